@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type ApiCall, createApiClient } from "../../src/kube-api/client";
 import { programPath } from "../cluster/support/build";
 import { type ControlPlane, startControlPlane } from "../cluster/support/control-plane";
 import { fencesIn, isShownBy, readText } from "../docs/markdown";
-import { createApiWriter } from "../support/api-writer";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
-import { makeSickCluster } from "../tools/doctor/cluster/sick-cluster";
+import { type ClusterWriter, makeSickCluster } from "../tools/doctor/cluster/sick-cluster";
 import { startCommand } from "../tools/support/command";
 
 const DOCTOR = join(__dirname, "..", "tools", "doctor", "cluster");
@@ -33,6 +33,24 @@ afterAll(async () => {
   await controlPlane.close();
   await folder[Symbol.asyncDispose]();
 });
+
+function createApiWriter({ url, caFile, adminToken }: ControlPlane): ClusterWriter & Disposable {
+  const authority = { kind: "file", path: caFile } as const;
+  const client = createApiClient({ server: url, authority, token: { kind: "value", value: adminToken } });
+  const { signal } = new AbortController();
+  const send = async (call: ApiCall) => {
+    const answer = await client.call(call, signal);
+    if (answer.kind === "failed") throw new Error(`${call.method} ${call.path}: ${answer.failure.message}`);
+    return answer.value as never;
+  };
+  const contentType = "application/merge-patch+json";
+  return {
+    create: (path, body) => send({ method: "POST", path, body }),
+    setStatus: (path, status) =>
+      send({ method: "PATCH", path: `${path}/status`, body: { status }, contentType }),
+    [Symbol.dispose]: client.close,
+  };
+}
 
 async function doctor(...words: readonly string[]) {
   const env = { PATH: `${folder.at("recording")}:${process.env.PATH}`, FORCE_COLOR: "" };

@@ -1,4 +1,4 @@
-import { PODS } from "../charts/pods";
+import { type Container, PODS, type Template } from "../charts/pods";
 import { useCluster } from "./support/cluster";
 import { applyPolicy, changesOf, enforced, IMAGE, OURS, onNode, type PodSpec } from "./support/dry-pods";
 
@@ -9,28 +9,8 @@ const cluster = useCluster(async (started) => {
   await enforced(started, "charts");
 });
 
-interface Container extends Readonly<Record<"name" | "image", string>> {
-  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
-  readonly envFrom?: readonly object[];
-  readonly volumeMounts?: readonly { readonly name: string }[];
-  readonly resources?: object;
-}
-interface Template {
-  readonly containers: readonly Container[];
-  readonly initContainers?: readonly Container[];
-  readonly volumes?: readonly { readonly name: string; readonly hostPath?: object }[];
-  readonly nodeSelector?: Readonly<Record<string, string>>;
-  readonly serviceAccount?: string;
-  readonly serviceAccountName?: string;
-}
-interface Workload {
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: { readonly template: { readonly spec: Template } };
-}
-
 const WORKLOADS = PODS.flatMap(({ project, path, workloads }) =>
-  (workloads as readonly Workload[]).map(
+  workloads.map(
     ({ kind, metadata, spec }) => [`${project} ${path} ${metadata.name}`, kind, spec.template.spec] as const,
   ),
 );

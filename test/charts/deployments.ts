@@ -24,29 +24,8 @@ const OTHER_DEPLOYMENTS = table as readonly Deployment[];
 
 export const DEPLOYMENTS = [...OTHER_DEPLOYMENTS, ...PODS.flatMap(deploymentsOf)];
 
-interface Workload {
-  readonly metadata: { readonly name: string };
-  readonly spec: { readonly template: { readonly spec: PodSpec } };
-}
-
-interface PodSpec {
-  readonly containers: readonly {
-    readonly name: string;
-    readonly image: string;
-    readonly command?: readonly string[];
-    readonly args?: readonly string[];
-    readonly env?: readonly { readonly name: string; readonly value?: string }[];
-    readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
-    readonly livenessProbe?: {
-      readonly exec?: { readonly command: readonly string[] };
-      readonly httpGet?: { readonly path: string };
-    };
-  }[];
-  readonly volumes?: readonly { readonly name: string; readonly hostPath?: { readonly path: string } }[];
-}
-
 function deploymentsOf({ project, workloads }: PodsRow): readonly Deployment[] {
-  return (workloads as readonly Workload[]).flatMap(({ metadata, spec: { template } }) => {
+  return workloads.flatMap(({ metadata, spec: { template } }) => {
     const { containers, volumes = [] } = template.spec;
     const onHost = new Map(volumes.map(({ name, hostPath }) => [name, hostPath?.path ?? "emptyDir"]));
     return containers

@@ -22,7 +22,35 @@ export interface PodsRow {
   readonly findings: readonly string[];
   /** The same of what `--swap` says; none where no container is the official registrar's for Linux. */
   readonly swapped: readonly string[];
-  readonly workloads: readonly object[];
+  readonly workloads: readonly Workload[];
+}
+
+export interface Workload {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly template: { readonly spec: Template } };
+}
+
+export interface Template {
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly volumes?: readonly { readonly name: string; readonly hostPath?: { readonly path: string } }[];
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly serviceAccount?: string;
+  readonly serviceAccountName?: string;
+}
+
+export interface Container extends Readonly<Record<"name" | "image", string>> {
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
+  readonly envFrom?: readonly object[];
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly resources?: object;
+  readonly livenessProbe?: {
+    readonly exec?: { readonly command: readonly string[] };
+    readonly httpGet?: { readonly path: string };
+  };
 }
 
 export const PODS: readonly PodsRow[] = JSON.parse(readFileSync(join(__dirname, "pods.json"), "utf8"));

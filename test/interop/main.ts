@@ -63,12 +63,7 @@ async function officialName(path: string): Promise<string> {
   return `Go, official ${/v\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? "of unknown version"}`;
 }
 
-interface Cell {
-  readonly kubelet: string;
-  readonly driver: string;
-  readonly node: string;
-  readonly outcome: Outcome | "failed";
-}
+type Cell = Readonly<Record<"kubelet" | "driver" | "node", string> & { outcome: Outcome | "failed" }>;
 
 function interopText(cells: readonly Cell[], summary: string): string {
   const counts = (["registered", "refused", "failed"] as const).map(

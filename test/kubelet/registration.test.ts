@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { replaceDriver, startDriverPod } from "./support/driver-pod";
+import { startCsiDriver } from "./support/csi-driver";
+import { startDriverPod } from "./support/driver-pod";
 import { nodeIds } from "./support/kubelet";
 import { startNode } from "./support/node-folder";
 import { PUBLISHED } from "./support/registrar";
@@ -55,7 +56,10 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     });
     await pod.registrar.reached("registered");
 
-    await using _returned = await replaceDriver(pod, { name, nodeId: "after", maxVolumes: 16 });
+    await pod.driver.kill();
+    await pod.registrar.says("Lost connection");
+    const endpoint = pod.paths.kubeletRegistrationPath;
+    await using _returned = await startCsiDriver({ endpoint, name, nodeId: "after", maxVolumes: 16 });
 
     await pod.registrar.reached("registered", 2);
     expect(await node.kubelet.registered(name)).toMatchObject({

@@ -95,10 +95,7 @@ async function mustEnd(
     throw new Error(`${command} ${args} ended with ${code}:\n${`${stdout}${stderr}`.slice(-4_000)}`);
 }
 
-interface Position {
-  readonly line: number;
-  readonly column: number;
-}
+type Position = Readonly<Record<"line" | "column", number>>;
 
 interface ReportedMutant {
   readonly replacement?: string;

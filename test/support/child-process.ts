@@ -74,6 +74,11 @@ function spawnParsed<T>(
     exited,
     exit: () => ended,
     signal: (name: NodeJS.Signals) => void child.kill(name),
+    /** Ends it at once; resolves when it is gone. */
+    kill: async (): Promise<void> => {
+      child.kill("SIGKILL");
+      await exited;
+    },
     writeLine: (line: string) => void child.stdin.write(`${line}\n`),
     close,
     [Symbol.asyncDispose]: close,

@@ -6,10 +6,7 @@ const HOST = join(__dirname, "command-host.cjs");
 
 let host: ChildProcess | undefined;
 let last: Promise<unknown> = Promise.resolve();
-afterAll(async () => {
-  host?.signal("SIGKILL");
-  await host?.exited;
-});
+afterAll(() => host?.kill());
 
 /** Runs a line of the built CLI in the one process of a test file: a process of its own costs ten times as much. */
 export function runCommand(...words: readonly string[]) {

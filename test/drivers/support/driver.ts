@@ -45,11 +45,7 @@ async function startDriver(command: readonly string[], options: DriverOptions) {
       let times = 0;
       await driver.stdout.waitFor((event) => isAsked(event) && ++times === nth);
     },
-    kill: () => {
-      driver.signal("SIGKILL");
-      return driver.exited;
-    },
-    close: driver.close,
+    ...{ kill: driver.kill, close: driver.close },
     [Symbol.asyncDispose]: driver.close,
   };
 }

@@ -37,12 +37,7 @@ export async function buildPrograms(version: string): Promise<void> {
 /** What registers drivers in kubelet: these directories of a beta compile within the tree of the release before it. */
 const OF_BETA = [join("pkg", "kubelet", "pluginmanager"), join("pkg", "volume", "csi")];
 
-interface Beta {
-  readonly version: string;
-  readonly release: string;
-  readonly folder: string;
-  readonly modules: string;
-}
+type Beta = Readonly<Record<"version" | "release" | "folder" | "modules", string>>;
 
 /** A copy of the release's module with the beta's directories, for the time of the build. */
 function createBetaTree({ version, release, folder, modules }: Beta) {

@@ -17,17 +17,11 @@ export type CsiDriver = Awaited<ReturnType<typeof startCsiDriver>>;
 /** Starts Kubernetes' CSI mock driver as a process of its own; resolves when it listens. */
 export async function startCsiDriver(options: CsiDriverOptions) {
   const { endpoint, name, nodeId = `${name}-node`, maxVolumes = 0, topology = {} } = options;
-  const driver = await startReadyProcess(programPath("csidriver", newestVersion), [
+  return startReadyProcess(programPath("csidriver", newestVersion), [
     `--endpoint=${endpoint}`,
     `--name=${name}`,
     `--node-id=${nodeId}`,
     `--max-volumes=${maxVolumes}`,
     ...Object.entries(topology).map(([key, value]) => `--topology=${key}=${value}`),
   ]);
-  /** Its socket file stays. Resolves when it ended. */
-  const kill = () => {
-    driver.signal("SIGKILL");
-    return driver.exited;
-  };
-  return { ...driver, kill };
 }

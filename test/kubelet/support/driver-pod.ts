@@ -26,16 +26,6 @@ export async function startDriverPod(
   }
 }
 
-/** Kills the pod's driver and, once the registrar noticed, starts another one in its place. */
-export async function replaceDriver(
-  { driver, registrar, paths }: Awaited<ReturnType<typeof startDriverPod>>,
-  options: Omit<CsiDriverOptions, "endpoint">,
-) {
-  await driver.kill();
-  await registrar.says("Lost connection");
-  return startCsiDriver({ endpoint: paths.kubeletRegistrationPath, ...options });
-}
-
 export async function startRegisteredPod(...args: Parameters<typeof startDriverPod>) {
   const pod = await startDriverPod(...args);
   await pod.registrar.reached("registered");

@@ -134,10 +134,7 @@ async function startOne({ version, pluginDir, objects: left, processors = 0 }: K
       (await obeyed({ command: "mount", driver, volume, attributes })) ?? "",
     unmount: (volume: string) => command({ command: "unmount", volume }),
     command,
-    kill: async (): Promise<void> => {
-      child.signal("SIGKILL");
-      await child.exited;
-    },
+    kill: child.kill,
     close,
     [Symbol.asyncDispose]: close,
   };

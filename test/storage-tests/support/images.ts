@@ -31,8 +31,7 @@ export async function makeE2eImages(
   const listed = execFileSync(programs.tests, ["-list-images"], { encoding: "utf8" }).split("\n");
   const busybox = whereIs("busybox") ?? "";
   const shell = (root: string) => {
-    mkdirSync(join(root, "bin"), { recursive: true });
-    for (const path of ["tmp", "etc", "root"]) mkdirSync(join(root, path), { recursive: true });
+    for (const path of ["bin", "tmp", "etc", "root"]) mkdirSync(join(root, path), { recursive: true });
     writeFileSync(join(root, "etc", "passwd"), "root:x:0:0:root:/root:/bin/sh\n");
     writeFileSync(join(root, "etc", "group"), "root:x:0:\n"); // some tests read a group by its name
     cpSync(busybox, join(root, "bin", "busybox"));

@@ -13,10 +13,7 @@ export interface Outcome extends Report {
   readonly registrars: Readonly<Record<string, Registrars>>;
   readonly endings: readonly string[];
 }
-export interface Registrars {
-  readonly containers: number;
-  readonly restarts: number;
-}
+export type Registrars = Readonly<Record<"containers" | "restarts", number>>;
 
 const SELECTIONS: Readonly<Record<string, string>> = {
   all: "all",
