@@ -65,9 +65,7 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   ],
   [
     "merges of merges",
-    Array.from({ length: 45 }, (_, n) => `a${n}: &a${n} {${n ? `<<: [*a${n - 1}, *a${n - 1}]` : ""}}`).join(
-      "\n",
-    ),
+    Array.from({ length: 45 }, (_, n) => `${n}: &${n} {${n ? `<<: [*${n - 1},*${n - 1}]` : ""}}`).join("\n"),
     MANY_VALUES,
   ],
   ["a map that merges itself", "a: &a {b: 1, <<: [*a, *a]}", MANY_VALUES],
