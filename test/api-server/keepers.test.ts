@@ -10,8 +10,7 @@ test("two removers and a rude third that rewrites all taints, 200 rounds: nothin
   const other = "other.csi.example.com";
   const otherTaint = { key: `${other}/agent-not-ready`, effect: "NoExecute" };
   const pace = { taint: { unlisted: { initialMs: 50, maxMs: 50 }, fight: { initialMs: 1, maxMs: 1 } } };
-  const token = { kind: "value", value: cluster.controlPlane.adminToken } as const;
-  const access = { ...(await cluster.accessFrom("node-1")), token };
+  const access = cluster.accessBy(cluster.controlPlane.adminToken);
   await cluster.writeCsiNode("node-1", [DRIVER, other]);
   await using ours = await startKeeper(cluster, { pace });
   await using theirs = await startKeeper(cluster, { pace, access });

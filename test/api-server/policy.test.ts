@@ -161,8 +161,7 @@ describe("the policy and RBAC that manifest writes", () => {
   test("hold a token that is bound to no pod to nothing", async () => {
     const words = ["create", "token", ACCOUNT, "--namespace=kube-system"];
     const token = await cluster.controlPlane.kubectl(...words);
-    const access = await cluster.accessFrom("node-1");
-    const client = createApiClient({ ...access, token: { kind: "value", value: token.trim() } });
+    const client = createApiClient(cluster.accessBy(token.trim()));
     const answer = await createNodeApi(client, "node-1").patchNode([REMOVAL], signal);
     expect(answer).toMatchObject(FORBIDDEN);
     client.close();

@@ -1,7 +1,6 @@
 // Kubernetes objects of a cluster with CSI drivers, as `kubectl create` takes them; what an API server adds is not there.
 
 export const NAMESPACE = "storage";
-export const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
 
 export interface SetChanges {
   readonly name?: string;

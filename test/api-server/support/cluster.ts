@@ -42,11 +42,12 @@ async function startCluster() {
   const folder = await createTempFolder();
   const controlPlane = await startControlPlane({ folder: folder.path, nodes: NODES });
   const authority = { kind: "file", path: controlPlane.caFile } as const;
-  const admin = createApiClient({
+  const accessBy = (value: string): ApiAccess => ({
     server: controlPlane.url,
     authority,
-    token: { kind: "value", value: controlPlane.adminToken },
+    token: { kind: "value", value },
   });
+  const admin = createApiClient(accessBy(controlPlane.adminToken));
   const { signal } = new AbortController();
   const must = async (answer: Promise<Outcome<unknown>>): Promise<unknown> => {
     const got = await answer;
@@ -97,12 +98,8 @@ async function startCluster() {
   const csiNodePath = "/apis/storage.k8s.io/v1/csinodes";
 
   return {
-    ...{ controlPlane, admin, patch, apply, node },
-    accessFrom: async (name: string): Promise<ApiAccess> => ({
-      server: controlPlane.url,
-      authority,
-      token: { kind: "value", value: await token(name) },
-    }),
+    ...{ controlPlane, accessBy, admin, patch, apply, node },
+    accessFrom: async (name: string) => accessBy(await token(name)),
     /** As kubelet of the node does it, with its own certificate: NodeRestriction watches. */
     writeCsiNode: async (name: string, drivers: readonly string[]) => {
       const kubelet = kubelets[name] ?? admin;
