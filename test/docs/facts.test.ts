@@ -12,22 +12,6 @@ import { NODE_LINES } from "../matrix/nodes";
 import { EVENT_KINDS, leadsTo } from "../support/registration-states";
 import { codeIn, codeOf, fencesIn, isThere, ROOT, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
 
-test("the migration guide has every flag of the official registrar, with its default", () => {
-  const text = readText("docs/migration.md");
-  const { dropIn, deprecated, removed, ours } = flagTable;
-  const official = { ...dropIn, ...deprecated, mode: ours.mode };
-  const guide = rowsIn(sectionOf(text, "Flag by flag")).map(([flag, byDefault]) => [
-    codeOf(flag),
-    byDefault === "none" ? "" : codeOf(byDefault),
-  ]);
-  expect(guide.sort()).toEqual(
-    Object.entries(official)
-      .map(([name, row]) => [`--${name}`, row.default])
-      .sort(),
-  );
-  expect(codeIn(text)).toEqual(expect.arrayContaining(Object.keys(removed).map((name) => `--${name}`)));
-});
-
 test("the warnings that the soak test expects are in the source", () => {
   expect([...EXPECTED.keys()].filter((message) => !SOURCE.includes(message))).toEqual([]);
 });
@@ -76,21 +60,28 @@ function foldersIn(parent: string): readonly string[] {
     .map(({ name }) => `${parent}${name}/`);
 }
 
-const flagsPage = readText("docs/flags.md");
 const { dropIn, ours, deprecated, removed } = flagTable;
 
-test("the tables of flags name each flag with its default, in the order of the help", () => {
-  const documented = rowsIn(sectionOf(flagsPage, "Flags")).map(([name, byDefault]) => [
-    codeOf(name),
-    byDefault === "none" ? "" : codeOf(byDefault),
-  ]);
-  const rows = Object.entries({ ...dropIn, ...ours, ...deprecated });
-  expect(documented).toEqual(rows.map(([name, row]) => [`--${name}`, row.default]));
+/** The flags of a table with their defaults, as the code has these rows; each flag that is ignored is named as well. */
+function flagsUnder(page: string, heading: string, rows: object) {
+  const text = readText(page);
+  expect(codeIn(text)).toEqual(expect.arrayContaining(Object.keys(removed).map((name) => `--${name}`)));
+  const defaultIn = (cell?: string) => (cell === "none" ? "" : codeOf(cell));
+  const documented = rowsIn(sectionOf(text, heading)).map(([flag, cell]) => [codeOf(flag), defaultIn(cell)]);
+  return { documented, wanted: Object.entries(rows).map(([name, row]) => [`--${name}`, row.default]) };
+}
+
+test("the migration guide has every flag of the official registrar, with its default", () => {
+  const official = { ...dropIn, ...deprecated, mode: ours.mode };
+  const { documented, wanted } = flagsUnder("docs/migration.md", "Flag by flag", official);
+  expect(documented.sort()).toEqual(wanted.sort());
 });
 
-test("each flag that is ignored is named, and every exit code has a row", () => {
-  expect(rowsIn(sectionOf(flagsPage, "Exit codes")).map(([code]) => code)).toEqual(["0", "1", "2"]);
-  expect(codeIn(flagsPage)).toEqual(expect.arrayContaining(Object.keys(removed).map((name) => `--${name}`)));
+test("the tables of flags name each flag with its default, in the order of the help; every exit code has a row", () => {
+  const { documented, wanted } = flagsUnder("docs/flags.md", "Flags", { ...dropIn, ...ours, ...deprecated });
+  expect(documented).toEqual(wanted);
+  const codes = rowsIn(sectionOf(readText("docs/flags.md"), "Exit codes")).map(([code]) => code);
+  expect(codes).toEqual(["0", "1", "2"]);
 });
 
 const metricRows = rowsIn(sectionOf(readText("docs/operations.md"), "Metrics")).map(

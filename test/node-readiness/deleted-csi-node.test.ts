@@ -2,10 +2,7 @@ import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
 import { parseCsiNode } from "../../src/node-readiness/node-api";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { runNodeReadiness } from "../../src/node-readiness/start-node-readiness";
-import { startRegistrar } from "../../src/registrar/start-registrar";
-import { PATIENCE_MS } from "../support/history";
-import { recordLog } from "../support/recorded-log";
-import { createTestNode, DRIVER } from "../support/registrar-node";
+import { createTestNode, DRIVER, startTestRegistrar } from "../support/registrar-node";
 import { makeTestCertificate } from "./support/fixture";
 import { NODE_NAME, startScriptedApiServer } from "./support/scripted-api-server";
 
@@ -25,16 +22,7 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
   kubelet.events.subscribe(({ kind }) => {
     if (kind === "csi-node-changed") server.listed = parseCsiNode(kubelet.csiNode()).drivers;
   });
-  const log = recordLog();
-  const registrar = node.keep(
-    await startRegistrar({
-      csiAddress: node.csiAddress,
-      endpoint: node.csiAddress,
-      pluginRegistrationPath: node.pluginDir,
-      timeoutMs: PATIENCE_MS,
-      logger: log.logger,
-    }),
-  );
+  const { registrar, log } = node.keep(await startTestRegistrar(node, { endpoint: node.csiAddress }));
   await registrar.ready;
   await using readiness = runNodeReadiness(
     resolveNodeReadinessOptions({

@@ -6,7 +6,7 @@ import { dialRegistration, registerOnce } from "../support/dial-registration";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { identityOf } from "../support/identity-of";
-import { createTestNode, ENDPOINT, startListening, startTestRegistrar } from "../support/registrar-node";
+import { createTestNode, PLUGIN_INFO, startListening, startTestRegistrar } from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 
 const node = eachTest(createTestNode);
@@ -21,12 +21,7 @@ test("registers a driver: kubelet learns all it needs, listeners and the log hea
   registrar.subscribe(({ kind }) => events.push(kind));
   await state("listening");
 
-  expect(await registerOnce(node.socketPath(name))).toEqual({
-    type: "CSIPlugin",
-    name,
-    endpoint: ENDPOINT,
-    supportedVersions: ["1.0.0"],
-  });
+  expect(await registerOnce(node.socketPath(name))).toEqual(PLUGIN_INFO);
 
   await state("registered");
   expect(registrar.status()).toMatchObject({
@@ -105,6 +100,8 @@ test("a driver that takes too long ends the registrar", async () => {
 });
 
 describe("reregisterOnDriverRestart", () => {
+  const ONCE_MORE = { "driver-named": 1, "driver-restarted": 1 };
+
   test("publishes again when the driver is back", async () => {
     await using started = await startListening(node, { reregisterOnDriverRestart: true });
     await started.accept();
@@ -118,10 +115,7 @@ describe("reregisterOnDriverRestart", () => {
     await started.accept();
     // Once only: as long as another publication would take.
     await delay(250);
-    expect(started.registrar.status().tally.publications).toEqual({
-      "driver-named": 1,
-      "driver-restarted": 1,
-    });
+    expect(started.registrar.status().tally.publications).toEqual(ONCE_MORE);
   });
 
   test("publishes again when another version answers, though nobody saw the driver away", async () => {
@@ -150,12 +144,7 @@ describe("reregisterOnDriverRestart", () => {
     expect(identityOf(node.socketPath(name))).toBe(inode);
 
     await kubelet.notify();
-    await eventually(() =>
-      expect(started.registrar.status().tally.publications).toEqual({
-        "driver-named": 1,
-        "driver-restarted": 1,
-      }),
-    );
+    await eventually(() => expect(started.registrar.status().tally.publications).toEqual(ONCE_MORE));
     expect(identityOf(node.socketPath(name))).not.toBe(inode);
   });
 });

@@ -6,7 +6,7 @@ import { registerOnce } from "../support/dial-registration";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { recordLog } from "../support/recorded-log";
-import { createTestNode, ENDPOINT } from "../support/registrar-node";
+import { createTestNode, ENDPOINT, PLUGIN_INFO } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 import { startScriptedDriver } from "../support/scripted-driver";
 
@@ -24,12 +24,7 @@ test("resolves when kubelet finds the socket, and is ready when kubelet has regi
   await using registration = await start();
   expect(lstatSync(node.socketPath(name)).isSocket()).toBe(true);
 
-  expect(await registerOnce(node.socketPath(name))).toEqual({
-    type: "CSIPlugin",
-    name,
-    endpoint: ENDPOINT,
-    supportedVersions: ["1.0.0"],
-  });
+  expect(await registerOnce(node.socketPath(name))).toEqual(PLUGIN_INFO);
 
   await registration.ready;
   (registration.status().history as unknown[]).pop();

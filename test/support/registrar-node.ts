@@ -23,6 +23,13 @@ interface AllOptions {
 
 export const DRIVER = "x.csi";
 export const ENDPOINT = "/var/lib/kubelet/plugins/x.csi/csi.sock";
+/** What kubelet learns of it. */
+export const PLUGIN_INFO = {
+  type: "CSIPlugin",
+  name: DRIVER,
+  endpoint: ENDPOINT,
+  supportedVersions: ["1.0.0"],
+};
 
 /** A node in a folder, on which nothing runs at first. What is kept ends with it, and an end that fails fails the test. */
 export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 10 } = {}) {

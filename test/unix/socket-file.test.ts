@@ -13,29 +13,24 @@ import { connect, Server, type Socket } from "node:net";
 import { silentLogger } from "../../src/logging/logger";
 import { sweepDotSockets } from "../../src/unix/socket-file";
 import { tryConnect } from "../../src/unix/unix-socket";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { identityOf } from "../support/identity-of";
 import { asOrdinaryUser } from "../support/ordinary-user";
 import { createOwnedSocket, unusable, watchNames } from "../support/owned-socket";
 import { expectNothingLeft } from "../support/resources";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { createTempFolder } from "../support/temp-folder";
 
 const NAME = "x.csi-reg.sock";
 
-let folder: TempFolder;
-let path: string;
-let living: string;
 let socket: ReturnType<typeof createOwnedSocket>;
-beforeEach(async () => {
-  folder = await createTempFolder();
-  path = folder.at(NAME);
-  living = folder.at("living");
+let path: string;
+afterEach(() => socket.withdraw());
+const folder = eachTest(createTempFolder);
+beforeEach(() => {
   socket = createOwnedSocket();
-});
-afterEach(async () => {
-  await socket.withdraw();
-  await folder[Symbol.asyncDispose]();
+  path = folder.at(NAME);
 });
 
 /** Once the dot-name is gone, which outlives its socket's birth by a moment. */
@@ -98,9 +93,9 @@ describe("what it finds at its path", () => {
     ["a regular file", (path) => writeFileSync(path, "precious")],
     ["a folder", (path) => mkdirSync(path)],
     ["a symbolic link", (path) => symlinkSync("somewhere", path)],
-    ["a symbolic link to a living socket", (path) => symlinkSync(living, path)],
+    ["a symbolic link to a living socket", (path) => symlinkSync(folder.at("living"), path)],
   ])("%s is refused and left alone", async (_what, make) => {
-    await using _living = await startForeignSocket(living);
+    await using _living = await startForeignSocket(folder.at("living"));
     make(path);
     const before = lstatSync(path).ino;
     expect(await socket.look(path)).toBe("blocked");

@@ -45,14 +45,6 @@ test("ends the connection of a server that sends on and on", async () => {
   expect(sent).toBeLessThan(2 * MAX_MESSAGE_BYTES);
 });
 
-test.each<[string, (stream: ServerHttp2Stream) => void]>([
-  ["resets the stream", (stream) => stream.close(8)],
-  ["ends the connection", (stream) => stream.session?.destroy()],
-])("a server that %s before it answers fails the call at once", async (_, end) => {
-  const server = createServer().on("stream", (stream) => end(stream.on("error", () => {})));
-  await expect(callOn(server)).rejects.toThrow();
-});
-
 test("a header block without end does not end this process, as it does with Node 20", async () => {
   const fields = headerBlock(["x-a", "hello"]);
   const flood = createNetServer((socket: Socket) => {

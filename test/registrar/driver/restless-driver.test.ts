@@ -19,14 +19,11 @@ const x = { name: "x.csi" };
 const pauses = () => waits.pending().filter((ms) => ms !== 5_000 && ms < LONGEST_WAIT_MS);
 
 const folder = eachTest(createTempFolder);
-let csiSocketPath: string;
-beforeEach(async () => {
-  csiSocketPath = folder.at("csi.sock");
-});
+const socketPath = () => folder.at("csi.sock");
 afterEach(() => jest.restoreAllMocks());
 
 async function startWatching() {
-  const watch = watchAt(csiSocketPath, {}, { watch: (await loading).watchCsiDriver });
+  const watch = watchAt(socketPath(), {}, { watch: (await loading).watchCsiDriver });
   const answers = () => watch.answered.length;
   return {
     ...watch,
@@ -56,12 +53,12 @@ function pass(ms: number): void {
 
 test("a driver whose connections do not last is reconnected to at a growing distance", async () => {
   await using watch = await startWatching();
-  let driver = await startScriptedDriver(csiSocketPath, x);
+  let driver = await startScriptedDriver(socketPath(), x);
   await watch.untilAnswered(1);
   for (let time = 0; time < 12; time++) {
     const lostAtMs = performance.now();
     await driver.kill();
-    driver = await startScriptedDriver(csiSocketPath, x);
+    driver = await startScriptedDriver(socketPath(), x);
     const most = Math.min(FIRST_MS * 2 ** time, LONGEST_MS);
     // The driver is back at once; what has passed since its loss is not waited again, and a short wait may be over.
     const ms = await eventually(() => {
@@ -77,7 +74,7 @@ test("a driver whose connections do not last is reconnected to at a growing dist
 });
 
 test("a driver that ended connections early, and then kept one, is reconnected to at once", async () => {
-  await using driver = await startScriptedDriver(csiSocketPath, x);
+  await using driver = await startScriptedDriver(socketPath(), x);
   await using watch = await startWatching();
   await watch.untilAnswered(1);
   for (const times of [2, 3]) {
@@ -92,7 +89,7 @@ test("a driver that ended connections early, and then kept one, is reconnected t
 test("a driver that was long not ready, and then answered, is asked again soon after a new failure", async () => {
   const notReady = { code: status.UNAVAILABLE };
   const answers = [notReady, notReady, notReady, notReady, x, notReady, x];
-  await using driver = await startScriptedDriver(csiSocketPath, ...answers);
+  await using driver = await startScriptedDriver(socketPath(), ...answers);
   await using watch = await startWatching();
   for (let failure = 0; failure < 4; failure++) {
     await watch.log.when("Error retreiving CSI driver name", failure + 1);

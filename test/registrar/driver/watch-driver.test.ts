@@ -13,17 +13,14 @@ import { createTempFolder } from "../../support/temp-folder";
 import { watchAt } from "../../support/watched-driver";
 
 const folder = eachTest(createTempFolder);
-let socketPath: string;
-beforeEach(async () => {
-  socketPath = folder.at("csi.sock");
-});
+const socketPath = () => folder.at("csi.sock");
 
 const x: Answer = { name: "x.csi" };
 
 test("asks as localhost, and again for as long as the driver is not ready", async () => {
   const notReady = [status.UNAVAILABLE, status.INTERNAL, status.DEADLINE_EXCEEDED];
-  await using driver = await startScriptedDriver(socketPath, ...notReady.map((code) => ({ code })), x);
-  await using watch = watchAt(socketPath);
+  await using driver = await startScriptedDriver(socketPath(), ...notReady.map((code) => ({ code })), x);
+  await using watch = watchAt(socketPath());
   await watch.untilAnswered();
   expect(watch.answered).toEqual([{ name: "x.csi", awayMs: undefined }]);
   const call = { method: "/csi.v1.Identity/GetPluginInfo", durationMs: expect.any(Number) };
@@ -35,8 +32,8 @@ test("asks as localhost, and again for as long as the driver is not ready", asyn
 });
 
 test("gives up on a call that hangs, not on the driver", async () => {
-  await using _driver = await startScriptedDriver(socketPath, "hang", x);
-  await using watch = watchAt(socketPath, { timeoutMs: 300 });
+  await using _driver = await startScriptedDriver(socketPath(), "hang", x);
+  await using watch = watchAt(socketPath(), { timeoutMs: 300 });
   await watch.untilAnswered();
   // The driver answers from its second call on; where the machine is slow, that may come late, too.
   const [first, ...others] = watch.calls.map(({ code }) => code);
@@ -46,15 +43,15 @@ test("gives up on a call that hangs, not on the driver", async () => {
 });
 
 test("a driver whose socket is removed or replaced is lost, though it answers who is connected", async () => {
-  await using _first = await startScriptedDriver(socketPath, x);
-  await using watch = watchAt(socketPath);
+  await using _first = await startScriptedDriver(socketPath(), x);
+  await using watch = watchAt(socketPath());
   await watch.untilAnswered();
   const another = folder.at("another.sock");
   await using _second = await startScriptedDriver(another, { name: "y.csi" });
-  renameSync(another, socketPath);
+  renameSync(another, socketPath());
   await watch.untilAnswered(2);
   expect(watch.answered[1]).toEqual({ name: "y.csi", awayMs: expect.any(Number) });
-  rmSync(socketPath);
+  rmSync(socketPath());
   await watch.log.when("Lost connection", 2);
   expect(watch.losses()).toBe(2);
 });
@@ -62,19 +59,19 @@ test("a driver whose socket is removed or replaced is lost, though it answers wh
 test.each(["kill", "stop"] as const)(
   "notices the %s of a driver, and asks it again when it is back",
   async (end) => {
-    await using first = await startScriptedDriver(socketPath, x);
-    await using watch = watchAt(socketPath);
+    await using first = await startScriptedDriver(socketPath(), x);
+    await using watch = watchAt(socketPath());
     await watch.untilAnswered();
     await first[end]();
     await watch.log.when("Lost connection");
     expect(watch.losses()).toBe(1);
 
-    await using _second = await startScriptedDriver(socketPath, { name: "y.csi" });
+    await using _second = await startScriptedDriver(socketPath(), { name: "y.csi" });
     await watch.untilAnswered(2);
     expect(watch.answered[1]).toEqual({ name: "y.csi", awayMs: expect.any(Number) });
     const restored = await watch.log.when("Connection restored");
     expect(restored.fields).toEqual({
-      address: `unix://${socketPath}`,
+      address: `unix://${socketPath()}`,
       after: expect.stringMatching(/^\d+(\.\d+)?s$/),
     });
     expect(watch.log.all("Lost connection")).toHaveLength(1);
@@ -82,8 +79,8 @@ test.each(["kill", "stop"] as const)(
 );
 
 test("a driver that merely ends a connection was never lost; one that answers no more is", async () => {
-  await using driver = await startScriptedDriver(socketPath, x, x, { code: status.UNAVAILABLE }, x);
-  await using watch = watchAt(socketPath);
+  await using driver = await startScriptedDriver(socketPath(), x, x, { code: status.UNAVAILABLE }, x);
+  await using watch = watchAt(socketPath());
   await watch.untilAnswered();
   driver.endConnections();
   await watch.untilAnswered(2);
@@ -99,9 +96,9 @@ test("a driver that merely ends a connection was never lost; one that answers no
 });
 
 test("leaves no connection to a driver that lives on", async () => {
-  await using _driver = await startScriptedDriver(socketPath, x);
+  await using _driver = await startScriptedDriver(socketPath(), x);
   await expectNothingLeft(async () => {
-    await using watch = watchAt(socketPath);
+    await using watch = watchAt(socketPath());
     await watch.untilAnswered();
   });
 });
@@ -121,7 +118,7 @@ describe("driverTimeoutMs", () => {
 
   test("ends the wait for a driver that does not come", () =>
     expectNothingLeft(async () => {
-      await using watch = watchAt(socketPath, hour);
+      await using watch = watchAt(socketPath(), hour);
       await eventually(() => {
         jest.advanceTimersByTime(10_000);
         expect(watch.log.all("Still connecting")).toHaveLength(1);
@@ -134,8 +131,8 @@ describe("driverTimeoutMs", () => {
 
   test("ends the wait for a driver that fails, with its text, also if it is gone then", async () => {
     const code = status.PERMISSION_DENIED;
-    await using driver = await startScriptedDriver(socketPath, { code, details: "license\u001b expired" });
-    await using watch = watchAt(socketPath, hour);
+    await using driver = await startScriptedDriver(socketPath(), { code, details: "license\u001b expired" });
+    await using watch = watchAt(socketPath(), hour);
     await watch.log.when("Error retreiving CSI driver name");
     await driver.stop();
     jest.advanceTimersByTime(HOUR_MS);
@@ -144,44 +141,42 @@ describe("driverTimeoutMs", () => {
   });
 
   test("ends the wait for a driver that does not answer", async () => {
-    await using driver = await startScriptedDriver(socketPath, "hang");
-    await using watch = watchAt(socketPath, hour);
+    await using driver = await startScriptedDriver(socketPath(), "hang");
+    await using watch = watchAt(socketPath(), hour);
     await driver.called(1);
     jest.advanceTimersByTime(HOUR_MS);
     await expect(watch.ended).rejects.toMatchObject(timedOut(""));
   });
 
   test("means nothing once the driver has answered, not even when it is lost", async () => {
-    await using driver = await startScriptedDriver(socketPath, x);
-    await using watch = watchAt(socketPath, hour);
+    await using driver = await startScriptedDriver(socketPath(), x);
+    await using watch = watchAt(socketPath(), hour);
     await watch.untilAnswered();
     await driver.kill();
     jest.advanceTimersByTime(HOUR_MS);
-    await using _back = await startScriptedDriver(socketPath, x);
+    await using _back = await startScriptedDriver(socketPath(), x);
     await watch.untilAnswered(2);
   });
 });
 
 test("ends with what its observer throws", async () => {
-  await using _driver = await startScriptedDriver(socketPath, x);
+  await using _driver = await startScriptedDriver(socketPath(), x);
   const evil = new Error("evil name");
   const onAnswered = () => {
     throw evil;
   };
-  await using watch = watchAt(socketPath, {}, { onAnswered });
+  await using watch = watchAt(socketPath(), {}, { onAnswered });
   await expect(watch.ended).rejects.toBe(evil);
   expect(getEventListeners(watch.signal, "abort")).toEqual([]);
 });
 
-test.each([
-  [status.INVALID_ARGUMENT, "retry in 30s, or when the driver restarts"],
-  [status.PERMISSION_DENIED, "retry in 30s, or when the driver restarts"],
-  [status.UNAUTHENTICATED, "retry in 30s, or when the driver restarts"],
-])("after code %d asks no more until the driver restarted", async (code, next) => {
-  await using driver = await startScriptedDriver(socketPath, { code });
-  await using watch = watchAt(socketPath);
+const LETS_NOBODY_IN = [status.INVALID_ARGUMENT, status.PERMISSION_DENIED, status.UNAUTHENTICATED];
+
+test.each(LETS_NOBODY_IN)("after code %d asks no more until the driver restarted", async (code) => {
+  await using driver = await startScriptedDriver(socketPath(), { code });
+  await using watch = watchAt(socketPath());
   const said = await watch.log.when("Error retreiving CSI driver name");
-  expect(said.fields).toEqual({ next });
+  expect(said.fields).toEqual({ next: "retry in 30s, or when the driver restarts" });
   // Longer than any first wait between two attempts; a server that merely ends its connections is the same server.
   for (let round = 0; round < 4; round++) {
     driver.endConnections();
@@ -190,24 +185,24 @@ test.each([
   expect(driver.authorities).toHaveLength(1);
 
   await driver.kill();
-  await using _better = await startScriptedDriver(socketPath, x);
+  await using _better = await startScriptedDriver(socketPath(), x);
   await watch.untilAnswered();
 });
 
 test("a driver that listens before it has its services is asked again, less and less often", async () => {
   const early = { code: status.UNIMPLEMENTED };
-  await using _driver = await startScriptedDriver(socketPath, early, early, x);
-  await using watch = watchAt(socketPath);
+  await using _driver = await startScriptedDriver(socketPath(), early, early, x);
+  await using watch = watchAt(socketPath());
   await watch.untilAnswered();
   const said = watch.log.all("Error retreiving CSI driver name").map(({ fields }) => fields.next);
   expect(said).toEqual([0.5, 1].map((s) => `retry in ${s}s, or when the driver restarts`));
 });
 
 test("a connection that has ended leaves nothing at its signal, which outlives many", async () => {
-  await using driver = await startScriptedDriver(socketPath, x);
+  await using driver = await startScriptedDriver(socketPath(), x);
   const { signal } = new AbortController();
   const context = { log: recordLog().logger, signal, onCall: () => {} };
-  using connection = connectDriver(socketPath, context);
+  using connection = connectDriver(socketPath(), context);
   await connection.ask(PATIENCE_MS);
   const ended = connection.ended(signal);
   expect(getEventListeners(signal, "abort")).toHaveLength(1);

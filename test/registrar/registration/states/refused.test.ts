@@ -9,12 +9,7 @@ const waits = controlWaits({ fromMs: 1_000 });
 const loading = import("../../../support/registrar-node");
 const startListening = async (...args: Parameters<Awaited<typeof loading>["startListening"]>) =>
   (await loading).startListening(...args);
-const name = "x.csi";
 const node = eachTest(async () => (await loading).createTestNode());
-let socketPath: string;
-beforeEach(async () => {
-  socketPath = node.socketPath(name);
-});
 
 test.each([
   'rpc error: code = Unimplemented desc = with "quotes", a tab\tand\nanother line',
@@ -22,7 +17,7 @@ test.each([
 ])("policy end hands kubelet's text on verbatim, and says what may help: %j", async (error) => {
   await using started = await startListening(node, { onRegistrationFailure: "end" });
   // Rejects if the connection ended before the answer.
-  await registerOnce(socketPath, error);
+  await registerOnce(node.socketPath(), error);
   expect(await started.registrar.closed).toMatchObject({ kind: "refused", reason: error });
   expect(readdirSync(node.pluginRegistrationPath)).toEqual([]);
   const line = await started.log.when("Kubelet refused the driver, its registration ends");
@@ -44,7 +39,7 @@ describe("policy retry", () => {
     });
 
     // A kubelet that comes back by itself, as from 1.36 on, gets no answer: our pace is the only one.
-    using kubelet = dialRegistration(socketPath);
+    using kubelet = dialRegistration(node.socketPath());
     await expect(kubelet.getInfo()).rejects.toMatchObject({ code: status.UNAVAILABLE });
     expect(started.registrar.status().state).toBe("refused");
 

@@ -25,10 +25,6 @@ const LOOK_EVERY_MS = 5_000;
 const MANY = 10;
 const name = "x.csi";
 const node = eachTest(async () => (await loading).createTestNode());
-let socketPath: string;
-beforeEach(async () => {
-  socketPath = node.socketPath(name);
-});
 
 const retry = { onRegistrationFailure: "retry" } as const;
 const PEER_ERROR =
@@ -38,21 +34,21 @@ const PEER_ERROR =
 /** A registrar that stands by for `peer`, which has taken its path. */
 async function standBy(onConnection?: (socket: Socket) => void) {
   const started = await (await loading).startListening(node);
-  const peer = await startForeignSocket(socketPath, onConnection);
+  const peer = await startForeignSocket(node.socketPath(), onConnection);
   await started.log.when("Standing by for the registrar that holds the socket");
   return { started, peer };
 }
 
 test.each<[string, (peer: ForeignSocket) => Promise<void>]>([
   ["was killed, and its file is still there", (peer) => peer.kill()],
-  ["has removed its file and lives on", async () => rmSync(socketPath)],
+  ["has removed its file and lives on", async () => rmSync(node.socketPath())],
 ])("takes over when the peer %s", async (_what, end) => {
   const { started, peer } = await standBy();
-  const peers = identityOf(socketPath);
+  const peers = identityOf(node.socketPath());
   await end(peer);
   await started.state("listening");
-  expect(identityOf(socketPath)).not.toBe(peers);
-  expect((await registerOnce(socketPath)).name).toBe(name);
+  expect(identityOf(node.socketPath())).not.toBe(peers);
+  expect((await registerOnce(node.socketPath())).name).toBe(name);
   await started.state("registered");
   expect(started.registrar.status().tally).toMatchObject({ takeovers: 1, publications: { "peer-gone": 1 } });
   await started[Symbol.asyncDispose]();
@@ -67,7 +63,7 @@ test("takes over when a peer ends that had something to say", async () => {
   // The first two connections were looks, the third is held. The words have come there when a fourth is through.
   await eventually(() => expect(said.length).toBeGreaterThan(2));
   await Promise.all(said);
-  expect(await tryConnect(socketPath)).toBeUndefined();
+  expect(await tryConnect(node.socketPath())).toBeUndefined();
   await peer.kill();
   await started.state("listening");
   await started[Symbol.asyncDispose]();
@@ -83,7 +79,7 @@ const nextWait = async () => {
 
 test("does not knock without end at a peer that hangs up", async () => {
   await using started = await (await loading).startListening(node);
-  await using rude = await startForeignSocket(socketPath, (socket) => socket.destroy());
+  await using rude = await startForeignSocket(node.socketPath(), (socket) => socket.destroy());
   await started.state("standby");
   // A look, and a connection that is cut: then it looks once more, and waits.
   const isPausing = () => held().some((ms) => ms < LOOK_EVERY_MS);
@@ -98,7 +94,7 @@ test("leaves a peer that keeps our connection alone until something happens", as
   const { started, peer } = await standBy();
   expect(await nextWait()).toBe(LONGEST_WAIT_MS);
   const before = peer.connections();
-  utimesSync(socketPath, new Date(), new Date()); // It looks at once.
+  utimesSync(node.socketPath(), new Date(), new Date()); // It looks at once.
   await eventually(() => expect(peer.connections()).toBeGreaterThan(before));
   // That it has ended its own connection is no news of the peer.
   let rounds = 0;
@@ -149,7 +145,7 @@ describe("kubelet says that the driver is registered already", () => {
   test("under another path: our socket goes, and comes back when the peer has gone", async () => {
     const peer = await startFakeRegistrar({ socketPath: node.socketPath("other"), info: { name } });
     await using started = await (await loading).startListening(node, retry);
-    await registerOnce(socketPath, PEER_ERROR);
+    await registerOnce(node.socketPath(), PEER_ERROR);
 
     const line = await started.log.when("Standing by for the registrar that holds the socket");
     expect(line.fields).toEqual({ socketPath: node.socketPath("other") });
@@ -168,7 +164,7 @@ describe("kubelet says that the driver is registered already", () => {
     ]);
     await using _mute = await startForeignSocket(node.socketPath("b"));
     await using started = await (await loading).startListening(node, { ...retry, timeoutMs: 1_000 });
-    await registerOnce(socketPath, PEER_ERROR);
+    await registerOnce(node.socketPath(), PEER_ERROR);
     await started.log.when(
       "Kubelet has registered the driver by a socket that cannot be found, trying again later",
     );

@@ -68,21 +68,13 @@ test("a table has rows, and each page the server's time", async () => {
   expect(seen[0]?.url.searchParams.get("includeObject")).toBe("Metadata");
 });
 
-test("a list that took too long goes on where the server says", async () => {
-  const expired = status(410, "too old", { metadata: { continue: "later" } });
-  const { items, failure, seen } = await listFrom([page([1], "a"), expired, page([2])]);
+test.each<readonly [what: string, more: object, then: readonly Answer[], from: string | null]>([
+  ["goes on where the server says", { metadata: { continue: "later" } }, [page([2])], "later"],
+  ["begins again where it does not say", {}, [page([1], "b"), page([2])], null],
+])("a list that took too long %s", async (_what, more, then, from) => {
+  const { items, failure, seen } = await listFrom([page([1], "a"), status(410, "too old", more), ...then]);
   expect([items, failure]).toEqual([[1, 2], undefined]);
-  expect(seen[2]?.url.searchParams.get("continue")).toBe("later");
-});
-
-test("a list that expired without saying where to go on begins again", async () => {
-  const { items, failure } = await listFrom([
-    page([1], "a"),
-    status(410, "too old"),
-    page([1], "b"),
-    page([2]),
-  ]);
-  expect([items, failure]).toEqual([[1, 2], undefined]);
+  expect(seen[2]?.url.searchParams.get("continue")).toBe(from);
 });
 
 test("what was read of a list that begins again is forgotten", async () => {

@@ -18,6 +18,7 @@ export const NOW_MS = Date.parse("2026-11-22T12:00:00Z");
 export const ago = (minutes: number) => new Date(NOW_MS - minutes * 60_000).toISOString();
 
 type Any = Stored & { readonly [field: string]: unknown };
+type Placed = { path: string; object: Any };
 
 /** What happens to a read, or to all that fit, after some pages. */
 interface Fault {
@@ -30,7 +31,7 @@ export type MemoryCluster = ReturnType<typeof createMemoryCluster>;
 
 /** An API server's lists without a server: it stores what is created, and picks by the selectors that the doctor uses. */
 export function createMemoryCluster() {
-  const stored: { path: string; object: Any }[] = [];
+  const stored: Placed[] = [];
   /** Each read of the present reading, and how many pages it has. */
   const reads = new Map<string, number>();
   let fault: Fault | undefined;
@@ -90,12 +91,9 @@ export function createMemoryCluster() {
     reads: reads as ReadonlyMap<string, number>,
     find,
     /** All objects, as JSON: to change the names in them, their order, or one of them. */
-    edit: (
-      change: (stored: readonly { path: string; object: Any }[]) => readonly { path: string; object: Any }[],
-    ) => {
+    edit: (change: (stored: readonly Placed[]) => readonly Placed[]) => {
       stored.splice(0, stored.length, ...change(stored));
     },
-    now: () => nowMs,
     /** The time at the API server. */
     setNow: (ms: number) => {
       nowMs = ms;
