@@ -9,15 +9,8 @@ const { dependencies, devDependencies } = JSON.parse(readText("package.json")) a
 >;
 /** What jest and tsc load by a name in their settings, types that a test names, and programs that are run and not imported. */
 const NOT_IMPORTED = [
-  ...[
-    "@biomejs/biome",
-    "@grafana/schema",
-    "@types/jest",
-    "@types/node",
-    "@types/yargs",
-    "jest",
-    "typescript",
-  ],
+  ...["@biomejs/biome", "@grafana/schema", "@types/jest", "@types/node", "@types/yargs"],
+  ...["jest", "typescript"],
 ];
 
 function modulesIn(folder: string): readonly string[] {

@@ -9,16 +9,6 @@ export const hello: Route = () => textAnswer(200, "hello");
 export const get = (path: string, ...fields: readonly string[]) =>
   `GET ${path} HTTP/1.1\r\n${["host: x", ...fields].join("\r\n")}\r\n\r\n`;
 
-/** A route that never answers, and how often it was asked. */
-export function createSilentRoute() {
-  const asked: AbortSignal[] = [];
-  const route: Route = (_request, signal) => {
-    asked.push(signal);
-    return new Promise(() => {});
-  };
-  return { route, asked };
-}
-
 /** A server on a free port of this machine, and clients for it. */
 export async function serve(routes: Readonly<Record<string, Route>>) {
   const log = recordLog();

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { fencesIn, readText } from "../../docs/markdown";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
-import { type Changes, daemonSet, OFFICIAL } from "./manifest/one-daemon-set";
+import { type Changes, daemonSet, limits, OFFICIAL, WINDOWS } from "./manifest/one-daemon-set";
 
 /** The doctor's answer about these objects. A JSON file may have one object: a List has several. */
 async function swap(words: readonly string[], ...items: readonly object[]) {
@@ -18,8 +18,6 @@ async function swap(words: readonly string[], ...items: readonly object[]) {
 }
 
 const official = { image: OFFICIAL };
-const limits = (values: object) => ({ resources: { limits: values } });
-const WINDOWS = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
 
 /** Without line breaks, and without where the objects come from. */
 const wordsOf = (text: string) => text.split(/\s+/).filter((word) => !["", "stdin:", "FILE:"].includes(word));

@@ -1,105 +1,78 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import timers from "node:timers/promises";
-import { startCsiDriver, startKubelet } from "../../../src/testing";
 import { runStatus, unseenRegistrations } from "../../../src/tools/status/command";
+import { eachTest } from "../../support/each-test";
 import { mayMount, mountHanging } from "../../support/hanging-mount";
-import { startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
+import { createDoctorNode } from "../doctor/node/doctor-node";
 import { healthyFacts } from "../doctor/node/healthy-facts";
 import { startCommand } from "../support/command";
 
-function nodeTest(name: string, body: (node: ReturnType<typeof makeNode>) => Promise<void>, run = test) {
-  run(name, async () => {
-    await using folder = await createTempFolder();
-    await body(makeNode(folder));
-  });
-}
+const node = eachTest(createDoctorNode);
+const flag = () => `--plugin-registration-path=${node.directory}`;
+const registrarOf = (csiAddress: string) => node.registrar({ csiAddress, endpoint: csiAddress });
+const status = async (...words: readonly string[]) => {
+  const ended = await runCommand("status", flag(), "-o", "json", ...words);
+  return { status: ended.status, rows: JSON.parse(ended.stdout) };
+};
 
-function makeNode(folder: TempFolder) {
-  const pluginRegistrationPath = folder.at("plugins_registry");
-  const csiAddress = folder.at("plugins", "x.csi", "csi.sock");
-  mkdirSync(pluginRegistrationPath);
-  mkdirSync(folder.at("plugins", "x.csi"), { recursive: true });
-  const paths = { csiAddress, pluginRegistrationPath, endpoint: csiAddress };
-  const flag = `--plugin-registration-path=${pluginRegistrationPath}`;
-  return {
-    folder,
-    flag,
-    csiAddress,
-    driver: () => startCsiDriver({ csiAddress, name: "x.csi" }),
-    kubelet: () => startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 10 }),
-    registrar: () => startTestRegistrar({ options: paths }),
-    status: async (...words: readonly string[]) => {
-      const { status, stdout } = await runCommand("status", flag, "-o", "json", ...words);
-      return { status, rows: JSON.parse(stdout) };
-    },
-  };
-}
-
-nodeTest("a driver without a registrar, and one that is registered", async ({ flag, ...node }) => {
-  const none = await runCommand("status", flag);
+test("a driver without a registrar, and one that is registered", async () => {
+  const none = await runCommand("status", flag());
   expect([none.status, none.stdout]).toEqual([1, ""]);
-  expect(none.stderr).toMatch(/^registrar status: no driver in \S+plugins_registry or \S+plugins\n$/);
-  expect(await node.status()).toEqual({ status: 1, rows: [] });
+  expect(none.stderr).toMatch(/^registrar status: no driver in \S+\/reg or \S+\/plugins\n$/);
+  expect(await status()).toEqual({ status: 1, rows: [] });
 
-  await using _driver = await node.driver();
-  expect(await node.status()).toMatchObject({ status: 1, rows: [{ state: "unpublished" }] });
-  using waiting = startCommand(["status", flag, "--wait=60s"]);
-  {
-    await using kubelet = await node.kubelet();
-    await using _registrar = await node.registrar();
-    await kubelet.registered("x.csi");
-    expect(await waiting.exitCode()).toBe(0);
-    using once = startCommand(["status", flag, "--timeout=30s"]);
-    expect(await once.exitCode()).toBe(0);
-    expect(once.lines[0]).toMatch(/^DRIVER +STATE +SINCE +REASON +DRIVER SOCKET$/);
-    expect(once.lines[1]).toMatch(/^x\.csi +registered +\d{4}-\S+Z +- +\/.*csi\.sock$/);
-  }
+  const csiAddress = await node.driverUnder("x.csi");
+  expect(await status()).toMatchObject({ status: 1, rows: [{ state: "unpublished" }] });
+  using waiting = startCommand(["status", flag(), "--wait=60s"]);
+  const kubelet = await node.kubelet();
+  await registrarOf(csiAddress);
+  await kubelet.registered("x.csi");
+  expect(await waiting.exitCode()).toBe(0);
+  using once = startCommand(["status", flag(), "--timeout=30s"]);
+  expect(await once.exitCode()).toBe(0);
+  expect(once.lines[0]).toMatch(/^DRIVER +STATE +SINCE +REASON +DRIVER SOCKET$/);
+  expect(once.lines[1]).toMatch(/^x\.csi +registered +\d{4}-\S+Z +- +\/.*csi\.sock$/);
 });
 
 // Where /dev/fuse is missing, or this user may not mount, no file system can be made to hang.
-nodeTest(
-  "mounts that never answer are left out, and told",
-  async ({ folder, flag, ...node }) => {
-    await using _driver = await node.driver();
-    await using registrar = await node.registrar();
-    await registrar.state("listening");
-    const paths = [folder.at("plugins", "evil"), folder.at("plugins_registry", "evil")];
-    for (const path of paths) mkdirSync(path);
-    using _below = mountHanging(paths[0] ?? "");
-    using _beside = mountHanging(paths[1] ?? "");
+(mayMount() ? test : test.skip)("mounts that never answer are left out, and told", async () => {
+  const registrar = await registrarOf(await node.driverUnder("x.csi"));
+  await registrar.state("listening");
+  const paths = [node.at("plugins", "evil"), `${node.directory}/evil`];
+  for (const path of paths) mkdirSync(path);
+  using _below = mountHanging(paths[0] ?? "");
+  using _beside = mountHanging(paths[1] ?? "");
 
-    using status = startCommand(["status", flag]);
-    expect(await status.exitCode()).toBe(1);
-    expect(status.lines.join("\n")).toMatch(/^x\.csi +listening /m);
-    for (const path of paths)
-      expect(status.stderr).toContain(`${path} is a mount of fuse and was not inspected`);
+  using status = startCommand(["status", flag()]);
+  expect(await status.exitCode()).toBe(1);
+  expect(status.lines.join("\n")).toMatch(/^x\.csi +listening /m);
+  for (const path of paths)
+    expect(status.stderr).toContain(`${path} is a mount of fuse and was not inspected`);
 
-    using doctor = startCommand(["doctor", flag, "-o", "json"]);
-    expect(await doctor.exitCode()).toBe(1);
-    const { findings } = JSON.parse(doctor.lines.join("\n"));
-    for (const path of paths)
-      expect(findings).toContainEqual(
-        expect.objectContaining({ code: "CSI020", status: "unknown", subject: path }),
-      );
+  using doctor = startCommand(["doctor", flag(), "-o", "json"]);
+  expect(await doctor.exitCode()).toBe(1);
+  const { findings } = JSON.parse(doctor.lines.join("\n"));
+  for (const path of paths)
+    expect(findings).toContainEqual(
+      expect.objectContaining({ code: "CSI020", status: "unknown", subject: path }),
+    );
 
-    // A look at a path that leads into such a mount is bounded.
-    using into = startCommand(["doctor", flag, `--csi-address=${paths[0]}/csi.sock`, "-o", "json"]);
-    await into.line(/"text": "cannot be inspected: ETIMEDOUT, its file system does not answer"/);
-    // Before Node 22.15 it can only kill itself.
-    expect(await into.exitCode()).toBe("execve" in process ? 1 : null);
-  },
-  mayMount() ? test : test.skip,
-);
+  // A look at a path that leads into such a mount is bounded.
+  using into = startCommand(["doctor", flag(), `--csi-address=${paths[0]}/csi.sock`, "-o", "json"]);
+  await into.line(/"text": "cannot be inspected: ETIMEDOUT, its file system does not answer"/);
+  // Before Node 22.15 it can only kill itself.
+  expect(await into.exitCode()).toBe("execve" in process ? 1 : null);
+});
 
-nodeTest("a driver that is denied, or not allowed, is well without a registrar", async (node) => {
-  await using _driver = await node.driver();
-  for (const [flag, reason] of [
+test("a driver that is denied, or not allowed, is well without a registrar", async () => {
+  await node.driverUnder("x.csi");
+  for (const [names, reason] of [
     ["--deny-drivers=x.csi,z.csi", "it is among those denied"],
     ["--allow-drivers=y.csi", "it is not among those allowed"],
   ] as const)
-    expect(await node.status(flag)).toMatchObject({ status: 0, rows: [{ state: "not-wanted", reason }] });
+    expect(await status(names)).toMatchObject({ status: 0, rows: [{ state: "not-wanted", reason }] });
 });
 
 test.each([

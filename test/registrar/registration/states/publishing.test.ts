@@ -5,6 +5,7 @@ import { registerOnce } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
+import { unusable } from "../../../support/owned-socket";
 import { recordLog } from "../../../support/recorded-log";
 import { createTestNode, ENDPOINT, startTestRegistrar } from "../../../support/registrar-node";
 import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
@@ -16,16 +17,13 @@ beforeEach(async () => {
   driver = node.keep(await startScriptedDriver(node.csiAddress, { name }));
 });
 
-const unusable = (text: string) => ({
-  kind: "failed",
-  error: expect.objectContaining({ code: "SOCKET_UNUSABLE", message: expect.stringContaining(text) }),
-});
+const failed = (text: string) => ({ kind: "failed", error: unusable(text) });
 
 describe("the first time", () => {
   test("a folder that is not there ends the registrar", async () => {
     rmSync(node.pluginRegistrationPath, { recursive: true });
     const { registrar, log } = await startTestRegistrar(node);
-    expect(await registrar.closed).toEqual(unusable("ENOENT: the directory does not exist: is it mounted?"));
+    expect(await registrar.closed).toEqual(failed("ENOENT: the directory does not exist: is it mounted?"));
     expect(log.all("Failed to listen on socket")).toHaveLength(1);
   });
 
@@ -52,7 +50,7 @@ describe("the first time", () => {
     await using _driver = await startScriptedDriver(csiAddress, { name });
     const { ino } = lstatSync(csiAddress);
     const { registrar } = await startTestRegistrar(node, { csiAddress });
-    expect(await registrar.closed).toEqual(unusable(`${csiAddress} is the driver's own socket`));
+    expect(await registrar.closed).toEqual(failed(`${csiAddress} is the driver's own socket`));
     expect(lstatSync(csiAddress).ino).toBe(ino);
   });
 

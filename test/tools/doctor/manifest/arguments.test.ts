@@ -56,6 +56,11 @@ const nodeWide = (image: string, ...more: readonly string[]): Changes => ({
 });
 const RESTARTS = /^CSI101 problem: restarts forever: .* literally: \/csi\/\*\/csi\.sock -> write/;
 
+const ONE_TEXT = `--csi-address=/csi/csi.sock ${TOLD}`;
+const joined = (args: unknown): Changes => ({ container: { image: OFFICIAL, args } });
+const JOINED =
+  /^CSI101 problem: has several arguments in one item: --csi-address=.* -> write each as an item of its own$/;
+
 test.each<readonly [changes: Changes, expected: readonly RegExp[]]>([
   [nodeWide(OFFICIAL), [RESTARTS]],
   // A flag of this registrar.
@@ -70,7 +75,13 @@ test.each<readonly [changes: Changes, expected: readonly RegExp[]]>([
     [/^CSI101 problem: .* "a\/b" would be the same for several drivers: write \{driver\}/],
   ],
   [nodeWide("x/y:v1"), [/^CSI101 unknown/]],
-])("paths with *: %j", (changes, expected) => {
+  // Several arguments in one text.
+  [joined([ONE_TEXT]), [JOINED]],
+  [joined([`--v=5\n${ONE_TEXT}\n`]), [/^CSI101 problem: has several/]],
+  [joined(ONE_TEXT), [JOINED]],
+  [{ args: ["--node-name=a b"] }, []],
+  [{ container: { image: "x/y:v1", args: [ONE_TEXT] } }, [/^CSI101 unknown/]],
+])("paths with *, and several arguments in one text: %j", (changes, expected) => {
   expectSaid(saidOf(changes), expected);
 });
 
@@ -129,21 +140,6 @@ test.each([
   [["node", "node_modules/.bin/registrar", "--nope"]],
 ])("a registrar's own arguments are judged: %j", (command) => {
   expect(saidOf({ container: { command } })).toContainEqual(expect.stringMatching(/^CSI101 prob.*-nope/));
-});
-
-const ONE_TEXT = `--csi-address=/csi/csi.sock ${TOLD}`;
-const joined = (args: unknown): Changes => ({ container: { image: OFFICIAL, args } });
-const JOINED =
-  /^CSI101 problem: has several arguments in one item: --csi-address=.* -> write each as an item of its own$/;
-
-test.each<readonly [what: string, Changes, expected: readonly RegExp[]]>([
-  ["one item", joined([ONE_TEXT]), [JOINED]],
-  ["lines of one item", joined([`--v=5\n${ONE_TEXT}\n`]), [/^CSI101 problem: has several/]],
-  ["no list", joined(ONE_TEXT), [JOINED]],
-  ["a value with a space", { args: ["--node-name=a b"] }, []],
-  ["an item of another program", { container: { image: "x/y:v1", args: [ONE_TEXT] } }, [/^CSI101 unknown/]],
-])("several arguments as %s", (_what, changes, expected) => {
-  expectSaid(saidOf(changes), expected);
 });
 
 test.each(["Pod", "Deployment"])("a registrar in a %s is judged", (kind) => {

@@ -5,6 +5,8 @@ import { readDeployments } from "../../../../src/tools/doctor/manifest/read/depl
 export const PATH = "/var/lib/kubelet/plugins/x.csi";
 export const TOLD = `--kubelet-registration-path=${PATH}/csi.sock`;
 export const OFFICIAL = "x/csi-node-driver-registrar:v2.17.0";
+export const WINDOWS = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
+export const limits = (values: object) => ({ resources: { limits: values } });
 
 export interface Changes {
   readonly name?: string;

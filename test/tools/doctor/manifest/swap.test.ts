@@ -1,6 +1,6 @@
 import { judgeSwap, readSwap } from "../../../../src/tools/doctor/manifest/judge/swap";
 import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
-import { type Changes, daemonSet, expectSaid, OFFICIAL, TOLD } from "./one-daemon-set";
+import { type Changes, daemonSet, expectSaid, limits, OFFICIAL, TOLD, WINDOWS } from "./one-daemon-set";
 
 /** What the swap changes in DaemonSets, all of the official image unless another is given. */
 function changedIn(...all: readonly Changes[]): readonly string[] {
@@ -14,12 +14,10 @@ function changedIn(...all: readonly Changes[]): readonly string[] {
   );
 }
 
-const limits = (values: object) => ({ resources: { limits: values } });
 const probe = (mode: string) => ({
   livenessProbe: { exec: { command: ["/csi-node-driver-registrar", `--mode=${mode}`, TOLD] } },
 });
 const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
-const WINDOWS = { name: "win", pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
 
 const OLD_PROBE = probe("kubelet-registration-probe");
 const LITTLE = limits({ memory: "30Mi" });
@@ -41,7 +39,11 @@ test.each<[what: string, changes: readonly Changes[], expected?: RegExp]>([
   ],
   ["a digest", [{ container: { image: `${K8S}@sha256:0`, ...LITTLE } }], LITTLE_MEMORY],
   ["no release", [{ container: { image: "x/csi-node-driver-registrar:latest", ...LITTLE } }], LITTLE_MEMORY],
-  ["its image on Windows", [{}, WINDOWS], /^CSI112 warning: a.yaml: DaemonSet ns\/win has the same image/],
+  [
+    "its image on Windows",
+    [{}, { ...WINDOWS, name: "win" }],
+    /^CSI112 warning: a.yaml: DaemonSet ns\/win has the same image/,
+  ],
   [
     "an unknown program beside it",
     [{}, { name: "y", container: { image: "x/y:v1" } }],
@@ -51,7 +53,7 @@ test.each<[what: string, changes: readonly Changes[], expected?: RegExp]>([
   ["faults that it has already", [{ args: ["--nope"], registry: "/elsewhere", name: "one" }]],
   ["a flag that only this registrar has", [{ args: ["--require-driver"] }]],
   ["an old flag", [{ args: ["--logtostderr"], container: { image: "x/csi-node-driver-registrar:v2.9.0" } }]],
-  ["another image on Windows", [{}, { ...WINDOWS, container: { image: WIN_REGISTRAR } }]],
+  ["another image on Windows", [{}, { ...WINDOWS, name: "win", container: { image: WIN_REGISTRAR } }]],
   ["this registrar", [{}, { name: "y", container: { image: "registrar:v1", ...limits({ memory: "1Mi" }) } }]],
 ])("%s", (_what, changes, expected = NOTHING) => {
   expectSaid(changedIn(...changes), expected === NOTHING ? [] : [expected]);
