@@ -21,6 +21,9 @@ export const INFO: PluginInfo = {
   supportedVersions: ["1.0.0"],
 };
 
+/** So long that a test which waits for it fails. */
+export const LONG_MS = 600_000;
+
 export interface ServeOptions {
   readonly limits?: Partial<GrpcServerLimits>;
   /** Answers GetInfo; says `INFO` by default. */

@@ -5,10 +5,7 @@ import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { protos } from "../../../src/grpc/protos";
 import type { CallContext } from "../../../src/grpc/server";
 import { grpcCodeName, statusCodeOf } from "../../../src/grpc/status";
-import { gate, INFO, type ServeOptions, serveGrpc } from "../served-grpc";
-
-/** So long that a test which waits for it fails. */
-const LONG_MS = 600_000;
+import { gate, INFO, LONG_MS, type ServeOptions, serveGrpc } from "../served-grpc";
 
 async function clientOf(getInfo: NonNullable<ServeOptions["getInfo"]>) {
   const served = await serveGrpc({ getInfo });

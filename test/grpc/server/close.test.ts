@@ -5,11 +5,8 @@ import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { protos } from "../../../src/grpc/protos";
 import { statusCodeOf } from "../../../src/grpc/status";
 import { expectNothingLeft } from "../../support/resources";
-import { connectRaw, gate, serveGrpc } from "../served-grpc";
+import { connectRaw, gate, LONG_MS, serveGrpc } from "../served-grpc";
 import { GOAWAY, getInfoCall, HELLO, ONE_CALL } from "../wire";
-
-/** So long that a test which waits for it fails. */
-const LONG_MS = 600_000;
 
 test("closes idle connections at once, whatever they have said, also of clients that never hang up", () =>
   expectNothingLeft(async () => {

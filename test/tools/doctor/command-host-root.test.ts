@@ -14,9 +14,8 @@ const NAME = "disk.csi.example.com";
 const PLUGIN = `/var/lib/kubelet/plugins/${NAME}/csi.sock`;
 const REGISTRY = "/var/lib/kubelet/plugins_registry";
 
-const host = eachTest(makeHost);
 /** `run` starts a command beside it, and `doctor` reads what that says. */
-async function makeHost() {
+const host = eachTest(async () => {
   const folder = await createTempFolder();
   for (const path of [REGISTRY, dirname(PLUGIN)]) mkdirSync(folder.at(path), { recursive: true });
   const run = (command: string, ...words: readonly string[]) =>
@@ -28,7 +27,7 @@ async function makeHost() {
       JSON.parse((await run("doctor", "-o", "json", ...words)).stdout),
     driver: () => startCsiDriver({ csiAddress: folder.at(PLUGIN), name: NAME, nodeId: "n1" }),
   };
-}
+});
 
 test("what kubelet is told is a path of the host: it is looked for below its root", async () => {
   const { at, driver: start, doctor, run } = host;

@@ -4,26 +4,21 @@ import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { controlWaits } from "../../../support/controlled-waits";
 import { dialRegistration } from "../../../support/dial-registration";
+import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
-import type { startListening, TestNode } from "../../../support/registrar-node";
+import type { startListening } from "../../../support/registrar-node";
 
 // Without its net, the look every 5 s: everything must be noticed when it happens.
 const waits = controlWaits({ fromMs: 300 });
 const loading = import("../../../support/registrar-node");
 
-const name = "x.csi";
-let node: TestNode;
-let socketPath: string;
+const node = eachTest(async () => (await loading).createTestNode());
 let started: Awaited<ReturnType<typeof startListening>>;
 beforeEach(async () => {
-  const { createTestNode, startListening } = await loading;
-  node = await createTestNode();
-  socketPath = node.socketPath(name);
-  started = node.keep(await startListening(node));
+  started = node.keep(await (await loading).startListening(node));
 });
-afterEach(() => node[Symbol.asyncDispose]());
 
 const publications = () => started.registrar.status().tally.publications;
 
@@ -40,8 +35,8 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
   });
 
   test.each<[string, reason: string, change: () => unknown]>([
-    ["a socket that somebody removed", "socket-gone", () => rmSync(socketPath)],
-    ["a dead socket in its place", "socket-dead", () => leaveDeadSocket(socketPath)],
+    ["a socket that somebody removed", "socket-gone", () => rmSync(node.socketPath())],
+    ["a dead socket in its place", "socket-dead", () => leaveDeadSocket(node.socketPath())],
     [
       "a folder that somebody removed and made anew",
       "directory-gone",
@@ -65,22 +60,22 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
   });
 
   test("a file in its place is not touched, and ends what we say of ourselves; it gone, we go on", async () => {
-    rmSync(socketPath);
-    writeFileSync(socketPath, "precious");
+    rmSync(node.socketPath());
+    writeFileSync(node.socketPath(), "precious");
     // The file may come before the loss is noticed or after: either way this is where it leads.
     await started.log.when("Failed to listen on socket");
     expect(started.registrar.status().state).toBe("publishing");
-    expect(readFileSync(socketPath, "utf8")).toBe("precious");
+    expect(readFileSync(node.socketPath(), "utf8")).toBe("precious");
 
-    rmSync(socketPath);
+    rmSync(node.socketPath());
     await expectHealed("socket-gone");
   });
 
   test("another registrar that removes it may bind its own, as the official one does", async () => {
-    rmSync(socketPath);
+    rmSync(node.socketPath());
     await new Promise(setImmediate); // We have heard of it.
     await delay(20);
-    const another = createServer().listen(socketPath);
+    const another = createServer().listen(node.socketPath());
     await once(another, "listening");
     await started.state("standby");
     another.close();
@@ -88,18 +83,18 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
   });
 
   test("another registrar's socket in its place is left to its owner", async () => {
-    await using _theirs = await startForeignSocket(socketPath);
-    const inode = identityOf(socketPath);
+    await using _theirs = await startForeignSocket(node.socketPath());
+    const inode = identityOf(node.socketPath());
     await started.state("standby");
     await started.log.when("Standing by for the registrar that holds the socket");
-    expect(identityOf(socketPath)).toBe(inode);
+    expect(identityOf(node.socketPath())).toBe(inode);
     expect(publications()).toEqual({ "driver-named": 1 });
   });
 });
 
 test("it is published again when kubelet disconnects without a status, however often", async () => {
   for (const waitMs of [5_000, 10_000]) {
-    const kubelet = dialRegistration(socketPath);
+    const kubelet = dialRegistration(node.socketPath());
     await kubelet.getInfo();
     await started.state("asked");
     await waits.end(waitMs); // As long as kubelet is there, this is no loss.

@@ -16,7 +16,6 @@ const PODS = "/api/v1/namespaces/storage/pods";
 const SET = daemonSet(DISK);
 const creating: ContainerChange = { kind: "waiting", reason: "ContainerCreating", message: "" };
 const CREATING = podStatus({ registrar: creating, driver: creating });
-const none = { inCsiNode: {} };
 
 /** A pod of the first DaemonSet, which is the third object of a cluster, that was created a minute ago. */
 async function addPod(
@@ -146,7 +145,7 @@ test("a roll-out of the node-wide registrar with maxSurge has no duplicate", asy
 });
 
 test("a pod that waits for a directory that is not there: kubelet's root is elsewhere", async () => {
-  const cluster = await makeCluster({ ...none, status: CREATING });
+  const cluster = await makeCluster({ inCsiNode: {}, status: CREATING });
   const [pod] = cluster.find({ path: PODS }) as Parameters<typeof failedMount>[0][];
   const message =
     'MountVolume.SetUp failed for volume "registration" : hostPath type check failed: /var/lib/kubelet/plugins_registry is not a directory';

@@ -12,7 +12,7 @@ const HANGS =
   /x\.csi-reg\.sock does not answer GetInfo in time: its registrar hangs; fix: see the log of its registrar, .*restart.*remove the socket only/;
 
 /** A driver that is well, y.csi, and one whose registrar is not, which nobody names. */
-async function createNode() {
+const node = eachTest(async () => {
   const node = await createDoctorNode();
   const csiAddress = await node.driverUnder("x.csi");
   const look = async (target: object = WHOLE) => {
@@ -25,9 +25,7 @@ async function createNode() {
     };
   };
   return { ...node, csiAddress, socketPath: `${node.directory}/x.csi-reg.sock`, look };
-}
-
-const node = eachTest(createNode);
+});
 
 test.each([
   ["killed", "x.csi", leaveDeadSocket, "dead", DEAD],

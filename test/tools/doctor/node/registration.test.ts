@@ -6,13 +6,11 @@ import { untilNotified } from "../../../support/until-notified";
 import { createDoctorNode, WHOLE } from "./doctor-node";
 import { healthyFacts, sayings } from "./healthy-facts";
 
-async function createNodeWithDriver() {
+const node = eachTest(async () => {
   const node = await createDoctorNode();
   const driver = await node.driver();
   return { ...node, events: driver.events, socketPath: `${node.directory}/x.csi-reg.sock` };
-}
-
-const node = eachTest(createNodeWithDriver);
+});
 
 test("a driver that is registered: no problem, and nothing changed by the visit", async () => {
   const kubelet = await node.kubelet();
