@@ -53,7 +53,8 @@ function createApiWriter({ url, caFile, adminToken }: ControlPlane): ClusterWrit
 }
 
 async function doctor(...words: readonly string[]) {
-  const env = { PATH: `${folder.at("recording")}:${process.env.PATH}`, FORCE_COLOR: "" };
+  const PATH = `${folder.at("recording")}:${process.env.PATH}`;
+  const env = { PATH, KUBECONFIG: controlPlane.kubeconfig("admin"), FORCE_COLOR: "" };
   using command = startCommand(["doctor", "--cluster", ...words], env);
   const code = await command.exitCode();
   return { code, text: `${command.lines.join("\n")}\n`, stderr: command.stderr };
@@ -66,10 +67,8 @@ async function changed(change: object): Promise<string> {
   return `--kubeconfig=${folder.at("changed.kubeconfig")}`;
 }
 
-const asAdmin = () => `--kubeconfig=${controlPlane.kubeconfig("admin")}`;
-
 test("a real cluster in which several things are wrong: docs/doctor.md has what it says", async () => {
-  const { code, text, stderr } = await doctor(asAdmin());
+  const { code, text, stderr } = await doctor();
   expect(stderr).toBe("");
   expect(fencesIn(readText("docs/doctor.md"), "text").filter((fence) => isShownBy(fence, text))).toHaveLength(
     1,
@@ -78,7 +77,7 @@ test("a real cluster in which several things are wrong: docs/doctor.md has what 
 });
 
 test("one node, by the selectors of the server", async () => {
-  const { text } = await doctor(asAdmin(), "--node=node-2", "-o", "json");
+  const { text } = await doctor("--node=node-2", "-o", "json");
   const { nodes, findings } = JSON.parse(text);
   const states = nodes.map(({ node, driver, state }: Record<string, string>) => `${node} ${driver} ${state}`);
   expect(states).toEqual([
@@ -109,7 +108,7 @@ test("who may list little is told the rules that are missing", async () => {
 });
 
 test("a context that is not there, and a server that is away, in kubectl's words", async () => {
-  expect((await doctor(asAdmin(), "--context=blue")).stderr).toBe(
+  expect((await doctor("--context=blue")).stderr).toBe(
     'registrar doctor: kubectl proxy: context "blue" does not exist\n',
   );
   const clusters = [{ name: "cluster", cluster: { server: "https://127.0.0.1:1" } }];

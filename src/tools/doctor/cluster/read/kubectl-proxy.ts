@@ -58,7 +58,8 @@ export async function startKubectlProxy({
     child.once("close", (code, name) => resolve(`it exited with ${name ?? code}`));
   });
   const close = async () => {
-    child.stdin.destroy();
+    // What a kubectl that is a wrapper started may keep its pipes open.
+    for (const pipe of child.stdio) pipe?.destroy();
     await ended;
     rmSync(directory, { recursive: true, force: true });
   };
