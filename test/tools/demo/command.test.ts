@@ -9,7 +9,7 @@ test.each<readonly [what: string, cli: readonly string[], stepMs: number, compla
     "do nothing",
     node("setTimeout(() => {}, 60_000)"),
     50,
-    /^did not happen within 50 ms: The CSI driver listens on its socket.* the driver's last line: none$/,
+    /^did not happen within 0\.05 s: The CSI driver listens on its socket.* the driver's last line: none$/,
   ],
   [
     "end",
