@@ -22,7 +22,7 @@ interface Resting {
   isSettled: boolean;
 }
 
-/** All of this process: one timer for every directory of every driver, and the mounts of what is looked at. */
+/** This process has one timer for every directory of every driver, and one memory of which paths are local. */
 const resting = new Set<Resting>();
 const looking = { timer: undefined as NodeJS.Timeout | undefined };
 const localAt = { mounts: [] as readonly Mount[], paths: new Map<string, boolean>() };

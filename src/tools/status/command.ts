@@ -47,14 +47,17 @@ export const runStatus = createCommand(
     };
     const options = { timeoutMs: flags.timeout, uid: process.getuid?.() };
     const until = performance.now() + (flags.wait ?? 0);
-    let facts = await gatherFacts(target, options);
-    let rows = driversIn(viewOf(facts));
-    const isHealthy = () => rows.length > 0 && rows.every(({ state }) => WELL.includes(state));
-    while (!isHealthy() && performance.now() < until) {
+    const look = async () => {
+      const facts = await gatherFacts(target, options);
+      const rows = driversIn(viewOf(facts));
+      return { facts, rows, isHealthy: rows.length > 0 && rows.every(({ state }) => WELL.includes(state)) };
+    };
+    let seen = await look();
+    while (!seen.isHealthy && performance.now() < until) {
       await delay(Math.min(LOOK_EVERY_MS, until - performance.now()));
-      facts = await gatherFacts(target, options);
-      rows = driversIn(viewOf(facts));
+      seen = await look();
     }
+    const { facts, rows, isHealthy } = seen;
     const unseen = await unseenRegistrations(facts);
     const directory = facts.directory.path;
     const complain = (what: string) => process.stderr.write(`registrar status: ${what}\n`);
@@ -66,7 +69,7 @@ export const runStatus = createCommand(
     const text = flags.output === "json" ? `${escapeJson(JSON.stringify(rows, null, 2))}\n` : tableOf(rows);
     const written = unseen !== undefined && rows.length === 0 ? 0 : print(text);
     if (unseen !== undefined) return written || EXIT_UNSEEN;
-    return written || (isHealthy() ? 0 : 1);
+    return written || (isHealthy ? 0 : 1);
   },
 );
 
