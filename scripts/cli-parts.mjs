@@ -14,7 +14,8 @@ import { closureTable, OF_A_NODE, writeClosure } from "./node-closure.mjs";
  */
 const OF_REGISTRATION = {
   main: ["cli/main", "unix/file-calls"],
-  register: ["cli/register"],
+  register: ["cli/register", "registrar/start-registrar"],
+  "node-wide": ["registrar/start-node-registrar"],
   // For the one line that comes before a registration is loaded, which has the same in it.
   "cli-logger": ["runtime/cli-logger"],
   "node-readiness": ["cli/node-readiness"],
@@ -51,8 +52,8 @@ const OF_TOOLS = {
 
 const PARTS = { ...OF_REGISTRATION, ...OF_TOOLS };
 
-/** Modules whose state belongs to the process: there is one copy of each. */
-const OF_PROCESS = ["unix/file-calls"];
+/** One copy of each: the state of the first belongs to the process, and gRPC comes with the second. */
+const OF_PROCESS = ["unix/file-calls", "registrar/start-registrar"];
 
 const loadOtherParts = (current) => ({
   name: "load-other-parts",
@@ -126,6 +127,6 @@ export async function bundleCli(licences) {
 export const readClosure = async () => closureTable(await bundleAll(OF_A_NODE));
 
 function exportsOf(module) {
-  const isOurs = /^(?:cli|flags|kube-api|logging|runtime|tools|unix)\//.test(module);
+  const isOurs = /^(?:cli|flags|kube-api|logging|registrar|runtime|tools|unix)\//.test(module);
   return `export * from "${isOurs ? "./" : ""}${module}";`;
 }

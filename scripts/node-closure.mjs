@@ -7,6 +7,7 @@ const REGION = /(?<=<!-- closure: written by npm run build -->\n).*?(?=<!-- end 
 /** When a registration loads which parts. A row counts only what no earlier row has. */
 const ROWS = [
   ["every registration, its probes and `--http-endpoint`", ["start", "main", "register", "cli-logger"]],
+  ["with a pattern in `--csi-address`", ["node-wide"]],
   ["at the first scrape of `/metrics`", ["metrics"]],
   ["with `--logging-format=json`", ["json-line"]],
   ["with `--remove-startup-taint` or `--node-condition`", ["node-readiness"]],

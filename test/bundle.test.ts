@@ -34,7 +34,13 @@ test("a sidecar reads grpc-js for unix sockets", () => {
   expect(modules.filter((name) => /pino|prom-client|yargs|proto-loader|protobufjs|long/.test(name))).toEqual(
     [],
   );
-  expect(textOf("register").length).toBeLessThan(490_000);
+  expect(textOf("register").length).toBeLessThan(465_000);
+});
+
+test("a sidecar reads nothing of a node-wide registrar, which has gRPC from the sidecar's part", () => {
+  const has = (part: string) => textOf(part).includes("function createNodeDrivers(");
+  expect(["main", "register", "node-wide"].filter(has)).toEqual(["node-wide"]);
+  expect(modulesIn("node-wide")).toEqual([]);
 });
 
 test("a probe reads no package at all", () => {
@@ -43,7 +49,8 @@ test("a probe reads no package at all", () => {
 
 test("all parts share the state of calls that hang", () => {
   const ours = (part: string) => textOf(part).includes("function callFileSystem(");
-  expect(["main", "register", "status", "doctor-node", "node-readiness"].filter(ours)).toEqual(["main"]);
+  const parts = ["main", "register", "node-wide", "status", "doctor-node", "node-readiness"];
+  expect(parts.filter(ours)).toEqual(["main"]);
 });
 
 /** The names by which other modules of the bundle use one of grpc-js, as TypeScript's compiler writes them. */

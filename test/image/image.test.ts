@@ -76,9 +76,10 @@ test("adds to its base Node with its libraries, the CLI with its code cache, and
       .sort();
   const [programs, links] = [byMode("-rwxr-xr-x"), byMode("lrwxrwxrwx")];
   const cached = "doctor doctor-files doctor-node grpc main manifest register status yaml".split(" ");
-  const parts = "cli-logger doctor-cluster json-line kubeconfig metrics node-readiness simulations".split(
-    " ",
-  );
+  const parts = [
+    ...["cli-logger", "doctor-cluster", "json-line", "kubeconfig"],
+    ...["metrics", "node-readiness", "node-wide", "simulations"],
+  ];
   const isHelp = (path: string) => path.startsWith("/registrar/cli/help/");
   const packages = ["libatomic1", "libgcc-s1", "libstdc++6"];
   expect(programs).toEqual(["/nodejs/bin/node", "/registrar/cli.js"]);
