@@ -80,6 +80,19 @@ test("only the table of commands imports the tools, and loads each when it is us
   expect(textOf("cli/commands.ts")).not.toMatch(/\bfrom "[^"]*tools/);
 });
 
+/** What only a registration with the flags of node readiness loads, and the tools that judge these flags. */
+const OF_NODE_READINESS =
+  /^(?:node-readiness|kube-api)\/|^(?:cli|diagnostics|flags)\/node-readiness\.ts$|^flags\/start-problem\.ts$/;
+
+test("a registration imports node readiness in one place, and loads it only with its flags", () => {
+  const importers = files.filter((file) =>
+    importsOf(file).some((imported) => OF_NODE_READINESS.test(imported)),
+  );
+  const others = importers.filter((file) => partOf(file) !== "tools" && !OF_NODE_READINESS.test(file));
+  expect(others).toEqual(["cli/register.ts"]);
+  expect(textOf("cli/register.ts")).not.toMatch(/\bfrom "[^"]*(?:node-readiness|kube-api)/);
+});
+
 test("no folder or file imports another that imports it, at any depth, not even for a type", () => {
   expect(importsOf("cli/main.ts")).toContain("cli/register.ts");
   expect(roomsOf("a/b/c.ts", "a/d.ts")).toEqual(["a/b", "a/d.ts"]);

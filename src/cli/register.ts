@@ -1,6 +1,6 @@
 import { messageOf } from "../base/errors";
 import type { ProcessFacts } from "../diagnostics/metric-table";
-import type { ViewNodeReadiness } from "../diagnostics/node-readiness";
+import type { ShownNodeReadiness } from "../diagnostics/routes";
 import { BOTH_PORTS, checkFlags, checkPaths, httpEndpointOf, wantsNodeReadiness } from "../flags/checks";
 import { warnAboutFlags, warnAboutWords } from "../flags/flag-warnings";
 import {
@@ -70,7 +70,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     keepHeapSmall().catch(() => {}); // Then the heap stays as V8 has it.
     collectWhenQuiet(registrations);
     await using nodeReadiness = await keepNodeReady?.(registrations, log);
-    const diagnostics = await startDiagnostics(flags, registrations, nodeReadiness?.status, log);
+    const diagnostics = await startDiagnostics(flags, registrations, nodeReadiness?.shown, log);
     const outcome = await registrar.closed;
     await diagnostics?.[Symbol.asyncDispose]();
     if (outcome.kind === "stopped") return 0;
@@ -107,7 +107,7 @@ async function start(
 async function startDiagnostics(
   flags: Flags,
   registrations: Registrations,
-  nodeReadiness: ViewNodeReadiness | undefined,
+  nodeReadiness: ShownNodeReadiness | undefined,
   log: Logger,
 ): Promise<AsyncDisposable | undefined> {
   const endpoint = httpEndpointOf(flags);

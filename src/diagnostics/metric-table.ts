@@ -27,10 +27,13 @@ export interface Metric {
   readonly readsAll?: true;
 }
 
+/** Metrics by their names. */
+export type Metrics = Readonly<Record<string, Metric>>;
+
 export type MetricRow = ReturnType<typeof metricRows>[number];
 
 /** Counters are the metrics whose names end in `_total`; all others are gauges. */
-export const metricRows = (table: Readonly<Record<string, Metric>>) =>
+export const metricRows = (table: Metrics) =>
   Object.entries(table).map(([name, metric]) => ({ name, ...metric }));
 
 /** The driver_name label until the driver answers (csi-lib-utils, metrics.go). */

@@ -3,8 +3,7 @@ import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
 import type { DriverCall } from "../registrar/model/events";
 import type { Registrations } from "../registrar/registration/registrations";
-import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
-import { nodeReadinessMetrics, type ViewNodeReadiness } from "./node-readiness";
+import { METRICS, type Metrics, metricRows, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
 import { defineMetrics } from "./prometheus";
 import type { Route } from "./server";
 
@@ -18,13 +17,13 @@ export function createMetricsRoute(
   registrations: Registrations,
   facts: ProcessFacts,
   log: Logger,
-  nodeReadiness?: ViewNodeReadiness,
+  more: Metrics = {},
 ): Route {
   const warn = createPacedWarning(log.named("metrics"), "Cannot load the metrics, calls are not counted");
   const uncounted: (readonly [DriverCall, string])[] = [];
   let loading: ReturnType<typeof loadMetrics> | undefined;
   const countCalls = async () => {
-    loading ??= loadMetrics(registrations, facts, nodeReadiness);
+    loading ??= loadMetrics(registrations, facts, more);
     try {
       const { registry, observe } = await loading;
       for (const [call, driverName] of uncounted.splice(0)) observe(call, driverName);
@@ -47,13 +46,9 @@ export function createMetricsRoute(
   };
 }
 
-async function loadMetrics(
-  registrations: Registrations,
-  facts: ProcessFacts,
-  nodeReadiness: ViewNodeReadiness | undefined,
-) {
+async function loadMetrics(registrations: Registrations, facts: ProcessFacts, more: Metrics) {
   const client = await import("prom-client");
   const registry = new client.Registry();
-  const rows = METRICS.concat(nodeReadiness ? nodeReadinessMetrics(nodeReadiness) : []);
+  const rows = METRICS.concat(metricRows(more));
   return { registry, observe: defineMetrics(client, [registry], rows, registrations, facts) };
 }

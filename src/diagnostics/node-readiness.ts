@@ -1,27 +1,28 @@
 import type { NodeReadinessStatus } from "../node-readiness/start-node-readiness";
-import { fails, type HealthCheck, passes } from "./health-checks";
-import { type Metric, type MetricRow, metricRows, type Sample } from "./metric-table";
+import { fails, passes } from "./health-checks";
+import type { Metric, Metrics, Sample } from "./metric-table";
+import type { ShownNodeReadiness } from "./routes";
 
-export type ViewNodeReadiness = () => NodeReadinessStatus;
+type View = () => NodeReadinessStatus;
 
-/** Counts only where it is required: a failure of the API server must not stop a rolling update. */
-export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
-  return {
-    name: "node-readiness",
-    informative: true,
-    run: () => {
-      const { api, taints } = view();
-      const overdue = taints.find(({ overdueSinceMs }) => overdueSinceMs !== undefined);
-      if (overdue !== undefined)
-        return fails(
-          `taint ${overdue.taint} is still on the node${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`,
-        );
-      return api.trouble ? fails(`${api.trouble.doing}: ${api.trouble.message}`) : passes();
-    },
-  };
+/** What the HTTP endpoint shows of node readiness. Loaded with it, and not by other registrations. */
+export const showNodeReadiness = (view: View): ShownNodeReadiness => ({
+  // Counts only where it is required: a failure of the API server must not stop a rolling update.
+  check: { name: "node-readiness", informative: true, run: () => judge(view()) },
+  metrics: metricsOf(view),
+  describe: () => describe(view()),
+});
+
+function judge({ api, taints }: NodeReadinessStatus) {
+  const overdue = taints.find(({ overdueSinceMs }) => overdueSinceMs !== undefined);
+  if (overdue !== undefined)
+    return fails(
+      `taint ${overdue.taint} is still on the node${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`,
+    );
+  return api.trouble ? fails(`${api.trouble.doing}: ${api.trouble.message}`) : passes();
 }
 
-export function describeNodeReadiness({ nodeName, api, ...status }: NodeReadinessStatus): object {
+function describe({ nodeName, api, ...status }: NodeReadinessStatus): object {
   const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
   const { trouble: { kind, doing, message, sinceMs } = {}, ...counts } = api;
   return {
@@ -42,7 +43,7 @@ export function describeNodeReadiness({ nodeName, api, ...status }: NodeReadines
 type TaintStatus = NodeReadinessStatus["taints"][number];
 
 /** Its metrics. Names and labels are a contract with dashboards: see docs/node-readiness.md. */
-export function nodeReadinessMetrics(view: ViewNodeReadiness): readonly MetricRow[] {
+function metricsOf(view: View): Metrics {
   const ofTaints = (help: string, read: (taint: TaintStatus) => Sample[0]): Metric => ({
     help,
     labelNames: ["driver_name", "taint"],
@@ -51,7 +52,7 @@ export function nodeReadinessMetrics(view: ViewNodeReadiness): readonly MetricRo
   });
   const isSince = (at: number | undefined) => at !== undefined;
 
-  return metricRows({
+  return {
     registrar_startup_taint_overdue: ofTaints(
       "1 while the driver is registered and its startup taint is on the node all the same",
       ({ overdueSinceMs }) => isSince(overdueSinceMs),
@@ -81,5 +82,5 @@ export function nodeReadinessMetrics(view: ViewNodeReadiness): readonly MetricRo
       labelNames: ["kind"],
       samples: () => Object.entries(view().api.failures).map(([kind, value]) => [value, kind]),
     },
-  });
+  };
 }

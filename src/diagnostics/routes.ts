@@ -6,12 +6,19 @@ import type { SelfCheck } from "../registrar/registration/self-check";
 import { checkMetricsPath, type FIXED_PATHS } from "./endpoint";
 import { type HealthCheck, passes, readinessChecks, runChecks } from "./health-checks";
 import { textAnswer } from "./http/connection";
-import type { ProcessFacts } from "./metric-table";
+import type { Metrics, ProcessFacts } from "./metric-table";
 import { createMetricsRoute } from "./metrics";
-import { nodeReadinessCheck, type ViewNodeReadiness } from "./node-readiness";
 import { createProfilingRoutes } from "./pprof";
 import type { Route } from "./server";
 import { createStatusRoute } from "./statusz";
+
+/** What the endpoint shows of node readiness. */
+export interface ShownNodeReadiness {
+  readonly check: HealthCheck;
+  readonly metrics: Metrics;
+  /** For `/statusz`. */
+  describe(): object;
+}
 
 export interface RoutesOptions {
   /** Begins with `/` and differs from the other paths. */
@@ -19,7 +26,7 @@ export interface RoutesOptions {
   readonly requireDriver: boolean;
   /** The command line to show under /debug/pprof/; undefined serves no profiles. */
   readonly profiledCommandLine: readonly string[] | undefined;
-  readonly nodeReadiness?: ViewNodeReadiness | undefined;
+  readonly nodeReadiness?: ShownNodeReadiness | undefined;
 }
 
 /** Every path of the HTTP endpoint; none changes anything. Throws INVALID_OPTION for a bad path of the metrics. */
@@ -29,21 +36,20 @@ export function createRoutes(
   { log, facts }: { readonly log: Logger; readonly facts: ProcessFacts },
 ): ReadonlyMap<string, Route> {
   checkMetricsPath(metricsPath, { isProfiled: profiledCommandLine !== undefined });
-  const nodeChecks = nodeReadiness === undefined ? [] : [nodeReadinessCheck(nodeReadiness)];
   const fixed: Readonly<Record<(typeof FIXED_PATHS)[number], Route>> = {
     "/healthz": createHealthRoute(registrations, log),
     // Nothing outside of this process may fail it: a liveness probe would restart the registrar.
     "/livez": createChecksRoute("livez", () => [{ name: "ping", run: () => passes() }]),
     "/readyz": createChecksRoute("readyz", (driver) => [
       ...readinessChecks(registrations, { requireDriver, driver }),
-      ...nodeChecks,
+      ...(nodeReadiness ? [nodeReadiness.check] : []),
     ]),
-    "/statusz": createStatusRoute(registrations, facts, nodeReadiness),
+    "/statusz": createStatusRoute(registrations, facts, nodeReadiness?.describe),
   };
   return new Map<string, Route>([
     ...Object.entries(fixed),
     ...(profiledCommandLine ? createProfilingRoutes(profiledCommandLine) : []),
-    [metricsPath, createMetricsRoute(registrations, facts, log, nodeReadiness)],
+    [metricsPath, createMetricsRoute(registrations, facts, log, nodeReadiness?.metrics)],
   ]);
 }
 

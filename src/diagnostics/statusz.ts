@@ -4,14 +4,13 @@ import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registration/registrations";
 import { textAnswer } from "./http/connection";
 import type { ProcessFacts } from "./metric-table";
-import { describeNodeReadiness, type ViewNodeReadiness } from "./node-readiness";
 import type { Route } from "./server";
 
 /** `/statusz` for people, whose head is that of Kubernetes' components (KEP-4827); JSON with such an Accept header. */
 export function createStatusRoute(
   registrations: Registrations,
   facts: ProcessFacts,
-  nodeReadiness?: ViewNodeReadiness,
+  describeNodeReadiness?: () => object,
 ): Route {
   return ({ accept }) => {
     const wantsJson = /\bapplication\/json\b/.test(accept);
@@ -21,7 +20,7 @@ export function createStatusRoute(
       version: facts.version,
       nodeVersion: facts.nodeVersion,
       drivers: registrations.all.map((registration) => describeDriver(registration, facts)),
-      ...(nodeReadiness && { nodeReadiness: describeNodeReadiness(nodeReadiness()) }),
+      ...(describeNodeReadiness && { nodeReadiness: describeNodeReadiness() }),
     };
     if (!wantsJson) return textAnswer(200, asText(page));
     const bound = (_key: string, value: unknown) => (typeof value === "string" ? boundText(value) : value);

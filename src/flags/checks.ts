@@ -1,9 +1,6 @@
-import { invalidOption, messageOf } from "../base/errors";
+import { invalidOption } from "../base/errors";
 import { LONGEST_WAIT_MS } from "../base/pause";
 import { checkMetricsPath, parseListenAddress } from "../diagnostics/endpoint";
-import type { Environment } from "../kube-api/access";
-import { resolveLogging } from "../logging/logging-options";
-import { NODE_NAME_VARIABLES, parseTargets } from "../node-readiness/options";
 import { directoryPath } from "../options/option-kinds";
 import { csiAddressKind } from "../registrar/model/options";
 import { parseCsiAddress } from "../unix/socket-path";
@@ -22,14 +19,10 @@ export function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags)
   return removeStartupTaint.length > 0 || nodeCondition !== "";
 }
 
-export function nodeReadinessTargetsOf(flags: Pick<Flags, "removeStartupTaint" | "nodeCondition">) {
-  return {
-    startupTaints: flags.removeStartupTaint,
-    condition: flags.nodeCondition === "" ? undefined : flags.nodeCondition,
-  };
-}
-
-/** Throws INVALID_OPTION for what the library would refuse later, where it would call durations milliseconds. */
+/**
+ * Throws INVALID_OPTION for what the library would refuse later, where it would call durations milliseconds. The flags of node
+ * readiness are checked where it is loaded.
+ */
 export function checkFlags(flags: Flags): void {
   const endpoint = httpEndpointOf(flags);
   if (endpoint !== undefined) {
@@ -40,8 +33,6 @@ export function checkFlags(flags: Flags): void {
   checkWait("timeout", flags.timeoutMs);
   checkWait("driver-timeout", flags.driverTimeoutMs, "; 0 is no limit");
   if (isNodeWide(flags)) checkWait("driver-gone-after", flags.driverGoneAfterMs);
-  if (wantsNodeReadiness(flags)) checkWait("node-condition-delay", flags.nodeConditionDelayMs);
-  parseTargets({ ...nodeReadinessTargetsOf(flags), severalDrivers: isNodeWide(flags) });
 }
 
 /** Throws INVALID_OPTION for paths and name lists with which no registrar starts. */
@@ -56,31 +47,7 @@ export function checkPaths(flags: Flags): void {
   directoryPath.read(flags.pluginRegistrationPath, "plugin-registration-path");
 }
 
-function checkWait(flag: string, ms: number, hint = ""): void {
+export function checkWait(flag: string, ms: number, hint = ""): void {
   if (!(ms >= 0)) throw invalidOption(`${flag} must not be negative`);
   if (ms > LONGEST_WAIT_MS) throw invalidOption(`${flag} must be 24 days at most${hint}`);
-}
-
-/** Why the registrar would not start with these flags; undefined if it would. Required ones may be missing. */
-export function startProblemOf(flags: Flags): string | undefined {
-  const logging = resolveLogging(flags);
-  if (logging.kind === "invalid") return `LoggingConfiguration is invalid: ${logging.error}`;
-  if (flags.healthPort > 0 && flags.httpEndpoint !== "") return BOTH_PORTS;
-  try {
-    checkFlags(flags);
-    checkPaths(flags);
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
-/** The node that the flag names, or the environment. Throws INVALID_OPTION without either. */
-export function nodeNameFrom(flag: string, environment: Environment): string {
-  const name = flag || NODE_NAME_VARIABLES.map((variable) => environment[variable]).find(Boolean);
-  if (name) return name;
-  throw invalidOption(
-    "--remove-startup-taint and --node-condition need the node's name: give --node-name, or set NODE_NAME from " +
-      "fieldRef spec.nodeName",
-  );
 }

@@ -1,9 +1,5 @@
 import { runChecks } from "../../src/diagnostics/health-checks";
-import {
-  describeNodeReadiness,
-  nodeReadinessCheck,
-  nodeReadinessMetrics,
-} from "../../src/diagnostics/node-readiness";
+import { showNodeReadiness } from "../../src/diagnostics/node-readiness";
 import type { NodeReadinessStatus } from "../../src/node-readiness/start-node-readiness";
 import { PROCESS_FACTS } from "../support/diagnostics";
 
@@ -29,13 +25,13 @@ test.each<[string, NodeReadinessStatus, string | undefined]>([
   ["a taint is overdue", OVERDUE, `taint d/agent-not-ready:NoSchedule is still on the node: ${hindrance}`],
   ["the API server refuses", IN_TROUBLE, "watching the Node: no\nrights"],
 ])("the check when %s", async (_what, view, reason) => {
-  const { passed, text } = await nodeReadinessCheck(() => view).run();
+  const { passed, text } = await showNodeReadiness(() => view).check.run();
   expect([passed, text]).toEqual([reason === undefined, reason]);
 });
 
 test("it is told by ?verbose and counts only where it is required", async () => {
   const report = (query: string) =>
-    runChecks("readyz", [nodeReadinessCheck(() => IN_TROUBLE)], new URLSearchParams(query));
+    runChecks("readyz", [showNodeReadiness(() => IN_TROUBLE).check], new URLSearchParams(query));
   expect(await report("")).toEqual({ passed: true, body: "ok" });
   expect(await report("verbose")).toEqual({
     passed: true,
@@ -47,8 +43,8 @@ test("it is told by ?verbose and counts only where it is required", async () => 
 });
 
 test("metrics", () => {
-  const rows = nodeReadinessMetrics(() => OVERDUE);
-  const values = Object.fromEntries(rows.map(({ name, samples }) => [name, samples(PROCESS_FACTS, [])]));
+  const rows = Object.entries(showNodeReadiness(() => OVERDUE).metrics);
+  const values = Object.fromEntries(rows.map(([name, { samples }]) => [name, samples(PROCESS_FACTS, [])]));
   const taint = ["d", "d/agent-not-ready"];
   expect(values).toEqual({
     registrar_startup_taint_overdue: [[true, ...taint]],
@@ -62,7 +58,7 @@ test("metrics", () => {
 });
 
 test("the status page has times that people can read", () => {
-  expect(describeNodeReadiness(IN_TROUBLE)).toMatchObject({
+  expect(showNodeReadiness(() => IN_TROUBLE).describe()).toMatchObject({
     node: "node-1",
     apiServer: { calls: 7, trouble: "forbidden", since: "1970-01-01T00:00:00.005Z" },
     csiNode: [{ driverName: "d", lackingSince: "1970-01-01T00:00:00.005Z", reregistrations: 2 }],

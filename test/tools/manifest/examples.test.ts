@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import dashboard from "../../../examples/dashboard.json";
-import { METRICS } from "../../../src/diagnostics/metric-table";
-import { nodeReadinessMetrics } from "../../../src/diagnostics/node-readiness";
+import { METRICS, metricRows } from "../../../src/diagnostics/metric-table";
+import { showNodeReadiness } from "../../../src/diagnostics/node-readiness";
 import { makeManifests, makeNodeWideManifests } from "../../../src/tools/manifest/objects";
 import { scalar, yaml } from "../../../src/tools/manifest/template";
 import { anchorsIn, readText } from "../../docs/markdown";
@@ -101,11 +101,10 @@ describe("the alerts", () => {
 
   test("know only metrics and labels that the registrar has, as does the dashboard", () => {
     const queries = dashboard.panels.flatMap(({ targets }) => targets);
+    const { metrics: ofNodeReadiness } = showNodeReadiness(undefined as never);
     const selectors = [...rules, ...queries].flatMap(({ expr }) => selectorsIn(expr));
     for (const [, name, selection = ""] of selectors) {
-      const metric = [...METRICS, ...nodeReadinessMetrics(undefined as never)].find(
-        (one) => one.name === name,
-      );
+      const metric = [...METRICS, ...metricRows(ofNodeReadiness)].find((one) => one.name === name);
       expect(metric?.name).toBe(name);
       for (const [, label] of selection.matchAll(/(\w+)!?=/g)) expect(metric?.labelNames).toContain(label);
     }

@@ -49,7 +49,7 @@ export const nodeMode = createMode(
       { gatherFacts },
       { renderTable, reportOn },
     ] = await Promise.all([
-      import("../../../flags/checks"),
+      import("../../../flags/start-problem"),
       import("./read/target"),
       import("./read/gather"),
       import("./report"),

@@ -1,7 +1,8 @@
 import { attempt } from "../../../../base/errors";
 import { parseListenAddress } from "../../../../diagnostics/endpoint";
-import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../../../flags/checks";
+import { httpEndpointOf, wantsNodeReadiness } from "../../../../flags/checks";
 import { askOfficial, correctArgument } from "../../../../flags/official";
+import { startProblemOf } from "../../../../flags/start-problem";
 import { ACCEPTED_FLAGS, isProbeMode, nearestFlag, parseFlags } from "../../../../flags/table";
 import { parseBool } from "../../../../flags/values";
 import { parseCsiAddress } from "../../../../unix/socket-path";
