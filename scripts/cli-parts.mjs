@@ -31,7 +31,7 @@ const OF_TOOLS = {
       (name) => `tools/doctor/node/${name}`,
     ),
   ],
-  "doctor-files": ["tools/doctor/manifest/read/files", "tools/doctor/manifest/report"],
+  "doctor-files": ["tools/doctor/files/read/files", "tools/doctor/files/report"],
   "doctor-cluster": [
     ...["cluster", "kubectl-proxy", "list-api"].map((name) => `tools/doctor/cluster/read/${name}`),
     ...["report", "table"].map((name) => `tools/doctor/cluster/${name}`),

@@ -164,7 +164,7 @@ test("every log call is one that the build stamps with its line", () => {
 });
 
 const SHARED_NAMES: readonly RegExp[] = [
-  /^(?:ok|unknown|warning|problem): .*findings\/finding.ts .*each-deployment.ts$/, // The same, with the deployment's place.
+  /^(?:ok|unknown|warning|problem): .*each-registrar.ts .*findings\/finding.ts$/, // The same, with the container's place.
 ];
 
 test("no two files export the same name", () => {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { MANIFEST_CHECKS } from "../../src/tools/doctor/files/judge/checks";
+import { judgeSwap, readSwap } from "../../src/tools/doctor/files/judge/swap";
+import { readRegistrars } from "../../src/tools/doctor/files/read/registrars";
 import { findingsOf } from "../../src/tools/doctor/findings/finding";
-import { MANIFEST_CHECKS } from "../../src/tools/doctor/manifest/judge/checks";
-import { judgeSwap, readSwap } from "../../src/tools/doctor/manifest/judge/swap";
-import { readDeployments } from "../../src/tools/doctor/manifest/read/deployments";
 import type { OurImage } from "../../src/tools/program";
 
 /**
@@ -65,5 +65,5 @@ export function findingsOfSwapIn(row: PodsRow) {
 
 function readerOf({ workloads }: PodsRow) {
   const objects = workloads.map((object) => ({ file: "a.yaml", object }));
-  return (ours: OurImage) => readDeployments(objects, ours);
+  return (ours: OurImage) => readRegistrars(objects, ours);
 }

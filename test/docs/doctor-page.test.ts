@@ -1,7 +1,7 @@
 import { refusedFor } from "../../src/registrar/model/outcome";
 import { explainRefusal } from "../../src/registrar/registration/hints";
 import { CLUSTER_CHECKS } from "../../src/tools/doctor/cluster/report";
-import { MANIFEST_CHECKS } from "../../src/tools/doctor/manifest/judge/checks";
+import { MANIFEST_CHECKS } from "../../src/tools/doctor/files/judge/checks";
 import { NODE_CHECKS, renderTable, reportOn } from "../../src/tools/doctor/node/report";
 import { CONTAINER, judgeByRows, K, REGISTRATION, tableOf } from "../support/mount-rows";
 import { healthyFacts, reporting } from "../tools/doctor/node/healthy-facts";

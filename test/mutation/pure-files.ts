@@ -56,10 +56,10 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     "tools/doctor/cluster",
     ["report", "whole-report", "admitted", "driver-names"],
   ),
-  groupOf("tools/doctor/manifest/judge", ["limits", "probes"], "tools/doctor/manifest", [
+  groupOf("tools/doctor/files/judge", ["limits", "probes"], "tools/doctor/files", [
     ...["limits", "settings", "probes", "paths"],
   ]),
   groupOf("tools/doctor/findings", ["table", "words"], "", [
-    ...["tools/doctor/findings/table", "tools/doctor/manifest/table", "docs/doctor-page"],
+    ...["tools/doctor/findings/table", "tools/doctor/files/table", "docs/doctor-page"],
   ]),
 ];

@@ -1,7 +1,7 @@
 import { attempt } from "../../base/errors";
 import { parseBool } from "../../flags/values";
 import { clusterMode } from "./cluster/command";
-import { filesMode } from "./manifest/command";
+import { filesMode } from "./files/command";
 import type { Mode } from "./mode";
 import { nodeMode } from "./node/command";
 

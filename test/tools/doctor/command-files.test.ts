@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
+import { MANIFEST_CHECKS } from "../../../src/tools/doctor/files/judge/checks";
+import { readRegistrars } from "../../../src/tools/doctor/files/read/registrars";
 import { findingsOf } from "../../../src/tools/doctor/findings/finding";
-import { MANIFEST_CHECKS } from "../../../src/tools/doctor/manifest/judge/checks";
-import { readDeployments } from "../../../src/tools/doctor/manifest/read/deployments";
 import { ROOT, readText } from "../../docs/markdown";
 import { runCommand } from "../../support/run-command";
 
@@ -15,9 +15,9 @@ const EXAMPLES = join(__dirname, "..", "..", "..", "examples");
 /** Everything that is not well in a file, and how many registrars it has. */
 function judge(file: string, text: string) {
   const objects = parseAllDocuments(text).map((document) => ({ file, object: document.toJS() as unknown }));
-  const facts = readDeployments(objects);
+  const facts = readRegistrars(objects);
   const bad = findingsOf(MANIFEST_CHECKS, facts).filter(({ status }) => status !== "ok");
-  return { registrars: facts.deployments.length, bad: bad.map(({ code, text }) => `${code} ${text}`) };
+  return { registrars: facts.registrars.length, bad: bad.map(({ code, text }) => `${code} ${text}`) };
 }
 
 const yamlFiles = readdirSync(EXAMPLES, { recursive: true, encoding: "utf8" }).filter((name) =>

@@ -4,7 +4,7 @@ import { eachTest } from "../../support/each-test";
 import { registrarCommand } from "../../support/registrar-command";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
-import { daemonSet } from "./manifest/one-daemon-set";
+import { daemonSet } from "./files/one-daemon-set";
 
 const folder = eachTest(createTempFolder);
 

@@ -1,4 +1,4 @@
-import { createYamlReader } from "../../../src/tools/doctor/manifest/read/yaml";
+import { createYamlReader } from "../../../src/tools/doctor/files/read/yaml";
 
 // What sigs.k8s.io/yaml 1.4, which kubectl has, makes of each; only to templates it says no.
 test.each<readonly [yaml: string, object: unknown]>([

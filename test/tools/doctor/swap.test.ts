@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { fencesIn, readText } from "../../docs/markdown";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
-import { type Changes, daemonSet, limits, OFFICIAL, WINDOWS } from "./manifest/one-daemon-set";
+import { type Changes, daemonSet, limits, OFFICIAL, WINDOWS } from "./files/one-daemon-set";
 
 /** The doctor's answer about these objects. A JSON file may have one object: a List has several. */
 async function swap(words: readonly string[], ...items: readonly object[]) {

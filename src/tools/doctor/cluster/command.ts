@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { namedFlag, switchFlag } from "../../../flags/kinds";
 import { endBySignals } from "../../../runtime/signals";
 import { version } from "../../../runtime/version";
+import { checkSwap, SWAP_FLAGS } from "../files/swap-flags";
 import { CLUSTER_SCHEMA } from "../findings/report";
-import { checkSwap, SWAP_FLAGS } from "../manifest/swap-flags";
 import { createMode } from "../mode";
 
 export const clusterMode = createMode(

@@ -1,8 +1,8 @@
 import { tagOf } from "../../program";
+import { judgeSwap, readSwap } from "../files/judge/swap";
+import type { RegistrarContainer } from "../files/read/registrars";
 import { type Finding, findingsOf, grouped } from "../findings/finding";
 import { CLUSTER_SCHEMA, reportFindings } from "../findings/report";
-import { judgeSwap, readSwap } from "../manifest/judge/swap";
-import type { Deployment } from "../manifest/read/deployments";
 import { type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { needChecks, rights } from "./judge/needs";
@@ -100,7 +100,7 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
   };
 }
 
-function imageRow({ image, program }: Pick<Deployment, "image" | "program">) {
+function imageRow({ image, program }: Pick<RegistrarContainer, "image" | "program">) {
   return { image, program: program.kind, version: tagOf(image) ?? null };
 }
 

@@ -1,7 +1,7 @@
 import { plain } from "../../../logging/escape";
+import { manifestReadable } from "../files/judge/checks";
+import { eitherLines } from "../files/judge/swap";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
-import { manifestReadable } from "../manifest/judge/checks";
-import { eitherLines } from "../manifest/judge/swap";
 import { rights } from "./judge/needs";
 import { EVERY_DRIVER } from "./judge/units";
 import type { ClusterReport } from "./report";

@@ -1,7 +1,7 @@
 import type { OurImage } from "../../../program";
+import { MANIFEST_CHECKS } from "../../files/judge/checks";
+import type { ManifestFacts } from "../../files/read/registrars";
 import { type Finding, findingsOf, grouped, keyOf } from "../../findings/finding";
-import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
-import type { ManifestFacts } from "../../manifest/read/deployments";
 import type { ClusterReading } from "../read/cluster";
 import { placesIn } from "./places";
 import { isGuess, nameDrivers, type RegistrarUnit } from "./units";
@@ -50,20 +50,18 @@ export function manifestsOf(
   const sets = [...new Set(units.map(({ set }) => set))];
   return {
     limitRanges,
-    deployments: sets
-      .flatMap((set) => set.registrarsWith(ours))
-      .filter(({ place }) => places.includes(place)),
+    registrars: sets.flatMap((set) => set.registrarsWith(ours)).filter(({ place }) => places.includes(place)),
     unread: unreadObjects,
   };
 }
 
 /** What `doctor -f` would find in the pods that admission gave this registrar. */
 function runningFindings({ pods }: ClusterReading, manifests: ManifestFacts): readonly Finding[] {
-  const programs = new Map(manifests.deployments.map(({ place, program }) => [place, program.kind]));
+  const programs = new Map(manifests.registrars.map(({ place, program }) => [place, program.kind]));
   const given = [...new Set(pods.map(({ running }) => running))]
     .flatMap((running) => running.registrars)
     .filter(({ place, program }) => program.kind === "ours" && (programs.get(place) ?? "ours") !== "ours");
-  return findingsOf(MANIFEST_CHECKS, { ...manifests, unread: [], deployments: given });
+  return findingsOf(MANIFEST_CHECKS, { ...manifests, unread: [], registrars: given });
 }
 
 /** The first problem of a registrar is the cause of its pods' trouble. */

@@ -1,7 +1,7 @@
 import { isPattern } from "../../../../host-path/path-pattern";
+import { onHost } from "../../files/read/mounts";
+import type { RegistrarContainer } from "../../files/read/registrars";
 import { together } from "../../findings/words";
-import type { Deployment } from "../../manifest/read/deployments";
-import { onHost } from "../../manifest/read/mounts";
 import type { ClusterReading } from "../read/cluster";
 import type { Resource } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
@@ -34,7 +34,7 @@ export function nameDrivers(reading: Hints) {
   const listed = [...(csiNodes?.values() ?? [])].flatMap((drivers) => [...drivers]);
   const known = new Set([...(csiDrivers ?? []), ...needs.map(({ driver }) => driver), ...listed]);
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
-  const named = new Map<Deployment, string | undefined>();
+  const named = new Map<RegistrarContainer, string | undefined>();
   const onlyFree = (isMeant: (name: string) => boolean) => {
     const taken = new Set(named.values());
     const names = [...known].filter((name) => !taken.has(name) && isMeant(name));
@@ -59,7 +59,7 @@ export function nameDrivers(reading: Hints) {
 }
 
 /** `known`: the cluster has this name; `guessed`: it is the socket's directory; `every`: of all drivers of a node. */
-function driverOf(registrar: Deployment, name: string | undefined) {
+function driverOf(registrar: RegistrarContainer, name: string | undefined) {
   if (isPattern(registrar.settings.kubeletRegistrationPath))
     return { kind: "every", name: EVERY_DRIVER } as const;
   if (name !== undefined) return { kind: "known", name } as const;
@@ -69,14 +69,14 @@ function driverOf(registrar: Deployment, name: string | undefined) {
 }
 
 /** The longest name that is a segment of the socket's path: 98 of 99 published deployments have it there. */
-function nameInPath(registrar: Deployment, known: ReadonlySet<string>): string | undefined {
+function nameInPath(registrar: RegistrarContainer, known: ReadonlySet<string>): string | undefined {
   const segments = socketPathsOf(registrar).flatMap((path) => path.split(/[/\\]/));
   const names = segments.flatMap((one) => [one, one.replace(/\.sock$/, "")]).filter((one) => known.has(one));
   return names.sort((one, other) => other.length - one.length || (one < other ? -1 : 1))[0];
 }
 
 /** The driver's socket on the host: by the volumes, and as kubelet gets it, which may be wrong. */
-function socketPathsOf({ settings, mounts }: Deployment): readonly string[] {
+function socketPathsOf({ settings, mounts }: RegistrarContainer): readonly string[] {
   return [onHost(settings.csiAddress, mounts) ?? [], settings.kubeletRegistrationPath].flat();
 }
 

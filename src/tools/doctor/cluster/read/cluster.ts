@@ -1,7 +1,7 @@
 import { invalidOption } from "../../../../base/errors";
 import { type Tree, tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../program";
-import { nameOf } from "../../manifest/read/objects";
+import { nameOf } from "../../files/read/objects";
 import type { ListApi } from "./list-api";
 import {
   countAttachments,
@@ -39,7 +39,7 @@ const SET_KUBECONFIG =
 export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTarget, ours: OurImage) {
   const reader = createReader(api);
   const [registrars, others] = await Promise.all([
-    readRegistrars(reader, target, ours),
+    readSets(reader, target, ours),
     readOthers(reader, target),
   ]);
   const { unread } = reader;
@@ -107,7 +107,7 @@ async function readOthers({ read }: Reader, target: ClusterTarget) {
 }
 
 /** The sets with a registrar, their pods, and the limits of their namespaces. */
-async function readRegistrars(reader: Reader, target: ClusterTarget, images: OurImage) {
+async function readSets(reader: Reader, target: ClusterTarget, images: OurImage) {
   const parser = (kind: "DaemonSet" | "StatefulSet") => each((item) => readRegistrarSet(item, kind, images));
   const both = [
     reader.read("daemonsets", parser("DaemonSet")),

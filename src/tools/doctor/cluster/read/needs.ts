@@ -1,7 +1,7 @@
 import { list, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
+import { nameOf } from "../../files/read/objects";
 import { grouped } from "../../findings/finding";
-import { nameOf } from "../../manifest/read/objects";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
 const MOUNT_FAILED = /driver name (?<driver>\S+) not found in the list of registered CSI drivers/;

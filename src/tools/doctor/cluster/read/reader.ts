@@ -1,4 +1,4 @@
-import { nameOf, type Unread, unreadAt } from "../../manifest/read/objects";
+import { nameOf, type Unread, unreadAt } from "../../files/read/objects";
 import type { ListApi, ListFailure } from "./list-api";
 
 const STORAGE = "storage.k8s.io";

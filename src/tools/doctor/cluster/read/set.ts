@@ -8,8 +8,8 @@ import {
   tree,
 } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../program";
-import { deploymentsIn } from "../../manifest/read/deployments";
-import { nameOf, placeIn } from "../../manifest/read/objects";
+import { nameOf, placeIn } from "../../files/read/objects";
+import { registrarsIn } from "../../files/read/registrars";
 
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
@@ -17,7 +17,7 @@ export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 export function readRegistrarSet(object: unknown, kind: "DaemonSet" | "StatefulSet", ours?: OurImage) {
   const whole = { ...tree(object), kind };
   const place = placeIn(undefined, whole);
-  const registrars = deploymentsIn(place, whole, ours);
+  const registrars = registrarsIn(place, whole, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
   const { uid, namespace, annotations, creationTimestamp } = tree(metadata);
@@ -32,7 +32,7 @@ export function readRegistrarSet(object: unknown, kind: "DaemonSet" | "StatefulS
     place,
     selector: selectorOf(tree(spec).selector),
     registrars,
-    registrarsWith: (images: OurImage) => deploymentsIn(place, whole, images),
+    registrarsWith: (images: OurImage) => registrarsIn(place, whole, images),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
     /** The number of pods that it wants, and has. */
@@ -80,7 +80,7 @@ const MAX_SPECS = 100;
  */
 export function createRunningReader(ours?: OurImage) {
   const read = (set: RegistrarSet, spec: Tree, namespace: unknown, generation: unknown) => ({
-    registrars: deploymentsIn(set.place, { kind: "Pod", metadata: { namespace }, spec }, ours),
+    registrars: registrarsIn(set.place, { kind: "Pod", metadata: { namespace }, spec }, ours),
     /** The containers with a registrar that the DaemonSet has, and the pod made from it has not. */
     dropped: droppedFrom(spec, set, generation),
   });

@@ -2,10 +2,10 @@ import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
 import { flat } from "../../findings/finding";
 import { isTemplate, RENDER_FIRST } from "../../findings/words";
-import type { Deployment } from "../read/deployments";
 import { amountOf, type LimitedResource, limitsOn } from "../read/limits";
 import type { ProbeFacts } from "../read/probes";
-import { eachDeployment, problem, type Statement, unknown, warning } from "./each-deployment";
+import type { RegistrarContainer } from "../read/registrars";
+import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 
 /** What fixes propose, and what they ask for at least. */
 const ENOUGH = { memory: "100Mi", cpu: "200m" };
@@ -23,9 +23,9 @@ const isBelow = (limit: string, amount: string) => amountOf(limit) > 0 && amount
 const limitCheck = (
   code: string,
   resource: LimitedResource,
-  judgeBound: (bound: Bound, one: Deployment) => Statement | undefined,
+  judgeBound: (bound: Bound, one: RegistrarContainer) => Statement | undefined,
 ) =>
-  eachDeployment(code, `manifest-${resource}`, (one, facts) => {
+  eachRegistrar(code, `manifest-${resource}`, (one, facts) => {
     const { bounds, maxima } = limitsOn(one, facts, resource);
     const known = bounds.flatMap(({ amount = 0, ...bound }) => (amount > 0 ? { ...bound, amount } : []));
     const [least] = known.sort((a, b) => a.amount - b.amount);

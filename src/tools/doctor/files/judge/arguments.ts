@@ -3,10 +3,10 @@ import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
 import { flat } from "../../findings/finding";
-import type { Deployment } from "../read/deployments";
-import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
+import type { RegistrarContainer } from "../read/registrars";
+import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
 
-export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", (one) => {
+export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (one) => {
   const found = flat([judgeJoined(one), judgePatterns(one)]);
   const judged = judgeStart(one);
   // What one text of several arguments lacks may be in it.
@@ -14,14 +14,14 @@ export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", 
   return found.length > 0 && isMoot ? found : [found, judged];
 });
 
-function judgeJoined({ joined }: Deployment): Statement | undefined {
+function judgeJoined({ joined }: RegistrarContainer): Statement | undefined {
   if (joined === undefined) return undefined;
   const text = `has several arguments in one item: ${boundText(joined.trim())}`;
   return problem(text, "write each as an item of its own");
 }
 
 /** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
-function judgePatterns({ program, unseen, settings }: Deployment): Statement | undefined {
+function judgePatterns({ program, unseen, settings }: RegistrarContainer): Statement | undefined {
   const pattern = [settings.csiAddress, settings.kubeletRegistrationPath].find(isPattern);
   if (program.kind !== "official" || unseen !== undefined || pattern === undefined) return undefined;
   const text = `restarts forever: the official registrar takes * literally: ${pattern}`;
@@ -30,7 +30,7 @@ function judgePatterns({ program, unseen, settings }: Deployment): Statement | u
 
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
 
-function judgeStart({ program, unseen, settings, literals, source }: Deployment): Statement {
+function judgeStart({ program, unseen, settings, literals, source }: RegistrarContainer): Statement {
   const { refusal, doubtful, ignored, kubeletRegistrationPath: told } = settings;
   if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
   if (program.kind === "unknown")

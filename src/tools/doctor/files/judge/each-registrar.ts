@@ -1,26 +1,26 @@
 import { check, flat, type Nested, type Status, type Verdict } from "../../findings/finding";
-import type { Deployment, ManifestFacts } from "../read/deployments";
+import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
 
-/** A verdict on a deployment: the subject is its place. */
+/** A verdict on a registrar's container: the subject is its place. */
 export type Statement = Omit<Verdict, "subject">;
 
 /** Windows has other rules for paths and volumes. */
-const isForLinux = ({ isForWindows }: Deployment): boolean => !isForWindows;
+const isForLinux = ({ isForWindows }: RegistrarContainer): boolean => !isForWindows;
 
-export const eachDeployment = (
+export const eachRegistrar = (
   code: string,
   name: string,
-  judge: (one: Deployment, facts: ManifestFacts) => Nested<Statement>,
+  judge: (one: RegistrarContainer, facts: ManifestFacts) => Nested<Statement>,
   isMeant = isForLinux,
 ) =>
   check<ManifestFacts>(code, name, (facts) =>
-    facts.deployments
+    facts.registrars
       .filter(isMeant)
       .flatMap((one) => flat(judge(one, facts)).map((statement) => ({ ...statement, subject: one.place }))),
   );
 
 /** Whether the registrar starts with its arguments, as far as they tell, and gets the paths in them. */
-export const isReadable = ({ unseen, joined, settings }: Deployment): boolean =>
+export const isReadable = ({ unseen, joined, settings }: RegistrarContainer): boolean =>
   [unseen, joined, settings.refusal].every((reason) => reason === undefined) &&
   settings.kubeletRegistrationPath !== "";
 

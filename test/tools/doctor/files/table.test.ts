@@ -1,13 +1,13 @@
+import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/files/judge/checks";
+import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
+import { renderFileTable } from "../../../../src/tools/doctor/files/report";
 import { findingsOf } from "../../../../src/tools/doctor/findings/finding";
 import { reportOf } from "../../../../src/tools/doctor/findings/report";
-import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/manifest/judge/checks";
-import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
-import { renderFileTable } from "../../../../src/tools/doctor/manifest/report";
 import { type Changes, daemonSet } from "./one-daemon-set";
 
 function rendered(files: Readonly<Record<string, Changes>>, width: number): readonly string[] {
   const sets = Object.entries(files).map(([file, changes]) => ({ file, object: daemonSet(changes) }));
-  const report = reportOf({ files }, findingsOf(MANIFEST_CHECKS, readDeployments(sets)));
+  const report = reportOf({ files }, findingsOf(MANIFEST_CHECKS, readRegistrars(sets)));
   return renderFileTable(report, { width, colors: false }).split("\n");
 }
 

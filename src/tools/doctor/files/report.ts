@@ -7,8 +7,8 @@ import { type Report, reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
 import { MANIFEST_CHECKS, manifestReadable } from "./judge/checks";
 import { eitherLines, judgeSwap, readSwap } from "./judge/swap";
-import { type ManifestFacts, readDeployments } from "./read/deployments";
 import type { FilesRead } from "./read/objects";
+import { type ManifestFacts, readRegistrars } from "./read/registrars";
 
 /** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */
 export function reportOnFiles(read: FilesRead, ours: OurImage): Report {
@@ -55,17 +55,17 @@ function factsOf({ objects, unread }: FilesRead, ours: OurImage): ManifestFacts 
     const why = [`${first.place}: ${first.why}`, first.advice].filter(Boolean).join("; ");
     throw invalidOption(`cannot read ${why}`);
   }
-  const read = readDeployments(objects, ours);
+  const read = readRegistrars(objects, ours);
   const facts = { ...read, unread: [...unread, ...read.unread] };
-  if (facts.deployments.length === 0 && facts.unread.length === 0)
+  if (facts.registrars.length === 0 && facts.unread.length === 0)
     throw invalidOption(
       "no registrar in these files: no container has its arguments, or its image without another command; if one is this registrar's, name its image with --image=IMAGE; registrar doctor --cluster judges what an operator creates",
     );
   return facts;
 }
 
-function nothingToSwap({ files }: FilesRead, { deployments }: ManifestFacts): Finding {
-  const [unknown = "no container for Linux has the official registrar's image"] = deployments.flatMap(
+function nothingToSwap({ files }: FilesRead, { registrars }: ManifestFacts): Finding {
+  const [unknown = "no container for Linux has the official registrar's image"] = registrars.flatMap(
     ({ place, program }) => (program.kind === "unknown" ? `${place}: ${program.why}` : []),
   );
   const fix = "give files that have the official registrar, or name its image with --image=IMAGE";

@@ -14,14 +14,14 @@ const OF_LIST = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
 const OF_POD = { values: 10_000, textLength: 2 ** 17 };
 
 export interface ManifestFacts {
-  readonly deployments: readonly Deployment[];
+  readonly registrars: readonly RegistrarContainer[];
   readonly limitRanges: readonly Tree[];
   readonly unread: readonly Unread[];
 }
 
 /** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
-export function readDeployments(objects: readonly ReadObject[], ours?: OurImage): ManifestFacts {
-  const deployments: Deployment[] = [];
+export function readRegistrars(objects: readonly ReadObject[], ours?: OurImage): ManifestFacts {
+  const registrars: RegistrarContainer[] = [];
   const limitRanges: Tree[] = [];
   const unread: Unread[] = [];
   const read = (place: string, act: () => void) => {
@@ -37,15 +37,15 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
       for (const object of unfold(root)) {
         const place = placeIn(file, object);
         read(place, () => {
-          const found = deploymentsIn(place, object, ours);
+          const found = registrarsIn(place, object, ours);
           const reason = found.length > 0 ? judgedLater(object) : undefined;
-          if (reason === undefined) deployments.push(...found);
+          if (reason === undefined) registrars.push(...found);
           else unread.push({ place, ...reason });
           if (object.kind === "LimitRange") limitRanges.push(object);
         });
       }
     });
-  return { deployments, limitRanges, unread };
+  return { registrars, limitRanges, unread };
 }
 
 /** Of a patch: the API server requires a selector. */
@@ -84,10 +84,10 @@ function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void 
   }
 }
 
-export type Deployment = ReturnType<typeof deploymentsIn>[number];
+export type RegistrarContainer = ReturnType<typeof registrarsIn>[number];
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
-export function deploymentsIn(place: string, object: Tree, ours: OurImage = {}) {
+export function registrarsIn(place: string, object: Tree, ours: OurImage = {}) {
   const pod = podIn(object);
   const init = list(pod.initContainers).map(tree);
   const containers = [...list(pod.containers).map(tree), ...init];

@@ -1,6 +1,6 @@
+import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/files/judge/checks";
+import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
 import { findingsOf } from "../../../../src/tools/doctor/findings/finding";
-import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/manifest/judge/checks";
-import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
 
 export const PATH = "/var/lib/kubelet/plugins/x.csi";
 export const TOLD = `--kubelet-registration-path=${PATH}/csi.sock`;
@@ -47,7 +47,7 @@ export function daemonSet({ args = [], container, pod, spec, name = "x", ...fold
 /** The findings in these objects, except those with status ok. */
 export function said(...objects: readonly object[]): readonly string[] {
   const read = objects.map((object) => ({ file: "a.yaml", object }));
-  return findingsOf(MANIFEST_CHECKS, readDeployments(read))
+  return findingsOf(MANIFEST_CHECKS, readRegistrars(read))
     .filter(({ status }) => status !== "ok")
     .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
 }

@@ -1,6 +1,6 @@
+import { limitChecks } from "../../../../src/tools/doctor/files/judge/limits";
+import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
 import { findingsOf } from "../../../../src/tools/doctor/findings/finding";
-import { limitChecks } from "../../../../src/tools/doctor/manifest/judge/limits";
-import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
 import { LEAST } from "../../../../src/tools/manifest/image-policy/changes";
 import { type Changes, daemonSet, expectSaid, OFFICIAL, said, saidOf, TOLD } from "./one-daemon-set";
 
@@ -24,7 +24,7 @@ test.each<readonly [codes: readonly string[], resources: unknown, fix: string]>(
   );
   expectSaid(saidOf({ container: { resources } }), expected);
   const file = { file: "a.yaml", object: daemonSet({ container: { resources } }) };
-  const found = findingsOf(limitChecks, readDeployments([file]));
+  const found = findingsOf(limitChecks, readRegistrars([file]));
   expect(found.map(({ isUnread }) => isUnread)).toEqual(codes.map(() => true));
   expect(saidOf({ container: { image: OFFICIAL, resources } })).toEqual([]);
 });

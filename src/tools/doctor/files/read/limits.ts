@@ -1,6 +1,6 @@
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
-import type { Deployment, ManifestFacts } from "./deployments";
 import { nameOf } from "./objects";
+import type { ManifestFacts, RegistrarContainer } from "./registrars";
 
 export type LimitedResource = "memory" | "cpu";
 
@@ -34,7 +34,7 @@ const NAMES = { memory: "memory", cpu: "CPU" };
  * The limits on a container: its own, or its namespace's default, and its pod's; and the maxima beside them. `raise` is undefined
  * for its own.
  */
-export function limitsOn(one: Deployment, { limitRanges }: ManifestFacts, resource: LimitedResource) {
+export function limitsOn(one: RegistrarContainer, { limitRanges }: ManifestFacts, resource: LimitedResource) {
   const { container, pod, object: owner } = one.source;
   const namespaceOf = ({ metadata }: Tree) => text(tree(metadata).namespace) || "default";
   const [own, ofPod] = [limitIn(container, resource), limitIn(pod, resource)];

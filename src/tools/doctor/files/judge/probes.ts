@@ -1,17 +1,20 @@
 import { isTemplate } from "../../findings/words";
-import type { Deployment } from "../read/deployments";
 import type { ProbeFacts } from "../read/probes";
-import { eachDeployment, isReadable, problem, type Statement, warning } from "./each-deployment";
+import type { RegistrarContainer } from "../read/registrars";
+import { eachRegistrar, isReadable, problem, type Statement, warning } from "./each-registrar";
 
 const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 
-export const manifestProbes = eachDeployment("CSI104", "manifest-probes", (one) =>
+export const manifestProbes = eachRegistrar("CSI104", "manifest-probes", (one) =>
   one.program.kind === "unknown"
     ? undefined
     : one.probes.map((probe) => (probe.asks === "exec" ? judgeExec : judgePort)(probe, one)),
 );
 
-function judgePort({ kind, asks, port, path, host }: ProbeFacts, one: Deployment): Statement | undefined {
+function judgePort(
+  { kind, asks, port, path, host }: ProbeFacts,
+  one: RegistrarContainer,
+): Statement | undefined {
   const { http, metricsPath } = one.settings;
   const isOnNode = one.source.pod.hostNetwork === true;
   if (http === undefined)
@@ -52,7 +55,10 @@ const PASSES_SINCE = 209;
 const USE_HTTP = "use --http-endpoint and an httpGet on /healthz";
 
 /** Judges a probe that runs the registrar itself; nothing is known of other programs. */
-function judgeExec({ kind, command, settings: asked }: ProbeFacts, one: Deployment): Statement | undefined {
+function judgeExec(
+  { kind, command, settings: asked }: ProbeFacts,
+  one: RegistrarContainer,
+): Statement | undefined {
   if (asked === undefined) return undefined;
   const { program, mounts } = one;
   const { refusal, task } = asked;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
+import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/files/judge/checks";
+import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
 import { findingsOf } from "../../../../src/tools/doctor/findings/finding";
-import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/manifest/judge/checks";
-import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
 import { type Changes, daemonSet } from "./one-daemon-set";
 
 // What holds whatever the objects are: of healthy and of sick ones.
@@ -20,7 +20,7 @@ const objects = fc
 
 /** The findings without those that are ok, each in a line. */
 const said = (all: readonly object[]) =>
-  findingsOf(MANIFEST_CHECKS, readDeployments(all.map((object) => ({ file: "a.yaml", object }))))
+  findingsOf(MANIFEST_CHECKS, readRegistrars(all.map((object) => ({ file: "a.yaml", object }))))
     .filter(({ status }) => status !== "ok")
     .map(({ code, status, subject, text, fix }) => [code, status, subject, text, fix].join(" "));
 

@@ -5,13 +5,13 @@ import { registrationSocketPath } from "../../../../registrar/model/socket-name"
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { directoryFor, judgeDriverPlace, registryOf, rootIn } from "../../findings/registration-directory";
 import { isTemplate, RENDER_FIRST, tooLong } from "../../findings/words";
-import type { Deployment } from "../read/deployments";
 import { type MountedDirectory, mountOf, mountsOf, onHost, placeOf } from "../read/mounts";
+import type { RegistrarContainer } from "../read/registrars";
 import { wordsOf } from "../read/start";
 import { defineFirst } from "./arguments";
-import { eachDeployment, isReadable, ok, problem, type Statement, unknown, warning } from "./each-deployment";
+import { eachRegistrar, isReadable, ok, problem, type Statement, unknown, warning } from "./each-registrar";
 
-const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (one) => {
+const manifestDriverPath = eachRegistrar("CSI102", "manifest-driver-path", (one) => {
   const { settings, literals, mounts } = one;
   const { csiAddress } = settings;
   if (!isReadable(one)) return undefined;
@@ -32,7 +32,12 @@ const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (one
     : said;
 });
 
-function judgePath({ settings, mounts, driverSocket, place: subject }: Deployment): Statement | undefined {
+function judgePath({
+  settings,
+  mounts,
+  driverSocket,
+  place: subject,
+}: RegistrarContainer): Statement | undefined {
   const { csiAddress, kubeletRegistrationPath: told } = settings;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
@@ -79,7 +84,7 @@ const undeclared = ({ volume, volumeKind }: MountedDirectory) =>
 /** By the CSI specification; nearly every driver's directory has its name. One without a dot is rather a word of something else. */
 const DRIVER_NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
 
-const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registration-directory", (one) => {
+const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registration-directory", (one) => {
   const { unseen, program, settings, mounts, source } = one;
   const { pluginRegistrationPath: directory, kubeletRegistrationPath: told, csiAddress } = settings;
   const mount = mountOf(directory, mounts);
@@ -129,7 +134,7 @@ const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registr
       );
 });
 
-const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", (one) => {
+const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (one) => {
   const { csiAddress, kubeletRegistrationPath: told } = one.settings;
   const place = placeOf(csiAddress, one.mounts);
   if (!isReadable(one) || place === undefined || isTemplate(place) || isPattern(place)) return undefined;
@@ -152,7 +157,7 @@ const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", 
 });
 
 /** A container beside these that has the volume of `--csi-address` and is no sidecar, which would have that flag. */
-function otherDriver({ settings, mounts, source: { pod, container } }: Deployment, named: string) {
+function otherDriver({ settings, mounts, source: { pod, container } }: RegistrarContainer, named: string) {
   const volume = mountOf(settings.csiAddress, mounts)?.volume;
   const isOther = (one: Tree) =>
     ![named, text(container.name)].includes(text(one.name)) &&

@@ -3,7 +3,7 @@ import { lastPart, type OurImage } from "../../../program";
 import { findingsOf, keyOf } from "../../findings/finding";
 import { reportFindings } from "../../findings/report";
 import { counted } from "../../findings/words";
-import type { ManifestFacts } from "../read/deployments";
+import type { ManifestFacts } from "../read/registrars";
 import { manifestArguments } from "./arguments";
 import { MANIFEST_CHECKS } from "./checks";
 
@@ -19,7 +19,7 @@ export function readSwap(
   const matched = new RegExp(imagePattern(image === "" ? [] : [lastPart(image)]));
   const known = { ...ours, matched, image: to || undefined };
   const before = read(known);
-  const taken = before.deployments.filter(
+  const taken = before.registrars.filter(
     (one) =>
       !one.isForWindows &&
       (one.program.kind === "official" || (one.program.kind === "unknown" && matched.test(one.image))),
@@ -36,7 +36,7 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
   const [had, has] = [findingsOf(MANIFEST_CHECKS, before), findingsOf(MANIFEST_CHECKS, after)];
   const [known, stay] = [new Set(had.map(keyOf)), new Set(has.map(keyOf))];
   const notJudged = new Set(
-    after.deployments.filter(({ program }) => program.kind === "unknown").map(({ place }) => place),
+    after.registrars.filter(({ program }) => program.kind === "unknown").map(({ place }) => place),
   );
   const findings = has.filter(
     (finding) =>

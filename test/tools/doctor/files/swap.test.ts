@@ -1,5 +1,5 @@
-import { judgeSwap, readSwap } from "../../../../src/tools/doctor/manifest/judge/swap";
-import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
+import { judgeSwap, readSwap } from "../../../../src/tools/doctor/files/judge/swap";
+import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
 import { type Changes, daemonSet, expectSaid, limits, OFFICIAL, TOLD, WINDOWS } from "./one-daemon-set";
 
 /** What the swap changes in DaemonSets, all of the official image unless another is given. */
@@ -8,7 +8,7 @@ function changedIn(...all: readonly Changes[]): readonly string[] {
     file: "a.yaml",
     object: daemonSet({ ...rest, container: { image: OFFICIAL, ...container } }),
   }));
-  const swap = readSwap((ours) => readDeployments(objects, ours), {});
+  const swap = readSwap((ours) => readRegistrars(objects, ours), {});
   return judgeSwap(swap).findings.map(
     ({ code, status, subject, text }) => `${code} ${status}: ${subject.split(",")[0]} ${text}`,
   );

@@ -1,7 +1,7 @@
 import { numberOrNone, text, tree } from "../../../../kube-api/objects";
-import { eachDeployment, problem, warning } from "./each-deployment";
+import { eachRegistrar, problem, warning } from "./each-registrar";
 
-const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ source: { object }, hasDriver }) => {
+const manifestSurge = eachRegistrar("CSI107", "manifest-surge", ({ source: { object }, hasDriver }) => {
   const { updateStrategy } = tree(object.spec);
   const maxSurge = text(tree(tree(updateStrategy).rollingUpdate).maxSurge);
   return hasDriver && !/^(?:0%?)?$/.test(maxSurge)
@@ -9,7 +9,7 @@ const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ source: { ob
     : undefined;
 });
 
-const manifestUser = eachDeployment("CSI108", "manifest-user", ({ source: { pod, container } }) => {
+const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ source: { pod, container } }) => {
   const [own, ofPod] = [container, pod].map(({ securityContext }) => tree(securityContext));
   const isNonRoot = (own?.runAsNonRoot ?? ofPod?.runAsNonRoot) === true;
   const user = numberOrNone(own?.runAsUser ?? ofPod?.runAsUser) ?? 0;
@@ -21,7 +21,7 @@ const manifestUser = eachDeployment("CSI108", "manifest-user", ({ source: { pod,
     : undefined;
 });
 
-const manifestOperatingSystem = eachDeployment(
+const manifestOperatingSystem = eachRegistrar(
   "CSI112",
   "manifest-operating-system",
   ({ program, isForWindows }) => {

@@ -1,5 +1,5 @@
 import { type Check, check, unread } from "../../findings/finding";
-import type { ManifestFacts } from "../read/deployments";
+import type { ManifestFacts } from "../read/registrars";
 import { manifestArguments } from "./arguments";
 import { limitChecks } from "./limits";
 import { pathChecks } from "./paths";
