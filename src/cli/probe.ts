@@ -4,14 +4,14 @@ import { messageOf } from "../base/errors";
 import { isNodeWide, nameListsFrom, nodeDirectory, patternPairsOf, resolvePaths } from "../flags/paths";
 import type { Flags } from "../flags/table";
 import { bareCall } from "../grpc/client/bare-call";
-import { identityMethods, registrationMethods } from "../grpc/methods";
+import { identityMethods } from "../grpc/methods";
 import { matchPattern } from "../host-path/path-pattern";
 import { plain } from "../logging/escape";
 import { judgeDriverName } from "../registrar/driver/driver-name";
 import { SOCKET_TAIL } from "../registrar/model/socket-name";
 import { whyUnwanted } from "../registrar/node-wide/name-lists";
 import { socketsFitting } from "../registrar/node-wide/scan";
-import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../registrar/registration/self-check";
+import { askInfo } from "../registrar/registration/self-report";
 import { callFileSystem } from "../unix/file-calls";
 import { isHiddenSocket } from "../unix/socket-file";
 import { parseCsiAddress } from "../unix/socket-path";
@@ -35,9 +35,9 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
       ? driversByPatterns(flags)
       : driverByPath(flags, paths.kubeletRegistrationPath);
     const { sockets, problem } = await socketsIn(directory);
-    const answers: SelfReport[] = [];
+    const answers: Answer[] = [];
     const asking = sockets.map((name) =>
-      askRegistrar(join(directory, name), flags.timeoutMs).then(
+      askInfo(join(directory, name), { timeoutMs: flags.timeoutMs }).then(
         (answer) => answers.push(answer),
         () => {},
       ),
@@ -109,7 +109,7 @@ function driversByPatterns(flags: Flags) {
     fits: (endpoint: string): boolean =>
       pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, endpoint)),
     /** Whether a registrar that answers for such a driver is this container's, or has its work. */
-    isOurs: ({ state }: SelfReport): boolean => state !== undefined,
+    isOurs: ({ report }: Answer): boolean => report !== undefined,
     /** The drivers for which a healthy registrar would answer. */
     find: async () => {
       const fitting = await Promise.all(
@@ -124,19 +124,19 @@ function driversByPatterns(flags: Flags) {
         return [{ name, text: `${plain(name)} at ${plain(path)}` }];
       });
     },
-    isServed: (driverName: string, answers: readonly SelfReport[]): boolean =>
+    isServed: (driverName: string, answers: readonly Answer[]): boolean =>
       answers.some(({ name }) => name === driverName),
   };
 }
 
-function whyNotReady(reports: readonly SelfReport[]): string | undefined {
-  const notReady = reports.filter(({ state }) => state !== "registered");
+function whyNotReady(answers: readonly Answer[]): string | undefined {
+  const notReady = answers.filter(({ report }) => report?.state !== "registered");
   if (notReady.length === 0) return undefined;
-  const reasons = notReady.map(({ name, endpoint, state }) => {
+  const reasons = notReady.map(({ name, endpoint, report }) => {
     const driver = `${plain(name)} at ${plain(endpoint)}`;
-    return state === undefined
+    return report === undefined
       ? `another registrar holds the driver's registration socket, and does not say whether the driver is registered (${driver})`
-      : `not registered: state is ${plain(state)} (${driver})`;
+      : `not registered: state is ${plain(report.state)} (${driver})`;
   });
   return reasons.join("; ");
 }
@@ -164,22 +164,11 @@ function fail(reason: string): number {
   return 1;
 }
 
-type SelfReport = Awaited<ReturnType<typeof askRegistrar>>;
+/** `report` is undefined for another registrar. */
+type Answer = Awaited<ReturnType<typeof askInfo>>;
 
 /** A driver that takes longer counts as slow: a probe itself has one second by default. */
 const QUICK_DRIVER_MS = 300;
-
-/** GetInfo, which our registrars answer with a report about themselves: `state` is undefined for another registrar. */
-async function askRegistrar(socketPath: string, timeoutMs: number) {
-  const { path, responseDeserialize } = registrationMethods.GetInfo;
-  const { headers, message } = await bareCall(socketPath, path, {
-    timeoutMs,
-    fields: { [SELF_CHECK_KEY]: "1" },
-  });
-  const { name, endpoint } = responseDeserialize(message);
-  const { state } = decodeReport(headers[REPORT_KEY]?.toString()) ?? {};
-  return { name, endpoint, state };
-}
 
 /** The name of the driver behind a socket; undefined if none answers at once. */
 async function quickNameOf(csiSocketPath: string): Promise<string | undefined> {

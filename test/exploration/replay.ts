@@ -165,7 +165,7 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
       calls = given;
     },
   }),
-  "../../src/registrar/registration/self-check": () => ({
+  "../../src/registrar/registration/self-report": () => ({
     askInfo: async (path: string) => ({ type: "CSIPlugin", name: nameIn(path) }),
   }),
   "../../src/registrar/registration/hints": () => ({ explainRefusal: () => hold("explain").then(nothing) }),

@@ -1,6 +1,6 @@
 import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { askInfo } from "../../src/registrar/registration/self-check";
+import { askInfo } from "../../src/registrar/registration/self-report";
 import { httpOf } from "../end-to-end/support/http";
 import { onNode, registered } from "../end-to-end/support/node";
 import { allRegistered, driverFoldersOf, nameOf, socketOf } from "../end-to-end/support/node-wide";

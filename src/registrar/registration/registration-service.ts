@@ -8,7 +8,7 @@ import type { Logger } from "../../logging/logger";
 import type { Publication } from "../../unix/socket-file";
 import type { ResolvedOptions } from "../model/options";
 import type { infoAnswer } from "./decisions";
-import { encodeReport, REPORT_KEY, type RegistrationReport, SELF_CHECK_KEY } from "./self-check";
+import { encodeReport, REPORT_KEY, type RegistrationReport, SELF_CHECK_KEY } from "./self-report";
 
 export interface RegistrationCalls {
   /** What a self-check gets, whatever the state. */

@@ -5,7 +5,7 @@ import type { LoopEvent, RegistrationState, StateChange } from "../model/state";
 import { type DriverHealth, type DriverStatus, type DriverTrouble, reasonOf } from "../model/status";
 import { createTally } from "../model/tally";
 import { socketPathOf } from "./context";
-import type { RegistrationReport } from "./self-check";
+import type { RegistrationReport } from "./self-report";
 import { isStateChange } from "./transition";
 
 const HISTORY_LENGTH = 50;

@@ -7,7 +7,7 @@ import { tryConnect } from "../../../unix/unix-socket";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf, takeAway } from "../context";
 import { peerIsGone } from "../decisions";
-import { askInfo } from "../self-check";
+import { askInfo } from "../self-report";
 
 /** The shortest time between two looks at a peer that closes our connection at once. */
 const HOLD_AT_LEAST_MS = 500;

@@ -1,4 +1,4 @@
-import type { RegistrationReport } from "../../../../src/registrar/registration/self-check";
+import type { RegistrationReport } from "../../../../src/registrar/registration/self-report";
 import type { Report } from "../../../../src/tools/doctor/findings/report";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import type { Facts } from "../../../../src/tools/doctor/node/read/gather";

@@ -1,0 +1,67 @@
+import { attempt } from "../../base/errors";
+import { type BareConnection, bareCall } from "../../grpc/client/bare-call";
+import { registrationMethods } from "../../grpc/methods";
+import { boundText, boundTexts } from "../../logging/escape";
+
+/** Request metadata by which a client of GetInfo says that it is not kubelet. */
+export const SELF_CHECK_KEY = "x-registrar-self-check";
+/** Response metadata of such a call: a RegistrationReport, encoded by `encodeReport`. */
+export const REPORT_KEY = "x-registrar-report";
+
+/** What a registrar of this project tells self-checks about its registration. Programs read the fields, people `reason`. */
+export interface RegistrationReport {
+  readonly state: string;
+  /** Since when it is in this state, in milliseconds since the epoch; NaN if another registrar reports no number. */
+  readonly since: number;
+  /** Why, in a few words; undefined if the state says it all. */
+  readonly reason?: string | undefined;
+  /** Kubelet's words, if its latest registration status was a refusal. */
+  readonly refusal?: string | undefined;
+  /** Kubelet has called GetInfo since the registrar started. */
+  readonly hasKubeletCalled: boolean;
+  /** The number of other registrars of the driver that stand by. */
+  readonly standbys: number;
+}
+
+const MAX_REPORT_TEXT_LENGTH = 1_000;
+
+/** A header holds short ASCII only. */
+export function encodeReport(report: RegistrationReport): string {
+  return Buffer.from(JSON.stringify(boundTexts(report, MAX_REPORT_TEXT_LENGTH))).toString("base64url");
+}
+
+/** Undefined for a registrar of another project, such as the official one. */
+export function decodeReport(header: string | undefined): RegistrationReport | undefined {
+  const report = attempt(() => JSON.parse(Buffer.from(header ?? "", "base64url").toString()) as unknown);
+  const { state, since, reason, refusal, hasKubeletCalled, standbys } = Object(report);
+  const textOf = (value: unknown) => (typeof value === "string" ? boundText(value) : undefined);
+  const known = textOf(state);
+  if (known === undefined) return undefined;
+  return {
+    state: known,
+    since: Number(since),
+    reason: textOf(reason),
+    refusal: textOf(refusal),
+    hasKubeletCalled: hasKubeletCalled === true,
+    standbys: Number(standbys) || 0,
+  };
+}
+
+interface AskLimits {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Calls GetInfo on a registration socket, with the mark by which a registrar of ours tells us from kubelet. */
+export const askInfo = (socketPath: string, limits: AskLimits) =>
+  getInfo((path, options) => bareCall(socketPath, path, options), limits);
+
+/** The same by `call`. `report` is undefined for a registrar of another project. */
+export async function getInfo(call: BareConnection["call"], limits: AskLimits) {
+  const { path, responseDeserialize } = registrationMethods.GetInfo;
+  const fields = { [SELF_CHECK_KEY]: "1" };
+  const { headers, grpcStatus, details, message } = await call(path, { ...limits, fields });
+  if (grpcStatus !== "0") throw new Error(boundText(`status ${grpcStatus}: ${details}`));
+  const report = decodeReport(headers[REPORT_KEY]?.toString());
+  return { ...boundTexts(responseDeserialize(message)), report };
+}
