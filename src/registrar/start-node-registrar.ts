@@ -1,9 +1,8 @@
 import { setMaxListeners } from "node:events";
 import type { Events } from "../base/event-source";
-import { fillPattern, type PatternPair, pairPatterns } from "../host-path/path-pattern";
+import { type PatternPair, pairPatterns } from "../host-path/path-pattern";
 import { checkFor } from "../options/read-options";
 import { refuseAborted } from "../options/start-options";
-import { idOf } from "../unix/files";
 import { createRegistrarEvents } from "./model/events";
 import { resolveOptions } from "./model/options";
 import type { RegistrationOutcome } from "./model/outcome";
@@ -11,7 +10,6 @@ import { createAdmission } from "./node-wide/admission";
 import { discover } from "./node-wide/discovery";
 import { createNodeDrivers } from "./node-wide/node-drivers";
 import { type NodeRegistrarOptions, resolveNodeOptions } from "./node-wide/options";
-import type { Changes } from "./node-wide/scan";
 import type { Registrations, RegistrationsEvent } from "./registration/registrations";
 import { startDriverRegistration } from "./start-registrar";
 
@@ -28,8 +26,6 @@ export interface NodeRegistrar
   destroy(): Promise<RegistrationOutcome>;
 }
 
-/** A log line about a dead socket every 10 minutes: on a node they are nothing special. */
-const REMIND_EVERY_MS = 600_000;
 /**
  * Registers every driver whose socket fits a pattern. Each has a registration of its own, with its own state, retries
  * and socket: the failure of one does not touch the others. A refusal is retried, never an end. A driver with a living
@@ -58,31 +54,22 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.
 
   const register = (csiAddress: string, endpoint: string) => {
-    const owner = { csiAddress };
     const driver = { ...resolve(csiAddress, endpoint), isNodeWide: true };
     const registration = startDriverRegistration(driver, {
-      admit: (name, log, onWithheld) => admission.request(name, owner, log, onWithheld),
+      admit: (name, log, onWithheld) => admission.request(name, csiAddress, log, onWithheld),
       log: logger.with({ csiAddress }),
-      remindEveryMs: REMIND_EVERY_MS,
     });
     registration.subscribe((event) => events.emit({ ...event, registration }));
-    registration.closed.then(() => admission.release(owner)).catch(() => {}); // It never rejects.
+    registration.closed.then(() => admission.release(csiAddress)).catch(() => {}); // It never rejects.
     return registration;
   };
   const drivers = createNodeDrivers({ register, driverGoneAfterMs, log, signal: stop.signal });
-  const watchPair = ({ csiAddress, kubeletRegistrationPath }: PatternPair) => {
-    const onChanges = ({ found, ...lost }: Changes) => {
-      const sockets = found.map(([path, { stats, captures }]) => {
-        const socket = {
-          kubeletRegistrationPath: fillPattern(kubeletRegistrationPath, captures),
-          file: idOf(stats),
-        };
-        return [path, socket] as const;
-      });
-      drivers.update(sockets, lost);
-    };
-    return discover(csiAddress, { log, signal: stop.signal, onChanges });
-  };
+  const watchPair = ({ csiAddress, kubeletRegistrationPath }: PatternPair) =>
+    discover(csiAddress, {
+      log,
+      signal: stop.signal,
+      onChanges: (changes) => drivers.update(changes, kubeletRegistrationPath),
+    });
 
   log.info("Looking for CSI drivers", { patterns: pairs.map(({ csiAddress }) => csiAddress.text).join(" ") });
   const closed = Promise.all(pairs.map(watchPair)).then(async (): Promise<RegistrationOutcome> => {

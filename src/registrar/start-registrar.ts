@@ -32,17 +32,15 @@ export async function startRegistrar(options: RegistrarOptions): Promise<Registr
   return warnIfUnheard(startDriverRegistration(resolved, { signal, log }));
 }
 
-/** The node-wide registrar sets more than the sidecar. */
-type DriverStartContext = Pick<RegistrationParts, "log" | "signal"> &
-  Pick<DriverEventsContext, "remindEveryMs" | "admit">;
+type DriverStartContext = Pick<RegistrationParts, "log" | "signal"> & Pick<DriverEventsContext, "admit">;
 
 /** The same with any text as `endpoint`: like the official registrar, it leaves the judgement to kubelet. */
 export function startDriverRegistration(
   options: ResolvedRegistrarOptions,
-  { signal, log: parentLog, ...follow }: DriverStartContext,
+  { signal, log: parentLog, admit }: DriverStartContext,
 ): Registration {
   const log = parentLog.named("registrar");
   const events = createRegistrarEvents(log);
-  const driver = createDriverEvents(options, { log, events, ...follow });
+  const driver = createDriverEvents(options, { log, events, admit });
   return startRegistrationLoop(options, { driver, events, log, signal });
 }

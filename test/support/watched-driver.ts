@@ -18,7 +18,13 @@ export function watchAt(
   const calls: DriverCall[] = [];
   let losses = 0;
   const ended = watch(
-    { csiSocketPath: socketPath, timeoutMs: CALL_LIMIT_MS, driverTimeoutMs: 0, ...options },
+    {
+      csiSocketPath: socketPath,
+      timeoutMs: CALL_LIMIT_MS,
+      driverTimeoutMs: 0,
+      isNodeWide: false,
+      ...options,
+    },
     {
       log: log.logger,
       signal: stop.signal,

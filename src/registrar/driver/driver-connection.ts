@@ -42,21 +42,13 @@ export function connectDriver(socketPath: string, { log: parentLog, signal, onCa
     }
   };
 
-  /** Resolves when the connection has ended, or `until` is aborted. */
-  const ended = (until: AbortSignal) => {
+  /** Resolves when the connection has ended, also by its disposal. */
+  const ended = () => {
     const channel = client.getChannel();
+    const { READY } = connectivityState;
     return new Promise<void>((resolve) => {
-      const look = () => {
-        const state = channel.getConnectivityState(false);
-        if (until.aborted || state !== connectivityState.READY) {
-          until.removeEventListener("abort", look);
-          resolve();
-        } else {
-          channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, look);
-        }
-      };
-      until.addEventListener("abort", look, { once: true });
-      look();
+      if (channel.getConnectivityState(false) !== READY) resolve();
+      else channel.watchConnectivityState(READY, Number.POSITIVE_INFINITY, () => resolve());
     });
   };
 

@@ -11,10 +11,13 @@ import type { DriverHealth, DriverTrouble } from "../model/status";
 import { admitDriverName } from "./driver-name";
 import { type WatchDriverContext, watchCsiDriver } from "./watch-driver";
 
-export interface DriverEventsContext extends Pick<WatchDriverContext, "log" | "remindEveryMs"> {
+export interface DriverEventsContext {
+  readonly log: Logger;
   readonly events: EventSource<RegistrarEvent>;
   /** Resolves when the driver may be registered under this name; a rename starts over. @default at once */
-  readonly admit?: (name: string, log: Logger, onWithheld: (why: DriverTrouble) => void) => Promise<void>;
+  readonly admit?:
+    | ((name: string, log: Logger, onWithheld: (why: DriverTrouble) => void) => Promise<void>)
+    | undefined;
 }
 
 /**
@@ -34,7 +37,7 @@ export function nameEvent(
 /** Follows the driver of `options`; a name names its registration, a failure to learn it ends that. */
 export function createDriverEvents(
   options: ResolvedRegistrarOptions,
-  { log: parentLog, events, remindEveryMs, admit }: DriverEventsContext,
+  { log: parentLog, events, admit }: DriverEventsContext,
 ) {
   const log = parentLog.named("driver-events");
   let identity: PluginIdentity | undefined;
@@ -89,7 +92,6 @@ export function createDriverEvents(
     log.v(1).info("Attempting to open a gRPC connection", { csiAddress: options.csiAddress });
     await watchCsiDriver(options, {
       log,
-      remindEveryMs,
       signal,
       onAnswered,
       onNoAnswer: (text) => {

@@ -16,9 +16,12 @@ import type { DriverCall } from "../model/events";
 import type { ResolvedRegistrarOptions } from "../model/options";
 import { connectDriver } from "./driver-connection";
 
-type WatchOptions = Pick<ResolvedRegistrarOptions, "csiSocketPath" | "timeoutMs" | "driverTimeoutMs">;
+type WatchOptions = Pick<
+  ResolvedRegistrarOptions,
+  "csiSocketPath" | "timeoutMs" | "driverTimeoutMs" | "isNodeWide"
+>;
 
-export interface WatchDriverContext extends Pick<AcceptingOptions, "log" | "signal" | "remindEveryMs"> {
+export interface WatchDriverContext extends Pick<AcceptingOptions, "log" | "signal"> {
   /** The driver answered: at first, and again with each new connection; after `awayMs` if it was lost. */
   onAnswered(identity: PluginIdentity, awayMs: number | undefined): void;
   onNoAnswer(text: string): void;
@@ -28,6 +31,8 @@ export interface WatchDriverContext extends Pick<AcceptingOptions, "log" | "sign
 
 /** After a connection that lasted less than this, the next one comes after a pause. */
 const STEADY_AFTER_MS = 10_000;
+/** A log line about a dead socket every 10 minutes: on a node they are nothing special. */
+const REMIND_NODE_WIDE_EVERY_MS = 600_000;
 
 /**
  * Stays in touch with the CSI driver behind a unix socket: waits for it, asks its name, keeps a connection to notice
@@ -38,7 +43,8 @@ const STEADY_AFTER_MS = 10_000;
  */
 export async function watchCsiDriver(options: WatchOptions, context: WatchDriverContext): Promise<void> {
   const { csiSocketPath, timeoutMs, driverTimeoutMs } = options;
-  const { remindEveryMs, onCall } = context;
+  const { onCall } = context;
+  const remindEveryMs = options.isNodeWide ? REMIND_NODE_WIDE_EVERY_MS : undefined;
   const address = `unix://${csiSocketPath}`;
   const log = context.log.named("watch-driver");
   const patience = new AbortController();
@@ -171,7 +177,7 @@ async function endOf(
 ): Promise<number> {
   const sinceMs = performance.now();
   using over = followSignal(signal);
-  await Promise.race([ended(over.signal), untilReplaced(path, file, { log, signal: over.signal })]);
+  await Promise.race([ended(), untilReplaced(path, file, { log, signal: over.signal })]);
   over.abort();
   return performance.now() - sinceMs;
 }

@@ -1,8 +1,10 @@
 import { dirname } from "node:path";
 import { BACKOFF, backoffMs } from "../../base/backoff";
+import { fillPattern, type PathPattern } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
 import { createPacedWarning } from "../../logging/repeats";
 import { countDescriptorNeed, descriptorFix, descriptorLimit } from "../../unix/descriptors";
+import { idOf } from "../../unix/files";
 import { mayAccept, tryConnect } from "../../unix/unix-socket";
 import type { RegistrationOutcome } from "../model/outcome";
 import type { Registration } from "../registration/registration";
@@ -30,17 +32,11 @@ const WHY_LATER = {
   renamed: "CSI driver changed its name again, trying again later",
 };
 
-/** A CSI driver socket that is there. */
-interface DriverSocket {
-  readonly kubeletRegistrationPath: string;
-  /** Identifies the file: two paths can lead to one socket. */
-  readonly file: string;
-}
-
 /** Makes the set of a node's drivers: each has one registration while its socket is there, and starts over after a failure. */
 export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: NodeDriversOptions) {
   const places = new Map<string, ReturnType<typeof createPlace>>();
-  const sockets = new Map<string, DriverSocket>();
+  /** The CSI driver sockets that are there. `file` identifies the file: two paths can lead to one socket. */
+  const sockets = new Map<string, { readonly kubeletRegistrationPath: string; readonly file: string }>();
   const descriptorsFor = countDescriptorNeed();
   let roomTimer: NodeJS.Timeout | undefined;
   const warnOfWait = createPacedWarning(log, "CSI drivers wait for file descriptors", REMIND_OF_ROOM_MS);
@@ -90,16 +86,16 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
       return [...places.values()].map(({ registration }) => registration);
     },
     /** Deregisters drivers that have gone, and registers those that are there or came back; one that has its place keeps it. */
-    update: (
-      found: readonly (readonly [csiAddress: string, socket: DriverSocket])[],
-      { gone, goneDirectories }: Pick<Changes, "gone" | "goneDirectories">,
-    ): void => {
+    update: ({ found, gone, goneDirectories }: Changes, hostPattern: PathPattern): void => {
       for (const csiAddress of gone) sockets.delete(csiAddress);
       for (const [csiAddress, place] of [...places]) {
         if (goneDirectories.has(dirname(csiAddress))) place.leave("its directory is gone");
         else if (gone.includes(csiAddress)) place.loseSocket();
       }
-      for (const [csiAddress, socket] of found) sockets.set(csiAddress, socket);
+      for (const [csiAddress, { stats, captures }] of found) {
+        const kubeletRegistrationPath = fillPattern(hostPattern, captures);
+        sockets.set(csiAddress, { kubeletRegistrationPath, file: idOf(stats) });
+      }
       joinAll();
     },
     /** Deregisters every driver; `signal` must be aborted before. */

@@ -36,12 +36,15 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
     ],
     "a driver's connections are never closed": ["using connection", "const connection"],
     "a driver whose socket is removed or replaced counts as there, though kubelet cannot reach it": [
-      "await Promise.race([ended(over.signal), untilReplaced(path, file, { log, signal: over.signal })]);",
-      "await ended(over.signal);",
+      "await Promise.race([ended(), untilReplaced(path, file, { log, signal: over.signal })]);",
+      "await ended();",
     ],
   }),
   ...mutantsOf("src/registrar/driver/driver-connection.ts", ["test/registrar/driver/watch-driver"], {
-    "each connection to a driver leaves a listener": '          until.removeEventListener("abort", look);\n',
+    "the end of a driver's connection is not seen": [
+      "Number.POSITIVE_INFINITY, () => resolve()",
+      "Number.POSITIVE_INFINITY, () => {}",
+    ],
   }),
   ...mutantsOf("src/unix/unix-socket.ts", ["test/unix/unix-socket"], {
     "a driver that restarts while it is dialled is taken for the one before":

@@ -57,12 +57,12 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
   ),
   ...mutantsOf("src/registrar/start-node-registrar.ts", ["test/registrar/node-wide/driver-changes"], {
     "a name is taken for ever by the first driver that had it":
-      "    registration.closed.then(() => admission.release(owner)).catch(() => {}); // It never rejects.\n",
+      "    registration.closed.then(() => admission.release(csiAddress)).catch(() => {}); // It never rejects.\n",
   }),
-  ...mutantsOf("src/registrar/start-node-registrar.ts", ["test/registrar/node-wide/departures"], {
+  ...mutantsOf("src/registrar/driver/watch-driver.ts", ["test/registrar/node-wide/departures"], {
     "a dead socket is spoken of every 100 minutes": [
-      "REMIND_EVERY_MS = 600_000;",
-      "REMIND_EVERY_MS = 6_000_000;",
+      "REMIND_NODE_WIDE_EVERY_MS = 600_000;",
+      "REMIND_NODE_WIDE_EVERY_MS = 6_000_000;",
     ],
   }),
   ...mutantsOf("src/registrar/node-wide/discovery.ts", ["test/registrar/node-wide/discovery"], {

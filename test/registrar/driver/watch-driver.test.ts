@@ -198,15 +198,19 @@ test("a driver that listens before it has its services is asked again, less and 
   expect(said).toEqual([0.5, 1].map((s) => `retry in ${s}s, or when the driver restarts`));
 });
 
-test("a connection that has ended leaves nothing at its signal, which outlives many", async () => {
-  await using driver = await startScriptedDriver(socketPath(), x);
+test("a connection that has ended or is closed says so, and leaves nothing at its signal", async () => {
+  await using driver = await startScriptedDriver(socketPath(), x, x);
   const { signal } = new AbortController();
   const context = { log: recordLog().logger, signal, onCall: () => {} };
   using connection = connectDriver(socketPath(), context);
   await connection.ask(PATIENCE_MS);
-  const ended = connection.ended(signal);
-  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  const ended = connection.ended();
   driver.endConnections();
   await ended;
   expect(getEventListeners(signal, "abort")).toEqual([]);
+  const next = connectDriver(socketPath(), context);
+  await next.ask(PATIENCE_MS);
+  const closed = next.ended();
+  next[Symbol.dispose]();
+  await closed;
 });

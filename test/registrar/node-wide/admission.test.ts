@@ -9,24 +9,20 @@ function observe(admission: ReturnType<typeof createAdmission>) {
   const log = recordLog();
   const granted: string[] = [];
   const withheld: string[] = [];
-  const owners = new Map<string, { readonly csiAddress: string }>();
-  const ownerOf = (who: string) => {
-    const owner = owners.get(who) ?? { csiAddress: `/plugins/${who}/csi.sock` };
-    owners.set(who, owner);
-    return owner;
-  };
+  const addressOf = (who: string) => `/plugins/${who}/csi.sock`;
   return {
     log,
     granted,
     withheld,
     request: async (who: string, name = NAME) => {
-      const owner = ownerOf(who);
-      const requested = admission.request(name, owner, log.logger, ({ kind }) => withheld.push(kind));
+      const requested = admission.request(name, addressOf(who), log.logger, ({ kind }) =>
+        withheld.push(kind),
+      );
       void requested.then(() => granted.push(`${who} ${name}`));
       await settled();
     },
     release: async (who: string) => {
-      admission.release(ownerOf(who));
+      admission.release(addressOf(who));
       await settled();
     },
   };
