@@ -6,7 +6,6 @@ import { parseRequestHead } from "../src/diagnostics/http/request-head";
 import { fillPattern, matchPattern, parsePattern } from "../src/host-path/path-pattern";
 import { readJsonLines } from "../src/kube-api/request";
 import {
-  createAlias,
   driverOfSocket,
   fileNameOf,
   nextAlias,
@@ -83,9 +82,9 @@ propertyTest(
   ([name, moves]) => {
     const plain = fileNameOf("CSIPlugin", name);
     expect(driverOfSocket(registrationSocketPath("/registration", plain))).toBe(name);
-    const first = createAlias(plain);
+    const first = nextAlias(plain);
     const aliases = Array.from({ length: moves }).reduce<string[]>(
-      (all) => [...all, nextAlias(all.at(-1) ?? "")],
+      (all) => [...all, nextAlias(plain, all.at(-1))],
       [first],
     );
     for (const alias of aliases) expect(driverOfSocket(registrationSocketPath("/r", alias))).toBe(name);

@@ -46,7 +46,7 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
     aliasAfter(facts.driverName, facts.alias, id);
   const { driver } = world;
   const isEnding = state.kind === "stopping" || state.kind === "stopped";
-  const known = "facts" in state ? state.facts?.driverName : undefined;
+  const known = state.facts?.driverName;
   if (driver.up && !isEnding && known !== driver.name) {
     const heard = nameEvent(known, driver.name, setup.ours[id] === "node-wide");
     steps.push(event(`registrar ${id} hears that the driver is ${driver.name}`, heard));
@@ -160,7 +160,7 @@ export function take(world: World, id: number, event: LoopEvent, setup: Setup): 
 
 /** Without what only grows, only tells when, or decides nothing any more. */
 export function bounded(state: RegistrationState): RegistrationState {
-  if (!("facts" in state) || state.facts === undefined) return state;
+  if (state.facts === undefined) return state;
   const facts = {
     ...state.facts,
     refusals: undefined,
@@ -172,7 +172,7 @@ export function bounded(state: RegistrationState): RegistrationState {
   if (state.kind === "publishing")
     return { ...state, facts, reason: state.reason === "driver-renamed" ? state.reason : "socket-gone" };
   return state.kind === "refused"
-    ? { ...state, facts, refusals: { text: "no", count: 1, repeats: 0 }, waitMs: 0 }
+    ? { ...state, facts: { ...facts, refusals: { text: "no", count: 1, repeats: 0 } }, waitMs: 0 }
     : { ...state, facts };
 }
 
@@ -294,7 +294,7 @@ export function end(world: World, id: number): void {
 /** What kubelet's GetInfo gets from a registrar of ours. */
 export function answerInfo(world: World, id: number, socket: number, setup: Setup): string | undefined {
   const { state, published } = oursOf(world, id);
-  const known = "facts" in state ? state.facts : undefined;
+  const known = state.facts;
   const isWithdrawn = published?.socket !== socket;
   const isOwn = known !== undefined && published?.path === (known.alias ?? known.driverName);
   const answer =
@@ -315,6 +315,6 @@ export function hearStatus(
 ): void {
   if (oursOf(world, id).published?.socket !== socket) return;
   const policy = setup.ours[id] === "exit" ? "end" : "retry";
-  const event = statusEvent(policy, { pluginRegistered: error === undefined, error: error ?? "" });
+  const event = statusEvent(policy, { registered: error === undefined, error: error ?? "" });
   take(world, id, event.kind === "refused" ? { ...event, error: "no" } : event, setup);
 }

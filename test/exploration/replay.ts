@@ -207,13 +207,13 @@ function reaching(setup: Setup): OursSide {
       if (w !== world) return others.getInfo(w, id, socket);
       const answer = calls.answer(publicationOf(socket));
       if ("whyNot" in answer) return undefined;
-      calls.onGetInfo(publicationOf(socket));
+      calls.onCall({ kind: "get-info" }, publicationOf(socket));
       return answer.name;
     },
     notify: (w, id, socket, error) => {
       if (w !== world) return others.notify(w, id, socket, error);
-      const status = { pluginRegistered: error === undefined, error: error ?? "" };
-      calls.onRegistrationStatus(status, publicationOf(socket));
+      const status = { registered: error === undefined, error: error ?? "" };
+      calls.onCall({ kind: "registration-status", ...status }, publicationOf(socket));
     },
     stop: (w, id) => {
       if (w !== world) return others.stop(w, id);

@@ -224,7 +224,7 @@ function numberOf(state: RegistrationState): number {
   return number;
 }
 
-const aliasIn = (state: RegistrationState) => ("facts" in state ? state.facts?.alias : undefined) ?? "";
+const aliasIn = (state: RegistrationState) => state.facts?.alias ?? "";
 
 /** Which of two equal processes is the first one, as far as that can be seen without names and sockets. */
 const rankOf = (one: Ours | Official): string =>

@@ -21,7 +21,7 @@ const STATES: { readonly [Name in StateName]: Extract<RegistrationState, { reado
   listening: { kind: "listening", ...idle },
   asked: { kind: "asked", ...idle, askedAtMs: 1_000 },
   registered: { kind: "registered", ...idle, facts: { ...facts, everRegistered: true } },
-  refused: { kind: "refused", facts: { ...facts, refusals }, refusals, waitMs: 1_000 },
+  refused: { kind: "refused", facts: { ...facts, refusals }, waitMs: 1_000 },
   standby: { kind: "standby", facts, reason: "socket-taken" },
   stopping: { kind: "stopping", facts, outcome: { kind: "stopped" } },
   stopped: { kind: "stopped", facts, outcome: { kind: "stopped" } },

@@ -36,15 +36,12 @@ export function refuseDriversOwn(socketPath: string, csiSocketPath: string): voi
 /** What an alias adds to a name. The CSI specification has no `_` in names, so no other driver's socket looks like this. */
 const ALIAS_TAIL = /-_[0-9a-z]{3}$/;
 
-export function createAlias(driverName: string): string {
-  return `${driverName}-_${randomWord(3)}`;
-}
-
 /**
- * The alias after another one. There are 36 in a row, so that kubelet, which keeps a backoff for each path that failed, has few
- * to keep: when the first one comes again, its backoff of at most 2 min 2 s is over.
+ * An alias for a name, or the one after `alias`. There are 36 in a row, so that kubelet, which keeps a backoff for each path
+ * that failed, has few to keep: when the first one comes again, its backoff of at most 2 min 2 s is over.
  */
-export function nextAlias(alias: string): string {
+export function nextAlias(driverName: string, alias?: string): string {
+  if (alias === undefined) return `${driverName}-_${randomWord(3)}`;
   const last = (Number.parseInt(alias.slice(-1), 36) + 1) % 36;
   return alias.slice(0, -1) + last.toString(36);
 }

@@ -66,15 +66,14 @@ interface Ended {
 
 /** A state of one driver's registration, with its data. Only `transition` makes one. */
 export type RegistrationState =
-  | { readonly kind: "waiting" }
+  | { readonly kind: "waiting"; readonly facts?: undefined }
   | { readonly kind: "publishing"; readonly facts: DriverFacts; readonly reason: PublishReason }
   | ({ readonly kind: "listening" } & InPlace)
   | ({ readonly kind: "asked"; readonly askedAtMs: number } & InPlace)
   | ({ readonly kind: "registered" } & InPlace)
   | {
       readonly kind: "refused";
-      readonly facts: DriverFacts;
-      readonly refusals: Refusals;
+      readonly facts: DriverFacts & { readonly refusals: Refusals };
       readonly waitMs: number;
     }
   | {

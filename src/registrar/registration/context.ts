@@ -5,7 +5,7 @@ import type { Logger } from "../../logging/logger";
 import type { SocketFile } from "../../unix/socket-file";
 import { fitsSocketPath } from "../../unix/socket-path";
 import type { ResolvedOptions } from "../model/options";
-import { createAlias, fileNameOf, nextAlias, registrationSocketPath } from "../model/socket-name";
+import { fileNameOf, nextAlias, registrationSocketPath } from "../model/socket-name";
 import type { DriverFacts } from "../model/state";
 
 /** What the states of a registration work with. None of it changes from state to state. */
@@ -25,8 +25,7 @@ export function socketPathOf({ alias, driverName }: DriverFacts, options: Resolv
 
 /** Another alias for our socket, to get around kubelet's backoff; undefined if it does not fit into a socket's path. */
 export function anotherAlias(facts: DriverFacts, options: ResolvedOptions): string | undefined {
-  const name = fileNameOf(options.type, facts.driverName);
-  const alias = facts.alias === undefined ? createAlias(name) : nextAlias(facts.alias);
+  const alias = nextAlias(fileNameOf(options.type, facts.driverName), facts.alias);
   return fitsSocketPath(socketPathOf({ ...facts, alias }, options)) ? alias : undefined;
 }
 

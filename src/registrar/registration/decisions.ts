@@ -1,6 +1,5 @@
 import { BACKOFF, backoffMs, FIRST_REFUSALS } from "../../base/backoff";
 import { errnoOf, RegistrarError } from "../../base/errors";
-import type { RegistrationStatus } from "../../grpc/protos";
 import { isShortage } from "../../unix/descriptors";
 import type { SocketFound } from "../../unix/unix-socket";
 import type { ResolvedOptions } from "../model/options";
@@ -83,9 +82,9 @@ export const movesFromBackoff = (facts: DriverFacts, hasCaller: boolean): boolea
 /** The event after kubelet reported its status. With policy `retry` we stand by for a peer under another path. */
 export function statusEvent(
   policy: ResolvedOptions["onRegistrationFailure"],
-  { pluginRegistered, error }: RegistrationStatus,
+  { registered, error }: { readonly registered: boolean; readonly error: string },
 ): LoopEvent {
-  if (pluginRegistered) return { kind: "accepted" };
+  if (registered) return { kind: "accepted" };
   return { kind: policy === "retry" && meansPeer(error) ? "already-registered" : "refused", error };
 }
 
@@ -109,7 +108,7 @@ export function infoAnswer(
 ): { readonly name: string } | { readonly whyNot: string } {
   // From 1.36 on kubelet tries a refused socket again at its own pace: each try would cost calls at the API server.
   if (state.kind === "refused") return { whyNot: "kubelet refused the driver, the next try comes later" };
-  if (publication.isWithdrawn || !publication.isOwn || !("facts" in state) || !state.facts)
+  if (publication.isWithdrawn || !publication.isOwn || !state.facts)
     return { whyNot: "this socket was replaced or withdrawn" };
   return { name: state.facts.driverName };
 }

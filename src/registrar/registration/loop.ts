@@ -66,7 +66,7 @@ export async function runLoop(
         from: state.kind,
         to: next.kind,
         reason: event.kind,
-        driver: "facts" in next ? next.facts?.driverName : undefined,
+        driver: next.facts?.driverName,
         socket: context.socket.path,
       });
     onTransition(next, event, state);
@@ -90,6 +90,5 @@ export async function runLoop(
 const STEPS_OF_A_ROUND: readonly LoopEvent["kind"][] = ["retry", "published", "get-info", "refused"];
 
 export function isSameRound(next: RegistrationState, event: LoopEvent): boolean {
-  const repeats = "facts" in next ? (next.facts?.refusals?.repeats ?? 0) : 0;
-  return repeats > 0 && STEPS_OF_A_ROUND.includes(event.kind);
+  return (next.facts?.refusals?.repeats ?? 0) > 0 && STEPS_OF_A_ROUND.includes(event.kind);
 }

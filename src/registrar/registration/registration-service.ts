@@ -1,4 +1,5 @@
 import { type Server, status } from "@grpc/grpc-js";
+import type { EventOf } from "../../base/event-source";
 import { startImmediate } from "../../base/pause";
 import { registrationMethods } from "../../grpc/methods";
 import type { RegistrationStatus } from "../../grpc/protos";
@@ -6,17 +7,19 @@ import { createSmallServer, unaryHandler } from "../../grpc/server";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { Publication } from "../../unix/socket-file";
+import type { RegistrarEvent } from "../model/events";
 import type { ResolvedOptions } from "../model/options";
 import type { infoAnswer } from "./decisions";
 import { encodeReport, REPORT_KEY, type RegistrationReport, SELF_CHECK_KEY } from "./self-report";
+
+type KubeletCall = EventOf<RegistrarEvent, "get-info" | "registration-status">;
 
 export interface RegistrationCalls {
   /** What a self-check gets, whatever the state. */
   readonly report: () => { readonly name: string; readonly report: RegistrationReport };
   /** What kubelet gets from GetInfo over the socket of `publication`. */
   readonly answer: (publication: Publication | undefined) => ReturnType<typeof infoAnswer>;
-  readonly onGetInfo: (publication: Publication | undefined) => void;
-  readonly onRegistrationStatus: (status: RegistrationStatus, publication: Publication | undefined) => void;
+  readonly onCall: (call: KubeletCall, publication: Publication | undefined) => void;
 }
 
 /**
@@ -43,26 +46,23 @@ export function createRegistrationService(
         log.v(4).info("Received GetInfo call", { request: "" });
         const answer = calls.answer(publication);
         if ("whyNot" in answer) throw Object.assign(new Error(answer.whyNot), { code: status.UNAVAILABLE });
-        startImmediate(calls.onGetInfo, publication);
+        startImmediate(calls.onCall, { kind: "get-info" }, publication);
         return { type, name: answer.name, endpoint, supportedVersions };
       }),
       NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((received) => {
+        const { pluginRegistered: registered } = received;
         // Kubelet may quote the driver's text, which may have megabytes.
-        const outcome = { ...received, error: boundText(received.error) };
-        const repeats = outcome.error !== "" && outcome.error === lastError;
-        lastError = outcome.error;
-        const status = statusText(outcome);
+        const error = boundText(received.error);
+        const repeats = error !== "" && error === lastError;
+        lastError = error;
+        // In protobuf's text form, as the official registrar logs it.
+        const fields = [registered && "plugin_registered:true", error && `error:${JSON.stringify(error)}`];
+        const status = fields.filter(Boolean).join(" ");
         log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status });
-        startImmediate(calls.onRegistrationStatus, outcome, publication);
+        startImmediate(calls.onCall, { kind: "registration-status", registered, error }, publication);
         return {};
       }),
     });
     return server;
   };
-}
-
-/** The registration status in protobuf's text form, as the official registrar logs it. */
-function statusText({ pluginRegistered, error }: RegistrationStatus): string {
-  const fields = [pluginRegistered && "plugin_registered:true", error && `error:${JSON.stringify(error)}`];
-  return fields.filter(Boolean).join(" ");
 }

@@ -1,7 +1,7 @@
 import type { EventSource, Events } from "../../base/event-source";
 import { createGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
-import { createSocketFile, type Publication, type SocketFile } from "../../unix/socket-file";
+import { createSocketFile, type SocketFile } from "../../unix/socket-file";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
 import type { PluginType, ResolvedOptions } from "../model/options";
@@ -124,16 +124,6 @@ function answerKubelet(
   { inbox, events, log }: RegistrationParts & { readonly inbox: Inbox<LoopEvent> },
   countStandbys: () => number,
 ): RegistrationCalls {
-  /** A call over a socket that was replaced since is about another publication, perhaps of another name. */
-  const take = (publication: Publication | undefined, call: RegistrarEvent, event: LoopEvent) => {
-    if (publication?.withdrawn.aborted) {
-      log.info("Kubelet's call came over a socket that was replaced since, ignored", { call: call.kind });
-      return;
-    }
-    // First, so that kubelet's call counts before a listener's close().
-    inbox.put(event, publication?.withdrawn);
-    events.emit(call);
-  };
   return {
     report: () => ({ name: view.driverName ?? "", report: view.report(countStandbys()) }),
     answer: (publication) =>
@@ -141,14 +131,16 @@ function answerKubelet(
         isWithdrawn: publication?.withdrawn.aborted ?? true,
         isOwn: publication?.path === view.socketPath(),
       }),
-    onGetInfo: (publication) => take(publication, { kind: "get-info" }, { kind: "get-info" }),
-    onRegistrationStatus: (status, publication) => {
-      const { pluginRegistered: registered, error } = status;
-      take(
-        publication,
-        { kind: "registration-status", registered, error },
-        statusEvent(onRegistrationFailure, status),
-      );
+    onCall: (call, publication) => {
+      // It is about another publication, perhaps of another name.
+      if (publication?.withdrawn.aborted) {
+        log.info("Kubelet's call came over a socket that was replaced since, ignored", { call: call.kind });
+        return;
+      }
+      // First, so that kubelet's call counts before a listener's close().
+      const event = call.kind === "get-info" ? call : statusEvent(onRegistrationFailure, call);
+      inbox.put(event, publication?.withdrawn);
+      events.emit(call);
     },
   };
 }

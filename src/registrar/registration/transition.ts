@@ -29,19 +29,16 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
         : state;
 
     case "publishing":
-      switch (event.kind) {
-        case "published":
-          return inPlace("listening", {
-            ...state.facts,
-            alias: event.alias,
-            everPublished: true,
-            foundDeadSocket: state.facts.everPublished ? state.facts.foundDeadSocket : event.found === "dead",
-          });
-        case "socket-taken":
-          return { kind: "standby", facts: { ...state.facts, alias: event.alias }, reason: event.kind };
-        default:
-          return state;
-      }
+      if (event.kind === "published")
+        return inPlace("listening", {
+          ...state.facts,
+          alias: event.alias,
+          everPublished: true,
+          foundDeadSocket: state.facts.everPublished ? state.facts.foundDeadSocket : event.found === "dead",
+        });
+      return event.kind === "socket-taken"
+        ? { kind: "standby", facts: { ...state.facts, alias: event.alias }, reason: event.kind }
+        : state;
 
     case "listening":
     case "asked":
@@ -95,7 +92,7 @@ function whileInPlace(
     case "refused": {
       const refusals = countRefusal(facts.refusals, event.error);
       const waitMs = refusalPauseMs(refusals.count, now.random);
-      return { kind: "refused", facts: { ...facts, refusals, lostStatuses: 0 }, refusals, waitMs };
+      return { kind: "refused", facts: { ...facts, refusals, lostStatuses: 0 }, waitMs };
     }
 
     case "already-registered":
@@ -137,7 +134,7 @@ function whileInPlace(
 
 function stop(state: RegistrationState, { outcome }: LoopEvent & { kind: "stop" }): RegistrationState {
   if (state.kind === "stopping" || state.kind === "stopped") return state;
-  return { kind: "stopping", facts: state.kind === "waiting" ? undefined : state.facts, outcome };
+  return { kind: "stopping", facts: state.facts, outcome };
 }
 
 function publish(facts: DriverFacts, reason: PublishReason): RegistrationState {

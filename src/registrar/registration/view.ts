@@ -23,11 +23,7 @@ export function createView(
   let history: readonly StateChange[] = [];
   let unpublished: DriverTrouble | undefined;
 
-  const facts = () => ("facts" in state ? state.facts : undefined);
-  const socketPath = () => {
-    const known = facts();
-    return known && socketPathOf(known, options);
-  };
+  const socketPath = () => state.facts && socketPathOf(state.facts, options);
   const status = (): DriverStatus => {
     const health = driver.status();
     return {
@@ -35,7 +31,7 @@ export function createView(
       trouble: health.trouble ?? unpublished,
       state: state.kind,
       history: [...history],
-      registrationSocketPath: facts()?.everPublished ? socketPath() : undefined,
+      registrationSocketPath: state.facts?.everPublished ? socketPath() : undefined,
       tally: tally.current,
       outcome: state.kind === "stopped" ? state.outcome : undefined,
     };
@@ -47,7 +43,7 @@ export function createView(
       return state;
     },
     get driverName() {
-      return facts()?.driverName;
+      return state.facts?.driverName;
     },
     /** Where our socket belongs; undefined before the driver has a name. */
     socketPath,
@@ -55,7 +51,7 @@ export function createView(
     hasSocket: () => {
       const isRefused =
         state.kind === "refused" || (state.kind === "standby" && state.reason === "already-registered");
-      return facts()?.everPublished === true && !isRefused;
+      return state.facts?.everPublished === true && !isRefused;
     },
     /** What self-checks get; `standbys` is the number of silent connections. */
     report: (standbys: number): RegistrationReport => {

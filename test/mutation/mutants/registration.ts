@@ -28,8 +28,8 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
       ["test/registrar/registration/self-check", "test/registrar/registration/registration.test"],
     ],
     "a listener that closes a registration for kubelet's status hides it": [
-      "    inbox.put(event, publication?.withdrawn);\n    events.emit(call);\n",
-      "    events.emit(call);\n    inbox.put(event, publication?.withdrawn);\n",
+      "      inbox.put(event, publication?.withdrawn);\n      events.emit(call);\n",
+      "      events.emit(call);\n      inbox.put(event, publication?.withdrawn);\n",
       ["test/registrar/registration/registration.test"],
     ],
     "a status over a socket that was replaced counts": [

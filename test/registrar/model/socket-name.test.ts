@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { judgeDriverName } from "../../../src/registrar/driver/driver-name";
-import { createAlias, findAlias, nextAlias } from "../../../src/registrar/model/socket-name";
+import { findAlias, nextAlias } from "../../../src/registrar/model/socket-name";
 import { eachTest } from "../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { createTempFolder } from "../../support/temp-folder";
@@ -12,7 +12,7 @@ const find = () => findAlias(folder.path, name);
 
 test("an alias is a safe file name that no driver by the specification has", () => {
   for (let round = 0; round < 100; round++) {
-    const alias = createAlias(name);
+    const alias = nextAlias(name);
     expect(alias).toMatch(/^x\.csi-_[0-9a-z]{3}$/);
     expect(judgeDriverName(alias).kind).toBe("unusual");
   }
@@ -20,7 +20,7 @@ test("an alias is a safe file name that no driver by the specification has", () 
 
 test("after an alias come 35 others, then the same again", () => {
   const aliases = new Set<string>();
-  for (let alias = "x.csi-_0by"; !aliases.has(alias); alias = nextAlias(alias)) aliases.add(alias);
+  for (let alias = "x.csi-_0by"; !aliases.has(alias); alias = nextAlias(name, alias)) aliases.add(alias);
   expect([...aliases].slice(0, 3)).toEqual(["x.csi-_0by", "x.csi-_0bz", "x.csi-_0b0"]);
   expect(aliases.size).toBe(36);
 });

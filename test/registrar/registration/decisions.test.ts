@@ -131,8 +131,8 @@ test.each([
   ["retry", false, PEER, { kind: "already-registered", error: PEER }],
   ["exit", false, PEER, { kind: "refused", error: PEER }],
   ["retry", false, "no", { kind: "refused", error: "no" }],
-] as const)("with policy %s, registered %s: %s", (policy, pluginRegistered, error, expected) => {
-  expect(statusEvent(policy, { pluginRegistered, error })).toEqual(expected);
+] as const)("with policy %s, registered %s: %s", (policy, registered, error, expected) => {
+  expect(statusEvent(policy, { registered, error })).toEqual(expected);
 });
 
 test("after refusals it tries at even distances at first, then seldom", () => {

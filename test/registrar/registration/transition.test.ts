@@ -187,11 +187,11 @@ describe("refusals", () => {
 
   test("are counted, and how often the same text came again, until kubelet accepts the driver", () => {
     const twice = reached(stateNamed("asked"), refused("a"), ...round, refused("a"));
-    expect(twice).toMatchObject({ refusals: { text: "a", count: 2, repeats: 1 } });
+    expect(twice).toMatchObject({ facts: { refusals: { text: "a", count: 2, repeats: 1 } } });
     const other = reached(twice, ...round, refused("b"));
-    expect(other).toMatchObject({ refusals: { text: "b", count: 3, repeats: 0 } });
+    expect(other).toMatchObject({ facts: { refusals: { text: "b", count: 3, repeats: 0 } } });
     const anew = reached(twice, ...round, accepted, refused("a"));
-    expect(anew).toMatchObject({ refusals: { count: 1, repeats: 0 } });
+    expect(anew).toMatchObject({ facts: { refusals: { count: 1, repeats: 0 } } });
   });
 
   test("are waited after by their count, whatever their texts, and by chance", () => {

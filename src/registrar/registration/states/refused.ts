@@ -14,11 +14,11 @@ const REMIND_EVERY_REPEATS = 10;
  * try the same file again.
  */
 export async function endOrRetry(
-  { refusals, waitMs, facts }: StateOf<"refused">,
+  { waitMs, facts }: StateOf<"refused">,
   { options, socket, log: parentLog }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
-  const { text, count, repeats } = refusals;
+  const { text, count, repeats } = facts.refusals;
   const log = parentLog.named("refused");
   const error = new Error(text);
   const findHint = async () => {
