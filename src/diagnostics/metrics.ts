@@ -9,6 +9,7 @@ import type { Route } from "./server";
 
 /** The most calls that are kept for the next scrape. At this number prom-client is loaded without one. */
 const MAX_UNCOUNTED_CALLS = 500;
+
 /**
  * The metrics path. prom-client takes megabytes, so it is loaded at the first scrape; calls are kept for it. If it cannot be
  * loaded, as without file descriptors, the next scrape tries again.
@@ -21,9 +22,15 @@ export function createMetricsRoute(
 ): Route {
   const warn = createPacedWarning(log.named("metrics"), "Cannot load the metrics, calls are not counted");
   const uncounted: (readonly [DriverCall, string])[] = [];
-  let loading: ReturnType<typeof loadMetrics> | undefined;
+  const load = async () => {
+    const client = await import("prom-client");
+    const registry = new client.Registry();
+    const rows = METRICS.concat(metricRows(more));
+    return { registry, observe: defineMetrics(client, [registry], rows, registrations, facts) };
+  };
+  let loading: ReturnType<typeof load> | undefined;
   const countCalls = async () => {
-    loading ??= loadMetrics(registrations, facts, more);
+    loading ??= load();
     try {
       const { registry, observe } = await loading;
       for (const [call, driverName] of uncounted.splice(0)) observe(call, driverName);
@@ -44,11 +51,4 @@ export function createMetricsRoute(
     const body = await registry.metrics();
     return { status: 200, headers: { "content-type": registry.contentType }, body };
   };
-}
-
-async function loadMetrics(registrations: Registrations, facts: ProcessFacts, more: Metrics) {
-  const client = await import("prom-client");
-  const registry = new client.Registry();
-  const rows = METRICS.concat(metricRows(more));
-  return { registry, observe: defineMetrics(client, [registry], rows, registrations, facts) };
 }

@@ -3,7 +3,7 @@ import type { Logger } from "../logging/logger";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registration/registrations";
 import type { SelfCheck } from "../registrar/registration/self-check";
-import { checkMetricsPath, type FIXED_PATHS } from "./endpoint";
+import type { FIXED_PATHS } from "./endpoint";
 import { type HealthCheck, passes, readinessChecks, runChecks } from "./health-checks";
 import { textAnswer } from "./http/connection";
 import type { Metrics, ProcessFacts } from "./metric-table";
@@ -21,7 +21,7 @@ export interface ShownNodeReadiness {
 }
 
 export interface RoutesOptions {
-  /** Begins with `/` and differs from the other paths. */
+  /** One that `checkMetricsPath` accepts. */
   readonly metricsPath: string;
   readonly requireDriver: boolean;
   /** The command line to show under /debug/pprof/; undefined serves no profiles. */
@@ -29,13 +29,12 @@ export interface RoutesOptions {
   readonly nodeReadiness?: ShownNodeReadiness | undefined;
 }
 
-/** Every path of the HTTP endpoint; none changes anything. Throws INVALID_OPTION for a bad path of the metrics. */
+/** Every path of the HTTP endpoint; none changes anything. */
 export function createRoutes(
   registrations: Registrations,
   { metricsPath, requireDriver, profiledCommandLine, nodeReadiness }: RoutesOptions,
   { log, facts }: { readonly log: Logger; readonly facts: ProcessFacts },
 ): ReadonlyMap<string, Route> {
-  checkMetricsPath(metricsPath, { isProfiled: profiledCommandLine !== undefined });
   const fixed: Readonly<Record<(typeof FIXED_PATHS)[number], Route>> = {
     "/healthz": createHealthRoute(registrations, log),
     // Nothing outside of this process may fail it: a liveness probe would restart the registrar.

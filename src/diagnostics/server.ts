@@ -99,7 +99,7 @@ export function startDiagnosticsServer(
 async function listen(server: Server, { host, port }: ListenAddress, signal: AbortSignal): Promise<number> {
   const address = host === undefined || isIP(host) ? host : await addressOf(host);
   signal.throwIfAborted();
-  server.listen({ port, ...(address === undefined ? {} : { host: address }) });
+  server.listen({ port, host: address });
   await once(server, "listening");
   const bound = server.address();
   return typeof bound === "object" && bound ? bound.port : port;

@@ -91,9 +91,7 @@ function warnAboutEndpoint(endpoint: string, log: Logger): void {
   if (endpoint.includes("/plugins_registry/")) doubt("it is in plugins_registry, among registration sockets");
 }
 
-type PathFlags = Pick<Flags, "csiAddress" | "every">;
-
-const everyPath = (flags: PathFlags, { kubeletRegistrationPath }: Pick<Paths, "kubeletRegistrationPath">) =>
+const everyPath = (flags: Flags, { kubeletRegistrationPath }: Paths) =>
   isNodeWide(flags)
     ? { addresses: flags.every.csiAddress, endpoints: flags.every.kubeletRegistrationPath }
     : { addresses: [flags.csiAddress], endpoints: [kubeletRegistrationPath] };
@@ -102,11 +100,7 @@ const everyPath = (flags: PathFlags, { kubeletRegistrationPath }: Pick<Paths, "k
  * The kubelet registration paths that by the mounts of this container are wrong, such as one of the container. Only on Linux,
  * and only where a socket can appear: no advice repeats a pattern that is refused.
  */
-export async function adviceOnHostPaths(
-  flags: PathFlags,
-  paths: Pick<Paths, "kubeletRegistrationPath" | "pluginRegistrationPath">,
-  mounts?: readonly Mount[],
-) {
+async function adviceOnHostPaths(flags: Flags, paths: Paths, mounts?: readonly Mount[]) {
   if (isNodeWide(flags) && attempt(() => patternPairsOf(flags)) === undefined) return [];
   const { pluginRegistrationPath } = paths;
   const { addresses, endpoints } = everyPath(flags, paths);

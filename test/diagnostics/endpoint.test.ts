@@ -1,4 +1,9 @@
-import { parseListenAddress } from "../../src/diagnostics/endpoint";
+import {
+  checkMetricsPath,
+  FIXED_PATHS,
+  PROFILE_PATHS,
+  parseListenAddress,
+} from "../../src/diagnostics/endpoint";
 
 test.each([
   [":8080", undefined, 8080],
@@ -25,4 +30,22 @@ test.each(REFUSED.split(","))("%j is refused", (text) => {
   expect(() => parseListenAddress(text)).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message }),
   );
+});
+
+const NO_PATH = "is not a path of a URL: it must begin with /, as /metrics does";
+const TAKEN = `is served already: choose another path than ${FIXED_PATHS.join(", ")}`;
+const all = (paths: readonly string[], isProfiled: boolean, problem?: string) =>
+  paths.map((path) => [path, isProfiled, problem] as const);
+
+test.each([
+  ...all(["/metrics", "/", "/a/b", "/healthz/metrics"], true),
+  ...all(PROFILE_PATHS, false),
+  ...all(PROFILE_PATHS, true, "is served already"),
+  ...all(FIXED_PATHS, false, TAKEN),
+  ...all(["", "nope", "metrics/", "http://host/metrics", "/a?b", "/a#b", "/a b"], false, NO_PATH),
+])("metrics at %j, with profiles: %s, refused: %s", (path, isProfiled, problem) => {
+  const check = expect(() => checkMetricsPath(path, { isProfiled }));
+  if (problem === undefined) return check.not.toThrow();
+  const message = expect.stringContaining(`metrics-path ${JSON.stringify(path)} ${problem}`);
+  check.toThrow(expect.objectContaining({ code: "INVALID_OPTION", message }));
 });

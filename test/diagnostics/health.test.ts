@@ -2,7 +2,8 @@ import { rmSync } from "node:fs";
 import { dialRegistration } from "../support/dial-registration";
 import { eventually } from "../support/eventually";
 import { startForeignSocket } from "../support/foreign-socket";
-import { DRIVER, serveRegistrar } from "./support";
+import { DRIVER } from "../support/registrar-node";
+import { serveRegistrar } from "./support";
 
 const ok = { status: 200, body: "ok" };
 const driver = [{ name: DRIVER }];

@@ -3,9 +3,9 @@ import { createMetricsRoute } from "../../src/diagnostics/metrics";
 import { silentLogger } from "../../src/logging/logger";
 import type { Registration } from "../../src/registrar/registration/registration";
 import type { Registrations, RegistrationsEvent } from "../../src/registrar/registration/registrations";
-import { PROCESS_FACTS } from "../support/diagnostics";
 import { registerOnce } from "../support/dial-registration";
-import { DRIVER, serveRegistrar } from "./support";
+import { DRIVER } from "../support/registrar-node";
+import { PROCESS_FACTS, serveRegistrar } from "./support";
 
 const driver = [{ name: DRIVER }];
 

@@ -1,7 +1,7 @@
 import { runChecks } from "../../src/diagnostics/health-checks";
 import { showNodeReadiness } from "../../src/diagnostics/node-readiness";
 import type { NodeReadinessStatus } from "../../src/node-readiness/start-node-readiness";
-import { PROCESS_FACTS } from "../support/diagnostics";
+import { PROCESS_FACTS } from "./support";
 
 const VIEW: NodeReadinessStatus = {
   nodeName: "node-1",

@@ -1,35 +1,19 @@
 import { createRoutes } from "../../src/diagnostics";
+import { FIXED_PATHS, PROFILE_PATHS } from "../../src/diagnostics/endpoint";
 import { silentLogger } from "../../src/logging/logger";
-import { PROCESS_FACTS } from "../support/diagnostics";
 import { UNPRINTABLE } from "../support/nasty-texts";
 import { recordLog } from "../support/recorded-log";
-import { DRIVER, serveRegistrar } from "./support";
+import { DRIVER } from "../support/registrar-node";
+import { OPTIONS, PROCESS_FACTS, serveRegistrar } from "./support";
 
-function pathsWith(metricsPath: string, profiledCommandLine?: readonly string[]): readonly string[] {
+test("the paths are those that the metrics cannot have, and theirs", () => {
   const fleet = { scope: "one-driver", all: [], subscribe: () => () => {} } as never;
-  const options = { metricsPath, requireDriver: false, profiledCommandLine };
-  return [...createRoutes(fleet, options, { log: silentLogger, facts: PROCESS_FACTS }).keys()];
-}
-
-test.each(["/metrics", "/", "/a/b", "/healthz/metrics"])("the metrics may be at %s", (path) => {
-  expect(pathsWith(path)).toContain(path);
-});
-
-const NO_PATH = "is not a path of a URL: it must begin with /, as /metrics does";
-const TAKEN = "is served already: choose another path than /healthz, /livez, /readyz, /statusz";
-const OTHERS = pathsWith("/metrics").filter((path) => path !== "/metrics");
-
-test.each([
-  ...["", "nope", "metrics/", "http://host/metrics", "/a?b", "/a#b", "/a b"].map((path) => [path, NO_PATH]),
-  ...OTHERS.map((path) => [path, TAKEN]),
-])("the metrics cannot be at %j: it %s", (path = "", why) => {
-  const message = `metrics-path ${JSON.stringify(path)} ${why}`;
-  expect(() => pathsWith(path)).toThrow(expect.objectContaining({ code: "INVALID_OPTION", message }));
-});
-
-test("a path of the profiles is taken while these are served", () => {
-  expect(pathsWith("/debug/pprof/heap")).toHaveLength(5);
-  expect(() => pathsWith("/debug/pprof/heap", ["registrar"])).toThrow(/is served already/);
+  const context = { log: silentLogger, facts: PROCESS_FACTS };
+  const pathsWith = (profiledCommandLine?: string[]) => [
+    ...createRoutes(fleet, { ...OPTIONS, profiledCommandLine }, context).keys(),
+  ];
+  expect(pathsWith()).toEqual([...FIXED_PATHS, "/metrics"]);
+  expect(pathsWith(["registrar"])).toEqual([...FIXED_PATHS, ...PROFILE_PATHS, "/metrics"]);
 });
 
 test("/healthz of a whole node is ok without a driver, and checks the one that passed last, while it passes", async () => {
@@ -41,10 +25,9 @@ test("/healthz of a whole node is ok without a driver, and checks the one that p
       return healthy.includes(number) ? { kind: "ok" } : { kind: "wrong", text: `driver ${number} is mute` };
     },
   }));
-  const options = { metricsPath: "/metrics", requireDriver: false, profiledCommandLine: undefined };
   const fleet = { scope: "node-wide", all: drivers.slice(4), subscribe: () => () => {} };
   const log = recordLog();
-  const routes = createRoutes(fleet as never, options, { log: log.logger, facts: PROCESS_FACTS });
+  const routes = createRoutes(fleet as never, OPTIONS, { log: log.logger, facts: PROCESS_FACTS });
   const ask = async () => {
     checked.length = 0;
     const answer = await routes.get("/healthz")?.({} as never, new AbortController().signal);

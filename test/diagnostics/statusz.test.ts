@@ -1,5 +1,5 @@
-import { ENDPOINT } from "../support/registrar-node";
-import { DRIVER, serveRegistrar } from "./support";
+import { DRIVER, ENDPOINT } from "../support/registrar-node";
+import { serveRegistrar } from "./support";
 
 const driver = [{ name: DRIVER }];
 const json = { accept: "application/json" };

@@ -1,39 +1,26 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Certificate } from "../node-readiness/support/certificates";
-import { FOREIGN_TAINT, makeTestCertificate, STARTUP_TAINT } from "../node-readiness/support/fixture";
+import { apiServerCertificate } from "../node-readiness/support/certificates";
+import { FOREIGN_TAINT, STARTUP_TAINT } from "../node-readiness/support/fixture";
 import {
   NODE_NAME,
   type ScriptedApiServer,
   startScriptedApiServer,
 } from "../node-readiness/support/scripted-api-server";
-import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
-import { createTempFolder } from "../support/temp-folder";
 import { httpOf } from "./support/http";
 import { DRIVER, nodeTest, onNode, registered, registrarArguments, type TestNode } from "./support/node";
 
-const folder = eachTest(createTempFolder);
-let certificate: Certificate;
-let server: ScriptedApiServer;
-let kubeconfig: string;
-beforeAll(async () => {
-  certificate = await makeTestCertificate();
-});
-beforeEach(async () => {
-  server = await startScriptedApiServer(certificate);
-  kubeconfig = folder.at("kubeconfig.yaml");
-  const data = Buffer.from(certificate.certificate).toString("base64");
-  writeFileSync(
-    kubeconfig,
-    `current-context: dev
+/** A kubeconfig of an API server in YAML. */
+async function kubeconfigOf({ access }: ScriptedApiServer): Promise<string> {
+  const { certificate } = await apiServerCertificate();
+  const data = Buffer.from(certificate).toString("base64");
+  return `current-context: dev
 contexts: [{name: dev, context: {cluster: c, user: u}}]
-clusters: [{name: c, cluster: {server: "${server.access.server}", certificate-authority-data: ${data}}}]
+clusters: [{name: c, cluster: {server: "${access.server}", certificate-authority-data: ${data}}}]
 users: [{name: u, user: {token: secret}}]
-`,
-  );
-});
-afterEach(() => server[Symbol.asyncDispose]());
+`;
+}
 
 const TAINT_FLAG = "--remove-startup-taint={driver}/agent-not-ready";
 const CONDITION_FLAG = "--node-condition={driver}/Registered";
@@ -46,9 +33,13 @@ const start = (node: TestNode, flags: readonly string[], env: NodeJS.ProcessEnv)
   });
 
 nodeTest("the taint goes after kubelet's registration status, and the endpoints tell", async (node) => {
+  await using server = await startScriptedApiServer();
   server.setTaints([FOREIGN_TAINT, STARTUP_TAINT]);
+  const KUBECONFIG = node.at("kubeconfig.yaml");
+  writeFileSync(KUBECONFIG, await kubeconfigOf(server));
   const registrar = start(node, [TAINT_FLAG, CONDITION_FLAG, "--http-endpoint=127.0.0.1:0", "-v=5"], {
-    ...{ KUBECONFIG: kubeconfig, KUBE_NODE_NAME: NODE_NAME },
+    KUBECONFIG,
+    KUBE_NODE_NAME: NODE_NAME,
   });
   const http = await httpOf(registrar);
   await eventually(() => expect(server.watches).toBe(1));

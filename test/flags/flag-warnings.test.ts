@@ -1,7 +1,11 @@
-import { resolve } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { warnAboutFlags } from "../../src/flags/flag-warnings";
 import { parseFlags } from "../../src/flags/table";
+import type { Mount } from "../../src/unix/mounts";
+import { leaveDeadSocket } from "../support/foreign-socket";
 import { recordLog } from "../support/recorded-log";
+import { createTempFolder } from "../support/temp-folder";
 
 const HOST_SOCKET = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 
@@ -9,7 +13,10 @@ const HOST_SOCKET = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 async function linesFor(
   words: string,
   kubeletRegistrationPath = HOST_SOCKET,
-  assumed: { flag: string; value: string }[] = [],
+  {
+    assumed = [],
+    mounts = [],
+  }: { assumed?: { flag: string; value: string }[]; mounts?: readonly Mount[] } = {},
 ) {
   const line = parseFlags(words === "" ? [] : words.split(" "));
   if (line.kind !== "flags") throw new Error(`not a command line: ${words}`);
@@ -20,8 +27,7 @@ async function linesFor(
     pluginRegistrationPath: "/registration",
     assumed,
   } as const;
-  // What the mounts of a container show is in the tests of host paths.
-  await warnAboutFlags(line.flags, paths, log.logger, []);
+  await warnAboutFlags(line.flags, paths, log.logger, mounts);
   return log.records.map(
     ({ severity, message, fields }) => `${severity}: ${message} ${JSON.stringify(fields)}`,
   );
@@ -74,7 +80,9 @@ test.each<[words: string, ...warnings: RegExp[]]>([
 });
 
 test("each assumption is logged with its flag", async () => {
-  expect(await linesFor("", HOST_SOCKET, [{ flag: "plugin-registration-path", value: "/a" }])).toEqual([
+  expect(
+    await linesFor("", HOST_SOCKET, { assumed: [{ flag: "plugin-registration-path", value: "/a" }] }),
+  ).toEqual([
     expect.stringMatching(/^info: Not in a container, .*"flag":"--plugin-registration-path","value":"\/a"}$/),
   ]);
 });
@@ -88,3 +96,31 @@ test.each([
   const warning = expect.stringMatching(`${UNREACHABLE.source}.*"problem":"${problem}`);
   expect(await linesFor("", path)).toEqual(problem === undefined ? [] : [warning]);
 });
+
+test.each<readonly [csi: string, forKubelet: string, path: string | undefined]>([
+  ["csi.sock", "/csi/csi.sock", "csi.sock"],
+  ["dead.sock", "/csi/dead.sock", "dead.sock"],
+  ["*/s", "/x/*/s", "*/s"],
+  // Where no socket can be nothing is said of kubelet's path, and no advice repeats a pattern that is refused.
+  [".", "/csi/csi.sock", undefined],
+  ["file", "/csi/csi.sock", undefined],
+  ["no/csi.sock", "/csi/csi.sock", undefined],
+  ["**/s", "/x/**/s", undefined],
+  ["*/*/s", "/x/*/s", undefined],
+])(
+  "by the mounts, with %s in the driver's folder and %s for kubelet: write %s",
+  async (csi, forKubelet, path) => {
+    await using folder = await createTempFolder();
+    mkdirSync(folder.at("csi"));
+    writeFileSync(folder.at("csi", "file"), "");
+    await leaveDeadSocket(folder.at("csi", "dead.sock"));
+    const mounts = [
+      { device: "0:50", root: "/", mountPoint: "/", fileSystem: "overlay" },
+      { device: "8:1", root: dirname(HOST_SOCKET), mountPoint: folder.at("csi"), fileSystem: "ext4" },
+    ];
+    const words = `--csi-address=${folder.at("csi", csi)} --kubelet-registration-path=${forKubelet}`;
+    const advice = `"fix":"write --kubelet-registration-path=${dirname(HOST_SOCKET)}/${path}"}`;
+    const lines = path === undefined ? [] : [expect.stringContaining(advice)];
+    expect(await linesFor(words, forKubelet, { mounts })).toEqual(lines);
+  },
+);

@@ -4,8 +4,7 @@ import type { SecureContextOptions } from "node:tls";
 import type { ApiAccess } from "../../src/kube-api/access";
 import { createApiClient } from "../../src/kube-api/client";
 import { createNodeApi } from "../../src/node-readiness/node-api";
-import { makeCertificate } from "../node-readiness/support/certificates";
-import { makeTestCertificate, startServer } from "../node-readiness/support/fixture";
+import { apiServerCertificate, makeCertificate } from "../node-readiness/support/certificates";
 import { type Fault, NODE_NAME, startScriptedApiServer } from "../node-readiness/support/scripted-api-server";
 import { ROOT } from "../package/support/packed-package";
 import { run } from "../package/support/run";
@@ -29,7 +28,7 @@ function connect(access: ApiAccess) {
 
 test("a request carries the token, over one connection for several, and leaves nothing behind", () =>
   expectNothingLeft(async () => {
-    await using server = await startServer();
+    await using server = await startScriptedApiServer();
     using connection = connect(server.access);
     for (const _ of [1, 2, 3]) expect(await connection.ask()).toBe("done");
     expect(server.requests.map(({ token }) => token)).toEqual(["secret", "secret", "secret"]);
@@ -37,13 +36,13 @@ test("a request carries the token, over one connection for several, and leaves n
   }));
 
 test.each(["127.0.0.1", "::1"])("the server may be at %s", async (host) => {
-  await using server = await startServer(host);
+  await using server = await startScriptedApiServer(host);
   using connection = connect(server.access);
   expect(await connection.ask()).toBe("done");
 });
 
 test("a request that is not answered is given up after 10 s", async () => {
-  await using server = await startServer();
+  await using server = await startScriptedApiServer();
   server.script = () => ({ kind: "silence" });
   using connection = connect(server.access);
   const wait = setTimeout;
@@ -58,7 +57,7 @@ test("a request that is not answered is given up after 10 s", async () => {
 }, 5_000);
 
 test("a request leaves no listener on its caller's signal", async () => {
-  await using server = await startServer();
+  await using server = await startScriptedApiServer();
   using connection = connect(server.access);
   const { signal: long } = new AbortController();
   const [added, removed] = [jest.spyOn(long, "addEventListener"), jest.spyOn(long, "removeEventListener")];
@@ -69,7 +68,7 @@ test("a request leaves no listener on its caller's signal", async () => {
 
 test("TLS is verified, by the given authority and name", async () => {
   const value = makeCertificate(folder.path, "stranger").certificate;
-  await using server = await startServer();
+  await using server = await startScriptedApiServer();
   const authority = { kind: "value", value } as const;
   for (const change of [{ authority }, { authority: undefined }, { serverName: "other.example.com" }]) {
     using connection = connect({ ...server.access, ...change });
@@ -117,7 +116,7 @@ test.each<[string, SecureContextOptions, string]>([
 ])(
   "an API server %s, where the environment and flags of Node allow everything",
   async (what, tls, told) => {
-    await using server = await startScriptedApiServer(await makeTestCertificate(), "127.0.0.1", tls);
+    await using server = await startScriptedApiServer(undefined, tls);
     const stranger = makeCertificate(folder.path, "stranger").certificate;
     const authority = { kind: "value", value: stranger } as const;
     const access = { ...server.access, ...(what.includes("stranger") && { authority }) };
@@ -127,7 +126,7 @@ test.each<[string, SecureContextOptions, string]>([
 );
 
 test("token and authority are read again for each request", async () => {
-  await using server = await startServer();
+  await using server = await startScriptedApiServer();
   const [token, ca] = [folder.at("token"), folder.at("ca.crt")];
   using connection = connect({
     server: server.access.server,
@@ -138,7 +137,7 @@ test("token and authority are read again for each request", async () => {
   writeFileSync(token, "one");
   writeFileSync(ca, makeCertificate(folder.path, "old").certificate);
   expect(await connection.ask()).toBe("unreachable");
-  writeFileSync(ca, (await makeTestCertificate()).certificate);
+  writeFileSync(ca, (await apiServerCertificate()).certificate);
   expect(await connection.ask()).toBe("done");
   writeFileSync(token, "two");
   expect(await connection.ask()).toBe("done");
@@ -188,7 +187,7 @@ test.each<[string, Fault, object]>([
   ["500", status(500), told("unavailable")],
   ["a connection that breaks", { kind: "reset" }, { kind: "unreachable" }],
 ])("%s", async (_what, fault, failure) => {
-  await using server = await startServer();
+  await using server = await startScriptedApiServer();
   server.script = () => fault;
   using connection = connect(server.access);
   expect(await connection.client.call(getNode, signal)).toMatchObject({ kind: "failed", failure });
@@ -198,14 +197,14 @@ test.each<[string, Fault, object]>([
   ["there is no CSINode", status(404), { kind: "done", value: { drivers: [] } }],
   ["a proxy knows no such path", LOST, { kind: "failed", failure: { kind: "unexpected" } }],
 ])("%s: what that says of the drivers in it", async (_what, fault, outcome) => {
-  await using server = await startServer();
+  await using server = await startScriptedApiServer();
   server.script = () => fault;
   using connection = connect(server.access);
   expect(await createNodeApi(connection.client, NODE_NAME).getCsiNode(signal)).toMatchObject(outcome);
 });
 
 test("a request without an answer ends with its signal", async () => {
-  await using server = await startServer();
+  await using server = await startScriptedApiServer();
   const abort = new AbortController();
   server.script = () => {
     abort.abort(new Error("no more"));
@@ -218,7 +217,7 @@ test("a request without an answer ends with its signal", async () => {
 const WATCH = "/api/v1/nodes?watch=true&resourceVersion=999";
 
 test("a watch has a connection of its own", async () => {
-  await using server = await startServer();
+  await using server = await startScriptedApiServer();
   using connection = connect(server.access);
   expect(await connection.ask()).toBe("done");
   const stop = new AbortController();
@@ -235,7 +234,7 @@ test("a watch has a connection of its own", async () => {
 });
 
 test("a stream that is silent for too long is given up", async () => {
-  await using server = await startServer();
+  await using server = await startScriptedApiServer();
   using connection = connect(server.access);
   const onOpen = jest.fn();
   const options = { signal, idleMs: 1_500, onOpen, onObject: () => {} };
@@ -245,7 +244,7 @@ test("a stream that is silent for too long is given up", async () => {
 });
 
 test("a Node's name cannot lead elsewhere", async () => {
-  await using server = await startServer();
+  await using server = await startScriptedApiServer();
   using connection = connect(server.access);
   await createNodeApi(connection.client, "../../secrets").getNode(signal);
   expect(server.requests[0]?.url).toBe("/api/v1/nodes/..%2F..%2Fsecrets");

@@ -3,7 +3,6 @@ import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { runNodeReadiness } from "../../src/node-readiness/start-node-readiness";
 import { startRegistrar } from "../../src/registrar/start-registrar";
-import { makeTestCertificate } from "../node-readiness/support/fixture";
 import { NODE_NAME, startScriptedApiServer } from "../node-readiness/support/scripted-api-server";
 import { eventually } from "../support/eventually";
 import { recordLog } from "../support/recorded-log";
@@ -24,7 +23,7 @@ async function startScene(version: string) {
   const node = keep(await startNode(version));
   const paths = await node.addDriver(NAME);
   keep(await startCsiDriver({ name: NAME, endpoint: paths.kubeletRegistrationPath }));
-  const server = keep(await startScriptedApiServer(await makeTestCertificate()));
+  const server = keep(await startScriptedApiServer());
   const show = (kubelet: Kubelet) =>
     kubelet.events.follow(() => {
       const { node: shown, csiNode } = kubelet.objects();

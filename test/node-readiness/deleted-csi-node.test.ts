@@ -3,7 +3,6 @@ import { parseCsiNode } from "../../src/node-readiness/node-api";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { runNodeReadiness } from "../../src/node-readiness/start-node-readiness";
 import { createTestNode, DRIVER, startTestRegistrar } from "../support/registrar-node";
-import { makeTestCertificate } from "./support/fixture";
 import { NODE_NAME, startScriptedApiServer } from "./support/scripted-api-server";
 
 const QUICK = {
@@ -17,7 +16,7 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
   await using node = await createTestNode();
   await node.driver();
   const kubelet = await node.kubelet();
-  await using server = await startScriptedApiServer(await makeTestCertificate());
+  await using server = await startScriptedApiServer();
   // What kubelet writes is what the API server has.
   kubelet.events.subscribe(({ kind }) => {
     if (kind === "csi-node-changed") server.listed = parseCsiNode(kubelet.csiNode()).drivers;

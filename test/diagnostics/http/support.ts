@@ -10,8 +10,7 @@ export const get = (path: string, ...fields: readonly string[]) =>
   `GET ${path} HTTP/1.1\r\n${["host: x", ...fields].join("\r\n")}\r\n\r\n`;
 
 /** A server on a free port of this machine, and clients for it. */
-export async function serve(routes: Readonly<Record<string, Route>>) {
-  const log = recordLog();
+export async function serve(routes: Readonly<Record<string, Route>>, log = recordLog()) {
   const server = startDiagnosticsServer("127.0.0.1:0", new Map(Object.entries(routes)), { log: log.logger });
   const port = await server.listening;
   const clients: Socket[] = [];

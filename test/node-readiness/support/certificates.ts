@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-
-export type Certificate = ReturnType<typeof makeCertificate>;
+import { createTempFolder } from "../../support/temp-folder";
 
 export function makeCertificate(folder: string, name: string) {
   const [certificateFile, keyFile] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
@@ -11,4 +10,15 @@ export function makeCertificate(folder: string, name: string) {
   const files = ["-keyout", keyFile, "-out", certificateFile];
   execFileSync("openssl", ["req", "-x509", ...made, ...said, ...files], { stdio: "pipe" });
   return { certificate: readFileSync(certificateFile, "utf8"), key: readFileSync(keyFile, "utf8") };
+}
+
+let apiServers: Promise<ReturnType<typeof makeCertificate>> | undefined;
+
+/** The one of every API server in a test file. */
+export function apiServerCertificate() {
+  apiServers ??= (async () => {
+    await using folder = await createTempFolder();
+    return makeCertificate(folder.path, "api-server");
+  })();
+  return apiServers;
 }

@@ -4,8 +4,6 @@ import { runNodeReadiness } from "../../../src/node-readiness/start-node-readine
 import type { Registrations } from "../../../src/registrar/registration/registrations";
 import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
-import { createTempFolder } from "../../support/temp-folder";
-import { type Certificate, makeCertificate } from "./certificates";
 import { createRegistrations } from "./controlled-registrations";
 import { NODE_NAME, type ScriptedApiServer, startScriptedApiServer } from "./scripted-api-server";
 
@@ -43,7 +41,7 @@ export async function startFixture(
   options: FixtureOptions = { startupTaints: ["{driver}/agent-not-ready"] },
   prepare: (server: ScriptedApiServer) => void = () => {},
 ) {
-  const server = await startServer();
+  const server = await startScriptedApiServer();
   prepare(server);
   const started = startReadiness({ access: server.access, ...options });
   return {
@@ -61,15 +59,3 @@ export async function startFixture(
     },
   };
 }
-
-let certificate: Promise<Certificate> | undefined;
-
-export function makeTestCertificate(): Promise<Certificate> {
-  certificate ??= (async () => {
-    await using folder = await createTempFolder();
-    return makeCertificate(folder.path, "api-server");
-  })();
-  return certificate;
-}
-
-export const startServer = async (host?: string) => startScriptedApiServer(await makeTestCertificate(), host);

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 import type { ApiAccess } from "../../../src/kube-api/access";
 import type { NodeCondition, Taint } from "../../../src/node-readiness/node-api";
-import type { Certificate } from "./certificates";
+import { apiServerCertificate } from "./certificates";
 
 export const NODE_NAME = "node-1";
 
@@ -39,11 +39,8 @@ export type Fault =
 export type ScriptedApiServer = Awaited<ReturnType<typeof startScriptedApiServer>>;
 
 /** Starts an API server of one Node, without taints, which fails as the real one cannot be made to fail. */
-export async function startScriptedApiServer(
-  { certificate, key }: Certificate,
-  host = "127.0.0.1",
-  tls: SecureContextOptions = {},
-) {
+export async function startScriptedApiServer(host = "127.0.0.1", tls: SecureContextOptions = {}) {
+  const { certificate, key } = await apiServerCertificate();
   let revision = 100;
   let uid = 1;
   let node: StoredNode | undefined;
