@@ -1,4 +1,5 @@
 import { nameEvent } from "../../src/registrar/driver/driver-events";
+import { aliasAfterPeer, aliasInUse, type SocketOfDriver } from "../../src/registrar/model/socket-name";
 import type { LoopEvent, RegistrationState, StateOf } from "../../src/registrar/model/state";
 import {
   infoAnswer,
@@ -94,7 +95,11 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
     case "standby": {
       const isHeld = hasPeer(world, one, state);
       const mayGoOn = !isHeld && (state.reason === "socket-taken" || isQuiet(world));
-      if (mayGoOn) steps.push(event(`registrar ${id} finds its peer gone`, { kind: "peer-gone" }));
+      const { driverName, alias } = state.facts;
+      const isUnseen = state.reason === "already-registered";
+      const next = isUnseen ? aliasAfterPeer(socketsOf(world, driverName), alias) : alias;
+      if (mayGoOn)
+        steps.push(event(`registrar ${id} finds its peer gone`, { kind: "peer-gone", alias: next }));
       return steps;
     }
     case "stopping":
@@ -193,7 +198,7 @@ function publish(world: World, id: number, setup: Setup): void {
   const state = one.state as StateOf<"publishing">;
   for (;;) {
     const { plan, step } = nextOf(one, state, setup, id);
-    const alias = plan.isNewName ? findAlias(world, state) : state.facts.alias;
+    const alias = plan.isNewName ? aliasInUse(socketsOf(world, state.facts.driverName)) : state.facts.alias;
     const publication = one.publication ?? { alias, answers: [] };
     one.publication = publication;
     const path = publication.alias ?? state.facts.driverName;
@@ -264,12 +269,15 @@ export function replaceOwn(world: World, one: Ours, path: string, socket: number
   if (mine.length > 1) throw new Violation("two visible sockets of one registrar");
 }
 
-/** The alias under which another registrar published the driver: a living one first. */
-function findAlias(world: World, { facts }: StateOf<"publishing">): string | undefined {
-  const aliases = Object.keys(world.files)
-    .filter((path) => path.startsWith(`${facts.driverName}_`))
-    .sort();
-  return aliases.find((path) => isLive(world, world.files[path])) ?? aliases[0];
+/** The driver's sockets, as a registrar finds them. */
+function socketsOf(world: World, driverName: string): readonly SocketOfDriver[] {
+  return Object.entries(world.files)
+    .filter(([path]) => driverOf(path) === driverName)
+    .sort()
+    .map(([path, socket]) => [
+      path === driverName ? undefined : path,
+      isLive(world, socket) ? "taken" : "dead",
+    ]);
 }
 
 export function withdraw(world: World, id: number): void {

@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { RegistrarError } from "../../base/errors";
 import { listNames } from "../../unix/files";
 import { randomWord } from "../../unix/socket-file";
-import { judgeSocket } from "../../unix/unix-socket";
+import { judgeSocket, type SocketFound } from "../../unix/unix-socket";
 import type { PluginType } from "./options";
 
 /** The end of every registration socket's name, as at the official registrar (node_register.go, buildSocketPath). */
@@ -51,19 +51,39 @@ export function driverOfSocket(path: string): string | undefined {
   return path.endsWith(SOCKET_TAIL) ? basename(path, SOCKET_TAIL).replace(ALIAS_TAIL, "") : undefined;
 }
 
+/** A registration socket of a driver: its alias, undefined where it has the driver's own name, and what it is. */
+export type SocketOfDriver = readonly [alias: string | undefined, found: SocketFound];
+
+/** All in `directory`. */
+export async function socketsOf(directory: string, driverName: string): Promise<SocketOfDriver[]> {
+  const files = (await listNames(directory)).filter((file) => driverOfSocket(file) === driverName);
+  return Promise.all(
+    files.map(async (file): Promise<SocketOfDriver> => {
+      const name = file.slice(0, -SOCKET_TAIL.length);
+      return [name === driverName ? undefined : name, await judgeSocket(join(directory, file))];
+    }),
+  );
+}
+
 /**
  * The alias under which another registrar published this driver: a living one, or else one that was killed and left its
- * dead socket in `directory`. For kubelet the driver is registered by that file; it refuses any other (csi_plugin.go,
- * validateVersions), so the next registrar must use the same alias.
+ * dead socket. For kubelet the driver is registered by that file; it refuses any other (csi_plugin.go, validateVersions), so
+ * the next registrar must use the same alias.
  */
-export async function findAlias(directory: string, driverName: string): Promise<string | undefined> {
-  let left: string | undefined;
-  for (const file of await listNames(directory)) {
-    const alias = file.slice(0, -SOCKET_TAIL.length);
-    if (driverOfSocket(file) !== driverName || alias === driverName) continue;
-    const found = await judgeSocket(join(directory, file));
-    if (found === "taken") return alias;
-    if (found === "dead") left ??= alias;
-  }
-  return left;
+export function aliasInUse(sockets: readonly SocketOfDriver[]): string | undefined {
+  const aliases = sockets.filter(([alias]) => alias !== undefined);
+  const inUse = (wanted: SocketFound) => aliases.find(([, found]) => found === wanted);
+  return (inUse("taken") ?? inUse("dead"))?.[0];
+}
+
+/**
+ * The alias for the next try, when kubelet has the driver by a socket whose registrar does not live: that of a dead socket, which
+ * may be the one. Kubelet refuses every other.
+ */
+export function aliasAfterPeer(
+  sockets: readonly SocketOfDriver[],
+  ours: string | undefined,
+): string | undefined {
+  const dead = sockets.find(([, found]) => found === "dead");
+  return dead ? dead[0] : ours;
 }

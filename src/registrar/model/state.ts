@@ -117,7 +117,7 @@ export type LoopEvent =
   /** The wait after a refusal is over. */
   | { readonly kind: "retry"; readonly alias: string | undefined }
   /** The registrar that held the registration is gone. */
-  | { readonly kind: "peer-gone" }
+  | { readonly kind: "peer-gone"; readonly alias: string | undefined }
   | { readonly kind: "reregister"; readonly kubeletIsIdle?: true }
   | { readonly kind: "stop"; readonly reason: string; readonly outcome: RegistrationOutcome }
   | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };

@@ -50,7 +50,7 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
       return event.kind === "driver-restarted" ? publish(state.facts, event.kind) : state;
 
     case "standby":
-      return event.kind === "peer-gone" ? publish(state.facts, event.kind) : state;
+      return event.kind === "peer-gone" ? publish({ ...state.facts, alias: event.alias }, event.kind) : state;
 
     case "stopping":
       return event.kind === "closed"

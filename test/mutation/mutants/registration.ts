@@ -3,8 +3,10 @@ import { type Mutant, mutantsOf } from "../mutant";
 /** Mutants of one driver's registration: what leads from one state to the next, its names, and its end. */
 export const REGISTRATION_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/registrar/model/socket-name.ts", ["test/registrar/model/socket-name"], {
-    "the alias of a killed registrar is preferred to that of a living one":
-      '    if (found === "taken") return alias;\n',
+    "the alias of a killed registrar is preferred to that of a living one": [
+      'inUse("taken") ?? inUse("dead")',
+      'inUse("dead") ?? inUse("taken")',
+    ],
   }),
   ...mutantsOf("src/registrar/registration/loop.ts", ["test/registrar/registration/loop"], {
     "what a state that was left has ended with is taken for news": [

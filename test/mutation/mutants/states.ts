@@ -26,6 +26,10 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         "if (peerIsGone(await context.socket.look(path))) return;",
         "await context.socket.look(path);",
       ],
+      "a driver that kubelet has by a dead socket is published by another name for ever": [
+        "alias: aliasAfterPeer(sockets, facts.alias)",
+        "alias: facts.alias",
+      ],
       "another driver's registrar is stood by for": [
         "info?.name === facts.driverName &&",
         "info !== undefined &&",
@@ -63,8 +67,8 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         "",
       ],
       "the name under which kubelet knows the driver is not found": [
-        "await findAlias(pluginRegistrationPath,",
-        'await findAlias(pluginRegistrationPath + "-",',
+        "await socketsOf(pluginRegistrationPath,",
+        'await socketsOf(pluginRegistrationPath + "-",',
         [
           "test/registrar/registration/states/publishing",
           "test/registrar/registration/states/listening",

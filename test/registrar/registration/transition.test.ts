@@ -136,6 +136,8 @@ describe("what is known of the socket", () => {
     expect(gone).toMatchObject({ kind: "publishing", reason: "socket-gone", facts: { alias } });
     const standby = reached(first, { kind: "socket-taken", alias });
     expect(standby).toMatchObject({ kind: "standby", reason: "socket-taken", facts: { alias } });
+    const other = reached(standby, { kind: "peer-gone", alias: "x.csi-_abd" });
+    expect(other).toMatchObject({ reason: "peer-gone", facts: { alias: "x.csi-_abd" } });
   });
 
   test("it moves away from kubelet's backoff once", () => {

@@ -2,7 +2,7 @@ import { BACKOFF, backoffMs } from "../../../base/backoff";
 import { messageOf } from "../../../base/errors";
 import { watchPath } from "../../../unix/path-watch";
 import { failedBy } from "../../model/outcome";
-import { fileNameOf, findAlias, refuseDriversOwn } from "../../model/socket-name";
+import { aliasInUse, fileNameOf, refuseDriversOwn, socketsOf } from "../../model/socket-name";
 import type { LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { endsRegistration, planPublication, publicationEvent } from "../decisions";
@@ -19,7 +19,7 @@ export async function publishSocket(
   const plan = planPublication(state, isNodeWide);
   const isSameRefusal = reason === "retry" && (facts.refusals?.repeats ?? 0) > 0;
   const alias = plan.isNewName
-    ? await findAlias(pluginRegistrationPath, fileNameOf(options.type, facts.driverName))
+    ? aliasInUse(await socketsOf(pluginRegistrationPath, fileNameOf(options.type, facts.driverName)))
     : facts.alias;
   const socketPath = socketPathOf({ ...facts, alias }, options);
 

@@ -4,6 +4,7 @@ import { pause } from "../../../base/pause";
 import { listNames } from "../../../unix/files";
 import { watchPath } from "../../../unix/path-watch";
 import { tryConnect } from "../../../unix/unix-socket";
+import { aliasAfterPeer, fileNameOf, socketsOf } from "../../model/socket-name";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf, takeAway } from "../context";
 import { peerIsGone } from "../decisions";
@@ -11,7 +12,7 @@ import { askInfo } from "../self-report";
 
 /** The shortest time between two looks at a peer that closes our connection at once. */
 const HOLD_AT_LEAST_MS = 500;
-/** Kubelet reported a peer that we cannot find: the wait until we publish again. */
+/** Kubelet reported a peer that we cannot find: the wait until we publish again, in the place of a dead socket if there is one. */
 const UNSEEN_PEER_MS = 30_000;
 
 /**
@@ -36,8 +37,11 @@ export async function standBy(
       after: `${UNSEEN_PEER_MS / 1000}s`,
     });
     await pause(UNSEEN_PEER_MS, signal);
+    const { pluginRegistrationPath, type } = context.options;
+    const sockets = await socketsOf(pluginRegistrationPath, fileNameOf(type, facts.driverName));
+    return { kind: "peer-gone", alias: aliasAfterPeer(sockets, facts.alias) };
   }
-  return { kind: "peer-gone" };
+  return { kind: "peer-gone", alias: facts.alias };
 }
 
 /** The living socket of the same driver: at our own path, or any other in the directory whose GetInfo says so. */
