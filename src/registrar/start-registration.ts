@@ -40,8 +40,7 @@ export async function registerPlugin(
   options: RegistrationOptions,
   told: Omit<PluginIdentity, "name">,
 ): Promise<Registration> {
-  const { signal, logger, ...resolved } = resolveRegistrationOptions(options);
-  const { name, ...rest } = resolved;
+  const { signal, logger, name, ...resolved } = resolveRegistrationOptions(options);
   const log = logger.named("start-registration");
   admitPluginName(resolved.type, name, log);
   refuseAborted("the registration", signal);
@@ -54,7 +53,10 @@ export async function registerPlugin(
     follow: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
     status: () => ({ identity, connected: true, trouble: undefined }),
   };
-  const registration = startRegistrationLoop({ ...rest, isNodeWide: false }, { driver, events, log, signal });
+  const registration = startRegistrationLoop(
+    { ...resolved, isNodeWide: false },
+    { driver, events, log, signal },
+  );
   const ended = await Promise.race([published, registration.closed]);
   if (ended) throw errorOf(ended, signal?.reason);
   return registration;

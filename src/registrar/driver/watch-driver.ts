@@ -75,7 +75,8 @@ export async function watchCsiDriver(options: WatchOptions, context: WatchDriver
         pace.answered();
         clearTimeout(timer);
         context.onAnswered(identity, presence.answered(file));
-        pace.ended(await endOf(connection, csiSocketPath, file, { log, signal }));
+        await untilEnded(connection, csiSocketPath, file, { log, signal });
+        pace.ended();
       } catch (error) {
         const code = statusCodeOf(error);
         if (signal.aborted || code === undefined) throw error;
@@ -107,7 +108,7 @@ function timeoutError(
 
 /** When the driver is asked next: later after each call that failed, and after each connection that ended early. */
 function createAskPace() {
-  let [failures, earlyLosses, nextAtMs] = [0, 0, 0];
+  let [failures, earlyLosses, nextAtMs, answeredAtMs] = [0, 0, 0, 0];
   let except: AcceptingOptions["except"];
   return {
     /** The server that is asked only after a long wait, unless another takes its place. */
@@ -118,8 +119,10 @@ function createAskPace() {
     answered: () => {
       failures = 0;
       except = undefined;
+      answeredAtMs = performance.now();
     },
-    ended: (lastedMs: number) => {
+    ended: () => {
+      const lastedMs = performance.now() - answeredAtMs;
       earlyLosses = lastedMs < STEADY_AFTER_MS ? earlyLosses + 1 : 0;
       nextAtMs = performance.now() + (earlyLosses > 0 ? backoffMs(BACKOFF.askDriver, earlyLosses - 1) : 0);
     },
@@ -168,18 +171,16 @@ function createPresence(log: Logger, onLost: () => void) {
   };
 }
 
-/** The milliseconds until the connection has ended, or kubelet, which dials by path, would reach another driver or none. */
-async function endOf(
+/** Resolves when the connection has ended, or kubelet, which dials by path, would reach another driver or none. */
+async function untilEnded(
   { ended }: ReturnType<typeof connectDriver>,
   path: string,
   file: string,
   { log, signal }: Pick<WatchDriverContext, "log" | "signal">,
-): Promise<number> {
-  const sinceMs = performance.now();
+): Promise<void> {
   using over = followSignal(signal);
   await Promise.race([ended(), untilReplaced(path, file, { log, signal: over.signal })]);
   over.abort();
-  return performance.now() - sinceMs;
 }
 
 /**

@@ -11,6 +11,7 @@ import type { DriverFacts } from "../model/state";
 /** What the states of a registration work with. None of it changes from state to state. */
 export interface RegistrationContext {
   readonly options: ResolvedOptions;
+  /** Named by the state. */
   readonly log: Logger;
   readonly socket: SocketFile;
   readonly server: Pick<ReturnType<typeof createGrpcServer>, "hasCaller" | "connections" | "close">;

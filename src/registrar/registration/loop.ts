@@ -76,7 +76,7 @@ export async function runLoop(
 
   async function perform(activity: Activity<StateName>, state: RegistrationState, signal: AbortSignal) {
     try {
-      const event = await activity(state, context, signal);
+      const event = await activity(state, { ...context, log: context.log.named(state.kind) }, signal);
       // A stop counts in any state: kubelet's next call may have led out of this one meanwhile.
       if (event) inbox.put(event, event.kind === "stop" ? undefined : signal);
     } catch (error) {

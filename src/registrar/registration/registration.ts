@@ -6,7 +6,7 @@ import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
 import type { PluginType, ResolvedOptions } from "../model/options";
 import { errorOf, type RegistrationOutcome } from "../model/outcome";
-import type { LoopEvent } from "../model/state";
+import type { LoopEvent, RegistrationState } from "../model/state";
 import type { DriverHealth, DriverStatus } from "../model/status";
 import { infoAnswer, statusEvent } from "./decisions";
 import { runLoop } from "./loop";
@@ -107,7 +107,7 @@ export function startRegistrationLoop(options: ResolvedOptions, parts: Registrat
     ...events.forListeners,
     ready: whenReady(events, closed, signal),
     closed,
-    reregister: createReregister(view, inbox, events),
+    reregister: createReregister(view, inbox),
     close,
     destroy: () => {
       server.destroy();
@@ -160,18 +160,13 @@ function createSelfCheck(
     view.state.kind !== "stopped" ? check() : { kind: "missing", text: "the registration has ended" };
 }
 
-function createReregister(
-  view: RegistrationView,
-  inbox: Inbox<LoopEvent>,
-  events: EventSource<RegistrarEvent>,
-) {
-  let isUnderWay = false;
-  events.subscribe("state-changed", () => {
-    isUnderWay = false;
-  });
+function createReregister(view: RegistrationView, inbox: Inbox<LoopEvent>) {
+  /** In the state after it, it has begun, or waits for kubelet. */
+  let requestedIn: RegistrationState | undefined;
   return () => {
-    if (isUnderWay || !mayReregister(view.state)) return false;
-    isUnderWay = true;
+    const { state } = view;
+    if (requestedIn === state || !mayReregister(state)) return false;
+    requestedIn = state;
     inbox.put({ kind: "reregister" });
     return true;
   };

@@ -20,8 +20,11 @@ export interface Moment {
  * `driver-renamed`, which lead to the same state from each.
  */
 export function transition(state: RegistrationState, event: LoopEvent, now: Moment): RegistrationState {
-  if (event.kind === "stop") return stop(state, event);
-  if (event.kind === "driver-renamed") return rename(state, event.driverName);
+  const isEnding = state.kind === "stopping" || state.kind === "stopped";
+  if (event.kind === "stop")
+    return isEnding ? state : { kind: "stopping", facts: state.facts, outcome: event.outcome };
+  if (event.kind === "driver-renamed")
+    return isEnding || !state.facts ? state : rename(state.facts, event.driverName);
   switch (state.kind) {
     case "waiting":
       return event.kind === "driver-named"
@@ -132,11 +135,6 @@ function whileInPlace(
   }
 }
 
-function stop(state: RegistrationState, { outcome }: LoopEvent & { kind: "stop" }): RegistrationState {
-  if (state.kind === "stopping" || state.kind === "stopped") return state;
-  return { kind: "stopping", facts: state.facts, outcome };
-}
-
 function publish(facts: DriverFacts, reason: PublishReason): RegistrationState {
   return { kind: "publishing", facts, reason };
 }
@@ -155,10 +153,9 @@ const AT_FIRST: Omit<DriverFacts, "driverName"> = {
   refusals: undefined,
 };
 
-function rename(state: RegistrationState, driverName: string): RegistrationState {
-  if (state.kind === "waiting" || state.kind === "stopping" || state.kind === "stopped") return state;
+function rename(facts: DriverFacts, driverName: string): RegistrationState {
   const forgotten = { alias: undefined, foundDeadSocket: false, refusals: undefined, lostStatuses: 0 };
-  return publish({ ...state.facts, ...forgotten, driverName }, "driver-renamed");
+  return publish({ ...facts, ...forgotten, driverName }, "driver-renamed");
 }
 
 function countRefusal(former: Refusals | undefined, text: string): Refusals {

@@ -42,10 +42,9 @@ export async function watchOurSocket(
 /** State `asked`: ends when kubelet's connection is gone and no registration status came. */
 export async function noticeLostStatus(
   { facts }: StateOf<"asked">,
-  { log: parentLog, server }: RegistrationContext,
+  { log, server }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
-  const log = parentLog.named("asked");
   while (await pause(statusLostAfterMs(facts), signal)) {
     if (server.hasCaller) continue;
     log.warn("Kubelet disconnected without a registration status, publishing again", { check });
@@ -57,10 +56,9 @@ export async function noticeLostStatus(
 /** State `asked`: warns if kubelet sends no registration status for longer than it ever should need. */
 export async function remindOfMissingStatus(
   { askedAtMs }: StateOf<"asked">,
-  context: RegistrationContext,
+  { log }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<undefined> {
-  const log = context.log.named("asked");
   if (!(await pause(askedAtMs + KUBELET_BUSY_MS - performance.now(), signal))) return;
   const waited = `${KUBELET_BUSY_MS / 1000}s`;
   log.warn("Kubelet called GetInfo and has not reported a status", { waited, check });

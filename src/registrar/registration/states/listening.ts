@@ -14,13 +14,12 @@ const MOVE_AFTER_MS = 2_500;
 /** State `listening`: after a reboot, when kubelet backs off from the socket that was left behind, moves once to another name. */
 export async function moveFromBackoff(
   { facts }: StateOf<"listening">,
-  { options, server, log: parentLog }: RegistrationContext,
+  { options, server, log }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   if (!movesFromBackoff(facts, false) || !(await pause(MOVE_AFTER_MS, signal))) return undefined;
   // It still works on an earlier publication of ours.
   if (!movesFromBackoff(facts, server.hasCaller)) return undefined;
-  const log = parentLog.named("listening");
   const alias = anotherAlias(facts, options);
   const was = socketPathOf(facts, options);
   if (alias === undefined)
@@ -35,10 +34,9 @@ export async function moveFromBackoff(
 /** State `listening`: warns that kubelet has not called, and says what to check; less and less often. */
 export async function remindOfSilence(
   { facts }: StateOf<"listening">,
-  { options, server, log: parentLog }: RegistrationContext,
+  { options, server, log }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<undefined> {
-  const log = parentLog.named("listening");
   const { pluginRegistrationPath: directory } = options;
   let waitedMs = 0;
   for (let line = 0; ; line++) {

@@ -10,12 +10,11 @@ import { endsRegistration, planPublication, publicationEvent } from "../decision
 /** State `publishing`: puts our socket in place, by the plan of `planPublication`. */
 export async function publishSocket(
   state: StateOf<"publishing">,
-  { socket, options, log: parentLog, onUnpublished }: RegistrationContext,
+  { socket, options, log, onUnpublished }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   const { pluginRegistrationPath, isNodeWide } = options;
   const { facts, reason } = state;
-  const log = parentLog.named("publishing");
   const plan = planPublication(state, isNodeWide);
   const isSameRefusal = reason === "retry" && (facts.refusals?.repeats ?? 0) > 0;
   const alias = plan.isNewName

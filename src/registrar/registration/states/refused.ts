@@ -15,11 +15,10 @@ const REMIND_EVERY_REPEATS = 10;
  */
 export async function endOrRetry(
   { waitMs, facts }: StateOf<"refused">,
-  { options, socket, log: parentLog }: RegistrationContext,
+  { options, socket, log }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   const { text, count, repeats } = facts.refusals;
-  const log = parentLog.named("refused");
   const error = new Error(text);
   const findHint = async () => {
     const hint = await explainRefusal(text, options, options.isNodeWide ? facts.driverName : undefined);

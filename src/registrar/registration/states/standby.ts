@@ -25,7 +25,7 @@ export async function standBy(
   context: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
-  const log = context.log.named("standby");
+  const { log } = context;
   await takeAway(context.socket.withdraw, log, signal);
   const peer = await findPeer(facts, context, signal);
   if (signal.aborted) return undefined;

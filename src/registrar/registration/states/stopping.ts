@@ -7,9 +7,8 @@ const GRACE_MS = 2_000;
 /** State `stopping`: removes our socket if it is still ours, then lets running calls finish. */
 export async function shutDown(
   { outcome }: StateOf<"stopping">,
-  { socket, server, log: parentLog }: RegistrationContext,
+  { socket, server, log }: RegistrationContext,
 ): Promise<LoopEvent> {
-  const log = parentLog.named("stopping");
   let end = outcome;
   const { path } = socket;
   try {
