@@ -1,5 +1,6 @@
 import type { Finding } from "../../src/tools/doctor/findings/finding";
-import { findingsIn, findingsOfSwapIn, PODS } from "./pods";
+import { findingsIn, findingsOfSwapIn } from "../tools/doctor/files/one-daemon-set";
+import { PODS } from "./pods";
 
 const briefly = ({ code, status, subject }: Finding) =>
   `${code} ${status} ${subject.replace(/.*, container /s, "")}`;
@@ -7,7 +8,7 @@ const briefly = ({ code, status, subject }: Finding) =>
 test.each(PODS.map((row) => [row.project, row.path, row.values ?? "", row] as const))(
   "%s %s %s: doctor says what is true, and nothing else",
   (_project, _path, _values, row) => {
-    expect(findingsIn(row).map(briefly)).toEqual(row.findings);
-    expect(findingsOfSwapIn(row).map(briefly)).toEqual(row.swapped);
+    expect(findingsIn(row.workloads).map(briefly)).toEqual(row.findings);
+    expect(findingsOfSwapIn(row.workloads).map(briefly)).toEqual(row.swapped);
   },
 );

@@ -1,10 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { MANIFEST_CHECKS } from "../../src/tools/doctor/files/judge/checks";
-import { judgeSwap, readSwap } from "../../src/tools/doctor/files/judge/swap";
-import { readRegistrars } from "../../src/tools/doctor/files/read/registrars";
-import { findingsOf } from "../../src/tools/doctor/findings/finding";
-import type { OurImage } from "../../src/tools/program";
 
 /**
  * What a public chart or manifest deploys with a registrar. A chart was rendered by `helm template` with its defaults, or
@@ -54,16 +49,3 @@ export interface Container extends Readonly<Record<"name" | "image", string>> {
 }
 
 export const PODS: readonly PodsRow[] = JSON.parse(readFileSync(join(__dirname, "pods.json"), "utf8"));
-
-export const findingsIn = (row: PodsRow) =>
-  findingsOf(MANIFEST_CHECKS, readerOf(row)({})).filter(({ status }) => status !== "ok");
-
-export function findingsOfSwapIn(row: PodsRow) {
-  const swap = readSwap(readerOf(row), {});
-  return swap.swapped === 0 ? [] : judgeSwap(swap).findings;
-}
-
-function readerOf({ workloads }: PodsRow) {
-  const objects = workloads.map((object) => ({ file: "a.yaml", object }));
-  return (ours: OurImage) => readRegistrars(objects, ours);
-}

@@ -60,6 +60,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     ...["limits", "settings", "probes", "paths"],
   ]),
   groupOf("tools/doctor/findings", ["table", "words"], "", [
-    ...["tools/doctor/findings/table", "tools/doctor/files/table", "docs/doctor-page"],
+    "tools/doctor/findings/table",
+    "docs/doctor-page",
   ]),
 ];

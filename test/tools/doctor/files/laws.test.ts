@@ -1,8 +1,5 @@
 import fc from "fast-check";
-import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/files/judge/checks";
-import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
-import { findingsOf } from "../../../../src/tools/doctor/findings/finding";
-import { type Changes, daemonSet } from "./one-daemon-set";
+import { type Changes, daemonSet, findingsIn } from "./one-daemon-set";
 
 // What holds whatever the objects are: of healthy and of sick ones.
 
@@ -18,11 +15,8 @@ const objects = fc
   .array(changes, { minLength: 1, maxLength: 4 })
   .map((all) => all.map((one, at) => daemonSet({ ...one, name: `${one.name}-${at}` })));
 
-/** The findings without those that are ok, each in a line. */
 const said = (all: readonly object[]) =>
-  findingsOf(MANIFEST_CHECKS, readRegistrars(all.map((object) => ({ file: "a.yaml", object }))))
-    .filter(({ status }) => status !== "ok")
-    .map(({ code, status, subject, text, fix }) => [code, status, subject, text, fix].join(" "));
+  findingsIn(all).map(({ code, status, subject, text, fix }) => [code, status, subject, text, fix].join(" "));
 
 test("the order of documents changes nothing", () => {
   const shuffled = objects.chain((all) =>

@@ -1,8 +1,14 @@
-import { limitChecks } from "../../../../src/tools/doctor/files/judge/limits";
-import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
-import { findingsOf } from "../../../../src/tools/doctor/findings/finding";
 import { LEAST } from "../../../../src/tools/manifest/image-policy/changes";
-import { type Changes, daemonSet, expectSaid, OFFICIAL, said, saidOf, TOLD } from "./one-daemon-set";
+import {
+  type Changes,
+  daemonSet,
+  expectSaid,
+  findingsIn,
+  OFFICIAL,
+  said,
+  saidOf,
+  TOLD,
+} from "./one-daemon-set";
 
 const limits = (of: object | string | null, container: object = {}): Changes => ({
   container: { resources: { limits: of }, ...container },
@@ -22,10 +28,9 @@ test.each<readonly [codes: readonly string[], resources: unknown, fix: string]>(
   const expected = codes.map(
     (code) => `^${code} unknown: has a .* limit of .*, which is not a qu.* -> ${fix}`,
   );
-  expectSaid(saidOf({ container: { resources } }), expected);
-  const file = { file: "a.yaml", object: daemonSet({ container: { resources } }) };
-  const found = findingsOf(limitChecks, readRegistrars([file]));
-  expect(found.map(({ isUnread }) => isUnread)).toEqual(codes.map(() => true));
+  const changed = daemonSet({ container: { resources } });
+  expectSaid(said(changed), expected);
+  expect(findingsIn([changed]).map(({ isUnread }) => isUnread)).toEqual(codes.map(() => true));
   expect(saidOf({ container: { image: OFFICIAL, resources } })).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/files/judge/checks";
+import { judgeSwap, readSwap } from "../../../../src/tools/doctor/files/judge/swap";
 import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
-import { findingsOf } from "../../../../src/tools/doctor/findings/finding";
+import { type Finding, findingsOf } from "../../../../src/tools/doctor/findings/finding";
 
 export const PATH = "/var/lib/kubelet/plugins/x.csi";
 export const TOLD = `--kubelet-registration-path=${PATH}/csi.sock`;
@@ -44,13 +45,20 @@ export function daemonSet({ args = [], container, pod, spec, name = "x", ...fold
   };
 }
 
+const inFile = (object: object) => ({ file: "a.yaml", object });
+
 /** The findings in these objects, except those with status ok. */
-export function said(...objects: readonly object[]): readonly string[] {
-  const read = objects.map((object) => ({ file: "a.yaml", object }));
-  return findingsOf(MANIFEST_CHECKS, readRegistrars(read))
-    .filter(({ status }) => status !== "ok")
-    .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
+export const findingsIn = (objects: readonly object[]): readonly Finding[] =>
+  findingsOf(MANIFEST_CHECKS, readRegistrars(objects.map(inFile))).filter(({ status }) => status !== "ok");
+
+/** What a swap of the official image changes in these objects. */
+export function findingsOfSwapIn(objects: readonly object[]): readonly Finding[] {
+  const swap = readSwap((ours) => readRegistrars(objects.map(inFile), ours), {});
+  return swap.swapped === 0 ? [] : judgeSwap(swap).findings;
 }
+
+export const said = (...objects: readonly object[]): readonly string[] =>
+  findingsIn(objects).map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
 
 /** The findings in a changed DaemonSet. */
 export const saidOf = (changes: Changes): readonly string[] => said(daemonSet(changes));

@@ -1,15 +1,20 @@
-import { judgeSwap, readSwap } from "../../../../src/tools/doctor/files/judge/swap";
-import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
-import { type Changes, daemonSet, expectSaid, limits, OFFICIAL, TOLD, WINDOWS } from "./one-daemon-set";
+import {
+  type Changes,
+  daemonSet,
+  expectSaid,
+  findingsOfSwapIn,
+  limits,
+  OFFICIAL,
+  TOLD,
+  WINDOWS,
+} from "./one-daemon-set";
 
 /** What the swap changes in DaemonSets, all of the official image unless another is given. */
 function changedIn(...all: readonly Changes[]): readonly string[] {
-  const objects = all.map(({ container, ...rest }) => ({
-    file: "a.yaml",
-    object: daemonSet({ ...rest, container: { image: OFFICIAL, ...container } }),
-  }));
-  const swap = readSwap((ours) => readRegistrars(objects, ours), {});
-  return judgeSwap(swap).findings.map(
+  const objects = all.map(({ container, ...rest }) =>
+    daemonSet({ ...rest, container: { image: OFFICIAL, ...container } }),
+  );
+  return findingsOfSwapIn(objects).map(
     ({ code, status, subject, text }) => `${code} ${status}: ${subject.split(",")[0]} ${text}`,
   );
 }
@@ -22,7 +27,6 @@ const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
 const OLD_PROBE = probe("kubelet-registration-probe");
 const LITTLE = limits({ memory: "30Mi" });
 const WIN_REGISTRAR = "x/csi-node-driver-win-registrar:v2.17.0";
-const NOTHING = /^$/;
 const LITTLE_MEMORY = /^CSI105 problem: .* of 30Mi/;
 
 test.each<[what: string, changes: readonly Changes[], expected?: RegExp]>([
@@ -55,6 +59,6 @@ test.each<[what: string, changes: readonly Changes[], expected?: RegExp]>([
   ["an old flag", [{ args: ["--logtostderr"], container: { image: "x/csi-node-driver-registrar:v2.9.0" } }]],
   ["another image on Windows", [{}, { ...WINDOWS, name: "win", container: { image: WIN_REGISTRAR } }]],
   ["this registrar", [{}, { name: "y", container: { image: "registrar:v1", ...limits({ memory: "1Mi" }) } }]],
-])("%s", (_what, changes, expected = NOTHING) => {
-  expectSaid(changedIn(...changes), expected === NOTHING ? [] : [expected]);
+])("%s", (_what, changes, ...expected) => {
+  expectSaid(changedIn(...changes), expected as readonly RegExp[]);
 });

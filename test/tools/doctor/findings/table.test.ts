@@ -94,19 +94,21 @@ describe("a report of a swap, by subject", () => {
 
   test("the worst subject stands last, each finding with its remarks, also one that follows", () => {
     const nodes = ["node-1", "node-2"];
-    const bad = finding({ subject: "bad", text: "is bad", fix: null, nodes });
+    // A file's name steers no terminal.
+    const subject = "\u001b[2J\nbad";
+    const bad = finding({ subject, text: "is bad", fix: null, nodes });
     const warned = finding({ subject: "good", status: "warning", text: "is odd", fix: "look" });
-    const worse = finding({ subject: "bad", status: "warning", text: "is odd", fix: null });
+    const worse = finding({ subject, status: "warning", text: "is odd", fix: null });
     const follows = { follows: "CSI015", followsIndex: 0, fix: null };
-    const follower = finding({ code: "CSI016", subject: "bad", text: "waits", nodes, ...follows });
+    const follower = finding({ code: "CSI016", subject, text: "waits", nodes, ...follows });
     const layout = { isBySubject: true, swapped };
-    const text = renderReport(report(bad, worse, warned, follower), look, layout);
+    const text = renderReport(report(bad, worse, warned, follower, well), look, layout);
     expect(text.split("\n")).toEqual([
       "good",
       "  WARNING  CSI015  registration  is odd",
       "                                 -> look",
       "",
-      "bad",
+      "\\x1b[2J\\nbad",
       "  WARNING  CSI015  registration  is odd",
       "  PROBLEM  CSI015  registration  is bad",
       "                                 on 2 nodes: node-1, node-2",
