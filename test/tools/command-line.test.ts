@@ -4,7 +4,6 @@ import { resolve } from "node:path";
 import { correctCommand } from "../../src/cli/commands";
 import { runCommand } from "../support/run-command";
 import { createTempFolder } from "../support/temp-folder";
-import { expectUsageError } from "./support/usage-error";
 
 test.each(["demo", "kubelet", "driver", "doctor", "status", "manifest", "manifest --image-policy", "legacy"])(
   "registrar %s --help is one screen, with an example and the exit codes",
@@ -25,48 +24,6 @@ test.each(["demo", "kubelet", "driver", "doctor", "status", "manifest", "manifes
 
 test.each(["-h", "-help"])("%s is --help", async (word) => {
   expect(await runCommand("demo", word)).toEqual(await runCommand("demo", "--help"));
-});
-
-const DRIVER = "driver --csi-address x --name y";
-const KUBELET = "kubelet --plugin-registration-path x";
-const NO_VALUE = "is not one of its values";
-const SEE_DRIVER = "see registrar driver --help";
-
-test.each<readonly [words: string, complaint: string]>([
-  ...["yes", "2", "TrUe", ""].map((value): [string, string] => [
-    `doctor --cluster=${value}`,
-    `--cluster: "${value}" is not true or false; leave the value out for true`,
-  ]),
-  ["status --timeout 0", "--timeout: it must be greater than 0"],
-  ["status --wait=1s --wait=2s", "--wait is given more than once"],
-  ["driver --constructor x", `there is no flag --constructor; ${SEE_DRIVER}`],
-  ["driver", `it needs --csi-address and --name; ${SEE_DRIVER}`],
-  ["driver --csi-address x --name", `--name needs a value; ${SEE_DRIVER}`],
-  [`${DRIVER} z`, `it takes flags only, no other words; ${SEE_DRIVER}`],
-  ["driver --csi-address= --name x", '--csi-address: "" is not the path of a unix socket, 107 bytes at most'],
-  ["kubelet --plugin-registration-path=", '--plugin-registration-path: "" is not the path of a directory'],
-  [`${KUBELET} --refuse-times 1`, "--refuse-times needs --refuse beside it; see registrar kubelet --help"],
-  [`${DRIVER} --delay Probe=5`, '--delay: "5" is not a duration; write 500ms, 2s or 1m30s'],
-  [`${DRIVER} --max-volumes -1`, '--max-volumes: "-1" is not a whole number'],
-  [`${DRIVER} --topology z=a --topology z=b`, '--topology: "z" is given twice; give it one value'],
-  [`${DRIVER} --topology zone`, '--topology: "zone" must have the form KEY=VALUE'],
-  [`${DRIVER} --delay NodeGetInf=1s`, `--delay: "NodeGetInf" ${NO_VALUE}; did you mean NodeGetInfo?`],
-  [`${DRIVER} --error Probe=unavailable`, `--error: "unavailable" ${NO_VALUE}; did you mean UNAVAILABLE?`],
-  [`${DRIVER} --hang Probe:often`, '--hang: "Probe:often" must have the form METHOD[:TIMES]'],
-  [`${KUBELET} --kubelet-version 1.12`, "is not a kubelet's version from 1.13 on"],
-  [
-    `${KUBELET} --print csinode -o json`,
-    "--print is for text output: in JSON the events contain the objects",
-  ],
-  [`${KUBELET} --until=x.csi`, "must have the form registered=NAME"],
-  [`${KUBELET} --timeout=1s`, "--timeout needs --until beside it"],
-  [
-    "manifest --node-wide --image r:1 --kubelet-root /k --distribution k0s",
-    "--kubelet-root or --distribution, not",
-  ],
-  ["demo --scenario socket-delete", `--scenario: "socket-delete" ${NO_VALUE}; did you mean socket-deleted?`],
-])("registrar %s ends with 2 and one line", async (words, complaint) => {
-  await expectUsageError(words.split(" "), complaint);
 });
 
 test.each([

@@ -5,7 +5,6 @@ import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 import { startCommand } from "../support/command";
-import { expectUsageError } from "../support/usage-error";
 
 /** What a real API server answered: test/api-server/doctor-cluster.test.ts wrote it. */
 const RECORDED = join(__dirname, "cluster", "recorded", "sick-cluster.json");
@@ -134,19 +133,6 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
       },
     ),
 );
-
-test.each([
-  ["--cluster -f x.yaml", "--file: cannot be used with --cluster"],
-  ["-f=x.yaml --csi-address=/x", "--csi-address: cannot be used with -f"],
-  ["-f=x.yaml --host-root=/x", "--host-root: cannot be used with -f"],
-  ["--cluster --timeout=2s", "--timeout: cannot be used with --cluster"],
-  ["--cluster --node=", "--node: it must not be empty"],
-  ["-f=x.yaml --image=", '--image "" is not an image reference: give NAME:TAG'],
-  ["--swap", "--swap: works only with --cluster or -f"],
-  ["--node=x", "--node: works only with --cluster"],
-])("%s is a usage error", async (words = "", complaint = "") => {
-  await expectUsageError(["doctor", ...words.split(" ")], complaint);
-});
 
 test("the kubeconfig among an old registrar's arguments is no reason to look at a cluster", async () => {
   const { stdout } = await runCommand("doctor", "--kubeconfig=/x", "--plugin-registration-path=/nowhere");

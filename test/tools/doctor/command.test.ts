@@ -4,7 +4,6 @@ import { eachTest } from "../../support/each-test";
 import { createTestNode, startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
 import { untilNotified } from "../../support/until-notified";
-import { expectUsageError } from "../support/usage-error";
 
 describe("on a node with a driver", () => {
   const node = eachTest(async () => {
@@ -71,13 +70,6 @@ describe("on a node with a driver", () => {
     expect(plain.text).toMatch(/^PROBLEM {2}CSI015/m);
     expect(await doctor(...words.split(" "))).toEqual(plain);
   });
-});
-
-test.each([
-  ["--csi-address=tcp://x", /--csi-address: .*not a unix socket path/],
-  ["--outputs=json", /did you mean --output\?/],
-])("%s is a usage error", async (words, complaint) => {
-  await expectUsageError(["doctor", ...words.split(" ")], complaint);
 });
 
 describe("what is looked at", () => {

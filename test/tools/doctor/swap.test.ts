@@ -82,19 +82,6 @@ test("in JSON the target has the image and how many registrars were swapped", as
   });
 });
 
-test.each<readonly [words: readonly string[], error: RegExp]>([
-  [[`--swap=${OFFICIAL}`], /--swap: ".*" is the official registrar's image; name the one/],
-  [["--swap=false"], /: --swap "false" has no tag and no digest: /],
-  [["--swap=a b"], /: --swap "a b" is not an image reference: give NAME:TAG or NAME@DIGEST/],
-  [["--swap=x/y"], /: --swap "x\/y" has no tag and no digest: /],
-  [["--swap", "--image=x/livenessprobe:v2"], /is another sidecar, which a registrar c/],
-  [["--swap", "x/y:v1"], /: --swap takes its value after "=": write --swap=x\/y:v1$/],
-])("%j is refused", async (words, error) => {
-  const ended = await swap(words, daemonSet({ container: official }));
-  expect(ended.stderr.trimEnd()).toMatch(error);
-  expect([ended.status, ended.stdout]).toEqual([2, ""]);
-});
-
 test.each<readonly [object, RegExp]>([
   [daemonSet(), /^has nothing to swap: no container for Linux has the official registrar's image$/],
   [

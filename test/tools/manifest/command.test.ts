@@ -1,7 +1,6 @@
 import { parseAllDocuments } from "yaml";
 import { runCommand } from "../../support/run-command";
 import { startCommand } from "../support/command";
-import { expectUsageError } from "../support/usage-error";
 
 const REQUIRED = ["--driver-name=x.csi.example.com", "--image=registrar:v1", "--driver-image=x:v1"];
 const run = (...flags: readonly string[]) => runCommand("manifest", ...REQUIRED, ...flags);
@@ -103,28 +102,4 @@ test("--node-wide takes the drivers: the registrar's argument, and one taint and
   expect((await runCommand("manifest", ...words)).stdout).toContain(
     "matches('^[-.a-zA-Z0-9]+/agent-not-ready$')",
   );
-});
-
-test.each<readonly [words: string, complaint: RegExp]>([
-  ["--node-wide --image=registry.k8s.io/csi-node-driver-registrar:v2.17.0", /".*" is the official reg/],
-  ["--node-wide --image=a --driver-name=x", /give --driver-name or --node-wide, not both/],
-  ["--node-wide --image=a --allow-drivers=a=/p/**/s", /one '\*' only/],
-  ["--node-wide --image=a --allow-drivers=,", /--allow-drivers "," names no driver/],
-  ["--node-wide --image=a --startup-taint={driver}/x --allow-drivers=node.kubernetes.io", /is not a name/],
-  ["--driver-name=a --image=a", /it needs --driver-name and --driver-image, or --node-wide; see/],
-  ["--node-wide", /it needs --image; see/],
-])("%s is a usage error of one line, and writes nothing", async (words, complaint) => {
-  await expectUsageError(["manifest", ...words.split(" ")], complaint);
-});
-
-test.each<readonly [words: string, complaint: RegExp]>([
-  ["--allow-drivers=a", /--allow-drivers needs --node-wide beside it/],
-  ["--allow-drivers=a --node-wide=false", /--allow-drivers needs --node-wide beside it/],
-  ["--startup-taint={driver}", /with \{driver\} DNS-NAME\/NAME/],
-  ["--driver-arg --v=2", /: write --driver-arg=--v=2$/m],
-  ["--image-policy=false --drop", /there is no flag --drop; see registrar manifest --help/],
-  ["--http-port=0", /--http-port "0" must be from 1 to 65535/],
-  ["--distribution=microk9s", /did you mean microk8s\?/],
-])("with a driver, %s is one, too", async (words, complaint) => {
-  await expectUsageError(["manifest", ...REQUIRED, ...words.split(" ")], complaint);
 });

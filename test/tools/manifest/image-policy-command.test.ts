@@ -1,6 +1,5 @@
 import { parseAllDocuments } from "yaml";
 import { runCommand } from "../../support/run-command";
-import { expectUsageError } from "../support/usage-error";
 
 const IMAGE = "--image=example.com/registrar:v1";
 const DROPPING = ["--drop", "--include=policy"];
@@ -97,50 +96,6 @@ test("--nodes: the names, in their order, for the policy and the DaemonSet", asy
   expect(nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms).toEqual(
     ["a.example.com", "b"].map(termOf),
   );
-});
-
-test.each<[words: string, complaint: RegExp]>([
-  ["--image=registrar", /--image "registrar" has no tag and no digest/],
-  [
-    "--image=rancher/mirrored-sig-storage-csi-node-driver-registrar:v2.12.0",
-    /is the official registrar's im/,
-  ],
-  ["--namespace=a_b", /--namespace "a_b" must be/],
-  ["--namespace-label=a=b=c", /is not a label: give KEY or KEY=VALUE/],
-  ["--nodes=,", /--nodes "," has no name of a node/],
-  ["--match-image=mirrored-sig-storage-csi-attacher", /"[a-z-]+" is another sidecar/],
-  [
-    "--kubernetes-version=1.33",
-    /--kubernetes-version: Kubernetes 1.33 is not supported: 1.34 is the oldest$/m,
-  ],
-  ["--kubernetes-version=2", /--kubernetes-version: "2" is not a version of Kubernetes/],
-  ["--drop", /--drop has two files: .*--include=daemonset, then that of --include=policy;/],
-  ["--include=daemonset", /--include needs --drop beside it/],
-  ["--drop --include=daemonset,policy", /"daemonset,policy" is not one of .*; give one of them$/m],
-  ...["0", "65536", "host:a/b", "host:a/b=0"].map((port): [string, RegExp] => [
-    `--metrics-port=${port}`,
-    /is not PORT, from 1 to 65535, or host:NAMESPACE\/NAME=PORT/,
-  ]),
-  ["--metrics-port=1 --metrics-port=2", /"a pod's own network" is given twice; give it one value/],
-  ["--metrics-port=host:a/b=1 --metrics-port=host:a/c=1", /one port to two workloads on the host's/],
-  ["--arg=--http-endpoint=:1", /has a flag of its own: give --metrics-port/],
-  ["--metrics-port=1 --drop", /give --metrics-port or --drop, not both/],
-  ["--http-port=1", /--http-port needs --drop beside it/],
-  ["--startup-taint=a/b", /write \{driver\}/],
-  ["--drop=false -arg -v 2", /: write --arg=-v=2$/m],
-  [`--arg=--v=2 --arg --timeout=2s ${IMAGE}`, /: write --arg=--timeout=2s$/m],
-  ["--arg=plain", /--arg="plain" is not a flag: write --arg=--FLAG=VALUE/],
-  ["--arg=--help", /would print the help/],
-  ["--arg=--on-registration-failur=retry", /did you mean --on-registration-failure\?/],
-  ["--arg=--timeout=0s", /no registrar starts with these --arg: timeout must be more than 0/],
-  ["--arg=--node-condition-delay=-1s", /node-condition-delay must not be negative/],
-  ["--arg=--v=1 --arg=-v=2", /--arg gives --v more than once/],
-  ["--arg=--csi-address=/x", /cannot be set for every driver/],
-  ["--arg=--node-condition=x", /has a flag of its own: give --node-condition/],
-  ["--arg=--health-port=1", /has no effect, or is deprecated/],
-])("%s is a usage error of one line, and writes nothing", async (words, complaint) => {
-  const line = words.includes("--image=") ? words : `${IMAGE} ${words}`;
-  await expectUsageError(["manifest", "--image-policy", ...line.split(" ")], complaint);
 });
 
 test.each(["-image-policy", "--image-policy=1"])("%s is the same form", async (flag) => {

@@ -1,0 +1,123 @@
+import { runCommand } from "../support/run-command";
+
+type Row = readonly [words: string, complaint: string | RegExp];
+
+/** Rows whose words follow these. */
+const behind = (words: string, rows: readonly Row[]) =>
+  rows.map(([more, complaint]): Row => [`${words} ${more}`, complaint]);
+
+const NO_VALUE = "is not one of its values";
+const SEE_DRIVER = "see registrar driver --help";
+const OFFICIAL = "rancher/mirrored-sig-storage-csi-node-driver-registrar:v2.12.0";
+const IMAGE = "--image=example.com/registrar:v1";
+const NO_PORT = "is not PORT, from 1 to 65535, or host:NAMESPACE/NAME=PORT";
+
+test.each<Row>([
+  ...behind("doctor", [
+    ...["yes", "2", "TrUe", ""].map(
+      (value): Row => [
+        `--cluster=${value}`,
+        `--cluster: "${value}" is not true or false; leave the value out for true`,
+      ],
+    ),
+    ["--csi-address=tcp://x", /--csi-address: .*not a unix socket path/],
+    ["--outputs=json", /did you mean --output\?/],
+    ["--cluster -f x.yaml", "--file: cannot be used with --cluster"],
+    ["-f=x.yaml --csi-address=/x", "--csi-address: cannot be used with -f"],
+    ["-f=x.yaml --host-root=/x", "--host-root: cannot be used with -f"],
+    ["--cluster --timeout=2s", "--timeout: cannot be used with --cluster"],
+    ["--cluster --node=", "--node: it must not be empty"],
+    ["-f=x.yaml --image=", '--image "" is not an image reference: give NAME:TAG'],
+    ["--swap", "--swap: works only with --cluster or -f"],
+    ["--node=x", "--node: works only with --cluster"],
+    [`-f x --swap=${OFFICIAL}`, /--swap: ".*" is the official registrar's image; name the one/],
+    ["-f x --swap=false", ': --swap "false" has no tag and no digest: '],
+    ["-f x --swap=a%b", ': --swap "a%b" is not an image reference: give NAME:TAG or NAME@DIGEST'],
+    ["-f x --swap=x/y", ': --swap "x/y" has no tag and no digest: '],
+    ["-f x --swap --image=x/livenessprobe:v2", "is another sidecar, which a registrar c"],
+    ["-f x --swap x/y:v1", /: --swap takes its value after "=": write --swap=x\/y:v1$/m],
+  ]),
+  ["status --timeout 0", "--timeout: it must be greater than 0"],
+  ["status --wait=1s --wait=2s", "--wait is given more than once"],
+  ["driver", `it needs --csi-address and --name; ${SEE_DRIVER}`],
+  ["driver --constructor x", `there is no flag --constructor; ${SEE_DRIVER}`],
+  ["driver --csi-address x --name", `--name needs a value; ${SEE_DRIVER}`],
+  ["driver --csi-address= --name x", '--csi-address: "" is not the path of a unix socket, 107 bytes at most'],
+  ...behind("driver --csi-address x --name y", [
+    ["z", `it takes flags only, no other words; ${SEE_DRIVER}`],
+    ["--delay Probe=5", '--delay: "5" is not a duration; write 500ms, 2s or 1m30s'],
+    ["--max-volumes -1", '--max-volumes: "-1" is not a whole number'],
+    ["--topology z=a --topology z=b", '--topology: "z" is given twice; give it one value'],
+    ["--topology zone", '--topology: "zone" must have the form KEY=VALUE'],
+    ["--delay NodeGetInf=1s", `--delay: "NodeGetInf" ${NO_VALUE}; did you mean NodeGetInfo?`],
+    ["--error Probe=unavailable", `--error: "unavailable" ${NO_VALUE}; did you mean UNAVAILABLE?`],
+    ["--hang Probe:often", '--hang: "Probe:often" must have the form METHOD[:TIMES]'],
+  ]),
+  ["kubelet --plugin-registration-path=", '--plugin-registration-path: "" is not the path of a directory'],
+  ...behind("kubelet --plugin-registration-path x", [
+    ["--refuse-times 1", "--refuse-times needs --refuse beside it; see registrar kubelet --help"],
+    ["--kubelet-version 1.12", "is not a kubelet's version from 1.13 on"],
+    ["--print csinode -o json", "--print is for text output: in JSON the events contain the objects"],
+    ["--until=x.csi", "must have the form registered=NAME"],
+    ["--timeout=1s", "--timeout needs --until beside it"],
+  ]),
+  ["demo --scenario socket-delete", `--scenario: "socket-delete" ${NO_VALUE}; did you mean socket-deleted?`],
+  ["manifest --driver-name=a --image=a", "it needs --driver-name and --driver-image, or --node-wide; see"],
+  ["manifest --node-wide", "it needs --image; see"],
+  [`manifest --node-wide --image=${OFFICIAL}`, /".*" is the official reg/],
+  ...behind("manifest --node-wide --image=a", [
+    ["--driver-name=x", "give --driver-name or --node-wide, not both"],
+    ["--allow-drivers=a=/p/**/s", "one '*' only"],
+    ["--allow-drivers=,", '--allow-drivers "," names no driver'],
+    ["--startup-taint={driver}/x --allow-drivers=node.kubernetes.io", "is not a name"],
+    ["--kubelet-root /k --distribution k0s", "--kubelet-root or --distribution, not"],
+  ]),
+  ...behind("manifest --driver-name=x.csi.example.com --image=registrar:v1 --driver-image=x:v1", [
+    ["--allow-drivers=a", "--allow-drivers needs --node-wide beside it"],
+    ["--allow-drivers=a --node-wide=false", "--allow-drivers needs --node-wide beside it"],
+    ["--startup-taint={driver}", "with {driver} DNS-NAME/NAME"],
+    ["--driver-arg --v=2", /: write --driver-arg=--v=2$/m],
+    ["--image-policy=false --drop", "there is no flag --drop; see registrar manifest --help"],
+    ["--http-port=0", '--http-port "0" must be from 1 to 65535'],
+    ["--distribution=microk9s", "did you mean microk8s?"],
+  ]),
+  ["manifest --image-policy --image=registrar", '--image "registrar" has no tag and no digest'],
+  [`manifest --image-policy --image=${OFFICIAL}`, "is the official registrar's im"],
+  ...behind(`manifest --image-policy ${IMAGE}`, [
+    ["--namespace=a_b", '--namespace "a_b" must be'],
+    ["--namespace-label=a=b=c", "is not a label: give KEY or KEY=VALUE"],
+    ["--nodes=,", '--nodes "," has no name of a node'],
+    ["--match-image=mirrored-sig-storage-csi-attacher", /"[a-z-]+" is another sidecar/],
+    [
+      "--kubernetes-version=1.33",
+      /--kubernetes-version: Kubernetes 1.33 is not supported: 1.34 is the oldest$/m,
+    ],
+    ["--kubernetes-version=2", '--kubernetes-version: "2" is not a version of Kubernetes'],
+    ["--drop", /--drop has two files: .*--include=daemonset, then that of --include=policy;/],
+    ["--include=daemonset", "--include needs --drop beside it"],
+    ["--drop --include=daemonset,policy", /"daemonset,policy" is not one of .*; give one of them$/m],
+    ...["0", "65536", "host:a/b", "host:a/b=0"].map((port): Row => [`--metrics-port=${port}`, NO_PORT]),
+    ["--metrics-port=1 --metrics-port=2", '"a pod\'s own network" is given twice; give it one value'],
+    ["--metrics-port=host:a/b=1 --metrics-port=host:a/c=1", "one port to two workloads on the host's"],
+    ["--arg=--http-endpoint=:1", "has a flag of its own: give --metrics-port"],
+    ["--metrics-port=1 --drop", "give --metrics-port or --drop, not both"],
+    ["--http-port=1", "--http-port needs --drop beside it"],
+    ["--startup-taint=a/b", "write {driver}"],
+    ["--drop=false -arg -v 2", /: write --arg=-v=2$/m],
+    ["--arg=--v=2 --arg --timeout=2s", /: write --arg=--timeout=2s$/m],
+    ["--arg=plain", '--arg="plain" is not a flag: write --arg=--FLAG=VALUE'],
+    ["--arg=--help", "would print the help"],
+    ["--arg=--on-registration-failur=retry", "did you mean --on-registration-failure?"],
+    ["--arg=--timeout=0s", "no registrar starts with these --arg: timeout must be more than 0"],
+    ["--arg=--node-condition-delay=-1s", "node-condition-delay must not be negative"],
+    ["--arg=--v=1 --arg=-v=2", "--arg gives --v more than once"],
+    ["--arg=--csi-address=/x", "cannot be set for every driver"],
+    ["--arg=--node-condition=x", "has a flag of its own: give --node-condition"],
+    ["--arg=--health-port=1", "has no effect, or is deprecated"],
+  ]),
+])("registrar %s ends with 2 and one line, and writes nothing", async (line, complaint) => {
+  const { status, stdout, stderr } = await runCommand(...line.split(" "));
+  expect(stderr).toMatch(complaint);
+  expect(stderr.trimEnd()).not.toContain("\n");
+  expect([status, stdout]).toEqual([2, ""]);
+});
