@@ -1,7 +1,7 @@
 import { tagOf } from "../../program";
 import { judgeSwap, readSwap } from "../files/judge/swap";
 import type { RegistrarContainer } from "../files/read/registrars";
-import { type Finding, findingsOf, grouped } from "../findings/finding";
+import { type Finding, findingsOf, grouped, sortedBy } from "../findings/finding";
 import { CLUSTER_SCHEMA, reportFindings } from "../findings/report";
 import { type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
@@ -106,20 +106,18 @@ function imageRow({ image, program }: Pick<RegistrarContainer, "image" | "progra
 
 /** Each registrar of each DaemonSet: its image there, and what its pods have. */
 function registrarRows(facts: ClusterFacts) {
-  return facts.units
-    .map((unit) => {
-      const { set, registrar, driver } = unit;
-      const { container } = registrar;
-      const own = (facts.podsOf.get(set.uid) ?? []).flatMap((pod) => {
-        const one = pod.running.registrars.find((running) => running.container === container);
-        if (one !== undefined) return imageRow(one);
-        return isWithoutRegistrar({ pod, unit }) ? { image: null, program: null, version: null } : [];
-      });
-      const pods = notRead(facts, "pods") ? null : withCounts(own);
-      const name = { driver: driver.name, guessed: isGuess(unit) };
-      return { daemonSet: set.name, container, ...name, ...imageRow(registrar), pods };
-    })
-    .toSorted((one, other) => (one.daemonSet < other.daemonSet ? -1 : 1));
+  return sortedBy(facts.units, ({ set }) => set.name).map((unit) => {
+    const { set, registrar, driver } = unit;
+    const { container } = registrar;
+    const own = (facts.podsOf.get(set.uid) ?? []).flatMap((pod) => {
+      const one = pod.running.registrars.find((running) => running.container === container);
+      if (one !== undefined) return imageRow(one);
+      return isWithoutRegistrar({ pod, unit }) ? { image: null, program: null, version: null } : [];
+    });
+    const pods = notRead(facts, "pods") ? null : withCounts(own);
+    const name = { driver: driver.name, guessed: isGuess(unit) };
+    return { daemonSet: set.name, container, ...name, ...imageRow(registrar), pods };
+  });
 }
 
 const withCounts = <Row>(rows: readonly Row[]) =>

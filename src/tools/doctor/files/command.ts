@@ -23,16 +23,13 @@ export const filesMode = createMode(
   async (flags) => {
     // Files may keep this thread busy for seconds.
     endBySignals();
-    const [{ readFiles }, { renderFileTable, renderSwapTable, reportOnFiles, reportOnSwap }] =
-      await Promise.all([import("./read/files"), import("./report")]);
+    const [{ readFiles }, { reportOnFiles, reportOnSwap }] = await Promise.all([
+      import("./read/files"),
+      import("./report"),
+    ]);
     const { file = [], image, swap } = flags;
     const read = await readFiles(file);
     const ours = { image, version };
-    if (swap === undefined) {
-      const report = reportOnFiles(read, ours);
-      return { report, render: (look) => renderFileTable(report, look) };
-    }
-    const report = reportOnSwap(read, ours, swap);
-    return { report, render: (look) => renderSwapTable(report, look) };
+    return swap === undefined ? reportOnFiles(read, ours) : reportOnSwap(read, ours, swap);
   },
 );

@@ -3,7 +3,7 @@ import { plain } from "../../../logging/escape";
 import { imagePattern } from "../../manifest/image-policy/recognise";
 import { lastPart, type OurImage } from "../../program";
 import { type Finding, findingsOf, unread as unreadVerdict } from "../findings/finding";
-import { type Report, reportOf } from "../findings/report";
+import { reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
 import { MANIFEST_CHECKS, manifestReadable } from "./judge/checks";
 import { eitherLines, judgeSwap, readSwap } from "./judge/swap";
@@ -11,25 +11,31 @@ import type { FilesRead } from "./read/objects";
 import { type ManifestFacts, readRegistrars } from "./read/registrars";
 
 /** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */
-export function reportOnFiles(read: FilesRead, ours: OurImage): Report {
-  return reportOf({ files: read.files }, findingsOf(MANIFEST_CHECKS, factsOf(read, ours)));
+export function reportOnFiles(read: FilesRead, ours: OurImage) {
+  const report = reportOf({ files: read.files }, findingsOf(MANIFEST_CHECKS, factsOf(read, ours)));
+  return { report, render: (look: TableLook) => renderReport(report, look, { isBySubject: true }) };
 }
-
-export const renderFileTable = (report: Report, look: TableLook): string =>
-  renderReport(report, look, { isBySubject: true });
 
 /**
  * `swap` is the image that takes the official one's place; empty: any of ours. `ours.image` names another image whose place it
  * takes, as the policy's `--match-image` does. Throws as {@link reportOnFiles} does.
  */
 export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
-  const { image } = ours;
+  const { files } = read;
   const both = readSwap((images) => factsOf(read, images), ours, swap);
-  const policy = image === undefined || both.swapped === 0 ? null : policyCommand(image, swap || "IMAGE");
+  const { before, swapped } = both;
+  const policy =
+    ours.image === undefined || swapped === 0 ? null : policyCommand(ours.image, swap || "IMAGE");
   const { findings, problemsWithEither } = judgeSwap(both);
-  const target = { files: read.files, swap, swapped: both.swapped, policy, problemsWithEither };
-  const nothing = both.swapped === 0 ? [nothingToSwap(read, both.before)] : [];
-  return { ...reportOf(target, [...findings, ...nothing]), target };
+  const target = { files, swap, swapped, policy, problemsWithEither };
+  const report = reportOf(target, swapped === 0 ? [...findings, nothingToSwap(read, before)] : findings);
+  const command = `registrar doctor ${files.map((file) => `-f ${plain(file)}`).join(" ")}`;
+  const next = [
+    ...eitherLines(problemsWithEither, command),
+    ...(policy === null ? [] : [`To swap them in a cluster: ${policy}`]),
+  ];
+  const layout = { isBySubject: true, swapped: target, next };
+  return { report, render: (look: TableLook) => renderReport(report, look, layout) };
 }
 
 /** The image policy knows the official image's names. */
@@ -37,16 +43,6 @@ function policyCommand(image: string, swap: string): string {
   const name = lastPart(image);
   const isKnown = new RegExp(imagePattern([])).test(name);
   return `registrar manifest --image-policy --image=${swap}${isKnown ? "" : ` --match-image=${name}`}`;
-}
-
-export function renderSwapTable(report: ReturnType<typeof reportOnSwap>, look: TableLook): string {
-  const { policy, files, problemsWithEither } = report.target;
-  const command = `registrar doctor ${files.map((file) => `-f ${plain(file)}`).join(" ")}`;
-  const next = [
-    ...eitherLines(problemsWithEither, command),
-    ...(policy === null ? [] : [`To swap them in a cluster: ${policy}`]),
-  ];
-  return renderReport(report, look, { isBySubject: true, swapped: report.target, next });
 }
 
 function factsOf({ objects, unread }: FilesRead, ours: OurImage): ManifestFacts {

@@ -39,8 +39,7 @@ export const check = <Seen>(code: string, name: string, verdicts: (facts: Seen) 
 
 /** Runs the checks in order of their codes: a cause has a lower one than what follows from it. */
 export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Finding[] {
-  const inOrder = checks.toSorted((one, other) => (one.code < other.code ? -1 : 1));
-  return inOrder.flatMap(({ code, name, verdicts }) =>
+  return sortedBy(checks, ({ code }) => code).flatMap(({ code, name, verdicts }) =>
     flat(verdicts(facts)).map((verdict) => ({ code, check: name, ...verdict })),
   );
 }
@@ -67,6 +66,9 @@ export const unknown: Say = say("unknown");
 export const unread: SayWithFix = (...words) => ({ ...unknown(...words), isUnread: true });
 export const warning: SayWithFix = say("warning");
 export const problem: SayWithFix = say("problem");
+
+export const sortedBy = <Item>(items: Iterable<Item>, keyOf: (item: Item) => string): readonly Item[] =>
+  [...items].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
 
 /** Groups the items by their keys, in the order of the first items; no group is empty. */
 export function grouped<Item, Key = string>(

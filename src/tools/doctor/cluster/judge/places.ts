@@ -1,4 +1,4 @@
-import { grouped } from "../../findings/finding";
+import { grouped, sortedBy } from "../../findings/finding";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
 import type { Need } from "../read/needs";
@@ -74,9 +74,9 @@ export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[
   ];
   // Each pod without a node is a place of its own.
   const keyOf = ({ node, pod, driver }: Mention) => JSON.stringify([node ?? pod?.name, driver]);
-  return [...grouped(mentions, keyOf)]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, mentioned]) => placeOf(mentioned, around));
+  return sortedBy(grouped(mentions, keyOf), ([key]) => key).map(([, mentioned]) =>
+    placeOf(mentioned, around),
+  );
 }
 
 function placeOf(mentioned: readonly [Mention, ...Mention[]], around: Surroundings): Place {

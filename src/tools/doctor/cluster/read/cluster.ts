@@ -2,6 +2,7 @@ import { invalidOption } from "../../../../base/errors";
 import { type Tree, tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../program";
 import { nameOf } from "../../files/read/objects";
+import { sortedBy } from "../../findings/finding";
 import type { ListApi } from "./list-api";
 import {
   countAttachments,
@@ -48,11 +49,11 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     const advice = NO_CLUSTER.test(failure.message) ? SET_KUBECONFIG : "";
     throw invalidOption(`cannot read the cluster: ${failure.message}${advice}`);
   }
-  if (target.node !== undefined && !unread.has("nodes") && others.nodes.length === 0)
+  const [nodes, csiNodes, csiDrivers, attachments, pending, mounts, attaches] = others;
+  if (target.node !== undefined && !unread.has("nodes") && nodes.length === 0)
     throw invalidOption(`there is no node ${target.node}`);
   /** Undefined: the list could not be read. */
   const ifRead = <Value>(resource: Resource, value: Value) => (unread.has(resource) ? undefined : value);
-  const { nodes, csiNodes, csiDrivers, attachments, pending, mounts, attaches } = others;
   return {
     ...registrars,
     target,
@@ -69,18 +70,12 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
       [...mounts.needs, ...attaches].filter(({ node }) => isMeant(target, node)),
       unread.has("pods"),
     ),
-    unreadObjects: reader.unreadObjects.toSorted((one, other) => (one.place < other.place ? -1 : 1)),
+    unreadObjects: sortedBy(reader.unreadObjects, ({ place }) => place),
     /** The lists of which objects are missing, because they were not read or could not be parsed. */
-    incomplete: new Set(reader.incomplete),
-    unread: [...unread]
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([resource, failure]) => ({ resource, ...failure })),
+    incomplete: reader.incomplete,
+    unread: sortedBy(unread.values(), ({ resource }) => resource),
   };
 }
-
-/** In an order that does not depend on what was read first. */
-const byName = <Named extends { readonly name: string }>(all: readonly Named[]): readonly Named[] =>
-  all.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
 const isMeant = ({ node: wanted }: ClusterTarget, node: string | undefined) =>
   wanted === undefined || node === undefined || node === wanted;
@@ -93,7 +88,7 @@ async function readOthers({ read }: Reader, target: ClusterTarget) {
   const because = (reason: string) => ({ fieldSelector: `reason=${reason}` });
   // A large cluster has 100,000 of them: only their numbers are kept.
   const counting = countAttachments((at) => isMeant(target, at));
-  const [nodes, csiNodes, csiDrivers, attachments, pending, mounts, attaches] = await Promise.all([
+  return Promise.all([
     read("nodes", each(readNodeRow), named),
     read("csinodes", each(readCsiNode), named),
     read("csidrivers", each(nameOf)),
@@ -103,7 +98,6 @@ async function readOthers({ read }: Reader, target: ClusterTarget) {
     read("events", startLatest, because("FailedMount")),
     read("events", each(readNeedEvent), because("FailedAttachVolume")),
   ]);
-  return { nodes, csiNodes, csiDrivers, attachments, pending, mounts, attaches };
 }
 
 /** The sets with a registrar, their pods, and the limits of their namespaces. */
@@ -113,7 +107,8 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
     reader.read("daemonsets", parser("DaemonSet")),
     reader.read("statefulsets", parser("StatefulSet")),
   ];
-  const sets = byName((await Promise.all(both)).flat());
+  // In an order that does not depend on what was read first.
+  const sets = sortedBy((await Promise.all(both)).flat(), ({ name }) => name);
   // The pods on the node, and those that have no node yet.
   const fields = target.node === undefined ? [undefined] : [target.node, ""];
   const readRunning = createRunningReader(images);
@@ -129,14 +124,14 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
   const limits = namespaces.map((namespace) =>
     reader.read("limitranges", each(readLimitRange), {}, namespace),
   );
-  const all = (await Promise.all(pods)).flat().filter(({ node }) => isMeant(target, node));
-  const limitRanges = (await Promise.all(limits)).flat();
+  const found = (await Promise.all(pods)).flat().filter(({ node }) => isMeant(target, node));
+  const all = sortedBy(found, ({ name }) => name);
   return {
     images,
     sets,
-    pods: byName(all.filter(({ isLeaving }) => !isLeaving)),
+    pods: all.filter(({ isLeaving }) => !isLeaving),
     leaving: all.filter(({ isLeaving }) => isLeaving),
-    limitRanges: limitRanges.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1)),
+    limitRanges: sortedBy((await Promise.all(limits)).flat(), nameOf),
   };
 }
 

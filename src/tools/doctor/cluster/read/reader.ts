@@ -10,7 +10,7 @@ const GROUPS = {
 } as const;
 
 export type Resource = keyof typeof GROUPS;
-type UnreadList = ListFailure & { readonly apiGroup: string };
+type UnreadList = ListFailure & { readonly resource: Resource; readonly apiGroup: string };
 
 /** Takes the objects of a list; a list that begins again gets a new one. */
 export interface Collector<Value> {
@@ -69,8 +69,7 @@ export function createReader(api: Pick<ListApi, "list">) {
       unreadObjects.push(...bad);
       if (failure !== undefined)
         unread.set(resource, {
-          ...failure,
-          apiGroup: group,
+          ...{ resource, apiGroup: group, kind: failure.kind },
           message: failure.message.replace(/\s+/g, " "),
         });
       if (failure !== undefined || bad.length > 0) incomplete.add(resource);

@@ -1,4 +1,4 @@
-import { type Check, check, unread } from "../../findings/finding";
+import { check, unread } from "../../findings/finding";
 import type { ManifestFacts } from "../read/registrars";
 import { manifestArguments } from "./arguments";
 import { limitChecks } from "./limits";
@@ -12,6 +12,8 @@ export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readabl
   ),
 );
 
-export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
-  ...[manifestArguments, manifestProbes, manifestReadable, ...pathChecks, ...limitChecks, ...podChecks],
-];
+export const MANIFEST_CHECKS = [manifestArguments, manifestProbes, manifestReadable].concat(
+  pathChecks,
+  limitChecks,
+  podChecks,
+);

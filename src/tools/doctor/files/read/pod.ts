@@ -7,24 +7,6 @@ export function podIn(object: Tree): Tree {
   return object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
 }
 
-/** The nodes on which a pod may run: alternatives, of which a node fits if it meets every requirement of one. */
-function nodeRulesOf(pod: Tree) {
-  const selected = Object.entries(tree(pod.nodeSelector)).map(([key, value]) =>
-    requirementOf({ key, operator: "In", values: [value] }),
-  );
-  const terms = requiredNodeTerms(pod).map(({ matchExpressions }) =>
-    list(matchExpressions).map((one) => requirementOf(tree(one))),
-  );
-  return terms.length === 0 ? [selected] : terms.map((term) => [...selected, ...term]);
-}
-
-/** `operator` is `In`, `NotIn`, `Exists`, ... (NodeSelectorOperator). */
-const requirementOf = ({ key, operator, values }: Tree) => ({
-  key: text(key),
-  operator: text(operator),
-  values: new Set(list(values).map(text)),
-});
-
 export function requiredNodeTerms({ affinity }: Tree): readonly Tree[] {
   const required = tree(tree(affinity).nodeAffinity).requiredDuringSchedulingIgnoredDuringExecution;
   return list(tree(required).nodeSelectorTerms).map(tree);
@@ -52,17 +34,20 @@ export function isForWindows(pod: Tree, container: Tree): boolean {
   );
 }
 
-/** Each alternative requires a label of Windows, or excludes that of Linux. */
+/** Whether each alternative of the pod's node selector and affinity has a requirement that only Windows nodes meet. */
 function requiresWindows(pod: Tree): boolean {
-  return nodeRulesOf(pod).every((term) =>
-    term.some(
-      ({ key, operator, values }) =>
-        (key === WINDOWS_BUILD && ["In", "Exists"].includes(operator)) ||
-        (operator === "In" &&
-          WINDOWS_LABELS.includes(key) &&
-          values.size > 0 &&
-          [...values].every((value) => value.startsWith("windows"))) ||
-        (operator === "NotIn" && OS_LABELS.includes(key) && values.has("linux")),
-    ),
-  );
+  const selected = Object.entries(tree(pod.nodeSelector)).map(([key, value]) => ({
+    ...{ key, operator: "In", values: [value] },
+  }));
+  const terms = requiredNodeTerms(pod).map(({ matchExpressions }) => list(matchExpressions).map(tree));
+  return (terms.length === 0 ? [[]] : terms).every((term) => [...selected, ...term].some(isOfWindows));
+}
+
+/** `operator` is `In`, `NotIn`, `Exists`, ... (NodeSelectorOperator). */
+function isOfWindows({ key, operator, values }: Tree): boolean {
+  const [label, labels] = [text(key), list(values).map(text)];
+  if (label === WINDOWS_BUILD && (operator === "In" || operator === "Exists")) return true;
+  if (operator === "NotIn") return OS_LABELS.includes(label) && labels.includes("linux");
+  const isNamed = labels.length > 0 && labels.every((value) => value.startsWith("windows"));
+  return operator === "In" && WINDOWS_LABELS.includes(label) && isNamed;
 }
