@@ -78,19 +78,19 @@ const UNKNOWN =
 const small = { resources: { limits: { memory: "30Mi" } } };
 const livenessProbe = { httpGet: { path: "/livez", port: 1 } };
 const other = (container: object): Changes => ({
-  container: { image: "x/y:v1", ...small, livenessProbe, ...container },
+  ...{ image: "x/y:v1", ...small, livenessProbe, ...container },
 });
 const PATHS = ["--csi-address=/csi/csi.sock", TOLD];
 
 test("the all-in-one sidecar of KEP-4958 is known, and its command line starts our image", () => {
   const command = ["csi-sidecars", "--controllers=node-driver-registrar", ...PATHS];
-  expect(saidOf({ container: { command, args: [] } })).toEqual([]);
+  expect(saidOf({ command, args: [] })).toEqual([]);
   const image = "registry.k8s.io/sig-storage/csi-sidecars:v0.1.0";
   expectSaid(saidOf(other({ image, command, args: [] })), [
     /^CSI101 unknown: .* is the all-in-one sidecar of KEP-4958 -> /,
   ]);
   const more = command.map((word) => word.replace(/(?<=r)egistrar$/, "egistrar,attacher"));
-  expect(saidOf({ container: { command: more, args: [] } })).toContainEqual(
+  expect(saidOf({ command: more, args: [] })).toContainEqual(
     expect.stringMatching(/^CSI101 problem: does not start: .*-controllers: this program is/),
   );
 });

@@ -37,7 +37,7 @@ async function judge(text: string) {
 test.each<readonly [what: string, text: string, said: RegExp]>([
   [
     "variables that double, thirty times",
-    JSON.stringify(daemonSet({ name: "bomb", args: ["$(A30)"], container: { env: BOMB } })),
+    JSON.stringify(daemonSet({ name: "bomb", more: ["$(A30)"], env: BOMB })),
     /^a\.yaml: DaemonSet ns\/bomb cannot be judged: its variables, filled in, are longer than a program's/,
   ],
   [
@@ -71,12 +71,12 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   ["a map that merges itself", "a: &a {b: 1, <<: [*a, *a]}", MANY_VALUES],
   [
     "a pod of 10,000 values",
-    JSON.stringify(daemonSet({ name: "big", args: Array.from({ length: 10_001 }, () => "x") })),
+    JSON.stringify(daemonSet({ name: "big", more: Array.from({ length: 10_001 }, () => "x") })),
     /^a\.yaml: DaemonSet ns\/big cannot be judged: it has more than 10,000 values/,
   ],
   [
     "an argument that no program can have",
-    JSON.stringify(daemonSet({ name: "long", args: ["x".repeat(2 ** 17 + 1)] })),
+    JSON.stringify(daemonSet({ name: "long", more: ["x".repeat(2 ** 17 + 1)] })),
     /ns\/long cannot be judged: it has a text of 131073 characters$/,
   ],
   ["no YAML", "kind: [", /^a\.yaml, document 1 cannot be judged: .*, line 2$/],
@@ -101,7 +101,7 @@ test("a FIFO in a folder is named and not read", async () => {
 });
 
 test("a problem counts for more than what could not be read, and a file that is not there stops no other", async () => {
-  writeFileSync(folder.at("bad.yaml"), JSON.stringify(daemonSet({ args: ["--no-such-flag"] })));
+  writeFileSync(folder.at("bad.yaml"), JSON.stringify(daemonSet({ more: ["--no-such-flag"] })));
   const files = ["none.yaml", "bad.yaml"].map((name) => `-f=${folder.at(name)}`);
   const { status, stdout } = await runCommand("doctor", ...files);
   expect(stdout).toMatch(/none\.yaml\n {2}unknown {2}CSI113 /);
@@ -147,7 +147,7 @@ test.each([
 const openQuotes = (count: number) => Array.from({ length: count }, (_, n) => `k${n}: "`).join("\n");
 test.each<readonly [what: string, object: object]>([
   // An expression that searched it again from each letter took minutes.
-  ["the longest argument that a program can have", daemonSet({ args: [`--${"x".repeat(2 ** 17 - 2)}`] })],
+  ["the longest argument that a program can have", daemonSet({ more: [`--${"x".repeat(2 ** 17 - 2)}`] })],
   // The API server leaves the kind out of a typed list's items.
   ["a DaemonSetList", { kind: "DaemonSetList", items: [{ ...daemonSet(), kind: undefined }] }],
 ])("%s is read", async (_what, object) => {

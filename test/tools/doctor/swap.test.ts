@@ -27,10 +27,10 @@ const inEbs = (changes: Changes) => {
   const labels = { "helm.sh/chart": "aws-ebs-csi-driver-2.64.0" };
   return { ...object, metadata: { ...object.metadata, namespace: "kube-system", labels } };
 };
-const ebs = { ...official, name: "node-driver-registrar" };
+const ebs = { ...official, container: "node-driver-registrar" };
 const EBS = [
-  inEbs({ name: "ebs-csi-node-windows", container: ebs, ...WINDOWS }),
-  inEbs({ name: "ebs-csi-node", container: { ...ebs, ...limits({ memory: "32Mi" }) } }),
+  inEbs({ name: "ebs-csi-node-windows", ...ebs, ...WINDOWS }),
+  inEbs({ name: "ebs-csi-node", ...ebs, ...limits({ memory: "32Mi" }) }),
 ];
 const session = readText("docs/doctor.md").split("### What a swap of the image changes")[1] ?? "";
 
@@ -45,15 +45,15 @@ test.each([
   [["--swap="], "1 registrar swapped: no new problem.\n"],
   [["--swap=x/y:v1"], "1 registrar swapped to x/y:v1: no new problem.\n"],
 ])("%j says so where nothing changes", async (words, expected) => {
-  const { status, stdout } = await swap(words, daemonSet({ container: official }));
+  const { status, stdout } = await swap(words, daemonSet(official));
   expect({ status, stdout }).toEqual({ status: 0, stdout: expected });
 });
 
 const NO_HTTP = { livenessProbe: { httpGet: { port: 1 } }, ...limits({ memory: "20Mi" }) };
 
 test.each<readonly [number, string, Changes]>([
-  [0, "no new problem.\n1 problem is", { container: { ...official, args: ["--v=2"] } }],
-  [1, "2 problems are", { container: { ...official, ...NO_HTTP }, registry: "/x" }],
+  [0, "no new problem.\n1 problem is", { ...official, args: ["--v=2"] }],
+  [1, "2 problems are", { ...official, ...NO_HTTP, registry: "/x" }],
 ])("problems that are there with either image are counted", async (status, expected, changes) => {
   const ended = await swap(["--swap"], daemonSet(changes));
   expect(ended.stdout).toContain(`${expected} there with either image: registrar doctor -f FILE\n`);
@@ -61,7 +61,7 @@ test.each<readonly [number, string, Changes]>([
 });
 
 test("with --image it judges what --match-image of the image policy takes, and prints that command", async () => {
-  const object = daemonSet({ container: { image: "x/my-registrar:latest", ...limits({ memory: "30Mi" }) } });
+  const object = daemonSet({ image: "x/my-registrar:latest", ...limits({ memory: "30Mi" }) });
   const { status, stdout } = await swap(["--swap=y/registrar:v1", "--image=x/my-registrar"], object);
   expect(stdout).toMatch(/CSI105 .*has a memory limit of 30Mi/);
   expect(stdout).toMatch(
@@ -73,7 +73,7 @@ test("with --image it judges what --match-image of the image policy takes, and p
 });
 
 test("in JSON the target has the image and how many registrars were swapped", async () => {
-  const objects = ["a", "b"].map((name) => daemonSet({ name, container: official }));
+  const objects = ["a", "b"].map((name) => daemonSet({ name, ...official }));
   const { stdout } = await swap(["--swap=x/y:v1", "-o", "json"], ...objects);
   expect(JSON.parse(stdout)).toMatchObject({
     target: { swap: "x/y:v1", swapped: 2, policy: null },
@@ -84,11 +84,8 @@ test("in JSON the target has the image and how many registrars were swapped", as
 
 test.each<readonly [object, RegExp]>([
   [daemonSet(), /^has nothing to swap: no container for Linux has the official registrar's image$/],
-  [
-    daemonSet({ container: { image: "x/y:v1" } }),
-    /^has nothing to swap: FILE: .*: its image x\/y:v1 is neither/,
-  ],
-  [daemonSet({ container: official, ...WINDOWS }), /^has nothing to swap: no container for Linux/],
+  [daemonSet({ image: "x/y:v1" }), /^has nothing to swap: FILE: .*: its image x\/y:v1 is neither/],
+  [daemonSet({ ...official, ...WINDOWS }), /^has nothing to swap: no container for Linux/],
 ])("with nothing to swap in %j the report says why, also in JSON", async (object, expected) => {
   const { status, stdout, stderr } = await swap(["--swap", "-o", "json"], object);
   expect([status, stderr]).toEqual([3, ""]);

@@ -3,38 +3,32 @@ import { type Changes, daemonSet, expectSaid, OFFICIAL, said, saidOf, TOLD } fro
 const TAINT = "--remove-startup-taint=x.csi/agent-not-ready";
 
 test.each<readonly [expected: RegExp, Changes]>([
-  [/^CSI101 problem: does not start: flag provided but not defined: -nope/, { args: ["--nope"] }],
-  [/not defined: -csi-adress -> .*: did you mean --csi-address\?$/, { args: ["--csi-adress=/x"] }],
-  [
-    /name -> add to its env: .*NODE_NAME/,
-    { args: [TAINT], container: { env: [{ name: "NODE_NAME", value: "" }] } },
-  ],
-  [/^CSI101 problem: .*need the node's name/, { args: ["--node-condition=x.csi/Registered"] }],
-  [/^CSI101 problem: does not start: node condition "a b": the type/, { args: ["--node-condition=a b"] }],
-  [/^CSI101 problem: does not start: .*the type must/, { args: ["--node-condition={driver}"] }],
-  [/^CSI101 problem: .* node condition "\$\(TYPE\)": the type/, { args: ["--node-condition=$(TYPE)"] }],
-  [
-    /-require-driver -> take --require-driver out, or/,
-    { args: ["--require-driver"], container: { image: OFFICIAL } },
-  ],
+  [/^CSI101 problem: does not start: flag provided but not defined: -nope/, { more: ["--nope"] }],
+  [/not defined: -csi-adress -> .*: did you mean --csi-address\?$/, { more: ["--csi-adress=/x"] }],
+  [/name -> add to its env: .*NODE_NAME/, { more: [TAINT], env: [{ name: "NODE_NAME", value: "" }] }],
+  [/^CSI101 problem: .*need the node's name/, { more: ["--node-condition=x.csi/Registered"] }],
+  [/^CSI101 problem: does not start: node condition "a b": the type/, { more: ["--node-condition=a b"] }],
+  [/^CSI101 problem: does not start: .*the type must/, { more: ["--node-condition={driver}"] }],
+  [/^CSI101 problem: .* node condition "\$\(TYPE\)": the type/, { more: ["--node-condition=$(TYPE)"] }],
+  [/-require-driver -> take --require-driver out, or/, { more: ["--require-driver"], image: OFFICIAL }],
   [
     /^CSI101 unknown: starts with some releases only: the official registrar has --logtostderr before v2\.11 only -> take/,
-    { args: ["--logtostderr"], container: { image: "k8s.gcr.io/sig-storage/csi-node-driver-registrar" } },
+    { more: ["--logtostderr"], image: "k8s.gcr.io/sig-storage/csi-node-driver-registrar" },
   ],
-  [/^CSI101 problem: .*not a listen address/, { args: ["--http-endpoint=x"] }],
-  [/^CSI101 problem: .*required parameter/, { args: ["--kubelet-registration-path="] }],
+  [/^CSI101 problem: .*not a listen address/, { more: ["--http-endpoint=x"] }],
+  [/^CSI101 problem: .*required parameter/, { more: ["--kubelet-registration-path="] }],
   [
     /^CSI101 problem: stops parsing at "true"; ignored: .* -> write --enable-pprof=true$/,
-    { container: { args: ["--enable-pprof", "true", "--kubelet-registration-path=/x"] } },
+    { args: ["--enable-pprof", "true", "--kubelet-registration-path=/x"] },
   ],
   [
     /^CSI101 warning: stops parsing at "register"; ignored: register --v=3 -> take register out$/,
-    { args: ["register", "--v=3"] },
+    { more: ["register", "--v=3"] },
   ],
   // A variable that is nowhere stays as it is in the container, too.
   [
     /^CSI101 problem: does not start: csi-address "\$\(ADDRESS\)" is not/,
-    { args: ["--csi-address=$(ADDRESS)"] },
+    { more: ["--csi-address=$(ADDRESS)"] },
   ],
 ])("%s", (expected, changes) => {
   expectSaid(saidOf(changes), [expected]);
@@ -50,14 +44,14 @@ const STARS = [
   "--kubelet-registration-path=/var/lib/kubelet/plugins/*/csi.sock",
 ];
 const nodeWide = (image: string, ...more: readonly string[]): Changes => ({
-  args: [...STARS, ...more],
+  more: [...STARS, ...more],
   plugin: { hostPath: { path: "/var/lib/kubelet/plugins" } },
-  container: { image },
+  image,
 });
 const RESTARTS = /^CSI101 problem: restarts forever: .* literally: \/csi\/\*\/csi\.sock -> write/;
 
 const ONE_TEXT = `--csi-address=/csi/csi.sock ${TOLD}`;
-const joined = (args: unknown): Changes => ({ container: { image: OFFICIAL, args } });
+const joined = (args: unknown): Changes => ({ image: OFFICIAL, args });
 const JOINED =
   /^CSI101 problem: has several arguments in one item: --csi-address=.* -> write each as an item of its own$/;
 
@@ -79,24 +73,24 @@ test.each<readonly [changes: Changes, expected: readonly RegExp[]]>([
   [joined([ONE_TEXT]), [JOINED]],
   [joined([`--v=5\n${ONE_TEXT}\n`]), [/^CSI101 problem: has several/]],
   [joined(ONE_TEXT), [JOINED]],
-  [{ args: ["--node-name=a b"] }, []],
-  [{ container: { image: "x/y:v1", args: [ONE_TEXT] } }, [/^CSI101 unknown/]],
+  [{ more: ["--node-name=a b"] }, []],
+  [{ image: "x/y:v1", args: [ONE_TEXT] }, [/^CSI101 unknown/]],
 ])("paths with *, and several arguments in one text: %j", (changes, expected) => {
   expectSaid(saidOf(changes), expected);
 });
 
 test.each<Changes>([
-  { args: [TAINT, "--node-name=n1"] },
-  { args: [TAINT], container: { env: [elsewhere("KUBE_NODE_NAME")] } },
-  { args: [TAINT], container: { envFrom: [{ configMapRef: { name: "node" } }] } },
-  { args: ["--logtostderr"], container: { image: "rancher/x-csi-node-driver-registrar:v2.9.0-eks-1" } },
-  { args: ["--logtostderr"], container: { image: "node-driver-registrar/registrar:v1" } },
+  { more: [TAINT, "--node-name=n1"] },
+  { more: [TAINT], env: [elsewhere("KUBE_NODE_NAME")] },
+  { more: [TAINT], envFrom: [{ configMapRef: { name: "node" } }] },
+  { more: ["--logtostderr"], image: "rancher/x-csi-node-driver-registrar:v2.9.0-eks-1" },
+  { more: ["--logtostderr"], image: "node-driver-registrar/registrar:v1" },
   // An installer fills them in.
   ...["{{ .condition }}", "$CONDITION", "<condition>"].map((value) => ({
-    args: [`--node-condition=${value}`, `--remove-startup-taint=x/y:${value}`, "--node-name=n1"],
+    more: [`--node-condition=${value}`, `--remove-startup-taint=x/y:${value}`, "--node-name=n1"],
   })),
   // No path, so that the rest can be judged.
-  { args: ["--http-endpoint=$(POD_IP):9809"], container: { env: [elsewhere("POD_IP")] } },
+  { more: ["--http-endpoint=$(POD_IP):9809"], env: [elsewhere("POD_IP")] },
 ])("no fault in %j", (changes) => {
   expect(saidOf(changes)).toEqual([]);
 });
@@ -107,14 +101,14 @@ test.each<readonly [args: readonly string[], container: object, variable: string
   [["--node-condition=$(TYPE)", "--node-name=n1"], { env: [elsewhere("TYPE")] }, "TYPE"],
   [["--timeout=$(TIMEOUT)", "--node-name=$(NODE)"], { envFrom: [{ configMapRef: {} }] }, "TIMEOUT"],
 ])("nothing is judged of %j, because a variable is defined elsewhere", (args, container, variable) => {
-  expectSaid(saidOf({ args, container }), [
+  expectSaid(saidOf({ more: args, ...container }), [
     `^CSI101 unknown: takes \\$\\(${variable}\\) from elsewhere: .* -> run`,
   ]);
 });
 
 test("a variable from elsewhere hides no other fault of the arguments", () => {
-  const args = ["--http-endpoint=$(POD_IP):9809", "--nope=$(POD_IP)"];
-  expectSaid(saidOf({ args, container: { env: [elsewhere("POD_IP")] } }), [/CSI101 problem: .*-nope/]);
+  const more = ["--http-endpoint=$(POD_IP):9809", "--nope=$(POD_IP)"];
+  expectSaid(saidOf({ more, env: [elsewhere("POD_IP")] }), [/CSI101 problem: .*-nope/]);
 });
 
 test.each([
@@ -124,9 +118,7 @@ test.each([
   [["$(PROGRAM)"], ["--nope"]],
 ])("nothing is said of paths and probes when %j starts the registrar", (command, args) => {
   const livenessProbe = { httpGet: { port: 2 } };
-  const [line = "", ...more] = saidOf({
-    container: { image: OFFICIAL, command, args, volumeMounts: [], livenessProbe },
-  });
+  const [line = "", ...more] = saidOf({ image: OFFICIAL, command, args, volumeMounts: [], livenessProbe });
   expect(line).toContain(`CSI101 unknown: is started by ${command[0]}: `);
   expect(more).toEqual([]);
 });
@@ -139,11 +131,11 @@ test.each([
   [["/nodejs/bin/node", "--disable-sigusr1", "/registrar/cli.js", "--nope"]],
   [["node", "node_modules/.bin/registrar", "--nope"]],
 ])("a registrar's own arguments are judged: %j", (command) => {
-  expect(saidOf({ container: { command } })).toContainEqual(expect.stringMatching(/^CSI101 prob.*-nope/));
+  expect(saidOf({ command })).toContainEqual(expect.stringMatching(/^CSI101 prob.*-nope/));
 });
 
 test.each(["Pod", "Deployment"])("a registrar in a %s is judged", (kind) => {
-  const { spec, ...other } = daemonSet({ args: ["--nope"] });
+  const { spec, ...other } = daemonSet({ more: ["--nope"] });
   const one = { ...other, kind, spec: kind === "Pod" ? spec.template.spec : spec };
   expectSaid(said(one), [/^CSI101 problem: .*-nope/]);
 });

@@ -1,19 +1,21 @@
 import fc from "fast-check";
-import { type Changes, daemonSet, findingsIn } from "./one-daemon-set";
+import { daemonSet, findingsIn } from "./one-daemon-set";
 
 // What holds whatever the objects are: of healthy and of sick ones.
 
 const NAMES = ["x", "x-y", "registrar"];
-const changes: fc.Arbitrary<Changes> = fc.record({
+const changes = fc.record({
   name: fc.constantFrom(...NAMES),
-  args: fc.subarray(["--nope", "--http-endpoint=:9809", "--v=x"], { maxLength: 1 }),
-  container: fc.constantFrom({}, { resources: { limits: { memory: "32Mi" } } }, { image: "a:v1" }),
+  more: fc.subarray(["--nope", "--http-endpoint=:9809", "--v=x"], { maxLength: 1 }),
+  fields: fc.constantFrom({}, { resources: { limits: { memory: "32Mi" } } }, { image: "a:v1" }),
   pod: fc.constantFrom({}, { hostNetwork: true }, { securityContext: { runAsUser: 7 } }),
   registry: fc.constantFrom("/var/lib/kubelet/plugins_registry", "/data/plugins"),
 });
 const objects = fc
   .array(changes, { minLength: 1, maxLength: 4 })
-  .map((all) => all.map((one, at) => daemonSet({ ...one, name: `${one.name}-${at}` })));
+  .map((all) =>
+    all.map(({ fields, ...one }, at) => daemonSet({ ...one, ...fields, name: `${one.name}-${at}` })),
+  );
 
 const said = (all: readonly object[]) =>
   findingsIn(all).map(({ code, status, subject, text, fix }) => [code, status, subject, text, fix].join(" "));
@@ -45,7 +47,7 @@ test("one more object that is well and unrelated changes nothing", () => {
   ];
   const plugin = { hostPath: { path: "/var/lib/kubelet/plugins/w.csi" } };
   const well = [
-    daemonSet({ name: "well", container: { args }, plugin }),
+    daemonSet({ name: "well", args, plugin }),
     { kind: "ConfigMap", metadata: { name: "c" }, data: { a: "b" } },
   ];
   fc.assert(fc.property(objects, (all) => expect(said([...all, ...well])).toEqual(said(all))));

@@ -11,7 +11,8 @@ import {
 } from "./one-daemon-set";
 
 const limits = (of: object | string | null, container: object = {}): Changes => ({
-  container: { resources: { limits: of }, ...container },
+  resources: { limits: of },
+  ...container,
 });
 const memory = (limit: unknown, image = "registrar:v1") => limits({ memory: limit }, { image });
 
@@ -28,10 +29,10 @@ test.each<readonly [codes: readonly string[], resources: unknown, fix: string]>(
   const expected = codes.map(
     (code) => `^${code} unknown: has a .* limit of .*, which is not a qu.* -> ${fix}`,
   );
-  const changed = daemonSet({ container: { resources } });
+  const changed = daemonSet({ resources });
   expectSaid(said(changed), expected);
   expect(findingsIn([changed]).map(({ isUnread }) => isUnread)).toEqual(codes.map(() => true));
-  expect(saidOf({ container: { image: OFFICIAL, resources } })).toEqual([]);
+  expect(saidOf({ image: OFFICIAL, resources })).toEqual([]);
 });
 
 test.each(["64m", "1500m"])("%j is thousandths of a byte, for any image", (limit) => {
@@ -113,7 +114,7 @@ const exec = (timing: object = {}) => ({ exec: { command }, ...timing });
 const http = (timing: object = {}) => ({ httpGet: { path: "/healthz", port: 2 }, ...timing });
 const cpu = (limit: unknown, livenessProbe?: object, more: object = {}): Changes => ({
   ...limits({ cpu: limit }, { livenessProbe, ...more }),
-  args: ["--http-endpoint=:2"],
+  more: ["--http-endpoint=:2"],
 });
 const IMPATIENT = { periodSeconds: 5, failureThreshold: 2 };
 const RAISE = "-> set resources.limits.cpu: 200m at least";

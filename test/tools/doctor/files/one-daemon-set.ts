@@ -4,6 +4,7 @@ import { readRegistrars } from "../../../../src/tools/doctor/files/read/registra
 import { type Finding, findingsOf } from "../../../../src/tools/doctor/findings/finding";
 
 export const PATH = "/var/lib/kubelet/plugins/x.csi";
+const REGISTRY = "/var/lib/kubelet/plugins_registry";
 export const TOLD = `--kubelet-registration-path=${PATH}/csi.sock`;
 export const OFFICIAL = "x/csi-node-driver-registrar:v2.17.0";
 export const WINDOWS = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
@@ -11,31 +12,34 @@ export const limits = (values: object) => ({ resources: { limits: values } });
 
 export interface Changes {
   readonly name?: string;
-  /** Added to the registrar's own; YAML may have numbers there. */
-  readonly args?: readonly unknown[];
-  /** Fields of the registrar's container, of the pod, and of the DaemonSet's spec. */
-  readonly container?: object;
+  /** The container's name. */
+  readonly container?: string;
+  /** Arguments behind the registrar's own; YAML may have numbers there. */
+  readonly more?: readonly unknown[];
+  /** Fields of the pod, and of the DaemonSet's spec. */
   readonly pod?: object;
   readonly spec?: object;
   readonly plugin?: object;
   readonly registry?: string;
+  /** Any other field is one of the registrar's container. */
+  readonly [field: string]: unknown;
 }
 
-export function daemonSet({ args = [], container, pod, spec, name = "x", ...folders }: Changes = {}) {
-  const { plugin = { hostPath: { path: PATH } }, registry = "/var/lib/kubelet/plugins_registry" } = folders;
+export function daemonSet(changes: Changes = {}) {
+  const { name = "x", container = "registrar", more = [], pod, spec, plugin, registry, ...fields } = changes;
   const registrar = {
-    name: "registrar",
+    name: container,
     image: "registrar:v1",
-    args: ["--csi-address=/csi/csi.sock", TOLD, ...args],
+    args: ["--csi-address=/csi/csi.sock", TOLD, ...more],
     volumeMounts: [
       { name: "plugin", mountPath: "/csi" },
       { name: "registration", mountPath: "/registration" },
     ],
-    ...container,
+    ...fields,
   };
   const volumes = [
-    { name: "plugin", ...plugin },
-    { name: "registration", hostPath: { path: registry } },
+    { name: "plugin", ...(plugin ?? { hostPath: { path: PATH } }) },
+    { name: "registration", hostPath: { path: registry ?? REGISTRY } },
   ];
   const template = { spec: { containers: [registrar, { name: "driver" }], volumes, ...pod } };
   return {

@@ -11,20 +11,20 @@ const LONG_ROOT = `/${"x".repeat(75)}`;
 test.each<readonly [expected: RegExp, Changes]>([
   [
     /^CSI102 problem: tells kubelet \/csi\/x\.sock, but .* -> write --kubelet-registration-path=.*x\.csi\/x\.sock$/,
-    { args: ["--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"] },
+    { more: ["--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"] },
   ],
   [/^CSI102 problem: .*volume of kind emptyDir/, { plugin: { emptyDir: {} } }],
   [/^CSI102 problem: mounts .* plugin, and its pod has no volume of/, { pod: { volumes: [REGISTRY] } }],
-  [/^CSI102 .* nothing mounted where --csi-address=\/other/, { args: ["--csi-address=/other/csi.sock"] }],
-  [/^CSI102 warning: has the relative --csi-address=csi\.sock/, { args: ["--csi-address=unix:csi.sock"] }],
+  [/^CSI102 .* nothing mounted where --csi-address=\/other/, { more: ["--csi-address=/other/csi.sock"] }],
+  [/^CSI102 warning: has the relative --csi-address=csi\.sock/, { more: ["--csi-address=unix:csi.sock"] }],
   [
     /^CSI102 problem: tells kubelet .*, which has 117 bytes, but a unix socket path has at most 107 -> use a shorter/,
-    { plugin: hostPath(LONG), args: ["--csi-address=/csi/s", `--kubelet-registration-path=${LONG}/s`] },
+    { plugin: hostPath(LONG), more: ["--csi-address=/csi/s", `--kubelet-registration-path=${LONG}/s`] },
   ],
-  [/^CSI103 problem: has nothing mounted at \/registration/, { container: mounts() }],
+  [/^CSI103 problem: has nothing mounted at \/registration/, mounts()],
   [
     /^CSI103 problem: mounts \/registration read-only/,
-    { container: mounts({ name: "registration", mountPath: "/registration", readOnly: true }) },
+    mounts({ name: "registration", mountPath: "/registration", readOnly: true }),
   ],
   [
     /^CSI103 problem: mounts .*, and kubelet looks in its plugins_registry only/,
@@ -47,9 +47,9 @@ test.each([
   ["/data/{{ kubelet }}", "/var/lib/kubelet"],
 ])("the directory to mount is in the kubelet root of the driver's socket, %s", (root, expected) => {
   const plugin = { name: "plugin", ...hostPath(`${root}/plugins/x.csi`) };
-  const args = [`--kubelet-registration-path=${root}/plugins/x.csi/csi.sock`];
+  const more = [`--kubelet-registration-path=${root}/plugins/x.csi/csi.sock`];
   const fix = `its pod has no volume of that name: the API server refuses it -> mount the hostPath ${expected}/plugins_registry there`;
-  expect(saidOf({ args, pod: { volumes: [plugin] } })).toContainEqual(expect.stringContaining(fix));
+  expect(saidOf({ more, pod: { volumes: [plugin] } })).toContainEqual(expect.stringContaining(fix));
 });
 
 describe("a pattern, and mounts below its folder", () => {
@@ -61,10 +61,8 @@ describe("a pattern, and mounts below its folder", () => {
       name: `v${n}`,
     }));
     return {
-      container: {
-        args: ["--csi-address=/plugins/*/csi.sock", `--kubelet-registration-path=${plugins("*")}/csi.sock`],
-        volumeMounts: [...folders, { name: "registration", mountPath: "/registration" }],
-      },
+      args: ["--csi-address=/plugins/*/csi.sock", `--kubelet-registration-path=${plugins("*")}/csi.sock`],
+      volumeMounts: [...folders, { name: "registration", mountPath: "/registration" }],
       pod: { volumes: [...folders.map(({ name, path }) => ({ name, ...hostPath(path) })), REGISTRY] },
     };
   };
@@ -91,14 +89,15 @@ describe("a pattern, and mounts below its folder", () => {
 
 describe("variables in a path", () => {
   const told = (path: string, ...env: readonly object[]): Changes => ({
-    container: { args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${path}`], env },
+    args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${path}`],
+    env,
   });
   const REFERS = { name: "P", value: "/var/lib/kubelet/plugins/$(N)/csi.sock" };
 
   test.each<readonly [Changes, name: string]>([
     [told("$(SOCK)", { name: "SOCKET" }), "SOCK"],
     [told("$(P)", REFERS, { name: "N", value: "x.csi" }), "N"],
-    [{ args: ["--csi-address=/csi/$(NAME)"] }, "NAME"],
+    [{ more: ["--csi-address=/csi/$(NAME)"] }, "NAME"],
   ])("without a value: %j", (changes, name) => {
     expect(saidOf(changes)).toEqual([
       `CSI102 problem: takes $(${name}), which its env does not define before it -> define ${name} in its env, before what uses it`,
@@ -111,7 +110,7 @@ describe("variables in a path", () => {
 
   test("a variable without a value is named where the registrar does not start for it", () => {
     const expected = /^CSI101 problem: does not start: .* -> define ADDRESS in its env, before what uses it$/;
-    expectSaid(saidOf({ args: ["--csi-address=$(ADDRESS)"] }), [expected]);
+    expectSaid(saidOf({ more: ["--csi-address=$(ADDRESS)"] }), [expected]);
   });
 
   test.each([
@@ -127,13 +126,11 @@ describe("variables in a path", () => {
 describe("a folder of the volume by an expression", () => {
   const mounted = (subPathExpr: string, ...env: readonly object[]): Changes => ({
     plugin: hostPath("/var/lib/kubelet/plugins"),
-    container: {
-      env,
-      volumeMounts: [
-        { name: "plugin", mountPath: "/csi", subPathExpr },
-        { name: "registration", mountPath: "/registration" },
-      ],
-    },
+    env,
+    volumeMounts: [
+      { name: "plugin", mountPath: "/csi", subPathExpr },
+      { name: "registration", mountPath: "/registration" },
+    ],
   });
   const NODE = { name: "NODE", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } };
   const KIND = { name: "KIND", value: "csi" };
@@ -153,7 +150,7 @@ describe("a folder of the volume by an expression", () => {
 
 /** Where the driver's folder, the registration directory and the pods are on the host. */
 const rooted = (driver: string, registry: string, ...others: readonly string[]): Changes => ({
-  args: [`--kubelet-registration-path=${driver}/csi.sock`],
+  more: [`--kubelet-registration-path=${driver}/csi.sock`],
   pod: {
     volumes: [
       { name: "plugin", ...hostPath(driver) },

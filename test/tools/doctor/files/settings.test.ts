@@ -32,17 +32,17 @@ test.each<Changes>([
   affinity([{ key: "node.kubernetes.io/windows-build", operator: "Exists" }]),
   { pod: { securityContext: { windowsOptions: { hostProcess: true } } } },
   affinity([ARM, os("In", "windows")], [os("NotIn", "linux")]),
-  { container: { command: ["C:\\registrar.exe"] } },
-  { container: { command: ["registrar.exe"] } },
-  { container: { args: ["--csi-address=unix://C:\\\\csi\\\\csi.sock"] } },
-  { container: { env: [{ name: "PATH", value: "C:/csi" }] } },
-  { container: { volumeMounts: [{ name: "plugin", mountPath: "C:\\csi" }] } },
+  { command: ["C:\\registrar.exe"] },
+  { command: ["registrar.exe"] },
+  { args: ["--csi-address=unix://C:\\\\csi\\\\csi.sock"] },
+  { env: [{ name: "PATH", value: "C:/csi" }] },
+  { volumeMounts: [{ name: "plugin", mountPath: "C:\\csi" }] },
 ])("nothing else is said of %j, which is for Windows", (changes) => {
-  expectSaid(saidOf({ args: ["--nope"], ...changes }), [/^CSI112 problem: is for Windows nodes/]);
+  expectSaid(saidOf({ more: ["--nope"], ...changes }), [/^CSI112 problem: is for Windows nodes/]);
 });
 
 test("a patch is not judged", () => {
-  expectSaid(saidOf({ args: ["--nope"], spec: { selector: undefined } }), [
+  expectSaid(saidOf({ more: ["--nope"], spec: { selector: undefined } }), [
     /^CSI113 unknown: cannot be judged: it has no selector, .*kubectl kustomize/,
   ]);
 });
@@ -58,7 +58,7 @@ test.each<readonly [pod: object, container: object, what: string]>([
   [NOT_ROOT, {}, "runAsNonRoot"],
   [{}, { ...OTHER, ...NOT_ROOT }, "runAsNonRoot"],
 ])("a pod with %j, a container with %j", (pod, container, what) => {
-  expect(saidOf({ pod: { securityContext: pod }, container: { securityContext: container } })).toEqual([
+  expect(saidOf({ pod: { securityContext: pod }, securityContext: container })).toEqual([
     `CSI108 problem: does not run as root: ${what} -> set runAsUser: 0 and runAsNonRoot: false in the container`,
   ]);
 });
@@ -67,16 +67,13 @@ test.each<Changes>([
   {},
   affinity([ARM, os("In", "windows", "linux")]),
   affinity([os("In", "windows")], [ARM]),
-  { pod: { os: { name: "linux" } }, container: { env: [{ name: "X", value: "C:\\x" }] } },
-  { args: ["--csi-address=unix:/csi/csi.sock", "--v=$(LEVEL)"] },
-  { args: ["--csi-address=/csi/csi.sock", `--v=\${LEVEL}`] },
+  { pod: { os: { name: "linux" } }, env: [{ name: "X", value: "C:\\x" }] },
+  { more: ["--csi-address=unix:/csi/csi.sock", "--v=$(LEVEL)"] },
+  { more: ["--csi-address=/csi/csi.sock", `--v=\${LEVEL}`] },
   surge(0),
   surge("0%"),
-  { container: IN_NODE_IMAGE },
-  {
-    pod: { securityContext: { ...OTHER, ...NOT_ROOT } },
-    container: { securityContext: { ...ROOT, runAsNonRoot: false } },
-  },
+  IN_NODE_IMAGE,
+  { pod: { securityContext: { ...OTHER, ...NOT_ROOT } }, securityContext: { ...ROOT, runAsNonRoot: false } },
 ])("no fault in %j", (changes) => {
   expect(saidOf(changes)).toEqual([]);
 });

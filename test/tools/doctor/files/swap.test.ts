@@ -11,9 +11,7 @@ import {
 
 /** What the swap changes in DaemonSets, all of the official image unless another is given. */
 function changedIn(...all: readonly Changes[]): readonly string[] {
-  const objects = all.map(({ container, ...rest }) =>
-    daemonSet({ ...rest, container: { image: OFFICIAL, ...container } }),
-  );
+  const objects = all.map((changes) => daemonSet({ image: OFFICIAL, ...changes }));
   return findingsOfSwapIn(objects).map(
     ({ code, status, subject, text }) => `${code} ${status}: ${subject.split(",")[0]} ${text}`,
   );
@@ -30,19 +28,19 @@ const WIN_REGISTRAR = "x/csi-node-driver-win-registrar:v2.17.0";
 const LITTLE_MEMORY = /^CSI105 problem: .* of 30Mi/;
 
 test.each<[what: string, changes: readonly Changes[], expected?: RegExp]>([
-  ["memory enough for Go", [{ container: LITTLE }], LITTLE_MEMORY],
+  ["memory enough for Go", [LITTLE], LITTLE_MEMORY],
   [
     "CPU that is enough for Go",
-    [{ container: { ...limits({ cpu: "50m" }), ...OLD_PROBE } }],
+    [{ ...limits({ cpu: "50m" }), ...OLD_PROBE }],
     /^CSI114 .* timeoutSeconds: 1$/,
   ],
   [
     "a probe that proves something before v2.9",
-    [{ container: { image: "x/csi-node-driver-registrar:v2.8.0", ...OLD_PROBE } }],
+    [{ image: "x/csi-node-driver-registrar:v2.8.0", ...OLD_PROBE }],
     /^CSI104 warning: .* which proves nothing$/,
   ],
-  ["a digest", [{ container: { image: `${K8S}@sha256:0`, ...LITTLE } }], LITTLE_MEMORY],
-  ["no release", [{ container: { image: "x/csi-node-driver-registrar:latest", ...LITTLE } }], LITTLE_MEMORY],
+  ["a digest", [{ image: `${K8S}@sha256:0`, ...LITTLE }], LITTLE_MEMORY],
+  ["no release", [{ image: "x/csi-node-driver-registrar:latest", ...LITTLE }], LITTLE_MEMORY],
   [
     "its image on Windows",
     [{}, { ...WINDOWS, name: "win" }],
@@ -50,15 +48,15 @@ test.each<[what: string, changes: readonly Changes[], expected?: RegExp]>([
   ],
   [
     "an unknown program beside it",
-    [{}, { name: "y", container: { image: "x/y:v1" } }],
+    [{}, { name: "y", image: "x/y:v1" }],
     /^CSI101 unknown: a.yaml: DaemonSet ns\/y runs an unknown program: its image x\/y:v1/,
   ],
   ["a healthy DaemonSet", [{}]],
-  ["faults that it has already", [{ args: ["--nope"], registry: "/elsewhere", name: "one" }]],
-  ["a flag that only this registrar has", [{ args: ["--require-driver"] }]],
-  ["an old flag", [{ args: ["--logtostderr"], container: { image: "x/csi-node-driver-registrar:v2.9.0" } }]],
-  ["another image on Windows", [{}, { ...WINDOWS, name: "win", container: { image: WIN_REGISTRAR } }]],
-  ["this registrar", [{}, { name: "y", container: { image: "registrar:v1", ...limits({ memory: "1Mi" }) } }]],
+  ["faults that it has already", [{ more: ["--nope"], registry: "/elsewhere", name: "one" }]],
+  ["a flag that only this registrar has", [{ more: ["--require-driver"] }]],
+  ["an old flag", [{ more: ["--logtostderr"], image: "x/csi-node-driver-registrar:v2.9.0" }]],
+  ["another image on Windows", [{}, { ...WINDOWS, name: "win", image: WIN_REGISTRAR }]],
+  ["this registrar", [{}, { name: "y", image: "registrar:v1", ...limits({ memory: "1Mi" }) }]],
 ])("%s", (_what, changes, ...expected) => {
   expectSaid(changedIn(...changes), expected as readonly RegExp[]);
 });
