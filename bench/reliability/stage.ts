@@ -55,13 +55,13 @@ export async function createStage(
   const { keep, ...keeper } = createKeeper();
   keep(node);
   const paths = await node.addDriver(DRIVER);
-  const { pluginRegistrationPath, removePluginDirectory } = node;
+  const { pluginDir, removePluginDirectory } = node;
   return {
     contestant,
     official,
     removePluginDirectory,
     paths,
-    kubelet: async () => keep(await startKubelet({ version, pluginDir: pluginRegistrationPath })),
+    kubelet: async () => keep(await startKubelet({ version, pluginDir })),
     restarted: async (kubelet) => keep(await kubelet.restart()),
     driver: async () => keep(await startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name: DRIVER })),
     registrar: async ({ who = contestant, ourFlags = [] } = {}) => {

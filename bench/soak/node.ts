@@ -28,7 +28,7 @@ export interface SoakNode extends AsyncDisposable {
   /** Removes the plugin registration directory with all that is in it. */
   removePluginDirectory(): Promise<void>;
   /** Files that kubelet looks at. */
-  visibleSockets(): Promise<readonly string[]>;
+  visibleSockets(): readonly string[];
   /** Removes the registration sockets of this driver, or all. */
   removeSockets(driver?: string): Promise<void>;
   /** Starts a role's registrar, which has the role from then on. Resolves when it serves HTTP. */
@@ -46,7 +46,7 @@ const RETRY = "--on-registration-failure=retry";
 /** Lays out a node and starts kubelet, every driver and every role. `command` runs a registrar. */
 export async function startSoakNode(version: string, command: readonly string[]): Promise<SoakNode> {
   const folder = await createNodeFolder();
-  const pluginDir = folder.pluginRegistrationPath;
+  const { pluginDir } = folder;
   const { keep, ...keeper } = createKeeper();
   keep(folder);
   const drivers = new Map<string, Driver>();
@@ -111,9 +111,9 @@ export async function startSoakNode(version: string, command: readonly string[])
       keepKubelet(await kubelet().restart());
     },
     removePluginDirectory: folder.removePluginDirectory,
-    visibleSockets: folder.visibleSockets,
+    visibleSockets: folder.visibleFiles,
     removeSockets: async (of = "") => {
-      const names = (await folder.visibleSockets()).filter((name) => name.startsWith(of));
+      const names = folder.visibleFiles().filter((name) => name.startsWith(of));
       await Promise.all(names.map((name) => rm(join(pluginDir, name), { force: true })));
     },
     startRole,

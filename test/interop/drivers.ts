@@ -4,54 +4,35 @@ import { programPath } from "../kubelet/support/build";
 import { newestVersion } from "../kubelet/support/versions";
 import type { NodeRelease } from "../matrix/nodes";
 
-/** Where a driver is to be, what it is to say of itself, and the registrar's Node and program, for one that comes with it. */
-interface DriverPlace {
-  readonly socketPath: string;
-  readonly name: string;
-  readonly nodeId: string;
-  readonly node: NodeRelease;
-  readonly cli: string;
-}
-
-type CommandOf = (place: DriverPlace) => readonly string[];
+type Command = readonly string[];
 
 export interface Driver {
   readonly name: string;
+  /** Its flag for the path of its socket. */
+  readonly socketFlag: string;
   /** Its HTTP/2 server resets a call whose :authority is a path, against RFC 3986, before the driver sees it. */
   readonly refusesPaths: boolean;
-  readonly command: CommandOf;
+  /** What starts it, to which flags are added; a driver that comes with the registrar runs by its Node and program. */
+  readonly command: (node: NodeRelease, cli: string) => Command | Promise<Command>;
   readonly registrar?: readonly string[];
 }
 
-const ofGo: CommandOf = (place) => [programPath("csidriver", newestVersion), ...ourFlags(place, "endpoint")];
-const ofOurs: CommandOf = (place) => [
-  place.node.path,
-  place.cli,
-  "driver",
-  ...ourFlags(place, "csi-address"),
+const TYPESCRIPT = join(__dirname, "..", "..", "scripts", "typescript.cjs");
+const [, python, rust] = DRIVER_SERVERS;
+
+export const DRIVERS: readonly Driver[] = [
+  {
+    ...{ name: "Go", socketFlag: "--endpoint", refusesPaths: false },
+    command: () => [programPath("csidriver", newestVersion)],
+  },
+  {
+    ...{ name: "registrar driver", socketFlag: "--csi-address", refusesPaths: false },
+    command: ({ path }, cli) => [path, cli, "driver"],
+  },
+  {
+    ...{ name: "JavaScript", socketFlag: "--socket", refusesPaths: true },
+    command: ({ path }) => [path, "--require", TYPESCRIPT, join(__dirname, "driver.ts")],
+  },
+  { name: "Python", socketFlag: "--socket", refusesPaths: false, command: python.prepare },
+  { name: "Rust", socketFlag: "--socket", refusesPaths: true, command: rust.prepare },
 ];
-
-const ofJavaScript: CommandOf = (place) => [
-  ...[place.node.path, "--require", join(__dirname, "..", "..", "scripts", "typescript.cjs")],
-  ...[join(__dirname, "driver.ts"), ...ourFlags(place, "socket")],
-];
-
-export const DRIVERS: readonly (Omit<Driver, "command"> & { prepare(): Promise<CommandOf> })[] = [
-  { name: "Go", refusesPaths: false, prepare: async () => ofGo },
-  { name: "registrar driver", refusesPaths: false, prepare: async () => ofOurs },
-  { name: "JavaScript", refusesPaths: true, prepare: async () => ofJavaScript },
-  { name: "Python", refusesPaths: false, prepare: () => prepareServer("Python") },
-  { name: "Rust", refusesPaths: true, prepare: () => prepareServer("Rust") },
-];
-
-const ourFlags = ({ socketPath, name, nodeId }: DriverPlace, socketFlag: string) =>
-  [`--${socketFlag}=${socketPath}`, `--name=${name}`, `--node-id=${nodeId}`] as const;
-
-async function prepareServer(language: string): Promise<CommandOf> {
-  const server = DRIVER_SERVERS.find((one) => one.language === language);
-  if (!server) throw new Error(`there is no driver in ${language} among test/drivers`);
-  const [program = "", ...words] = await server.prepare();
-  return ({ socketPath, name, nodeId }) => [
-    ...[program, ...words, "--socket", socketPath, "--name", name, "--node-id", nodeId],
-  ];
-}

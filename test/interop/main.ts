@@ -1,13 +1,14 @@
 import { release } from "node:os";
 import { grid, writeFigures } from "../../bench/figures";
+import { DRIVER_SERVERS } from "../drivers/support/servers";
 import { buildPrograms } from "../kubelet/support/build";
 import { allVersions, newestVersion } from "../kubelet/support/versions";
 import { installPackage } from "../matrix/installation";
-import { fetchNode, NODE_LINES, type NodeRelease } from "../matrix/nodes";
+import { fetchNode, NODE_LINES } from "../matrix/nodes";
 import { packageJson, ROOT } from "../package/support/packed-package";
 import { run } from "../package/support/run";
 import { print, runWithFlags, tryRows } from "../support/run-main";
-import { DRIVERS, type Driver } from "./drivers";
+import { DRIVERS } from "./drivers";
 import { type Outcome, type Parties, playRegistration } from "./registration";
 
 const USAGE = `usage: npm run interop -- [--official PATH]
@@ -26,13 +27,12 @@ const AT_ONCE = 4;
 runWithFlags(USAGE, OPTIONS, async (values) => {
   const kubelets = allVersions();
   for (const version of new Set([...kubelets, newestVersion])) await buildPrograms(version);
-  const drivers: Driver[] = [];
-  for (const { prepare, ...driver } of DRIVERS) drivers.push({ ...driver, command: await prepare() });
+  for (const { prepare } of DRIVER_SERVERS) await prepare();
+  const drivers = [...DRIVERS];
   const go = drivers.find(({ name }) => name === "Go");
   if (values.official !== undefined && go !== undefined)
     drivers.push({ ...go, name: await officialName(values.official), registrar: [values.official] });
-  const nodes: NodeRelease[] = [];
-  for (const line of NODE_LINES) nodes.push(await fetchNode(line));
+  const nodes = await Promise.all(NODE_LINES.map(fetchNode));
   await using installation = await installPackage();
   const { cli } = installation;
 
@@ -54,8 +54,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const figures = interopText(cells, summary);
   print(`\n${figures}`);
   if (cells.some(({ outcome }) => outcome === "failed")) throw new Error("a registration failed");
-  if (!values.official) return;
-  writeFigures("npm run interop", figures);
+  if (values.official) writeFigures("npm run interop", figures);
 });
 
 async function officialName(path: string): Promise<string> {

@@ -129,11 +129,9 @@ async function firing(groups: object, cases: readonly object[]): Promise<readonl
 let fired: Awaited<ReturnType<typeof firing>> = [];
 
 beforeAll(async () => {
-  const go = createGoBuilder(FOLDER);
-  const args = ["build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", PROGRAM, "."];
-  await go.build({
+  await createGoBuilder(FOLDER).build({
     what: "Prometheus' rules",
-    ...{ args, key: args, isSource: () => true, stamp: `${PROGRAM}.sha256` },
+    ...{ file: PROGRAM, flags: ["-ldflags=-s -w"], packages: ".", isSource: () => true },
   });
   const rows = Object.values(CASES).flat();
   fired = await firing(

@@ -38,7 +38,7 @@ async function startScene(version: string) {
     await startRegistrar({
       csiAddress: paths.csiAddress,
       endpoint: paths.kubeletRegistrationPath,
-      pluginRegistrationPath: node.pluginRegistrationPath,
+      pluginRegistrationPath: node.pluginDir,
       logger: log.logger,
     }),
   );

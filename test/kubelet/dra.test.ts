@@ -13,12 +13,12 @@ const withDra = (version: string) => minorOf(version) >= 34;
 type DraOptions = Extract<RegistrationOptions, { readonly type: string }>;
 
 /** Registers a DRA driver on a node; kubelet's DRA manager connects to a driver later, so that none has to listen. */
-const start = ({ pluginRegistrationPath }: NodeFolder, options: Partial<DraOptions> = {}) =>
+const start = ({ at, pluginDir }: NodeFolder, options: Partial<DraOptions> = {}) =>
   startRegistration({
     type: "DRAPlugin",
     name,
-    endpoint: join(pluginRegistrationPath, "..", "dra.sock"),
-    pluginRegistrationPath,
+    endpoint: at("dra.sock"),
+    pluginRegistrationPath: pluginDir,
     supportedVersions: ["v1.DRAPlugin", "v1.DRAResourceHealth"],
     timeoutMs: 20_000,
     ...options,
@@ -42,7 +42,7 @@ describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (ve
     expect(await registration.selfCheck()).toEqual({ kind: "ok" });
 
     const before = await node.kubelet.eventsSoFar();
-    await rm(join(node.pluginRegistrationPath, `${name}-dra-reg.sock`));
+    await rm(join(node.pluginDir, `${name}-dra-reg.sock`));
     await deregistered(node.kubelet, before);
     expect(await node.kubelet.answered("register", name, before)).toMatchObject(accepted);
 

@@ -15,7 +15,7 @@ async function probe(
   authority: string,
   calls: readonly string[],
 ) {
-  await registrar.says("Registration Server started");
+  await registrar.reached("listening");
   const args = [`--socket=${paths.registrationSocketPath}`, `--authority=${authority}`, ...calls];
   const child = await startChildProcess(programPath("probe", newestVersion), args, JSON.parse);
   const { code } = await child.exited;

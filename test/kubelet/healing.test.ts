@@ -1,7 +1,6 @@
 import { rm } from "node:fs/promises";
-import { startDriverPod, startRegisteredPod } from "./support/driver-pod";
+import { PUBLISHED, startDriverPod, startRegisteredPod } from "./support/driver-pod";
 import { startNode } from "./support/node-folder";
-import { PUBLISHED } from "./support/registrar";
 import { settled } from "./support/settled";
 import { kubeletVersions } from "./support/versions";
 
@@ -15,13 +14,13 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
 
     await node.kubelet.kill();
     await node.removePluginDirectory();
-    await pod.registrar.says("Failed to listen on socket");
+    await pod.registrar.line("Failed to listen on socket");
     await using kubelet = await node.kubelet.restart();
 
     expect((await kubelet.answered("register", name)).error).toBeNull();
     await pod.registrar.reached("registered", 2);
     await kubelet.registered(name);
-    expect(await node.visibleSockets()).toEqual([socket]);
+    expect(node.visibleFiles()).toEqual([socket]);
   });
 
   test.concurrent("frozen while kubelet reports its status, which is lost: registered again", async () => {
@@ -29,9 +28,9 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await node.kubelet.command({ command: "hang", seconds: 3 });
     await using pod = await startDriverPod(node, { name });
     await pod.registrar.reached("asked");
-    pod.registrar.signal("SIGSTOP");
+    pod.registrar.kill("SIGSTOP");
     await node.kubelet.log.waitFor((line) => line.includes("DeadlineExceeded"));
-    pod.registrar.signal("SIGCONT");
+    pod.registrar.kill("SIGCONT");
     await pod.registrar.reached("registered");
     await settled(node);
     await node.kubelet.registered(name);
@@ -47,10 +46,10 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
 
     await pod.registrar.reached("registered", 2);
     const steps = [PUBLISHED, "Received NotifyRegistrationStatus call"];
-    const order = pod.registrar.log.all().flatMap((line) => steps.filter((step) => line.includes(step)));
-    expect(order).toEqual([...steps, ...steps]);
+    const order = pod.registrar.lines().filter(({ message }) => steps.includes(message));
+    expect(order.map(({ message }) => message)).toEqual([...steps, ...steps]);
     await node.kubelet.registered(name);
     await settled(node);
-    expect(pod.registrar.count(PUBLISHED)).toBe(2);
+    expect(pod.registrar.lines(PUBLISHED)).toHaveLength(2);
   });
 });

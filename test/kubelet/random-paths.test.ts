@@ -1,11 +1,11 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { type CliProcess, startCli } from "../end-to-end/support/process";
 import { eventually } from "../support/eventually";
 import { createRandom } from "../support/random";
-import { startCsiDriver } from "./support/csi-driver";
+import { type CsiDriver, startCsiDriver } from "./support/csi-driver";
 import { startNode } from "./support/node-folder";
-import { startRegistrar } from "./support/registrar";
 import { kubeletVersions } from "./support/versions";
 
 /** The explorer's faults (test/exploration) in a random order, played with kubelet's code: `RANDOM_PATHS=30` plays so many. */
@@ -24,7 +24,7 @@ const SETTLES_WITHIN_MS = 150_000;
 const QUIET_MS = 3_500;
 const name = "disk.csi.example.com";
 
-type Child = Pick<Awaited<ReturnType<typeof startRegistrar>>, "signal" | "exited" | "close">;
+type Child = Pick<CsiDriver, "exited" | "close"> & { readonly signal: CliProcess["kill"] };
 
 /** A process that may be killed and started again; `up` while it runs, frozen or not. */
 function createActor(begin: () => Promise<Child>) {
@@ -59,13 +59,14 @@ describe.each(kubeletVersions().slice(-2))("kubelet %s", (version) => {
     await using node = await startNode(version);
     const paths = await node.addDriver(name);
     const policy = pick(["exit", "retry"]);
-    const registrar = createActor(() =>
-      startRegistrar([...paths.args, `--on-registration-failure=${policy}`]),
-    );
+    const registrar = createActor(async () => {
+      const cli = startCli([...paths.args, `--on-registration-failure=${policy}`]);
+      return { signal: cli.kill, exited: cli.exit(), close: cli[Symbol.asyncDispose] };
+    });
     const driver = createActor(() => startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name }));
     let { kubelet } = node;
     const removeSockets = async () => {
-      for (const file of await node.visibleSockets()) await rm(join(node.pluginRegistrationPath, file));
+      for (const file of node.visibleFiles()) await rm(join(node.pluginDir, file));
     };
     const ofRegistrar = () => {
       if (!registrar.isUp()) return { "registrar starts": registrar.start };
@@ -104,7 +105,7 @@ describe.each(kubeletVersions().slice(-2))("kubelet %s", (version) => {
         await Promise.all([registrar.start(), driver.start()]); // As kubelet restarts their containers.
         const last = outcomes().findLast(({ event }) => event !== "validate");
         expect(last).toMatchObject({ event: "register", error: null });
-        expect(await node.visibleSockets()).toHaveLength(1);
+        expect(node.visibleFiles()).toHaveLength(1);
         return outcomes().length;
       };
       const isQuiet = async () => {

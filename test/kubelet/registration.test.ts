@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
 import { startCsiDriver } from "./support/csi-driver";
-import { startDriverPod } from "./support/driver-pod";
+import { PUBLISHED, startDriverPod } from "./support/driver-pod";
 import { nodeIds } from "./support/kubelet";
 import { startNode } from "./support/node-folder";
-import { PUBLISHED } from "./support/registrar";
 import { kubeletVersions } from "./support/versions";
 
 const name = "disk.csi.example.com";
@@ -37,9 +36,9 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await node.kubelet.command({ command: "refuse", text, stage });
     await using pod = await startDriverPod(node, { name });
 
-    expect(await pod.registrar.exited).toEqual({ code: 1, signal: null });
+    expect(await pod.registrar.exit()).toEqual({ code: 1, signal: null });
     expect(existsSync(pod.paths.registrationSocketPath)).toBe(false);
-    expect(pod.registrar.log.all().join("\n")).toContain(text);
+    expect(pod.registrar.stderr).toContain(text);
     // Kubelet's line about the failed registration; where its notice went unanswered it ends with the RPC's error.
     const failure = await node.kubelet.log.waitFor((line) => line.includes("No retries permitted until"));
     expect(failure).toContain(text);
@@ -57,7 +56,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await pod.registrar.reached("registered");
 
     await pod.driver.kill();
-    await pod.registrar.says("Lost connection");
+    await pod.registrar.line("Lost connection");
     const endpoint = pod.paths.kubeletRegistrationPath;
     await using _returned = await startCsiDriver({ endpoint, name, nodeId: "after", maxVolumes: 16 });
 
@@ -67,7 +66,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
       allocatable: { count: 16 },
     });
     expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "after" });
-    expect(pod.registrar.count(PUBLISHED)).toBe(2);
+    expect(pod.registrar.lines(PUBLISHED)).toHaveLength(2);
   });
 
   test.concurrent.each(["validate", "register"] as const)(
@@ -80,8 +79,10 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
       await pod.registrar.reached("registered");
 
       await node.kubelet.registered(name);
-      expect(pod.registrar.count(text)).toBe(2); // In the notice, and what we make of it.
-      expect(pod.registrar.log.all().length).toBeLessThan(40);
+      const lines = pod.registrar.lines();
+      // In the notice, and what we make of it.
+      expect(lines.filter((line) => line.text.includes(text))).toHaveLength(2);
+      expect(lines.length).toBeLessThan(40);
     },
   );
 });

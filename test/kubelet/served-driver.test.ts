@@ -49,7 +49,7 @@ test.each(kubeletVersions())(
     await using node = await startNode(version);
     const { kubeletRegistrationPath: endpoint, csiAddress } = await node.addDriver(name);
     const { addServices, published } = createDriver();
-    const { pluginRegistrationPath } = node;
+    const { pluginDir: pluginRegistrationPath } = node;
     await using driver = await serveCsiDriver({ csiAddress, endpoint, addServices, pluginRegistrationPath });
     await driver.ready;
     expect(await node.kubelet.registered(name)).toMatchObject({ name, nodeID: "vm-42" });

@@ -1,11 +1,11 @@
 import { lstatSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { startCli } from "../end-to-end/support/process";
 import { startFakeRegistrar } from "../simulator/fake-registrar";
 import { leaveDeadSocket } from "../support/foreign-socket";
 import { startCsiDriver } from "./support/csi-driver";
-import { startRegisteredPod } from "./support/driver-pod";
+import { PUBLISHED, startRegisteredPod } from "./support/driver-pod";
 import { type DriverPaths, type Node, startNode } from "./support/node-folder";
-import { PUBLISHED, startRegistrar } from "./support/registrar";
 import { settled } from "./support/settled";
 import { kubeletVersions } from "./support/versions";
 
@@ -33,28 +33,28 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await using node = await startNode(version);
     await using pod = await startRegisteredPod(node, { name });
     const old = pod.registrar;
-    await using young = await startRegistrar(pod.paths.args);
+    await using young = startCli(pod.paths.args);
     await Promise.all([young.reached("registered"), old.reached("standby")]);
-    expect(await node.visibleSockets()).toEqual([socket]);
+    expect(node.visibleFiles()).toEqual([socket]);
 
-    young.signal(first);
+    young.kill(first);
 
     await old.reached("registered", 2);
     await node.kubelet.registered(name);
-    expect(await node.visibleSockets()).toEqual([socket]);
+    expect(node.visibleFiles()).toEqual([socket]);
 
-    await using third = await startRegistrar(pod.paths.args);
+    await using third = startCli(pod.paths.args);
     await Promise.all([third.reached("registered"), old.reached("standby", 2)]);
     const { ino } = lstatSync(pod.paths.registrationSocketPath);
     const eventsBefore = await node.kubelet.eventsSoFar();
 
-    old.signal(second);
-    await old.exited;
+    old.kill(second);
+    await old.exit();
     await settled(node);
 
     expect(lstatSync(pod.paths.registrationSocketPath).ino).toBe(ino);
-    expect(await node.visibleSockets()).toEqual([socket]);
-    expect(third.count(PUBLISHED)).toBe(1);
+    expect(node.visibleFiles()).toEqual([socket]);
+    expect(third.lines(PUBLISHED)).toHaveLength(1);
     const about = node.kubelet.events.all().slice(eventsBefore);
     expect(about.filter((event) => "plugin" in event && event.plugin === name)).toEqual([]);
     await node.kubelet.registered(name);
@@ -66,7 +66,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await using _driver = await startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name });
     await using official = await startBlindRegistrar(paths);
     await node.kubelet.registered(name);
-    await using registrar = await startRegistrar(paths.args);
+    await using registrar = startCli(paths.args);
     await registrar.reached("registered");
     const eventsBefore = await node.kubelet.eventsSoFar();
 
@@ -75,7 +75,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     expect((await node.kubelet.answered("register", name, eventsBefore)).error).toBeNull();
     await registrar.reached("registered", 2);
     await node.kubelet.registered(name);
-    expect(await node.visibleSockets()).toEqual([socket]);
+    expect(node.visibleFiles()).toEqual([socket]);
   });
 
   test.concurrent("a young official one that takes the socket is left alone, and followed when it goes", async () => {
@@ -84,15 +84,15 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
 
     await using official = await startBlindRegistrar(pod.paths);
     await pod.registrar.reached("standby");
-    const published = pod.registrar.count(PUBLISHED); // Twice, where it healed before the official one listened.
+    const published = pod.registrar.lines(PUBLISHED).length; // Twice, where it healed before the official one listened.
     await settled(node);
-    expect(pod.registrar.count(PUBLISHED)).toBe(published);
+    expect(pod.registrar.lines(PUBLISHED)).toHaveLength(published);
     await node.kubelet.registered(name);
 
     await official.end();
     await pod.registrar.reached("registered", 2);
     await node.kubelet.registered(name);
-    expect(await node.visibleSockets()).toEqual([socket]);
+    expect(node.visibleFiles()).toEqual([socket]);
   });
 });
 
@@ -105,21 +105,21 @@ test.concurrent.each(rows)(
   async (version, signal) => {
     await using node = await startNode(version);
     await backOffFromDeadSocket(node);
-    expect(await node.visibleSockets()).toEqual([`${name}-reg.sock`]);
+    expect(node.visibleFiles()).toEqual([`${name}-reg.sock`]);
 
     await using pod = await startRegisteredPod(node, { name });
     await node.kubelet.registered(name);
-    const sockets = await node.visibleSockets();
+    const sockets = node.visibleFiles();
     expect(sockets).toEqual([expect.stringMatching(new RegExp(`^${name}-\\w+-reg\\.sock$`))]);
-    expect(pod.registrar.count(PUBLISHED)).toBe(2);
+    expect(pod.registrar.lines(PUBLISHED)).toHaveLength(2);
 
-    pod.registrar.signal(signal);
-    await pod.registrar.exited;
-    await using next = await startRegistrar(pod.paths.args);
+    pod.registrar.kill(signal);
+    await pod.registrar.exit();
+    await using next = startCli(pod.paths.args);
     await next.reached("registered");
     await settled(node);
     await node.kubelet.registered(name);
-    expect(await node.visibleSockets()).toEqual(signal === "SIGTERM" ? [`${name}-reg.sock`] : sockets);
+    expect(node.visibleFiles()).toEqual(signal === "SIGTERM" ? [`${name}-reg.sock`] : sockets);
   },
 );
 

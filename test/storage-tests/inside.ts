@@ -9,14 +9,14 @@ import { objectsIn } from "../cluster/support/objects";
 import type { ContainerStatus, Pod } from "../cluster/support/stage";
 import { runMain, say } from "../support/run-main";
 import type { Registrars } from "./support/page";
-import type { Plan } from "./support/selection";
+import { type Plan, REPORTS } from "./support/selection";
 
-const plan = JSON.parse(readFileSync(process.env.E2E_PLAN ?? "", "utf8")) as Plan;
+const plan = JSON.parse(readFileSync(join(REPORTS, "plan.json"), "utf8")) as Plan;
 
 async function main(): Promise<number> {
   await using cluster = await startCluster();
   await cluster.apply([...plan.objects, ...IMAGES_ARE_THERE]);
-  const bin = join(plan.reports, "bin");
+  const bin = join(REPORTS, "bin");
   mkdirSync(bin, { recursive: true });
 
   const ended = new AbortController();
@@ -24,7 +24,7 @@ async function main(): Promise<number> {
   const ginkgo = spawn(
     plan.ginkgo,
     [
-      ...["--no-color", "--keep-going", "--silence-skips", `--output-dir=${plan.reports}`],
+      ...["--no-color", "--keep-going", "--silence-skips", `--output-dir=${REPORTS}`],
       ...["--junit-report=junit.xml", "--json-report=report.json", ...plan.flags],
       ...[plan.tests, "--", `-kubeconfig=${cluster.controlPlane.kubeconfig("admin")}`, "-provider=skeleton"],
       ...["-kubelet-root-dir=/var/lib/kubelet", "-num-nodes=1", "-allowed-not-ready-nodes=-1"],
@@ -110,7 +110,7 @@ async function watchRegistrars(cluster: Cluster, signal: AbortSignal): Promise<v
     byImage[image] = { containers: containers + 1, restarts: restarts + restartCount };
   }
   const written = { registrars: byImage, endings: [...ended.values()].sort() };
-  writeFileSync(join(plan.reports, "registrars.json"), JSON.stringify(written));
+  writeFileSync(join(REPORTS, "registrars.json"), JSON.stringify(written));
 }
 
 async function registrarsOf({ get }: Cluster) {

@@ -1,15 +1,14 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { KUBERNETES_VERSION, kubernetesPath } from "../cluster/support/build";
 import { makeExampleDriver } from "../cluster/support/images";
 import { missingFromMachine } from "../cluster/support/machine";
 import { exampleDriverObjects } from "../cluster/support/objects";
 import { inOwnCluster, nodeCommand } from "../cluster/support/own-cluster";
 import { conditions } from "../cluster/support/results";
-import { ROOT } from "../docs/markdown";
 import { print, runWithFlags, say } from "../support/run-main";
 import { whereIs } from "../support/sandbox/program-files";
-import { buildE2e, findSources } from "./support/build";
+import { buildE2e } from "./support/build";
 import { makeE2eImages } from "./support/images";
 import { describe, type Outcome, writePage } from "./support/page";
 import {
@@ -19,6 +18,7 @@ import {
   flagsOf,
   leftOut,
   type Plan,
+  REPORTS,
   readReport,
   testsOf,
 } from "./support/selection";
@@ -36,29 +36,22 @@ with our image under the official registrar's name. Needs root on Linux; builds 
   --break WHAT         what is done meanwhile: "sockets" removes every registration socket every 4 s, "restarts" kills each
                        registrar every 30 s and kubelet every 2 minutes
   --kubernetes VERSION whose tests, manifests, control plane and kubelet (${KUBERNETES_VERSION})
-  --procs N            tests beside each other (6)
-  --minutes N          ends the run after so long (180): a test that has not ended by then has failed
-  --reports DIRECTORY  where the reports are written, in the forms of JUnit and of ginkgo (test/storage-tests/reports)
   --outcomes FILE      adds the outcome to this file; of two runs of one kind the later counts
   --write              writes what the file of --outcomes has into docs/measurements.md
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, for --registrar official; built from its module's branch without it
-  E2E_PROGRAMS=DIRECTORY    programs in place of those that are built from modules, linked statically and named as their images:
-                            hostpathplugin, livenessprobe, csi-provisioner, ...
   IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
 `;
 const SECONDS_PER_TEST = 40;
+/** Tests beside each other. */
+const AT_ONCE = 6;
+/** A test that has not ended by then has failed. */
+const ENDS_AFTER = "180m";
 
 const oneOf = <Name extends string>(names: readonly Name[], given: string): Name => {
   for (const name of names) if (name === given) return name;
   throw new Error(`${given} is none of ${names.join(", ")}\n${USAGE}`);
 };
-
-function givenProgram(name: string): string | undefined {
-  const { OFFICIAL_REGISTRAR, E2E_PROGRAMS = "/none" } = process.env;
-  if (name === "csi-node-driver-registrar" && OFFICIAL_REGISTRAR) return OFFICIAL_REGISTRAR;
-  return [join(E2E_PROGRAMS, name)].find((program) => existsSync(program));
-}
 
 const OPTIONS = {
   quick: { type: "boolean", default: false },
@@ -67,9 +60,6 @@ const OPTIONS = {
   registrar: { type: "string", default: "ours" },
   break: { type: "string", default: "none" },
   kubernetes: { type: "string", default: KUBERNETES_VERSION },
-  procs: { type: "string", default: "6" },
-  minutes: { type: "string", default: "180" },
-  reports: { type: "string", default: join(ROOT, "test", "storage-tests", "reports") },
   outcomes: { type: "string" },
   write: { type: "boolean", default: false },
 } as const;
@@ -81,37 +71,29 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const busybox = whereIs("busybox") ? [] : ["busybox, linked statically (apt package busybox-static)"];
   const lacked = [...missingFromMachine(), ...busybox].join("; ");
   if (lacked) throw new Error(`npm run test:storage cannot run here, because this machine lacks ${lacked}`);
-  const sources = await findSources(kubernetes, givenProgram, registrar === "official");
-  if (sources.missing.length > 0)
-    throw new Error(`build with CGO_ENABLED=0, see E2E_PROGRAMS in --help: ${sources.missing}`);
-  const programs = await buildE2e(sources);
+  const programs = await buildE2e(kubernetes, registrar === "official");
   for (const part of ["CONTROL_PLANE", "NODE"])
     process.env[`${part}_KUBERNETES`] ??= kubernetesPath(kubernetes);
   const selection = chosen(values);
   const tests = await testsOf(programs.tests, selection);
-  const minutes = Math.ceil((tests.length * SECONDS_PER_TEST) / Number(values.procs) / 60);
-  say(`${tests.length} tests, ${values.procs} beside each other: about ${minutes} minutes on two processors`);
+  const minutes = Math.ceil((tests.length * SECONDS_PER_TEST) / AT_ONCE / 60);
+  say(`${tests.length} tests, ${AT_ONCE} beside each other: about ${minutes} minutes on two processors`);
   const images = await makeE2eImages(programs, selection === EXTERNAL ? [makeExampleDriver] : []);
-  const reports = resolve(values.reports);
-  mkdirSync(reports, { recursive: true });
+  mkdirSync(REPORTS, { recursive: true });
   const plan: Plan = {
     ...{ tests: programs.tests, ginkgo: programs.ginkgo },
     objects: [
       ...programs.snapshotObjects,
       ...(selection === EXTERNAL ? exampleDriverObjects().filter(({ kind }) => kind !== "Pod") : []),
     ],
-    reports,
-    flags: [`--procs=${values.procs}`, `--timeout=${values.minutes}m`, ...flagsOf(selection)],
+    flags: [`--procs=${AT_ONCE}`, `--timeout=${ENDS_AFTER}`, ...flagsOf(selection)],
     testFlags: selection.testFlags,
     breaking,
   };
-  // The objects are longer than a variable may be.
-  const planFile = join(reports, "plan.json");
-  writeFileSync(planFile, JSON.stringify(plan));
-  const report = join(reports, "report.json");
+  writeFileSync(join(REPORTS, "plan.json"), JSON.stringify(plan));
+  const report = join(REPORTS, "report.json");
   rmSync(report, { force: true });
-  const env = { ...process.env, E2E_PLAN: planFile };
-  const code = await inOwnCluster(nodeCommand("test/storage-tests/inside.ts"), images, env);
+  const code = await inOwnCluster(nodeCommand("test/storage-tests/inside.ts"), images);
   if (!existsSync(report)) return code || 1;
   const outcome: Outcome = {
     kubernetes,
@@ -121,7 +103,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
     registrar,
     breaking,
     ...readReport(report),
-    ...JSON.parse(readFileSync(join(reports, "registrars.json"), "utf8")),
+    ...JSON.parse(readFileSync(join(REPORTS, "registrars.json"), "utf8")),
   };
   print(describe(outcome));
   if (values.outcomes) {

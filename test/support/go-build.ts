@@ -9,12 +9,13 @@ const run = promisify(execFile);
 
 interface GoBuild {
   readonly what: string;
-  /** The go command's arguments, such as `build -o FILE ./...` or `test -c -o FILE ./...`. */
-  readonly args: readonly string[];
-  /** What decides, besides the sources and Go's version, whether it was built before. */
-  readonly key: readonly string[];
+  /** The program, or a folder for those of all packages; what it was built from is in a file beside it. */
+  readonly file: string;
+  /** @default ["build"] */
+  readonly command?: readonly string[];
+  readonly flags: readonly string[];
+  readonly packages: string;
   readonly isSource: (name: string) => boolean;
-  readonly stamp: string;
   /** Is awaited before a build. */
   readonly prepare?: (() => Promise<void>) | undefined;
 }
@@ -39,14 +40,16 @@ export function createGoBuilder(sources: string) {
       return Dir;
     },
     /** Builds, unless the very same inputs were built before. */
-    build: async ({ what, args, key, isSource, stamp, prepare }: GoBuild): Promise<void> => {
+    build: async (wanted: GoBuild): Promise<void> => {
+      const { what, file, command = ["build"], flags, packages, isSource, prepare } = wanted;
+      const args = [...command, "-trimpath", "-buildvcs=false", ...flags, "-o", file, packages];
       const version = await go(["env", "GOVERSION"]).catch((cause: Error) => {
         throw new Error(`go is needed to build ${what}: ${cause.message}`, { cause });
       });
       const files = (await readdir(sources, { recursive: true })).filter(isSource);
-      const hash = createHash("sha256").update([version, ...key].join("\0"));
+      const hash = createHash("sha256").update([version, sources, ...args].join("\0"));
       for (const name of files.sort()) hash.update(`\0${name}\0`).update(await readFile(join(sources, name)));
-      const inputs = hash.digest("hex");
+      const [stamp, inputs] = [`${file}.sha256`, hash.digest("hex")];
       if ((await readFile(stamp, "utf8").catch(() => "")) === inputs) return;
       say(`building ${what} with ${version}: minutes the first time`);
       await mkdir(dirname(stamp), { recursive: true });

@@ -33,10 +33,7 @@ export function runWithFlags<Given extends Options>(
   });
 }
 
-/**
- * Tries every row, `atOnce` at a time, and prints each with what came of it. A row whose trial rejects is "failed", and makes the
- * exit code 1.
- */
+/** Tries every row, `atOnce` at a time, and prints what came of it. One whose trial rejects is "failed": the exit code is 1. */
 export async function tryRows<Row, Outcome extends string>(
   rows: readonly Row[],
   titleOf: (row: Row) => string,
@@ -47,15 +44,13 @@ export async function tryRows<Row, Outcome extends string>(
   const waiting = rows.entries();
   const work = async () => {
     for (const [index, row] of waiting) {
-      const title = `${titleOf(row)} … `;
-      if (atOnce === 1) process.stdout.write(title);
       const [outcome, text] = await attempt(row).then(
         (one) => [one, one],
         ({ message }: Error) => ["failed", `failed: ${message}`] as const,
       );
       if (outcome === "failed") process.exitCode = 1;
       outcomes[index] = outcome;
-      print(atOnce === 1 ? text : `${title}${text}`);
+      print(`${titleOf(row)}: ${text}`);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));

@@ -1,11 +1,16 @@
 import { readText } from "../../docs/markdown";
 import { IMAGES } from "../support/images";
-import { EXAMPLE, objectsIn, registrationSocketOf } from "../support/objects";
-import type { Stage } from "../support/stage";
-import { cluster, startStage } from "../support/use-cluster";
+import { EXAMPLE, OURS, objectsIn, registrationSocketOf } from "../support/objects";
+import { createStage, type Stage } from "../support/stage";
+import { cluster } from "../support/use-cluster";
+
+async function started({ apply, registered }: Stage): Promise<void> {
+  await apply();
+  await registered();
+}
 
 async function procfile(stage: Stage, file: string): Promise<string> {
-  const { node } = cluster();
+  const { node } = cluster;
   const { containerID = "" } = await stage.status("registrar");
   const tasks = await node.run("ctr", "--namespace=k8s.io", "tasks", "list");
   const id = containerID.replace("containerd://", "");
@@ -14,7 +19,8 @@ async function procfile(stage: Stage, file: string): Promise<string> {
 }
 
 test("registers without capabilities, confined by seccomp, with a read-only root", async () => {
-  await using stage = await startStage();
+  await using stage = createStage(cluster, OURS);
+  await started(stage);
   const status = await procfile(stage, "status");
   // Seccomp 2 is SECCOMP_MODE_FILTER.
   for (const line of ["CapEff:\\s+0{16}", "CapBnd:\\s+0{16}", "NoNewPrivs:\\s+1", "Seccomp:\\s+2"])
@@ -28,10 +34,11 @@ const COMMAND = [
 ];
 
 test("kubectl exec runs doctor in the registrar's container, which names the path that kubelet dials", async () => {
-  await using stage = await startStage();
+  await using stage = createStage(cluster, OURS);
+  await started(stage);
   const [pod] = await stage.pods();
   const inside = ["--namespace=kube-system", "--container=registrar", "--"];
-  const said = await cluster().kubectl("exec", pod?.metadata.name ?? "", ...inside, ...COMMAND);
+  const said = await cluster.kubectl("exec", pod?.metadata.name ?? "", ...inside, ...COMMAND);
   const { healthy, findings } = JSON.parse(said);
   const isBad = ({ status }: { status: string }) => status === "problem" || status === "warning";
   expect([healthy, findings.filter(isBad)]).toEqual([true, []]);
@@ -41,8 +48,9 @@ test("kubectl exec runs doctor in the registrar's container, which names the pat
 
 // Persistent volumes: test/storage-tests.
 test("the pod of examples/volumes.yaml has its volume", async () => {
-  await using _stage = await startStage();
-  const { kubectl, apply, remove } = cluster();
+  await using stage = createStage(cluster, OURS);
+  await started(stage);
+  const { kubectl, apply, remove } = cluster;
   const volumes = objectsIn(readText("examples/volumes.yaml").replace("busybox:1.37", IMAGES.workload));
   await apply(volumes);
   await kubectl("wait", "pod", "--namespace=kube-system", "--for=condition=Ready", "--timeout=90s", "--all");

@@ -8,12 +8,12 @@ const DAEMON_SET = "daemonset/scratch-driver";
 const POD = "scratch-user";
 
 const inDriver = (...command: readonly string[]) =>
-  cluster().kubectl("exec", DAEMON_SET, `--namespace=${NAMESPACE}`, "--", ...command);
+  cluster.kubectl("exec", DAEMON_SET, `--namespace=${NAMESPACE}`, "--", ...command);
 const isOnNode = async (path: string) =>
   (await inDriver("node", "--print", "fs.existsSync(process.argv[1])", path)).trim() === "true";
 
 test("examples/driver registers itself, its volumes are written and removed, and CSINode forgets it", async () => {
-  const { kubectl, kubectlWith, apply, get, nodeName } = cluster();
+  const { kubectl, kubectlWith, apply, get, nodeName } = cluster;
   const objects = exampleDriverObjects();
   const pod = objects.filter(({ kind }) => kind === "Pod");
   const driver = objects.filter((object) => !pod.includes(object));
@@ -24,12 +24,12 @@ test("examples/driver registers itself, its volumes are written and removed, and
     expect(drivers).toContainEqual(expect.objectContaining({ name: NAME, nodeID: nodeName }));
 
     await apply(pod);
-    await podRuns(cluster(), POD);
+    await podRuns(cluster, POD);
     await until(async () => {
       expect(await kubectl("exec", POD, "--", "cat", "/disk/a", "/memory/a")).toBe("hello\nhello\n");
     }, "the pod has written both files");
 
-    const { metadata } = await podNamed(cluster(), POD);
+    const { metadata } = await podNamed(cluster, POD);
     const volumes = `/var/lib/kubelet/pods/${metadata.uid}/volumes/kubernetes.io~csi`;
     const [disk, memory] = [`${volumes}/disk/mount`, `${volumes}/memory/mount`];
     expect(await inDriver("cat", `${disk}/a`, `${memory}/a`)).toBe("hello\nhello\n");

@@ -26,9 +26,9 @@ const swapped = (stage: Stage) =>
 const dropped = (stage: Stage) => authors(stage).filter(({ name }) => name !== "registrar");
 
 async function authorsStage(name: string): Promise<Stage> {
-  const stage = createStage(cluster(), AUTHORS, { driver: `${name}.csi.example.com`, daemonSet: name });
+  const stage = createStage(cluster, AUTHORS, { driver: `${name}.csi.example.com`, daemonSet: name });
   const program = officialProgram ? IMAGES.official : OURS.image;
-  await cluster().node.run(
+  await cluster.node.run(
     ...["ctr", "--namespace=k8s.io", "images", "tag", "--force", program, AUTHORS.image],
   );
   await stage.apply();
@@ -38,12 +38,12 @@ async function authorsStage(name: string): Promise<Stage> {
 
 /** Applies or removes objects until the API server gives new pods of the stage these containers. */
 async function change(verb: "apply" | "remove", objects: readonly object[], stage: Stage, expected: object) {
-  await cluster()[verb](objects);
+  await cluster[verb](objects);
   const metadata = { name: "dry", namespace: NAMESPACE };
   const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: templateOf(stage) };
   await until(
     async () => {
-      const made = await cluster().kubectlWith([pod], "create", "--dry-run=server", "--output=json");
+      const made = await cluster.kubectlWith([pod], "create", "--dry-run=server", "--output=json");
       expect(containersOf((JSON.parse(made) as { spec: PodSpec }).spec)).toEqual(expected);
     },
     `new pods have ${JSON.stringify(expected)}`,
@@ -52,7 +52,7 @@ async function change(verb: "apply" | "remove", objects: readonly object[], stag
 
 /** Waits until CSINode has listed the driver for 4 s, when nothing from before ends that; tells how long it lacked it. */
 async function staysListed(what: string, { plugin: { driver } }: Stage, from: number): Promise<void> {
-  const { record } = cluster();
+  const { record } = cluster;
   await until(() => expect(record.listedMs(driver, from)).toBeGreaterThan(4_000), `CSINode lists ${driver}`);
   const ms = record.missingMs(driver, from, performance.now());
   process.stdout.write(`${what}, CSINode lacked ${driver}: ${(ms / 1000).toFixed(1)} s\n`);
@@ -60,7 +60,7 @@ async function staysListed(what: string, { plugin: { driver } }: Stage, from: nu
 
 /** Restarts the DaemonSet, which stays as its author wrote it; its new pod is ready then. What containers that has. */
 async function restart(what: string, stage: Stage, meanwhile?: () => Promise<unknown>) {
-  const { kubectl, get } = cluster();
+  const { kubectl, get } = cluster;
   const name = stage.plugin.daemonSet;
   const target = [`daemonset/${name}`, `--namespace=${NAMESPACE}`];
   const from = performance.now();
@@ -80,7 +80,7 @@ async function restart(what: string, stage: Stage, meanwhile?: () => Promise<unk
 async function doctorSays(): Promise<string> {
   await using folder = await createTempFolder();
   const words = [join(ROOT, "dist", "cli.js"), "doctor", "--cluster", "--output=json"];
-  const env = kubectlEnvironment(folder.path, cluster());
+  const env = kubectlEnvironment(folder.path, cluster);
   const { stdout } = spawnSync(process.execPath, words, { env, encoding: "utf8" });
   const findings: readonly Readonly<Record<string, string>>[] = JSON.parse(stdout).findings;
   return findings
@@ -91,7 +91,7 @@ async function doctorSays(): Promise<string> {
 
 test("a policy swaps or drops registrars, and deleted gives them back", async () => {
   await using stage = await authorsStage("fifth");
-  const { apply, remove, kubectl } = cluster();
+  const { apply, remove, kubectl } = cluster;
   const swap = written(`--arg=${RETRY}`);
   const nodeWide = written("--drop", "--include=daemonset");
   const policy = written("--drop", "--include=policy");
@@ -132,9 +132,9 @@ test("a policy that is deleted in the middle of a rollout leaves a driver that r
   const swap = written(`--arg=${RETRY}`);
   try {
     await change("apply", swap, stage, swapped(stage));
-    const containers = await restart("policy deleted meanwhile", stage, () => cluster().remove(swap));
+    const containers = await restart("policy deleted meanwhile", stage, () => cluster.remove(swap));
     expect([swapped(stage), authors(stage)]).toContainEqual(containers);
   } finally {
-    await cluster().remove(swap);
+    await cluster.remove(swap);
   }
 });

@@ -14,7 +14,7 @@ interface Owned {
 test(
   "a Node that was deleted and made again: the condition names its CSINode, and kubelet's restart heals it",
   async () => {
-    const { kubectl, apply, remove, nodeName, get, node } = cluster();
+    const { kubectl, apply, remove, nodeName, get, node } = cluster;
     const { kubelet, keptUp } = node;
     const objects = writtenManifest(
       ...[`--driver-name=${NAME}`, `--driver-image=${IMAGES.driver}`, ...driverArgs(NAME)],

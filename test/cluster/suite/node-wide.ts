@@ -22,19 +22,16 @@ function nodeWide(version: string): DaemonSet {
 }
 
 const rolledOut = (name: string) =>
-  cluster().kubectl("rollout", "status", `daemonset/${name}`, "--namespace=kube-system", "--timeout=90s");
+  cluster.kubectl("rollout", "status", `daemonset/${name}`, "--namespace=kube-system", "--timeout=90s");
 const untilListed = () =>
-  until(
-    () => expect(NAMES.filter((name) => !cluster().record.isListed(name))).toEqual([]),
-    "CSINode has all",
-  );
+  until(() => expect(NAMES.filter((name) => !cluster.record.isListed(name))).toEqual([]), "CSINode has all");
 
 test.each(CONTESTANTS)(
   "one registrar for several drivers, one with a sidecar at first, and an update of it: $name",
   async (contestant) => {
-    const { apply, remove } = cluster();
+    const { apply, remove } = cluster;
     const [last, ...others] = NAMES.map((driver) =>
-      createStage(cluster(), contestant, { driver, daemonSet: driver.replaceAll(".", "-") }),
+      createStage(cluster, contestant, { driver, daemonSet: driver.replaceAll(".", "-") }),
     ) as [Stage, ...Stage[]];
     try {
       await last.apply();

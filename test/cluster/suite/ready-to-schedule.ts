@@ -16,7 +16,7 @@ const written = (driver: string, ...flags: readonly string[]) => [
 
 /** A pod without toleration that is created before the driver of its inline volume, which the node has never had. */
 async function tryPod(driver: string, isTainted: boolean) {
-  const { kubectl, apply, remove, nodeName } = cluster();
+  const { kubectl, apply, remove, nodeName } = cluster;
   const taint = `${driver}/agent-not-ready`;
   const pod = `user-of-${driver.replaceAll(".", "-")}`;
   const objects = written(driver, "--startup-taint={driver}/agent-not-ready");
@@ -34,7 +34,7 @@ async function tryPod(driver: string, isTainted: boolean) {
     await schedulerSees(pod, isTainted);
     const begin = performance.now();
     await apply(plugin);
-    await podRuns(cluster(), pod);
+    await podRuns(cluster, pod);
     const podMs = performance.now() - begin;
     return { failedMounts: await countFailedMounts(pod, driver), podMs, removed: removeAll() };
   } catch (error) {
@@ -45,16 +45,16 @@ async function tryPod(driver: string, isTainted: boolean) {
 
 const schedulerSees = (pod: string, isKeptAway: boolean): Promise<void> =>
   until(async () => {
-    const { spec, status } = await podNamed(cluster(), pod);
+    const { spec, status } = await podNamed(cluster, pod);
     const isWaiting = status.conditions?.some(({ reason }) => reason === "Unschedulable") ?? false;
-    expect([isWaiting, spec.nodeName]).toEqual([isKeptAway, isKeptAway ? undefined : cluster().nodeName]);
+    expect([isWaiting, spec.nodeName]).toEqual([isKeptAway, isKeptAway ? undefined : cluster.nodeName]);
   }, `the scheduler has seen ${pod}`);
 
 /** Counted once kubelet has reported that the container started: it reports events in order. */
 async function countFailedMounts(pod: string, driver: string): Promise<number> {
   const ofPod = `fieldSelector=involvedObject.name=${pod}`;
   const events = await until(async () => {
-    const { items } = await cluster().get<Events>(`/api/v1/namespaces/default/events?${ofPod}`);
+    const { items } = await cluster.get<Events>(`/api/v1/namespaces/default/events?${ofPod}`);
     expect(items.map(({ reason }) => reason)).toContain("Started");
     return items;
   }, `kubelet has reported that ${pod} started`);
@@ -78,7 +78,7 @@ async function tryPods(title: string, tries: number, isTainted: boolean): Promis
 }
 
 test("GKE's condition is true once kubelet has registered the driver, not with /healthz", async () => {
-  const { kubectl, apply, remove, nodeName, record, node } = cluster();
+  const { kubectl, apply, remove, nodeName, record, node } = cluster;
   const [type, taint] = ["node.gke.io/PDCSIReady", "readiness.k8s.io/gke-pd-csi-ready"];
   const [driver, pod] = ["pd.csi.example.com", "user-of-pd"];
   const folder = `/var/lib/kubelet/plugins/${driver}`;
@@ -105,7 +105,7 @@ test("GKE's condition is true once kubelet has registered the driver, not with /
     expect(record.isListed(driver)).toBe(true);
     // What GKE's node readiness controller does.
     await kubectl("taint", "node", nodeName, `${taint}-`);
-    await podRuns(cluster(), pod);
+    await podRuns(cluster, pod);
     expect(await countFailedMounts(pod, driver)).toBe(0);
   } finally {
     await kubectl("delete", "pod", pod, "--ignore-not-found", "--timeout=60s");

@@ -11,7 +11,7 @@ describe.each(Array.from({ length: plays }, (_, index) => index + 1))("play %i",
   test.each(playable)("$title", async (scenario) => {
     const outcomes: Outcome[] = [];
     for (const contestants of scenario.alone ? CONTESTANTS.map((one) => [one]) : [CONTESTANTS])
-      outcomes.push(...(await play(cluster(), scenario, contestants)));
+      outcomes.push(...(await play(cluster, scenario, contestants)));
     outcomes.forEach(keepOutcome);
     const ours = outcomes.filter(({ contestant }) => contestant === "ours");
     const { comesBack, podRuns = true, restarts } = scenario.ours;

@@ -41,7 +41,7 @@ export async function kubernetesModules(version: string, main = "k8s.io/kubernet
   return file;
 }
 
-const isModuleFile = (name: string) => /^go\.(mod|sum)$/.test(name);
+export const isModuleFile = (name: string) => /^go\.(mod|sum)$/.test(name);
 
 /** Builds programs, unless the very same sources were built before. Kubernetes takes half an hour on two cores from nothing. */
 export async function buildPrograms(
@@ -51,33 +51,15 @@ export async function buildPrograms(
   for (const program of programs) {
     const version = program === "kubernetes" ? kubernetesVersion : KUBERNETES_VERSION;
     const isOther = version !== KUBERNETES_VERSION;
-    const modules = isOther ? [`-modfile=${await kubernetesModules(version, "registrar/test/cluster")}`] : [];
-    const mode = `-mod=${isOther ? "mod" : "readonly"}`;
-    const flags = [mode, "-trimpath", "-buildvcs=false", `-ldflags=${linkerFlags(version)}`];
-    const file = program === "kubernetes" ? kubernetesPath(version) : programPath(program);
+    const modules = isOther
+      ? ["-mod=mod", `-modfile=${await kubernetesModules(version, "registrar/test/cluster")}`]
+      : ["-mod=readonly"];
     await go.build({
       what: `the program ${program} of ${version}`,
-      args: ["build", ...modules, ...flags, "-o", file, `./${program}`],
-      key: flags,
+      file: program === "kubernetes" ? kubernetesPath(version) : programPath(program),
+      flags: [...modules, `-ldflags=${linkerFlags(version)}`],
+      packages: `./${program}`,
       isSource: (name) => isModuleFile(name) || (name.startsWith(`${program}/`) && name.endsWith(".go")),
-      stamp: `${file}.sha256`,
     });
   }
-}
-
-export async function buildCommand(folder: string, file: string, version: string): Promise<void> {
-  const program = basename(file);
-  const flags = [
-    "-mod=readonly",
-    "-trimpath",
-    "-buildvcs=false",
-    `-ldflags=-s -w -X main.version=${version}`,
-  ];
-  await createGoBuilder(folder).build({
-    what: `${program} ${version}`,
-    args: ["build", ...flags, "-o", file, `./cmd/${program}`],
-    key: [folder, ...flags],
-    isSource: isModuleFile,
-    stamp: `${file}.sha256`,
-  });
 }

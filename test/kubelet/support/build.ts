@@ -23,13 +23,11 @@ export async function buildPrograms(version: string): Promise<void> {
   const release = BETAS[version] ?? version;
   const modules = join(programFolder, "versions", `${release}.mod`);
   const ofBeta = release === version ? undefined : createBetaTree({ version, release, folder, modules });
-  const flags = goFlags(version, ofBeta?.modules ?? modules);
-  const args = ["build", ...flags, "-trimpath", "-ldflags=-s -w", "-o", `${folder}/`, "./..."];
   await go.build({
     what: `kubelet ${version}`,
-    ...{ args, key: [...args, release], prepare: ofBeta?.prepare },
+    ...{ file: `${folder}/`, flags: goFlags(version, ofBeta?.modules ?? modules), packages: "./..." },
     isSource: (name) => name.endsWith(".go") || name.startsWith(join("versions", `${release}.`)),
-    stamp: join(folder, "inputs.sha256"),
+    prepare: ofBeta?.prepare,
   });
   await ofBeta?.remove();
 }
@@ -68,5 +66,5 @@ function createBetaTree({ version, release, folder, modules }: Beta) {
  */
 function goFlags(version: string, modules: string): readonly string[] {
   const tags = Array.from({ length: minorOf(version) }, (_, index) => `kubelet1.${index + 1}`);
-  return ["-mod=readonly", `-modfile=${modules}`, `-tags=${tags.join()}`, "-buildvcs=false"];
+  return ["-mod=readonly", `-modfile=${modules}`, `-tags=${tags.join()}`, "-ldflags=-s -w"];
 }

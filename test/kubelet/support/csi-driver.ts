@@ -1,16 +1,13 @@
+import type { CsiDriverOptions as SimulatedDriverOptions } from "../../../src/testing";
 import { startReadyProcess } from "../../support/child-process";
 import { programPath } from "./build";
 import { newestVersion } from "./versions";
 
-export interface CsiDriverOptions {
-  /** Path of the socket to listen on; its folder must exist. */
-  readonly endpoint: string;
-  readonly name: string;
-  /** The node's ID in the driver's words. @default the driver's name and "-node" */
-  readonly nodeId?: string;
-  readonly maxVolumes?: number;
-  readonly topology?: Readonly<Record<string, string>>;
-}
+/** The simulated driver's; `endpoint` is the socket to listen on, and the node ID is the name and "-node" by default. */
+export type CsiDriverOptions = { readonly endpoint: string } & Pick<
+  SimulatedDriverOptions,
+  "name" | "nodeId" | "maxVolumes" | "topology"
+>;
 
 export type CsiDriver = Awaited<ReturnType<typeof startCsiDriver>>;
 

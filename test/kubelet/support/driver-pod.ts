@@ -1,6 +1,9 @@
+import { startCli } from "../../end-to-end/support/process";
 import { type CsiDriverOptions, startCsiDriver } from "./csi-driver";
 import type { NodeFolder } from "./node-folder";
-import { startRegistrar } from "./registrar";
+
+/** What the log says each time that a registration socket has been put in place. */
+export const PUBLISHED = "Registration Server started";
 
 /** Starts what a driver's DaemonSet runs on a node, both at the same time; `flags` are added to the registrar's own. */
 export async function startDriverPod(
@@ -9,21 +12,10 @@ export async function startDriverPod(
   flags: readonly string[] = [],
 ) {
   const paths = await node.addDriver(options.name);
-  const starting = [
-    startRegistrar([...paths.args, ...flags]),
-    startCsiDriver({ endpoint: paths.kubeletRegistrationPath, ...options }),
-  ] as const;
-  async function close(): Promise<void> {
-    const started = await Promise.allSettled(starting);
-    await Promise.all(started.map((start) => start.status === "fulfilled" && start.value.close()));
-  }
-  try {
-    const [registrar, driver] = await Promise.all(starting);
-    return { paths, driver, registrar, [Symbol.asyncDispose]: close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const registrar = startCli([...paths.args, ...flags]);
+  const driver = await startCsiDriver({ endpoint: paths.kubeletRegistrationPath, ...options });
+  const close = async () => void (await Promise.all([registrar[Symbol.asyncDispose](), driver.close()]));
+  return { paths, driver, registrar, [Symbol.asyncDispose]: close };
 }
 
 export async function startRegisteredPod(...args: Parameters<typeof startDriverPod>) {

@@ -46,8 +46,7 @@ export type KubeletCommand =
   | { command: "accept" }
   | { command: "mount"; driver: string; volume: string; attributes: Readonly<Record<string, string>> }
   | { command: "unmount"; volume: string }
-  | { command: "replaceNode" | "collect" }
-  | { command: "period"; driver: string; seconds: number };
+  | { command: "replaceNode" | "collect" };
 
 export interface KubeletOptions {
   /** A release among program/versions. */

@@ -10,7 +10,7 @@ export type Node = Awaited<ReturnType<typeof startNode>>;
 /** A node of its own for a kubelet of this release, which ends with it. */
 export async function startNode(version: string) {
   const folder = await createNodeFolder();
-  const kubelet = await startKubelet({ version, pluginDir: folder.pluginRegistrationPath });
+  const kubelet = await startKubelet({ version, pluginDir: folder.pluginDir });
   return {
     ...folder,
     kubelet,
@@ -26,7 +26,7 @@ export async function createNodeFolder() {
   const folder = await createFolder();
   const { pluginDir } = folder;
   return {
-    pluginRegistrationPath: pluginDir,
+    ...folder,
     /** Makes the folders of one driver. The container's view is a symbolic link, in place of a mount. */
     addDriver: async (name: string) => {
       const hostFolder = folder.at("plugins", name);
@@ -49,8 +49,5 @@ export async function createNodeFolder() {
       await rename(pluginDir, `${pluginDir}-gone`);
       await rm(`${pluginDir}-gone`, { recursive: true });
     },
-    /** The names in the plugin registration directory that kubelet does not pass over. */
-    visibleSockets: async () => folder.visibleFiles(),
-    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildCommand, buildPrograms, e2eFolder, kubernetesModules } from "../../cluster/support/build";
+import { buildPrograms, e2eFolder, isModuleFile, kubernetesModules } from "../../cluster/support/build";
+import { officialProgram } from "../../cluster/support/images";
 import { objectsIn } from "../../cluster/support/objects";
 import { createGoBuilder } from "../../support/go-build";
 import { say } from "../../support/run-main";
@@ -31,12 +32,7 @@ const MANIFESTS = ["hostpath", "mock", "external-snapshotter"].map((name) =>
 export const programOf = (image: string): string => image.replace(/^.*\//, "").replace(/:.*$/, "");
 const versionOf = (image: string): string => image.slice(image.lastIndexOf(":") + 1);
 
-/** Downloads the modules of a release's tests and images, unless `given` has the program; `missing` says what cannot be had. */
-export async function findSources(
-  version: string,
-  given: (program: string) => string | undefined,
-  hasOfficial: boolean,
-) {
+export async function buildE2e(version: string, hasOfficial: boolean) {
   const kubernetes = await go.download(`k8s.io/kubernetes@v${version}`);
   // What a distribution brings, and the tests expect: snapshots' resources and their controller.
   const snapshotter = await go.download(SNAPSHOTTER);
@@ -48,48 +44,33 @@ export async function findSources(
   const manifests = MANIFESTS.flatMap((path) => yamlIn(join(kubernetes, path)));
   const named = imagesOf([...manifests, ...snapshots]);
   const registrarImages = hasOfficial ? [] : named.filter((image) => programOf(image) === REGISTRAR);
-  const missing: string[] = [];
-  const modules = new Map<string, string>();
+
+  await buildPrograms(undefined, version);
+  const folder = e2eFolder(version);
+  const built = async (module: string, name: string, packages: string, ...flags: readonly string[]) => {
+    const file = join(folder, name);
+    const command = name === "e2e.test" ? ["test", "-c", "-vet=off"] : ["build"];
+    const build = { what: name, file, command, flags, packages, isSource: isModuleFile };
+    await createGoBuilder(module).build(build);
+    return file;
+  };
+  const flags = [`-modfile=${await kubernetesModules(version)}`, "-mod=mod", "-ldflags=-s -w"];
+  const tests = await built(kubernetes, "e2e.test", "./test/e2e", ...flags);
+  const ginkgo = await built(kubernetes, "ginkgo", "github.com/onsi/ginkgo/v2/ginkgo", ...flags);
+  const agnhost = await built(kubernetes, "agnhost", "./test/images/agnhost", ...flags);
   const ofImages = new Map<string, string>();
   for (const image of named.filter((one) => !registrarImages.includes(one))) {
     const name = programOf(image);
-    const own = given(name);
-    if (own) ofImages.set(image, own);
-    else
-      try {
-        modules.set(image, await downloadOr(MODULES[name] ?? name, versionOf(image)));
-      } catch (error) {
-        missing.push(`${name} ${versionOf(image)}: ${(error as Error).message}`);
-      }
-  }
-  return { version, kubernetes, snapshots, registrarImages, modules, ofImages, missing };
-}
-
-export async function buildE2e(sources: Awaited<ReturnType<typeof findSources>>) {
-  const { version, kubernetes, snapshots, registrarImages, modules } = sources;
-  await buildPrograms(undefined, version);
-  const folder = e2eFolder(version);
-  const built = async (name: string, command: string, ...rest: readonly string[]) => {
-    const program = join(folder, name);
-    const flags = [...modfile, "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program];
-    await createGoBuilder(kubernetes).build({
-      what: name,
-      args: [command, ...flags, ...rest],
-      key: [kubernetes, command, ...rest],
-      isSource: (file) => file === "go.mod" || file === "go.sum",
-      stamp: `${program}.sha256`,
-    });
-    return program;
-  };
-  const modfile = [`-modfile=${await kubernetesModules(version)}`, "-mod=mod"];
-  const tests = await built("e2e.test", "test", "-c", "-vet=off", "./test/e2e");
-  const ginkgo = await built("ginkgo", "build", "github.com/onsi/ginkgo/v2/ginkgo");
-  const agnhost = await built("agnhost", "build", "./test/images/agnhost");
-  const ofImages = new Map(sources.ofImages);
-  for (const [image, module] of modules) {
-    const program = join(folder, programOf(image));
-    await buildCommand(module, program, versionOf(image));
-    ofImages.set(image, program);
+    const linker = `-ldflags=-s -w -X main.version=${versionOf(image)}`;
+    const build = async () =>
+      built(
+        await downloadOr(MODULES[name] ?? name, versionOf(image)),
+        name,
+        `./cmd/${name}`,
+        "-mod=readonly",
+        linker,
+      );
+    ofImages.set(image, (name === REGISTRAR && officialProgram) || (await build()));
   }
   const snapshotObjects = snapshots.flatMap((text) => objectsIn(text));
   return { tests, ginkgo, agnhost, registrarImages, ofImages, snapshotObjects };

@@ -3,10 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTempFolder } from "../../support/temp-folder";
 
+/** Where the plan is written, and the reports, in the forms of JUnit and of ginkgo. */
+export const REPORTS = join(__dirname, "..", "reports");
+
 export interface Plan {
   readonly tests: string;
   readonly ginkgo: string;
-  readonly reports: string;
   readonly objects: readonly object[];
   readonly flags: readonly string[];
   readonly testFlags: readonly string[];

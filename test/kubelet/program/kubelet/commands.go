@@ -16,7 +16,6 @@ import (
 //	{"command":"unmount","volume":"..."}                            the same one
 //	{"command":"replaceNode"}                                       the Node is deleted and made again, with another UID
 //	{"command":"collect"}                                           the garbage collector removes a CSINode of a deleted Node
-//	{"command":"period","driver":"...","seconds":10}                nodeAllocatableUpdatePeriodSeconds of its CSIDriver
 type command struct {
 	Command string  `json:"command"`
 	Stage   string  `json:"stage"`
@@ -63,10 +62,6 @@ func obey(in io.Reader, events *printer, pending *faults, volumes *volumes, clus
 			}
 		case line.Command == "collect":
 			if err := cluster.collect(); err != nil {
-				result["error"] = err.Error()
-			}
-		case line.Command == "period":
-			if err := cluster.setPeriod(line.Driver, int64(line.Seconds)); err != nil {
 				result["error"] = err.Error()
 			}
 		default:
