@@ -1,59 +1,37 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ApiCall, createApiClient } from "../../src/kube-api/client";
 import { programPath } from "../cluster/support/build";
-import { type ControlPlane, startControlPlane } from "../cluster/support/control-plane";
 import { fencesIn, isShownBy, readText } from "../docs/markdown";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { allTests } from "../support/each-test";
 import { type ClusterWriter, makeSickCluster } from "../tools/doctor/cluster/sick-cluster";
 import { startCommand } from "../tools/support/command";
+import { createAdmin, startApiServer } from "./support/cluster";
 
 const DOCTOR = join(__dirname, "..", "tools", "doctor", "cluster");
 /** What the same test without Go plays again; RECORD=1 writes it anew. */
 const RECORDED = () =>
-  process.env.RECORD ? join(DOCTOR, "recorded", "sick-cluster.json") : folder.at("recorded.json");
+  process.env.RECORD ? join(DOCTOR, "recorded", "sick-cluster.json") : controlPlane.at("recorded.json");
 
-let folder: TempFolder;
-let controlPlane: ControlPlane;
-let writer: ReturnType<typeof createApiWriter>;
+const controlPlane = allTests(startApiServer);
 beforeAll(async () => {
-  folder = await createTempFolder();
-  controlPlane = await startControlPlane({ folder: folder.path });
-  writer = createApiWriter(controlPlane);
+  const { admin, must, create, patch } = createAdmin(controlPlane);
+  const merge = (path: string, body: object) => must(patch(path, "merge-patch", body));
+  const writer: ClusterWriter = {
+    create: async (path, body) => (await create(path, body)) as never,
+    setStatus: async (path, status) => void (await merge(`${path}/status`, { status })),
+  };
   await makeSickCluster(writer, Date.now());
+  admin.close();
   const real = `exec "${programPath("kubernetes")}" kubectl "$@"`;
-  writeFileSync(folder.at("kubectl"), `#!/bin/sh\n${real}\n`, { mode: 0o755 });
-  const variables = `REAL_KUBECTL="${folder.at("kubectl")}" ANSWERS="${RECORDED()}"`;
+  writeFileSync(controlPlane.at("kubectl"), `#!/bin/sh\n${real}\n`, { mode: 0o755 });
+  const variables = `REAL_KUBECTL="${controlPlane.at("kubectl")}" ANSWERS="${RECORDED()}"`;
   const recording = `${variables} exec "${process.execPath}" "${DOCTOR}/fake-kubectl.cjs" "$@"`;
-  mkdirSync(folder.at("recording"));
-  writeFileSync(folder.at("recording", "kubectl"), `#!/bin/sh\n${recording}\n`, { mode: 0o755 });
+  mkdirSync(controlPlane.at("recording"));
+  writeFileSync(controlPlane.at("recording", "kubectl"), `#!/bin/sh\n${recording}\n`, { mode: 0o755 });
 });
-afterAll(async () => {
-  writer[Symbol.dispose]();
-  await controlPlane.close();
-  await folder[Symbol.asyncDispose]();
-});
-
-function createApiWriter({ url, caFile, adminToken }: ControlPlane): ClusterWriter & Disposable {
-  const authority = { kind: "file", path: caFile } as const;
-  const client = createApiClient({ server: url, authority, token: { kind: "value", value: adminToken } });
-  const { signal } = new AbortController();
-  const send = async (call: ApiCall) => {
-    const answer = await client.call(call, signal);
-    if (answer.kind === "failed") throw new Error(`${call.method} ${call.path}: ${answer.failure.message}`);
-    return answer.value as never;
-  };
-  const contentType = "application/merge-patch+json";
-  return {
-    create: (path, body) => send({ method: "POST", path, body }),
-    setStatus: (path, status) =>
-      send({ method: "PATCH", path: `${path}/status`, body: { status }, contentType }),
-    [Symbol.dispose]: client.close,
-  };
-}
 
 async function doctor(...words: readonly string[]) {
-  const PATH = `${folder.at("recording")}:${process.env.PATH}`;
+  const PATH = `${controlPlane.at("recording")}:${process.env.PATH}`;
   const env = { PATH, KUBECONFIG: controlPlane.kubeconfig("admin"), FORCE_COLOR: "" };
   using command = startCommand(["doctor", "--cluster", ...words], env);
   const code = await command.exitCode();
@@ -63,8 +41,8 @@ async function doctor(...words: readonly string[]) {
 /** A kubeconfig that is the administrator's but for this. */
 async function changed(change: object): Promise<string> {
   const own = JSON.parse(await controlPlane.kubectl("config", "view", "--raw", "-o", "json"));
-  writeFileSync(folder.at("changed.kubeconfig"), JSON.stringify({ ...own, ...change }));
-  return `--kubeconfig=${folder.at("changed.kubeconfig")}`;
+  writeFileSync(controlPlane.at("changed.kubeconfig"), JSON.stringify({ ...own, ...change }));
+  return `--kubeconfig=${controlPlane.at("changed.kubeconfig")}`;
 }
 
 test("a real cluster in which several things are wrong: docs/doctor.md has what it says", async () => {

@@ -2,26 +2,25 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readText } from "../docs/markdown";
+import { allTests } from "../support/each-test";
 import { describeSandbox } from "../support/sandbox/describe-sandbox";
 import { ENTRY, NODE } from "../support/sandbox/image-root";
 import { makeMountPoints } from "../support/sandbox/sandbox";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { createTempFolder } from "../support/temp-folder";
 import { createBuildah } from "./support/buildah";
 import { buildRegistrar } from "./support/stand-in-bases";
 
-const BUILDING_MS = 600_000;
 const IMAGE = "localhost/registrar";
 /** Which Node the image gets: `IMAGE_NODE=/path/to/node npm run test:image`, or the one that runs this. */
 const node = process.env.IMAGE_NODE ?? process.execPath;
 
-let folder: TempFolder;
+const folder = allTests(createTempFolder);
 let image: Image;
 let root: string;
 /** The image that docs/charts.md makes of it, for charts without a value for arguments. */
 let derived: Image;
 
-beforeAll(async () => {
-  folder = await createTempFolder();
+beforeAll(() => {
   root = folder.at("root");
   const buildah = createBuildah(folder.path);
   buildRegistrar(buildah, IMAGE, node, folder.path);
@@ -35,8 +34,7 @@ beforeAll(async () => {
   buildah.build(`${IMAGE}:derived`, {}, folder.at("derived"));
   buildah.write(`${IMAGE}:derived`, folder.at("derived-layout"));
   derived = readImage(folder.at("derived-layout"));
-}, BUILDING_MS);
-afterAll(() => folder[Symbol.asyncDispose](), BUILDING_MS);
+});
 
 function runInside(...program: readonly string[]) {
   const asRoot = process.geteuid?.() === 0 ? [] : ["--user", "--map-root-user"];

@@ -6,5 +6,7 @@ module.exports = {
   rootDir: "../..",
   testMatch: ["<rootDir>/test/image/**/*.test.ts"],
   testPathIgnorePatterns: [],
+  // A release builds for minutes.
+  testTimeout: 1_800_000,
   globalSetup: "<rootDir>/test/image/support/global-setup.ts",
 };

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { allTests } from "../support/each-test";
 import { whereIs } from "../support/sandbox/program-files";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { createTempFolder } from "../support/temp-folder";
 import {
   CACHE,
   installPrograms,
@@ -14,26 +15,18 @@ import {
 import type { ForeignNode } from "./support/stand-in-bases";
 
 /** The steps of release.yml, as its scripts, from stand-in bases to a registry on this machine and back. */
-const RELEASING_MS = 1_800_000;
 const GOAL_BYTES = 35e6;
 const node = process.env.IMAGE_NODE ?? process.execPath;
 const arm64 = findArm64();
 const platforms = ["linux/amd64", ...(arm64 ? ["linux/arm64"] : [])];
 
-let folder: TempFolder;
 let release: LocalRelease;
-
+afterAll(() => release?.stop()); // Before its folder is removed.
+const folder = allTests(createTempFolder);
 beforeAll(async () => {
-  folder = await createTempFolder();
   installPrograms("cosign");
   release = await releaseLocally(folder, { node, platforms, arm64 });
-}, RELEASING_MS);
-afterAll(async () => {
-  await release?.stop();
-  await folder[Symbol.asyncDispose]();
-}, RELEASING_MS);
-
-jest.setTimeout(RELEASING_MS);
+});
 
 test("what was pushed registers a driver, on each architecture, before it has a tag", async () => {
   const tried = ["--version", "doctor -f", "registration"];

@@ -1,8 +1,11 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { readText } from "../docs/markdown";
+import { succeeded } from "../package/support/packed-package";
+import { run } from "../package/support/run";
 import { createTempFolder } from "../support/temp-folder";
 
 // The steps of release.yml that ask npm, against registries on this machine that answer as npm's does.
@@ -32,8 +35,8 @@ async function startRegistry({ versions, takes }: Registry, own = "") {
       response.end(JSON.stringify(isFound ? known : { error: "Not found" }));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { readonly port: number };
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
   return { port, put, [Symbol.dispose]: () => void server.close() };
 }
 
@@ -41,23 +44,18 @@ async function startRegistry({ versions, takes }: Registry, own = "") {
 async function step(registry: Registry, verb: "check" | "publish") {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("package.json"), JSON.stringify({ name, version }));
-  const npm = (words: readonly string[], env: NodeJS.ProcessEnv) =>
-    new Promise<{ readonly failed: boolean; readonly text: string }>((resolve) => {
-      const [program = "", ...more] = words;
-      execFile(program, more, { env, cwd: folder.path }, (error, stdout, stderr) =>
-        resolve({ failed: error !== null, text: stdout + stderr }),
-      );
-    });
-  await npm(["npm", "pack", "--silent"], process.env);
+  const cwd = folder.path;
+  succeeded(await run("npm", ["pack", "--silent"], { cwd }));
   const tarball = folder.at(`${name}-${version}.tgz`);
   const own = `sha512-${createHash("sha512").update(readFileSync(tarball)).digest("base64")}`;
   using started = await startRegistry(registry, own);
   if (registry.isAway) started[Symbol.dispose]();
   const url = `//127.0.0.1:${started.port}/`;
-  const env = { ...process.env, npm_config_registry: `http:${url}`, npm_config_fetch_retries: "0" };
+  const env = { npm_config_registry: `http:${url}`, npm_config_fetch_retries: "0" };
   const script = `${__dirname}/../../scripts/release/package.mjs`;
   const flags = verb === "publish" ? [tarball, "--", `--${url}:_authToken=x`] : [];
-  return { ...(await npm([process.execPath, script, verb, ...flags], env)), put: started.put };
+  const { code, stdout, stderr } = await run(process.execPath, [script, verb, ...flags], { cwd, env });
+  return { failed: code !== 0, text: stdout + stderr, put: started.put };
 }
 
 const FIRST = { takes: false };

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fetchNode } from "../matrix/nodes";
 import { packPackage, ROOT, succeeded } from "../package/support/packed-package";
 import { type Finished, run } from "../package/support/run";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { allTests } from "../support/each-test";
+import { createTempFolder } from "../support/temp-folder";
 
 const SAME_PROGRAM = ["nodenext", "bundled", "strip-types"];
 
@@ -11,16 +12,14 @@ const SAME_PROGRAM = ["nodenext", "bundled", "strip-types"];
 const TOOLS = ["typescript@7", "vitest@4", "jest@29", "esbuild@0.28", "@types/node@24"];
 const REGISTERED = '[{"name":"x.csi","nodeID":"n1","topologyKeys":[]}]\n';
 
-let workspace: TempFolder;
+const workspace = allTests(createTempFolder);
 beforeAll(async () => {
-  workspace = await createTempFolder();
   await using packed = await packPackage();
   await writeFile(workspace.at("package.json"), "{}\n");
   const quietly = ["--no-audit", "--no-fund", "--no-package-lock", "--prefer-offline"];
   const install = ["install", ...quietly, packed.tarball, ...TOOLS];
   succeeded(await run("npm", install, { cwd: workspace.path, withinMs: 500_000 }));
 });
-afterAll(() => workspace[Symbol.asyncDispose]());
 
 async function open(name: string) {
   const cwd = workspace.at(name);

@@ -1,9 +1,8 @@
-import { join } from "node:path";
 import type { ApiAccess } from "../../../src/kube-api/access";
 import { type ApiClient, createApiClient } from "../../../src/kube-api/client";
 import type { Outcome } from "../../../src/kube-api/failure";
 import { parseNode, type Taint } from "../../../src/node-readiness/node-api";
-import { startControlPlane } from "../../cluster/support/control-plane";
+import { type ControlPlane, startControlPlane } from "../../cluster/support/control-plane";
 import { objectsIn } from "../../cluster/support/objects";
 import { DRIVER } from "../../node-readiness/support/controlled-registrations";
 import { type FixtureOptions, startReadiness } from "../../node-readiness/support/fixture";
@@ -36,40 +35,55 @@ export async function startKeeper(cluster: Cluster, options: FixtureOptions = {}
   return startReadiness({ startupTaints: ["{driver}/agent-not-ready"], ...options, access });
 }
 
-/** Starts it, with two Nodes and on each a pod of the DaemonSet's service account. */
-async function startCluster() {
-  const { stdout: yaml } = await runCommand("manifest", ...MANIFEST);
+/** An API server in a folder that is removed with it. */
+export async function startApiServer(nodes: readonly string[] = []) {
   const folder = await createTempFolder();
-  const controlPlane = await startControlPlane({ folder: folder.path, nodes: NODES });
-  const authority = { kind: "file", path: controlPlane.caFile } as const;
-  const accessBy = (value: string): ApiAccess => ({
-    server: controlPlane.url,
-    authority,
-    token: { kind: "value", value },
-  });
-  const admin = createApiClient(accessBy(controlPlane.adminToken));
+  const controlPlane = await startControlPlane({ folder: folder.path, nodes });
+  const close = async () => {
+    await controlPlane.close();
+    await folder[Symbol.asyncDispose]();
+  };
+  return { ...controlPlane, at: folder.at, [Symbol.asyncDispose]: close };
+}
+
+/** The calls of an administrator; those that fail throw, except patches. */
+export function createAdmin({ url: server, caFile, adminToken }: ControlPlane) {
+  const authority = { kind: "file", path: caFile } as const;
+  const accessBy = (value: string): ApiAccess => ({ server, authority, token: { kind: "value", value } });
+  const admin = createApiClient(accessBy(adminToken));
   const { signal } = new AbortController();
   const must = async (answer: Promise<Outcome<unknown>>): Promise<unknown> => {
     const got = await answer;
     if (got.kind === "failed") throw new Error(`${got.failure.kind}: ${got.failure.message}`);
     return got.value;
   };
-  const read = (path: string) => must(admin.call({ method: "GET", path }, signal));
-  const patch = (path: string, type: string, body: object, client = admin) =>
-    client.call({ method: "PATCH", path, body, contentType: `application/${type}+json` }, signal);
-  const create = (path: string, body: object) => must(admin.call({ method: "POST", path, body }, signal));
+  return {
+    ...{ authority, accessBy, admin, must },
+    read: (path: string) => must(admin.call({ method: "GET", path }, signal)),
+    create: (path: string, body: object, client = admin) =>
+      must(client.call({ method: "POST", path, body }, signal)),
+    patch: (path: string, type: string, body: object, client = admin) =>
+      client.call({ method: "PATCH", path, body, contentType: `application/${type}+json` }, signal),
+  };
+}
+
+/** Starts it, with two Nodes and on each a pod of the DaemonSet's service account. */
+async function startCluster() {
+  const { stdout: yaml } = await runCommand("manifest", ...MANIFEST);
+  const controlPlane = await startApiServer(NODES);
+  const { authority, accessBy, admin, must, read, create, patch } = createAdmin(controlPlane);
   const kubelets: Record<string, ApiClient> = {};
   for (const node of NODES) {
     await create("/api/v1/nodes", { kind: "Node", apiVersion: "v1", metadata: { name: node } });
     const file = (kind: string) =>
-      ({ kind: "file", path: join(folder.path, "pki", `node-${node}.${kind}`) }) as const;
+      ({ kind: "file", path: controlPlane.at("pki", `node-${node}.${kind}`) }) as const;
     const identity = { certificate: file("crt"), key: file("key") };
     kubelets[node] = createApiClient({ server: controlPlane.url, authority, ...identity });
   }
 
   const apply = (text: string) => controlPlane.apply(objectsIn(text));
   await apply(yaml).catch(async (error) => {
-    await controlPlane.close();
+    await controlPlane[Symbol.asyncDispose]();
     throw error;
   });
   for (const node of NODES)
@@ -105,9 +119,9 @@ async function startCluster() {
       const kubelet = kubelets[name] ?? admin;
       const { uid } = await node(name);
       const body = csiNode(name, Object.fromEntries(drivers.map((driver) => [driver, name])), uid);
-      const created = await kubelet.call({ method: "POST", path: csiNodePath, body }, signal);
-      if (created.kind === "failed")
-        await must(patch(`${csiNodePath}/${name}`, "merge-patch", body, kubelet));
+      await create(csiNodePath, body, kubelet).catch(() =>
+        must(patch(`${csiNodePath}/${name}`, "merge-patch", body, kubelet)),
+      );
     },
     writeStatus: (name: string, status: object) =>
       must(patch(`/api/v1/nodes/${name}/status`, "strategic-merge-patch", { status }, kubelets[name])),
@@ -115,8 +129,7 @@ async function startCluster() {
       must(patch(`/api/v1/nodes/${name}`, "merge-patch", { spec: { taints } })),
     [Symbol.asyncDispose]: async () => {
       for (const client of [admin, ...Object.values(kubelets)]) client.close();
-      await controlPlane.close();
-      await folder[Symbol.asyncDispose]();
+      await controlPlane[Symbol.asyncDispose]();
     },
   };
 }

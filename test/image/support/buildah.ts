@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../../docs/markdown";
@@ -11,10 +11,14 @@ export type Buildah = ReturnType<typeof createBuildah>;
 const EXTRA_CERTIFICATES = "/etc/extra-certificates.pem";
 
 /** Overlays, where this user may mount them: vfs copies the whole root for each step of a Dockerfile. */
-export function storageDriver(folder: string): "overlay" | "vfs" {
+function storageSettings(folder: string): string {
   const tried = ["--root", join(folder, "tried"), "--runroot", join(folder, "tried-run")];
-  const words = [...tried, "--storage-driver=overlay", "info"];
-  return spawnSync("buildah", words, { stdio: "ignore" }).status === 0 ? "overlay" : "vfs";
+  const { status } = spawnSync("buildah", [...tried, "--storage-driver=overlay", "info"], {
+    stdio: "ignore",
+  });
+  const driver = status === 0 ? "overlay" : "vfs";
+  const [root, run] = ["store", "run"].map((name) => join(folder, name));
+  return `[storage]\ndriver = "${driver}"\ngraphroot = "${root}"\nrunroot = "${run}"\n`;
 }
 
 export function unmountBelow(folder: string): void {
@@ -23,29 +27,35 @@ export function unmountBelow(folder: string): void {
     if (point.startsWith(`${folder}/`)) spawnSync("umount", ["--lazy", point]);
 }
 
-export function createBuildah(folder: string) {
-  const folders = ["--root", join(folder, "store"), "--runroot", join(folder, "run")];
-  const store = [...folders, `--storage-driver=${storageDriver(folder)}`];
-  const env = { ...process.env, BUILDAH_ISOLATION: "chroot" };
+/** Runs buildah with a store in `folder`; `env` is for other programs that are to use it. */
+export function createBuildah(folder: string, variables: NodeJS.ProcessEnv = {}) {
+  const settings = join(folder, "storage.conf");
+  writeFileSync(settings, storageSettings(folder));
+  const own = { BUILDAH_ISOLATION: "chroot", CONTAINERS_STORAGE_CONF: settings };
+  const env = { ...process.env, ...own, ...variables };
   const options = { cwd: ROOT, env, encoding: "utf8", stdio: "pipe", maxBuffer: 2 ** 26 } as const;
   const buildah = (...args: readonly string[]) => {
     try {
-      return execFileSync("buildah", [...store, ...args], options).trim();
+      return execFileSync("buildah", args, options).trim();
     } catch (error) {
       unmountBelow(folder);
       throw error;
     }
   };
+  /** Makes an image of a root folder, whose programs run with these variables: its ID. */
+  const commit = (root: string, variables: Variables = {}, ...flags: readonly string[]) => {
+    const container = buildah("from", "scratch");
+    buildah("copy", "-q", container, root, "/");
+    const settings = Object.entries(variables).map(([key, value]) => `--env=${key}=${value}`);
+    buildah("config", ...settings, ...flags, container);
+    return buildah("commit", "-q", "--rm", container);
+  };
   return {
-    /** Makes an image of a root folder, whose programs run with these variables; `entrypoint` is what a container runs. */
+    ...{ env, buildah, commit },
+    /** The same with a name; `entrypoint` is what a container runs. */
     imageOf: (root: string, name: string, variables: Variables, entrypoint?: readonly string[]) => {
-      const container = buildah("from", "scratch");
-      buildah("copy", "-q", container, root, "/");
-      const flags = Object.entries(variables).map(([key, value]) => `--env=${key}=${value}`);
-      if (entrypoint) flags.push(`--entrypoint=${JSON.stringify(entrypoint)}`);
-      buildah("config", ...flags, container);
-      buildah("commit", "-q", container, name);
-      buildah("rm", container);
+      const flags = entrypoint ? [`--entrypoint=${JSON.stringify(entrypoint)}`] : [];
+      buildah("tag", commit(root, variables, ...flags), name);
     },
     build: (name: string, args: Variables, context = ".") => {
       const flags = Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`);

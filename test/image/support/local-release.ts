@@ -5,15 +5,14 @@ import { join } from "node:path";
 import { ROOT } from "../../docs/markdown";
 import { eventually } from "../../support/eventually";
 import type { TempFolder } from "../../support/temp-folder";
-import { npmSettings, storageDriver, unmountBelow } from "./buildah";
-import { type ForeignNode, makeRegistrarBases } from "./stand-in-bases";
+import { createBuildah, npmSettings, unmountBelow } from "./buildah";
+import { type ForeignNode, LABELS, makeRegistrarBases } from "./stand-in-bases";
 
 export const CACHE = join(ROOT, "node_modules", ".cache", "release");
 const PROGRAMS = {
   registry: "github.com/distribution/distribution/v3/cmd/registry@v3.1.2",
   cosign: "github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3",
 };
-const LABELS = { VERSION: "v1.2.3", REVISION: "abc", SOURCE: "https://example.com/registrar" };
 export const NAMES = ["team/registrar", "team/csi-node-driver-registrar"] as const;
 
 /** A registry on this machine with the release's first step done in it: images, built, and pushed by their digests. */
@@ -37,20 +36,10 @@ export async function releaseLocally(folder: TempFolder, options: ReleaseOptions
 }
 
 function buildAndPush(folder: TempFolder, host: string, { node, platforms, arm64 }: ReleaseOptions) {
-  const env = {
-    ...process.env,
-    ...{ PATH: `${CACHE}:${process.env.PATH}`, COSIGN_PASSWORD: "", BUILDAH_ISOLATION: "chroot" },
-    ...containersSettings(folder, host),
+  const { env, buildah, commit } = createBuildah(folder.path, {
+    ...{ PATH: `${CACHE}:${process.env.PATH}`, COSIGN_PASSWORD: "", HOME: homeOf(folder, host) },
     ...{ ...LABELS, PLATFORMS: platforms.join() },
-  };
-  const buildah = (...args: readonly string[]) =>
-    execFileSync("buildah", args, { env, encoding: "utf8" }).trim();
-  const commit = (root: string, ...settings: readonly string[]) => {
-    const container = buildah("from", "scratch");
-    buildah("copy", "-q", container, root, "/");
-    buildah("config", ...settings, container);
-    return buildah("commit", "-q", "--rm", container);
-  };
+  });
   const script = (name: string, ...args: readonly string[]) => {
     const options = { cwd: ROOT, env, encoding: "utf8", maxBuffer: 2 ** 26 } as const;
     const words = [join("scripts", "release", name), ...args];
@@ -67,8 +56,7 @@ function buildAndPush(folder: TempFolder, host: string, { node, platforms, arm64
   for (const name of ["build", "runtime"] as const) {
     buildah("manifest", "create", name);
     for (const [architecture, { [name]: base }] of bases) {
-      const variables = Object.entries(base.variables).map(([key, value]) => `--env=${key}=${value}`);
-      const image = commit(base.root, `--arch=${architecture}`, ...variables);
+      const image = commit(base.root, base.variables, `--arch=${architecture}`);
       buildah("manifest", "add", `--arch=${architecture}`, "--os=linux", name, image);
     }
     buildah("manifest", "push", "-q", "--all", name, `docker://${host}/${name}:1`);
@@ -143,13 +131,10 @@ async function startRegistry(folder: TempFolder) {
   return { host, stop };
 }
 
-function containersSettings(folder: TempFolder, host: string) {
-  const storage = folder.at("storage.conf");
-  const home = folder.at("home");
-  mkdirSync(join(home, ".config", "containers"), { recursive: true });
-  const [driver, root, run] = [storageDriver(folder.path), folder.at("store"), folder.at("run")];
-  writeFileSync(storage, `[storage]\ndriver = "${driver}"\ngraphroot = "${root}"\nrunroot = "${run}"\n`);
-  const registries = join(home, ".config", "containers", "registries.conf");
-  writeFileSync(registries, `[[registry]]\nlocation = "${host}"\ninsecure = true\n`);
-  return { CONTAINERS_STORAGE_CONF: storage, HOME: home };
+/** A home folder whose settings allow the registry to speak plain HTTP. */
+function homeOf(folder: TempFolder, host: string): string {
+  const settings = folder.at("home", ".config", "containers");
+  mkdirSync(settings, { recursive: true });
+  writeFileSync(join(settings, "registries.conf"), `[[registry]]\nlocation = "${host}"\ninsecure = true\n`);
+  return folder.at("home");
 }

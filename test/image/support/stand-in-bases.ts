@@ -26,6 +26,9 @@ const NAME_SERVICE = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
 
 export const BASE_DATA: readonly string[] = ["/usr/share/zoneinfo", "/etc/ssl/certs/ca-certificates.crt"];
 
+/** What a build says of the image that it makes. */
+export const LABELS = { VERSION: "v1.2.3", REVISION: "abc", SOURCE: "https://example.com/registrar" };
+
 const fileOf = (program: string) => realpathSync(whereIs(program) ?? program);
 
 /** Node of another architecture, with the folder of its libraries and a strip for it; programs besides Node stay this machine's. */
@@ -122,6 +125,6 @@ export function buildRegistrar(buildah: Buildah, image: string, node: string, fo
   buildah.build(image, {
     BUILD_IMAGE: "localhost/build-base",
     RUNTIME_IMAGE: "localhost/runtime-base",
-    ...{ VERSION: "v1.2.3", REVISION: "abc", SOURCE: "https://example.com/registrar" },
+    ...LABELS,
   });
 }
