@@ -2,11 +2,9 @@ import { readdirSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
-import { ROOT, readText } from "./docs/markdown";
+import { dependencies, devDependencies } from "../package.json";
+import { ROOT } from "./docs/markdown";
 
-const { dependencies, devDependencies } = JSON.parse(readText("package.json")) as Readonly<
-  Record<"dependencies" | "devDependencies", Readonly<Record<string, string>>>
->;
 /** What jest and tsc load by a name in their settings, types that a test names, and programs that are run and not imported. */
 const NOT_IMPORTED = [
   ...["@biomejs/biome", "@grafana/schema", "@types/jest", "@types/node", "@types/yargs"],

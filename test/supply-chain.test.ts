@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import manifest from "../package.json";
 import { codeIn, ROOT, readText, rowsIn } from "./docs/markdown";
 import { createTempFolder } from "./support/temp-folder";
 
@@ -13,8 +14,6 @@ interface LockedPackage {
   readonly hasInstallScript?: boolean;
 }
 
-type Field = "scripts" | "dependencies" | "devDependencies" | "allowScripts";
-const manifest: Readonly<Record<Field, object>> = JSON.parse(readText("package.json"));
 const lockedIn = (lockFile: string): Readonly<Record<string, LockedPackage>> => {
   const { "": _us, ...packages } = JSON.parse(readText(lockFile)).packages;
   return packages;

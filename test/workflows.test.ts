@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { scripts } from "../package.json";
 import { ROOT, readText } from "./docs/markdown";
 
 interface Job {
@@ -13,7 +14,6 @@ interface Job {
 const FOLDER = ".github/workflows";
 const FILES = readdirSync(join(ROOT, FOLDER)).map((name) => `${FOLDER}/${name}`);
 const GIVEN = ["contents read", "contents write", "id-token write", "issues write", "security-events write"];
-const { scripts } = JSON.parse(readText("package.json")) as { scripts: Record<string, string> };
 
 test("every suite that package.json has runs for a change or every week", () => {
   const ran = [".ci/run", `${FOLDER}/weekly.yml`, `${FOLDER}/upkeep.yml`].map(readText).join();

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
+import { scripts, version } from "../../package.json";
 import { COMMANDS } from "../../src/cli/commands";
 import { createRoutes } from "../../src/diagnostics";
 import { parseFlags } from "../../src/flags/table";
@@ -41,10 +42,6 @@ const NOT_DEPRECATED = {
   mode: expect.stringMatching(/^(?:health-probe|ready-probe)?$/),
 };
 
-const { scripts, version } = JSON.parse(readText("package.json")) as {
-  scripts: Record<string, string>;
-  version: string;
-};
 const dockerfile = readText("Dockerfile");
 const PATHS = [
   ...createRoutes(

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { EXPECTED } from "../../bench/soak/logs";
+import { engines } from "../../package.json";
 import { METRICS } from "../../src/diagnostics/metric-table";
 import { flagTable } from "../../src/flags/table";
 import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
@@ -38,7 +39,6 @@ test("the guide to node-wide mode counts the deployments that its pattern fits, 
 });
 
 test("the support policy names the Node that the package asks for, and those of the matrix", () => {
-  const { engines } = JSON.parse(readText("package.json")) as { readonly engines: { readonly node: string } };
   const policy = readText("docs/compatibility.md").replace(/\s+/g, " ");
   expect(policy).toContain(`| ${engines.node.slice(2, -2)} or newer |`);
   expect(policy).toContain(`tests with ${NODE_LINES.slice(0, -1).join(", ")} and ${NODE_LINES.at(-1)}.`);

@@ -1,11 +1,12 @@
 import { release } from "node:os";
 import { grid, writeFigures } from "../../bench/figures";
+import { version } from "../../package.json";
+import { ROOT } from "../docs/markdown";
 import { DRIVER_SERVERS } from "../drivers/support/servers";
 import { buildPrograms } from "../kubelet/support/build";
 import { allVersions, newestVersion } from "../kubelet/support/versions";
 import { installPackage } from "../matrix/installation";
 import { fetchNode, NODE_LINES } from "../matrix/nodes";
-import { packageJson, ROOT } from "../package/support/packed-package";
 import { run } from "../package/support/run";
 import { print, runWithFlags, tryRows } from "../support/run-main";
 import { DRIVERS } from "./drivers";
@@ -50,7 +51,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   const day = new Date().toISOString().slice(0, 10);
   const place = `Linux ${release().split("-")[0]}, ${process.arch}`;
-  const summary = `Played on ${day} in ${seconds} s, on ${place}: registrar ${packageJson.version}`;
+  const summary = `Played on ${day} in ${seconds} s, on ${place}: registrar ${version}`;
   const figures = interopText(cells, summary);
   print(`\n${figures}`);
   if (cells.some(({ outcome }) => outcome === "failed")) throw new Error("a registration failed");

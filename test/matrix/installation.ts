@@ -1,4 +1,5 @@
-import { packPackage, ROOT, succeeded } from "../package/support/packed-package";
+import { ROOT } from "../docs/markdown";
+import { packPackage, succeeded } from "../package/support/packed-package";
 import { run } from "../package/support/run";
 import { createTempFolder } from "../support/temp-folder";
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { delimiter, join } from "node:path";
-import { packageJson, ROOT, succeeded } from "../package/support/packed-package";
+import { version } from "../../package.json";
+import { ROOT } from "../docs/markdown";
+import { succeeded } from "../package/support/packed-package";
 import { run } from "../package/support/run";
 import { LONGEST_LIFE_MS, spawnProcess } from "../support/child-process";
 import { runWithFlags, tryRows } from "../support/run-main";
@@ -60,7 +62,7 @@ async function runInEmptyFolder(node: NodeRelease, command: string, ...words: re
 /** By its link, as people call it: the first line of the program must find Node in PATH. */
 async function printVersion(node: NodeRelease, { command }: Installation): Promise<string> {
   const { stdout } = await runInEmptyFolder(node, command, "--version");
-  assert.equal(/^\S+ v(\S+)\n$/.exec(stdout)?.[1], packageJson.version);
+  assert.equal(/^\S+ v(\S+)\n$/.exec(stdout)?.[1], version);
   return "ok";
 }
 

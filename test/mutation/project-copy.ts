@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT, succeeded } from "../package/support/packed-package";
+import { ROOT } from "../docs/markdown";
+import { succeeded } from "../package/support/packed-package";
 import { run } from "../package/support/run";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 

@@ -1,10 +1,11 @@
 import { lstatSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
-import { linksIn } from "../docs/markdown";
+import { bin, exports as exported, version } from "../../package.json";
+import { linksIn, ROOT } from "../docs/markdown";
 import { allTests } from "../support/each-test";
 import { createTempFolder } from "../support/temp-folder";
 import { packagesOfUsers } from "./support/consumer";
-import { packageJson, packPackage, ROOT, succeeded } from "./support/packed-package";
+import { packPackage, succeeded } from "./support/packed-package";
 import { run } from "./support/run";
 
 const packed = allTests(packPackage);
@@ -14,8 +15,8 @@ beforeAll(() => packed.unpack(folder.path));
 const textOf = (file: string) => readFileSync(folder.at(file), "utf8");
 
 const entryPoints = [
-  ...Object.values(packageJson.bin),
-  ...Object.values(packageJson.exports).flatMap((target) =>
+  ...Object.values(bin),
+  ...Object.values(exported).flatMap((target) =>
     typeof target === "string" ? [target] : Object.values(target),
   ),
 ]
@@ -82,11 +83,11 @@ test("refers to no source map and names no path of the machine that built it", (
 
 test("its commands may be executed, by a link as npx makes it, and need no dependency", async () => {
   await using empty = await createTempFolder();
-  for (const [command, path] of Object.entries(packageJson.bin)) {
+  for (const [command, path] of Object.entries(bin)) {
     expect(lstatSync(folder.at(path)).mode & 0o111).toBe(0o111);
     expect(textOf(path)).toMatch(/^#!\/usr\/bin\/env node\n/);
     symlinkSync(folder.at(path), empty.at(command));
-    const stdout = expect.stringMatching(`^\\S+ v${packageJson.version}\n$`);
+    const stdout = expect.stringMatching(`^\\S+ v${version}\n$`);
     const finished = await run(empty.at(command), ["--version"], { cwd: empty.path });
     expect(finished).toEqual({ code: 0, stdout, stderr: "" });
   }

@@ -1,7 +1,8 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ROOT } from "../docs/markdown";
 import { createTempFolder } from "../support/temp-folder";
-import { ROOT, succeeded } from "./support/packed-package";
+import { succeeded } from "./support/packed-package";
 import { run } from "./support/run";
 
 const API = join("scripts", "api.mjs");

@@ -3,14 +3,12 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readText } from "../docs/markdown";
+import { name, version } from "../../package.json";
 import { succeeded } from "../package/support/packed-package";
 import { run } from "../package/support/run";
 import { createTempFolder } from "../support/temp-folder";
 
 // The steps of release.yml that ask npm, against registries on this machine that answer as npm's does.
-
-const { name, version } = JSON.parse(readText("package.json"));
 
 interface Registry {
   /** The hash of each, by default that of the tarball to publish. Undefined: it does not know the package. */

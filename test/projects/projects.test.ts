@@ -1,7 +1,8 @@
 import { cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ROOT } from "../docs/markdown";
 import { fetchNode } from "../matrix/nodes";
-import { packPackage, ROOT, succeeded } from "../package/support/packed-package";
+import { packPackage, succeeded } from "../package/support/packed-package";
 import { type Finished, run } from "../package/support/run";
 import { allTests } from "../support/each-test";
 import { createTempFolder } from "../support/temp-folder";

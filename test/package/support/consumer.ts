@@ -1,16 +1,14 @@
-import { readFileSync } from "node:fs";
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { packages } from "../../../package-lock.json";
+import { ROOT } from "../../docs/markdown";
 import { createTempFolder } from "../../support/temp-folder";
-import { packPackage, ROOT } from "./packed-package";
+import { packPackage } from "./packed-package";
 import { type RunOptions, run } from "./run";
 
 /** The packages that npm installs with this one, by the lock file: a module that needs another cannot be loaded. */
 export function packagesOfUsers(): readonly string[] {
-  const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
-    readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
-  };
-  return Object.keys(packages).filter((path) => path !== "" && !packages[path]?.dev);
+  return Object.entries(packages).flatMap(([path, one]) => (path === "" || "dev" in one ? [] : [path]));
 }
 
 export async function createConsumer() {

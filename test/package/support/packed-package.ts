@@ -1,17 +1,8 @@
-import { readFileSync } from "node:fs";
 import { cp, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ROOT } from "../../docs/markdown";
 import { createTempFolder } from "../../support/temp-folder";
 import { type Finished, run } from "./run";
-
-export const ROOT = join(__dirname, "..", "..", "..");
-
-/** The fields of package.json that say what the package consists of. */
-export const packageJson: {
-  readonly version: string;
-  readonly bin: Readonly<Record<string, string>>;
-  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
-} = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
 export async function packPackage() {
   const folder = await createTempFolder();
