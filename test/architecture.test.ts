@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { transformSync } from "esbuild";
+import { filesBelow, ROOT, readText } from "./docs/markdown";
 import { expectNothingLeft } from "./support/resources";
 
-const ROOT = join(__dirname, "..");
 const SOURCES = join(ROOT, "src");
 
 /** The rooms of src/ from the ground up. Each imports those before it only. */
@@ -16,13 +16,10 @@ const ROOMS: readonly string[] = [
 /** The tools that a simulated kubelet or driver is for; the event lines are theirs. */
 const SIMULATING = /^tools\/(?:event-lines\.ts|(?:demo|legacy|simulate)\/.*)$/;
 
-const filesIn = (folder: string): readonly string[] =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts"))
-    .sort();
-
-const files = filesIn(SOURCES);
-const textOf = (file: string) => readFileSync(join(SOURCES, file), "utf8");
+const files = filesBelow("src", ".ts")
+  .map((file) => relative("src", file))
+  .sort();
+const textOf = (file: string) => readText(join("src", file));
 const partOf = (file: string) => file.split("/")[0] ?? file;
 
 function importsOf(file: string): readonly string[] {
@@ -180,11 +177,8 @@ test("no two files export the same name", () => {
 });
 
 test("no file is longer than 350 lines, tests included", () => {
-  const all = [
-    ...files.map((file) => join("src", file)),
-    ...filesIn(__dirname).map((file) => join("test", file)),
-  ];
-  const linesOf = (file: string) => readFileSync(join(ROOT, file), "utf8").trimEnd().split("\n").length;
+  const all = ["src", "test"].flatMap((folder) => filesBelow(folder, ".ts"));
+  const linesOf = (file: string) => readText(file).trimEnd().split("\n").length;
   expect(all.filter((file) => linesOf(file) > 350)).toEqual([]);
 });
 

@@ -1,7 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { filesBelow, readText } from "./docs/markdown";
 
-const SOURCES = join(__dirname, "..", "src");
 const MOST = 60;
 /** Of a function with inner functions, which must be short themselves. */
 const MOST_OF_FACTORY = 100;
@@ -31,11 +29,8 @@ function functionsIn(lines: readonly string[]): readonly Function[] {
 const lengthOf = ({ first, last }: Function) => last - first + 1;
 
 test(`a function has at most ${MOST} lines, one with inner functions ${MOST_OF_FACTORY}`, () => {
-  const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter((file) =>
-    file.endsWith(".ts"),
-  );
-  const long = files.flatMap((file) => {
-    const functions = functionsIn(readFileSync(join(SOURCES, file), "utf8").split("\n"));
+  const long = filesBelow("src", ".ts").flatMap((file) => {
+    const functions = functionsIn(readText(file).split("\n"));
     return functions.flatMap((one) => {
       const inner = functions.filter(({ first, last }) => first > one.first && last < one.last);
       const most = inner.length > 1 ? MOST_OF_FACTORY : MOST;

@@ -1,5 +1,3 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { scripts, version } from "../../package.json";
 import { COMMANDS } from "../../src/cli/commands";
@@ -8,7 +6,7 @@ import { parseFlags } from "../../src/flags/table";
 import { pairPatterns } from "../../src/host-path/path-pattern";
 import { silentLogger } from "../../src/logging/logger";
 import { runCommand } from "../support/run-command";
-import { DOCUMENTS, fencesIn, isThere, ROOT, readText } from "./markdown";
+import { DOCUMENTS, fencesIn, filesBelow, isThere, readText } from "./markdown";
 
 /** One command of a line of shell: its words, without quotes, redirections and assignments in front. */
 type Words = readonly string[];
@@ -134,9 +132,7 @@ test("every fence says what is in it", () => {
 
 const PIECES = [
   ...DOCUMENTS.flatMap((path) => fencesIn(readText(path), "yaml")),
-  ...readdirSync(join(ROOT, "examples"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".yaml"))
-    .map((name) => readText(`examples/${name}`)),
+  ...filesBelow("examples", ".yaml").map(readText),
 ];
 const READ = PIECES.flatMap((text) => parseAllDocuments(text));
 

@@ -1,7 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { DOCUMENTS, ROOT, readText } from "./markdown";
+import { DOCUMENTS, filesBelow, ROOT, readText } from "./markdown";
 
 // A figure with a unit in the README and the pages was measured by a command that wrote it into a table, or is a constant of
 // the code. All others go stale unseen, unless another program has them.
@@ -52,10 +50,7 @@ function figuresInTables(text: string): readonly string[] {
 
 /** Constants of the code: durations, sizes and CPU on lines that name them so, and figures in its texts. */
 function figuresInSource(): readonly string[] {
-  const files = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
-  const lines = files
-    .filter((name) => name.endsWith(".ts"))
-    .flatMap((name) => readText(join("src", name)).split("\n"));
+  const lines = filesBelow("src", ".ts").flatMap((path) => readText(path).split("\n"));
   return lines.flatMap((line) => {
     const texts = line.match(/["`'][^"`']*["`']/g) ?? [];
     const code = line.replace(/^\s*\*.*|\/\/.*$/, "").replace(/["`'][^"`']*["`']/g, "");

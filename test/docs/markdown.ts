@@ -3,6 +3,12 @@ import { join } from "node:path";
 
 export const ROOT = join(__dirname, "..", "..");
 
+/** The files below a folder whose names end like this, by their paths in the project. */
+export function filesBelow(folder: string, ending: string): readonly string[] {
+  const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" });
+  return names.filter((name) => name.endsWith(ending)).map((name) => join(folder, name));
+}
+
 export const DOCUMENTS: readonly string[] = [
   ...[
     "README.md",
@@ -14,9 +20,7 @@ export const DOCUMENTS: readonly string[] = [
     "ROADMAP.md",
   ],
   ...["test/kubelet/README.md"],
-  ...readdirSync(join(ROOT, "docs"))
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => `docs/${name}`),
+  ...filesBelow("docs", ".md"),
 ];
 
 export const readText = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -73,8 +77,7 @@ export function rowsIn(text: string): readonly (readonly string[])[] {
 }
 
 /** The source of all modules in one text, in which strings that are joined over lines read as what they say. */
-export const SOURCE: string = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".ts"))
-  .map((name) => readText(join("src", name)))
+export const SOURCE: string = filesBelow("src", ".ts")
+  .map(readText)
   .join("\n")
   .replace(/["`] \+\s+["`]/g, "");

@@ -1,5 +1,3 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { COMMANDS } from "../../src/cli/commands";
 import { METRICS } from "../../src/diagnostics/metric-table";
 import { showNodeReadiness } from "../../src/diagnostics/node-readiness";
@@ -7,7 +5,7 @@ import { flagTable } from "../../src/flags/table";
 import type { LoopEvent, StateName } from "../../src/registrar/model/state";
 import { leadsTo } from "../support/registration-states";
 import { runCommand } from "../support/run-command";
-import { codeIn, DOCUMENTS, fencesIn, ROOT, readText, SOURCE } from "./markdown";
+import { codeIn, DOCUMENTS, fencesIn, filesBelow, readText, SOURCE } from "./markdown";
 
 /** Words in backticks that others say: kubelet, Kubernetes, Linux, the official registrar in times past. */
 const WORDS_OF_OTHERS = [
@@ -24,9 +22,7 @@ const FLAGS_OF_OTHERS = [
   ...["--enable-csi-node-aware-scheduling", "--ginkgo.focus='Identity"],
   ...["--csi-endpoint", "--drivername", "--endpoint", "--metrics-address"],
   "--register-with-taints=disk.csi.example.com/agent-not-ready=:NoExecute",
-  ...readdirSync(join(ROOT, "bench"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith("main.ts"))
-    .flatMap((name) => readText(join("bench", name)).match(/--[a-z][a-z-]+/g) ?? []),
+  ...filesBelow("bench", "main.ts").flatMap((path) => readText(path).match(/--[a-z][a-z-]+/g) ?? []),
 ];
 
 let flags: readonly string[];
@@ -41,7 +37,7 @@ beforeAll(async () => {
     ),
   ];
 });
-const FILES = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
+const FILES = filesBelow("src", ".ts");
 
 const everywhere = (find: (text: string) => readonly string[]) =>
   DOCUMENTS.flatMap((path) => [...new Set(find(readText(path)))].map((what) => ({ path, what })));

@@ -1,10 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
 import { makeManifests } from "../../src/tools/manifest/objects";
 import type { ManifestOptions } from "../../src/tools/manifest/options";
-import { ROOT, readText } from "../docs/markdown";
+import { filesBelow, readText } from "../docs/markdown";
 import { programPath } from "./support/build";
 import { newestVersion } from "./support/versions";
 
@@ -32,12 +30,9 @@ test.each<readonly [string, Partial<ManifestOptions>]>([
   expect(judge(makeManifests({ ...required, ...options }))).toEqual(taken("DaemonSet"));
 });
 
-test.each(readdirSync(join(ROOT, "examples")).filter((name) => name.endsWith(".yaml")))(
-  "it takes examples/%s",
-  (name) => {
-    expect(judge(readText(`examples/${name}`)).flatMap(({ errors }) => errors)).toEqual([]);
-  },
-);
+test.each(filesBelow("examples", ".yaml"))("it takes %s", (path) => {
+  expect(judge(readText(path)).flatMap(({ errors }) => errors)).toEqual([]);
+});
 
 test("it would say what it does not take", () => {
   const pod = (more: string) =>
