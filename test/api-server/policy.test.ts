@@ -168,6 +168,14 @@ describe("the policy and RBAC that manifest writes", () => {
   });
 });
 
+test("the API server takes what manifest writes for OpenShift", async () => {
+  const driver = ["--driver-name=scc.csi.example.com", "--image=r:1", "--driver-image=d:1"];
+  const { stdout } = await runCommand("manifest", ...driver, "--distribution=openshift");
+  const taken = await cluster.apply(stdout);
+  for (const kind of ["serviceaccount", "rolebinding.rbac.authorization.k8s.io", "daemonset.apps"])
+    expect(taken).toContain(`${kind}/scc-csi-example-com-node serverside-applied`);
+});
+
 describe("what manifest writes for every driver of a node", () => {
   const nodeWide = async (...words: readonly string[]) => {
     const flags = ["--startup-taint={driver}/not-ready:NoExecute", "--node-condition={driver}/Ready"];

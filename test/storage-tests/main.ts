@@ -2,12 +2,11 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileS
 import { join } from "node:path";
 import { KUBERNETES_VERSION, kubernetesPath } from "../cluster/support/build";
 import { makeExampleDriver } from "../cluster/support/images";
-import { missingFromMachine } from "../cluster/support/machine";
+import { checkMachine } from "../cluster/support/machine";
 import { exampleDriverObjects } from "../cluster/support/objects";
-import { inOwnCluster, nodeCommand } from "../cluster/support/own-cluster";
+import { inOwnCluster } from "../cluster/support/own-cluster";
 import { conditions } from "../cluster/support/results";
 import { print, runWithFlags, say } from "../support/run-main";
-import { whereIs } from "../support/sandbox/program-files";
 import { buildE2e } from "./support/build";
 import { makeE2eImages } from "./support/images";
 import { describe, type Outcome, writePage } from "./support/page";
@@ -68,9 +67,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const registrar = oneOf(["ours", "official"], values.registrar);
   const breaking = oneOf(BREAKAGES, values.break);
   const { kubernetes } = values;
-  const busybox = whereIs("busybox") ? [] : ["busybox, linked statically (apt package busybox-static)"];
-  const lacked = [...missingFromMachine(), ...busybox].join("; ");
-  if (lacked) throw new Error(`npm run test:storage cannot run here, because this machine lacks ${lacked}`);
+  checkMachine("busybox"); // Linked statically.
   const programs = await buildE2e(kubernetes, registrar === "official");
   for (const part of ["CONTROL_PLANE", "NODE"])
     process.env[`${part}_KUBERNETES`] ??= kubernetesPath(kubernetes);
@@ -93,7 +90,8 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   writeFileSync(join(REPORTS, "plan.json"), JSON.stringify(plan));
   const report = join(REPORTS, "report.json");
   rmSync(report, { force: true });
-  const code = await inOwnCluster(nodeCommand("test/storage-tests/inside.ts"), images);
+  const inside = [process.execPath, "--require", "./scripts/typescript.cjs", "test/storage-tests/inside.ts"];
+  const code = await inOwnCluster(inside, images);
   if (!existsSync(report)) return code || 1;
   const outcome: Outcome = {
     kubernetes,

@@ -1,5 +1,3 @@
 import { buildPrograms } from "../../cluster/support/build";
 
-export default async function globalSetup(): Promise<void> {
-  await buildPrograms();
-}
+export default () => buildPrograms();

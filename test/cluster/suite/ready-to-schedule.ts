@@ -1,5 +1,12 @@
 import { IMAGES } from "../support/images";
-import { csiDriverOf, driverArgs, podWithVolume, writtenManifest } from "../support/objects";
+import {
+  driverArgs,
+  EXAMPLE,
+  exampleObjects,
+  OURS,
+  podWithVolume,
+  writtenManifest,
+} from "../support/objects";
 import { keepTries } from "../support/results";
 import { podNamed, podRuns } from "../support/stage";
 import { until } from "../support/until";
@@ -8,7 +15,7 @@ import { cluster, untilListed } from "../support/use-cluster";
 type Events = { readonly items: readonly { readonly reason: string; readonly message: string }[] };
 
 const written = (driver: string, ...flags: readonly string[]) => [
-  csiDriverOf(driver),
+  exampleObjects(OURS, { ...EXAMPLE, driver })[0],
   ...writtenManifest(
     ...[`--driver-name=${driver}`, `--driver-image=${IMAGES.driver}`, ...driverArgs(driver), ...flags],
   ),

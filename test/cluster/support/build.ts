@@ -2,8 +2,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createGoBuilder } from "../../support/go-build";
 
-export type Program = "kubernetes" | "podprogram";
-
 export const KUBERNETES_VERSION = "1.36.3";
 export const BIN = join(__dirname, "..", "bin");
 const SOURCES = join(__dirname, "..", "program");
@@ -14,7 +12,7 @@ const linkerFlags = (version: string) => {
 
 const go = createGoBuilder(SOURCES);
 
-export const programPath = (program: Program): string => join(BIN, program);
+export const programPath = (program: "kubernetes" | "podprogram"): string => join(BIN, program);
 
 export const kubernetesPath = (version: string): string =>
   version === KUBERNETES_VERSION ? programPath("kubernetes") : join(BIN, `kubernetes-${version}`);
@@ -44,11 +42,8 @@ export async function kubernetesModules(version: string, main = "k8s.io/kubernet
 export const isModuleFile = (name: string) => /^go\.(mod|sum)$/.test(name);
 
 /** Builds programs, unless the very same sources were built before. Kubernetes takes half an hour on two cores from nothing. */
-export async function buildPrograms(
-  programs: readonly Program[] = ["kubernetes", "podprogram"],
-  kubernetesVersion = KUBERNETES_VERSION,
-): Promise<void> {
-  for (const program of programs) {
+export async function buildPrograms(kubernetesVersion = KUBERNETES_VERSION): Promise<void> {
+  for (const program of ["kubernetes", "podprogram"] as const) {
     const version = program === "kubernetes" ? kubernetesVersion : KUBERNETES_VERSION;
     const isOther = version !== KUBERNETES_VERSION;
     const modules = isOther

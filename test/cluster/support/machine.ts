@@ -6,16 +6,19 @@ const PROGRAMS = [
   ...["go", "npm", "tar", "buildah", "containerd", "ctr", "runc", "ip", "mount", "umount", "unshare"],
   ...["nsenter", "setpriv", "hostname", "/usr/lib/cni/bridge", ...BUILD_PROGRAMS],
 ];
-const PACKAGES = "buildah containerd runc containernetworking-plugins iptables iproute2 conntrack";
+const PACKAGES =
+  "buildah containerd runc containernetworking-plugins iptables iproute2 conntrack busybox-static";
 
-export function missingFromMachine(): readonly string[] {
-  if (process.platform !== "linux") return [`Linux (this is ${process.platform})`];
-  const missing = PROGRAMS.filter((program) => !whereIs(program));
+/** Throws an error with all that this machine lacks for a cluster, and for what else a suite needs. */
+export function checkMachine(...more: readonly string[]): void {
+  if (process.platform !== "linux") throw new Error(`it needs Linux (this is ${process.platform})`);
+  const programs = [...PROGRAMS, ...more].filter((program) => !whereIs(program));
   const isRoot = process.geteuid?.() === 0;
   const noGroups = isRoot ? whyNoGroups() : undefined;
-  return [
+  const missing = [
     ...(isRoot ? [] : ["root's rights"]),
-    ...(missing.length > 0 ? [`the programs ${missing.join(", ")} (apt packages: ${PACKAGES})`] : []),
+    ...(programs.length > 0 ? [`the programs ${programs.join(", ")} (apt packages: ${PACKAGES})`] : []),
     ...(noGroups === undefined ? [] : [`a control group: ${noGroups}`]),
   ];
+  if (missing.length > 0) throw new Error(`it needs what this machine lacks: ${missing.join("; ")}`);
 }

@@ -56,12 +56,12 @@ export const registrationSocketOf = ({ driver }: Plugin): string =>
 export function exampleObjects(
   { name, image }: Contestant = OURS,
   plugin: Plugin = EXAMPLE,
-): readonly [object, DaemonSet] {
+): readonly [{ readonly kind: string }, DaemonSet] {
   const text = readText("examples/daemonset.yaml")
     .replaceAll(EXAMPLE.driver, plugin.driver)
     .replaceAll(EXAMPLE.daemonSet, plugin.daemonSet)
     .replaceAll("/var/lib/csi-hostpath-data", `/var/lib/${plugin.daemonSet}-data`);
-  const [csiDriver, daemonSet] = objectsIn(text) as readonly [object, DaemonSet];
+  const [csiDriver, daemonSet] = objectsIn(text) as readonly [{ readonly kind: string }, DaemonSet];
   const registrar = containerOf(daemonSet, "registrar");
   registrar.image = image;
   if (name === "official") {
@@ -117,10 +117,6 @@ export function writtenManifest(...flags: readonly string[]): readonly { readonl
   const words = [join(ROOT, "dist", "cli.js"), "manifest", `--image=${OURS.image}`, ...flags];
   return objectsIn(execFileSync(process.execPath, words, { encoding: "utf8" }));
 }
-
-/** The CSIDriver of the example, for inline volumes, with another name. */
-export const csiDriverOf = (driver: string) =>
-  exampleObjects(OURS, { ...EXAMPLE, driver })[0] as { readonly kind: string };
 
 /** The two arguments that each driver has, and what the suite's driver is to be called. */
 export const driverArgs = (name: string): readonly string[] => [

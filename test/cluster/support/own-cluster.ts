@@ -12,7 +12,7 @@ import type { Images } from "./images";
 export async function inOwnCluster(
   command: readonly string[],
   images: Images,
-  env: NodeJS.ProcessEnv = process.env,
+  variables: NodeJS.ProcessEnv = {},
 ): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "registrar-cluster-"));
   const { version, folders, hierarchies } = makeClusterGroup(basename(folder));
@@ -24,32 +24,24 @@ export async function inOwnCluster(
   const swept = once(janitor, "exit");
   try {
     const enterGroups = 'for group in $GROUPS_ENTERED; do echo $$ > "$group/cgroup.procs"; done; exec "$@"';
-    return await run(
-      [
-        // Enters the groups, then the namespaces; dies with this process, and everything inside with it.
-        ...["sh", "-c", enterGroups, "sh"],
-        ...["setpriv", "--pdeathsig=SIGKILL", "unshare", "--fork", "--kill-child", "--mount-proc"],
-        ...["--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup"],
-        ...["sh", join(__dirname, "enter-cluster.sh"), String(version), ...hierarchies, "--"],
-        ...[kubernetesOf("CONTROL_PLANE"), "init", ...command],
-      ],
-      {
-        ...{ ...env, GROUPS_ENTERED: folders.join(" "), CLUSTER_FOLDER: folder },
-        CLUSTER_IMAGES: JSON.stringify(images),
-      },
-    );
+    // Enters the groups, then the namespaces; dies with this process, and everything inside with it.
+    const words = [
+      ...["-c", enterGroups, "sh"],
+      ...["setpriv", "--pdeathsig=SIGKILL", "unshare", "--fork", "--kill-child", "--mount-proc"],
+      ...["--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup"],
+      ...["sh", join(__dirname, "enter-cluster.sh"), String(version), ...hierarchies, "--"],
+      ...[kubernetesOf("CONTROL_PLANE"), "init", ...command],
+    ];
+    const own = {
+      ...{ GROUPS_ENTERED: folders.join(" "), CLUSTER_FOLDER: folder },
+      CLUSTER_IMAGES: JSON.stringify(images),
+    };
+    const env = { ...process.env, ...variables, ...own };
+    const child = spawn("sh", words, { stdio: "inherit", env, cwd: ROOT });
+    const [code, signal] = await once(child, "exit");
+    return signal === null ? code : 1;
   } finally {
     janitor.stdin.end();
     await swept;
   }
-}
-
-export const nodeCommand = (path: string): readonly string[] => [
-  ...[process.execPath, "--require", "./scripts/typescript.cjs", path],
-];
-
-async function run([program = "", ...words]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const child = spawn(program, words, { stdio: "inherit", env, cwd: ROOT });
-  const [code, signal] = await once(child, "exit");
-  return signal === null ? code : 1;
 }

@@ -45,7 +45,7 @@ export async function buildE2e(version: string, hasOfficial: boolean) {
   const named = imagesOf([...manifests, ...snapshots]);
   const registrarImages = hasOfficial ? [] : named.filter((image) => programOf(image) === REGISTRAR);
 
-  await buildPrograms(undefined, version);
+  await buildPrograms(version);
   const folder = e2eFolder(version);
   const built = async (module: string, name: string, packages: string, ...flags: readonly string[]) => {
     const file = join(folder, name);
