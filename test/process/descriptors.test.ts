@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
-import { connect, type NetConnectOpts, type Socket } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { httpOf } from "../end-to-end/support/http";
 import type { LogLine } from "../end-to-end/support/log-line";
@@ -18,16 +18,10 @@ import type { CliProcess } from "../end-to-end/support/process";
 import { descriptorsOf } from "../end-to-end/support/resources";
 import { registrarIn } from "../end-to-end/support/surroundings";
 import { eventually } from "../support/eventually";
+import { connectOften } from "../support/http";
 
 const LIMIT = 64;
 const CONNECTIONS = 500;
-
-/** Connections that say nothing, all of them made; who is cut off later does not mind. */
-async function occupy(to: NetConnectOpts): Promise<readonly Socket[]> {
-  const sockets = Array.from({ length: CONNECTIONS }, () => connect(to).on("error", () => {}));
-  await Promise.all(sockets.map((socket) => once(socket, "connect")));
-  return sockets;
-}
 
 nodeTest(`${LIMIT} descriptors: ${CONNECTIONS} connections to each socket keep nobody out`, async (node) => {
   await node.driver();
@@ -37,8 +31,8 @@ nodeTest(`${LIMIT} descriptors: ${CONNECTIONS} connections to each socket keep n
   const before = descriptorsOf(registrar);
 
   const idle = [
-    ...(await occupy({ path: node.socketPath })),
-    ...(await occupy({ port: http.port, host: "127.0.0.1" })),
+    ...(await connectOften({ path: node.socketPath }, CONNECTIONS)),
+    ...(await connectOften({ port: http.port, host: "127.0.0.1" }, CONNECTIONS)),
   ];
   const short = await registrar.line("File descriptors run short, closed a connection");
   expect(short.severity).toBe("W");

@@ -1,16 +1,11 @@
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { type HttpClient, httpOf } from "../end-to-end/support/http";
 import { nodeTest } from "../end-to-end/support/node";
 import { descriptorsOf, MUCH_MEMORY_KB, residentKilobytes } from "../end-to-end/support/resources";
 import { eventually } from "../support/eventually";
+import { connectOften } from "../support/http";
 
-async function dial({ port }: HttpClient, times: number): Promise<readonly Socket[]> {
-  const to = { port, host: "127.0.0.1" };
-  const sockets = Array.from({ length: times }, () => connect(to).on("error", () => {}));
-  await Promise.all(sockets.map((socket) => once(socket, "connect")));
-  return sockets;
-}
+const dial = ({ port }: HttpClient, times: number) => connectOften({ port, host: "127.0.0.1" }, times);
 
 /** What 200 clients send and then leave off: each holds its connection for as long as it is let. */
 const HELD = {

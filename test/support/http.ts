@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
+import { connect, type NetConnectOpts, type Socket } from "node:net";
 
 export interface HttpAnswer {
   readonly status: number;
@@ -17,4 +18,11 @@ export async function askHttp(
   const [response] = (await once(asking.end(), "response")) as [IncomingMessage];
   const body = (await response.setEncoding("utf8").toArray()).join("");
   return { status: response.statusCode ?? 0, headers: response.headers, body };
+}
+
+/** So many connections that say nothing, all of them made; the server may end one later. */
+export async function connectOften(to: NetConnectOpts, times: number): Promise<readonly Socket[]> {
+  const sockets = Array.from({ length: times }, () => connect(to).on("error", () => {}));
+  await Promise.all(sockets.map((socket) => once(socket, "connect")));
+  return sockets;
 }

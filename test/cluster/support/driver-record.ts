@@ -1,5 +1,9 @@
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
 import { setTimeout as delay } from "node:timers/promises";
+import { readJsonLines } from "../../../src/kube-api/request";
 import type { CSINode } from "./stage";
+import { until } from "./until";
 
 interface Moment {
   readonly at: number;
@@ -11,17 +15,14 @@ export async function recordDrivers(proxy: string, node: string) {
   const moments: Moment[] = [];
   const stopping = new AbortController();
   const url = `${proxy}/apis/storage.k8s.io/v1/csinodes`;
-  let known: () => void = () => {};
-  const first = new Promise<void>((resolve) => {
-    known = resolve;
-  });
   const add = (csiNode: CSINode | undefined) => {
     const drivers = new Set((csiNode?.spec.drivers ?? []).map(({ name }) => name));
     moments.push({ at: performance.now(), drivers });
-    known();
   };
   const following = follow();
-  await first;
+  await until(() => {
+    if (moments.length === 0) throw new Error("the API server has not answered");
+  }, "CSINode is watched");
 
   async function follow(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -40,15 +41,10 @@ export async function recordDrivers(proxy: string, node: string) {
     const watched = await fetch(`${url}?${only}&watch=1&resourceVersion=${list.metadata.resourceVersion}`, {
       signal,
     });
-    let rest = "";
-    for await (const chunk of (watched.body ?? []) as AsyncIterable<Uint8Array>) {
-      const lines = (rest + Buffer.from(chunk).toString()).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) {
-        const { type, object } = JSON.parse(line) as { type: string; object: CSINode };
-        if (type === "ERROR") return;
-        if (type !== "BOOKMARK") add(type === "DELETED" ? undefined : object);
-      }
+    for await (const line of readJsonLines(Readable.fromWeb(watched.body as ReadableStream))) {
+      const { type, object } = line as { type: string; object: CSINode };
+      if (type === "ERROR") return;
+      if (type !== "BOOKMARK") add(type === "DELETED" ? undefined : object);
     }
   }
   const isListed = (driver: string) => moments.at(-1)?.drivers.has(driver) ?? false;

@@ -15,9 +15,9 @@ export interface Scenario {
   readonly limitMs?: number;
   /** What must be true of ours; other values are only reported. */
   readonly ours: { readonly comesBack: boolean; readonly podRuns?: boolean; readonly restarts?: number };
-  readonly prepare?: (players: readonly Player[]) => Promise<void>;
+  readonly prepare?: (players: readonly Player[], cluster: Cluster) => Promise<unknown>;
   /** Time counts from its beginning unless it resolves with another moment, as performance.now() counts. */
-  readonly cause: (players: readonly Player[]) => Promise<unknown>;
+  readonly cause: (players: readonly Player[], cluster: Cluster) => Promise<unknown>;
   readonly undo?: (cluster: Cluster) => Promise<unknown>;
 }
 
@@ -66,10 +66,10 @@ export async function play(
       }),
   );
   try {
-    await prepare(players);
+    await prepare(players, cluster);
     const before = await Promise.all(players.map(restartsByPod));
     const begin = performance.now();
-    const from = await cause(players);
+    const from = await cause(players, cluster);
     const zero = typeof from === "number" ? from : begin;
     const watched = players.map((player, at) => watch(player, scenario, zero, before[at] ?? new Map()));
     return await Promise.all(watched);

@@ -36,10 +36,6 @@ const rollOut: Change = ({ spec }) => {
 };
 const eachOf = <One extends Stage, Value>(stages: readonly One[], act: (stage: One) => Promise<Value>) =>
   Promise.all(stages.map(act));
-const clusterOf = ([stage]: readonly Stage[]) => {
-  if (!stage) throw new Error("there is no stage");
-  return stage.cluster;
-};
 
 const surging: Change = (daemonSet) => {
   daemonSet.spec.updateStrategy.rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
@@ -61,14 +57,14 @@ function clash(roles: readonly (Role & { readonly leadMs: number })[]): Scenario
   return {
     ...{ title: "topology clash", roles, ...PATIENT },
     // Restarts count from the applies on, so these belong to the cause.
-    prepare: async (players) => void (await setTopology(clusterOf(players), "elsewhere")),
-    cause: async (players) => {
+    prepare: (_players, cluster) => setTopology(cluster, "elsewhere"),
+    cause: async (players, cluster) => {
       for (const [index, leadMs] of byLead.entries()) {
         const due = players.filter(({ role }) => role.leadMs === leadMs);
         await eachOf(due, (player) => player.apply(player.role.change));
         await delay(leadMs - (byLead[index + 1] ?? 0));
       }
-      await setTopology(clusterOf(players));
+      await setTopology(cluster);
       return performance.now();
     },
     undo: (cluster) => setTopology(cluster),
@@ -77,8 +73,7 @@ function clash(roles: readonly (Role & { readonly leadMs: number })[]): Scenario
 
 const apiServerAway = (awayMs: number, roles: readonly Role[]): Scenario => ({
   ...{ title: `API server away for ${awayMs / 1000} s`, roles, ...PATIENT },
-  cause: async (players) => {
-    const { controlPlane, node } = clusterOf(players);
+  cause: async (players, { controlPlane, node }) => {
     const { apiServer, ready } = controlPlane;
     const statuses = await eachOf(players, (player) => player.status("registrar"));
     await apiServer.kill();
@@ -110,13 +105,11 @@ const kill =
 /** Empties the page cache, as a reboot does: the registrar's program is read again, and charged to its container. */
 const emptyPageCache = async () => writeFileSync("/proc/sys/vm/drop_caches", "1");
 
-const nodeOf = (players: readonly Player[]) => clusterOf(players).node;
-
-async function cutPower(players: readonly Player[]): Promise<number> {
-  await nodeOf(players).cutPower();
-  await nodeOf(players).boot();
+const cutPower: Cause = async (_players, { node }) => {
+  await node.cutPower();
+  await node.boot();
   return performance.now();
-}
+};
 
 async function killAndStart(part: Part): Promise<void> {
   await part.kill();
@@ -140,13 +133,10 @@ async function deletePods({ cluster, pods }: Player): Promise<void> {
   await cluster.kubectl("delete", "pod", "--namespace=kube-system", "--wait=false", ...names);
 }
 
-const deleteCsiNode: Cause = (players) => {
-  const { kubectl, nodeName } = clusterOf(players);
-  return kubectl("delete", "csinode", nodeName);
-};
+const deleteCsiNode: Cause = (_players, { kubectl, nodeName }) => kubectl("delete", "csinode", nodeName);
 
-const removeSockets: Cause = (players) =>
-  nodeOf(players).run("rm", ...players.map(({ plugin }) => registrationSocketOf(plugin)));
+const removeSockets: Cause = (players, { node }) =>
+  node.run("rm", ...players.map(({ plugin }) => registrationSocketOf(plugin)));
 
 async function rollOutWith(players: readonly Player[], apply: (player: Player) => Promise<void>) {
   const status = ["rollout", "status", "--namespace=kube-system", "--timeout=40s"];
@@ -186,8 +176,8 @@ export const SCENARIOS: readonly Scenario[] = [
   surge("update with maxSurge: 1, the old driver removes the new one's socket", "--remove-socket"),
   swap(OFFICIAL, OURS),
   swap(OURS, OFFICIAL),
-  fault("kubelet killed and started", (players) => killAndStart(nodeOf(players).kubelet)),
-  fault("containerd killed and started", (players) => killAndStart(nodeOf(players).containerd)),
+  fault("kubelet killed and started", (_players, { node }) => killAndStart(node.kubelet)),
+  fault("containerd killed and started", (_players, { node }) => killAndStart(node.containerd)),
   fault("power cut, dead sockets left, from kubelet's health on", cutPower, {
     ours: { comesBack: true },
   }),
