@@ -40,22 +40,12 @@ propertyTest(
     // Mangled as in the kernel (fs/proc_namespace.c, show_mountinfo).
     const mangled = (text: string) =>
       text.replace(/[ \t\n\\#]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`);
-    const lines = mounts.map(({ root, mountPoint, device, fileSystem, optional }) =>
-      [
-        "36 35",
-        device,
-        mangled(root),
-        mangled(mountPoint),
-        "rw,noatime",
-        ...optional,
-        "-",
-        fileSystem,
-        "/dev/x",
-        "rw",
-      ].join(" "),
-    );
+    const lines = mounts.map(({ root, mountPoint, device, fileSystem, optional }) => {
+      const mount = `36 35 ${device} ${mangled(root)} ${mangled(mountPoint)} rw,noatime`;
+      return `${[mount, ...optional].join(" ")} - ${fileSystem} /dev/x rw\n`;
+    });
     const told = mounts.map(({ optional: _, ...mount }) => mount);
-    expect(parseMountinfo(lines.map((line) => `${line}\n`).join(""))).toEqual(told);
+    expect(parseMountinfo(lines.join(""))).toEqual(told);
   },
 );
 

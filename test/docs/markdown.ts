@@ -10,16 +10,8 @@ export function filesBelow(folder: string, ending: string): readonly string[] {
 }
 
 export const DOCUMENTS: readonly string[] = [
-  ...[
-    "README.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
-    "RELEASING.md",
-    "GOVERNANCE.md",
-    "MAINTAINERS.md",
-    "ROADMAP.md",
-  ],
-  ...["test/kubelet/README.md"],
+  ...readdirSync(ROOT).filter((name) => name.endsWith(".md") && name !== "CHANGELOG.md"),
+  "test/kubelet/README.md",
   ...filesBelow("docs", ".md"),
 ];
 

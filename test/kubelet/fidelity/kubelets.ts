@@ -5,33 +5,24 @@ import { type ApiObjects, startKubelet } from "../support/kubelet";
 import type { Scenario } from "./scripted-node";
 import { kubeletStep, type Step } from "./step";
 
-export interface TestedKubelet {
-  readonly name: string;
-  /** Resolves when it watches the plugin registration directory. */
-  readonly start: (options: {
-    readonly pluginDir: string;
-    /** Which call is to be given up after kubelet's own time. */
-    readonly hangs: Scenario["hangs"];
-    readonly onStep: (step: Step) => void;
-    /** Is told the API objects at the start and after each change. */
-    readonly onObjects: (objects: ApiObjects) => void;
-  }) => Promise<RunningKubelet>;
+interface Play {
+  readonly pluginDir: string;
+  /** Which call is to be given up after kubelet's own time. */
+  readonly hangs: Scenario["hangs"];
+  readonly onStep: (step: Step) => void;
+  /** Is told the API objects at the start and after each change. */
+  readonly onObjects: (objects: ApiObjects) => void;
 }
 
-export interface RunningKubelet {
-  /** The answer when a driver is next to be validated, or to be registered. */
-  readonly refuse: (refusal: { stage: "validate" | "register"; text: string }) => Promise<void>;
-  /** Kills it and starts it anew with the same API objects; `whileDown` runs in between. */
-  readonly restart: (whileDown: () => Promise<void>) => Promise<void>;
-  /** Kills it; resolves when all that it did is told. */
-  readonly kill: () => Promise<void>;
-}
+export type TestedKubelet = ReturnType<typeof realKubelet>;
+export type RunningKubelet = Awaited<ReturnType<TestedKubelet["start"]>>;
 
 /** Kubelet's own code at one release, such as `1.28.15`. */
-export function realKubelet(version: string): TestedKubelet {
+export function realKubelet(version: string) {
   return {
     name: `kubelet ${version}`,
-    start: async ({ pluginDir, onStep, onObjects }) => {
+    /** Resolves when it watches the plugin registration directory. */
+    start: async ({ pluginDir, onStep, onObjects }: Play) => {
       async function start(objects?: ApiObjects) {
         // On more processors its reconciler may log that it started something when that is long over.
         const options = { version, pluginDir, processors: 1, ...(objects && { objects }) };
@@ -47,12 +38,16 @@ export function realKubelet(version: string): TestedKubelet {
       }
       let kubelet = await start();
       return {
-        refuse: ({ stage, text }) => kubelet.command({ command: "refuse", stage, text }),
-        restart: async (whileDown) => {
+        /** The answer when a driver is next to be validated, or to be registered. */
+        refuse: ({ stage, text }: { stage: "validate" | "register"; text: string }) =>
+          kubelet.command({ command: "refuse", stage, text }),
+        /** Kills it and starts it anew with the same API objects; `whileDown` runs in between. */
+        restart: async (whileDown: () => Promise<void>) => {
           await kubelet.kill();
           await whileDown();
           kubelet = await start(kubelet.objects());
         },
+        /** Resolves when all that it did is told. */
         kill: () => kubelet.kill(),
       };
     },

@@ -1,9 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import type { CsiDriverFault } from "../../../../src/testing";
 import type { ScriptedNode, Scripts } from "../scripted-node";
-
-const fails = (fault: Omit<Extract<CsiDriverFault, { kind: "error" }>, "kind" | "method">) =>
-  ({ kind: "error", method: "NodeGetInfo", ...fault }) as const;
 
 /** What kubelet asks of a CSI driver, and what it makes of the answer. */
 export const drivers: Scripts = {
@@ -26,20 +22,19 @@ export const drivers: Scripts = {
     await eachFails(node, [""]);
   },
   "refuses a driver whose NodeGetInfo fails, in the driver's words": async (node) => {
-    const faults = [
-      fails({ code: "INTERNAL", message: "boom" }),
-      fails({ code: "UNIMPLEMENTED", message: 'not "here": 100 %' }),
-      fails({ code: "UNAVAILABLE", message: "no metadata service" }),
-      fails({ code: "DEADLINE_EXCEEDED", message: "the backend took too long" }),
-      fails({ code: "CANCELLED", message: "" }),
-      fails({ code: "FAILED_PRECONDITION", message: "Zürich" }),
-    ];
-    const names = await Promise.all(
-      faults.map(
-        async (fault, index) => (await node.driver({ name: `f${index}`, faults: [fault] })).csiAddress,
-      ),
-    );
-    await eachFails(node, names);
+    const answers = [
+      ["INTERNAL", "boom"],
+      ["UNIMPLEMENTED", 'not "here": 100 %'],
+      ["UNAVAILABLE", "no metadata service"],
+      ["DEADLINE_EXCEEDED", "the backend took too long"],
+      ["CANCELLED", ""],
+      ["FAILED_PRECONDITION", "Zürich"],
+    ] as const;
+    const addresses = answers.map(async ([code, message]) => {
+      const faults = [{ kind: "error", method: "NodeGetInfo", code, message } as const];
+      return (await node.driver({ name: code, faults })).csiAddress;
+    });
+    await eachFails(node, await Promise.all(addresses));
   },
   "refuses a driver without a node ID": async (node) => {
     await node.driver({ nodeId: "" });
