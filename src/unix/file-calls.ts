@@ -1,12 +1,13 @@
 import { systemError } from "../base/errors";
-import { delay, startTimer, stopTimer } from "../base/pause";
+import { delay, startInterval, stopInterval } from "../base/pause";
 import { canHang, isWithin, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
 /**
- * A call that takes longer counts as hanging: four timers in a row, in milliseconds. Time in which this process did not run,
- * stopped or without a CPU, ends one of them at most, and after it the answer has the time of the next.
+ * A call that takes longer counts as hanging: four parts of 500 ms. Time in which this process did not run, stopped or without
+ * a CPU, ends one of them at most, and after it the answer has the time of the next.
  */
-const LIMIT_PARTS_MS = [500, 500, 500, 500];
+const LIMIT_PARTS = 4;
+const PART_MS = 500;
 /** How long the mount table is kept, in milliseconds, so that a burst of calls reads it once. */
 const MOUNTS_VALID_MS = 10;
 
@@ -21,9 +22,6 @@ const NONE: readonly Mount[] = [];
 /** The mount points of the first file systems that can hang. */
 const first = new Set<string>();
 
-/** The calls that have begun and not ended, hanging ones too. */
-const running = { count: 0 };
-
 /** Whether a call hangs. Then `process.exit` hangs, too, because Node waits for its threads. */
 export const someCallHangs = (): boolean => hanging.size > 0;
 
@@ -31,7 +29,7 @@ const LOOK_AGAIN_MS = 10;
 
 /** Resolves when each call has ended or counts as hanging, so that `someCallHangs` says whether `process.exit` would return. */
 export async function untilCallsSettle(): Promise<void> {
-  while (running.count > hanging.size) await delay(LOOK_AGAIN_MS);
+  while (LANES.ofHanging.isBusy() || LANES.ofOthers.isBusy()) await delay(LOOK_AGAIN_MS);
 }
 
 const hangsAt = (path: string) => [...hanging].some((one) => isWithin(path, one.path));
@@ -55,67 +53,54 @@ export const mountAt = (path: string): ReturnType<typeof mountPlaceOf> => mountP
  * ETIMEDOUT if it takes 2 s, and at once if a call on this path, or on one above it, hangs, if all threads do, or if a file
  * system that can hang was mounted there since this process started. A call that hangs is not cancelled: it may still take effect.
  */
-export function callFileSystem<Value>(path: string, call: () => Promise<Value>): Promise<Value> {
+export async function callFileSystem<Value>(path: string, call: () => Promise<Value>): Promise<Value> {
   const mount = mountAt(path);
   const mayHang = mount !== undefined && canHang(mount);
-  if (hangsAt(path) || (mayHang && !first.has(mount.mountPoint))) return Promise.reject(timedOut(path));
+  const isRefused = hangsAt(path) || (mayHang && !first.has(mount.mountPoint));
   const lane = mayHang ? LANES.ofHanging : LANES.ofOthers;
+  if (isRefused || !(await lane.enter(path))) throw timedOut(path);
   return new Promise((resolve, reject) => {
-    const refuse = () => reject(timedOut(path));
-    const start = () => {
-      if (hangsAt(path)) {
-        lane.leave(false);
-        refuse();
-        return;
-      }
-      const one = { path };
-      running.count++;
-      let limit: NodeJS.Timeout | undefined;
-      const countDown = ([ms, ...later]: readonly number[]) => {
-        if (ms !== undefined) {
-          limit = startTimer(countDown, ms, later); // Not by a caller's fake timers: the file system is real.
-          return;
-        }
-        hanging.add(one);
-        lane.stall();
-        refuse();
-      };
-      countDown(LIMIT_PARTS_MS);
-      const end = () => {
-        running.count--;
-        stopTimer(limit);
-        lane.leave(hanging.delete(one));
-      };
-      call().finally(end).then(resolve, reject);
+    const one = { path };
+    let parts = LIMIT_PARTS;
+    // Not by a caller's fake timers: the file system is real.
+    const limit = startInterval(() => {
+      if (--parts > 0) return;
+      stopInterval(limit);
+      hanging.add(one);
+      lane.stall();
+      reject(timedOut(path));
+    }, PART_MS);
+    const end = () => {
+      stopInterval(limit);
+      lane.leave(hanging.delete(one));
     };
-    lane.enter(start, refuse);
+    call().finally(end).then(resolve, reject);
   });
 }
 
 export const timedOut = (path: string): Error =>
   systemError("ETIMEDOUT", `ETIMEDOUT: the file system of ${path} does not answer`);
 
-/** While every thread hangs, a lane refuses calls. */
 function createLane(threads: number) {
   let free = threads;
   let hung = 0;
-  const waiting = new Map<() => void, () => void>();
+  const waiting = new Map<(hasThread: boolean) => void, string>();
   const goOn = () => {
-    for (const [start, refuse] of waiting) {
+    for (const [answer, path] of waiting) {
       if (free === 0 && hung < threads) return;
-      waiting.delete(start);
-      if (free === 0) refuse();
-      else {
-        free--;
-        start();
-      }
+      waiting.delete(answer);
+      const hasThread = free > 0 && !hangsAt(path);
+      if (hasThread) free--;
+      answer(hasThread);
     }
   };
   return {
-    enter: (start: () => void, refuse: () => void): void => {
-      waiting.set(start, refuse);
-      goOn();
-    },
+    /** Waits for a free thread, and takes it. False where every thread hangs, or a call at the path or above it. */
+    enter: (path: string): Promise<boolean> =>
+      new Promise((resolve) => {
+        waiting.set(resolve, path);
+        goOn();
+      }),
     stall: (): void => {
       hung++;
       goOn();
@@ -125,5 +110,7 @@ function createLane(threads: number) {
       if (wasHung) hung--;
       goOn();
     },
+    /** Whether a call runs that does not count as hanging. */
+    isBusy: () => free + hung < threads,
   };
 }

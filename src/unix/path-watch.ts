@@ -3,21 +3,17 @@ import { basename, dirname } from "node:path";
 import { errnoOf } from "../base/errors";
 import { createWakeUp } from "../base/pause";
 import type { Logger } from "../logging/logger";
+import { pollDirectory } from "./directory-poll";
 import { findFile } from "./files";
-import { lookAtRest } from "./resting-look";
 
-/** Gets the name of an entry that may have changed, or null: the directory itself, or any entry. */
-type OnEvent = (name: string | null) => void;
+/** Gets the name of an entry that may have changed; without a name the directory itself, or any entry. */
+type OnEvent = (name?: string) => void;
 
-/** The one inotify watch of a directory, for all that watch it: each registration watches the same directory. */
-interface Watched {
-  readonly inode: number;
-  readonly listeners: Set<OnEvent>;
-  readonly watcher: FSWatcher;
-}
-
-/** Of this process, like its inotify instance. */
-const watched = new Map<string, Watched>();
+/**
+ * The one inotify watch of a directory, by its inode and path, for all that watch it: each registration watches the same
+ * directory. Of this process, like its inotify instance.
+ */
+const watched = new Map<string, FSWatcher>();
 
 /** Whether the log has said that inotify fails: its limits may leave each driver's directory without a watch. */
 const unwatched = { isTold: false };
@@ -34,7 +30,7 @@ function tellUnwatched(log: Logger, directory: string, error: unknown): void {
 
 /**
  * Watches a directory, with this inode number, by inotify; the function returned ends that. Undefined where that is not
- * possible, which the log says once. At null each must end it and watch again: a new directory may
+ * possible, which the log says once. At an event without a name each must end it and watch again: a new directory may
  * have the path, and even the inode number, but not the watch.
  */
 function watchDirectory(
@@ -43,29 +39,26 @@ function watchDirectory(
   onEvent: OnEvent,
   log: Logger,
 ): (() => void) | undefined {
-  const former = watched.get(directory);
-  const one = former?.inode === inode ? former : openWatch(directory, inode, log);
-  if (one === undefined) return undefined;
-  watched.set(directory, one);
-  one.listeners.add(onEvent);
+  const key = `${inode} ${directory}`;
+  const watcher = watched.get(key) ?? openWatch(directory, log);
+  if (watcher === undefined) return undefined;
+  watched.set(key, watcher);
+  const itself = basename(directory);
+  const listener = (_event: string, name: unknown) =>
+    typeof name === "string" && name !== itself ? onEvent(name) : onEvent();
+  watcher.on("change", listener);
   return () => {
-    one.listeners.delete(onEvent);
-    if (one.listeners.size > 0) return;
-    one.watcher.close();
-    if (watched.get(directory) === one) watched.delete(directory);
+    watcher.off("change", listener);
+    if (watcher.listenerCount("change") > 0) return;
+    watcher.close();
+    watched.delete(key);
   };
 }
 
-function openWatch(directory: string, inode: number, log: Logger): Watched | undefined {
-  const listeners = new Set<OnEvent>();
+function openWatch(directory: string, log: Logger): FSWatcher | undefined {
   try {
-    const watcher = watch(directory, { persistent: false }, (_event, name) => {
-      const isSelf = name === null || name === basename(directory);
-      for (const listener of [...listeners]) listener(isSelf ? null : name);
-    });
-    const one = { inode, listeners, watcher };
-    watcher.on("error", () => watcher.close());
-    return one;
+    const watcher = watch(directory, { persistent: false }).setMaxListeners(0);
+    return watcher.on("error", () => watcher.close());
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") tellUnwatched(log, directory, error);
     return undefined;
@@ -73,7 +66,7 @@ function openWatch(directory: string, inode: number, log: Logger): Watched | und
 }
 
 /**
- * Watches directories by inotify, and by a look every 5 s, because some changes cause no event. `onChange` gets the
+ * Watches directories by inotify, and by a poll every 5 s, because some changes cause no event. `onChange` gets the
  * directory and the entry that may have changed; without a name the directory itself, or any entry.
  */
 export function createDirectoryWatches(onChange: (directory: string, name?: string) => void, log: Logger) {
@@ -84,18 +77,16 @@ export function createDirectoryWatches(onChange: (directory: string, name?: stri
   };
 
   const open = (directory: string, inode: number) => {
-    const onEvent = (name: string | null) => {
-      if (name === null) drop(directory);
-      onChange(directory, name ?? undefined);
+    const onEvent: OnEvent = (name) => {
+      if (name === undefined) drop(directory);
+      onChange(directory, name);
     };
     const endEvents = inode === UNSEEN ? undefined : watchDirectory(directory, inode, onEvent, log);
-    const endLooks = lookAtRest(directory, () => {
-      if (endEvents === undefined) drop(directory); // It may be possible now.
-      onChange(directory);
-    });
+    // Where inotify failed, it may be possible now.
+    const endPolls = pollDirectory(directory, endEvents ? () => onChange(directory) : () => onEvent());
     const end = () => {
       endEvents?.();
-      endLooks();
+      endPolls();
     };
     return { inode, end };
   };

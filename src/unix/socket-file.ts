@@ -184,22 +184,23 @@ async function placeSocket(
 ) {
   const withdrawn = new AbortController();
   const publication: Publication = { path, withdrawn: withdrawn.signal };
+  const server = createServer((connection) => onConnection(connection, publication));
+  const dotPath = join(dirname(path), `.reg-${randomWord(5)}`);
   const there = await findLink(path);
   let bound: Bound | undefined;
-  const dotPath = () => bound?.dotPath ?? path;
   const deeds: Readonly<Record<PublishStep, () => unknown>> = {
     ...own,
     bind: async () => {
-      bound = await bindDotSocket(path, (connection) => onConnection(connection, publication));
+      bound = await bindDotSocket(server, dotPath);
     },
     link: async () => {
-      const isLinked = await linkIfFree(dotPath(), path);
-      if (isLinked) setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath()).unref();
+      const isLinked = await linkIfFree(dotPath, path);
+      if (isLinked) setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath).unref();
       return isLinked;
     },
     wait: () => delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal }),
     isSame: () => isStillThere(path, there),
-    rename: () => callFileSystem(path, () => rename(dotPath(), path)),
+    rename: () => callFileSystem(path, () => rename(dotPath, path)),
   };
   const steps = publishSteps(rules);
   let step = steps.next();
@@ -209,8 +210,8 @@ async function placeSocket(
       step = steps.next(await deeds[step.value]());
     }
   } catch (error) {
-    if (bound) await closeDotSocket(bound);
-    throw signal?.aborted ? error : socketUnusable(path, error, bound?.dotPath);
+    await closeDotSocket({ server, dotPath });
+    throw signal?.aborted ? error : socketUnusable(path, error, dotPath);
   }
   return { found: step.value, next: bound && { ...bound, path, withdrawn } };
 }
@@ -223,27 +224,17 @@ async function isStillThere(path: string, judged: FileFound): Promise<boolean> {
   return isSameSocket(judged, now);
 }
 
-/**
- * Binds a listening socket beside `path`, open to its owner only (mode 0700), under a name that kubelet's plugin watcher
- * ignores. Rejects with SOCKET_UNUSABLE.
- */
-async function bindDotSocket(path: string, onConnection: (connection: Socket) => void) {
-  const directory = dirname(path);
-  const dotPath = join(directory, `.reg-${randomWord(5)}`);
-  const server = createServer(onConnection);
-  try {
-    // `bind` walks the path on the main thread: first a call that cannot stop it.
-    const directoryStats = await callFileSystem(directory, () => stat(directory));
-    listenPrivately(server, dotPath);
-    await once(server, "listening");
-    await callFileSystem(dotPath, () => chmod(dotPath, 0o700));
-    // Device and inode identify the file whatever its name.
-    const stats = await callFileSystem(dotPath, () => lstat(dotPath));
-    return { dotPath, server, stats, directory: directoryStats };
-  } catch (error) {
-    await closeDotSocket({ server, dotPath });
-    throw socketUnusable(path, error, dotPath);
-  }
+/** Makes a server listen under a name that kubelet's plugin watcher ignores, open to its owner only (mode 0700). */
+async function bindDotSocket(server: Server, dotPath: string) {
+  const directoryPath = dirname(dotPath);
+  // `bind` walks the path on the main thread: first a call that cannot stop it.
+  const directory = await callFileSystem(directoryPath, () => stat(directoryPath));
+  listenPrivately(server, dotPath);
+  await once(server, "listening");
+  await callFileSystem(dotPath, () => chmod(dotPath, 0o700));
+  // Device and inode identify the file whatever its name.
+  const stats = await callFileSystem(dotPath, () => lstat(dotPath));
+  return { dotPath, server, stats, directory };
 }
 
 /**
@@ -308,7 +299,6 @@ const removeQuietly = (path: string): Promise<void> =>
 
 /** The same text each time, without the dot-name: the log writes equal lines once a minute. */
 function socketUnusable(path: string, error: unknown, dotPath = path): RegistrarError {
-  if (error instanceof RegistrarError && error.code === "SOCKET_UNUSABLE") return error;
   const errno = errnoOf(error) ?? "";
   const reason = EXPLANATIONS[errno] ?? messageOf(error).replaceAll(dotPath, path);
   const text = `cannot listen on ${path}: ${errno ? `${errno}: ` : ""}${reason}`;

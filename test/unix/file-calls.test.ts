@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, constants, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,9 +13,9 @@ const folder = eachTest(createTempFolder);
 
 /** A call that does not end before the function returned. */
 function startHanging(path: string, callAt = callFileSystem) {
-  let end = () => {};
-  const call = callAt(path, () => new Promise<void>((resolve) => (end = resolve)));
-  return { call, end: () => end() };
+  const stop = new AbortController();
+  const ended = once(stop.signal, "abort");
+  return { call: callAt(path, async () => void (await ended)), end: () => stop.abort() };
 }
 
 const answered = (path: string) => callFileSystem(path, async () => "answered");

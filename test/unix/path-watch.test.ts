@@ -11,7 +11,7 @@ import { createTempFolder } from "../support/temp-folder";
 
 const folder = eachTest(createTempFolder);
 
-// Without its net, the look every 5 s: everything must be noticed when it happens.
+// Without its net, the poll every 5 s: everything must be noticed when it happens.
 controlWaits({ fromMs: 1_000 });
 const loading = import("../../src/unix/path-watch");
 const startWatch = async (path: string, log = silentLogger) => (await loading).watchPath(path, log);

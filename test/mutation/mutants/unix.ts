@@ -67,8 +67,8 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf("src/unix/path-watch.ts", ["test/unix/path-watch"], {
     "a folder made anew is not watched, where the inode's number is used again": [
-      "if (name === null) drop(directory);",
-      "if (name === null) directory;",
+      "if (name === undefined) drop(directory);",
+      "if (name === undefined) directory;",
     ],
     "each folder that goes leaves its inotify watch": [
       "      endEvents?.();\n",
@@ -77,7 +77,7 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     ],
     "each watch of a path leaves its inotify watches": "    watches[Symbol.dispose]();\n",
   }),
-  ...mutantsOf("src/unix/resting-look.ts", ["test/unix/resting-look"], {
+  ...mutantsOf("src/unix/directory-poll.ts", ["test/unix/directory-poll"], {
     "two changes of a directory within one step of its clock are one": [
       "!isSame || !one.isSettled",
       "!isSame",
@@ -86,7 +86,7 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       "directory !== path && !parent?.isDirectory()",
       "directory !== path && parent === undefined",
     ],
-    "a mount that hangs stops the process": ["mount !== undefined && isLocal(mount)", "mount !== undefined"],
+    "a mount that hangs stops the process": ["isLocal(mount)", "true"],
     "a mount that hangs, and comes later, stops the process": [
       "if (mounts !== localAt.mounts) paths.clear();",
       "",

@@ -6,9 +6,9 @@ import { expectNothingLeft } from "../support/resources";
 import { createTempFolder } from "../support/temp-folder";
 
 const waits = controlWaits();
-const loading = import("../../src/unix/resting-look");
+const loading = import("../../src/unix/directory-poll");
 
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 const folder = eachTest(createTempFolder);
 beforeEach(async () => {
   mkdirSync(folder.at("d"));
@@ -18,20 +18,20 @@ beforeEach(async () => {
 /** Hides a change from the mtime. */
 const age = (path: string) => utimesSync(path, 1, 1);
 
-/** Looks at a directory; `look` answers whether the next look sees a change. */
-async function startLooking(path = folder.at("d")) {
-  const { lookAtRest } = await loading;
+/** Polls a directory; `poll` answers whether the next poll sees a change. */
+async function startPolling(path = folder.at("d")) {
+  const { pollDirectory } = await loading;
   let changes = 0;
-  const end = lookAtRest(path, () => {
-    throw new Error(`ends no look, and not the process: ${++changes}`);
+  const end = pollDirectory(path, () => {
+    throw new Error(`ends no poll, and not the process: ${++changes}`);
   });
-  const look = async () => {
+  const poll = async () => {
     const before = changes;
-    await waits.end(LOOK_EVERY_MS);
+    await waits.end(POLL_EVERY_MS);
     await new Promise(setImmediate);
     return changes > before;
   };
-  return { look, [Symbol.dispose]: end };
+  return { poll, [Symbol.dispose]: end };
 }
 
 test.each<[string, (path: string) => void]>([
@@ -46,44 +46,44 @@ test.each<[string, (path: string) => void]>([
     },
   ],
 ])("sees %s without an event", async (_what, change) => {
-  using looking = await startLooking();
-  expect(await looking.look()).toBe(true);
-  expect(await looking.look()).toBe(false);
+  using polling = await startPolling();
+  expect(await polling.poll()).toBe(true);
+  expect(await polling.poll()).toBe(false);
   change(folder.at("d"));
-  expect(await looking.look()).toBe(true);
+  expect(await polling.poll()).toBe(true);
 });
 
 test("sees a directory that comes later, and calls once more for what its mtime cannot tell", async () => {
-  using looking = await startLooking(folder.at("later", "d"));
-  for (const isCalled of [true, false]) expect(await looking.look()).toBe(isCalled);
+  using polling = await startPolling(folder.at("later", "d"));
+  for (const isCalled of [true, false]) expect(await polling.poll()).toBe(isCalled);
   mkdirSync(folder.at("later", "d"), { recursive: true });
-  for (const isCalled of [true, true, false, false]) expect(await looking.look()).toBe(isCalled);
+  for (const isCalled of [true, true, false, false]) expect(await polling.poll()).toBe(isCalled);
 });
 
-test("leaves the look behind a symbolic link to the caller, each time", async () => {
+test("calls at each poll for a directory behind a symbolic link, which the caller must look at", async () => {
   symlinkSync(folder.at("d"), folder.at("link"));
-  using looking = await startLooking(folder.at("link"));
-  for (let round = 0; round < 3; round++) expect(await looking.look()).toBe(true);
+  using polling = await startPolling(folder.at("link"));
+  for (let round = 0; round < 3; round++) expect(await polling.poll()).toBe(true);
 });
 
 (mayMount() ? test : test.skip)("does not touch a file system that hangs, nor a link to it", async () => {
   mkdirSync(folder.at("hangs"));
-  using looking = await startLooking(folder.at("d", "below"));
-  using other = await startLooking(folder.at("hangs", "below"));
+  using polling = await startPolling(folder.at("d", "below"));
+  using other = await startPolling(folder.at("hangs", "below"));
   using _mount = mountHanging(folder.at("hangs"));
   rmSync(folder.at("d"), { recursive: true });
   symlinkSync(folder.at("hangs"), folder.at("d"));
   // A call on it would never return.
-  expect(await looking.look()).toBe(true);
-  expect(await other.look()).toBe(true);
+  expect(await polling.poll()).toBe(true);
+  expect(await other.poll()).toBe(true);
 });
 
 test("one timer serves every directory, and none is left at the end", () =>
   expectNothingLeft(async () => {
     {
-      using _one = await startLooking();
-      using _other = await startLooking(folder.path);
-      expect(waits.pending()).toEqual([LOOK_EVERY_MS]);
+      using _one = await startPolling();
+      using _other = await startPolling(folder.path);
+      expect(waits.pending()).toEqual([POLL_EVERY_MS]);
     }
     await new Promise(setImmediate);
     expect(waits.pending()).toEqual([]);

@@ -6,54 +6,55 @@ import { mountAt, mountsNow } from "./file-calls";
 import { isLocal, type Mount } from "./mounts";
 
 /** In milliseconds: as late as this a change is noticed that has no event, or whose event is lost. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 
+/** What a poll sees of a directory; undefined where a call could hang. */
 type Seen = Stats | "gone" | undefined;
 
-/** What a look has seen so far, so that it sees each directory once. */
+/** What one poll has seen so far, so that it reads each directory once. */
 type Looked = Map<string, Seen>;
 
-/** A directory that is looked at, and what the last look saw; undefined where a look could hang. */
-interface Resting {
+interface Polled {
   readonly directory: string;
   readonly onChange: () => void;
+  /** By the last poll. */
   seen: Seen;
-  /** Whether two looks in a row saw the same: a directory that has just changed can change again without another ctime. */
+  /** Whether two polls in a row saw the same: a directory that has just changed can change again without another ctime. */
   isSettled: boolean;
 }
 
 /** This process has one timer for every directory of every driver, and one memory of which paths are local. */
-const resting = new Set<Resting>();
-const looking = { timer: undefined as NodeJS.Timeout | undefined };
+const polled = new Set<Polled>();
+const timer = { interval: undefined as NodeJS.Timeout | undefined };
 const localAt = { mounts: [] as readonly Mount[], paths: new Map<string, boolean>() };
 
 /**
  * The net under inotify: calls `onChange` within 5 s after a directory, or an entry of it, was made, removed or replaced,
- * or its mode or owner changed, and every 5 s where a look could hang. The function returned ends that.
+ * or its mode or owner changed, and every 5 s where a call could hang. The function returned ends that.
  */
-export function lookAtRest(directory: string, onChange: () => void): () => void {
-  const one: Resting = { directory, onChange, seen: lookNow(directory, new Map()), isSettled: false };
-  if (resting.size === 0) looking.timer = startInterval(lookAtAll, LOOK_EVERY_MS);
-  resting.add(one);
+export function pollDirectory(directory: string, onChange: () => void): () => void {
+  const one: Polled = { directory, onChange, seen: lookAt(directory, new Map()), isSettled: false };
+  if (polled.size === 0) timer.interval = startInterval(pollAll, POLL_EVERY_MS);
+  polled.add(one);
   return () => {
     localAt.paths.delete(directory);
-    if (resting.delete(one) && resting.size === 0) stopInterval(looking.timer);
+    if (polled.delete(one) && polled.size === 0) stopInterval(timer.interval);
   };
 }
 
-function lookAtAll(): void {
+function pollAll(): void {
   const looked: Looked = new Map();
-  for (const one of [...resting]) {
-    const seen = lookNow(one.directory, looked);
+  for (const one of [...polled]) {
+    const seen = lookAt(one.directory, looked);
     const isSame = isUnchanged(one.seen, seen);
-    // A listener that throws ends neither the others' looks nor the process.
+    // A listener that throws ends neither the polls of the others nor the process.
     if (!isSame || !one.isSettled) attempt(one.onChange);
     one.seen = seen;
     one.isSettled = isSame;
   }
 }
 
-/** Not after a directory or one of its entries was made, removed or replaced, and never where a look could hang. */
+/** Not after a directory or one of its entries was made, removed or replaced, and never where a call could hang. */
 function isUnchanged(before: Seen, now: Seen): boolean {
   if (now === "gone" || before === "gone") return now === before;
   if (!now?.isDirectory() || before === undefined) return false;
@@ -62,17 +63,17 @@ function isUnchanged(before: Seen, now: Seen): boolean {
 }
 
 /**
- * Looks on the main thread, for which no other thread wakes up: only where each directory on the way is known to be one, not
- * a symbolic link, and on a file system of this machine. Undefined elsewhere.
+ * Reads a directory's state on the main thread, for which no other thread wakes up: only where each directory on the way is
+ * known to be one, not a symbolic link, and on a file system of this machine. Undefined elsewhere.
  */
-function lookNow(path: string, looked: Looked): Seen {
+function lookAt(path: string, looked: Looked): Seen {
   if (!looked.has(path)) looked.set(path, isLocalAt(path) ? lookBelowParent(path, looked) : undefined);
   return looked.get(path);
 }
 
 function lookBelowParent(path: string, looked: Looked): Seen {
   const directory = dirname(path);
-  const parent = directory === path ? undefined : lookNow(directory, looked);
+  const parent = directory === path ? undefined : lookAt(directory, looked);
   if (parent === "gone") return "gone";
   if (directory !== path && !parent?.isDirectory()) return undefined;
   return attempt(() => lstatSync(path, { throwIfNoEntry: false }) ?? "gone");
@@ -84,10 +85,7 @@ function isLocalAt(path: string): boolean {
   const mounts = mountsNow();
   if (mounts !== localAt.mounts) paths.clear();
   localAt.mounts = mounts;
-  const known = paths.get(path);
-  if (known !== undefined) return known;
-  const mount = mountAt(path);
-  const isKnownLocal = mount !== undefined && isLocal(mount);
-  paths.set(path, isKnownLocal);
-  return isKnownLocal;
+  const mount = paths.has(path) ? undefined : mountAt(path);
+  if (mount !== undefined) paths.set(path, isLocal(mount));
+  return paths.get(path) ?? false;
 }
