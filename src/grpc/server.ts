@@ -136,12 +136,8 @@ export function createGrpcServer<Origin>({
     },
     log,
   });
-  const tally = {
-    accepted: 0,
-    cutBeforeCall: 0,
-    rejected: 0,
-    lastRejection: undefined as string | undefined,
-  };
+  const tally = { accepted: 0, cutBeforeCall: 0, rejected: 0 };
+  let lastRejection: string | undefined;
   let closing: Promise<void> | undefined;
 
   /** Serves a connection that the caller accepted. Destroys it after `close()`. */
@@ -164,7 +160,7 @@ export function createGrpcServer<Origin>({
     const reason = violation();
     if (reason !== undefined) {
       tally.rejected += 1;
-      tally.lastRejection = reason;
+      lastRejection = reason;
       log.v(2).info("Closed a connection that broke HTTP/2 or a limit", { reason });
       warnOfViolation({ reason });
     } else if (!calls.everCalled() && socket.bytesRead > 0) {
@@ -173,16 +169,15 @@ export function createGrpcServer<Origin>({
   }
 
   async function shutDown(graceMs: number): Promise<void> {
-    // Not `once`, which rejects when the client resets the connection.
-    const gone = ({ socket }: Connection) => new Promise((resolve) => socket.once("close", resolve));
-    const lastGone = Promise.all(crowd.members.map(gone));
-    for (const { socket, injector } of crowd.members) {
+    const cut = startTimer(crowd.closeAll, graceMs);
+    const ended = crowd.members.map(({ socket, injector }) => {
       // grpc-js' `destroy` lets running calls end.
       if (injector) injector.destroy();
       else socket.destroy();
-    }
-    const cut = startTimer(crowd.closeAll, graceMs);
-    await lastGone;
+      // Not `once`, which rejects when the client resets the connection.
+      return new Promise((resolve) => socket.once("close", resolve));
+    });
+    await Promise.all(ended);
     stopTimer(cut);
   }
 
@@ -210,7 +205,7 @@ export function createGrpcServer<Origin>({
       return crowd.members.filter(({ socket }) => socket.bytesRead === 0).length;
     },
     get connections(): ConnectionTally {
-      return { ...tally, open: crowd.members.length };
+      return { ...tally, open: crowd.members.length, lastRejection };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { refuse } from "../base/errors";
+import { nearWord } from "../base/near-word";
 import { LONGEST_WAIT_MS } from "../base/pause";
-import { isObject, readWord, refuseOption, show, wordsTaken } from "../base/refuse-option";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../unix/socket-path";
 
 export interface OptionKind<Value> {
@@ -9,6 +9,30 @@ export interface OptionKind<Value> {
   readonly takes: string;
   /** The value as it is used. Throws INVALID_OPTION, with `name` in front. */
   readonly read: (given: unknown, name: string) => Value;
+}
+
+const MAX_SHOWN_LENGTH = 60;
+
+/** What was given, as an error's text names it. */
+export function show(given: unknown): string {
+  if (typeof given === "string")
+    return JSON.stringify(given.length > MAX_SHOWN_LENGTH ? `${given.slice(0, MAX_SHOWN_LENGTH)}…` : given);
+  if (typeof given === "function") return "a function";
+  if (typeof given !== "object" || given === null) return String(given);
+  const type = typeOf(given);
+  const noun = type === "Object" || type === "Array" ? type.toLowerCase() : type;
+  return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
+}
+
+/** Whether it is an object with fields, not a Map, Date, promise or the like. */
+export const isObject = (given: unknown): given is object => typeOf(given) === "Object";
+
+const typeOf = (given: unknown) => Object.prototype.toString.call(given).slice("[object ".length, -1);
+
+/** Throws INVALID_OPTION with what was given and what is taken. */
+function refuseOption(name: string, given: unknown, takes: string): never {
+  const what = given === undefined ? "missing" : show(given);
+  return refuse(`${name} is ${what}; it takes ${takes}`);
 }
 
 /** Makes a kind: `accept` returns undefined for an unusable value. */
@@ -35,10 +59,16 @@ export const signal = kindOf("an AbortSignal", (given) => {
   return isSignal ? (given as AbortSignal) : undefined;
 });
 
-export const oneOf = <Word extends string>(words: readonly Word[]): OptionKind<Word> => ({
-  takes: wordsTaken(words),
-  read: (given, name) => readWord(given, name, words),
-});
+/** One of these words; else the error names the word that was probably meant. */
+export function oneOf<Word extends string>(words: readonly Word[]): OptionKind<Word> {
+  const takes = `one of ${words.map((word) => JSON.stringify(word)).join(", ")}`;
+  const read = (given: unknown, name: string) => {
+    const meant = typeof given === "string" ? nearWord(given, words) : undefined;
+    const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
+    return words.find((word) => word === given) ?? refuseOption(name, given, takes + hint);
+  };
+  return { takes, read };
+}
 
 export const wholeNumber = (least: number, most: number): OptionKind<number> =>
   kindOf(`a whole number, ${least} to ${most}`, (given) =>

@@ -1,7 +1,6 @@
 import { invalidOption, RegistrarError } from "../base/errors";
 import { nearWord } from "../base/near-word";
-import { isObject, show } from "../base/refuse-option";
-import { kindOf, type OptionKind, oneOf } from "./option-kinds";
+import { isObject, kindOf, type OptionKind, oneOf, show } from "./option-kinds";
 
 /** One option: returns the value to use for what was given, or for undefined. */
 type Option<Value> = (given: unknown, name: string) => Value;

@@ -1,8 +1,8 @@
 import type { Server, ServerInterceptor, ServerOptions } from "@grpc/grpc-js";
-import { isObject } from "../base/refuse-option";
 import {
   callbackOf,
   hostSocketPath,
+  isObject,
   kindOf,
   listOf,
   milliseconds,

@@ -51,12 +51,11 @@ export function parseMountinfo(text: string): readonly Mount[] {
 
 /** Where `path` (absolute, without symbolic links) leads; undefined if no mount contains it. */
 export function mountPlaceOf(path: string, mounts: readonly Mount[]) {
-  let found: Mount | undefined;
-  for (const mount of mounts) {
-    // Of several mounts on one point the last hides the others.
-    const isCloser = mount.mountPoint.length >= (found?.mountPoint.length ?? 0);
-    if (isWithin(path, mount.mountPoint) && isCloser) found = mount;
-  }
+  // Of several mounts on one point the last hides the others.
+  const found = mounts
+    .filter(({ mountPoint }) => isWithin(path, mountPoint))
+    .sort((one, other) => one.mountPoint.length - other.mountPoint.length)
+    .at(-1);
   if (found === undefined) return undefined;
   const { device, fileSystem, mountPoint, root } = found;
   const rest = mountPoint === "/" ? path : path.slice(mountPoint.length);

@@ -129,11 +129,7 @@ export function createSocketFile(
         judge: () => (options.overLiving ? judge(path) : look(path)),
         withdrawOther: () => (published?.path === path ? undefined : withdraw()),
       });
-      if (found === "hanging" || found === "blocked")
-        throw socketUnusable(path, (await errorAt(path, lstat)) ?? systemError("ENOTSOCK"));
-      if (found === "taken" && !options.overLiving) {
-        if (next) await closeDotSocket(next);
-      } else if (next) {
+      if (next) {
         next.server.on("error", (error) =>
           log.error(error, "Cannot accept a connection", { socketPath: path }),
         );
@@ -213,7 +209,13 @@ async function placeSocket(
     await closeDotSocket({ server, dotPath });
     throw signal?.aborted ? error : socketUnusable(path, error, dotPath);
   }
-  return { found: step.value, next: bound && { ...bound, path, withdrawn } };
+  const found = step.value;
+  if (found === "hanging" || found === "blocked")
+    throw socketUnusable(path, (await errorAt(path, lstat)) ?? systemError("ENOTSOCK"));
+  if (bound === undefined || found !== "taken" || rules.overLiving)
+    return { found, next: bound && { ...bound, path, withdrawn } };
+  await closeDotSocket(bound);
+  return { found };
 }
 
 /** Whether the file is still the one that was judged: of two registrars that find a dead socket, one may replace it. */

@@ -8,11 +8,6 @@ const LEAST_BYTES_OF_DATA = 256;
 /** Bytes of unfinished requests that each connection may always have: kubelet's have a few hundred. */
 const SMALL_BYTES = 65_536;
 
-interface Call {
-  bytes: number;
-  hasEnded: boolean;
-}
-
 export interface ClientBounds {
   readonly maxFrames: number;
   /** Bytes of unfinished requests, of all connections together. */
@@ -26,7 +21,8 @@ export interface ClientBounds {
  * allowance, and frames of a running call cost nothing, so a busy client is not cut off. `now` is in milliseconds.
  */
 export function createCallAllowance(bounds: ClientBounds, now: () => number = () => performance.now()) {
-  const running = new Map<number, Call>();
+  /** By stream: the bytes of a request that has not ended. */
+  const running = new Map<number, number | "ended">();
   let newest = 0;
   let everCalled = false;
   let unfinishedHere = 0;
@@ -44,13 +40,9 @@ export function createCallAllowance(bounds: ClientBounds, now: () => number = ()
     unfinishedHere += bytes;
     bounds.unfinishedBytes += bytes;
   }
-  function endRequest(call: Call): void {
-    if (!call.hasEnded) keep(-call.bytes);
-    call.hasEnded = true;
-  }
   function forget(streamId: number): boolean {
-    const call = running.get(streamId);
-    if (call) endRequest(call);
+    const bytes = running.get(streamId);
+    if (typeof bytes === "number") keep(-bytes);
     return running.delete(streamId);
   }
 
@@ -60,25 +52,24 @@ export function createCallAllowance(bounds: ClientBounds, now: () => number = ()
     const endsRequest = mayEnd && (flags & FrameFlag.END_STREAM) !== 0;
     if (type === FrameType.HEADERS && streamId > newest) {
       newest = streamId;
-      running.set(streamId, { bytes: 0, hasEnded: false });
+      running.set(streamId, 0);
     } else if (type === FrameType.RST_STREAM) {
       spend(forget(streamId) ? 3 : 1); // With the HEADERS and DATA of the call that is given up.
       return;
     }
-    const call = running.get(streamId);
-    if (!mayEnd || call === undefined || call.hasEnded || (isData && length === 0 && !endsRequest)) {
+    const before = running.get(streamId);
+    if (!mayEnd || typeof before !== "number" || (isData && length === 0 && !endsRequest)) {
       spend();
       return;
     }
-    if (isData) {
-      const bytes = Math.max(length, LEAST_BYTES_OF_DATA);
-      call.bytes += bytes;
-      keep(bytes);
-    }
+    const added = isData ? Math.max(length, LEAST_BYTES_OF_DATA) : 0;
+    keep(added);
+    running.set(streamId, before + added);
     if (unfinishedHere > SMALL_BYTES && bounds.unfinishedBytes > bounds.maxUnfinishedBytes)
       refuseFrame("too many bytes of unfinished requests");
     if (!endsRequest) return;
-    endRequest(call);
+    keep(-before - added);
+    running.set(streamId, "ended");
     everCalled = true;
   }
 

@@ -2,7 +2,7 @@ import { RegistrarError } from "../../base/errors";
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
-type PassOn = (piece: Buffer) => void;
+export type PassOn = (piece: Buffer) => void;
 
 /** What a protocol reads its bytes with. */
 export interface ChunkReader {

@@ -13,6 +13,7 @@ import {
   gatherHeaderBlock,
   HTTP2_ERRORS,
   MAX_FRAME_BYTES,
+  type PassOn,
   type Protocol,
   readFrameHeader,
   refuseFrame,
@@ -20,7 +21,6 @@ import {
 import { createFieldReader } from "./header-fields";
 
 type Reading = Generator<void, void, void>;
-type Pass = (piece: Buffer) => void;
 
 export type GuardedClient = ReturnType<typeof guardFromClient>;
 
@@ -52,8 +52,8 @@ export function guardFromClient(socket: Socket, bounds: ClientBounds, serve: (st
         if (frame.type === FrameType.GOAWAY && frame.length >= STREAM_ID_BYTES) {
           isLeaving = true;
           pass(frame.bytes);
-          // grpc-go names a call of its own, which nghttp2 refuses.
-          pass(Buffer.alloc((yield* bytes.exactly(STREAM_ID_BYTES)).length));
+          yield* bytes.exactly(STREAM_ID_BYTES);
+          pass(Buffer.alloc(STREAM_ID_BYTES)); // grpc-go names a call of its own, which nghttp2 refuses.
           yield* bytes.passOn(frame.length - STREAM_ID_BYTES, pass);
         } else yield* passFrame(bytes, frame, pass, rewrite);
       }
@@ -62,8 +62,10 @@ export function guardFromClient(socket: Socket, bounds: ClientBounds, serve: (st
       for (;;) {
         const frame = yield* readFrameHeader(bytes, Number.POSITIVE_INFINITY);
         calls.sent(frame);
-        if (frame.type !== FrameType.GOAWAY) yield* bytes.passOn(frame.length, () => {});
-        else isLeaving ||= isGraceful(yield* bytes.exactly(frame.length));
+        if (frame.type === FrameType.GOAWAY) {
+          refuseError(yield* bytes.exactly(frame.length));
+          isLeaving = true;
+        } else yield* bytes.passOn(frame.length, () => {});
       }
     },
     onViolation: (reason) => {
@@ -85,7 +87,7 @@ export function guardFromClient(socket: Socket, bounds: ClientBounds, serve: (st
 function* passFrame(
   bytes: ChunkReader,
   frame: FrameHeader,
-  pass: Pass,
+  pass: PassOn,
   rewrite: (block: Buffer) => void = () => {},
 ): Reading {
   if (frame.type === FrameType.HEADERS) {
@@ -97,11 +99,10 @@ function* passFrame(
 }
 
 /** Node says in GOAWAY why it ends a connection, but leaves it open if the socket is a stream. */
-function isGraceful(goaway: Buffer): true {
+function refuseError(goaway: Buffer): void {
   const code = goaway.readUInt32BE(4);
   const text = goaway.toString("latin1", 8);
-  if (code === 0) return true;
-  return refuseFrame(`HTTP/2 error ${HTTP2_ERRORS[code] ?? code}${text && `: ${text}`}`);
+  if (code !== 0) refuseFrame(`HTTP/2 error ${HTTP2_ERRORS[code] ?? code}${text && `: ${text}`}`);
 }
 
 /** Fails at the first wrong byte, because a client of another protocol may wait for us before it has sent 24 bytes. */
@@ -138,7 +139,7 @@ export function guardFromServer(socket: Socket): Duplex {
 
 interface Guard {
   /** Passes on what it has judged. Throws `PROTOCOL` to end the connection, as `sent` does. */
-  readonly received: (bytes: ChunkReader, pass: Pass) => Reading;
+  readonly received: (bytes: ChunkReader, pass: PassOn) => Reading;
   /** Sees what HTTP/2 sends, which arrives as it is. */
   readonly sent?: Protocol;
   /** Called if one of them throws, or if HTTP/2 ends the connection before its peer does, and before it is closed. */

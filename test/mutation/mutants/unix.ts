@@ -30,7 +30,7 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       ["test/registrar/registration/registration.test"],
     ],
     "a publication that came too late leaves a listener open": [
-      "        if (next) await closeDotSocket(next);\n",
+      "  await closeDotSocket(bound);\n",
       "",
       ["test/unix/socket-file", "test/registrar/registration/registration.test"],
     ],
