@@ -77,8 +77,12 @@ export async function serveGrpc({ limits, getInfo = () => INFO }: ServeOptions =
       client.socket.write(Buffer.concat(sent));
       return client;
     },
-    /** Resolves when the server has taken the next connection; ask before connecting. */
-    accepted: () => once(listener, "connection") as Promise<[Socket]>,
+    /** A client that has sent nothing; `accepted` is the server's end of its connection. */
+    async connectNext() {
+      const client = connectRaw(path);
+      const [[socket]] = await Promise.all([once(listener, "connection"), once(client.socket, "connect")]);
+      return { ...client, accepted: socket as Socket };
+    },
     async [Symbol.asyncDispose]() {
       await grpc.close({ graceMs: 0 });
       listener.close();

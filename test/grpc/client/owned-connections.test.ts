@@ -6,15 +6,16 @@ import { statusCodeOf } from "../../../src/grpc/status";
 import { eventually } from "../../support/eventually";
 import { createTempFolder } from "../../support/temp-folder";
 import { openDescriptors } from "../served-grpc";
+import { frame, SETTINGS } from "../wire";
 
 const { GetPluginInfo } = protos.identity;
-const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+const EMPTY_SETTINGS = frame(SETTINGS, 0, 0);
 const CLIENTS = 10;
 
 test.each<[what: string, behave: (socket: Socket) => void]>([
   ["never speaks", (socket) => socket.resume()],
-  ["stops after its first words, and never hangs up", (socket) => socket.pause().write(SETTINGS)],
-  ["sends a frame by halves", (socket) => socket.resume().write(SETTINGS.subarray(0, 4))],
+  ["stops after its first words, and never hangs up", (socket) => socket.pause().write(EMPTY_SETTINGS)],
+  ["sends a frame by halves", (socket) => socket.resume().write(EMPTY_SETTINGS.subarray(0, 4))],
 ])("closed clients leave nothing behind at a server that %s", async (_what, behave) => {
   await using folder = await createTempFolder();
   const path = folder.at("x.sock");

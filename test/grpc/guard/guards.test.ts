@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../../src/grpc/guard/frames";
 import { guardFromClient, guardFromServer } from "../../../src/grpc/guard/guards";
+import { listenInPlace } from "../../support/foreign-socket";
 import { createTempFolder } from "../../support/temp-folder";
 import { frame, headerBlock, SETTINGS } from "../wire";
 
@@ -10,8 +11,7 @@ import { frame, headerBlock, SETTINGS } from "../wire";
 async function seenOf(peer: "client" | "server", ...sent: readonly Buffer[]): Promise<Buffer> {
   await using folder = await createTempFolder();
   const path = folder.at("x.sock");
-  const server = createServer((socket: Socket) => socket.on("error", () => {}).end(Buffer.concat(sent)));
-  await new Promise<void>((resolve) => server.listen(path, resolve));
+  await using _peer = await listenInPlace(path, (socket) => socket.end(Buffer.concat(sent)));
   const seen: Buffer[] = [];
   const read = (stream: Duplex) =>
     stream.on("data", (bytes: Buffer) => seen.push(bytes)).on("end", () => stream.destroy());
@@ -19,7 +19,6 @@ async function seenOf(peer: "client" | "server", ...sent: readonly Buffer[]): Pr
   if (peer === "server") read(guardFromServer(socket));
   else guardFromClient(socket, { maxFrames: 200, maxUnfinishedBytes: 0, unfinishedBytes: 0 }, read);
   await once(socket, "close");
-  await new Promise((resolve) => server.close(resolve));
   return Buffer.concat(seen);
 }
 

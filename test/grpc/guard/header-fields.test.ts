@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { connect as connectHttp2, createServer, type IncomingHttpHeaders } from "node:http2";
-import { connect, createServer as createListener, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import * as fc from "fast-check";
 import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { guardFromClient } from "../../../src/grpc/guard/guards";
 import { createFieldReader } from "../../../src/grpc/guard/header-fields";
+import { listenInPlace } from "../../support/foreign-socket";
 import { propertyTest } from "../../support/fuzz";
 import { createTempFolder } from "../../support/temp-folder";
 import {
@@ -35,18 +36,16 @@ async function serveHttp2() {
     stream.respond({ ":status": 200 }, { endStream: true });
   });
   const sockets: Socket[] = [];
-  const listener = createListener((socket) => {
+  const server = await listenInPlace(path, (socket) => {
     sockets.push(socket);
     guardFromClient(socket, { maxFrames: 200, maxUnfinishedBytes: 1e6, unfinishedBytes: 0 }, (stream) =>
       http2.emit("connection", stream),
     );
   });
-  await once(listener.listen(path), "listening");
   return {
     ...{ path, requests, sockets },
     async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => listener.close(resolve));
+      await server.kill();
       await folder[Symbol.asyncDispose]();
     },
   };

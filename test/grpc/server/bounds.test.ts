@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { eventually } from "../../support/eventually";
@@ -7,12 +6,6 @@ import { CONTINUATION, frame, getInfoCall, HELLO, ONE_CALL, PING, RAW_PATH } fro
 
 const TOO_MUCH = "Too many connections, closed one";
 const BROKEN = "Closed a connection that broke HTTP/2 or a limit";
-
-async function connectNext(served: Awaited<ReturnType<typeof serveGrpc>>) {
-  const client = connectRaw(served.path);
-  await Promise.all([served.accepted(), once(client.socket, "connect")]);
-  return client;
-}
 
 test("leaves no descriptor of clients that break the rules, and no flood of warnings", async () => {
   await using served = await serveGrpc();
@@ -40,7 +33,7 @@ test("leaves no descriptor of clients that break the rules, and no flood of warn
 test("counts connections that were cut before any call, without those that said nothing", async () => {
   await using served = await serveGrpc();
   for (const bytes of ["", CLIENT_PREFACE.subarray(0, 5), HELLO]) {
-    const client = await connectNext(served);
+    const client = await served.connectNext();
     client.socket.end(bytes);
     await client.closed;
   }
@@ -88,7 +81,7 @@ test("who goes first: silent before idle, idle before one with a call running, t
     },
   });
   const connectBusy = async () => {
-    const client = await connectNext(served);
+    const client = await served.connectNext();
     const running = calls + 1;
     client.socket.write(ONE_CALL);
     await eventually(() => expect(calls).toBe(running));
@@ -98,7 +91,7 @@ test("who goes first: silent before idle, idle before one with a call running, t
   const busy = [await connectBusy()];
   const idle = await connectBusy();
   expect(await idle.statusOf(1)).toBe("0");
-  const silent = await connectNext(served);
+  const silent = await served.connectNext();
   busy.push(await connectBusy());
   await silent.closed;
   expect(idle.socket.destroyed).toBe(false);

@@ -1,18 +1,17 @@
-import { once } from "node:events";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { CLIENT_PREFACE, MAX_MESSAGE_BYTES } from "../../../src/grpc/guard/frames";
 import { protos } from "../../../src/grpc/protos";
 import { eventually } from "../../support/eventually";
-import { connectRaw, INFO, serveGrpc } from "../served-grpc";
+import { INFO, serveGrpc } from "../served-grpc";
 import { bytesOf, frame, getInfoCall, HELLO, PING, SETTINGS, WINDOW_UPDATE } from "../wire";
 
 test("nothing is sent to, nor decoded for, a client that has not said what every client begins with", async () => {
   await using served = await serveGrpc();
-  using client = connectRaw(served.path);
-  const [[socket]] = await Promise.all([served.accepted(), once(client.socket, "connect")]);
+  using client = await served.connectNext();
+  const { accepted } = client;
   client.socket.write(CLIENT_PREFACE.subarray(0, -1));
-  await eventually(() => expect(socket.bytesRead).toBe(CLIENT_PREFACE.length - 1));
-  expect(socket.bytesWritten).toBe(0);
+  await eventually(() => expect(accepted.bytesRead).toBe(CLIENT_PREFACE.length - 1));
+  expect(accepted.bytesWritten).toBe(0);
   client.socket.write(CLIENT_PREFACE.subarray(-1));
   await client.until(() => client.frames.some(({ type }) => type === SETTINGS));
 });
@@ -34,8 +33,8 @@ test.each([
 test("a client that reads no answer is not read any further, and keeps few of them here", async () => {
   const getInfo = () => ({ ...INFO, endpoint: "x".repeat(1_000_000) });
   await using served = await serveGrpc({ getInfo });
-  using client = connectRaw(served.path);
-  const [[socket]] = await Promise.all([served.accepted(), once(client.socket, "connect")]);
+  using client = await served.connectNext();
+  const { accepted } = client;
   client.socket.pause();
   const windows = Buffer.concat([
     frame(SETTINGS, 0, 0, bytesOf("0004 7fffffff")),
@@ -43,8 +42,8 @@ test("a client that reads no answer is not read any further, and keeps few of th
   ]);
   const calls = [1, 3, 5, 7].map((streamId) => getInfoCall(streamId, "localhost"));
   client.socket.write(Buffer.concat([HELLO, windows, ...calls]));
-  await eventually(() => expect(socket.isPaused()).toBe(true));
-  expect(socket.writableLength).toBeLessThan(2 * 65_536);
+  await eventually(() => expect(accepted.isPaused()).toBe(true));
+  expect(accepted.writableLength).toBeLessThan(2 * 65_536);
   client.socket.write(frame(PING, 0, 0, Buffer.alloc(8))); // Read when there is room again.
   client.socket.resume();
   for (const streamId of [1, 3, 5, 7]) expect(await client.statusOf(streamId)).toBe("0");

@@ -12,7 +12,7 @@ test("closes idle connections at once, whatever they have said, also of clients 
   expectNothingLeft(async () => {
     await using served = await serveGrpc();
     const stubborn = connect({ path: served.path, allowHalfOpen: true });
-    const [[socket]] = await Promise.all([served.accepted(), once(stubborn, "connect")]);
+    const [[socket]] = await Promise.all([once(served.listener, "connection"), once(stubborn, "connect")]);
     using silent = connectRaw(served.path);
     using hesitant = served.connect(CLIENT_PREFACE.subarray(0, 10));
     using greeted = served.connect(HELLO);

@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { bareCall } from "../../../src/grpc/client/bare-call";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { protos } from "../../../src/grpc/protos";
 import { eventually } from "../../support/eventually";
-import { connectRaw, INFO, serveGrpc } from "../served-grpc";
+import { INFO, serveGrpc } from "../served-grpc";
 import { chunksOf, fixture, GOAWAY, HELLO, ONE_CALL } from "../wire";
 
 test("serves a grpc-js client", async () => {
@@ -40,11 +39,10 @@ test.each(["kubelet-1.24.hex", "kubelet-1.28.hex", "kubelet-1.36.hex"])(
     const goodbye = sent.lastIndexOf(Buffer.from([GOAWAY, 0, 0, 0, 0, 0])) - 3;
     const calls = goodbye < 0 ? sent : sent.subarray(0, goodbye);
     await using served = await serveGrpc();
-    using kubelet = connectRaw(served.path);
-    const [[socket]] = await Promise.all([served.accepted(), once(kubelet.socket, "connect")]);
+    using kubelet = await served.connectNext();
     // As if the kernel had cut it so.
     for (const chunk of chunksOf(Buffer.concat([HELLO, calls.subarray(CLIENT_PREFACE.length)]), 7))
-      socket.emit("data", chunk);
+      kubelet.accepted.emit("data", chunk);
     for (const streamId of [1, 3, 5]) expect(await kubelet.statusOf(streamId)).toBe("0");
     expect(served.notices).toEqual([{ pluginRegistered: true, error: "" }]);
 
@@ -58,8 +56,7 @@ test.each(["kubelet-1.24.hex", "kubelet-1.28.hex", "kubelet-1.36.hex"])(
 
 test("answers a client that takes its time over every byte, and others meanwhile", async () => {
   await using served = await serveGrpc();
-  using slow = connectRaw(served.path);
-  await Promise.all([served.accepted(), once(slow.socket, "connect")]);
+  using slow = await served.connectNext();
   for (const byte of ONE_CALL) {
     slow.socket.write(Buffer.of(byte));
     await new Promise((resolve) => setImmediate(resolve));
