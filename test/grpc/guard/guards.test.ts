@@ -3,9 +3,12 @@ import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../../src/grpc/guard/frames";
 import { guardFromClient, guardFromServer } from "../../../src/grpc/guard/guards";
+import { eventually } from "../../support/eventually";
 import { listenInPlace } from "../../support/foreign-socket";
 import { createTempFolder } from "../../support/temp-folder";
 import { frame, headerBlock, SETTINGS } from "../wire";
+
+const bounds = () => ({ maxFrames: 200, maxUnfinishedBytes: 0, unfinishedBytes: 0 });
 
 /** What HTTP/2 receives of what a peer sends, until the connection ends. */
 async function seenOf(peer: "client" | "server", ...sent: readonly Buffer[]): Promise<Buffer> {
@@ -17,7 +20,7 @@ async function seenOf(peer: "client" | "server", ...sent: readonly Buffer[]): Pr
     stream.on("data", (bytes: Buffer) => seen.push(bytes)).on("end", () => stream.destroy());
   const socket = connect({ path });
   if (peer === "server") read(guardFromServer(socket));
-  else guardFromClient(socket, { maxFrames: 200, maxUnfinishedBytes: 0, unfinishedBytes: 0 }, read);
+  else guardFromClient(socket, bounds(), read);
   await once(socket, "close");
   return Buffer.concat(seen);
 }
@@ -62,4 +65,16 @@ test.each<[string, readonly Buffer[]]>([
 test("ends the connection of a server that answers one call with header blocks without end", async () => {
   const passed = Array(64).fill(headersOf(1));
   expect(await seenOf("server", ...passed, headersOf(1))).toEqual(Buffer.concat(passed));
+});
+
+test("an answer ends its call also after both sides said goodbye", async () => {
+  await using folder = await createTempFolder();
+  const goodbye = frame(FrameType.GOAWAY, 0, 0, Buffer.alloc(8));
+  const request = Buffer.concat([CLIENT_PREFACE, hello, headersOf(1, FrameFlag.END_STREAM), goodbye]);
+  await using _peer = await listenInPlace(folder.at("x.sock"), (socket) => socket.write(request));
+  let served: Duplex | undefined;
+  const { calls } = guardFromClient(connect(folder.at("x.sock")), bounds(), (stream) => (served = stream));
+  await eventually(() => expect(calls.running()).toBe(1));
+  served?.write(Buffer.concat([goodbye, headersOf(1, FrameFlag.END_STREAM)]));
+  expect(calls.running()).toBe(0);
 });
