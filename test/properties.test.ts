@@ -72,11 +72,8 @@ propertyTest(
   ([name, moves]) => {
     const plain = fileNameOf("CSIPlugin", name);
     expect(driverOfSocket(registrationSocketPath("/registration", plain))).toBe(name);
-    const first = nextAlias(plain);
-    const aliases = Array.from({ length: moves }).reduce<string[]>(
-      (all) => [...all, nextAlias(plain, all.at(-1))],
-      [first],
-    );
+    const aliases = [nextAlias(plain)];
+    for (let move = 0; move < moves; move++) aliases.push(nextAlias(plain, aliases.at(-1)));
     for (const alias of aliases) expect(driverOfSocket(registrationSocketPath("/r", alias))).toBe(name);
     expect(new Set(aliases).size).toBe(Math.min(aliases.length, 36));
   },

@@ -21,19 +21,22 @@ const written = (driver: string, ...flags: readonly string[]) => [
   ),
 ];
 
+/** The pod first: without the driver kubelet could not unmount the volume. The taint may be gone. */
+async function removeWith(pod: string, objects: readonly object[], taint: string): Promise<void> {
+  const { kubectl, remove, nodeName } = cluster;
+  await kubectl("delete", "pod", pod, "--ignore-not-found", "--timeout=60s");
+  await remove(objects);
+  await kubectl("taint", "node", nodeName, `${taint}-`).catch(() => {});
+}
+
 /** A pod without toleration that is created before the driver of its inline volume, which the node has never had. */
 async function tryPod(driver: string, isTainted: boolean) {
-  const { kubectl, apply, remove, nodeName } = cluster;
+  const { kubectl, apply, nodeName } = cluster;
   const taint = `${driver}/agent-not-ready`;
   const pod = `user-of-${driver.replaceAll(".", "-")}`;
   const objects = written(driver, "--startup-taint={driver}/agent-not-ready");
   const plugin = objects.filter(({ kind }) => kind === "DaemonSet");
-  const removeAll = async () => {
-    // The pod first: without the driver kubelet could not unmount the volume.
-    await kubectl("delete", "pod", pod, "--ignore-not-found", "--timeout=60s");
-    await remove(objects);
-    if (isTainted) await kubectl("taint", "node", nodeName, `${taint}-`).catch(() => {});
-  };
+  const removeAll = () => removeWith(pod, objects, taint);
   try {
     await apply(objects.filter((object) => !plugin.includes(object)));
     if (isTainted) await kubectl("taint", "node", nodeName, `${taint}=:NoSchedule`);
@@ -85,7 +88,7 @@ async function tryPods(title: string, tries: number, isTainted: boolean): Promis
 }
 
 test("GKE's condition is true once kubelet has registered the driver, not with /healthz", async () => {
-  const { kubectl, apply, remove, nodeName, record, node } = cluster;
+  const { kubectl, apply, nodeName, record, node } = cluster;
   const [type, taint] = ["node.gke.io/PDCSIReady", "readiness.k8s.io/gke-pd-csi-ready"];
   const [driver, pod] = ["pd.csi.example.com", "user-of-pd"];
   const folder = `/var/lib/kubelet/plugins/${driver}`;
@@ -115,9 +118,7 @@ test("GKE's condition is true once kubelet has registered the driver, not with /
     await podRuns(cluster, pod);
     expect(await countFailedMounts(pod, driver)).toBe(0);
   } finally {
-    await kubectl("delete", "pod", pod, "--ignore-not-found", "--timeout=60s");
-    await remove(objects);
-    await kubectl("taint", "node", nodeName, `${taint}-`).catch(() => {});
+    await removeWith(pod, objects, taint);
     await untilListed(driver, false);
   }
 });

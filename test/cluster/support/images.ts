@@ -77,25 +77,23 @@ export const makeExampleDriver = (make: Make): Promise<void> =>
     buildExampleDriver(buildah, IMAGES.exampleDriver, root),
   );
 
+/** An image of a program that is linked statically. */
+export const makeSingle = (make: Make, name: string, program: string, entrypoint: readonly string[]) =>
+  make(name, [program], (buildah, root) => {
+    if (name === IMAGES.workload) cpSync(program, join(root, "usr", "bin", "sleep"));
+    cpSync(program, join(root, entrypoint[0] ?? ""));
+    buildah.imageOf(root, name, { PATH: "/usr/bin" }, entrypoint);
+  });
+
 export async function makeImages(): Promise<Images> {
   await using folder = await createTempFolder();
   const { made, make } = createImageMaker(folder.path);
-  const pod = programPath("podprogram");
-  const single = (name: string, program: string, entrypoint: readonly string[]) =>
-    make(name, [program], (buildah, root) => {
-      if (name === IMAGES.workload) {
-        mkdirSync(join(root, "usr", "bin"), { recursive: true });
-        cpSync(program, join(root, "usr", "bin", "sleep"));
-      }
-      cpSync(program, join(root, entrypoint[0] ?? ""));
-      buildah.imageOf(root, name, { PATH: "/usr/bin" }, entrypoint);
-    });
-
   await makeRegistrar(make);
   for (const part of ["pause", "driver", "workload"] as const)
-    await single(IMAGES[part], pod, ["/podprogram", part]);
+    await makeSingle(make, IMAGES[part], programPath("podprogram"), ["/podprogram", part]);
   await makeExampleDriver(make);
-  if (officialProgram) await single(IMAGES.official, officialProgram, ["/csi-node-driver-registrar"]);
+  if (officialProgram)
+    await makeSingle(make, IMAGES.official, officialProgram, ["/csi-node-driver-registrar"]);
   return made;
 }
 

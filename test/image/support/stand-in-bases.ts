@@ -50,10 +50,7 @@ function librariesFor(node: string, foreign?: ForeignNode): Libraries {
 }
 
 function copyLibraries(libraries: Libraries, root: string): void {
-  for (const [source, target] of libraries) {
-    mkdirSync(dirname(join(root, target)), { recursive: true });
-    cpSync(source, join(root, target), { dereference: true });
-  }
+  for (const [source, target] of libraries) cpSync(source, join(root, target), { dereference: true });
 }
 
 /** In place of an image of Node's makers: Node, npm, a shell and a few programs, all of this machine. */
@@ -84,7 +81,7 @@ function addLibraryPackages(root: string, libraries: Libraries): void {
   writeFileSync(join(root, "usr/LICENSE"), "Node's licence\n");
 }
 
-function makeAccounts(root: string, shell: string): void {
+export function makeAccounts(root: string, shell: string): void {
   for (const folder of ["etc", "root", "tmp"]) mkdirSync(join(root, folder), { recursive: true });
   writeFileSync(join(root, "etc", "passwd"), `root:x:0:0:root:/root:${shell}\n`);
   writeFileSync(join(root, "etc", "group"), "root:x:0:\n");

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { programPath } from "../../cluster/support/build";
 import {
@@ -8,7 +8,9 @@ import {
   type Images,
   type Make,
   makeRegistrar,
+  makeSingle,
 } from "../../cluster/support/images";
+import { makeAccounts } from "../../image/support/stand-in-bases";
 import { copyProgram, whereIs } from "../../support/sandbox/program-files";
 import { createTempFolder } from "../../support/temp-folder";
 import { type Programs, programOf } from "./build";
@@ -31,19 +33,14 @@ export async function makeE2eImages(
   const listed = execFileSync(programs.tests, ["-list-images"], { encoding: "utf8" }).split("\n");
   const busybox = whereIs("busybox") ?? "";
   const shell = (root: string) => {
-    for (const path of ["bin", "tmp", "etc", "root"]) mkdirSync(join(root, path), { recursive: true });
-    writeFileSync(join(root, "etc", "passwd"), "root:x:0:0:root:/root:/bin/sh\n");
-    writeFileSync(join(root, "etc", "group"), "root:x:0:\n"); // some tests read a group by its name
+    makeAccounts(root, "/bin/sh"); // Some tests read a group by its name.
     cpSync(busybox, join(root, "bin", "busybox"));
     for (const applet of execFileSync(busybox, ["--list"], { encoding: "utf8" }).trim().split("\n"))
       if (applet !== "busybox") symlinkSync("busybox", join(root, "bin", applet));
   };
   const PATH = "/usr/bin:/usr/sbin:/bin:/sbin";
 
-  await make(IMAGES.pause, [programPath("podprogram")], (buildah, root) => {
-    cpSync(programPath("podprogram"), join(root, "podprogram"));
-    buildah.imageOf(root, IMAGES.pause, { PATH }, ["/podprogram", "pause"]);
-  });
+  await makeSingle(make, IMAGES.pause, programPath("podprogram"), ["/podprogram", "pause"]);
   for (const image of listed.filter((one) => OF_TESTS.test(one))) {
     const [program, entrypoint] = {
       agnhost: [programs.agnhost, ["/agnhost"]] as const,

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { chmodSync, cpSync } from "node:fs";
+import { basename, join } from "node:path";
 
 /** Where the shell finds a program; undefined where it finds none. */
 export function whereIs(program: string): string | undefined {
@@ -30,7 +30,6 @@ export function copyPortable(program: string, folder: string, at: string): reado
 }
 
 function copy(file: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true });
-  copyFileSync(file, to);
+  cpSync(file, to, { dereference: true });
   chmodSync(to, 0o755);
 }
