@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { runWithFlags } from "../support/run-main";
+import { FLAG, runWithFlags, TEXT } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { buildPrograms } from "./support/build";
 import { makeImages } from "./support/images";
@@ -24,12 +24,7 @@ Runs the suite in a cluster of its own, which needs root on Linux and builds Kub
                             program/kubernetes, built with another release in go.mod: for a control plane newer than the node
 `;
 
-const OPTIONS = {
-  plays: { type: "string", default: "1" },
-  only: { type: "string" },
-  outcomes: { type: "string" },
-  write: { type: "boolean", default: false },
-} as const;
+const OPTIONS = { plays: TEXT, only: TEXT, outcomes: TEXT, write: FLAG };
 
 runWithFlags(USAGE, OPTIONS, async (values) => {
   const only = values.only ? [`--testNamePattern=${values.only}`] : [];
@@ -37,7 +32,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const jest = [process.execPath, "node_modules/jest/bin/jest.js", ...flags];
   await using folder = await createTempFolder();
   const outcomes = values.outcomes === undefined ? folder.at("outcomes") : resolve(values.outcomes);
-  const variables = { CLUSTER_PLAYS: values.plays, CLUSTER_OUTCOMES: outcomes };
+  const variables = { CLUSTER_PLAYS: values.plays ?? "1", CLUSTER_OUTCOMES: outcomes };
   checkMachine();
   await buildPrograms();
   const code = await inOwnCluster(jest, await makeImages(), variables);

@@ -8,7 +8,7 @@ import { allVersions, newestVersion } from "../kubelet/support/versions";
 import { installPackage } from "../matrix/installation";
 import { fetchNode, NODE_LINES } from "../matrix/nodes";
 import { run } from "../package/support/run";
-import { print, runWithFlags, tryRows } from "../support/run-main";
+import { print, runWithFlags, TEXT, tryRows } from "../support/run-main";
 import { DRIVERS } from "./drivers";
 import { type Outcome, type Parties, playRegistration } from "./registration";
 
@@ -22,10 +22,9 @@ docs/measurements.md. Exits with 1 if a registration failed. Takes three minutes
 The page is not written without --official, or if a registration failed.
 `;
 
-const OPTIONS = { official: { type: "string" } } as const;
 const AT_ONCE = 4;
 
-runWithFlags(USAGE, OPTIONS, async (values) => {
+runWithFlags(USAGE, { official: TEXT }, async (values) => {
   const kubelets = allVersions();
   for (const version of new Set([...kubelets, newestVersion])) await buildPrograms(version);
   for (const { prepare } of DRIVER_SERVERS) await prepare();

@@ -30,7 +30,7 @@ test.each<readonly [string, Partial<ManifestOptions>]>([
   expect(judge(makeManifests({ ...required, ...options }))).toEqual(taken("DaemonSet"));
 });
 
-/** But for one whose pod gets its namespace from kubectl. */
+/** All except the one whose pod gets its namespace from kubectl. */
 const EXAMPLES = filesBelow("examples", ".yaml").filter((path) => path !== "examples/driver/deploy.yaml");
 test.each(EXAMPLES)("it takes %s", (path) => {
   expect(judge(readText(path)).flatMap(({ errors }) => errors)).toEqual([]);

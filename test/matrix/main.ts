@@ -5,7 +5,7 @@ import { ROOT } from "../docs/markdown";
 import { succeeded } from "../package/support/packed-package";
 import { run } from "../package/support/run";
 import { LONGEST_LIFE_MS, spawnProcess } from "../support/child-process";
-import { runWithFlags, tryRows } from "../support/run-main";
+import { FLAG, runWithFlags, TEXTS, tryRows } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { type Installation, installPackage } from "./installation";
 import { fetchNode, NODE_LINES, type NodeRelease } from "./nodes";
@@ -26,11 +26,7 @@ const KUBELETS = [["test/kubelet/jest.config.js", "--all"]] as const;
 const PROBES = 20;
 const SUITE_DONE_WITHIN_MS = 40 * 60_000;
 
-const OPTIONS = {
-  node: { type: "string", multiple: true },
-  quick: { type: "boolean", default: false },
-  kubelets: { type: "boolean", default: false },
-} as const;
+const OPTIONS = { node: TEXTS, quick: FLAG, kubelets: FLAG };
 
 runWithFlags(USAGE, OPTIONS, async ({ node: lines = NODE_LINES, quick, kubelets }) => {
   await using installation = await installPackage();

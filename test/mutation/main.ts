@@ -1,4 +1,4 @@
-import { print, runWithFlags } from "../support/run-main";
+import { FLAG, print, runWithFlags, TEXTS } from "../support/run-main";
 import type { Result } from "./mutant";
 import { MUTANTS } from "./mutants";
 import { runPure } from "./pure";
@@ -19,11 +19,7 @@ tests notice too few, or if a change no longer fits the code. Takes an hour and 
   --only TEXT   those changes only whose file or description has this text; may be repeated
 `;
 
-const OPTIONS = {
-  table: { type: "boolean", default: false },
-  pure: { type: "boolean", default: false },
-  only: { type: "string", multiple: true },
-} as const;
+const OPTIONS = { table: FLAG, pure: FLAG, only: TEXTS };
 
 runWithFlags(USAGE, OPTIONS, async (values) => {
   const isChosen = (file: string) => values.only?.some((text) => file.includes(text)) ?? true;

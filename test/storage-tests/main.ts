@@ -6,7 +6,7 @@ import { checkMachine } from "../cluster/support/machine";
 import { exampleDriverObjects } from "../cluster/support/objects";
 import { inOwnCluster } from "../cluster/support/own-cluster";
 import { conditions } from "../cluster/support/results";
-import { print, runWithFlags, say } from "../support/run-main";
+import { FLAG, print, runWithFlags, say, TEXT, TEXTS } from "../support/run-main";
 import { buildE2e } from "./support/build";
 import { makeE2eImages } from "./support/images";
 import { describe, type Outcome, writePage } from "./support/page";
@@ -53,20 +53,14 @@ const oneOf = <Name extends string>(names: readonly Name[], given: string): Name
 };
 
 const OPTIONS = {
-  quick: { type: "boolean", default: false },
-  external: { type: "boolean", default: false },
-  focus: { type: "string", multiple: true },
-  registrar: { type: "string", default: "ours" },
-  break: { type: "string", default: "none" },
-  kubernetes: { type: "string", default: KUBERNETES_VERSION },
-  outcomes: { type: "string" },
-  write: { type: "boolean", default: false },
-} as const;
+  ...{ quick: FLAG, external: FLAG, focus: TEXTS, registrar: TEXT, break: TEXT },
+  ...{ kubernetes: TEXT, outcomes: TEXT, write: FLAG },
+};
 
 runWithFlags(USAGE, OPTIONS, async (values) => {
-  const registrar = oneOf(["ours", "official"], values.registrar);
-  const breaking = oneOf(BREAKAGES, values.break);
-  const { kubernetes } = values;
+  const registrar = oneOf(["ours", "official"], values.registrar ?? "ours");
+  const breaking = oneOf(BREAKAGES, values.break ?? "none");
+  const { kubernetes = KUBERNETES_VERSION } = values;
   checkMachine("busybox"); // Linked statically.
   const programs = await buildE2e(kubernetes, registrar === "official");
   for (const part of ["CONTROL_PLANE", "NODE"])

@@ -18,6 +18,11 @@ export function runMain(main: () => Promise<unknown>): void {
   );
 }
 
+/** The kinds of flags. */
+export const FLAG = { type: "boolean" } as const;
+export const TEXT = { type: "string" } as const;
+export const TEXTS = { type: "string", multiple: true } as const;
+
 type Options = NonNullable<ParseArgsConfig["options"]>;
 type Values<Given extends Options> = ReturnType<typeof parseArgs<{ readonly options: Given }>>["values"];
 

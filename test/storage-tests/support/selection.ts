@@ -55,7 +55,13 @@ export const EXTERNAL: Selection = {
   testFlags: [`-storage.testdriver=${join(__dirname, "example-driver.yaml")}`],
 };
 
-export function chosen(values: { quick: boolean; external: boolean; focus?: readonly string[] }): Selection {
+interface Chosen {
+  readonly quick?: boolean | undefined;
+  readonly external?: boolean | undefined;
+  readonly focus?: readonly string[] | undefined;
+}
+
+export function chosen(values: Chosen): Selection {
   if (values.focus) return { ...ALL, name: undefined, patterns: values.focus };
   if (values.external) return EXTERNAL;
   return values.quick ? QUICK : ALL;
