@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { createApiClient } from "../../src/kube-api/client";
+import type { Outcome } from "../../src/kube-api/failure";
 import { text, tree } from "../../src/kube-api/objects";
 import { createNodeApi } from "../../src/node-readiness/node-api";
 import { DRIVER } from "../node-readiness/support/controlled-registrations";
@@ -8,21 +9,36 @@ import { eventually } from "../support/eventually";
 import { runCommand } from "../support/run-command";
 import { ACCOUNT, useCluster } from "./support/cluster";
 import { nodeFields } from "./support/node-fields";
-import {
-  condition,
-  merge,
-  onStatus,
-  type PatchOptions,
-  patchNode,
-  policyEnforced,
-} from "./support/patch-node";
 
-const cluster = useCluster(policyEnforced);
+/** The API server enforces a new policy seconds after it has stored it. What was allowed until then is taken back. */
+const cluster = useCluster(async (started) => {
+  await eventually(async () => expect(await patch(condition("Probe"), onStatus)).toMatchObject(FORBIDDEN));
+  const body = { status: { conditions: [{ type: "Probe", $patch: "delete" }] } };
+  await started.patch("/api/v1/nodes/node-1/status", merge.type, body);
+});
 
 const { signal } = new AbortController();
 const got = async (...words: readonly string[]) =>
   JSON.parse(await cluster.controlPlane.kubectl("get", ...words, "-o", "json"));
-const patch = (body: object, options?: PatchOptions) => patchNode(cluster, body, options);
+const merge = { type: "strategic-merge-patch" };
+const onStatus = { ...merge, status: true };
+type PatchOptions = Partial<Record<"node" | "from" | "type", string>> & { readonly status?: boolean };
+
+/** Patches a Node with the rights of a pod on the node `from`. */
+async function patch(body: object, options: PatchOptions = {}): Promise<Outcome<unknown>> {
+  const { node = "node-1", from = "node-1", status = false, type = "json-patch" } = options;
+  const client = createApiClient(await cluster.accessFrom(from));
+  const path = `/api/v1/nodes/${node}${status ? "/status" : ""}`;
+  const answer = await cluster.patch(path, type, body, client);
+  client.close();
+  return answer;
+}
+
+let writes = 0;
+/** A patch of the status. Each differs from the one before: a patch that changes nothing is allowed. */
+const condition = (type: string) => ({
+  status: { conditions: [{ type, status: "True", reason: `Test${writes++}`, message: "" }] },
+});
 const OWN_CONDITION = `${DRIVER}/Registered`;
 const CONDITION = condition(OWN_CONDITION);
 const sized = (field: string, length: number) => ({
