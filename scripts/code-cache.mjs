@@ -5,7 +5,6 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import v8 from "node:v8";
 import vm from "node:vm";
 
@@ -72,8 +71,12 @@ await registered;
 const look = `--plugin-registration-path=${pluginRegistrationPath}`;
 await run("status", look);
 await run("doctor", look, `--csi-address=${csiAddress}`);
-await run("doctor", "-f", fileURLToPath(new URL("../examples/daemonset.yaml", import.meta.url)));
-await run("manifest", "--node-wide", "--image=registrar:v1");
+const manifest = ["manifest", "--node-wide", "--image=registrar:v1"];
+await run(...manifest);
+// The image's build has no examples.
+const file = join(folder, "node-wide.yaml");
+writeFileSync(file, execFileSync(process.execPath, [cli, ...manifest]));
+await run("doctor", "-f", file);
 await registrar.close();
 
 // One registration from start to end, until kubelet has sent the registration status and a probe was answered.
