@@ -3,7 +3,8 @@ import { whyNoSandbox } from "../../support/sandbox/sandbox";
 import { BUILD_PROGRAMS } from "./stand-in-bases";
 
 export default function checkMachine(): void {
-  const missing = ["buildah", "npm", "tar", ...BUILD_PROGRAMS].filter((program) => !whereIs(program));
+  const needed = ["buildah", "go", "npm", "runc", "skopeo", "tar", ...BUILD_PROGRAMS];
+  const missing = needed.filter((program) => !whereIs(program));
   const noSandbox = whyNoSandbox();
   const reasons = [
     ...(missing.length > 0 ? [`not in PATH: ${missing.join(", ")}`] : []),
