@@ -11,7 +11,12 @@ import { dialRegistration, registerOnce } from "../support/dial-registration";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
-import { createTestNode, startTestRegistrar, type TestRegistrar } from "../support/registrar-node";
+import {
+  createTestNode,
+  startListening,
+  startTestRegistrar,
+  type TestRegistrar,
+} from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 import { type Answer, startScriptedDriver } from "../support/scripted-driver";
 
@@ -130,9 +135,7 @@ describe.each(Object.entries(MOMENTS))("closed when %s", (_when, moment) => {
 });
 
 test("a call that is under way when it is closed is answered", async () => {
-  await using _driver = await startScriptedDriver(node.csiAddress, { name });
-  const started = await startTestRegistrar(node);
-  await started.state("listening");
+  await using started = await startListening(node);
   using kubelet = connectRaw(socketPath());
   const call = getInfoCall(1, RAW_PATH);
   const message = DATA_HEADER_BYTES + MESSAGE_BYTES;

@@ -4,7 +4,6 @@ import { isShortage } from "../../unix/descriptors";
 import type { SocketFound } from "../../unix/unix-socket";
 import type { ResolvedOptions } from "../model/options";
 import type { DriverFacts, InPlaceState, LoopEvent, RegistrationState, StateOf } from "../model/state";
-import { meansPeer } from "./hints";
 
 // What a registration decides, without I/O: the states' activities carry it out, and test/exploration tries every order of it.
 
@@ -79,13 +78,17 @@ export const statusLostAfterMs = ({ lostStatuses }: DriverFacts): number =>
 export const movesFromBackoff = (facts: DriverFacts, hasCaller: boolean): boolean =>
   facts.foundDeadSocket && !facts.everRegistered && !facts.hasMoved && !hasCaller;
 
-/** The event after kubelet reported its status. With policy `retry` we stand by for a peer under another path. */
+/**
+ * The event after kubelet reported its status. With policy `retry` we stand by for a peer under another path. Kubelet's text
+ * says "higher version" for an equal one too (csi_plugin.go, validateVersions).
+ */
 export function statusEvent(
   policy: ResolvedOptions["onRegistrationFailure"],
   { registered, error }: { readonly registered: boolean; readonly error: string },
 ): LoopEvent {
   if (registered) return { kind: "accepted" };
-  return { kind: policy === "retry" && meansPeer(error) ? "already-registered" : "refused", error };
+  const meansPeer = error.includes("already registered with a higher supported version");
+  return { kind: policy === "retry" && meansPeer ? "already-registered" : "refused", error };
 }
 
 /** How many milliseconds after a refusal, the `count`th, policy `retry` publishes again. */

@@ -102,13 +102,6 @@ export async function explainRefusal(
   return hintForRefusal(text, paths.endpoint, { foundByPattern, isInProcess });
 }
 
-/**
- * Whether kubelet says that the driver is registered under another path: a peer, not a fault. Kubelet's text says
- * "higher version" for an equal one too (csi_plugin.go, validateVersions).
- */
-export const meansPeer = (text: string): boolean =>
-  text.includes("already registered with a higher supported version");
-
 /** Why kubelet may not call. `directory` is the registration directory, and perhaps where it is on the host. */
 export function explainSilence(directory: string, connections: ConnectionTally): string {
   if (connections.rejected > 0)

@@ -177,14 +177,20 @@ test("another driver in a directory that was removed and made anew at once does 
   expect(started.log.all(RENAMED)).toEqual([]);
 });
 
-test("a driver that failed and restarts is tried again at once, and then no more", async () => {
+test("a driver whose name is unsafe is left alone; restarted, it is tried again at once, and then no more", async () => {
   const driver = await node.driver("a.csi", { name: "../evil" });
+  await node.driver("b.csi");
   await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
-  await started.log.when(RETRY);
+  await started.register("b.csi");
+  const csiAddress = node.csiAddress("a.csi");
+  expect((await started.log.when("Cannot register the CSI driver")).fields).toEqual({ csiAddress });
+  expect((await started.log.when(RETRY)).fields).toEqual({ csiAddress, after: "30s" });
+  await started.state("a.csi", "stopped");
   await driver.stop();
   await node.driver("a.csi");
   await started.register("a.csi");
-  const [registration] = started.fleet.all;
+  await started.state("b.csi", "registered");
+  const registrations = [...started.fleet.all];
   jest.advanceTimersByTime(30_000);
-  expect(started.fleet.all[0]).toBe(registration);
+  expect(started.fleet.all).toEqual(registrations);
 });

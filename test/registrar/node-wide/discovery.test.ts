@@ -19,7 +19,6 @@ import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { leaveDeadSocket } from "../../support/foreign-socket";
 import { recordLog } from "../../support/recorded-log";
-import { expectNothingLeft } from "../../support/resources";
 import { createTempFolder } from "../../support/temp-folder";
 
 const folder = eachTest(createTempFolder);
@@ -39,11 +38,8 @@ interface Discovered {
 }
 
 /** Looks for `pattern`, below the temporary folder, until `stop` is aborted. */
-function find(
-  pattern: string,
-  onChanges: (changes: Changes) => void = () => {},
-  { stop = new AbortController(), discoverBy = discover } = {},
-) {
+function find(pattern: string, onChanges: (changes: Changes) => void = () => {}, discoverBy = discover) {
+  const stop = new AbortController();
   const log = recordLog();
   const path = parsePattern(folder.at(pattern), "--csi-address");
   return { stop, log, running: discoverBy(path, { log: log.logger, signal: stop.signal, onChanges }) };
@@ -195,14 +191,6 @@ test.each([
   });
 });
 
-test("leaves nothing behind", async () => {
-  await makeSocket("plugins", "disk", "csi.sock");
-  await expectNothingLeft(async () => {
-    const stop = new AbortController();
-    await find("plugins/*/csi.sock", () => stop.abort(), { stop }).running;
-  });
-});
-
 /** Looks for sockets without inotify, while every wait of 2.5 s and more is held; `fsPromises` stands in for some of Node's calls. */
 async function withoutEvents(
   use: (
@@ -220,7 +208,7 @@ async function withoutEvents(
   const { discover: discoverBy } = await import("../../../src/registrar/node-wide/discovery");
   const found: (readonly string[])[] = [];
   const onChanges = (changes: Changes) => found.push(...changes.found.map(([, { captures }]) => captures));
-  const { stop, log, running } = find("*/csi.sock", onChanges, { discoverBy });
+  const { stop, log, running } = find("*/csi.sock", onChanges, discoverBy);
   await use(waits, found, log);
   stop.abort();
   await running;

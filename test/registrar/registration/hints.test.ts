@@ -1,10 +1,5 @@
 import { KUBELET_ROOTS } from "../../../src/host-path/kubelet-roots";
-import {
-  explainRefusal,
-  explainSilence,
-  hintForRefusal,
-  meansPeer,
-} from "../../../src/registrar/registration/hints";
+import { explainRefusal, explainSilence, hintForRefusal } from "../../../src/registrar/registration/hints";
 import { CONTAINER, K, REGISTRATION, type Row, tableOf, USUAL } from "../../support/mount-rows";
 
 const ENDPOINT = "/var/lib/kubelet/plugins/x/csi.sock";
@@ -63,10 +58,6 @@ test.each(["not yet", ""])("says nothing to %j", (text) => {
   expect(hintForRefusal(REGISTER + text, ENDPOINT)).toBeUndefined();
 });
 
-test("knows a peer by kubelet's text, and by nothing else", () => {
-  expect([PEER, `${DIAL} connection refused"`].map(meansPeer)).toEqual([true, false]);
-});
-
 const NOTHING = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 const BROKEN = { ...NOTHING, cutBeforeCall: 1, rejected: 1, lastRejection: "bad preface" };
 
@@ -78,11 +69,6 @@ test.each([
   ["a client broke the protocol, above all", BROKEN, "violated HTTP/2: bad preface"],
 ] as const)("kubelet is silent, %s", (_what, connections, expected) => {
   expect(explainSilence("/registration", connections)).toContain(expected);
-});
-
-test("a driver in this process is told of its options, not of flags", () => {
-  const hint = (text: string) => hintForRefusal(text, ENDPOINT, { isInProcess: true }) ?? "";
-  expect(hint("dial unix /x: connect: no such file")).toContain("check the option endpoint");
 });
 
 const EMPTY_DIR: Row = `8:1 ${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s /csi`;
@@ -106,11 +92,14 @@ test.each<[string, readonly Row[], string]>([
 test("where the mounts show nothing, the text is explained to who runs the driver", async () => {
   const paths = { endpoint: ENDPOINT, pluginRegistrationPath: "/registration" };
   const sidecar = { ...paths, csiSocketPath: "/csi/csi.sock" };
-  const explain = (one: typeof paths, foundByPattern?: string) =>
-    explainRefusal("rpc error: code = Unimplemented", one, foundByPattern, tableOf([]));
-  expect(await explain(paths)).toContain("check the option endpoint");
-  expect(await explain(sidecar)).toContain("check --kubelet-registration-path");
-  expect(await explain(sidecar, "b.csi")).toContain(
+  const explain = (one: typeof paths, text: string, foundByPattern?: string) =>
+    explainRefusal(text, one, foundByPattern, tableOf([]));
+  const unfit = "rpc error: code = Unimplemented";
+  for (const text of [unfit, "dial unix /x: connect: no such file"]) {
+    expect(await explain(paths, text)).toContain("check the option endpoint");
+    expect(await explain(sidecar, text)).toContain("check --kubelet-registration-path");
+  }
+  expect(await explain(sidecar, unfit, "b.csi")).toContain(
     "leave it out with --deny-drivers=b.csi, or move its socket",
   );
 });

@@ -73,7 +73,7 @@ test("a connection that no check uses any more is closed, also of checks at the 
 });
 
 const MISSING = /^registration socket does not exist$/;
-const NOT_A_SOCKET = /but it's not a socket$/;
+const NOT_A_SOCKET = /^file exists in socketPath .+ but it's not a socket$/;
 const NO_INFO = /^error getting info from node-registrar socket: /;
 const another = async (published: Published, start: (path: string) => unknown) => {
   rmSync(published.path);
@@ -111,6 +111,14 @@ const CASES: [string, (published: Published) => unknown, RegExp][] = [
     ({ path }) => renameSync(dirname(path), `${dirname(path)}~`),
     MISSING,
   ],
+  [
+    "is in a directory that was moved away, where a file is now",
+    ({ path }) => {
+      renameSync(dirname(path), `${dirname(path)}~`);
+      writeFileSync(dirname(path), "");
+    },
+    /^failed to stat the socket .+ with error: ENOTDIR/,
+  ],
 ];
 if (mayMount())
   CASES.push([
@@ -128,7 +136,8 @@ test.each(CASES)("a kept connection hides nothing when the socket %s", async (_w
   const { check } = published;
   expect(await check()).toEqual({ kind: "ok" });
   await breakIt(published);
-  expect(await check(NAME, text.source.startsWith("DEADLINE") ? 200 : undefined)).toMatchObject({
+  expect(await check(NAME, text.source.startsWith("DEADLINE") ? 200 : undefined)).toEqual({
+    kind: text === MISSING ? "missing" : "wrong",
     text: expect.stringMatching(text),
   });
 });

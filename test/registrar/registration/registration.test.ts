@@ -10,11 +10,9 @@ const name = "x.csi";
 const HISTORY_LENGTH = 50;
 
 test("a registrar remembers its latest changes of state, however many there were", async () => {
-  await using _driver = await startScriptedDriver(node.csiAddress, { name });
-  await using started = await startTestRegistrar(node, { onRegistrationFailure: "retry" });
+  await using started = await startListening(node);
   let changes = 0;
   started.registrar.subscribe("state-changed", () => changes++);
-  await started.state("listening");
   await started.accept();
   while (changes <= HISTORY_LENGTH) {
     started.registrar.reregister();
@@ -27,13 +25,11 @@ test("a registrar remembers its latest changes of state, however many there were
 });
 
 test("what kubelet says over a socket that was replaced since is not of the new one", async () => {
-  await using driver = await startScriptedDriver(node.csiAddress, { name });
-  await using started = await startTestRegistrar(node);
-  await started.state("listening");
+  await using started = await startListening(node);
   using kubelet = dialRegistration(node.socketPath(name));
   await kubelet.getInfo();
   await started.state("asked");
-  await driver.kill();
+  await started.driver.kill();
   await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
   await started.log.when("Registration Server started", 2);
   await started.state("listening");

@@ -1,4 +1,3 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import {
   createServer,
   type OutgoingHttpHeaders,
@@ -14,7 +13,7 @@ import {
   type SelfCheck,
 } from "../../../src/registrar/registration/self-check";
 import { eachTest } from "../../support/each-test";
-import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
+import { startForeignSocket } from "../../support/foreign-socket";
 import { PATIENCE_MS } from "../../support/history";
 import { createTestNode, startListening } from "../../support/registrar-node";
 import { expectNothingLeft } from "../../support/resources";
@@ -33,25 +32,6 @@ test("a registrar at work answers with its driver's name, and does not take the 
   expect(await check("y.csi")).toEqual({ kind: "wrong", text: "invalid driver name x.csi" });
   expect(started.registrar.status()).toMatchObject({ state: "listening", tally: { getInfoCalls: 0 } });
   expect(started.log.all("Received GetInfo call")).toEqual([]);
-});
-
-test.each<[string, (path: string) => void | Promise<void>, SelfCheck["kind"], RegExp]>([
-  ["nothing", () => {}, "missing", /^registration socket does not exist$/],
-  ["a regular file", (path) => writeFileSync(path, ""), "wrong", /^file exists in socketPath .+ but .*not a/],
-  ["a folder", (path) => mkdirSync(path), "wrong", /but it's not a socket$/],
-  ["a dead socket", leaveDeadSocket, "wrong", /^error getting info from node-registrar socket: /],
-  [
-    "a file in the folder's place",
-    () => {
-      rmSync(node.pluginRegistrationPath, { recursive: true });
-      writeFileSync(node.pluginRegistrationPath, "");
-    },
-    "wrong",
-    /^failed to stat the socket .+ with error: ENOTDIR/,
-  ],
-])("says that there is %s", async (_what, make, kind, text) => {
-  await make(node.socketPath(name));
-  expect(await check()).toEqual({ kind, text: expect.stringMatching(text) });
 });
 
 const info = (driverName: string) =>

@@ -27,7 +27,6 @@ const name = "x.csi";
 const node = eachTest(async () => (await loading).createTestNode());
 const start = async () => (await loading).startListening(node);
 const files = () => readdirSync(node.pluginRegistrationPath);
-const visible = () => files().filter((file) => !file.startsWith("."));
 
 /** How long kubelet may be silent after a leftover before it is taken to back off. */
 const MOVE_AFTER_MS = 2_500;
@@ -37,13 +36,13 @@ describe("a socket that was left behind", () => {
   test("from which kubelet backs off is given up for another name, once", async () => {
     await leaveDeadSocket(node.socketPath(name));
     await using started = await start();
-    expect(visible()).toEqual([`${name}-reg.sock`]);
+    expect(node.visibleFiles()).toEqual([`${name}-reg.sock`]);
     using seen = watchNames(node.pluginRegistrationPath);
 
     await waits.end(MOVE_AFTER_MS);
 
-    await eventually(() => expect(visible()).toEqual([expect.stringMatching(ALIAS)]));
-    const [alias = ""] = visible();
+    await eventually(() => expect(node.visibleFiles()).toEqual([expect.stringMatching(ALIAS)]));
+    const [alias = ""] = node.visibleFiles();
     // Never two of them: the end of either deregisters both.
     await eventually(() => expect(seen.visible().slice(-2)).toEqual([`${name}-reg.sock`, alias]));
     await started.state("listening");
@@ -96,7 +95,7 @@ test("a name that is too long for another is kept", async () => {
   await started.state("listening");
   await waits.end(MOVE_AFTER_MS);
   await started.log.when("Kubelet backs off from the socket, and its path has no room for another name");
-  expect(visible()).toEqual([`${longest}-reg.sock`]);
+  expect(node.visibleFiles()).toEqual([`${longest}-reg.sock`]);
   expect((await registerOnce(node.socketPath(longest))).name).toBe(longest);
   await started.state("registered");
 });
