@@ -30,8 +30,7 @@ test("the table of hostile clients has every attack that the tests play, and no 
 test("it says what happens", () => {
   for (const [theme, attacks] of Object.entries(ATTACKS)) {
     const [, happens = ""] = rows.find(([what]) => what === theme) ?? [];
-    const outcomes = attacks.map(({ outcome }) => outcome);
-    const kinds = new Set(outcomes.map((one) => (one === "ignored" ? one : Object.keys(one).join())));
+    const kinds = new Set(attacks.map(({ outcome }) => /[a-z]+/.exec(String(outcome))?.[0]));
     const said = ["closed", "reset", "answered", "ignored"].filter((kind) => happens.includes(kind));
     expect([theme, ...said.sort()]).toEqual([theme, ...[...kinds].sort()]);
   }
