@@ -1,5 +1,5 @@
 import { systemError } from "../base/errors";
-import { delay, startInterval, stopInterval } from "../base/pause";
+import { delay, startTimer, stopTimer } from "../base/pause";
 import { canHang, isWithin, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
 /**
@@ -61,17 +61,18 @@ export async function callFileSystem<Value>(path: string, call: () => Promise<Va
   if (isRefused || !(await lane.enter(path))) throw timedOut(path);
   return new Promise((resolve, reject) => {
     const one = { path };
-    let parts = LIMIT_PARTS;
-    // Not by a caller's fake timers: the file system is real.
-    const limit = startInterval(() => {
-      if (--parts > 0) return;
-      stopInterval(limit);
+    let limit: NodeJS.Timeout | undefined;
+    const countDown = (parts: number) => {
+      limit = startTimer(parts > 0 ? countDown : giveUp, PART_MS, parts - 1); // Not fake ones: the file system is real.
+    };
+    const giveUp = () => {
       hanging.add(one);
       lane.stall();
       reject(timedOut(path));
-    }, PART_MS);
+    };
+    countDown(LIMIT_PARTS - 1);
     const end = () => {
-      stopInterval(limit);
+      stopTimer(limit);
       lane.leave(hanging.delete(one));
     };
     call().finally(end).then(resolve, reject);
