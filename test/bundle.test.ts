@@ -37,10 +37,13 @@ test("a sidecar reads grpc-js for unix sockets", () => {
   expect(textOf("register").length).toBeLessThan(465_000);
 });
 
-test("a sidecar reads nothing of a node-wide registrar, which has gRPC from the sidecar's part", () => {
-  const has = (part: string) => textOf(part).includes("function createNodeDrivers(");
-  expect(["main", "register", "node-wide"].filter(has)).toEqual(["node-wide"]);
-  expect(modulesIn("node-wide")).toEqual([]);
+test.each([
+  ["node-wide", "createNodeDrivers"],
+  ["node-readiness", "startNodeReadiness"],
+])("a sidecar reads nothing of %s without its flags, and both use the same gRPC", (own, name) => {
+  const has = (part: string) => textOf(part).includes(`function ${name}(`);
+  expect(["main", "register", own].filter(has)).toEqual([own]);
+  expect(modulesIn(own)).toEqual([]);
 });
 
 test("a probe reads no package at all", () => {

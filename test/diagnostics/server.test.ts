@@ -46,12 +46,9 @@ test.each([
   const port = await server.listening;
   expect(await askHttp(port, "/hello", { host })).toMatchObject({ status: 200, body: "hello" });
   expect(server.log.all("HTTP server started").map(({ fields }) => fields)).toEqual([{ endpoint, port }]);
-});
-
-test("takes a name's IPv4 address first, as Go does", async () => {
-  await using server = await start("localhost:0");
-  await server.listening;
-  expect(lookups).toContainEqual(["localhost", { order: "ipv4first" }]);
+  // Of a name the IPv4 address, as in Go.
+  const looked = endpoint.startsWith("localhost") ? [["localhost", { order: "ipv4first" }]] : [];
+  expect(lookups.splice(0)).toEqual(looked);
 });
 
 const fail = () => {

@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { apiServerCertificate } from "../node-readiness/support/certificates";
 import { FOREIGN_TAINT, STARTUP_TAINT } from "../node-readiness/support/fixture";
 import {
@@ -85,11 +84,3 @@ test.each<[string, NodeJS.ProcessEnv, string]>([
     expect(node.files()).toEqual([]);
   }),
 );
-
-test("without the flags nothing of it is loaded: it lies in parts of its own", () => {
-  const textOf = (part: string) =>
-    readFileSync(join(__dirname, "..", "..", "dist", "cli", `${part}.js`), "utf8");
-  const patchType = "strategic-merge-patch";
-  expect(textOf("node-readiness").includes(patchType)).toBe(true);
-  expect(textOf("register").includes(patchType)).toBe(false);
-});
