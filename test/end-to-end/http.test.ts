@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { request } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
+import { freePort } from "../../bench/support/place";
 import { eventually } from "../support/eventually";
 import { httpOf } from "./support/http";
 import { nodeTest } from "./support/node";
@@ -10,11 +9,7 @@ import { nodeTest } from "./support/node";
 nodeTest(
   "--health-port serves on all interfaces, also metrics of the process and the build",
   async (node) => {
-    const server = createServer().listen(0);
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    const registrar = node.registrar(`--health-port=${port}`, "--metrics-path=/numbers");
+    const registrar = node.registrar(`--health-port=${await freePort()}`, "--metrics-path=/numbers");
     const http = await httpOf(registrar);
     expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" });
     expect((await registrar.line("Flag is deprecated")).fields.flag).toBe("--health-port");

@@ -1,9 +1,8 @@
 import { createKeeper } from "../../bench/keeper";
 import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
-import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
-import { runNodeReadiness } from "../../src/node-readiness/start-node-readiness";
 import { startRegistrar } from "../../src/registrar/start-registrar";
-import { NODE_NAME, startScriptedApiServer } from "../node-readiness/support/scripted-api-server";
+import { startReadiness } from "../node-readiness/support/fixture";
+import { startScriptedApiServer } from "../node-readiness/support/scripted-api-server";
 import { eventually } from "../support/eventually";
 import { recordLog } from "../support/recorded-log";
 import { startCsiDriver } from "./support/csi-driver";
@@ -42,14 +41,9 @@ async function startScene(version: string) {
       logger: log.logger,
     }),
   );
-  const readiness = keep(
-    runNodeReadiness(
-      resolveNodeReadinessOptions({
-        ...{ registrations: registrar, nodeName: NODE_NAME, access: server.access },
-        ...{ condition: "a/b", conditionDelayMs: 0, logger: log.logger },
-      }),
-      { csiNode: QUICK },
-    ),
+  const given = { registrations: registrar, access: server.access, logger: log.logger };
+  const { readiness } = keep(
+    startReadiness({ ...given, condition: "a/b", conditionDelayMs: 0, pace: { csiNode: QUICK } }),
   );
   return {
     ...{ node, log, show },

@@ -1,9 +1,8 @@
 import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
 import { parseCsiNode } from "../../src/node-readiness/node-api";
-import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
-import { runNodeReadiness } from "../../src/node-readiness/start-node-readiness";
 import { createTestNode, DRIVER, startTestRegistrar } from "../support/registrar-node";
-import { NODE_NAME, startScriptedApiServer } from "./support/scripted-api-server";
+import { startReadiness } from "./support/fixture";
+import { startScriptedApiServer } from "./support/scripted-api-server";
 
 const QUICK = {
   ...CSI_NODE_PACE,
@@ -23,13 +22,8 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
   });
   const { registrar, log } = node.keep(await startTestRegistrar(node, { endpoint: node.csiAddress }));
   await registrar.ready;
-  await using readiness = runNodeReadiness(
-    resolveNodeReadinessOptions({
-      ...{ registrations: registrar, nodeName: NODE_NAME, access: server.access },
-      ...{ condition: "a/b", logger: log.logger },
-    }),
-    { csiNode: QUICK },
-  );
+  const given = { registrations: registrar, access: server.access, condition: "a/b", logger: log.logger };
+  const { readiness } = node.keep(startReadiness({ ...given, pace: { csiNode: QUICK } }));
   expect(server.listed).toEqual([DRIVER]);
 
   server.listed = [];

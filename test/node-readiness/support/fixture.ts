@@ -28,12 +28,13 @@ export type FixtureOptions = Partial<NodeReadinessOptions> & {
 };
 export type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
+/** Starts node readiness of the test node, of registrations that the test controls unless it gives others. */
 export function startReadiness({ pace = QUICK_PACE, access, ...options }: FixtureOptions) {
   const registrations = createRegistrations();
   const log = recordLog();
   const own = { nodeName: NODE_NAME, access: access as ApiAccess, logger: log.logger };
   const resolved = resolveNodeReadinessOptions({ registrations: NO_REGISTRATIONS, ...own, ...options });
-  const readiness = runNodeReadiness({ ...resolved, registrations }, pace);
+  const readiness = runNodeReadiness({ ...resolved, ...(!options.registrations && { registrations }) }, pace);
   return { registrations, log, readiness, [Symbol.asyncDispose]: readiness[Symbol.asyncDispose] };
 }
 
