@@ -10,6 +10,7 @@ import fs, {
   writeFileSync,
 } from "node:fs";
 import { connect, Server, type Socket } from "node:net";
+import { basename, dirname } from "node:path";
 import { silentLogger } from "../../src/logging/logger";
 import { sweepDotSockets } from "../../src/unix/socket-file";
 import { tryConnect } from "../../src/unix/unix-socket";
@@ -259,6 +260,15 @@ test("while it waits, an aborted signal keeps a living socket from being replace
     await filesAre(NAME);
   }));
 
+test("a signal that is aborted while the socket is made keeps it from becoming visible", () =>
+  expectNothingLeft(async () => {
+    const stop = new AbortController();
+    jest.spyOn(fs.promises, "chmod").mockImplementationOnce(async () => stop.abort());
+    await expect(socket.publish(path, { signal: stop.signal })).rejects.toMatchObject({ name: "AbortError" });
+    await filesAre();
+    jest.restoreAllMocks();
+  }));
+
 /** A registration socket beside a dead one at `path`; each of its waits ends by hand. */
 async function startBesideDeadSocket() {
   const folder = await createTempFolder();
@@ -296,6 +306,7 @@ test("of two registrars that find a dead socket, one replaces it", async () => {
   await using _other = await startForeignSocket(beside.path);
   await beside.pass();
   expect(await publishing).toBe("taken");
+  expect(readdirSync(dirname(beside.path))).toEqual([basename(beside.path)]);
 });
 
 test("sweeps what a killed process left; nothing else by such a name, and no other name", async () => {
