@@ -96,6 +96,26 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
   });
 });
 
+test.concurrent.each(kubeletVersions())(
+  "kubelet %s keeps a driver by a killed registrar's socket, and an alias is dead, too: policy retry finds the way back",
+  async (version) => {
+    await using node = await startNode(version);
+    await using pod = await startRegisteredPod(node, { name });
+    const { args, registrationSocketPath } = pod.paths;
+    await settled(node); // Kubelet has the answer to its status.
+    pod.registrar.kill("SIGKILL");
+    await pod.registrar.exit();
+    await leaveDeadSocket(registrationSocketPath.replace(socket, `${name}-_abc-reg.sock`));
+
+    // It takes the alias, which kubelet refuses; half a minute later the other one's place.
+    await using next = startCli([...args, "--on-registration-failure=retry"]);
+    await next.reached("standby");
+    await next.reached("registered");
+    await node.kubelet.registered(name);
+    expect(node.visibleFiles()).toEqual([socket]);
+  },
+);
+
 const rows = kubeletVersions().flatMap((version) =>
   (["SIGTERM", "SIGKILL"] as const).map((signal) => [version, signal] as const),
 );
