@@ -2,8 +2,7 @@ import { lstatSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { attempt } from "../base/errors";
 import { startInterval, stopInterval } from "../base/pause";
-import { mountAt, mountsNow } from "./file-calls";
-import { isLocal, type Mount } from "./mounts";
+import { isLocal, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
 /** In milliseconds: as late as this a change is noticed that has no event, or whose event is lost. */
 const POLL_EVERY_MS = 5_000;
@@ -33,7 +32,7 @@ const localAt = { mounts: [] as readonly Mount[], paths: new Map<string, boolean
  * or its mode or owner changed, and every 5 s where a call could hang. The function returned ends that.
  */
 export function pollDirectory(directory: string, onChange: () => void): () => void {
-  const one: Polled = { directory, onChange, seen: lookAt(directory, new Map()), isSettled: false };
+  const one: Polled = { directory, onChange, seen: lookAt(directory, beginLook()), isSettled: false };
   if (polled.size === 0) timer.interval = startInterval(pollAll, POLL_EVERY_MS);
   polled.add(one);
   return () => {
@@ -43,7 +42,7 @@ export function pollDirectory(directory: string, onChange: () => void): () => vo
 }
 
 function pollAll(): void {
-  const looked: Looked = new Map();
+  const looked = beginLook();
   for (const one of [...polled]) {
     const seen = lookAt(one.directory, looked);
     const isSame = isUnchanged(one.seen, seen);
@@ -79,13 +78,18 @@ function lookBelowParent(path: string, looked: Looked): Seen {
   return attempt(() => lstatSync(path, { throwIfNoEntry: false }) ?? "gone");
 }
 
+/** Reads the mount table anew: a file system that hangs may have been mounted this moment. */
+function beginLook(): Looked {
+  const mounts = readMounts() ?? [];
+  if (mounts !== localAt.mounts) localAt.paths.clear();
+  localAt.mounts = mounts;
+  return new Map();
+}
+
 /** What the mount table says of a path holds until the table changes. */
 function isLocalAt(path: string): boolean {
-  const { paths } = localAt;
-  const mounts = mountsNow();
-  if (mounts !== localAt.mounts) paths.clear();
-  localAt.mounts = mounts;
-  const mount = paths.has(path) ? undefined : mountAt(path);
+  const { mounts, paths } = localAt;
+  const mount = paths.has(path) ? undefined : mountPlaceOf(path, mounts);
   if (mount !== undefined) paths.set(path, isLocal(mount));
   return paths.get(path) ?? false;
 }

@@ -18,7 +18,6 @@ const MOUNTS_VALID_MS = 10;
 const LANES = { ofHanging: createLane(1), ofOthers: createLane(2) };
 const hanging = new Set<{ readonly path: string }>();
 const table = { mounts: undefined as readonly Mount[] | undefined, validUntilMs: 0 };
-const NONE: readonly Mount[] = [];
 /** The mount points of the first file systems that can hang. */
 const first = new Set<string>();
 
@@ -34,19 +33,16 @@ export async function untilCallsSettle(): Promise<void> {
 
 const hangsAt = (path: string) => [...hanging].some((one) => isWithin(path, one.path));
 
-/** All mounts: the same array as long as nothing was mounted or unmounted; none if they are unknown. */
-export function mountsNow(): readonly Mount[] {
+/** The mount that contains a path; undefined if it is unknown. A symbolic link may lead to another. */
+export function mountAt(path: string): ReturnType<typeof mountPlaceOf> {
   if (performance.now() >= table.validUntilMs) {
     const mounts = readMounts() ?? table.mounts;
     if (!table.mounts) for (const mount of mounts ?? []) if (canHang(mount)) first.add(mount.mountPoint);
     table.mounts = mounts;
     table.validUntilMs = performance.now() + MOUNTS_VALID_MS;
   }
-  return table.mounts ?? NONE;
+  return mountPlaceOf(path, table.mounts ?? []);
 }
-
-/** The mount that contains a path; undefined if it is unknown. A symbolic link may lead to another. */
-export const mountAt = (path: string): ReturnType<typeof mountPlaceOf> => mountPlaceOf(path, mountsNow());
 
 /**
  * Makes an asynchronous call on a path that another process controls, as soon as a thread is free for it. Rejects with
