@@ -50,12 +50,10 @@ function metricsOf(view: View): Metrics {
     samples: () =>
       view().taints.map((one) => [read(one), one.driverName, one.taint.replace(/[=:].*/, "")] as const),
   });
-  const isSince = (at: number | undefined) => at !== undefined;
-
   return {
     registrar_startup_taint_overdue: ofTaints(
       "1 while the driver is registered and its startup taint is on the node all the same",
-      ({ overdueSinceMs }) => isSince(overdueSinceMs),
+      ({ overdueSinceMs }) => overdueSinceMs !== undefined,
     ),
     registrar_startup_taint_removals_total: ofTaints("Startup taints removed", ({ removals }) => removals),
     registrar_startup_taint_removal_seconds: ofTaints(
@@ -71,7 +69,7 @@ function metricsOf(view: View): Metrics {
     registrar_csinode_lacks_driver: {
       help: "1 while the driver is registered and CSINode lacks it",
       labelNames: ["driver_name"],
-      samples: () => view().csiNode.map((one) => [isSince(one.lackingSinceMs), one.driverName]),
+      samples: () => view().csiNode.map((one) => [one.lackingSinceMs !== undefined, one.driverName]),
     },
     registrar_api_requests_total: {
       help: "Requests to the API server, watches among them",

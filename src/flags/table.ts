@@ -68,11 +68,8 @@ export const flagTable = {
     "node-name": string("", "Node name; else NODE_NAME, KUBE_NODE_NAME"),
     "metrics-path": string("/metrics", "path of the metrics"),
     "termination-log": string("/dev/termination-log", "file for the reason of a failure"),
-    controllers: { ...string("", "node-driver-registrar, as for csi-sidecars"), parse: parseControllers },
-    mode: {
-      ...string("", "health-probe, ready-probe: ask the registrar that runs here, exit 0 or 1"),
-      parse: parseMode,
-    },
+    controllers: rowOf(parseControllers)("", "node-driver-registrar, as for csi-sidecars"),
+    mode: rowOf(parseMode)("", "health-probe, ready-probe: ask the registrar that runs here, exit 0 or 1"),
   },
   /** Accepted with a warning that says what to use instead. */
   deprecated: {

@@ -4,7 +4,7 @@ import type { EventOf } from "../../base/event-source";
 import { behaviourOf } from "../../kubelet-rules/versions";
 import { quoteText } from "../../logging/escape";
 import { callbackOf, textKind } from "../../options/option-kinds";
-import { type OptionTable, optional, readOptions } from "../../options/read-options";
+import { optional, readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
 import { createFaultScript } from "../simulator-options";
@@ -25,10 +25,6 @@ export interface RestartOptions {
   /** Runs while no kubelet does. What it throws rejects `restart`, and kubelet is started all the same. @default nothing */
   readonly whileDown?: (() => void | Promise<void>) | undefined;
 }
-
-const RESTART_OPTIONS: OptionTable<RestartOptions> = {
-  whileDown: optional(callbackOf<() => void | Promise<void>>()),
-};
 
 /**
  * A kubelet's plugin registration, without the rest of kubelet. Its waits reject with TIMEOUT at their limit and with
@@ -94,7 +90,9 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     if (closing !== undefined) throw new RegistrarError("ABORTED", "the simulated kubelet is closed");
   };
   const restart = async (given: RestartOptions = {}) => {
-    const { whileDown } = readOptions("restart", given, RESTART_OPTIONS);
+    const { whileDown } = readOptions<RestartOptions>("restart", given, {
+      whileDown: optional(callbackOf()),
+    });
     // At once, so that `registered()` right after this call waits for the new process.
     drivers.forget();
     const restarted = turn.then(async () => {
