@@ -2,7 +2,7 @@ import { MAX_CONDITIONS } from "../../src/node-readiness/condition";
 import { createConditionKeeper } from "../../src/node-readiness/condition-keeper";
 import { done, type NodeCondition } from "../../src/node-readiness/node-api";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
-import { csiNodeOf, DRIVER, registrationIn } from "./support/controlled-registrations";
+import { csiNodeOf, DRIVER, nodeWith, registrationIn } from "./support/controlled-registrations";
 import { createKeeperPlay } from "./support/keeper-play";
 
 const TYPE = `${DRIVER}/Registered`;
@@ -20,8 +20,8 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
     revision += 1;
     const { type = TYPE } = condition;
     conditions.set(type, { type, ...condition });
-    const view = { uid: play.uid, resourceVersion: `${revision}`, taints: [] };
-    base.store.see({ ...view, conditions: [...conditions.values()] });
+    const view = { uid: play.uid, resourceVersion: `${revision}`, conditions: [...conditions.values()] };
+    base.store.see(nodeWith(view));
   };
   const patchStatus = async (patch: { status: { conditions: [NodeCondition & Said] } }) => {
     const [condition] = patch.status.conditions;
@@ -42,7 +42,7 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
     create: (uid: string) => {
       play.uid = uid;
       conditions.clear();
-      base.store.see({ uid, resourceVersion: "0", taints: [], conditions: [] });
+      base.store.see(nodeWith({ uid, resourceVersion: "0" }));
     },
     /** What another client writes when the keeper has written. */
     opponent,

@@ -4,9 +4,9 @@ import {
   parseConditionType,
   planCondition,
 } from "../../src/node-readiness/condition";
-import type { NodeCondition, NodeView } from "../../src/node-readiness/node-api";
+import type { NodeCondition } from "../../src/node-readiness/node-api";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
-import { registrationIn } from "./support/controlled-registrations";
+import { nodeWith, registrationIn } from "./support/controlled-registrations";
 
 const TYPE = "disk.csi.example.com/Registered";
 const NOW = new Date("2026-11-22T01:02:03.456Z");
@@ -14,12 +14,6 @@ const subjectIn = (state: ObservedRegistration["state"]): ConditionSubject => ({
   type: TYPE,
   driverName: "d",
   registration: registrationIn(state),
-});
-const nodeWith = (...conditions: readonly NodeCondition[]): NodeView => ({
-  uid: "u",
-  resourceVersion: "1",
-  taints: [],
-  conditions,
 });
 
 test.each([
@@ -60,20 +54,20 @@ const patchWith = (lastTransitionTime: string, wanted: object = WANTED) => ({
   status: { conditions: [{ ...wanted, lastHeartbeatTime: time, lastTransitionTime }] },
 });
 
-test.each<[string, NodeView, object | undefined]>([
-  ["nothing there", nodeWith(), patchWith(time)],
-  ["only others' there", nodeWith({ type: "Ready", status: "True" }), patchWith(time)],
-  ["the same of another type before it", nodeWith({ ...WANTED, type: "Ready" }), patchWith(time)],
-  ["another status", nodeWith({ ...WANTED, status: "False", lastTransitionTime: earlier }), patchWith(time)],
+test.each<[string, NodeCondition[], object | undefined]>([
+  ["nothing there", [], patchWith(time)],
+  ["only others' there", [{ type: "Ready", status: "True" }], patchWith(time)],
+  ["the same of another type before it", [{ ...WANTED, type: "Ready" }], patchWith(time)],
+  ["another status", [{ ...WANTED, status: "False", lastTransitionTime: earlier }], patchWith(time)],
   [
     "another reason: the status did not turn",
-    nodeWith({ ...WANTED, reason: "Old", lastTransitionTime: earlier }),
+    [{ ...WANTED, reason: "Old", lastTransitionTime: earlier }],
     patchWith(earlier),
   ],
-  ["the same", nodeWith(WANTED), undefined],
-  ["the same in other words", nodeWith({ ...WANTED, message: "other" }), undefined],
-])("the patch for %s", (_what, node, patch) => {
-  expect(planCondition(node, WANTED, NOW)).toEqual(patch);
+  ["the same", [WANTED], undefined],
+  ["the same in other words", [{ ...WANTED, message: "other" }], undefined],
+])("the patch for %s", (_what, conditions, patch) => {
+  expect(planCondition(nodeWith({ conditions }), WANTED, NOW)).toEqual(patch);
 });
 
 test.each(["CSIDriverRegistered", "example.com/CSIDriverRegistered", "{driver}/Registered"])("%s", (text) => {

@@ -1,17 +1,18 @@
 import { CSI_NODE_PACE, createCsiNodeKeeper } from "../../src/node-readiness/csi-node-keeper";
 import { done } from "../../src/node-readiness/node-api";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
-import { csiNodeOf, DRIVER, registrationIn } from "./support/controlled-registrations";
+import { csiNodeOf, DRIVER, nodeWith, registrationIn } from "./support/controlled-registrations";
 import { createKeeperPlay } from "./support/keeper-play";
 
 const { lookEveryMs, graceMs } = CSI_NODE_PACE;
 const ANEW = "CSINode lacks a driver that kubelet has registered, registering it again";
 const OTHER = "other.csi.example.com";
+const LISTED = { driverName: DRIVER, lackingSinceMs: undefined, deletedOwner: undefined, reregistrations: 0 };
 
 /** A keeper whose time a test moves, beside a CSINode that it writes. */
 function createPlay(random = 1) {
   const base = createKeeperPlay((log) => createCsiNodeKeeper(log, CSI_NODE_PACE, () => random));
-  base.store.see({ uid: "1", resourceVersion: "1", taints: [], conditions: [] });
+  base.store.see(nodeWith());
   base.lists(DRIVER, OTHER);
   const { pass } = base;
   const play = Object.assign(base, {
@@ -57,9 +58,7 @@ test("a driver that is missing for the grace is registered anew, once, and what 
   play.lists(OTHER);
   play.now += lookEveryMs;
   expect(await play.pass()).toBe(graceMs);
-  expect(play.status()).toEqual([
-    { driverName: DRIVER, lackingSinceMs: expect.any(Number), deletedOwner: undefined, reregistrations: 0 },
-  ]);
+  expect(play.status()).toEqual([{ ...LISTED, lackingSinceMs: expect.any(Number) }]);
   expect(play.reregistered).toEqual([]);
 
   play.now += graceMs;
@@ -73,9 +72,7 @@ test("a driver that is missing for the grace is registered anew, once, and what 
   play.now += graceMs;
   expect(await play.pass()).toBe(lookEveryMs);
   expect(play.log.all("CSINode lists the driver again")).toHaveLength(1);
-  expect(play.status()).toEqual([
-    { driverName: DRIVER, lackingSinceMs: undefined, deletedOwner: undefined, reregistrations: 1 },
-  ]);
+  expect(play.status()).toEqual([{ ...LISTED, reregistrations: 1 }]);
   play.registrations = [];
   expect(play.status()).toEqual([]);
 });
@@ -162,9 +159,7 @@ test("what cannot be read says nothing about the driver", async () => {
   };
   play.now += lookEveryMs;
   expect(await play.pass()).toMatchObject({ kind: "failed", doing: "reading CSINode" });
-  expect(play.status()).toEqual([
-    { driverName: DRIVER, lackingSinceMs: undefined, deletedOwner: undefined, reregistrations: 0 },
-  ]);
+  expect(play.status()).toEqual([LISTED]);
 });
 
 describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
@@ -175,7 +170,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
     const play = createPlay();
     play.answer = done(csiNodeOf([DRIVER, OTHER], "1"));
     await play.spend(2 * lookEveryMs);
-    play.store.take({ uid: "2", resourceVersion: "9", taints: [], conditions: [] });
+    play.store.take(nodeWith({ uid: "2" }));
     return play;
   };
 

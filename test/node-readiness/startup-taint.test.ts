@@ -1,20 +1,14 @@
-import type { NodeView, Taint } from "../../src/node-readiness/node-api";
 import {
   parseStartupTaint,
   planRemoval,
   startupTaintsOf,
   taintText,
 } from "../../src/node-readiness/startup-taint";
+import { nodeWith } from "./support/controlled-registrations";
 
 const OURS = { key: "disk.csi.example.com/agent-not-ready", effect: "NoSchedule" };
 const OURS_TOO = { key: OURS.key, value: "x", effect: "NoExecute", timeAdded: "t" };
 const OTHER = { key: "other.csi.example.com/agent-not-ready", effect: "NoSchedule" };
-const nodeWith = (taints: readonly Taint[]): NodeView => ({
-  uid: "u",
-  resourceVersion: "1",
-  taints,
-  conditions: [],
-});
 const remove = (place: number, value: object) => [
   { op: "test", path: `/spec/taints/${place}`, value },
   { op: "remove", path: `/spec/taints/${place}` },
@@ -32,7 +26,7 @@ test.each([
   ["a key that begins alike", [{ ...OURS, key: `${OURS.key}-2` }], [ANY], undefined],
   ["nothing wanted", [OURS], [], undefined],
 ])("the patch for %s", (_what, taints, wanted, patch) => {
-  expect(planRemoval(nodeWith(taints), wanted)).toEqual(patch);
+  expect(planRemoval(nodeWith({ taints }), wanted)).toEqual(patch);
 });
 
 test.each([

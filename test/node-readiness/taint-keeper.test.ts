@@ -1,7 +1,7 @@
 import { ORPHANED } from "../../src/node-readiness/condition";
 import { done } from "../../src/node-readiness/node-api";
 import { createTaintKeeper } from "../../src/node-readiness/taint-keeper";
-import { registrationIn } from "./support/controlled-registrations";
+import { nodeWith, registrationIn } from "./support/controlled-registrations";
 import { createKeeperPlay } from "./support/keeper-play";
 
 const [FOUGHT, UNLISTED] = ["fought.csi.example.com", "unlisted.csi.example.com"];
@@ -14,7 +14,7 @@ function createPlay(...drivers: readonly string[]) {
   let revision = 0;
   const nodeAsEver = () => {
     revision += 1;
-    return done({ uid: "1", resourceVersion: `${revision}`, taints, conditions: [] });
+    return done(nodeWith({ resourceVersion: `${revision}`, taints }));
   };
   const patchNode = async () => {
     play.patches += 1;

@@ -1,4 +1,4 @@
-import { parseCsiNode } from "../../../src/node-readiness/node-api";
+import { type NodeView, parseCsiNode } from "../../../src/node-readiness/node-api";
 import type {
   ObservedRegistration,
   ObservedRegistrations,
@@ -16,6 +16,12 @@ export const registrationIn = (
   state,
   registeredAtMs: state === "registered" ? Date.now() : undefined,
   refusal: state === "refused" ? "topology clash" : undefined,
+});
+
+/** What is read of a Node with these fields. */
+export const nodeWith = (fields: Partial<NodeView> = {}): NodeView => ({
+  ...{ uid: "1", resourceVersion: "1", taints: [], conditions: [] },
+  ...fields,
 });
 
 /** What is read of a CSINode that lists these drivers. */
