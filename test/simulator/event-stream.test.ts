@@ -5,6 +5,7 @@ type Event = { readonly atMs: number } & (
   | { readonly kind: "tock"; readonly why?: { readonly kind: string }; readonly path?: string }
 );
 const failure = (code: string, text: string) => ({ code, message: expect.stringContaining(text) });
+afterEach(() => void jest.useRealTimers());
 const makeLog = () => createEventLog<Event>("the clock");
 
 test("when() takes what happened already, or only what comes, or the event that fits", async () => {
@@ -86,13 +87,9 @@ test("a wait ends at its limit, and tells the latest events with their texts, es
 
 test("a wait ends with fake timers, too, and says what they may leave real", async () => {
   jest.useFakeTimers();
-  try {
-    const text = "did not come within 1 ms, with fake timers: gRPC needs the real process.nextTick and";
-    const wait = makeLog().stream.when("tick", { timeoutMs: 1 });
-    await expect(wait).rejects.toMatchObject(failure("TIMEOUT", text));
-  } finally {
-    jest.useRealTimers();
-  }
+  const text = "did not come within 1 ms, with fake timers: gRPC needs the real process.nextTick and";
+  const wait = makeLog().stream.when("tick", { timeoutMs: 1 });
+  await expect(wait).rejects.toMatchObject(failure("TIMEOUT", text));
 });
 
 test("a wait in vain names the line that waited, and no cause where there is none", async () => {

@@ -4,6 +4,7 @@ import { recordLog } from "../support/recorded-log";
 import { createTestNode, DRIVER } from "../support/registrar-node";
 import { untilNotified } from "../support/until-notified";
 
+afterEach(() => void jest.useRealTimers());
 const node = eachTest(createTestNode);
 
 test("each failure doubles a path's wait up to the longest, a success forgets it", async () => {
@@ -74,33 +75,25 @@ test("its signal closes it, also in the middle of a restart, and starts none aft
 
 test("fake timers stop nothing of it but what gRPC needs", async () => {
   jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] });
-  try {
-    const kubelet = await node.kubelet({ timings: { backoffInitialMs: 20, dialMs: 50, nodeGetInfoMs: 50 } });
-    await using mute = createServer((socket) => socket.resume()).listen(node.socketPath("mute"));
-    await kubelet.events.when("failed", { where: ({ socketPath }) => socketPath === mute.address() });
-    await node.driver({ listenAfterMs: 1, faults: [{ kind: "hang", method: "NodeGetInfo", times: 1 }] });
-    await node.plugin();
-    const { reason } = await kubelet.refused(DRIVER);
-    expect(reason).toContain("rpc error: code = DeadlineExceeded desc = context deadline exceeded");
-    await kubelet.registered(DRIVER);
-  } finally {
-    jest.useRealTimers();
-  }
+  const kubelet = await node.kubelet({ timings: { backoffInitialMs: 20, dialMs: 50, nodeGetInfoMs: 50 } });
+  await using mute = createServer((socket) => socket.resume()).listen(node.socketPath("mute"));
+  await kubelet.events.when("failed", { where: ({ socketPath }) => socketPath === mute.address() });
+  await node.driver({ listenAfterMs: 1, faults: [{ kind: "hang", method: "NodeGetInfo", times: 1 }] });
+  await node.plugin();
+  const { reason } = await kubelet.refused(DRIVER);
+  expect(reason).toContain("rpc error: code = DeadlineExceeded desc = context deadline exceeded");
+  await kubelet.registered(DRIVER);
 });
 
 test("fake timers that were there before the import stop no wait", async () => {
   jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] });
-  try {
-    await jest.isolateModulesAsync(async () => {
-      const kit: typeof import("../../src/testing") = require("../../src/testing");
-      const kubelet = await kit.startKubelet({ pluginRegistrationPath: node.pluginDir });
-      const wait = kubelet.registered(DRIVER, { timeoutMs: 20 });
-      await expect(wait).rejects.toThrow(/did not come within 20 ms; seen: started/);
-      await kubelet.close();
-    });
-  } finally {
-    jest.useRealTimers();
-  }
+  await jest.isolateModulesAsync(async () => {
+    const kit: typeof import("../../src/testing") = require("../../src/testing");
+    const kubelet = await kit.startKubelet({ pluginRegistrationPath: node.pluginDir });
+    const wait = kubelet.registered(DRIVER, { timeoutMs: 20 });
+    await expect(wait).rejects.toThrow(/did not come within 20 ms; seen: started/);
+    await kubelet.close();
+  });
 });
 
 describe("faults", () => {

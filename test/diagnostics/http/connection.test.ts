@@ -11,6 +11,7 @@ import { get, hello, serve } from "./support";
 
 const HELLO = get("/hello");
 const OK = /^HTTP\/1\.1 200 OK/;
+afterEach(() => void jest.useRealTimers());
 const server = eachTest(() => serve({ "/hello": hello }));
 
 /** What comes on a connection that stays open, up to `end`. */
@@ -42,50 +43,42 @@ test("a connection takes request after request, each after the answer before, an
   }
 });
 
-/** Runs with fake timers. */
-async function atRest(act: () => Promise<void>): Promise<void> {
+const stopTimers = () =>
   jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate", "Date", "performance"] });
-  try {
-    await act();
-  } finally {
-    jest.useRealTimers();
-  }
-}
 
-test("a request that came while the process was held up is answered, though its time is over", () =>
-  atRest(async () => {
-    const socket = await server.dial(HELLO);
-    // After its first answer the connection has the time of a next request.
-    await answerOn(socket);
-    await delay(1); // Node calls its timers now, as it will after a stall: before it reads.
-    socket.write(HELLO);
-    jest.advanceTimersByTime(75_000);
-    expect(await answerOn(socket)).toMatch(OK);
-  }));
+test("a request that came while the process was held up is answered, though its time is over", async () => {
+  stopTimers();
+  const socket = await server.dial(HELLO);
+  // After its first answer the connection has the time of a next request.
+  await answerOn(socket);
+  await delay(1); // Node calls its timers now, as it will after a stall: before it reads.
+  socket.write(HELLO);
+  jest.advanceTimersByTime(75_000);
+  expect(await answerOn(socket)).toMatch(OK);
+});
 
 test.each([
   ["sends nothing", "", 10_000],
   ["sends no next request", HELLO, 75_000],
   ["keeps its side open after the last answer", get("/hello", "Connection: close"), 1_000],
-])("a client that %s is cut off when its time is over, and not before", (_what, sent, limitMs) =>
-  atRest(async () => {
-    const socket = await server.dial(sent);
-    const ended = once(socket, "end");
-    if (sent !== "") await answerOn(socket);
-    socket.resume();
-    await delay(20); // The server has it, and has written.
-    jest.advanceTimersByTime(limitMs - 1);
-    await delay(20);
-    if (limitMs > 1_000) expect(socket.readableEnded).toBe(false);
-    jest.advanceTimersByTime(1);
-    await ended;
-    // Only a connection that is gone answers what is written to it with a reset.
-    await eventually(() => {
-      socket.write("x");
-      expect(socket.destroyed).toBe(true);
-    });
-  }),
-);
+])("a client that %s is cut off when its time is over, and not before", async (_what, sent, limitMs) => {
+  stopTimers();
+  const socket = await server.dial(sent);
+  const ended = once(socket, "end");
+  if (sent !== "") await answerOn(socket);
+  socket.resume();
+  await delay(20); // The server has it, and has written.
+  jest.advanceTimersByTime(limitMs - 1);
+  await delay(20);
+  if (limitMs > 1_000) expect(socket.readableEnded).toBe(false);
+  jest.advanceTimersByTime(1);
+  await ended;
+  // Only a connection that is gone answers what is written to it with a reset.
+  await eventually(() => {
+    socket.write("x");
+    expect(socket.destroyed).toBe(true);
+  });
+});
 
 test.each([
   ["wants it closed", get("/hello", "Connection: close")],
