@@ -19,6 +19,8 @@ module.exports = {
     "<rootDir>/test/projects/",
     ...slow.map((path) => `<rootDir>/${path}`),
   ],
+  // What a test replaces is back before the next one.
+  restoreMocks: true,
   transform: { "\\.ts$": "<rootDir>/test/support/esbuild-transform.js" },
   // Never part of what is tested: longer than anything takes on a busy machine.
   testTimeout: 120_000,

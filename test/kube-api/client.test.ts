@@ -226,7 +226,6 @@ test("a watch has a connection of its own", async () => {
   await connection.client.follow(WATCH, options);
   // The kernel finds out that an API server is gone without a word.
   expect(keepAlive.mock.calls).toContainEqual([true, 30_000]);
-  keepAlive.mockRestore();
   expect(await connection.ask()).toBe("done");
   const [first, watch, second] = server.requests.map(({ port }) => port);
   expect(watch).not.toBe(first);

@@ -51,7 +51,6 @@ test("verbosity by -v, raised for some files by -vmodule; warnings and errors go
 });
 
 const folder = eachTest(createTempFolder);
-afterEach(() => void jest.restoreAllMocks());
 
 /** What is in a file after lines whose writes have these outcomes: the most bytes that one takes, or its error. */
 function writtenWith(outcomes: readonly (number | string)[], ...lines: readonly string[]): string {

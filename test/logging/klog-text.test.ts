@@ -15,9 +15,8 @@ test.each<[Partial<LogRecord>, number, number, string]>([
 });
 
 test("the time is local", () => {
-  const zone = jest.spyOn(Date.prototype, "getTimezoneOffset").mockReturnValue(-330);
+  jest.spyOn(Date.prototype, "getTimezoneOffset").mockReturnValue(-330);
   expect(createTextLine(1)(recordOf({}), 1_700_000_000_000)).toMatch(/^I1115 03:43:20\.000000 /);
-  zone.mockRestore();
 });
 
 const cycle: { self?: object } = {};

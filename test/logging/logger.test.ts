@@ -46,7 +46,6 @@ test("console as it is, without klog's chatter", () => {
     [["careful", {}]],
     [["failed", { err: broken }]],
   ]);
-  for (const print of prints) print.mockRestore();
   expect(isLoggerOption(console)).toBe(true);
 });
 

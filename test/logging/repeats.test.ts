@@ -1,8 +1,6 @@
 import { createLogger, type LogRecord } from "../../src/logging/logger";
 import { createPacedWarning, limitRepeats } from "../../src/logging/repeats";
 
-afterEach(() => jest.restoreAllMocks());
-
 function setUp() {
   const records: LogRecord[] = [];
   const clock = { nowMs: 0 };

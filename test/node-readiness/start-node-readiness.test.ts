@@ -113,7 +113,6 @@ test.each([
   registrations.set("listening");
   await new Promise(setImmediate); // The delay has begun.
   const now = Date.now;
-  using _ = { [Symbol.dispose]: () => jest.restoreAllMocks() };
   jest.spyOn(Date, "now").mockImplementation(() => now() + stepMs);
   server.listed = [DRIVER, driver];
   registrations.set(state, driver);
