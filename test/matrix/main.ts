@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { delimiter, join } from "node:path";
 import { version } from "../../package.json";
 import { ROOT } from "../docs/markdown";
+import { registrarArguments } from "../end-to-end/support/node";
 import { succeeded } from "../package/support/packed-package";
 import { run } from "../package/support/run";
 import { LONGEST_LIFE_MS, spawnProcess } from "../support/child-process";
@@ -72,11 +73,7 @@ async function playDemo(node: NodeRelease, { cli }: Installation): Promise<strin
 async function probeOften({ path }: NodeRelease, { cli }: Installation): Promise<string> {
   await using folder = await createTempFolder();
   const csiAddress = folder.at("csi.sock");
-  const paths = [
-    `--csi-address=${csiAddress}`,
-    `--kubelet-registration-path=${csiAddress}`,
-    `--plugin-registration-path=${folder.path}`,
-  ];
+  const paths = registrarArguments({ csiAddress, pluginDir: folder.path });
   const limits = { cwd: folder.path, lifeMs: LONGEST_LIFE_MS };
   const driver = [cli, "driver", `--csi-address=${csiAddress}`, "--name=disk.csi.example.com"];
   await using _driver = spawnProcess(path, driver, limits);

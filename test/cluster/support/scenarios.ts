@@ -21,30 +21,11 @@ const ending: Change = (daemonSet) => {
   registrar.args = registrar.args.filter((arg) => arg !== RETRY);
 };
 type Limits = Readonly<Record<string, string>>;
-const withLimits =
-  (limits: Limits): Change =>
-  (daemonSet) => {
-    containerOf(daemonSet, "registrar").resources = { requests: { cpu: "10m", memory: "16Mi" }, limits };
-  };
-const all =
-  (...changes: readonly Change[]): Change =>
-  (daemonSet) => {
-    for (const change of changes) change(daemonSet);
-  };
 const rollOut: Change = ({ spec }) => {
   spec.template.metadata.annotations = { "example.com/rolled-out": String(performance.now()) };
 };
 const eachOf = <One extends Stage, Value>(stages: readonly One[], act: (stage: One) => Promise<Value>) =>
   Promise.all(stages.map(act));
-
-const surging: Change = (daemonSet) => {
-  daemonSet.spec.updateStrategy.rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
-};
-const withDriverFlag =
-  (flag: string): Change =>
-  (daemonSet) => {
-    containerOf(daemonSet, "hostpath").args.push(flag);
-  };
 
 const PATIENT = { limitMs: 180_000, ours: { comesBack: true } };
 
@@ -93,7 +74,11 @@ const fault = (title: string, cause: Cause, more: Partial<Scenario> = {}): Scena
 });
 
 const freshWith = (title: string, limits?: Limits, prepare = async () => {}): Scenario => {
-  const apply: Cause = (stages) => eachOf(stages, (stage) => stage.apply(limits && withLimits(limits)));
+  const change: Change = (daemonSet) => {
+    if (limits === undefined) return;
+    containerOf(daemonSet, "registrar").resources = { requests: { cpu: "10m", memory: "16Mi" }, limits };
+  };
+  const apply: Cause = (stages) => eachOf(stages, (stage) => stage.apply(change));
   return fault(title, apply, { alone: true, prepare });
 };
 
@@ -118,13 +103,20 @@ async function killAndStart(part: Part): Promise<void> {
 
 /** An update whose pods overlap, with a driver that leaves or removes the socket of its successor. */
 function surge(title: string, flag: "--leave-socket" | "--remove-socket"): Scenario {
-  const change = all(surging, withDriverFlag(flag));
+  const change: Change = (daemonSet) => {
+    daemonSet.spec.updateStrategy.rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
+    containerOf(daemonSet, "hostpath").args.push(flag);
+  };
+  const changeAgain: Change = (daemonSet) => {
+    change(daemonSet);
+    rollOut(daemonSet);
+  };
   return {
     title,
     roles: [{ title, change }],
     ours: { comesBack: true, podRuns: flag === "--leave-socket" },
     limitMs: 60_000,
-    cause: (stages) => rollOutWith(stages, (stage) => stage.apply(all(change, rollOut))),
+    cause: (stages) => rollOutWith(stages, (stage) => stage.apply(changeAgain)),
   };
 }
 
