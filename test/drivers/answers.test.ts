@@ -1,4 +1,4 @@
-import { DRIVER, nodeTest, onNode, registered } from "../end-to-end/support/node";
+import { nodeTest, onNode, registered } from "../end-to-end/support/node";
 import { inEachLanguage } from "./support/driver";
 
 const FAILED = "Error retreiving CSI driver name";
@@ -7,7 +7,7 @@ const LARGEST = 4 * 1024 * 1024;
 
 inEachLanguage((start) => {
   nodeTest("may answer with just 4 MiB", async (node) => {
-    await using driver = await start({ socket: node.csiAddress, name: DRIVER, responseBytes: LARGEST });
+    await using driver = await start(node, { responseBytes: LARGEST });
     const kubelet = await node.kubelet();
     const registrar = node.registrar("-v=5", "--timeout=10s");
     await registered(kubelet);
@@ -18,8 +18,7 @@ inEachLanguage((start) => {
   });
 
   nodeTest("answers with a byte more: that is said, and the next version is registered", async (node) => {
-    const identity = { socket: node.csiAddress, name: DRIVER };
-    await using former = await start({ ...identity, responseBytes: LARGEST + 1 });
+    await using former = await start(node, { responseBytes: LARGEST + 1 });
     const kubelet = await node.kubelet();
     const registrar = node.registrar("--timeout=10s");
     const { fields } = await registrar.line(FAILED);
@@ -29,7 +28,7 @@ inEachLanguage((start) => {
     });
     await former.askedTimes(2);
     await former.close();
-    await using _next = await start(identity);
+    await using _next = await start(node);
     await registered(kubelet);
   });
 
@@ -40,7 +39,7 @@ inEachLanguage((start) => {
     "answers later than --timeout, and until then %s: it is asked again",
     onNode(async (node, _what, headersFirst) => {
       const slow = { delayMs: 5_000, times: 1, headersFirst };
-      await using driver = await start({ socket: node.csiAddress, name: DRIVER, ...slow });
+      await using driver = await start(node, slow);
       const kubelet = await node.kubelet();
       const registrar = node.registrar("--timeout=500ms");
       const { fields } = await registrar.line(FAILED);

@@ -1,4 +1,4 @@
-import { DRIVER, nodeTest, onNode, registered } from "../end-to-end/support/node";
+import { nodeTest, onNode, registered } from "../end-to-end/support/node";
 import { inEachLanguage } from "./support/driver";
 
 /** With what a status text must be encoded for: a percent sign, a line's end, letters beyond ASCII. */
@@ -15,7 +15,7 @@ inEachLanguage((start) => {
     "answers %s at first: that is logged with its text, and it is asked again",
     onNode(async (node, name, code) => {
       const failing = { error: `${name}:${TEXT}`, times: 1 };
-      await using driver = await start({ socket: node.csiAddress, name: DRIVER, ...failing });
+      await using driver = await start(node, failing);
       const kubelet = await node.kubelet();
       const registrar = node.registrar(PATIENT);
       await registered(kubelet);
@@ -27,8 +27,7 @@ inEachLanguage((start) => {
   );
 
   nodeTest("answers INVALID_ARGUMENT: it is asked again once it has restarted", async (node) => {
-    const identity = { socket: node.csiAddress, name: DRIVER };
-    await using former = await start({ ...identity, error: `INVALID_ARGUMENT:${TEXT}` });
+    await using former = await start(node, { error: `INVALID_ARGUMENT:${TEXT}` });
     const kubelet = await node.kubelet();
     const registrar = node.registrar(PATIENT);
     const said = await registrar.line(FAILED);
@@ -37,7 +36,7 @@ inEachLanguage((start) => {
     await former.askedTimes(1);
     await former.close();
     expect(former.asked()).toHaveLength(1);
-    await using _better = await start(identity);
+    await using _better = await start(node);
     await registered(kubelet);
   });
 });

@@ -1,18 +1,17 @@
-import { DRIVER, onNode, registered } from "../end-to-end/support/node";
+import { onNode, registered } from "../end-to-end/support/node";
 import { inEachLanguage } from "./support/driver";
 
 inEachLanguage((start) => {
   test.each(["kill", "close"] as const)(
     "restarts, after a %s: that is noticed, and it stays registered",
     onNode(async (node, end) => {
-      const identity = { socket: node.csiAddress, name: DRIVER };
-      await using former = await start({ ...identity, vendorVersion: "1.0" });
+      await using former = await start(node, { vendorVersion: "1.0" });
       const kubelet = await node.kubelet();
       const registrar = node.registrar("--timeout=10s");
       await registered(kubelet);
       await former[end]();
       await registrar.line("Lost connection");
-      await using next = await start({ ...identity, vendorVersion: "1.1" });
+      await using next = await start(node, { vendorVersion: "1.1" });
       await registrar.line("Connection restored");
       const noted = "CSI driver came back as another version, its registration stays as it is";
       expect((await registrar.line(noted)).fields).toEqual({ was: "1.0", vendorVersion: "1.1" });
@@ -29,7 +28,7 @@ inEachLanguage((start) => {
   ])(
     "lets no connection grow old %s: that is no restart",
     onNode(async (node, _how, ageing) => {
-      await using driver = await start({ socket: node.csiAddress, name: DRIVER, ...ageing });
+      await using driver = await start(node, ageing);
       const kubelet = await node.kubelet();
       const registrar = node.registrar("--reregister-on-driver-restart", "--timeout=10s");
       await registered(kubelet);

@@ -3,7 +3,7 @@ import { inEachLanguage } from "./support/driver";
 
 inEachLanguage((start) => {
   nodeTest("is asked its name as localhost, and registered", async (node) => {
-    await using driver = await start({ socket: node.csiAddress, name: DRIVER, nodeId: "node-7" });
+    await using driver = await start(node, { nodeId: "node-7" });
     const kubelet = await node.kubelet();
     const registrar = node.registrar("--timeout=10s");
     await registered(kubelet);
@@ -18,18 +18,15 @@ inEachLanguage((start) => {
 
   nodeTest("tells version and manifest in any script", async (node) => {
     const manifest = { größe: "½ TiB", ключ: "値 😀" };
-    const identity = { socket: node.csiAddress, name: DRIVER, vendorVersion: "v1.0-β ☃ \u{1F4BE}", manifest };
-    await using _driver = await start(identity);
+    const vendorVersion = "v1.0-β ☃ \u{1F4BE}";
+    await using _driver = await start(node, { vendorVersion, manifest });
     await node.kubelet();
     const registrar = node.registrar("-v=5", "--timeout=10s");
     const { fields } = await registrar.line("GRPC response");
-    expect(JSON.parse(fields.response ?? "")).toEqual({
-      name: DRIVER,
-      vendor_version: identity.vendorVersion,
-      manifest,
-    });
+    const identity = { name: DRIVER, vendor_version: vendorVersion, manifest };
+    expect(JSON.parse(fields.response ?? "")).toEqual(identity);
     const named = await registrar.line("CSI driver name");
-    expect(named.fields.vendorVersion).toBe(identity.vendorVersion);
+    expect(named.fields.vendorVersion).toBe(vendorVersion);
     await registrar.reached("registered");
   });
 });

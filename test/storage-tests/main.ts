@@ -1,7 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { KUBERNETES_VERSION, kubernetesPath } from "../cluster/support/build";
-import { makeExampleDriver } from "../cluster/support/images";
 import { checkMachine } from "../cluster/support/machine";
 import { exampleDriverObjects } from "../cluster/support/objects";
 import { inOwnCluster } from "../cluster/support/own-cluster";
@@ -69,7 +68,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const tests = await testsOf(programs.tests, selection);
   const minutes = Math.ceil((tests.length * SECONDS_PER_TEST) / AT_ONCE / 60);
   say(`${tests.length} tests, ${AT_ONCE} beside each other: about ${minutes} minutes on two processors`);
-  const images = await makeE2eImages(programs, selection === EXTERNAL ? [makeExampleDriver] : []);
+  const images = await makeE2eImages(programs, selection === EXTERNAL);
   mkdirSync(REPORTS, { recursive: true });
   const plan: Plan = {
     ...{ tests: programs.tests, ginkgo: programs.ginkgo },

@@ -9,7 +9,7 @@ import { recordLog } from "./recorded-log";
 import { createTestNode } from "./registrar-node";
 import { type Answer, type ScriptedDriver, startScriptedDriver } from "./scripted-driver";
 
-export type FleetNode = Awaited<ReturnType<typeof createFleetNode>>;
+type FleetNode = Awaited<ReturnType<typeof createFleetNode>>;
 
 /** A node with many drivers, each in a folder of the drivers' folder; none is there at first. */
 export async function createFleetNode() {
@@ -37,8 +37,6 @@ export async function createFleetNode() {
     remove: (name: string): void => rmSync(at("plugins", name), { recursive: true }),
   };
 }
-
-export type TestFleet = Awaited<ReturnType<typeof startTestFleet>>;
 
 export async function startTestFleet(node: FleetNode, options: Partial<NodeRegistrarOptions> = {}) {
   const log = recordLog();

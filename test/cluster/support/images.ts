@@ -60,40 +60,37 @@ export function createImageMaker(folder: string) {
     buildah.archive(name, tarball);
     writeFileSync(stamp, hash);
   };
-  return { made, make };
+  return {
+    ...{ made, make },
+    registrar: (name: string = IMAGES.ours, file?: string) =>
+      make(
+        name,
+        [...REGISTRAR_INPUTS, imageNode()],
+        (buildah, root) => buildRegistrar(buildah, name, imageNode(), root),
+        file,
+      ),
+    exampleDriver: () =>
+      make(IMAGES.exampleDriver, EXAMPLE_DRIVER_INPUTS, (buildah, root) =>
+        buildExampleDriver(buildah, IMAGES.exampleDriver, root),
+      ),
+    /** An image of a program that is linked statically. */
+    single: (name: string, program: string, entrypoint: readonly string[]) =>
+      make(name, [program], (buildah, root) => {
+        if (name === IMAGES.workload) cpSync(program, join(root, "usr", "bin", "sleep"));
+        cpSync(program, join(root, entrypoint[0] ?? ""));
+        buildah.imageOf(root, name, { PATH: "/usr/bin" }, entrypoint);
+      }),
+  };
 }
-
-export type Make = ReturnType<typeof createImageMaker>["make"];
-
-export const makeRegistrar = (make: Make, name: string = IMAGES.ours, file?: string): Promise<void> =>
-  make(
-    name,
-    [...REGISTRAR_INPUTS, imageNode()],
-    (buildah, root) => buildRegistrar(buildah, name, imageNode(), root),
-    file,
-  );
-export const makeExampleDriver = (make: Make): Promise<void> =>
-  make(IMAGES.exampleDriver, EXAMPLE_DRIVER_INPUTS, (buildah, root) =>
-    buildExampleDriver(buildah, IMAGES.exampleDriver, root),
-  );
-
-/** An image of a program that is linked statically. */
-export const makeSingle = (make: Make, name: string, program: string, entrypoint: readonly string[]) =>
-  make(name, [program], (buildah, root) => {
-    if (name === IMAGES.workload) cpSync(program, join(root, "usr", "bin", "sleep"));
-    cpSync(program, join(root, entrypoint[0] ?? ""));
-    buildah.imageOf(root, name, { PATH: "/usr/bin" }, entrypoint);
-  });
 
 export async function makeImages(): Promise<Images> {
   await using folder = await createTempFolder();
-  const { made, make } = createImageMaker(folder.path);
-  await makeRegistrar(make);
+  const { made, registrar, exampleDriver, single } = createImageMaker(folder.path);
+  await registrar();
   for (const part of ["pause", "driver", "workload"] as const)
-    await makeSingle(make, IMAGES[part], programPath("podprogram"), ["/podprogram", part]);
-  await makeExampleDriver(make);
-  if (officialProgram)
-    await makeSingle(make, IMAGES.official, officialProgram, ["/csi-node-driver-registrar"]);
+    await single(IMAGES[part], programPath("podprogram"), ["/podprogram", part]);
+  await exampleDriver();
+  if (officialProgram) await single(IMAGES.official, officialProgram, ["/csi-node-driver-registrar"]);
   return made;
 }
 

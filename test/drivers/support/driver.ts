@@ -1,10 +1,9 @@
+import { DRIVER, type TestNode } from "../../end-to-end/support/node";
 import { startReadyProcess } from "../../support/child-process";
 import { DRIVER_SERVERS } from "./servers";
 
 /** What a driver is to be and to do; its flags, README.md has them. */
 interface DriverOptions {
-  readonly socket: string;
-  readonly name: string;
   readonly nodeId?: string;
   readonly vendorVersion?: string;
   readonly manifest?: Readonly<Record<string, string>>;
@@ -23,20 +22,21 @@ interface Event {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
+/** `start` starts the driver of a node. */
 export function inEachLanguage(
-  tests: (start: (options: DriverOptions) => ReturnType<typeof startDriver>) => void,
+  tests: (start: (node: TestNode, options?: DriverOptions) => ReturnType<typeof startDriver>) => void,
 ): void {
   describe.each(DRIVER_SERVERS)("a driver in $language, with $library,", ({ prepare }) => {
     let command: readonly string[];
     beforeAll(async () => {
       command = await prepare();
     });
-    tests((options) => startDriver(command, options));
+    tests((node, options = {}) => startDriver(command, node, options));
   });
 }
 
-async function startDriver(command: readonly string[], options: DriverOptions) {
-  const [program = "", ...words] = command;
+async function startDriver(command: readonly string[], { csiAddress }: TestNode, options: DriverOptions) {
+  const [program = "", ...words] = [...command, "--socket", csiAddress, "--name", DRIVER];
   const driver = await startReadyProcess<Event>(program, [...words, ...flagsOf(options)]);
   const isAsked = ({ method }: Event) => method === "GetPluginInfo";
   return {

@@ -2,14 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { programPath } from "../../cluster/support/build";
-import {
-  createImageMaker,
-  IMAGES,
-  type Images,
-  type Make,
-  makeRegistrar,
-  makeSingle,
-} from "../../cluster/support/images";
+import { createImageMaker, IMAGES, type Images } from "../../cluster/support/images";
 import { makeAccounts } from "../../image/support/stand-in-bases";
 import { copyProgram, whereIs } from "../../support/sandbox/program-files";
 import { createTempFolder } from "../../support/temp-folder";
@@ -24,12 +17,9 @@ const DRIVER_TOOLS = [
 /** Images that the tests' own pods use, in the list of `e2e.test -list-images`. */
 const OF_TESTS = /^registry\.k8s\.io\/(e2e-test-images\/(agnhost|busybox)|pause):/;
 
-export async function makeE2eImages(
-  programs: Programs,
-  own: readonly ((make: Make) => Promise<void>)[],
-): Promise<Images> {
+export async function makeE2eImages(programs: Programs, hasExampleDriver: boolean): Promise<Images> {
   await using folder = await createTempFolder();
-  const { make, made } = createImageMaker(folder.path);
+  const { make, made, registrar, exampleDriver, single } = createImageMaker(folder.path);
   const listed = execFileSync(programs.tests, ["-list-images"], { encoding: "utf8" }).split("\n");
   const busybox = whereIs("busybox") ?? "";
   const shell = (root: string) => {
@@ -40,7 +30,7 @@ export async function makeE2eImages(
   };
   const PATH = "/usr/bin:/usr/sbin:/bin:/sbin";
 
-  await makeSingle(make, IMAGES.pause, programPath("podprogram"), ["/podprogram", "pause"]);
+  await single(IMAGES.pause, programPath("podprogram"), ["/podprogram", "pause"]);
   for (const image of listed.filter((one) => OF_TESTS.test(one))) {
     const [program, entrypoint] = {
       agnhost: [programs.agnhost, ["/agnhost"]] as const,
@@ -65,7 +55,7 @@ export async function makeE2eImages(
       buildah.imageOf(root, image, { PATH }, [`/${name}`]);
     });
   for (const image of programs.registrarImages)
-    await makeRegistrar(make, image, `${basename(image).replace(":", "-")}-ours`);
-  for (const one of own) await one(make);
+    await registrar(image, `${basename(image).replace(":", "-")}-ours`);
+  if (hasExampleDriver) await exampleDriver();
   return made;
 }
