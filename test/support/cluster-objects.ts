@@ -2,14 +2,10 @@
 
 export const NAMESPACE = "storage";
 
-export interface SetChanges {
-  readonly name?: string;
-  readonly namespace?: string;
-  readonly path?: string;
+type Field = "name" | "namespace" | "path" | "folder" | "image";
+export type SetChanges = Readonly<Partial<Record<Field, string>>> & {
   readonly driverArgs?: readonly string[];
-  readonly folder?: string;
-  readonly image?: string;
-}
+};
 
 export function daemonSet(driver: string, changes: SetChanges = {}) {
   const { name = `${driver.split(".")[0]}-node`, namespace = NAMESPACE, folder = driver } = changes;
