@@ -115,6 +115,10 @@ const CASES: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
+const TABLE = Object.entries(CASES).flatMap(([alert, rows]) =>
+  rows.map(([what, fires, minutes, ...series]) => ({ alert, what, fires, minutes, series })),
+);
+
 /** The alerts that fire at the end of each case, by Prometheus' own code. */
 async function firing(groups: object, cases: readonly object[]): Promise<readonly (readonly Alert[])[]> {
   await using folder = await createTempFolder();
@@ -133,16 +137,8 @@ beforeAll(async () => {
     what: "Prometheus' rules",
     ...{ file: PROGRAM, flags: ["-ldflags=-s -w"], packages: ".", isSource: () => true },
   });
-  const rows = Object.values(CASES).flat();
-  fired = await firing(
-    spec,
-    rows.map(([, , minutes, ...series]) => ({ minutes, series })),
-  );
+  fired = await firing(spec, TABLE);
 }, 900_000);
-
-const TABLE = Object.entries(CASES).flatMap(([alert, rows]) =>
-  rows.map(([what, fires]) => ({ alert, what, fires })),
-);
 
 test.each(TABLE.map((row, at) => ({ ...row, at })))("$alert, $what: $fires", ({ alert, fires, at }) => {
   const found = fired[at]?.filter((one) => one.labels.alertname === alert);
