@@ -7,7 +7,7 @@ import { buildPrograms } from "../kubelet/support/build";
 import { allVersions, newestVersion } from "../kubelet/support/versions";
 import { installPackage } from "../matrix/installation";
 import { fetchNode, NODE_LINES } from "../matrix/nodes";
-import { run } from "../package/support/run";
+import { run } from "../support/child-process";
 import { print, runWithFlags, TEXT, tryRows } from "../support/run-main";
 import { DRIVERS } from "./drivers";
 import { type Outcome, type Parties, playRegistration } from "./registration";

@@ -7,7 +7,7 @@ import { createNodeApi } from "../../src/node-readiness/node-api";
 import { ROOT } from "../docs/markdown";
 import { apiServerCertificate, makeCertificate } from "../node-readiness/support/certificates";
 import { type Fault, NODE_NAME, startScriptedApiServer } from "../node-readiness/support/scripted-api-server";
-import { run } from "../package/support/run";
+import { run } from "../support/child-process";
 import { eachTest } from "../support/each-test";
 import { expectNothingLeft } from "../support/resources";
 import { createTempFolder } from "../support/temp-folder";

@@ -1,6 +1,6 @@
 import { ROOT } from "../docs/markdown";
-import { packPackage, succeeded } from "../package/support/packed-package";
-import { run } from "../package/support/run";
+import { packPackage } from "../package/support/packed-package";
+import { run, succeeded } from "../support/child-process";
 import { createTempFolder } from "../support/temp-folder";
 
 export type Installation = Awaited<ReturnType<typeof installPackage>>;
@@ -11,7 +11,7 @@ export async function installPackage() {
   const folder = await createTempFolder();
   const options = ["--omit=dev", "--no-save", "--no-package-lock", "--no-audit", "--no-fund"];
   const install = ["install", "--prefix", folder.path, ...options, packed.tarball];
-  succeeded(await run("npm", install, { cwd: ROOT, withinMs: 300_000 }));
+  succeeded(await run("npm", install, { cwd: ROOT, lifeMs: 300_000 }));
   return {
     cli: folder.at("node_modules", "registrar", "dist", "cli.js"),
     command: folder.at("node_modules", ".bin", "registrar"),

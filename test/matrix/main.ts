@@ -3,9 +3,7 @@ import { delimiter, join } from "node:path";
 import { version } from "../../package.json";
 import { ROOT } from "../docs/markdown";
 import { registrarArguments } from "../end-to-end/support/node";
-import { succeeded } from "../package/support/packed-package";
-import { run } from "../package/support/run";
-import { LONGEST_LIFE_MS, spawnProcess } from "../support/child-process";
+import { LONGEST_LIFE_MS, run, spawnProcess, succeeded } from "../support/child-process";
 import { FLAG, runWithFlags, TEXTS, tryRows } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { type Installation, installPackage } from "./installation";
@@ -47,8 +45,8 @@ runWithFlags(USAGE, OPTIONS, async ({ node: lines = NODE_LINES, quick, kubelets 
   }
 });
 
-const within = ({ folder }: NodeRelease, cwd: string, withinMs: number) => ({
-  ...{ cwd, withinMs, env: { PATH: [folder, process.env.PATH].join(delimiter) } },
+const within = ({ folder }: NodeRelease, cwd: string, lifeMs: number) => ({
+  ...{ cwd, lifeMs, env: { PATH: [folder, process.env.PATH].join(delimiter) } },
 });
 
 async function runInEmptyFolder(node: NodeRelease, command: string, ...words: readonly string[]) {

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../docs/markdown";
-import { succeeded } from "../package/support/packed-package";
-import { run } from "../package/support/run";
+import { run, succeeded } from "../support/child-process";
 import { say } from "../support/run-main";
 
 /** What we are tested with: the oldest Node that package.json allows, and each line that its makers keep. */
@@ -24,7 +23,7 @@ export async function fetchNode(line: string) {
     say(`fetching ${name}@${line} with npm`);
     const options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"];
     const install = ["install", "--prefix", prefix, ...options, `${name}@${line}`];
-    succeeded(await run("npm", install, { cwd: ROOT, withinMs: 300_000 }));
+    succeeded(await run("npm", install, { cwd: ROOT, lifeMs: 300_000 }));
     version = await versionOf(path);
   }
   if (version === undefined) throw new Error(`${path} does not run here`);

@@ -1,8 +1,7 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../docs/markdown";
-import { succeeded } from "../package/support/packed-package";
-import { run } from "../package/support/run";
+import { run, succeeded } from "../support/child-process";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
 const COPIED = [
@@ -40,7 +39,7 @@ export function runTests(
   // Last: all that follows would be reporters.
   const flags = ["--forceExit", "--maxWorkers=2", `--testTimeout=${TEST_TIMEOUT_MS}`];
   const args = [program, ...tests, ...flags, `--reporters=${reporter}`];
-  return run(process.execPath, args, { cwd: folder, env, withinMs: DONE_WITHIN_MS });
+  return run(process.execPath, args, { cwd: folder, env, lifeMs: DONE_WITHIN_MS });
 }
 
 /** Whether tests of a copy fail with a change of this file. */

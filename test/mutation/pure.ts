@@ -1,6 +1,6 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "../package/support/run";
+import { run } from "../support/child-process";
 import { print } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import type { Result } from "./mutant";
@@ -88,8 +88,8 @@ async function mustEnd(
   const { code, stdout, stderr } = await run(command, args, {
     cwd,
     env: BUILT_BEFORE,
-    withinMs: DONE_WITHIN_MS,
-    onLine,
+    lifeMs: DONE_WITHIN_MS,
+    meanwhile: ({ stdout: output }) => output.follow(onLine),
   });
   if (code !== 0)
     throw new Error(`${command} ${args} ended with ${code}:\n${`${stdout}${stderr}`.slice(-4_000)}`);

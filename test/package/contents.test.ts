@@ -2,11 +2,11 @@ import { lstatSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { bin, exports as exported, version } from "../../package.json";
 import { linksIn, ROOT } from "../docs/markdown";
+import { run, succeeded } from "../support/child-process";
 import { allTests } from "../support/each-test";
 import { createTempFolder } from "../support/temp-folder";
 import { packagesOfUsers } from "./support/consumer";
-import { packPackage, succeeded } from "./support/packed-package";
-import { run } from "./support/run";
+import { packPackage } from "./support/packed-package";
 
 const packed = allTests(packPackage);
 const folder = allTests(createTempFolder);

@@ -4,10 +4,10 @@ import { transformSync } from "esbuild";
 import { startCsiDriver } from "../../src/simulator/driver/csi-driver";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { readText } from "../docs/markdown";
+import type { RunOptions } from "../support/child-process";
 import { allTests } from "../support/each-test";
 import { createTempFolder } from "../support/temp-folder";
 import { createConsumer } from "./support/consumer";
-import type { RunOptions } from "./support/run";
 
 const DRIVER = "disk.example.com";
 
@@ -52,8 +52,8 @@ test.each(aboutTheLibrary)("$name registers its driver, and deregisters it in th
   const text = example.text.replaceAll("/var/lib/kubelet", folder.path);
   const registered = kubelet.registered(DRIVER);
 
-  const meanwhile: RunOptions["meanwhile"] = (kill) => {
-    if (text.includes("SIGTERM")) void registered.then(() => kill("SIGTERM"));
+  const meanwhile: RunOptions["meanwhile"] = ({ signal }) => {
+    if (text.includes("SIGTERM")) void registered.then(() => signal("SIGTERM"));
   };
   const finished = await runExample({ ...example, text }, { meanwhile });
 

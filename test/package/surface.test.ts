@@ -1,9 +1,8 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../docs/markdown";
+import { run, succeeded } from "../support/child-process";
 import { createTempFolder } from "../support/temp-folder";
-import { succeeded } from "./support/packed-package";
-import { run } from "./support/run";
 
 const API = join("scripts", "api.mjs");
 

@@ -4,8 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { name, version } from "../../package.json";
-import { succeeded } from "../package/support/packed-package";
-import { run } from "../package/support/run";
+import { run, succeeded } from "../support/child-process";
 import { createTempFolder } from "../support/temp-folder";
 
 // The steps of release.yml that ask npm, against registries on this machine that answer as npm's does.

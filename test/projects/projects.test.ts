@@ -2,8 +2,8 @@ import { cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../docs/markdown";
 import { fetchNode } from "../matrix/nodes";
-import { packPackage, succeeded } from "../package/support/packed-package";
-import { type Finished, run } from "../package/support/run";
+import { packPackage } from "../package/support/packed-package";
+import { type Finished, run, succeeded } from "../support/child-process";
 import { allTests } from "../support/each-test";
 import { createTempFolder } from "../support/temp-folder";
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   await writeFile(workspace.at("package.json"), "{}\n");
   const quietly = ["--no-audit", "--no-fund", "--no-package-lock", "--prefer-offline"];
   const install = ["install", ...quietly, packed.tarball, ...TOOLS];
-  succeeded(await run("npm", install, { cwd: workspace.path, withinMs: 500_000 }));
+  succeeded(await run("npm", install, { cwd: workspace.path, lifeMs: 500_000 }));
 });
 
 async function open(name: string) {
@@ -28,9 +28,9 @@ async function open(name: string) {
   if (SAME_PROGRAM.includes(name)) await cp(join(__dirname, "program"), cwd, { recursive: true });
   const bin = (command: string) => workspace.at("node_modules", ".bin", command);
   const tool = (command: string, ...args: readonly string[]) =>
-    run(bin(command), args, { cwd, withinMs: 120_000 });
+    run(bin(command), args, { cwd, lifeMs: 120_000 });
   const toolWith = async (line: string, command: string, ...args: readonly string[]) =>
-    run((await fetchNode(line)).path, [bin(command), ...args], { cwd, withinMs: 120_000 });
+    run((await fetchNode(line)).path, [bin(command), ...args], { cwd, lifeMs: 120_000 });
   return { cwd, tool, toolWith, node: (...args: readonly string[]) => run(process.execPath, args, { cwd }) };
 }
 
@@ -77,9 +77,9 @@ test("the example driver, with its own tests", async () => {
   const { folder } = await fetchNode("24");
   const cwd = workspace.at("driver");
   await cp(join(ROOT, "examples", "driver"), cwd, { recursive: true });
-  succeeded(await run("npm", ["run", "check"], { cwd, withinMs: 120_000 }));
+  succeeded(await run("npm", ["run", "check"], { cwd, lifeMs: 120_000 }));
   const env = { PATH: `${folder}:${process.env.PATH}` };
-  const options = { cwd, env, withinMs: 120_000 };
+  const options = { cwd, env, lifeMs: 120_000 };
   const { code, stdout } = await run("node", ["--test", "test/driver.test.ts"], options);
   const count = (what: string) => Number(new RegExp(`^\\S+ ${what} (\\d+)$`, "m").exec(stdout)?.[1]);
   // Who may not mount here skips one.

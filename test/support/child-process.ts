@@ -109,6 +109,32 @@ export async function startChildProcess<T>(
   return child;
 }
 
+export interface RunOptions extends SpawnOptions {
+  readonly meanwhile?: (child: ChildProcess) => void;
+}
+
+export type Finished = Awaited<ReturnType<typeof run>>;
+
+/** Runs a command to its end. One that is not done within 90 s hangs, unless `lifeMs` says otherwise: it is killed. */
+export async function run(
+  command: string,
+  args: readonly string[],
+  { meanwhile, ...options }: RunOptions = {},
+) {
+  const child = spawnProcess(command, args, { lifeMs: 90_000, ...options });
+  await child.spawned;
+  meanwhile?.(child);
+  const { code } = await child.exited;
+  return { code, stdout: child.stdout.text(), stderr: child.stderr.text() };
+}
+
+/** What it is given, or an error with what the command had to say. */
+export function succeeded(finished: Finished): Finished {
+  if (finished.code !== 0)
+    throw new Error(`exit code ${finished.code}: ${finished.stdout}${finished.stderr}`);
+  return finished;
+}
+
 /** As {@link startChildProcess}, and resolves when a line says that the program is ready; else ends it and rejects. */
 export async function startReadyProcess<T extends { readonly event: string }>(
   command: string,

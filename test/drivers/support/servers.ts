@@ -1,7 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { succeeded } from "../../package/support/packed-package";
-import { run as runTool } from "../../package/support/run";
+import { run as runTool, succeeded } from "../../support/child-process";
 
 /** `prepare` builds for up to a minute, unless it was built before, and resolves with the command to which flags are added. */
 export const DRIVER_SERVERS = [
@@ -45,6 +44,6 @@ async function installPython(): Promise<readonly string[]> {
 }
 
 async function run(tool: string, args: readonly string[], { folder = "", env = {} } = {}): Promise<string> {
-  const options = { cwd: join(FOLDER, folder), env, withinMs: 600_000 };
+  const options = { cwd: join(FOLDER, folder), env, lifeMs: 600_000 };
   return succeeded(await runTool(tool, args, options)).stdout;
 }

@@ -1,7 +1,6 @@
 import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { succeeded } from "../../package/support/packed-package";
-import { run } from "../../package/support/run";
+import { run, succeeded } from "../../support/child-process";
 import { createGoBuilder } from "../../support/go-build";
 import { BETAS, minorOf, programFolder } from "./versions";
 

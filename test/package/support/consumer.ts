@@ -2,9 +2,9 @@ import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packages } from "../../../package-lock.json";
 import { ROOT } from "../../docs/markdown";
+import { type RunOptions, run } from "../../support/child-process";
 import { createTempFolder } from "../../support/temp-folder";
 import { packPackage } from "./packed-package";
-import { type RunOptions, run } from "./run";
 
 /** The packages that npm installs with this one, by the lock file: a module that needs another cannot be loaded. */
 export function packagesOfUsers(): readonly string[] {

@@ -1,8 +1,8 @@
 import { cp, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../../docs/markdown";
+import { run, succeeded } from "../../support/child-process";
 import { createTempFolder } from "../../support/temp-folder";
-import { type Finished, run } from "./run";
 
 export async function packPackage() {
   const folder = await createTempFolder();
@@ -39,11 +39,4 @@ async function pack(folder: string): Promise<string> {
   }
   const words = [join("scripts", "pack.mjs"), folder];
   return succeeded(await run(process.execPath, words, { cwd: ROOT })).stdout;
-}
-
-/** What it is given, or an error with what the command had to say. */
-export function succeeded(finished: Finished): Finished {
-  if (finished.code !== 0)
-    throw new Error(`exit code ${finished.code}: ${finished.stdout}${finished.stderr}`);
-  return finished;
 }
