@@ -102,6 +102,6 @@ test("--wait is no longer than it says", async () => {
 
 test("a directory that may not be read is no directory without drivers", async () => {
   const outOfReach = { kind: "out-of-reach", path: "/registration", errno: "EPERM" } as const;
-  const unseen = await unseenRegistrations(healthyFacts({ facts: { directory: outOfReach } }));
+  const unseen = await unseenRegistrations(healthyFacts({ directory: outOfReach }));
   expect(unseen).toBe("cannot read /registration: EPERM");
 });

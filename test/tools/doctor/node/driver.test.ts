@@ -2,7 +2,6 @@ import { renameSync, writeFileSync } from "node:fs";
 import { eachTest } from "../../../support/each-test";
 import { startForeignSocket } from "../../../support/foreign-socket";
 import { createDoctorNode, type DoctorNode, IMPATIENT_MS, problemsIn, WHOLE } from "./doctor-node";
-import { healthyFacts, sayings } from "./healthy-facts";
 
 const node = eachTest(createDoctorNode);
 
@@ -34,18 +33,6 @@ test.each([
   expect(says("driver-socket")).toMatch(ofSocket);
   expect(says("driver-identity")).toMatch(ofDriver);
   expect(says("driver-node-info")).toBe("");
-});
-
-// nodeinfomanager.go: kubelet logs an invalid attach limit, and writes the driver to CSINode without one.
-test("a negative volume limit is a warning: kubelet registers the driver, and writes no limit", () => {
-  const value = { nodeId: "n1", maxVolumesPerNode: -1, accessibleTopology: null };
-  const { driver } = healthyFacts();
-  const facts = healthyFacts({
-    facts: { driver: driver && { ...driver, nodeInfo: { kind: "answered", value } } },
-  });
-  expect(sayings("driver-node-info", facts)).toEqual([
-    "warning: the CSI driver answers NodeGetInfo with max_volumes_per_node -1: CSI forbids it, and kubelet writes no limit; fix: have the driver answer 0 for no limit: see its settings",
-  ]);
 });
 
 test("a topology that no Node could have: the sizes in one line, and nothing of it is read", async () => {
@@ -114,18 +101,6 @@ test("a driver that hangs is one problem, too, and is asked no further", async (
   expect(problemsIn(registered)).toEqual(["CSI003", "CSI016 of CSI003"]);
   // Its registrar's path is not doubted.
   expect(registered.says("registration-endpoint")).toMatch(/in time: .*; fix: see the driver's log/);
-});
-
-test.each([
-  ["ECONNREFUSED", "problem"],
-  ["EAGAIN", "problem"],
-  ["EACCES", "unknown"],
-  ["EMFILE", "unknown"],
-])("of a driver's socket that does not accept this user's connection, %s: %s", (errno, status) => {
-  const seen = { ownership: { mode: 0o700, uid: 0, gid: 0 }, inode: "1:2", errno, explanation: errno };
-  const socket = { kind: "not-accepting", path: "/csi/csi.sock", ...seen } as const;
-  const facts = healthyFacts({ facts: { driver: { socket, identity: undefined } } });
-  expect(sayings("driver-socket", facts)).toEqual([expect.stringMatching(`^${status}: `)]);
 });
 
 test("a deadline that runs out while doctor itself cannot run is nobody's fault", async () => {

@@ -14,14 +14,14 @@ export function placeAt(path: string, fileSystem = "ext4", isMountPoint = true) 
   return { path, fileSystem, isMountPoint, ...mount };
 }
 
+export interface Changes extends Partial<Omit<Facts, "host">> {
+  /** Of the registration directory. */
+  readonly folder?: Partial<Folder>;
+  readonly host?: Partial<Facts["host"]>;
+}
+
 /** What is seen in the pod of a driver that is well, by a registrar that does not tell. */
-export function healthyFacts(
-  changes: {
-    readonly folder?: Partial<Folder>;
-    readonly host?: Partial<Facts["host"]>;
-    readonly facts?: Partial<Facts>;
-  } = {},
-): Facts {
+export function healthyFacts({ folder, host, ...facts }: Changes = {}): Facts {
   const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
   const missing = { kind: "missing", path: endpoint, isDirectoryInSight: false } as const;
   const ownership = { mode: 0o755, uid: 0, gid: 0 };
@@ -49,7 +49,7 @@ export function healthyFacts(
       unwritable: undefined,
       place: placeAt("/var/lib/kubelet/plugins_registry"),
       kubeletSocket: { kind: "missing", path: "/device-plugins/kubelet.sock", isDirectoryInSight: false },
-      ...changes.folder,
+      ...folder,
     },
     registrations: [
       {
@@ -59,8 +59,8 @@ export function healthyFacts(
         endpoint: { socket: missing, identity: undefined },
       },
     ],
-    host: { uid: 0, otherDirectories: [], ...changes.host },
-    ...changes.facts,
+    host: { uid: 0, otherDirectories: [], ...host },
+    ...facts,
   };
 }
 
@@ -80,4 +80,6 @@ export const linesOf = (check: string, { findings }: Pick<Report, "findings">): 
     .filter((finding) => finding.check === check)
     .map(({ status, subject, text, fix }) => `${status}: ${subject} ${text}${fix ? `; fix: ${fix}` : ""}`);
 
-export const sayings = (check: string, facts: Facts): readonly string[] => linesOf(check, reportOn(facts));
+/** What a check says of healthy facts that were changed. */
+export const sayings = (check: string, changes: Changes): readonly string[] =>
+  linesOf(check, reportOn(healthyFacts(changes)));

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { eachTest } from "../../../support/each-test";
 import { registrarCommand } from "../../../support/registrar-command";
 import { createDoctorNode, type DoctorNode, problemsIn, WHOLE } from "./doctor-node";
-import { healthyFacts, placeAt, reporting, sayings } from "./healthy-facts";
 
 // Processes are read through links into the real /proc, so that those of other tests are not seen.
 
@@ -110,32 +109,6 @@ test("a node on which nothing was found to judge is not said to have no problem"
   const { healthy, summary, says } = await node.look(WHOLE);
   expect([healthy, summary.problem]).toEqual([false, 0]);
   expect(says("registration")).toMatch(/^unknown: .* has no registration socket on which/);
-});
-
-test("where no kubelet's root is found, the cluster is named", () => {
-  const directory = { kind: "missing", path: "/var/lib/kubelet/plugins_registry" } as const;
-  const target = { ...healthyFacts().target, ...WHOLE, isGuess: true };
-  const facts = healthyFacts({ facts: { directory, target, driver: undefined, registrations: [] } });
-  expect(sayings("registration-directory", facts)).toEqual([
-    expect.stringMatching(
-      /^unknown: .* is not there, nor .*; fix: .* registrar doctor --cluster looks at every/,
-    ),
-  ]);
-});
-
-test("in a container: kubelet does not call, and the host's path is another root", () => {
-  const place = placeAt("/srv/kubelet/plugins_registry");
-  const facts = healthyFacts({ folder: { place }, facts: reporting("listening") });
-  expect(sayings("registration", facts)).toEqual([
-    expect.stringMatching(
-      /, but kubelet does not call; fix: \/registration \(\/srv\S+ on its file system\) must be/,
-    ),
-  ]);
-  expect(sayings("directory-kubelets", facts)).toEqual([
-    expect.stringMatching(/^unknown: .* of a known kubelet/),
-  ]);
-  const registered = healthyFacts({ folder: { place }, facts: reporting("waiting") });
-  expect(sayings("directory-kubelets", registered)).toEqual([expect.stringMatching(/^ok: /)]);
 });
 
 test.each(["plugins", "csi-plugins"])("a driver without a node service, in %s, is told", async (folder) => {

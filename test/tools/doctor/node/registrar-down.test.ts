@@ -72,7 +72,7 @@ test("a registration directory that is out of reach: the state of a driver is un
   expect(driversIn(viewOf(healthyFacts()))).toMatchObject([
     { name: "x.csi", state: "unreported", reason: null },
   ]);
-  const facts = healthyFacts({ facts: { directory: OUT_OF_REACH, registrations: [] } });
+  const facts = healthyFacts({ directory: OUT_OF_REACH, registrations: [] });
   expect(driversIn(viewOf(facts))).toMatchObject([
     { name: "x.csi", state: "unknown", reason: "/registration cannot be read: EACCES" },
   ]);

@@ -4,7 +4,7 @@ import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { untilNotified } from "../../../support/until-notified";
 import { createDoctorNode, WHOLE } from "./doctor-node";
-import { healthyFacts, sayings } from "./healthy-facts";
+import { sayings } from "./healthy-facts";
 
 const node = eachTest(async () => {
   const node = await createDoctorNode();
@@ -105,7 +105,7 @@ test.each([
       socket: { kind: "out-of-reach" as const, path: `/registration/${name}-reg.sock`, errno },
       ...{ info: undefined, report: undefined, endpoint: undefined },
     }));
-    const facts = healthyFacts({ facts: { registrations }, host: { uid } });
+    const facts = { registrations, host: { uid } };
     const said = (status: string, name: string) => [
       expect.stringMatching(`^${status}: \\S+/${name}-reg.sock cannot be inspected: ${errno}.*; fix: ${fix}`),
     ];

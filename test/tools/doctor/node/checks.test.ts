@@ -1,15 +1,16 @@
-import type { HostPathVerdict } from "../../../../src/host-path/host-path";
 import type { Status } from "../../../../src/tools/doctor/findings/finding";
 import { kubeletDirectoryOf } from "../../../../src/tools/doctor/findings/registration-directory";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import type { SocketFacts } from "../../../../src/tools/doctor/node/read/facts";
-import { healthyFacts, placeAt, reporting, sayings } from "./healthy-facts";
+import { WHOLE } from "./doctor-node";
+import { type Changes, healthyFacts, placeAt, reporting, sayings } from "./healthy-facts";
 
-type Changes = Parameters<typeof healthyFacts>[0];
 type Case = readonly [check: string, status: Status, text: RegExp, changes: Changes];
 
 const DEEP = `/${"d".repeat(100)}`;
 const CSI = "/var/lib/kubelet/plugins/x.csi/csi.sock";
+const REGISTRY = "/var/lib/kubelet/plugins_registry";
+const healthy = healthyFacts();
 
 const FILE: DirectoryFacts = { kind: "not-a-directory", path: "/r", fileType: "a file" };
 const OUT_OF_REACH: DirectoryFacts = { kind: "out-of-reach", path: "/r", errno: "EACCES" };
@@ -22,29 +23,56 @@ const kubeletSocket = (found: Partial<SocketFacts>): Changes => ({
   folder: { kubeletSocket: socket("/k.sock", found) },
 });
 const kubeletPath = (path: string | undefined, found: object = { isDirectoryInSight: false }): Changes => ({
-  facts: {
-    target: { ...healthyFacts().target, kubeletRegistrationPath: path },
-    kubeletPath: socket(path ?? "", { kind: "missing", ...found }),
-  },
+  target: { ...healthy.target, kubeletRegistrationPath: path },
+  kubeletPath: socket(path ?? "", { kind: "missing", ...found }),
 });
 const accepting = (inode: string) => ({ kind: "accepting", inode });
-const hostPath = (verdict: HostPathVerdict): Changes => ({ facts: { hostPath: verdict } });
 const unwritable = (errno: string, uid = 0) => ({ folder: { unwritable: errno }, host: { uid } });
 const called = (state: string, hasKubeletCalled = true): Changes => ({
-  facts: reporting(state, { hasKubeletCalled }),
+  ...reporting(state, { hasKubeletCalled }),
   ...place("/srv/plugins_registry"),
+});
+/** In a container: the host's path is another root, and kubelet has not called. */
+const uncalled = (state: string): Changes => ({
+  ...reporting(state),
+  ...place("/srv/kubelet/plugins_registry"),
 });
 const OTHER_USER = {
   folder: { unwritable: "EACCES", place: placeAt("/k", "ext4", false) },
   host: { uid: 1000 },
 };
-const directory = (facts: DirectoryFacts): Changes => ({ facts: { directory: facts } });
+/** The registration directory, mounted by itself or with what is beside it. */
+const mounted = (isMountPoint: boolean): Changes => ({
+  folder: { path: REGISTRY, place: placeAt(REGISTRY, "ext4", isMountPoint) },
+});
+const answering = healthy.registrations.map((one) => ({ ...one, endpoint: healthy.driver }));
+const MISPLACED = { hostPath: WRONG, registrations: answering };
+const MISSING = { kind: "missing", path: REGISTRY } as const;
+const NOWHERE = {
+  target: { ...healthy.target, ...WHOLE, isGuess: true },
+  driver: undefined,
+  registrations: [],
+};
+const unconnected = (errno: string): Changes => ({
+  driver: { socket: socket(CSI, { kind: "not-accepting", errno, explanation: errno }), identity: undefined },
+});
+const negative = { nodeId: "n1", maxVolumesPerNode: -1, accessibleTopology: null };
+const UNLIMITED = healthy.driver && {
+  ...healthy.driver,
+  nodeInfo: { kind: "answered", value: negative } as const,
+};
 
 test.each<Case>([
   ["registration-directory", "ok", /is a directory \(mode 0750, owner 0:0\)/, {}],
-  ["registration-directory", "unknown", /cannot be read: EAC/, directory(OUT_OF_REACH)],
-  ["registration-directory", "problem", /^\/r is not there/, directory({ kind: "missing", path: "/r" })],
-  ["registration-directory", "problem", /^\/r is a file, not a directory/, directory(FILE)],
+  ["registration-directory", "unknown", /cannot be read: EAC/, { directory: OUT_OF_REACH }],
+  ["registration-directory", "problem", /registry is not there; fix: mount/, { directory: MISSING }],
+  ["registration-directory", "problem", /^\/r is a file, not a directory/, { directory: FILE }],
+  [
+    "registration-directory",
+    "unknown",
+    /is not there, nor .*; fix: .* registrar doctor --cluster looks at every/,
+    { directory: MISSING, ...NOWHERE },
+  ],
 
   ["directory-writable", "ok", /is writable by user 0/, {}],
   ["directory-writable", "problem", /by user 65534: EACCES \(mode 0750/, unwritable("EACCES", 65534)],
@@ -66,6 +94,8 @@ test.each<Case>([
   ["directory-kubelets", "ok", /is kubelet's: it has called on .*reg\.sock$/, called("registered")],
   ["directory-kubelets", "ok", /is kubelet's: it has called on/, called("listening")],
   ["directory-kubelets", "unknown", /of a known kubelet/, called("listening", false)],
+  ["directory-kubelets", "unknown", /of a known kubelet/, uncalled("listening")],
+  ["directory-kubelets", "ok", /is at a usual path/, uncalled("waiting")],
   ["directory-kubelets", "unknown", /this node has \/k0s too/, { host: { otherDirectories: ["/k0s"] } }],
   ["directory-kubelets", "problem", /belongs to the container/, place("/registration", "overlay", false)],
   ["directory-kubelets", "problem", /emptyDir/, place("/pods/1/volumes/kubernetes.io~empty-dir/reg")],
@@ -89,48 +119,51 @@ test.each<Case>([
   ["kubelet-path", "warning", /registration directory/, kubeletPath("/k/plugins_registry/x.sock")],
   ["kubelet-path", "problem", /is not there/, kubeletPath(CSI, { isDirectoryInSight: true })],
   ["kubelet-path", "ok", /and accepts connections/, kubeletPath(CSI, accepting("1:2"))],
-  ["kubelet-path", "ok", /fits the mounts of this container/, hostPath({ kind: "fits" })],
+  ["kubelet-path", "ok", /fits the mounts of this container/, { hostPath: { kind: "fits" } }],
   ["kubelet-path", "problem", /different socket/, kubeletPath(CSI, accepting("7:7"))],
+  // By the mounts, though a driver answers there.
+  ["kubelet-path", "problem", / on the host it is \/h; fix: write it$/, MISPLACED],
+
+  ["registration-endpoint", "problem", / on the host it is \/h; fix: write it$/, MISPLACED],
+  // A registrar in a container that has the directory mounted by itself does not see what is beside it.
+  ["registration-endpoint", "unknown", new RegExp(CSI), mounted(true)],
+  ["registration-endpoint", "problem", new RegExp(`${CSI}.*; fix: correct the regis`), mounted(false)],
+
+  [
+    "registration",
+    "problem",
+    /, but kubelet does not call; fix: \/registration \(\/srv\S+ on its file system\) must be/,
+    uncalled("listening"),
+  ],
+
+  ["driver-socket", "problem", /ECONNREFUSED/, unconnected("ECONNREFUSED")],
+  ["driver-socket", "problem", /EAGAIN/, unconnected("EAGAIN")],
+  ["driver-socket", "unknown", /EACCES/, unconnected("EACCES")],
+  ["driver-socket", "unknown", /EMFILE/, unconnected("EMFILE")],
+
+  // nodeinfomanager.go: kubelet logs an invalid attach limit, and writes the driver to CSINode without one.
+  [
+    "driver-node-info",
+    "warning",
+    /^the CSI driver answers NodeGetInfo with max_volumes_per_node -1: CSI forbids it, and kubelet writes no limit; fix: have the driver answer 0 for no limit: see its settings$/,
+    { driver: UNLIMITED },
+  ],
 ])("%s is %s: %s", (check, status, text, changes) => {
-  const said = sayings(check, healthyFacts(changes));
+  const said = sayings(check, changes);
   expect(said).toHaveLength(1);
   expect(said[0]?.slice(0, status.length + 2)).toBe(`${status}: `);
   expect(said[0]?.slice(status.length + 2)).toMatch(text);
 });
 
-test("a path that is wrong by the mounts is a problem, though a driver answers there", () => {
-  const { registrations, driver } = healthyFacts();
-  const answering = registrations.map((one) => ({ ...one, endpoint: driver }));
-  const facts = healthyFacts({ facts: { hostPath: WRONG, registrations: answering } });
-  const expected = /^problem: .* on the host it is \/h; fix: write it$/;
-  for (const check of ["kubelet-path", "registration-endpoint"])
-    expect(sayings(check, facts)).toEqual([expect.stringMatching(expected)]);
-});
-
-test("a registrar in a container that has the directory mounted by itself does not see what is beside it", () => {
-  const path = "/var/lib/kubelet/plugins_registry";
-  const seen = (isMountPoint: boolean) =>
-    sayings(
-      "registration-endpoint",
-      healthyFacts({ folder: { path, place: placeAt(path, "ext4", isMountPoint) } }),
-    );
-  expect(seen(true)).toEqual([expect.stringMatching(`^unknown: .*${CSI}`)]);
-  expect(seen(false)).toEqual([
-    expect.stringMatching(`^problem: .*${CSI}.*; fix: correct the registrar's --kubelet-`),
-  ]);
-});
-
-const DEFAULT = "/var/lib/kubelet/plugins_registry";
-const TOLD = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 const MICROK8S = "/var/snap/microk8s/common/var/lib/kubelet/plugins_registry";
 
 test.each([
-  ["kubelet's root is no mount", DEFAULT, TOLD, DEFAULT],
-  ["a bind mount of a folder with a longer path", `/mnt/disk/long${DEFAULT}`, TOLD, DEFAULT],
-  ["a file system of its own", "/plugins_registry", TOLD, DEFAULT],
+  ["kubelet's root is no mount", REGISTRY, CSI, REGISTRY],
+  ["a bind mount of a folder with a longer path", `/mnt/disk/long${REGISTRY}`, CSI, REGISTRY],
+  ["a file system of its own", "/plugins_registry", CSI, REGISTRY],
   ["kubelet has another root", "/k/plugins_registry", "/d/k/plugins/x.csi/csi.sock", "/d/k/plugins_registry"],
-  ["nothing is told: a bind mount", `/mnt/disk/long${DEFAULT}`, undefined, DEFAULT],
-  ["nothing is told: /var is a file system of its own", "/lib/kubelet/plugins_registry", undefined, DEFAULT],
+  ["nothing is told: a bind mount", `/mnt/disk/long${REGISTRY}`, undefined, REGISTRY],
+  ["nothing is told: /var is a file system of its own", "/lib/kubelet/plugins_registry", undefined, REGISTRY],
   ["nothing is told: a distribution's root ends as the default one", MICROK8S, undefined, MICROK8S],
   ["nothing is told and nothing known", "/d/k/plugins_registry", undefined, "/d/k/plugins_registry"],
   ["the driver's socket is elsewhere", "/d/k/plugins_registry", "/run/x.sock", "/d/k/plugins_registry"],
