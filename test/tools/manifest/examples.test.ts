@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { parse, parseAllDocuments } from "yaml";
 import dashboard from "../../../examples/dashboard.json";
 import { METRICS, metricRows } from "../../../src/diagnostics/metric-table";
@@ -7,10 +7,9 @@ import { showNodeReadiness } from "../../../src/diagnostics/node-readiness";
 import { makeManifests, makeNodeWideManifests } from "../../../src/tools/manifest/objects";
 import { scalar, yaml } from "../../../src/tools/manifest/template";
 import { anchorsIn, readText } from "../../docs/markdown";
+import { createTempFolder } from "../../support/temp-folder";
 
 const { homepage } = JSON.parse(readText("package.json"));
-const EXAMPLES = join(__dirname, "..", "..", "..", "examples");
-const read = (name: string) => readFileSync(join(EXAMPLES, name), "utf8");
 
 interface Named {
   readonly name: string;
@@ -24,11 +23,11 @@ const write = (image = "registrar:v0.1.0", more = {}) =>
 
 test("the node-wide DaemonSet is that of examples/node-wide.yaml", () => {
   const written = makeNodeWideManifests({ image: "registrar:v0.1.0" });
-  expect(parse(written)).toEqual(parse(read("node-wide.yaml")));
+  expect(parse(written)).toEqual(parse(readText("examples/node-wide.yaml")));
 });
 
 test("the DaemonSet has the registrar, the labels and the pod settings of examples/daemonset.yaml", () => {
-  const exampleText = read("daemonset.yaml");
+  const exampleText = readText("examples/daemonset.yaml");
   const image = /image: (registrar:\S+)/.exec(exampleText)?.[1] ?? "";
   const example = parseAllDocuments(exampleText)[1]?.toJS();
   const written = parse(write(image));
@@ -88,7 +87,7 @@ test("a driver without arguments has an empty list, and what YAML 1.1 reads as a
 });
 
 describe("the alerts", () => {
-  const { groups } = parse(read("alerts.yaml")).spec;
+  const { groups } = parse(readText("examples/alerts.yaml")).spec;
   interface Rule extends Readonly<Record<"alert" | "expr", string>> {
     readonly labels: { readonly severity: string };
     readonly annotations: Readonly<
@@ -129,4 +128,24 @@ describe("the alerts", () => {
       expect(annotations.description).toContain("{{ $labels.pod }}");
     }
   });
+});
+
+const TYPES = require.resolve("@grafana/schema/package.json").replace("package.json", "dist/types/index");
+
+test("the dashboard is a value of Grafana's own type, as the compiler sees it", async () => {
+  await using folder = await createTempFolder();
+  const text = readText("examples/dashboard.json");
+  const source = `import type { Dashboard } from "${TYPES}";\nexport const dashboard: Dashboard = ${text};\n`;
+  writeFileSync(folder.at("dashboard.ts"), source);
+  const flags = "--noEmit --strict --skipLibCheck --ignoreConfig --module nodenext --singleThreaded";
+  const words = [...flags.split(" "), folder.at("dashboard.ts")];
+  expect(spawnSync("node_modules/.bin/tsc", words, { encoding: "utf8" }).stdout).toBe("");
+});
+
+test("no panel covers another, and none leaves Grafana's 24 columns", () => {
+  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+  for (const { gridPos } of dashboard.panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
 });
