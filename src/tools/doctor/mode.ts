@@ -51,7 +51,8 @@ export function createMode<const Flags extends CommandFlags>(
     const toJson = (value: object) => `${escapeJson(JSON.stringify(value, null, 2))}\n`;
     try {
       const { report, render } = await look(values, settings);
-      const people = { width: terminalWidth(), colors: hasColors(), isVerbose: verbose };
+      const { isTTY, columns: width = DEFAULT_WIDTH } = process.stdout;
+      const people = { width, colors: isTTY && process.stdout.hasColors(), isVerbose: verbose };
       const written = print(output === "json" ? toJson(report) : render(people));
       if (written !== 0 || report.healthy) return written;
       return report.summary.problem > 0 ? EXIT_PROBLEM : EXIT_UNSEEN;
@@ -97,6 +98,3 @@ function misplacedFlags(
     }),
   );
 }
-
-const terminalWidth = (): number => process.stdout.columns ?? DEFAULT_WIDTH;
-const hasColors = (): boolean => process.stdout.isTTY && process.stdout.hasColors();

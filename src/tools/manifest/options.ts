@@ -38,7 +38,11 @@ export function resolveManifestOptions(options: ManifestOptions) {
     driverArgs: options.driverArg ?? ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
   };
   checkNamed("image", "driver-image", driverImage);
-  checkPathLength(basics.kubeletRoot, driverName);
+  // Kubelet connects to the registration socket by its path on the host, which is longer than that of the driver's socket.
+  const socket = registrationSocketPath(`${basics.kubeletRoot}/plugins_registry`, driverName);
+  const bytes = `${Buffer.byteLength(socket)} bytes of ${MAX_SOCKET_PATH_BYTES}`;
+  if (!fitsSocketPath(socket))
+    throw invalidOption(`a socket on the host would be ${socket}, ${bytes}: shorten --driver-name`);
   return resolved;
 }
 
@@ -55,14 +59,6 @@ export function resolveBasics(options: BasicOptions, defaultName: string) {
   if (!(Number.isInteger(httpPort) && httpPort >= 1 && httpPort <= 65_535))
     refuseFlag("http-port", String(httpPort), "must be from 1 to 65535");
   return { image, name, namespace, distribution, kubeletRoot, httpPort };
-}
-
-/** Kubelet connects to the registration socket by its path on the host, which is longer than that of the driver's socket. */
-function checkPathLength(kubeletRoot: string, driverName: string): void {
-  const path = registrationSocketPath(`${kubeletRoot}/plugins_registry`, driverName);
-  const bytes = `${Buffer.byteLength(path)} bytes of ${MAX_SOCKET_PATH_BYTES}`;
-  if (!fitsSocketPath(path))
-    throw invalidOption(`a socket on the host would be ${path}, ${bytes}: shorten --driver-name`);
 }
 
 /** Begins with `csi-` unless the driver's name contains that. At most 63 characters, because it becomes a label. */

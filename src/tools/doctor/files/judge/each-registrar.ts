@@ -4,14 +4,12 @@ import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
 /** A verdict on a registrar's container: the subject is its place. */
 export type Statement = Omit<Verdict, "subject">;
 
-/** Windows has other rules for paths and volumes. */
-const isForLinux = ({ isForWindows }: RegistrarContainer): boolean => !isForWindows;
-
 export const eachRegistrar = (
   code: string,
   name: string,
   judge: (one: RegistrarContainer, facts: ManifestFacts) => Nested<Statement>,
-  isMeant = isForLinux,
+  // Windows has other rules for paths and volumes.
+  isMeant = ({ isForWindows }: RegistrarContainer): boolean => !isForWindows,
 ) =>
   check<ManifestFacts>(code, name, (facts) =>
     facts.registrars

@@ -10,9 +10,9 @@ const manifestSurge = eachRegistrar("CSI107", "manifest-surge", ({ source: { obj
 });
 
 const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ source: { pod, container } }) => {
-  const [own, ofPod] = [container, pod].map(({ securityContext }) => tree(securityContext));
-  const isNonRoot = (own?.runAsNonRoot ?? ofPod?.runAsNonRoot) === true;
-  const user = numberOrNone(own?.runAsUser ?? ofPod?.runAsUser) ?? 0;
+  const [own, ofPod] = [tree(container.securityContext), tree(pod.securityContext)];
+  const isNonRoot = (own.runAsNonRoot ?? ofPod.runAsNonRoot) === true;
+  const user = numberOrNone(own.runAsUser ?? ofPod.runAsUser) ?? 0;
   return isNonRoot || user !== 0
     ? problem(
         `does not run as root: ${isNonRoot ? "runAsNonRoot" : `runAsUser ${user}`}`,

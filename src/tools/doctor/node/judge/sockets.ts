@@ -19,10 +19,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ENOTDIR: "correct the path: a part of it is not a directory",
   EMFILE: "raise the limit of open files: ulimit -n",
 };
-const isForbidden = (errno: string | undefined) => errno === "EACCES" || errno === "EPERM";
 
 export function remedyForErrno(errno: string | undefined, { host }: Pick<Facts, "host">): string {
-  if (!isForbidden(errno))
+  if (errno !== "EACCES" && errno !== "EPERM")
     return REMEDIES[errno ?? ""] ?? "see the kernel's messages about that file system: dmesg";
   return host.uid === 0
     ? "see what denies it to root: the right to trace (kubectl debug --profile=sysadmin), SELinux (seLinuxOptions.type: spc_t), or the file system"
