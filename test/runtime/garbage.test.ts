@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { promisify } from "node:util";
 import { createEventSource } from "../../src/base/event-source";
 import type { Registrations } from "../../src/registrar/registration/registrations";
 import { collectWhenQuiet, SMALL_HEAP } from "../../src/runtime/garbage";
@@ -44,11 +43,8 @@ test("garbage is collected a second after 32 clients have gone, whichever of our
   collectWhenQuiet({ subscribe: () => () => {} } as unknown as Registrations, collect);
   await using folder = await createTempFolder();
   const path = folder.at("s");
-  const server = createServer((socket) => socket.destroy()).listen(path);
+  await using server = createServer((socket) => socket.destroy()).listen(path);
   await once(server, "listening");
-  await using _closed = {
-    [Symbol.asyncDispose]: async () => void (await promisify(server.close.bind(server))()),
-  };
   const visits = async (times: number) => {
     for (let count = 0; count < times; count++) await once(connect(path).resume(), "close");
     // Our side of the last one has gone too.

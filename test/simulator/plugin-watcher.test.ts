@@ -10,11 +10,7 @@ const node = eachTest(createTestNode);
 const kubelet = eachTest(() => node.kubelet({ faults: [{ kind: "never-call" }] }));
 
 const path = (name: string) => join(node.pluginDir, name);
-const bind = async (name: string) => {
-  const server = createServer().listen(path(name));
-  node.keep({ [Symbol.asyncDispose]: async () => void server.close() });
-  await once(server, "listening");
-};
+const bind = (name: string) => once(node.keep(createServer().listen(path(name))), "listening");
 /** Resolves when kubelet sees it: everything before it was looked at. */
 const appears = async (name: string, act: () => unknown = () => bind(name)) => {
   const where = ({ socketPath }: { readonly socketPath: string }) => socketPath === path(name);
