@@ -40,7 +40,7 @@ export function unaryMethod<Request, Response>(
  * Decodes the first `MAX_FIELDS` fields of a message. A field that is missing has its empty value; a repeated single field
  * has the last one; an unknown field, or one of another wire type, is skipped. Throws for what is not protobuf.
  */
-export function readMessage(fields: Fields, bytes: Buffer): Values {
+function readMessage(fields: Fields, bytes: Buffer): Values {
   const empty = { text: () => "", texts: () => [], bool: () => false, textMap: () => ({}) };
   const known = Object.entries(fields);
   const message: Values = Object.fromEntries(known.map(([name, [, kind]]) => [name, empty[kind]()]));
@@ -70,7 +70,7 @@ function define(map: Record<string, string>, { key, value }: Values): void {
 }
 
 /** Encodes the fields that are not empty. */
-export function writeMessage(fields: Fields, message: Values): Buffer {
+function writeMessage(fields: Fields, message: Values): Buffer {
   const chunks: Buffer[] = [];
   const write = (number: number, bytes: Buffer) =>
     chunks.push(varintOf(number * 8 + LENGTH), varintOf(bytes.length), bytes);

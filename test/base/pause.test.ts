@@ -30,15 +30,12 @@ describe("a wake-up", () => {
     expect(await wakeUp.wait(never, 1)).toBe(false);
   });
 
-  test.each([
-    ["before", (stop: AbortController) => stop.abort(), () => {}],
-    ["meanwhile", () => {}, (stop: AbortController) => stop.abort()],
-  ])("waits for nothing when the signal is aborted %s", (_when, before, meanwhile) =>
+  test.each(["before", "meanwhile"])("waits for nothing when the signal is aborted %s", (when) =>
     expectNothingLeft(async () => {
       const stop = new AbortController();
-      before(stop);
+      if (when === "before") stop.abort();
       const waiting = createWakeUp().wait(stop.signal, 60_000);
-      meanwhile(stop);
+      stop.abort();
       expect(await waiting).toBe(false);
     }),
   );

@@ -1,21 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
-import { descriptorShortage } from "../../src/unix/descriptors";
-
-test("where there is room there is nothing to say", () => {
-  expect(descriptorShortage()).toBeUndefined();
-});
 
 /** What a process says that may have `limit` descriptors and has run `before`. */
 function saidWith(limit: number, before: string): string {
-  const source = join(__dirname, "..", "..", "src", "unix", "descriptors.ts");
-  const [file] = buildSync({
-    entryPoints: [source],
-    bundle: true,
-    platform: "node",
-    write: false,
-  }).outputFiles;
+  const entryPoints = [join(__dirname, "..", "..", "src", "unix", "descriptors.ts")];
+  const [file] = buildSync({ entryPoints, bundle: true, platform: "node", write: false }).outputFiles;
   const script = `${file?.text}; const fs = require("node:fs"); ${before}; process.stdout.write(String(descriptorShortage()));`;
   const command = ["-c", `ulimit -n ${limit}; exec "$@"`, "sh", process.execPath, "-e", script];
   return execFileSync("sh", command, { encoding: "utf8" });
