@@ -1,7 +1,7 @@
 import { DRIVER } from "../node-readiness/support/controlled-registrations";
-import { FOREIGN_TAINT, STARTUP_TAINT } from "../node-readiness/support/fixture";
+import { FOREIGN_TAINT, STARTUP_TAINT, startReadiness } from "../node-readiness/support/fixture";
 import { eventually } from "../support/eventually";
-import { startKeeper, useCluster } from "./support/cluster";
+import { useCluster } from "./support/cluster";
 
 const cluster = useCluster();
 const taints = async () => (await cluster.node("node-1")).taints;
@@ -12,8 +12,9 @@ test("two removers and a rude third that rewrites all taints, 200 rounds: nothin
   const pace = { taint: { unlisted: { initialMs: 50, maxMs: 50 }, fight: { initialMs: 1, maxMs: 1 } } };
   const access = cluster.accessBy(cluster.controlPlane.adminToken);
   await cluster.writeCsiNode("node-1", [DRIVER, other]);
-  await using ours = await startKeeper(cluster, { pace });
-  await using theirs = await startKeeper(cluster, { pace, access });
+  const options = { startupTaints: ["{driver}/agent-not-ready"], pace };
+  await using ours = startReadiness({ ...options, access: await cluster.accessFrom("node-1") });
+  await using theirs = startReadiness({ ...options, access });
   theirs.registrations.remove(DRIVER);
   ours.registrations.set("registered");
   theirs.registrations.set("registered", other);

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { registrarCommand } from "../support/registrar-command";
-import { describeWithNamespaces } from "../support/sandbox/describe-with-namespaces";
+import { describeWithNamespaces } from "../support/sandbox/sandbox";
 import { nodeTest, onNode, registered, registrarArguments, type TestNode } from "./support/node";
 import { openCall } from "./support/open-call";
 import { patience } from "./support/process";

@@ -44,9 +44,7 @@ runWithFlags(USAGE, { official: TEXT }, async (values) => {
   const startedAt = performance.now();
   const titleOf = ({ kubelet, driver, node }: Parties) => `${kubelet}, ${driver.name}, Node ${node.version}`;
   const outcomes = await tryRows(registrations, titleOf, playRegistration, AT_ONCE);
-  const cells = registrations.map(({ kubelet, driver, node }, index) => ({
-    ...{ kubelet, driver: driver.name, node: node.version, outcome: outcomes[index] ?? "failed" },
-  }));
+  const cells = registrations.map((one, index) => ({ ...one, outcome: outcomes[index] ?? "failed" }));
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   const day = new Date().toISOString().slice(0, 10);
   const place = `Linux ${release().split("-")[0]}, ${process.arch}`;
@@ -62,25 +60,25 @@ async function officialName(path: string): Promise<string> {
   return `Go, official ${/v\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? "of unknown version"}`;
 }
 
-type Cell = Readonly<Record<"kubelet" | "driver" | "node", string> & { outcome: Outcome | "failed" }>;
+type Cell = Parties & { readonly outcome: Outcome | "failed" };
 
 function interopText(cells: readonly Cell[], summary: string): string {
   const counts = (["registered", "refused", "failed"] as const).map(
     (outcome) => `${cells.filter((cell) => cell.outcome === outcome).length} ${outcome}`,
   );
-  const nodes = [...new Set(cells.map(({ node }) => node))];
+  const nodes = [...new Set(cells.map(({ node }) => node.version))];
   return `${summary}, Node ${nodes.join(", ")}. Of ${cells.length}: ${counts.join(", ")}.\n\n${table(cells)}`;
 }
 
 function table(cells: readonly Cell[]): string {
-  const drivers = [...new Set(cells.map(({ driver }) => driver))];
+  const drivers = [...new Set(cells.map(({ driver }) => driver.name))];
   const rows = [...new Set(cells.map(({ kubelet }) => kubelet))].map((kubelet) => [
     kubelet,
     ...drivers.map((driver) => {
-      const those = cells.filter((one) => one.kubelet === kubelet && one.driver === driver);
+      const those = cells.filter((one) => one.kubelet === kubelet && one.driver.name === driver);
       const outcomes = [...new Set(those.map(({ outcome }) => outcome))];
       if (outcomes.length === 1) return outcomes.join();
-      return those.map(({ node, outcome }) => `${node}: ${outcome}`).join("; ");
+      return those.map(({ node, outcome }) => `${node.version}: ${outcome}`).join("; ");
     }),
   ]);
   return grid(["Kubelet", ...drivers], rows);

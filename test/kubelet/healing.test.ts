@@ -1,7 +1,6 @@
 import { rm } from "node:fs/promises";
-import { PUBLISHED, startDriverPod, startRegisteredPod } from "./support/driver-pod";
+import { PUBLISHED, settled, startDriverPod, startRegisteredPod } from "./support/driver-pod";
 import { startNode } from "./support/node-folder";
-import { settled } from "./support/settled";
 import { kubeletVersions } from "./support/versions";
 
 const name = "disk.csi.example.com";

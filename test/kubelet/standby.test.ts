@@ -4,9 +4,8 @@ import { startCli } from "../end-to-end/support/process";
 import { startFakeRegistrar } from "../simulator/fake-registrar";
 import { leaveDeadSocket } from "../support/foreign-socket";
 import { startCsiDriver } from "./support/csi-driver";
-import { PUBLISHED, startRegisteredPod } from "./support/driver-pod";
+import { PUBLISHED, settled, startRegisteredPod } from "./support/driver-pod";
 import { type DriverPaths, type Node, startNode } from "./support/node-folder";
-import { settled } from "./support/settled";
 import { kubeletVersions } from "./support/versions";
 
 const name = "disk.csi.example.com";

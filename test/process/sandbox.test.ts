@@ -1,9 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { allTests } from "../support/each-test";
 import { describeSandbox } from "../support/sandbox/describe-sandbox";
-import { describeWithNamespaces } from "../support/sandbox/describe-with-namespaces";
 import { createImageRoot } from "../support/sandbox/image-root";
-import { makeMountPoints } from "../support/sandbox/sandbox";
+import { describeWithNamespaces, makeMountPoints } from "../support/sandbox/sandbox";
 
 describeWithNamespaces("as examples/daemonset.yaml confines it, in a root of Node and the CLI", () => {
   const root = allTests(createImageRoot);

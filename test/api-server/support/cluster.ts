@@ -5,7 +5,6 @@ import { parseNode, type Taint } from "../../../src/node-readiness/node-api";
 import { type ControlPlane, startControlPlane } from "../../cluster/support/control-plane";
 import { objectsIn } from "../../cluster/support/objects";
 import { DRIVER } from "../../node-readiness/support/controlled-registrations";
-import { type FixtureOptions, startReadiness } from "../../node-readiness/support/fixture";
 import { csiNode } from "../../support/cluster-objects";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
@@ -27,12 +26,6 @@ export function useCluster(prepare: (cluster: Cluster) => Promise<unknown> = asy
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
   return cluster;
-}
-
-/** Starts node readiness of node-1, with the rights of a pod there, over registrations that a test controls. */
-export async function startKeeper(cluster: Cluster, options: FixtureOptions = {}) {
-  const access = options.access ?? (await cluster.accessFrom("node-1"));
-  return startReadiness({ startupTaints: ["{driver}/agent-not-ready"], ...options, access });
 }
 
 /** An API server in a folder that is removed with it. */

@@ -1,6 +1,6 @@
 import { startCli } from "../../end-to-end/support/process";
 import { type CsiDriverOptions, startCsiDriver } from "./csi-driver";
-import type { NodeFolder } from "./node-folder";
+import type { Node, NodeFolder } from "./node-folder";
 
 /** What the log says each time that a registration socket has been put in place. */
 export const PUBLISHED = "Registration Server started";
@@ -22,4 +22,21 @@ export async function startRegisteredPod(...args: Parameters<typeof startDriverP
   const pod = await startDriverPod(...args);
   await pod.registrar.reached("registered");
   return pod;
+}
+
+/**
+ * Resolves when kubelet has dealt with everything that happened in the plugin registration directory until now, so
+ * that a test can tell that something did not happen: registers a driver and takes it away again. Kubelet's watcher
+ * keeps the order of events, and its loop unregisters before it registers.
+ */
+export async function settled(node: Node): Promise<void> {
+  const { kubelet } = node;
+  const name = "settled.csi.example.com";
+  const eventsBefore = await kubelet.eventsSoFar();
+  {
+    await using _pod = await startDriverPod(node, { name });
+    await kubelet.registered(name);
+  }
+  await kubelet.deregistered(name);
+  await kubelet.events.waitFor((told) => told.event === "deregister" && told.plugin === name, eventsBefore);
 }
