@@ -2,8 +2,8 @@ import { boundText } from "../../src/logging/escape";
 import { createJsonLine } from "../../src/logging/json-line";
 import { createTextLine } from "../../src/logging/klog-text";
 import { parseLogLine } from "../end-to-end/support/log-line";
-import { recordOf } from "../support/log-record";
 import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
+import { recordOf } from "../support/recorded-log";
 
 const FORMATS = [
   ["text", createTextLine(1), (line: string) => parseLogLine(line)?.fields ?? {}],

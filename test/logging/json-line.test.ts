@@ -1,6 +1,6 @@
 import { createJsonLine, klogJson } from "../../src/logging/json-line";
 import type { LogRecord } from "../../src/logging/logger";
-import { recordOf } from "../support/log-record";
+import { recordOf } from "../support/recorded-log";
 
 const error = new Error("boom");
 const head = '{"caller":"csi-driver.ts:12","msg":"Msg"';

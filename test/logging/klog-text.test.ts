@@ -1,6 +1,6 @@
 import { createTextLine, klogMessage } from "../../src/logging/klog-text";
 import type { LogFields, LogRecord } from "../../src/logging/logger";
-import { recordOf } from "../support/log-record";
+import { recordOf } from "../support/recorded-log";
 
 const jan2 = new Date(2024, 0, 2, 15, 4, 5).getTime();
 const dec31 = new Date(2024, 11, 31, 0, 0, 0).getTime();

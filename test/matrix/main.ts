@@ -3,10 +3,10 @@ import { delimiter, join } from "node:path";
 import { version } from "../../package.json";
 import { ROOT } from "../docs/markdown";
 import { registrarArguments } from "../end-to-end/support/node";
+import { type Installation, installPackage } from "../package/support/packed-package";
 import { LONGEST_LIFE_MS, run, spawnProcess, succeeded } from "../support/child-process";
 import { FLAG, runWithFlags, TEXTS, tryRows } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
-import { type Installation, installPackage } from "./installation";
 import { fetchNode, NODE_LINES, type NodeRelease } from "./nodes";
 
 const USAGE = `usage: npm run test:matrix -- [--node LINE]... [--quick|--kubelets]

@@ -52,7 +52,7 @@ export function daemonSet(driver: string, changes: SetChanges = {}) {
 export function registrarPod(
   set: ReturnType<typeof daemonSet> & { readonly metadata: { readonly uid?: string } },
   node: string,
-  { isScheduled = true }: { readonly isScheduled?: boolean } = {},
+  { isScheduled = true } = {},
 ) {
   const { name, namespace, uid = "" } = set.metadata;
   const { metadata, spec } = set.spec.template;

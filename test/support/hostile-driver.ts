@@ -71,10 +71,7 @@ export function data(bytes: Buffer) {
 }
 
 /** A gRPC message: not compressed, as long as it is, unless something else is claimed. */
-export function message(
-  bytes: Buffer,
-  { compressed = 0, length = bytes.length }: { readonly compressed?: number; readonly length?: number } = {},
-): Buffer {
+export function message(bytes: Buffer, { compressed = 0, length = bytes.length } = {}): Buffer {
   const prefix = Buffer.alloc(5);
   prefix[0] = compressed;
   prefix.writeUInt32BE(length, 1);

@@ -1,19 +1,15 @@
 import { once } from "node:events";
-import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { connect, type NetConnectOpts, type Socket } from "node:net";
 
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
+export type HttpAnswer = Awaited<ReturnType<typeof askHttp>>;
 
 /** One request on a connection of its own. `path` is sent as it is, however odd. */
 export async function askHttp(
   port: number,
   path: string,
   { method = "GET", host = "127.0.0.1", headers = {} as Record<string, string> } = {},
-): Promise<HttpAnswer> {
+) {
   const asking = request({ port, path, method, host, headers, agent: false }).on("error", () => {});
   const [response] = (await once(asking.end(), "response")) as [IncomingMessage];
   const body = (await response.setEncoding("utf8").toArray()).join("");

@@ -16,10 +16,8 @@ export function createOwnedSocket(onConnection: (connection: Socket) => void = (
     },
     look: socket.look,
     withdraw: socket.withdraw,
-    publish: (
-      path: string,
-      { overLiving = false, ...until }: { overLiving?: boolean; signal?: AbortSignal } = {},
-    ) => socket.publish(path, { overLiving, ...until }),
+    publish: (path: string, options: { overLiving?: boolean; signal?: AbortSignal } = {}) =>
+      socket.publish(path, { overLiving: false, ...options }),
     [Symbol.asyncDispose]: socket.withdraw,
   };
 }

@@ -15,3 +15,16 @@ export function recordLog(verbosity = 10) {
     logger: createLogger({ enabled: (wanted) => wanted <= verbosity, write: history.add }),
   };
 }
+
+export function recordOf(change: Partial<LogRecord>): LogRecord {
+  return {
+    severity: "info",
+    verbosity: 0,
+    file: "csi-driver",
+    line: 12,
+    message: "Msg",
+    error: undefined,
+    fields: {},
+    ...change,
+  };
+}

@@ -40,3 +40,19 @@ async function pack(folder: string): Promise<string> {
   const words = [join("scripts", "pack.mjs"), folder];
   return succeeded(await run(process.execPath, words, { cwd: ROOT })).stdout;
 }
+
+export type Installation = Awaited<ReturnType<typeof installPackage>>;
+
+/** Packs the project once, and installs it as npm does for its users, with its dependencies. */
+export async function installPackage() {
+  await using packed = await packPackage();
+  const folder = await createTempFolder();
+  const options = ["--omit=dev", "--no-save", "--no-package-lock", "--no-audit", "--no-fund"];
+  const install = ["install", "--prefix", folder.path, ...options, packed.tarball];
+  succeeded(await run("npm", install, { cwd: ROOT, lifeMs: 300_000 }));
+  return {
+    cli: folder.at("node_modules", "registrar", "dist", "cli.js"),
+    command: folder.at("node_modules", ".bin", "registrar"),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
