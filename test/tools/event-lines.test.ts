@@ -6,15 +6,11 @@ type Said = { readonly kind: "said"; readonly text: string; readonly atMs: numbe
 /** What is written of two events, one before and one after somebody began to listen. */
 function written(output: "text" | "json", texts: readonly [string, string]): readonly string[] {
   const write = jest.spyOn(process.stdout, "write").mockReturnValue(true);
-  try {
-    const log = createEventLog<Said>("somebody");
-    log.append({ kind: "said", text: texts[0] });
-    tellEvents(log.stream, output, "It says something.");
-    log.append({ kind: "said", text: texts[1] });
-    return write.mock.calls.map(([text]) => String(text));
-  } finally {
-    write.mockRestore();
-  }
+  const log = createEventLog<Said>("somebody");
+  log.append({ kind: "said", text: texts[0] });
+  tellEvents(log.stream, output, "It says something.");
+  log.append({ kind: "said", text: texts[1] });
+  return write.mock.calls.map(([text]) => String(text));
 }
 
 test("an event is a line in the log's form behind the time of day, whenever it happened", () => {

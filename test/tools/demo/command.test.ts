@@ -20,12 +20,8 @@ test.each<readonly [what: string, cli: readonly string[], stepMs: number, compla
   ["cannot start", ["/nowhere/registrar"], 60_000, / ended .*: spawn \/nowhere\/registrar ENOENT$/],
 ])("with processes that %s a step is missed, and nothing is left", async (_what, cli, stepMs, complaint) => {
   const write = jest.spyOn(process.stdout, "write").mockReturnValue(true);
-  try {
-    const { signal } = new AbortController();
-    await expect(perform(startPlay(cli, signal, stepMs), signal)).rejects.toThrow(complaint);
-    const [, directory = "/"] = /sockets in (.*)/.exec(String(write.mock.calls[0])) ?? [];
-    expect(existsSync(directory)).toBe(false);
-  } finally {
-    write.mockRestore();
-  }
+  const { signal } = new AbortController();
+  await expect(perform(startPlay(cli, signal, stepMs), signal)).rejects.toThrow(complaint);
+  const [, directory = "/"] = /sockets in (.*)/.exec(String(write.mock.calls[0])) ?? [];
+  expect(existsSync(directory)).toBe(false);
 });

@@ -17,12 +17,14 @@ async function withKubectl<Seen>(script: string, use: (folder: TempFolder) => Pr
   return await use(folder);
 }
 
-async function doctor(folder: TempFolder, answers: string, ...words: readonly string[]) {
-  const env = { PATH: folder.path, ANSWERS: answers, FORCE_COLOR: "", TMPDIR: folder.path };
-  using command = startCommand(["doctor", "--cluster", ...words], env);
+async function doctorWith(env: NodeJS.ProcessEnv, ...words: readonly string[]) {
+  using command = startCommand(["doctor", ...words], env);
   const code = await command.exitCode();
   return { code, text: command.lines.join("\n"), stderr: command.stderr };
 }
+
+const doctor = ({ path }: TempFolder, ANSWERS: string, ...words: readonly string[]) =>
+  doctorWith({ PATH: path, ANSWERS, FORCE_COLOR: "", TMPDIR: path }, "--cluster", ...words);
 
 const onSickCluster = (...words: readonly string[]) =>
   withKubectl(REPLAYING, (folder) => doctor(folder, RECORDED, ...words));
@@ -64,9 +66,8 @@ test.each([
   ["--cluster", "registrar.doctor.cluster/1", /^kubectl is not in PATH: /],
   ["-f=/nowhere.yaml", "registrar.doctor/1", /^cannot read \/nowhere\.yaml: ENOENT/],
 ])("%s without a report: JSON says why", async (words, schema, error) => {
-  using command = startCommand(["doctor", words, "--output=json"], { PATH: "/nowhere" });
-  expect(await command.exitCode()).toBe(3);
-  expect(JSON.parse(command.lines.join("\n"))).toEqual({ schema, error: expect.stringMatching(error) });
+  const { code, text } = await doctorWith({ PATH: "/nowhere" }, words, "--output=json");
+  expect([code, JSON.parse(text)]).toEqual([3, { schema, error: expect.stringMatching(error) }]);
 });
 
 /** kubectl that never serves. */
@@ -95,9 +96,9 @@ test.each<readonly [said: string, script: string]>([
 );
 
 test("no directory for kubectl's socket: one line, and exit code 3", async () => {
-  using command = startCommand(["doctor", "--cluster"], { TMPDIR: "/nonexistent" });
-  expect(await command.exitCode()).toBe(3);
-  expect(command.stderr).toMatch(/^registrar doctor: cannot create a directory for kubectl.*: ENOENT.*\n$/);
+  const { code, stderr } = await doctorWith({ TMPDIR: "/nonexistent" }, "--cluster");
+  expect(stderr).toMatch(/^registrar doctor: cannot create a directory for kubectl.*: ENOENT.*\n$/);
+  expect(code).toBe(3);
 });
 
 test("kubectl is told to pass on nothing that writes, and which cluster; and it is gone afterwards", () =>

@@ -29,7 +29,6 @@ test("a directory on the way of a pattern that cannot be read is named", async (
     return readdir(path);
   }) as never);
   const { says } = await node.look({ ...WHOLE, pattern: node.at("csi", "*", "csi.sock") });
-  jest.restoreAllMocks();
   expect(says("drivers-found")).toMatch(/^unknown: \S+\/csi .*EACCES/);
 });
 

@@ -100,7 +100,6 @@ test.each([
     return real(path, ...more);
   }) as never);
   const { says } = await node.look(WHOLE);
-  jest.restoreAllMocks();
   expect(says("directory-kubelets")).not.toContain("is not what kubelet");
   expect(says("registrars")).toContain(said);
 });

@@ -4,8 +4,6 @@ import { createDoctorNode, type DoctorNode, WHOLE } from "./doctor-node";
 
 // Taking information away may turn a verdict into "unknown", and nothing else: each read of a look fails in turn.
 
-afterEach(() => jest.restoreAllMocks());
-
 const READS = ["stat", "readdir", "realpath", "readFile"] as const;
 type Read = readonly [call: (typeof READS)[number] | "readFileSync", path: string];
 type Answer = (real: () => unknown) => unknown;
