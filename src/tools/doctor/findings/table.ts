@@ -115,9 +115,8 @@ function findingTable(
     [`${finding.code}: ${about(finding)}`, ...where(finding).map((nodes) => `on ${nodes}`)].join("; ");
   const lines = (finding: ReportedFinding, index: number) => {
     const { status, code, check, fix } = finding;
-    const { word, sgr } = LOOKS[status];
     const head = [
-      paint(look, sgr, word.padEnd(STATUS_WIDTH)),
+      paint(look, status, LOOKS[status].word.padEnd(STATUS_WIDTH)),
       code.padEnd(codeWidth),
       check.padEnd(checkWidth),
     ];
@@ -147,8 +146,7 @@ function sumLine(
   isPartial = false,
 ): string {
   const unlisted = unseen > 0 ? ` (${unseen} only with --verbose)` : "";
-  const counts = [...STATUSES]
-    .reverse()
+  const counts = STATUSES.toReversed()
     .filter((status) => status !== "ok" || summary.ok > 0)
     .map(
       (status) =>
@@ -156,15 +154,13 @@ function sumLine(
     );
   const [first = "", ...others] = counts;
   if (summary.problem > 0)
-    return `${[paint(look, LOOKS.problem.sgr, first), ...others].join(", ")}.${isPartial ? ` ${PARTIAL}.` : ""}`;
-  const [what, { sgr }] = healthy
-    ? (["No problem found", LOOKS.ok] as const)
-    : ([PARTIAL, LOOKS.problem] as const);
-  return `${paint(look, sgr, what)}: ${counts.join(", ")}.`;
+    return `${[paint(look, "problem", first), ...others].join(", ")}.${isPartial ? ` ${PARTIAL}.` : ""}`;
+  const what = healthy ? paint(look, "ok", "No problem found") : paint(look, "problem", PARTIAL);
+  return `${what}: ${counts.join(", ")}.`;
 }
 
-function paint({ colors }: TableLook, sgr: string, text: string): string {
-  return colors ? `\u001b[${sgr}m${text}\u001b[0m` : text;
+function paint({ colors }: TableLook, status: Status, text: string): string {
+  return colors ? `\u001b[${LOOKS[status].sgr}m${text}\u001b[0m` : text;
 }
 
 const MIN_LAST_WIDTH = 30;

@@ -45,6 +45,7 @@ function healthyDrivers(facts: ClusterFacts): readonly Verdict[] {
 }
 
 const RESTARTING = "has a registrar that keeps restarting: ";
+const NOT_STARTING = "has a pod that does not start: ";
 const isRestarting =
   (ofRegistrar: boolean) =>
   ({ state }: Place): boolean =>
@@ -78,13 +79,7 @@ function haveNodeWide(_first: Place, { units, target }: ClusterFacts): string {
 export const stateChecks = [
   registered,
   placeCheck("CSI201", "registrar-pods", isRestarting(true), RESTARTING, adviceOn),
-  placeCheck(
-    "CSI202",
-    "pods-start",
-    inState("unscheduled", "blocked"),
-    "has a pod that does not start: ",
-    seeEvents,
-  ),
+  placeCheck("CSI202", "pods-start", inState("unscheduled", "blocked"), NOT_STARTING, seeEvents),
   placeCheck("CSI203", "driver-pods", isRestarting(false), "keeps restarting: ", adviceOn),
   placeCheck("CSI206", "duplicates", inState("duplicate"), "has several registrars: ", () => LEAVE_ONE),
   placeCheck("CSI216", "dropped", inState("dropped"), "has no registrar: ", haveNodeWide),
