@@ -86,11 +86,11 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
     for (let attempt = 0; !signal.aborted; attempt++) {
       const file = await fileAt(path);
       problem = await tryConnect(path);
-      // When another socket took its place meanwhile, either may have accepted.
-      if (problem === undefined && file !== (await fileAt(path))) continue;
-      const isExcepted = problem === undefined && file === except?.file;
-      if (problem === undefined && !isExcepted) return file;
       if (problem !== undefined) onRefused?.(problem);
+      // When another socket took its place meanwhile, either may have accepted.
+      else if (file !== (await fileAt(path))) continue;
+      else if (file !== except?.file) return file;
+      const isExcepted = problem === undefined;
       const exceptMs = (except?.forMs ?? 0) - (performance.now() - startedAtMs);
       const waitMs = isExcepted ? exceptMs : backoffMs(BACKOFF.connect, attempt);
       const hinted = await watch.wait(signal, waitMs);

@@ -94,4 +94,6 @@ test("unfinished requests are counted over all connections that share the bound,
   expect([first.calls.everCalled(), second.calls.everCalled()]).toEqual([true, false]);
   first.begin(3, 1); // The smallest DATA counts 256 bytes.
   expect(bounds.unfinishedBytes).toBe(256);
+  first.client(RST_STREAM, 3);
+  expect(bounds.unfinishedBytes).toBe(0);
 });

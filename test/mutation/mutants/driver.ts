@@ -48,7 +48,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf("src/unix/unix-socket.ts", ["test/unix/unix-socket"], {
     "a driver that restarts while it is dialled is taken for the one before":
-      "      if (problem === undefined && file !== (await fileAt(path))) continue;\n",
+      "      else if (file !== (await fileAt(path))) continue;\n",
   }),
   ...mutantsOf("src/registrar/driver/driver-events.ts", ["test/registrar/start-registrar"], {
     "a driver that came back as another version is not registered anew": [
