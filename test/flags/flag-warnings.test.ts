@@ -1,33 +1,24 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { warnAboutFlags } from "../../src/flags/flag-warnings";
-import { parseFlags } from "../../src/flags/table";
+import type { Paths } from "../../src/flags/paths";
 import type { Mount } from "../../src/unix/mounts";
 import { leaveDeadSocket } from "../support/foreign-socket";
 import { recordLog } from "../support/recorded-log";
 import { createTempFolder } from "../support/temp-folder";
+import { flagsOf } from "./support";
 
 const HOST_SOCKET = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 
 /** What is logged about a command line: severity, message and fields of each line. */
 async function linesFor(
   words: string,
-  kubeletRegistrationPath = HOST_SOCKET,
-  {
-    assumed = [],
-    mounts = [],
-  }: { assumed?: { flag: string; value: string }[]; mounts?: readonly Mount[] } = {},
+  { mounts = [], ...given }: Partial<Paths> & { readonly mounts?: readonly Mount[] } = {},
 ) {
-  const line = parseFlags(words === "" ? [] : words.split(" "));
-  if (line.kind !== "flags") throw new Error(`not a command line: ${words}`);
   const log = recordLog();
-  const paths = {
-    kind: "paths",
-    kubeletRegistrationPath,
-    pluginRegistrationPath: "/registration",
-    assumed,
-  } as const;
-  await warnAboutFlags(line.flags, paths, log.logger, mounts);
+  const own = { kubeletRegistrationPath: HOST_SOCKET, pluginRegistrationPath: "/registration", assumed: [] };
+  const paths = { kind: "paths", ...own, ...given } as Paths;
+  await warnAboutFlags(flagsOf(...words.split(" ").filter(Boolean)), paths, log.logger, mounts);
   return log.records.map(
     ({ severity, message, fields }) => `${severity}: ${message} ${JSON.stringify(fields)}`,
   );
@@ -80,9 +71,7 @@ test.each<[words: string, ...warnings: RegExp[]]>([
 });
 
 test("each assumption is logged with its flag", async () => {
-  expect(
-    await linesFor("", HOST_SOCKET, { assumed: [{ flag: "plugin-registration-path", value: "/a" }] }),
-  ).toEqual([
+  expect(await linesFor("", { assumed: [{ flag: "plugin-registration-path", value: "/a" }] })).toEqual([
     expect.stringMatching(/^info: Not in a container, .*"flag":"--plugin-registration-path","value":"\/a"}$/),
   ]);
 });
@@ -94,7 +83,9 @@ test.each([
   [`/${"n".repeat(106)}`, undefined],
 ])("a doubtful path for kubelet is warned of, not refused: %s", async (path, problem) => {
   const warning = expect.stringMatching(`${UNREACHABLE.source}.*"problem":"${problem}`);
-  expect(await linesFor("", path)).toEqual(problem === undefined ? [] : [warning]);
+  expect(await linesFor("", { kubeletRegistrationPath: path })).toEqual(
+    problem === undefined ? [] : [warning],
+  );
 });
 
 test.each<readonly [csi: string, forKubelet: string, path: string | undefined]>([
@@ -121,6 +112,6 @@ test.each<readonly [csi: string, forKubelet: string, path: string | undefined]>(
     const words = `--csi-address=${folder.at("csi", csi)} --kubelet-registration-path=${forKubelet}`;
     const advice = `"fix":"write --kubelet-registration-path=${dirname(HOST_SOCKET)}/${path}"}`;
     const lines = path === undefined ? [] : [expect.stringContaining(advice)];
-    expect(await linesFor(words, forKubelet, { mounts })).toEqual(lines);
+    expect(await linesFor(words, { kubeletRegistrationPath: forKubelet, mounts })).toEqual(lines);
   },
 );

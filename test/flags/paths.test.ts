@@ -1,5 +1,5 @@
 import { CONTAINER_DIRECTORY, nodeDirectory, resolvePaths } from "../../src/flags/paths";
-import type { FlagName } from "../../src/flags/table";
+import { flagsOf } from "./support";
 
 const NODE_DIRECTORY = "/root/of/kubelet/plugins_registry";
 const HOST_SOCKET = "/var/lib/kubelet/plugins/x.csi/csi.sock";
@@ -8,13 +8,7 @@ type Given = Readonly<Record<string, string>>;
 
 /** What follows from flags, the others with their defaults, where these folders exist. */
 const resolve = (given: Given, ...folders: readonly string[]) => {
-  const flags = {
-    csiAddress: given["csi-address"] ?? "/run/csi/socket",
-    kubeletRegistrationPath: given["kubelet-registration-path"] ?? "",
-    pluginRegistrationPath: given["plugin-registration-path"] ?? CONTAINER_DIRECTORY,
-    mode: "",
-    given: new Set(Object.keys(given) as FlagName[]),
-  };
+  const flags = flagsOf(...Object.entries(given).map(([name, value]) => `--${name}=${value}`));
   return resolvePaths(flags, NODE_DIRECTORY, async (path) => folders.includes(path));
 };
 

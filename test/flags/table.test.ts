@@ -1,10 +1,5 @@
-import { type Flags, flagTable, parseFlags } from "../../src/flags/table";
-
-function flagsOf(...argv: string[]): Flags {
-  const line = parseFlags(argv);
-  if (line.kind !== "flags") throw new Error(`not accepted: ${JSON.stringify(line)}`);
-  return line.flags;
-}
+import { flagTable, parseFlags } from "../../src/flags/table";
+import { flagsOf } from "./support";
 
 test("without arguments every flag has its default, typed; test/docs/flags.test.ts compares all of them with the page", () => {
   expect(flagsOf()).toMatchObject({

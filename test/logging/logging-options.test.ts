@@ -1,9 +1,5 @@
-import {
-  createFileVerbosity,
-  type LoggingFlags,
-  resolveLogging,
-  type VmoduleRule,
-} from "../../src/logging/logging-options";
+import { parseVmodule } from "../../src/flags/values";
+import { createFileVerbosity, type LoggingFlags, resolveLogging } from "../../src/logging/logging-options";
 
 const vmodule = [{ pattern: "a", verbosity: 1 }];
 const given: LoggingFlags = {
@@ -53,14 +49,6 @@ test.each<[Partial<LoggingFlags>, string]>([
   expect(resolveLogging({ ...given, ...flags })).toEqual({ kind: "invalid", error });
 });
 
-/** `a=1,b=2` as rules. */
-function rulesOf(text: string): readonly VmoduleRule[] {
-  return text.split(",").map((item) => {
-    const [pattern = "", verbosity] = item.split("=");
-    return { pattern, verbosity: Number(verbosity) };
-  });
-}
-
 // Outcomes of klog v2.140 for a call in csi_driver.go.
 test.each([
   ["csi_driver=3", 3],
@@ -80,5 +68,5 @@ test.each([
   ["*[=4", 0],
   ["", 0],
 ])("%s gives csi_driver verbosity %d", (text, verbosity) => {
-  expect(createFileVerbosity(rulesOf(text))("csi_driver")).toBe(verbosity);
+  expect(createFileVerbosity(parseVmodule(text))("csi_driver")).toBe(verbosity);
 });
