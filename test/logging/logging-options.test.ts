@@ -1,15 +1,9 @@
 import { parseVmodule } from "../../src/flags/values";
 import { createFileVerbosity, type LoggingFlags, resolveLogging } from "../../src/logging/logging-options";
+import { flagsOf } from "../flags/support";
 
 const vmodule = [{ pattern: "a", verbosity: 1 }];
-const given: LoggingFlags = {
-  loggingFormat: "text",
-  logFlushFrequencyMs: 5000,
-  v: 0,
-  vmodule: [],
-  logTextSplitStream: false,
-  logJsonSplitStream: false,
-};
+const given = flagsOf();
 const text = { format: "text", verbosity: 0, vmodule: [], splitStream: false };
 const json = { ...text, format: "json" };
 

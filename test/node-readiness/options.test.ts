@@ -6,15 +6,11 @@ import { NO_REGISTRATIONS as registrations } from "./support/fixture";
 
 const ACCESS = { server: "https://10.0.0.1:443", authority: undefined };
 
-const refused = async (act: () => unknown) => {
-  try {
-    await act();
-  } catch (error) {
-    expect(error).toMatchObject({ name: "RegistrarError", code: "INVALID_OPTION" });
-    return String((error as Error).message);
-  }
-  throw new Error("it was taken");
-};
+const invalid = (says: string) =>
+  expect.objectContaining({
+    ...{ name: "RegistrarError", code: "INVALID_OPTION" },
+    message: expect.stringContaining(says),
+  });
 
 test("takes what there is to be told, and fills in the rest", () => {
   const access: ApiAccess = {
@@ -60,9 +56,9 @@ test.each<[given: object, says: string]>([
   [{ registrations: Promise.resolve() }, "registrations is a Promise; it takes a registration"],
 ])("refuses %j", async (given, says) => {
   const options = { registrations, nodeName: "node-1", access: ACCESS, ...given };
-  const message = await refused(() => startNodeReadiness(options as never));
-  expect(message).toContain(says);
-  expect(message).not.toContain("\n");
+  const error = await startNodeReadiness(options as never).catch((error: unknown) => error);
+  expect(error).toEqual(invalid(says));
+  expect(error).toMatchObject({ message: expect.not.stringContaining("\n") });
 });
 
 test("it is closed by its signal, and with one that is aborted nothing starts", async () => {
@@ -74,11 +70,10 @@ test("it is closed by its signal, and with one that is aborted nothing starts", 
   await expect(startNodeReadiness(options)).rejects.toMatchObject({ code: "ABORTED" });
 });
 
-test("ways to the API server want to be told where to look", async () => {
+test("ways to the API server want to be told where to look", () => {
   const environment = undefined as never;
-  expect(await refused(() => inClusterAccess(environment))).toContain("inClusterAccess(process.env)");
-  expect(await refused(() => inClusterAccess({}, 5 as never))).toContain("directory is 5; it takes a text");
-  expect(await refused(() => accessFromKubeconfig({}, environment))).toContain(
-    "directory is missing; it takes a text",
-  );
+  const noText = (given: string) => invalid(`directory is ${given}; it takes a text`);
+  expect(() => inClusterAccess(environment)).toThrow(invalid("inClusterAccess(process.env)"));
+  expect(() => inClusterAccess({}, 5 as never)).toThrow(noText("5"));
+  expect(() => accessFromKubeconfig({}, environment)).toThrow(noText("missing"));
 });
