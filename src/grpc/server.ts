@@ -224,11 +224,7 @@ export interface CallContext {
 const MAX_STATUS_TEXT_LENGTH = 1_000;
 
 /** What a handler answers that failed: the gRPC status that the error has, else INTERNAL with its text. */
-export function errorStatus(error: unknown): {
-  readonly code: status;
-  readonly details: string;
-  readonly metadata?: Metadata;
-} {
+export function errorStatus(error: unknown) {
   const code = statusCodeOf(error);
   const { details, metadata, message } = Object(error) as Partial<ServiceError>;
   const isBare = Object(error) === error && message === undefined;

@@ -33,12 +33,7 @@ function tellUnwatched(log: Logger, directory: string, error: unknown): void {
  * possible, which the log says once. At an event without a name each must end it and watch again: a new directory may
  * have the path, and even the inode number, but not the watch.
  */
-function watchDirectory(
-  directory: string,
-  inode: number,
-  onEvent: OnEvent,
-  log: Logger,
-): (() => void) | undefined {
+function watchDirectory(directory: string, inode: number, onEvent: OnEvent, log: Logger) {
   const key = `${inode} ${directory}`;
   const watcher = watched.get(key) ?? openWatch(directory, log);
   if (watcher === undefined) return undefined;
