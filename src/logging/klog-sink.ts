@@ -5,23 +5,17 @@ import { createFileVerbosity, type LoggingConfig } from "./logging-options";
 
 type WriteLine = (line: string) => void;
 
-export interface KlogSinkOptions extends Pick<LoggingConfig, "verbosity" | "vmodule"> {
-  /** Makes the line of a record, with its line feed: what `createTextLine` or `createJsonLine` returns. */
-  readonly lineOf: (record: LogRecord, timeMs: number) => string;
-  readonly writeLine: WriteLine;
-  readonly writeInfo: WriteLine;
-  /** The wall clock in milliseconds since the epoch, with a fraction. @default Date.now */
-  readonly now?: (() => number) | undefined;
-}
-
-export function createKlogSink({ lineOf, now = Date.now, ...options }: KlogSinkOptions): LogSink {
-  const fileVerbosity = createFileVerbosity(options.vmodule);
+/** `lineOf` makes the line of a record, with its line feed: what `createTextLine` or `createJsonLine` returns. */
+export function createKlogSink(
+  { verbosity, vmodule }: Pick<LoggingConfig, "verbosity" | "vmodule">,
+  lineOf: (record: LogRecord, timeMs: number) => string,
+  writers: Readonly<Record<LogRecord["severity"], WriteLine>>,
+): LogSink {
+  const fileVerbosity = createFileVerbosity(vmodule);
+  const now = createPreciseClock();
   return {
-    enabled: (wanted, file) => wanted <= options.verbosity || wanted <= fileVerbosity(file),
-    write: (record) => {
-      const write = record.severity === "info" ? options.writeInfo : options.writeLine;
-      write(lineOf(record, now()));
-    },
+    enabled: (wanted, file) => wanted <= verbosity || wanted <= fileVerbosity(file),
+    write: (record) => writers[record.severity](lineOf(record, now())),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createKlogSink, createLineWriter, createPreciseClock } from "../logging/klog-sink";
+import { createKlogSink, createLineWriter } from "../logging/klog-sink";
 import { createTextLine } from "../logging/klog-text";
 import { createLogger, type Logger } from "../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../logging/logging-options";
@@ -17,9 +17,7 @@ export async function createCliLogger(logging: LoggingResolution): Promise<Logge
     config.format === "json"
       ? (await import("../logging/json-line")).createJsonLine()
       : createTextLine(process.pid);
-  const writeLine = createLineWriter(STDERR_FD);
-  const writeInfo = config.splitStream ? createLineWriter(STDOUT_FD) : writeLine;
-  return createLogger(
-    limitRepeats(createKlogSink({ ...config, lineOf, writeLine, writeInfo, now: createPreciseClock() })),
-  );
+  const error = createLineWriter(STDERR_FD);
+  const info = config.splitStream ? createLineWriter(STDOUT_FD) : error;
+  return createLogger(limitRepeats(createKlogSink(config, lineOf, { info, warning: error, error })));
 }

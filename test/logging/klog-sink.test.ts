@@ -13,11 +13,9 @@ function setUp(
   vmodule: readonly VmoduleRule[] = [],
 ) {
   const [lines, infos]: [string[], string[]] = [[], []];
-  const sink = createKlogSink({
-    ...{ lineOf, verbosity, vmodule },
-    writeLine: (line) => lines.push(line),
-    writeInfo: (line) => infos.push(line),
-  });
+  const error = (line: string) => void lines.push(line);
+  const info = (line: string) => void infos.push(line);
+  const sink = createKlogSink({ verbosity, vmodule }, lineOf, { info, warning: error, error });
   return { log: createLogger(sink).named("csi-driver"), lines, infos };
 }
 
