@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { createServer, isIP, type Server } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
+import { type AddressInfo, createServer, isIP, type Server } from "node:net";
 import { errnoOf, messageOf } from "../base/errors";
+import { pause } from "../base/pause";
 import { boundText, escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import { createConnectionLimit } from "../unix/connection-limit";
@@ -73,7 +73,7 @@ export function startDiagnosticsServer(
           retryIn: `${BIND_RETRY_MS / 1000}s`,
           ...(errnoOf(error) === "EADDRINUSE" && { check: PORT_TAKEN }),
         });
-        await delay(BIND_RETRY_MS, undefined, { signal: stop.signal }).catch(() => {});
+        await pause(BIND_RETRY_MS, stop.signal);
       }
     }
     return new Promise<number>(() => {});
@@ -101,8 +101,7 @@ async function listen(server: Server, { host, port }: ListenAddress, signal: Abo
   signal.throwIfAborted();
   server.listen({ port, host: address });
   await once(server, "listening");
-  const bound = server.address();
-  return typeof bound === "object" && bound ? bound.port : port;
+  return (server.address() as AddressInfo).port;
 }
 
 /** Go listens on a name's IPv4 address first; Node would take the resolver's order. */

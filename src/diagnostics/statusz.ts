@@ -1,4 +1,4 @@
-import { boundText, escapeJson, quoteText } from "../logging/escape";
+import { boundTexts, escapeJson, quoteText } from "../logging/escape";
 import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registration/registrations";
@@ -23,8 +23,7 @@ export function createStatusRoute(
       ...(describeNodeReadiness && { nodeReadiness: describeNodeReadiness() }),
     };
     if (!wantsJson) return textAnswer(200, asText(page));
-    const bound = (_key: string, value: unknown) => (typeof value === "string" ? boundText(value) : value);
-    const body = `${escapeJson(JSON.stringify(page, bound, 2))}\n`;
+    const body = `${escapeJson(JSON.stringify(boundTexts(page), null, 2))}\n`;
     return { status: 200, headers: { "content-type": "application/json" }, body };
   };
 }
