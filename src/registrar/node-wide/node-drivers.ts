@@ -60,25 +60,19 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
   const join = (csiAddress: string, failures = 0) => {
     const socket = sockets.get(csiAddress);
     if (signal.aborted || socket === undefined) return;
+    const vacate = (failuresNow?: number) => {
+      places.delete(csiAddress);
+      if (failuresNow === undefined) joinAll();
+      else join(csiAddress, failuresNow);
+    };
     try {
       const registration = register(csiAddress, socket.kubeletRegistrationPath);
+      const context = { driverGoneAfterMs, log, signal, vacate };
       places.set(csiAddress, createPlace(csiAddress, registration, failures, context));
     } catch (error) {
       log.error(error, "Cannot register the CSI driver", { csiAddress });
       sockets.delete(csiAddress); // Until it is found anew.
     }
-  };
-
-  const context: PlaceContext = {
-    ...{ driverGoneAfterMs, log, signal },
-    startOver: (csiAddress, failures) => {
-      places.delete(csiAddress);
-      join(csiAddress, failures);
-    },
-    onLeft: (csiAddress) => {
-      places.delete(csiAddress);
-      joinAll();
-    },
   };
 
   return {
@@ -108,9 +102,8 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
 }
 
 interface PlaceContext extends Pick<NodeDriversOptions, "driverGoneAfterMs" | "log" | "signal"> {
-  /** `failures`: how many registrations in a row failed, or ended because the driver had another name. */
-  readonly startOver: (csiAddress: string, failures: number) => void;
-  readonly onLeft: (csiAddress: string) => void;
+  /** Ends the place: the driver has left, or starts over after so many registrations in a row that failed or ended by a new name. */
+  readonly vacate: (failures?: number) => void;
 }
 
 /** A driver's registration, until the driver has left or starts over. */
@@ -118,7 +111,7 @@ function createPlace(
   csiAddress: string,
   registration: Registration,
   failuresBefore: number,
-  { driverGoneAfterMs, log, signal, startOver, onLeft }: PlaceContext,
+  { driverGoneAfterMs, log, signal, vacate }: PlaceContext,
 ) {
   const sinceMs = performance.now();
   /** `failed`, `renamed`: the registration has ended, and the next one begins when `timer` is over. */
@@ -129,21 +122,21 @@ function createPlace(
   const onClosed = ({ kind }: RegistrationOutcome) => {
     clearTimeout(timer);
     if (signal.aborted) return;
-    if (phase === "leaving") return onLeft(csiAddress);
+    if (phase === "leaving") return vacate();
     phase = kind === "failed" ? "failed" : "renamed";
     const failures = performance.now() - sinceMs < STEADY_AFTER_MS ? failuresBefore : 0;
     // One that came back under another name starts over at once, but not again and again.
-    if (phase === "renamed" && failures === 0) return startOver(csiAddress, 1);
+    if (phase === "renamed" && failures === 0) return vacate(1);
     const waitMs = backoffMs(BACKOFF.failedDriver, failures);
     log.info(WHY_LATER[phase], { csiAddress, after: `${waitMs / 1000}s` });
-    timer = setTimeout(startOver, waitMs, csiAddress, failures + 1);
+    timer = setTimeout(vacate, waitMs, failures + 1);
   };
 
   const leave = (reason: string) => {
     if (signal.aborted || phase === "leaving") return;
     clearTimeout(timer);
     log.info("CSI driver has gone", { csiAddress, reason });
-    if (phase !== "serving") return onLeft(csiAddress);
+    if (phase !== "serving") return vacate();
     phase = "leaving";
     registration.close().catch(() => {}); // It never rejects.
   };

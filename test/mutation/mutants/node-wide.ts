@@ -34,16 +34,16 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
       ],
       "a directory and a link to it are two drivers": ["?.file === file)", "=== sockets.get(csiAddress))"],
       "a driver that failed and went away has a place for ever, and is not registered when it is back":
-        '    if (phase !== "serving") return onLeft(csiAddress);\n',
+        '    if (phase !== "serving") return vacate();\n',
       "a driver with ever other names is registered at each restart":
         '      if (phase === "renamed") return;\n',
       "a driver that failed is not tried again": [
-        "setTimeout(startOver, waitMs, ",
+        "setTimeout(vacate, waitMs, ",
         "setTimeout(() => {}, waitMs, ",
       ],
       "a driver that left and is back in the same moment is not registered": [
-        "      joinAll();\n    },\n  };",
-        "    },\n  };",
+        "if (failuresNow === undefined) joinAll();\n      else join",
+        "if (failuresNow !== undefined) join",
       ],
       "a driver whose folder goes stays registered": [
         'place.leave("its directory is gone")',
