@@ -45,18 +45,6 @@ test("a directory and a symbolic link to it have one driver; the link takes over
   expect(started.log.all(TAKEN)).toEqual([]);
 });
 
-test("a registration directory that comes later is used at once, as it is when it was away for a moment", async () => {
-  rmSync(node.pluginRegistrationPath, { recursive: true });
-  await node.driver("a.csi");
-  await using started = await startTestFleet(node);
-  await started.log.when("Failed to listen on socket");
-  await started.state("a.csi", "publishing");
-  expect(started.fleet.all[0]?.status().trouble).toMatchObject({ kind: "not-published" });
-  mkdirSync(node.pluginRegistrationPath);
-  await started.register("a.csi");
-  expect(started.fleet.all[0]?.status().trouble).toBeUndefined();
-});
-
 describe("what befalls one driver", () => {
   test("one that takes no connections is in trouble until it answers", async () => {
     mkdirSync(node.at("plugins", "a.csi"));

@@ -22,6 +22,8 @@ const files = () => readdirSync(node.pluginRegistrationPath);
 
 test("resolves when kubelet finds the socket, and is ready when kubelet has registered the driver", async () => {
   await using registration = await start();
+  const { pluginRegistrationPath } = node;
+  expect(registration).toMatchObject({ name, endpoint: ENDPOINT, pluginRegistrationPath });
   expect(lstatSync(node.socketPath(name)).isSocket()).toBe(true);
 
   expect(await registerOnce(node.socketPath(name))).toEqual(PLUGIN_INFO);
@@ -54,9 +56,13 @@ test.each<[Partial<CsiOptions>, string, string]>([
 );
 
 describe("ready", () => {
-  test("rejects with kubelet's words when it refuses, and all is over by then", () =>
+  test("rejects with kubelet's words when it refuses, and all is over by then, also loops over its events", () =>
     expectNothingLeft(async () => {
       const registration = await start({ onRegistrationFailure: "end" });
+      const states: string[] = [];
+      const telling = (async () => {
+        for await (const { change } of registration.iterate("state-changed")) states.push(change.to);
+      })();
       await registerOnce(node.socketPath(name), "no such\u202e node");
       await expect(registration.ready).rejects.toMatchObject({
         code: "REFUSED",
@@ -67,6 +73,8 @@ describe("ready", () => {
         reason: "no such\u202e node",
         error: { code: "REFUSED" },
       });
+      await telling;
+      expect(states).toEqual(["asked", "refused", "stopping", "stopped"]);
       expect(files()).toEqual([]);
     }));
 
@@ -118,23 +126,6 @@ test("ended by its signal while it starts, it rejects with ABORTED", () =>
     await expect(starting).rejects.toMatchObject({ code: "ABORTED" });
     expect(files()).toEqual([]);
   }));
-
-test("says what it is of, and tells its events to loops, of which they are the end", async () => {
-  const registration = await start({ timeoutMs: 500, onRegistrationFailure: "end" });
-  expect(registration).toMatchObject({
-    name,
-    endpoint: ENDPOINT,
-    pluginRegistrationPath: node.pluginRegistrationPath,
-  });
-  const states: string[] = [];
-  const telling = (async () => {
-    for await (const { change } of registration.iterate("state-changed")) states.push(change.to);
-  })();
-  await registerOnce(node.socketPath(name), "no");
-  await registration.closed;
-  await telling;
-  expect(states).toEqual(["asked", "refused", "stopping", "stopped"]);
-});
 
 const FAILED = "A listener to events failed";
 

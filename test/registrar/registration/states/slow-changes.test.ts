@@ -2,7 +2,7 @@ import { chmodSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, symlink
 import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../../support/controlled-waits";
-import { dialRegistration, registerOnce } from "../../../support/dial-registration";
+import { dialRegistration } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
@@ -63,22 +63,6 @@ test("a kubelet that asked and then says nothing for too long is waited for no m
   nowMs += TOO_LONG_MS;
   await waits.end(LOOK_EVERY_MS);
   await eventually(() => expect(publications(started)).toHaveProperty(["socket-gone"], 1));
-});
-
-test("a peer that is not to be found is looked for again after half a minute, by publishing our socket", async () => {
-  await using started = await (await loading).startListening(node, { onRegistrationFailure: "retry" });
-  await registerOnce(
-    node.socketPath(name),
-    "Another driver with the same name is already registered with a higher supported version",
-  );
-  await started.log.when(
-    "Kubelet has registered the driver by a socket that cannot be found, trying again later",
-  );
-  expect(started.registrar.status().state).toBe("standby");
-  expect(await started.registrar.selfCheck()).toEqual({ kind: "ok" });
-  await waits.end(30_000);
-  await started.state("listening");
-  await started.accept();
 });
 
 test("while a driver is registered, the dot-sockets that killed starts left are removed", async () => {

@@ -173,6 +173,8 @@ describe("kubelet says that the driver is registered already", () => {
     await started.log.when(
       "Kubelet has registered the driver by a socket that cannot be found, trying again later",
     );
+    expect(started.registrar.status().state).toBe("standby");
+    expect(await started.registrar.selfCheck()).toEqual({ kind: "ok" });
     // Nor is one of these the dead socket by which kubelet may have it; after a wait, that one is where we publish.
     expect(node.visibleFiles()).not.toContain("x.csi-reg.sock");
     await leaveDeadSocket(node.socketPath("x.csi-_abc"));
