@@ -9,7 +9,6 @@ import {
   socketPathKind,
 } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
-import type { Resolved, ResolvedStartOptions } from "../options/start-options";
 import { COMMON_OPTIONS, type CommonOptions } from "../registrar/model/options";
 
 /** The options of a CSI driver in this process. */
@@ -31,8 +30,6 @@ export interface CsiServingOptions extends CommonOptions {
   readonly graceMs?: number | undefined;
 }
 
-export type ResolvedCsiServingOptions = Resolved<CsiServingOptions>;
-
 const interceptors = listOf(callbackOf<ServerInterceptor>());
 
 /** Checks only what grpc-js would fail with at the first call, outside of any caller. */
@@ -43,9 +40,7 @@ const serverOptions = kindOf<ServerOptions>("an object with options of grpc-js' 
   return { ...others, interceptors: [...interceptors.read(list, `${name}: interceptors`)] };
 });
 
-export function resolveServingOptions(
-  options: CsiServingOptions,
-): ResolvedCsiServingOptions & ResolvedStartOptions {
+export function resolveServingOptions(options: CsiServingOptions) {
   const given = readOptions("serveCsiDriver", options, {
     csiAddress: required(socketPathKind),
     endpoint: optional(hostSocketPath),

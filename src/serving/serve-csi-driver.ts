@@ -13,7 +13,7 @@ import type { Registration } from "../registrar/registration/registration";
 import { registerPlugin } from "../registrar/start-registration";
 import { warnIfUnheard } from "../registrar/warn-if-unheard";
 import { type KeptSocket, keepListening } from "./driver-socket";
-import { type CsiServingOptions, type ResolvedCsiServingOptions, resolveServingOptions } from "./options";
+import { type CsiServingOptions, resolveServingOptions } from "./options";
 
 /** A CSI driver that is served, and its registration. */
 export interface ServedCsiDriver extends Registration {
@@ -79,7 +79,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     answerByPromises(server);
     refusePromise(resolved.addServices(server));
     socket = await keepListening(resolved.csiAddress, driver.accept, logger);
-    identity = await askIdentity(resolved, signal);
+    identity = await askIdentity(resolved.csiAddress, signal);
     const { name } = identity;
     refuseDriversOwn(registrationSocketPath(resolved.pluginRegistrationPath, name), resolved.csiAddress);
     const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs, onEvent } = resolved;
@@ -150,10 +150,7 @@ function refusePromise(returned: unknown): void {
 }
 
 /** A driver that does not answer on its socket must not be registered. */
-async function askIdentity(
-  { csiAddress }: ResolvedCsiServingOptions,
-  signal: AbortSignal | undefined,
-): Promise<PluginIdentity> {
+async function askIdentity(csiAddress: string, signal: AbortSignal | undefined): Promise<PluginIdentity> {
   const client = createUnixClient(csiAddress);
   try {
     const bounds = { timeoutMs: NAME_WITHIN_MS, signal };

@@ -1,12 +1,7 @@
 import type { EventOf } from "../base/event-source";
 import { milliseconds, type OptionKind, wholeNumber } from "../options/option-kinds";
-import { type OptionTable, optional } from "../options/read-options";
-import {
-  type Resolved,
-  type ResolvedStartOptions,
-  START_OPTIONS,
-  type StartOptions,
-} from "../options/start-options";
+import { optional } from "../options/read-options";
+import { START_OPTIONS, type StartOptions } from "../options/start-options";
 import { WAIT_TIMEOUT_MS } from "./event-stream";
 
 /** What both simulated parts take. */
@@ -17,15 +12,11 @@ export interface SimulatorOptions<Fault> extends StartOptions {
   readonly waitTimeoutMs?: number | undefined;
 }
 
-export function simulatorOptions<Fault>(
-  faults: OptionKind<readonly Fault[]>,
-): OptionTable<Resolved<SimulatorOptions<Fault>> & ResolvedStartOptions> {
-  return {
-    faults: optional(faults, []),
-    waitTimeoutMs: optional(milliseconds(), WAIT_TIMEOUT_MS),
-    ...START_OPTIONS,
-  };
-}
+export const simulatorOptions = <Fault>(faults: OptionKind<readonly Fault[]>) => ({
+  faults: optional(faults, []),
+  waitTimeoutMs: optional(milliseconds(), WAIT_TIMEOUT_MS),
+  ...START_OPTIONS,
+});
 
 export const faultTimes = optional(wholeNumber(0, Number.MAX_SAFE_INTEGER));
 

@@ -10,7 +10,7 @@ import {
   wholeNumber,
 } from "../../options/option-kinds";
 import { type OptionTable, optional, readOptions, required, variant } from "../../options/read-options";
-import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
+import type { Resolved } from "../../options/start-options";
 import { faultTimes, type SimulatorOptions, simulatorOptions } from "../simulator-options";
 
 /** The methods that a simulated CSI driver answers. */
@@ -88,8 +88,6 @@ export interface CsiDriverOptions extends CsiDriverAnswers, SimulatorOptions<Csi
   readonly listenAfterMs?: number | undefined;
 }
 
-export type ResolvedCsiDriverOptions = Resolved<CsiDriverOptions>;
-
 const method = required(oneOf(CSI_METHODS));
 
 export const FAILURE_CODES = Object.keys(status).filter(
@@ -105,7 +103,7 @@ export const CSI_DRIVER_FAULTS: OptionKind<readonly CsiDriverFault[]> = listOf(
   }),
 );
 
-export type ResolvedCsiDriverAnswers = Pick<ResolvedCsiDriverOptions, keyof CsiDriverAnswers>;
+export type ResolvedCsiDriverAnswers = Pick<Resolved<CsiDriverOptions>, keyof CsiDriverAnswers>;
 
 export const DEFAULT_ANSWERS: ResolvedCsiDriverAnswers = {
   vendorVersion: "1.0.0",
@@ -124,9 +122,7 @@ export const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<Reso
   nodeCapabilities: optional(listOf(oneOf(NODE_CAPABILITIES)), otherwise.nodeCapabilities),
 });
 
-export function resolveCsiDriverOptions(
-  options: CsiDriverOptions,
-): ResolvedCsiDriverOptions & ResolvedStartOptions {
+export function resolveCsiDriverOptions(options: CsiDriverOptions) {
   return readOptions("startCsiDriver", options, {
     csiAddress: required(socketPathKind),
     name: required(textKind),

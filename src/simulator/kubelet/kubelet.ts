@@ -178,7 +178,7 @@ function followDrivers(events: EventStream<KubeletEvent>) {
 }
 
 function startKubeletProcess(
-  { pluginRegistrationPath, nodeName, version, simulated }: ResolvedKubeletOptions,
+  { pluginRegistrationPath, nodeName, version, simulated }: Omit<ResolvedKubeletOptions, "signal" | "logger">,
   surroundings: Omit<KubeletContext, "call" | "signal">,
 ) {
   const { emit } = surroundings;

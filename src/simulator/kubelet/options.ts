@@ -1,9 +1,4 @@
-import {
-  type KubeletVersion,
-  NEWEST_SIMULATED,
-  type SimulatedVersion,
-  simulatedVersion,
-} from "../../kubelet-rules/versions";
+import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
 import {
   directoryPath,
   kindOf,
@@ -15,7 +10,6 @@ import {
   valuesByKey,
 } from "../../options/option-kinds";
 import { optional, optionsOf, readOptions, required, variant } from "../../options/read-options";
-import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
 import { faultTimes, type SimulatorOptions, simulatorOptions } from "../simulator-options";
 
 /** Something that a simulated kubelet does wrong, or against the plugin, on request. */
@@ -85,11 +79,7 @@ export interface KubeletTimings {
   readonly backoffMaxMs: number;
 }
 
-export interface ResolvedKubeletOptions extends Omit<Resolved<KubeletOptions>, "reconcilePeriodMs"> {
-  /** What is simulated for `version`. */
-  readonly simulated: SimulatedVersion;
-  readonly timings: KubeletTimings;
-}
+export type ResolvedKubeletOptions = ReturnType<typeof resolveKubeletOptions>;
 
 export const kubeletVersion = kindOf('a kubelet\'s version from 1.13 on, such as "1.30"', (given) =>
   typeof given === "string" && simulatedVersion(given) !== undefined ? (given as KubeletVersion) : undefined,
@@ -124,9 +114,7 @@ export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
   }),
 );
 
-export function resolveKubeletOptions(
-  options: KubeletOptions,
-): ResolvedKubeletOptions & ResolvedStartOptions {
+export function resolveKubeletOptions(options: KubeletOptions) {
   const given = readOptions("startKubelet", options, {
     pluginRegistrationPath: required(directoryPath),
     nodeName: optional(textKind, "node-1"),
@@ -140,6 +128,7 @@ export function resolveKubeletOptions(
   return {
     ...rest,
     nodeLabels: given.nodeLabels ?? { "kubernetes.io/hostname": given.nodeName },
+    /** What is simulated for `version`. */
     simulated: simulatedVersion(given.version) ?? NEWEST_SIMULATED,
     timings: { ...others, reconcilePeriodMs },
   };
