@@ -70,12 +70,8 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
 const STRANGER_MS = 300;
 
 /** Resolves when `isDecided`, when all have answered, or after `limitMs`; with whether it is decided. */
-function until(
-  isDecided: () => boolean,
-  asking: readonly Promise<unknown>[],
-  limitMs: number,
-): Promise<boolean> {
-  return new Promise((resolve, reject) => {
+function until(isDecided: () => boolean, asking: readonly Promise<unknown>[], limitMs: number) {
+  return new Promise<boolean>((resolve, reject) => {
     const look = () => isDecided() && resolve(true);
     const end = () => resolve(isDecided());
     look();

@@ -111,11 +111,7 @@ function checksOf(
  * Reports as Kubernetes' own health paths: `ok`, or with `?verbose` and after a failure one line for each check.
  * `?exclude=NAME` leaves a check out, `?require=NAME` counts an informative one.
  */
-export async function runChecks(
-  path: string,
-  checks: readonly HealthCheck[],
-  query: URLSearchParams,
-): Promise<{ readonly passed: boolean; readonly body: string }> {
+export async function runChecks(path: string, checks: readonly HealthCheck[], query: URLSearchParams) {
   const [exclude, require] = [query.getAll("exclude"), query.getAll("require")];
   const lines: string[] = [];
   // Names, reasons and queries contain texts of drivers, kubelet and clients.

@@ -2,13 +2,9 @@ import { type IncomingMessage, request as requestInClear } from "node:http";
 import { type RequestOptions, request as requestOverTls } from "node:https";
 
 /** Sends a request over TLS, or in clear text over the unix socket `socketPath`. Resolves with the head of the answer. */
-export function sendRequest(
-  options: RequestOptions,
-  signal: AbortSignal,
-  body?: unknown,
-): Promise<IncomingMessage> {
+export function sendRequest(options: RequestOptions, signal: AbortSignal, body?: unknown) {
   const request = options.socketPath === undefined ? requestOverTls : requestInClear;
-  return new Promise((resolve, reject) => {
+  return new Promise<IncomingMessage>((resolve, reject) => {
     request({ ...options, signal }, resolve)
       .once("upgrade", (_response, socket) => {
         socket.destroy();

@@ -49,13 +49,9 @@ export function limitRepeats(sink: LogSink): LogSink {
  * Makes a warning that clients can cause, but not turn into a flood: the first one is written at once, then at most one in
  * `intervalMs`, which says in `sinceLast` how many it stands for.
  */
-export function createPacedWarning(
-  log: Logger,
-  message: string,
-  intervalMs?: number,
-): (fields: LogFields) => void {
+export function createPacedWarning(log: Logger, message: string, intervalMs?: number) {
   const pace = createPace(intervalMs);
-  return (fields) => {
+  return (fields: LogFields): void => {
     const leftOut = pace();
     if (leftOut !== undefined)
       log.warn(message, leftOut > 0 ? { ...fields, sinceLast: leftOut + 1 } : fields);
