@@ -37,10 +37,10 @@ type DriverStartContext = Pick<RegistrationParts, "log" | "signal"> & Pick<Drive
 /** The same with any text as `endpoint`: like the official registrar, it leaves the judgement to kubelet. */
 export function startDriverRegistration(
   options: ResolvedRegistrarOptions,
-  { signal, log: parentLog, admit }: DriverStartContext,
+  { signal, log: parentLog, ...follow }: DriverStartContext,
 ): Registration {
   const log = parentLog.named("registrar");
   const events = createRegistrarEvents(log);
-  const driver = createDriverEvents(options, { log, events, admit });
+  const driver = createDriverEvents(options, { log, events, ...follow });
   return startRegistrationLoop(options, { driver, events, log, signal });
 }

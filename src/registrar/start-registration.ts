@@ -40,9 +40,9 @@ export async function registerPlugin(
   options: RegistrationOptions,
   told: Omit<PluginIdentity, "name">,
 ): Promise<Registration> {
-  const { signal, logger, name, ...resolved } = resolveRegistrationOptions(options);
+  const { signal, logger, name, ...rest } = resolveRegistrationOptions(options);
   const log = logger.named("start-registration");
-  admitPluginName(resolved.type, name, log);
+  admitPluginName(rest.type, name, log);
   refuseAborted("the registration", signal);
   const events = createRegistrarEvents(log);
   const published = new Promise<undefined>((resolve) => {
@@ -53,10 +53,7 @@ export async function registerPlugin(
     follow: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
     status: () => ({ identity, connected: true, trouble: undefined }),
   };
-  const registration = startRegistrationLoop(
-    { ...resolved, isNodeWide: false },
-    { driver, events, log, signal },
-  );
+  const registration = startRegistrationLoop({ ...rest, isNodeWide: false }, { driver, events, log, signal });
   const ended = await Promise.race([published, registration.closed]);
   if (ended) throw errorOf(ended, signal?.reason);
   return registration;

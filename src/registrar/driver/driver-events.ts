@@ -15,9 +15,7 @@ export interface DriverEventsContext {
   readonly log: Logger;
   readonly events: EventSource<RegistrarEvent>;
   /** Resolves when the driver may be registered under this name; a rename starts over. @default at once */
-  readonly admit?:
-    | ((name: string, log: Logger, onWithheld: (why: DriverTrouble) => void) => Promise<void>)
-    | undefined;
+  readonly admit?: (name: string, log: Logger, onWithheld: (why: DriverTrouble) => void) => Promise<void>;
 }
 
 /**
