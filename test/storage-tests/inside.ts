@@ -85,13 +85,9 @@ async function breakThings(cluster: Cluster, signal: AbortSignal): Promise<void>
     for (const { containerID, state } of await registrarsOf(cluster))
       if (containerID && state.running) await node.killContainer(containerID);
   };
-  const restartKubelet = async () => {
-    await node.kubelet.kill();
-    await node.kubelet.start();
-  };
   if (plan.breaking === "sockets") await each(4_000, signal, removeSockets);
   if (plan.breaking === "restarts")
-    await Promise.all([each(30_000, signal, killRegistrars), each(120_000, signal, restartKubelet)]);
+    await Promise.all([each(30_000, signal, killRegistrars), each(120_000, signal, node.kubelet.restart)]);
 }
 
 async function watchRegistrars(cluster: Cluster, signal: AbortSignal): Promise<void> {

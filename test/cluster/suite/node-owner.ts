@@ -34,8 +34,7 @@ test(
     await apply([{ apiVersion: "v1", kind: "Node", metadata: { name, labels, annotations }, spec }]);
     await conditionIs("False CSINodeOfDeletedNode", NOTICED_WITHIN_MS);
 
-    await kubelet.kill();
-    await kubelet.start();
+    await kubelet.restart();
     await keptUp(kubelet);
     await untilListed(NAME);
     const csiNode = await get<Owned>(`/apis/storage.k8s.io/v1/csinodes/${nodeName}`);

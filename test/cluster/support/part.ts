@@ -30,6 +30,10 @@ export async function startPart(
     signal("SIGKILL");
     await life.exited;
   }
+  async function start(): Promise<void> {
+    await life.exited;
+    life = await live();
+  }
   /** SIGTERM, and SIGKILL if that does not help within 10 s; resolves when it ended. */
   async function close(): Promise<void> {
     const forced = setTimeout(() => signal("SIGKILL"), 10_000);
@@ -46,10 +50,8 @@ export async function startPart(
       return life.exited;
     },
     kill,
-    start: async (): Promise<void> => {
-      await life.exited;
-      life = await live();
-    },
+    start,
+    restart: () => kill().then(start),
     close,
     [Symbol.asyncDispose]: close,
   };

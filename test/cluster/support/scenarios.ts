@@ -10,7 +10,6 @@ import {
   registrationSocketOf,
   TOPOLOGY_KEY,
 } from "./objects";
-import type { Part } from "./part";
 import type { Player, Role, Scenario } from "./play";
 import type { Change, Stage } from "./stage";
 
@@ -96,11 +95,6 @@ const cutPower: Cause = async (_players, { node }) => {
   return performance.now();
 };
 
-async function killAndStart(part: Part): Promise<void> {
-  await part.kill();
-  await part.start();
-}
-
 /** An update whose pods overlap, with a driver that leaves or removes the socket of its successor. */
 function surge(title: string, flag: "--leave-socket" | "--remove-socket"): Scenario {
   const change: Change = (daemonSet) => {
@@ -168,8 +162,8 @@ export const SCENARIOS: readonly Scenario[] = [
   surge("update with maxSurge: 1, the old driver removes the new one's socket", "--remove-socket"),
   swap(OFFICIAL, OURS),
   swap(OURS, OFFICIAL),
-  fault("kubelet killed and started", (_players, { node }) => killAndStart(node.kubelet)),
-  fault("containerd killed and started", (_players, { node }) => killAndStart(node.containerd)),
+  fault("kubelet killed and started", (_players, { node }) => node.kubelet.restart()),
+  fault("containerd killed and started", (_players, { node }) => node.containerd.restart()),
   fault("power cut, dead sockets left, from kubelet's health on", cutPower, {
     ours: { comesBack: true },
   }),
@@ -194,6 +188,6 @@ export const SCENARIOS: readonly Scenario[] = [
     limitMs: 30_000,
     ours: { comesBack: false },
     // kubelet writes it anew when it starts, and lists what it registers then.
-    undo: (cluster) => killAndStart(cluster.node.kubelet),
+    undo: (cluster) => cluster.node.kubelet.restart(),
   }),
 ];
