@@ -43,6 +43,8 @@ test.each(CONTESTANTS)(
       await last.apply(withoutSidecar);
       await rolledOut(last.plugin.daemonSet);
       await untilListed();
+      // Until its pod has been ready for minReadySeconds: the DaemonSet controller plans one later look, not a second one.
+      await rolledOut("csi-registrar");
       await apply([nodeWide("2")]);
       await rolledOut("csi-registrar");
       await untilListed();
