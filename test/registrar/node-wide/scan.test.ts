@@ -3,14 +3,7 @@ import fs, { linkSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } f
 import { dirname } from "node:path";
 import fc from "fast-check";
 import { segmentsOf } from "../../../src/host-path/path-pattern";
-import {
-  diff,
-  NOTHING,
-  rootOf,
-  type Scan,
-  scan,
-  socketsFitting,
-} from "../../../src/registrar/node-wide/scan";
+import { diff, NOTHING, type Scan, scan, socketsFitting } from "../../../src/registrar/node-wide/scan";
 import { idOf } from "../../../src/unix/files";
 import { eachTest } from "../../support/each-test";
 import { leaveDeadSocket } from "../../support/foreign-socket";
@@ -20,14 +13,6 @@ import { createTempFolder } from "../../support/temp-folder";
 const folder = eachTest(createTempFolder);
 
 const patternOf = (path: string) => ({ segments: segmentsOf(path) });
-
-test.each([
-  ["/plugins/*/csi.sock", "/plugins"],
-  ["/*/csi.sock", "/"],
-  ["/plugins/csi.sock", "/plugins"],
-])("the directory of %s without a star is %s", (path, root) => {
-  expect(rootOf(patternOf(path))).toBe(root);
-});
 
 /** The sockets of a scan by path, and which file each is. */
 const socketsOf = ({ sockets }: Scan) =>
