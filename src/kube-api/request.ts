@@ -17,10 +17,7 @@ export function sendRequest(options: RequestOptions, signal: AbortSignal, body?:
 }
 
 /** Reads an answer to its end. Undefined if it has more than `maxBytes`: then the connection is destroyed. */
-export async function readBody(
-  response: AsyncIterable<Buffer>,
-  maxBytes: number,
-): Promise<Buffer | undefined> {
+export async function readBody(response: AsyncIterable<Buffer>, maxBytes: number) {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response) {

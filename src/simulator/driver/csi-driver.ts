@@ -217,11 +217,7 @@ function createHandlers(
   return Object.fromEntries(CSI_METHODS.map((method) => [method, handlerOf(method)]));
 }
 
-async function misbehave(
-  method: CsiMethod,
-  faults: FaultScript<CsiDriverFault>,
-  peerGone: AbortSignal,
-): Promise<void> {
+async function misbehave(method: CsiMethod, faults: FaultScript<CsiDriverFault>, peerGone: AbortSignal) {
   const here = (fault: { readonly method: CsiMethod }) => fault.method === method;
   const slow = faults.take("slow", here);
   if (slow && !(await pause(slow.delayMs, peerGone))) throw new Error("the caller gave up");

@@ -1,13 +1,4 @@
-export interface LogLine {
-  readonly severity: "I" | "W" | "E";
-  readonly pid: number;
-  /** `csi-driver.ts:12`. */
-  readonly caller: string;
-  readonly message: string;
-  /** Values without their quotes. */
-  readonly fields: Readonly<Record<string, string>>;
-  readonly text: string;
-}
+export type LogLine = NonNullable<ReturnType<typeof parseLogLine>>;
 
 const HEADER =
   /^(?<severity>[IWE])(?:0[1-9]|1[0-2])[0-3]\d \d\d:\d\d:\d\d\.\d{6} +(?<pid>\d+) (?<caller>[\w.-]+:\d+)\] /;
@@ -15,7 +6,7 @@ const QUOTED = /"(?:[^"\\]|\\.)*"/y;
 const FIELD = / (?<key>[^ ="]+)=(?<value>"(?:[^"\\]|\\.)*"|\S*)/y;
 
 /** Reads a line of the log; undefined for any other text, and for a line with anything behind its last field. */
-export function parseLogLine(text: string): LogLine | undefined {
+export function parseLogLine(text: string) {
   const header = HEADER.exec(text);
   if (header === null) return undefined;
   QUOTED.lastIndex = header[0].length;
@@ -32,10 +23,12 @@ export function parseLogLine(text: string): LogLine | undefined {
   }
   const { severity, pid, caller = "" } = header.groups ?? {};
   return {
-    severity: severity as LogLine["severity"],
+    severity: severity as "I" | "W" | "E",
     pid: Number(pid),
+    /** `csi-driver.ts:12`. */
     caller,
     message: unquote(message),
+    /** Values without their quotes. */
     fields,
     text,
   };

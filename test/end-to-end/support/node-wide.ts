@@ -44,10 +44,6 @@ export function driverFoldersOf(node: TestNode) {
 }
 
 /** Resolves when kubelet registers all of these, for the nth time each. */
-export async function allRegistered(
-  kubelet: SimulatedKubelet,
-  names: readonly string[],
-  nth = 1,
-): Promise<void> {
+export async function allRegistered(kubelet: SimulatedKubelet, names: readonly string[], nth = 1) {
   await Promise.all(names.map((driverName) => registered(kubelet, { driverName, nth })));
 }

@@ -8,10 +8,7 @@ export const DRIVER = "disk.csi.example.com";
 
 type State = ObservedRegistration["state"];
 
-export const registrationIn = (
-  state: State,
-  driverName: string | undefined = DRIVER,
-): ObservedRegistration => ({
+export const registrationIn = (state: State, driverName: string | undefined = DRIVER) => ({
   driverName,
   state,
   registeredAtMs: state === "registered" ? Date.now() : undefined,
