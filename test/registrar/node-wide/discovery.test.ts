@@ -214,7 +214,7 @@ async function withoutEvents(
   await running;
 }
 
-test("what inotify misses is found by a look every 5 s", () =>
+test("what inotify misses is found by a poll every 5 s", () =>
   withoutEvents(async (waits, found) => {
     await eventually(() => expect(waits.pending()).toContain(5_000));
     await makeSocket("a", "csi.sock");

@@ -7,7 +7,7 @@ import { eventually } from "../../support/eventually";
 import type { startTestFleet as startFleet } from "../../support/fleet-node";
 import { expectNothingLeft } from "../../support/resources";
 
-// Without its net, the look every 5 s: everything must be noticed when it happens.
+// Without its net, the poll every 5 s: everything must be noticed when it happens.
 controlWaits({ fromMs: 5_000 });
 const loading = import("../../support/fleet-node");
 const startTestFleet = async (...given: Parameters<typeof startFleet>) =>

@@ -10,7 +10,7 @@ import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-so
 import { identityOf } from "../../../support/identity-of";
 import type { startListening } from "../../../support/registrar-node";
 
-// Without its net, the look every 5 s: everything must be noticed when it happens.
+// Without its net, the poll every 5 s: everything must be noticed when it happens.
 const waits = controlWaits({ fromMs: 300 });
 const loading = import("../../../support/registrar-node");
 

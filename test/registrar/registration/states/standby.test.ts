@@ -15,7 +15,7 @@ import { createOwnedSocket } from "../../../support/owned-socket";
 import { recordLog } from "../../../support/recorded-log";
 import { stateNamed } from "../../../support/registration-states";
 
-// Without its net, the look every 5 s: everything must be noticed when it happens.
+// Without its net, the poll every 5 s: everything must be noticed when it happens.
 const waits = controlWaits({ fromMs: 300 });
 const loading = import("../../../support/registrar-node");
 
