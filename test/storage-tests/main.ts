@@ -38,6 +38,8 @@ with our image under the official registrar's name. Needs root on Linux; builds 
   --write              writes what the file of --outcomes has into docs/measurements.md
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, for --registrar official; built from its module's branch without it
+  E2E_PROGRAMS=DIRECTORY    programs in place of those that are built from modules, linked statically and named as their images:
+                            hostpathplugin, livenessprobe, csi-provisioner, ...
   IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
 `;
 const SECONDS_PER_TEST = 40;
