@@ -19,7 +19,10 @@ const SETUPS: readonly Setup[] = [
     ]),
     ...PAIRS.map((ours) => ({ kubeletForgets, ours, officials: 0, faults: 1 })),
   ]),
-  ...POLICIES.map((one) => ({ kubeletForgets: true, ours: [one], officials: 0, faults: 3, deadFile: true })),
+  ...POLICIES.flatMap((one): Setup[] => [
+    { kubeletForgets: true, ours: [one], officials: 0, faults: 3, deadFile: true },
+    { kubeletForgets: true, ours: [one], officials: 1, faults: 2 },
+  ]),
   { kubeletForgets: true, ours: ["node-wide", "node-wide"], officials: 0, faults: 2 },
   { kubeletForgets: true, ours: ["retry", "retry"], officials: 0, faults: 2 },
 ];
