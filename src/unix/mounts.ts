@@ -26,7 +26,7 @@ const LOCAL = /^(?:btrfs|ext[234]|f2fs|overlay|ramfs|rootfs|tmpfs|xfs|zfs)$/;
 export const isLocal = ({ fileSystem }: Pick<Mount, "fileSystem">): boolean => LOCAL.test(fileSystem);
 
 /** What was read last, and means: the table rarely changes, and is read every 5 s. */
-const latest = { text: "", mounts: [] as readonly Mount[] };
+const latest: { text?: string; mounts?: readonly Mount[] } = {};
 
 /**
  * The mounts of this process' namespace, the very same array as long as they are the same; undefined where the system does
@@ -34,9 +34,9 @@ const latest = { text: "", mounts: [] as readonly Mount[] };
  */
 export function readMounts(procfs = "/proc"): readonly Mount[] | undefined {
   const text = attempt(() => readFileSync(join(procfs, "self", "mountinfo"), "utf8"));
-  if (text !== undefined && text !== latest.text)
-    Object.assign(latest, { text, mounts: parseMountinfo(text) });
-  return text === undefined ? undefined : latest.mounts;
+  if (text === undefined) return undefined;
+  if (text !== latest.text) Object.assign(latest, { text, mounts: parseMountinfo(text) });
+  return latest.mounts;
 }
 
 export function parseMountinfo(text: string): readonly Mount[] {

@@ -1,4 +1,13 @@
-import { mountPlaceOf, parseMountinfo } from "../../src/unix/mounts";
+import { mkdirSync, writeFileSync } from "node:fs";
+import {
+  canHang,
+  isLocal,
+  mountPlaceOf,
+  onFileSystem,
+  parseMountinfo,
+  readMounts,
+} from "../../src/unix/mounts";
+import { createTempFolder } from "../support/temp-folder";
 
 const CONTAINER = parseMountinfo(
   [
@@ -42,4 +51,34 @@ test.each([
 ])("a line that lacks something is passed over: %s", (line) => {
   expect(parseMountinfo(line)).toEqual([]);
   expect(mountPlaceOf("/csi", [])).toBeUndefined();
+});
+
+test("the table is the same array until it changes, and undefined where the system does not tell", async () => {
+  await using procfs = await createTempFolder();
+  mkdirSync(procfs.at("self"));
+  const tables = ["1 0 8:1 / /a rw - ext4 x rw", "1 0 8:1 / /b rw - ext4 x rw"].map((text) => {
+    writeFileSync(procfs.at("self/mountinfo"), text);
+    expect(readMounts(procfs.path)).toBe(readMounts(procfs.path));
+    return readMounts(procfs.path);
+  });
+  expect(tables).toMatchObject([[{ mountPoint: "/a" }], [{ mountPoint: "/b" }]]);
+  expect(readMounts("/nowhere")).toBeUndefined();
+});
+
+test.each([
+  ["nfs4", true, false],
+  ["fuse.sshfs", true, false],
+  ["ext4", false, true],
+  ["devtmpfs", false, false],
+  ["overlayfs", false, false],
+])("whether %s can hang, and is local", (fileSystem, hangs, local) => {
+  expect([canHang({ fileSystem }), isLocal({ fileSystem })]).toEqual([hangs, local]);
+});
+
+test.each([
+  [undefined, ""],
+  ["/a", ""],
+  ["/data/a", " (/data/a on its file system)"],
+])("/a, which is %s on its file system", (onHost, text) => {
+  expect(onFileSystem("/a", onHost)).toBe(text);
 });

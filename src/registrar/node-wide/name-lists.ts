@@ -30,9 +30,9 @@ function parseAllowed(entry: string) {
 }
 
 /** Throws INVALID_OPTION for an entry without a meaning. */
-export function checkNameLists({ allow = [], deny = [] }: NameLists): void {
-  for (const entry of allow) parseAllowed(entry);
-  const withPath = deny.find((entry) => entry.includes("="));
+export function checkNameLists({ allow, deny }: NameLists): void {
+  allow?.forEach(parseAllowed);
+  const withPath = deny?.find((entry) => entry.includes("="));
   if (withPath !== undefined)
     throw invalidOption(
       `denied driver ${quoteText(withPath)}: a name is denied at every path, give it alone`,
@@ -40,17 +40,17 @@ export function checkNameLists({ allow = [], deny = [] }: NameLists): void {
 }
 
 /** Every name that the lists allow; undefined if they do not name each one. */
-export function allowedNames({ allow, deny = [] }: NameLists): readonly string[] | undefined {
+export function allowedNames({ allow, deny }: NameLists): readonly string[] | undefined {
   const names = allow?.map((entry) => parseAllowed(entry).name);
   if (names === undefined || names.includes(NAME_IN_PATH)) return undefined;
-  return [...new Set(names)].filter((name) => !deny.includes(name));
+  return [...new Set(names)].filter((name) => !deny?.includes(name));
 }
 
 /** Why the lists exclude a driver of this name behind this socket; undefined if they do not. */
 export function whyUnwanted(
   name: string,
   socketPath: string,
-  { allow, deny = [] }: NameLists = {},
+  { allow, deny }: NameLists = {},
 ): string | undefined {
   const allowed = allow?.map(parseAllowed);
   const isAllowed = ({ name: allowedName, pattern }: ReturnType<typeof parseAllowed>) => {
@@ -62,5 +62,5 @@ export function whyUnwanted(
     return allowed.some((one) => one.name === name)
       ? "its name is allowed at another path only"
       : "it is not among those allowed";
-  return deny.includes(name) ? "it is among those denied" : undefined;
+  return deny?.includes(name) ? "it is among those denied" : undefined;
 }

@@ -33,8 +33,9 @@ test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
       { kind: "driver-answered", identity, awayMs: undefined },
       { kind: "driver-lost" },
       { kind: "driver-answered", identity, awayMs: 5 },
+      { kind: "driver-answered", identity, awayMs: 5 },
     ],
-    { driverReconnects: 1 },
+    { driverReconnects: 2 },
   ],
   [
     "what happens under the driver's present name",

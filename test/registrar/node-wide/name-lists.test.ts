@@ -7,6 +7,7 @@ const ELSEWHERE = "its name is allowed at another path only";
 
 test.each<[string, string, string | undefined]>([
   [A, at("other"), undefined],
+  ["b.csi", at(A), NOT_ALLOWED],
   [`${A}=${at(A)}`, at(A), undefined],
   [`${A}=${at(A)}`, at("other"), ELSEWHERE],
   [`${A}=${at(A)}`, `${at(A)}/more`, ELSEWHERE],
@@ -22,9 +23,11 @@ test.each<[string, string, string | undefined]>([
 });
 
 test("one entry that fits is enough, and a denied name is denied at every path", () => {
-  const allow = [`${A}=${at("x")}`, `${A}=${at("y")}`];
+  const allow = [`${A}=${at("x")}`, `${A}=${at("y")}`, "b.csi"];
   expect(whyUnwanted(A, at("y"), { allow })).toBeUndefined();
+  expect(whyUnwanted(A, at("z"), { allow })).toBe(ELSEWHERE);
   expect(whyUnwanted(A, at("y"), { allow, deny: [A] })).toBe("it is among those denied");
+  expect(whyUnwanted(A, at("y"), { deny: ["b.csi"] })).toBeUndefined();
 });
 
 test.each([
@@ -45,8 +48,10 @@ test.each([
 
 test.each([
   [{}, undefined],
+  [{ allow: ["a"] }, ["a"]],
   [{ allow: ["a", "b=/p/*/s", "b=/q/s", "c"], deny: ["c"] }, ["a", "b"]],
   [{ allow: ["a", "*=/p/*/s"] }, undefined],
 ])("the names that %j can register, one by one", (lists, names) => {
   expect(allowedNames(lists)).toEqual(names);
+  expect(() => checkNameLists(lists)).not.toThrow();
 });
