@@ -67,8 +67,8 @@ export const FRAME_HEADER_BYTES = 9;
 /** What stands before each gRPC message in DATA frames: a byte that says whether it is compressed, four for its length. */
 export const MESSAGE_PREFIX_BYTES = 5;
 
-/** The largest message that a gRPC client or server takes by default, kubelet too. */
-export const MAX_MESSAGE_BYTES: number = 4 * 1024 * 1024;
+/** The largest message that a gRPC client or server takes by default, kubelet too: 4 MiB. */
+export const MAX_MESSAGE_BYTES = 4_194_304;
 
 /** The frame types that matter here (RFC 9113, section 6). */
 export const FrameType = {
@@ -115,7 +115,7 @@ NO_ERROR PROTOCOL_ERROR INTERNAL_ERROR FLOW_CONTROL_ERROR SETTINGS_TIMEOUT STREA
 FRAME_SIZE_ERROR REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_YOUR_CALM
 `
   .trim()
-  .split(/\s+/);
+  .split(/\s/);
 
 /** Gives up on a peer that broke a protocol's rules or one of our bounds; `reason` goes to the log as it is. */
 export function refuseFrame(reason: string): never {
