@@ -12,15 +12,19 @@ function play(bounds = { maxFrames: 200, maxUnfinishedBytes: 100_000, unfinished
   };
   const client = (...of: Parameters<typeof frame>) => calls.received(frame(...of));
   const server = (...of: Parameters<typeof frame>) => calls.sent(frame(...of));
-  const begin = (streamId: number, length: number, flags = 0) => {
+  const begun = (streamId: number) => {
     client(HEADERS, streamId);
-    client(DATA, streamId, flags, length);
+    return streamId;
   };
+  const begin = (streamId: number, length: number, flags = 0) => client(DATA, begun(streamId), flags, length);
   const request = (streamId: number) => begin(streamId, 5, END_STREAM);
   return {
-    ...{ calls, client, server, clock, bounds, begin, request },
+    ...{ calls, client, server, clock, bounds, begun, begin, request },
     ping: (count = 1) => {
-      for (let sent = 0; sent < count; sent++) client(PING);
+      for (let sent = 0; sent < count; sent++) {
+        client(PING);
+        server(PING, 0, END_STREAM); // Its ACK is the same bit.
+      }
     },
     requestAndReset: (by: typeof client, streamId: number) => {
       request(streamId);
@@ -29,14 +33,15 @@ function play(bounds = { maxFrames: 200, maxUnfinishedBytes: 100_000, unfinished
   };
 }
 
-test.each<[string, (played: Played) => void]>([
-  ["its trailers", ({ server }) => server(HEADERS, 1, END_STREAM)],
-  ["a part of an answer", ({ server }) => server(DATA, 1, 0, 10)],
-])("200 frames are taken, and not one more; an answer gives all of them back: %s", (_what, answer) => {
+test.each<[string, number, (played: Played) => void]>([
+  ["its trailers", 0, ({ server }) => server(HEADERS, 1, END_STREAM)],
+  ["a part of an answer", 1, ({ server }) => server(DATA, 1, 0, 10)],
+])("200 frames are taken, and not one more; an answer gives all of them back: %s", (_what, left, answer) => {
   const played = play();
   played.request(1);
   played.ping(150);
   answer(played);
+  expect(played.calls.running()).toBe(left);
   played.ping(200);
   expect(played.ping).toThrow(TOO_MANY);
 });
@@ -67,8 +72,11 @@ test("a busy client is not cut off: 1000 calls that run cost nothing", () => {
 test.each<[string, number, (played: Played, streamId: number) => void]>([
   ["given up by the client", 66, ({ requestAndReset, client }, id) => requestAndReset(client, id)],
   ["refused", 200, ({ requestAndReset, server }, id) => requestAndReset(server, id)],
-  ["given more room", 200, ({ client }) => client(WINDOW_UPDATE, 1)],
-  ["sent DATA of nothing", 199, ({ client }) => client(DATA, 1)],
+  ["given more room", 200, ({ begun, client }) => client(WINDOW_UPDATE, begun(3))],
+  ["given more room before they begin", 200, ({ client }, id) => client(WINDOW_UPDATE, id)],
+  ["sent DATA of nothing", 200, ({ begun, client }) => client(DATA, begun(3))],
+  ["begun again", 200, ({ client }) => client(HEADERS, 1)],
+  ["answered by nothing yet", 200, ({ ping, server }) => [ping(), server(HEADERS, 1, 0, 9), server(DATA, 1)]],
   ["sent DATA after its end", 199, ({ client }) => client(DATA, 1, END_STREAM, 5)],
 ])("calls that are %s cost it", (_what, most, act) => {
   const played = play();
@@ -78,6 +86,7 @@ test.each<[string, number, (played: Played, streamId: number) => void]>([
     for (let call = most + 1; call <= most + 2; call++) act(played, 2 * call + 1);
   }).toThrow(TOO_MANY);
   expect(played.calls.running()).toBeLessThan(5);
+  expect(played.bounds.unfinishedBytes).toBe(0);
 });
 
 test("unfinished requests are counted over all connections that share the bound, and end with theirs", () => {
@@ -85,7 +94,7 @@ test("unfinished requests are counted over all connections that share the bound,
   const { bounds } = first;
   const second = play(bounds);
   first.begin(1, 65_000);
-  second.begin(1, 65_000);
+  second.begin(1, 65_536); // This much each may have.
   expect(() => second.begin(3, 1_000)).toThrow("too many bytes of unfinished requests");
   second.calls.end();
   expect(bounds.unfinishedBytes).toBe(65_000);
@@ -96,4 +105,5 @@ test("unfinished requests are counted over all connections that share the bound,
   expect(bounds.unfinishedBytes).toBe(256);
   first.client(RST_STREAM, 3);
   expect(bounds.unfinishedBytes).toBe(0);
+  first.begin(5, bounds.maxUnfinishedBytes);
 });
