@@ -19,12 +19,12 @@ export const STATES_MUTANTS: readonly Mutant[] = [
       "kubelet sees two sockets of a driver that another registrar serves":
         "  await takeAway(context.socket.withdraw, log, signal);\n",
       "a peer that touches its socket is taken for gone": [
-        "if (peerIsGone(await context.socket.look(path))) return;",
+        "if (signal.aborted || peerIsGone(await context.socket.look(path))) return;",
         "return;",
       ],
       "a peer that is gone is waited for, for ever": [
-        "if (peerIsGone(await context.socket.look(path))) return;",
-        "await context.socket.look(path);",
+        "if (signal.aborted || peerIsGone(await context.socket.look(path))) return;",
+        "if (signal.aborted) return;",
       ],
       "a driver that kubelet has by a dead socket is published by another name for ever": [
         "alias: aliasAfterPeer(sockets, facts.alias)",

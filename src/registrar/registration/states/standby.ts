@@ -64,7 +64,7 @@ async function findPeer(
 
 async function untilGone(path: string, context: RegistrationContext, signal: AbortSignal): Promise<void> {
   using watch = await watchPath(path, context.log);
-  while (!signal.aborted) {
+  for (;;) {
     const connection = connect({ path });
     connection.on("error", () => {});
     connection.on("close", watch.hint);
@@ -73,7 +73,7 @@ async function untilGone(path: string, context: RegistrationContext, signal: Abo
     await watch.wait(signal);
     connection.off("close", watch.hint);
     connection.destroy();
-    if (peerIsGone(await context.socket.look(path))) return;
+    if (signal.aborted || peerIsGone(await context.socket.look(path))) return;
     const heldMs = performance.now() - sinceMs;
     if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);
   }
