@@ -14,7 +14,7 @@ import { closureTable, OF_A_NODE, writeClosure } from "./node-closure.mjs";
  */
 const OF_REGISTRATION = {
   main: ["cli/main", "unix/file-calls"],
-  register: ["cli/register", "registrar/start-registrar"],
+  register: ["cli/register", "registrar/start-registrar", "unix/path-watch"],
   "node-wide": ["registrar/start-node-registrar"],
   // For the one line that comes before a registration is loaded, which has the same in it.
   "cli-logger": ["runtime/cli-logger"],
@@ -52,8 +52,8 @@ const OF_TOOLS = {
 
 const PARTS = { ...OF_REGISTRATION, ...OF_TOOLS };
 
-/** One copy of each: the state of the first belongs to the process, and gRPC comes with the second. */
-const OF_PROCESS = ["unix/file-calls", "registrar/start-registrar"];
+/** One copy of each: the state of those in unix/ belongs to the process, and gRPC comes with the other. */
+const OF_PROCESS = ["unix/file-calls", "unix/path-watch", "registrar/start-registrar"];
 
 const loadOtherParts = (current) => ({
   name: "load-other-parts",
@@ -63,7 +63,7 @@ const loadOtherParts = (current) => ({
       const part = Object.keys(PARTS).find((name) => PARTS[name].includes(module));
       const isShared = OF_PROCESS.includes(module) || [current, part].every((name) => name in OF_TOOLS);
       const isElsewhere = kind === "dynamic-import" || (part !== current && isShared);
-      return part && isElsewhere ? { path: `part:${part}`, external: true } : undefined;
+      return part && isElsewhere ? { path: `part:${part}`, external: true, sideEffects: false } : undefined;
     });
   },
 });

@@ -50,10 +50,14 @@ test("a probe reads no package at all", () => {
   expect(modulesIn("main")).toEqual([]);
 });
 
-test("all parts share the state of calls that hang", () => {
-  const ours = (part: string) => textOf(part).includes("function callFileSystem(");
+test.each([
+  ["calls that hang", "callFileSystem", "main"],
+  ["watches", "watchDirectory", "register"],
+  ["polls", "pollDirectory", "register"],
+])("all parts share the state of %s", (_what, name, owner) => {
+  const ours = (part: string) => textOf(part).includes(`function ${name}(`);
   const parts = ["main", "register", "node-wide", "status", "doctor-node", "node-readiness"];
-  expect(parts.filter(ours)).toEqual(["main"]);
+  expect(parts.filter(ours)).toEqual([owner]);
 });
 
 /** The names by which other modules of the bundle use one of grpc-js, as TypeScript's compiler writes them. */
