@@ -2,6 +2,7 @@ import { lstatSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { attempt } from "../base/errors";
 import { startInterval, stopInterval } from "../base/pause";
+import { recentMounts } from "./file-calls";
 import { isLocal, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
 /** In milliseconds: as late as this a change is noticed that has no event, or whose event is lost. */
@@ -10,8 +11,11 @@ const POLL_EVERY_MS = 5_000;
 /** What a poll sees of a directory; undefined where a call could hang. */
 type Seen = Stats | "gone" | undefined;
 
-/** What one poll has seen so far, so that it reads each directory once. */
-type Looked = Map<string, Seen>;
+/** The mounts by which one poll looks, and what it has seen so far, so that it reads each directory once. */
+interface Look {
+  readonly mounts: readonly Mount[];
+  readonly seen: Map<string, Seen>;
+}
 
 interface Polled {
   readonly directory: string;
@@ -32,7 +36,9 @@ const localAt = { mounts: [] as readonly Mount[], paths: new Map<string, boolean
  * or its mode or owner changed, and every 5 s where a call could hang. The function returned ends that.
  */
 export function pollDirectory(directory: string, onChange: () => void): () => void {
-  const one: Polled = { directory, onChange, seen: lookAt(directory, beginLook()), isSettled: false };
+  // The caller has looked there by `callFileSystem` just now. A node starts hundreds of polls at once, and may have 1,000 mounts.
+  const seen = lookAt(directory, { mounts: recentMounts(), seen: new Map() });
+  const one: Polled = { directory, onChange, seen, isSettled: false };
   if (polled.size === 0) timer.interval = startInterval(pollAll, POLL_EVERY_MS);
   polled.add(one);
   return () => {
@@ -42,9 +48,10 @@ export function pollDirectory(directory: string, onChange: () => void): () => vo
 }
 
 function pollAll(): void {
-  const looked = beginLook();
+  // Read anew: a file system that hangs may have been mounted this moment.
+  const look: Look = { mounts: readMounts() ?? [], seen: new Map() };
   for (const one of [...polled]) {
-    const seen = lookAt(one.directory, looked);
+    const seen = lookAt(one.directory, look);
     const isSame = isUnchanged(one.seen, seen);
     // A listener that throws ends neither the polls of the others nor the process.
     if (!isSame || !one.isSettled) attempt(one.onChange);
@@ -65,30 +72,25 @@ function isUnchanged(before: Seen, now: Seen): boolean {
  * Reads a directory's state on the main thread, for which no other thread wakes up: only where each directory on the way is
  * known to be one, not a symbolic link, and on a file system of this machine. Undefined elsewhere.
  */
-function lookAt(path: string, looked: Looked): Seen {
-  if (!looked.has(path)) looked.set(path, isLocalAt(path) ? lookBelowParent(path, looked) : undefined);
-  return looked.get(path);
+function lookAt(path: string, look: Look): Seen {
+  const { mounts, seen } = look;
+  if (!seen.has(path)) seen.set(path, isLocalAt(path, mounts) ? lookBelowParent(path, look) : undefined);
+  return seen.get(path);
 }
 
-function lookBelowParent(path: string, looked: Looked): Seen {
+function lookBelowParent(path: string, look: Look): Seen {
   const directory = dirname(path);
-  const parent = directory === path ? undefined : lookAt(directory, looked);
+  const parent = directory === path ? undefined : lookAt(directory, look);
   if (parent === "gone") return "gone";
   if (directory !== path && !parent?.isDirectory()) return undefined;
   return attempt(() => lstatSync(path, { throwIfNoEntry: false }) ?? "gone");
 }
 
-/** Reads the mount table anew: a file system that hangs may have been mounted this moment. */
-function beginLook(): Looked {
-  const mounts = readMounts() ?? [];
-  if (mounts !== localAt.mounts) localAt.paths.clear();
-  localAt.mounts = mounts;
-  return new Map();
-}
-
 /** What the mount table says of a path holds until the table changes. */
-function isLocalAt(path: string): boolean {
-  const { mounts, paths } = localAt;
+function isLocalAt(path: string, mounts: readonly Mount[]): boolean {
+  const { paths } = localAt;
+  if (mounts !== localAt.mounts) paths.clear();
+  localAt.mounts = mounts;
   const mount = paths.has(path) ? undefined : mountPlaceOf(path, mounts);
   if (mount !== undefined) paths.set(path, isLocal(mount));
   return paths.get(path) ?? false;

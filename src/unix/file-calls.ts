@@ -33,16 +33,19 @@ export async function untilCallsSettle(): Promise<void> {
 
 const hangsAt = (path: string) => [...hanging].some((one) => isWithin(path, one.path));
 
-/** The mount that contains a path; undefined if it is unknown. A symbolic link may lead to another. */
-export function mountAt(path: string): ReturnType<typeof mountPlaceOf> {
+/** All mounts, as they were in the last 10 ms; none if they are unknown. */
+export function recentMounts(): readonly Mount[] {
   if (performance.now() >= table.validUntilMs) {
     const mounts = readMounts() ?? table.mounts;
     if (!table.mounts) for (const mount of mounts ?? []) if (canHang(mount)) first.add(mount.mountPoint);
     table.mounts = mounts;
     table.validUntilMs = performance.now() + MOUNTS_VALID_MS;
   }
-  return mountPlaceOf(path, table.mounts ?? []);
+  return table.mounts ?? [];
 }
+
+/** The mount that contains a path; undefined if it is unknown. A symbolic link may lead to another. */
+export const mountAt = (path: string): ReturnType<typeof mountPlaceOf> => mountPlaceOf(path, recentMounts());
 
 /**
  * Makes an asynchronous call on a path that another process controls, as soon as a thread is free for it. Rejects with

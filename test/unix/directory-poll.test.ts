@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import fs, { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { controlWaits } from "../support/controlled-waits";
 import { eachTest } from "../support/each-test";
 import { mayMount, mountHanging } from "../support/hanging-mount";
@@ -78,6 +78,17 @@ test("calls at each poll for a directory behind a symbolic link, which the calle
   // A call on it would never return.
   expect(await polling.poll()).toBe(true);
   expect(await other.poll()).toBe(true);
+  clock.mockRestore();
+});
+
+test("reads the mounts once for a burst of directories, and anew at each poll", async () => {
+  const clock = jest.spyOn(performance, "now").mockReturnValue(performance.now() + 1_000);
+  const read = jest.spyOn(fs, "readFileSync");
+  using polling = await startPolling();
+  using _other = await startPolling(folder.path);
+  expect(read).toHaveBeenCalledTimes(1);
+  await polling.poll();
+  expect(read).toHaveBeenCalledTimes(2);
   clock.mockRestore();
 });
 
