@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { status } from "@grpc/grpc-js";
 import { BACKOFF, type Backoff, backoffMs } from "../../base/backoff";
 import { errnoOf, messageOf, RegistrarError } from "../../base/errors";
@@ -171,15 +172,21 @@ function createPresence(log: Logger, onLost: () => void) {
   };
 }
 
-/** Resolves when the connection has ended, or kubelet, which dials by path, would reach another driver or none. */
+/**
+ * Resolves when the connection has ended, or kubelet, which dials by path, would reach another driver or none; and when `signal`
+ * is aborted.
+ */
 async function untilEnded(
   { ended }: ReturnType<typeof connectDriver>,
   path: string,
   file: string,
   { log, signal }: Pick<WatchDriverContext, "log" | "signal">,
 ): Promise<void> {
+  if (signal.aborted) return;
   using over = followSignal(signal);
-  await Promise.race([ended(), untilReplaced(path, file, { log, signal: over.signal })]);
+  // `untilReplaced` alone would be late: its look at the file may hang.
+  const aborted = once(over.signal, "abort");
+  await Promise.race([ended(), untilReplaced(path, file, { log, signal: over.signal }), aborted]);
   over.abort();
 }
 

@@ -1,8 +1,9 @@
 import { getEventListeners } from "node:events";
-import { renameSync, rmSync } from "node:fs";
+import fs, { renameSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { connectDriver } from "../../../src/registrar/driver/driver-connection";
+import { someCallHangs, untilCallsSettle } from "../../../src/unix/file-calls";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { PATIENCE_MS } from "../../support/history";
@@ -101,6 +102,25 @@ test("leaves no connection to a driver that lives on", async () => {
     await using watch = watchAt(socketPath());
     await watch.untilAnswered();
   });
+});
+
+test("ends at once where a look at the driver's socket hangs", async () => {
+  await using _driver = await startScriptedDriver(socketPath(), x);
+  let release = (_error: Error) => {};
+  const onAnswered = () =>
+    void jest.spyOn(fs.promises, "stat").mockReturnValue(
+      new Promise((_, reject) => {
+        release = reject;
+      }),
+    );
+  await using watch = watchAt(socketPath(), {}, { onAnswered });
+  await watch.untilAnswered();
+  watch.stop();
+  await watch.ended;
+  const hasReachedLimit = someCallHangs();
+  release(new Error("the file system is away"));
+  await untilCallsSettle();
+  expect(hasReachedLimit).toBe(false);
 });
 
 describe("driverTimeoutMs", () => {
