@@ -36,7 +36,7 @@ export async function standBy(
     log.info("Kubelet has registered the driver by a socket that cannot be found, trying again later", {
       after: `${UNSEEN_PEER_MS / 1000}s`,
     });
-    await pause(UNSEEN_PEER_MS, signal);
+    if (!(await pause(UNSEEN_PEER_MS, signal))) return undefined;
     const { pluginRegistrationPath, type } = context.options;
     const sockets = await socketsOf(pluginRegistrationPath, fileNameOf(type, facts.driverName));
     return { kind: "peer-gone", alias: aliasAfterPeer(sockets, facts.alias) };

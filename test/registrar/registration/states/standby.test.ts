@@ -1,4 +1,4 @@
-import { rmSync, utimesSync } from "node:fs";
+import fs, { rmSync, utimesSync } from "node:fs";
 import type { Socket } from "node:net";
 import { LONGEST_WAIT_MS } from "../../../../src/base/pause";
 import type { LoopEvent } from "../../../../src/registrar/model/state";
@@ -114,7 +114,11 @@ test("leaves a peer that keeps our connection alone until something happens", as
 });
 
 /** State `standby` alone, with this socket: resolves with its end. */
-async function standAlone(socket: Partial<RegistrationContext["socket"]>, log = recordLog()) {
+async function standAlone(
+  socket: Partial<RegistrationContext["socket"]>,
+  log = recordLog(),
+  { reason = "socket-taken", signal = new AbortController().signal } = {},
+) {
   const { standBy: standByFor } = await import("../../../../src/registrar/registration/states/standby");
   const options = {
     pluginRegistrationPath: node.pluginRegistrationPath,
@@ -122,8 +126,19 @@ async function standAlone(socket: Partial<RegistrationContext["socket"]>, log = 
     type: "CSIPlugin",
   };
   const context = { options, log: log.logger, socket } as unknown as RegistrationContext;
-  return standByFor(stateNamed("standby"), context, new AbortController().signal);
+  return standByFor({ ...stateNamed("standby"), reason } as never, context, signal);
 }
+
+test("looks for nothing more when it ends while it waits for a peer that it cannot find", async () => {
+  await using socket = createOwnedSocket();
+  const stop = new AbortController();
+  const standing = standAlone(socket, recordLog(), { reason: "already-registered", signal: stop.signal });
+  await eventually(() => expect(held()).toContain(UNSEEN_PEER_MS));
+  const readdir = jest.spyOn(fs.promises, "readdir");
+  stop.abort();
+  expect(await standing).toBeUndefined();
+  expect(readdir).not.toHaveBeenCalled();
+});
 
 test("a peer that had taken our place and is gone by now is not waited for", async () => {
   await using socket = createOwnedSocket();
