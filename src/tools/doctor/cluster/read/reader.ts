@@ -69,7 +69,9 @@ export function createReader(api: Pick<ListApi, "list">) {
       unreadObjects.push(...bad);
       if (failure !== undefined)
         unread.set(resource, {
-          ...{ resource, apiGroup: group, kind: failure.kind },
+          resource,
+          ...failure,
+          apiGroup: group,
           message: failure.message.replace(/\s+/g, " "),
         });
       if (failure !== undefined || bad.length > 0) incomplete.add(resource);

@@ -37,7 +37,9 @@ export function isForWindows(pod: Tree, container: Tree): boolean {
 /** Whether each alternative of the pod's node selector and affinity has a requirement that only Windows nodes meet. */
 function requiresWindows(pod: Tree): boolean {
   const selected = Object.entries(tree(pod.nodeSelector)).map(([key, value]) => ({
-    ...{ key, operator: "In", values: [value] },
+    key,
+    operator: "In",
+    values: [value],
   }));
   const terms = requiredNodeTerms(pod).map(({ matchExpressions }) => list(matchExpressions).map(tree));
   return (terms.length === 0 ? [[]] : terms).every((term) => [...selected, ...term].some(isOfWindows));
