@@ -1,6 +1,8 @@
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { startForeignSocket } from "../support/foreign-socket";
+import { mayMount, mountHanging } from "../support/hanging-mount";
 import { nodeTest, registered, type TestNode } from "./support/node";
 
 const HEALTHY = "--mode=health-probe";
@@ -54,6 +56,15 @@ nodeTest(
     expect(probing.stderr).toMatch(/cannot read the plugin .*not-there: ENOENT.*is it mounted/);
   },
 );
+
+nodeTest("a driver's directory that never answers stops no probe", async (node) => {
+  if (!mayMount()) return;
+  const hung = join(node.pluginDir, "hung");
+  mkdirSync(hung);
+  using _mount = mountHanging(hung);
+  // Before Node 22.15 it can only kill itself.
+  expect(await probe(node, HEALTHY, `--csi-address=${hung}/csi.sock`)).toBe("execve" in process ? 0 : null);
+});
 
 nodeTest("a registrar that hangs is not healthy", async (node) => {
   await node.driver();
