@@ -36,8 +36,12 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
     ],
     "a driver's connections are never closed": ["using connection", "const connection"],
     "a driver whose socket is removed or replaced counts as there, though kubelet cannot reach it": [
-      "await Promise.race([ended(), untilReplaced(path, file, { log, signal: over.signal })]);",
-      "await ended();",
+      "ended(), untilReplaced(path, file, { log, signal: over.signal }), aborted",
+      "ended(), aborted",
+    ],
+    "the end of a registration waits for a file system that hangs": [
+      "over.signal }), aborted]",
+      "over.signal })]",
     ],
   }),
   ...mutantsOf("src/registrar/driver/driver-connection.ts", ["test/registrar/driver/watch-driver"], {

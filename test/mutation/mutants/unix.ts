@@ -88,7 +88,7 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     ],
     "a mount that hangs stops the process": ["isLocal(mount)", "true"],
     "a mount that hangs, and comes later, stops the process": [
-      "if (mounts !== localAt.mounts) localAt.paths.clear();",
+      "if (mounts !== localAt.mounts) paths.clear();",
       "",
     ],
   }),
