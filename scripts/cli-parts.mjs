@@ -9,8 +9,8 @@ import { closureTable, OF_A_NODE, writeClosure } from "./node-closure.mjs";
 
 /**
  * The parts, and what is in each: modules under src/, or a package. An `import()` of any of them leads to its part, which
- * src/runtime/parts.ts then runs; whatever else a module imports is in the same part. The first part is loaded first,
- * and all others share its OF_PROCESS. These are for a node; a registration has one part, which starts quicker than several.
+ * src/runtime/parts.ts then runs; whatever else a module imports is in the same part, but for OF_PROCESS, which all parts
+ * share. The first part is loaded first. These are for a node; a driver's registration has one, which starts quicker than several.
  */
 const OF_REGISTRATION = {
   main: ["cli/main", "unix/file-calls"],
