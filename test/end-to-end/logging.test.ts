@@ -12,15 +12,18 @@ nodeTest("-v=2 shows less than -v=5; --vmodule raises it for the files that it n
   for (const message of ["CSI driver name", "Received GetInfo call"])
     expect([message, registrar.lines(message).length]).toEqual([message, 1]);
   expect(registrar.lines("GRPC call")).toEqual([]);
+  // A line of a state has its name, by which --vmodule finds it.
+  expect(registrar.lines("Registration Server started")[0]?.caller).toMatch(/^publishing\.ts:\d+$/);
 });
 
 nodeTest("--log-text-split-stream sends info lines to stdout, the rest to stderr", async (node) => {
   await node.driver({ name: "a/b" });
-  const registrar = node.registrar("--log-text-split-stream");
+  const registrar = node.registrar("--log-text-split-stream", "--enable-pprof");
   await registrar.exit();
   expect(registrar.stdout).toMatch(/^I.*"Version"/);
   expect(registrar.stdout).not.toMatch(/^[WE]/m);
-  expect(registrar.stderr).toMatch(/^E.*a\/b/);
+  expect(registrar.stderr).toMatch(/^E.*a\/b/m);
+  expect(registrar.stderr).toMatch(/^W.*--enable-pprof has no effect/m);
   expect(registrar.stderr).not.toMatch(/^I/m);
 });
 
@@ -42,6 +45,7 @@ test.each(["text", "json"])(
       if (format === "json") expect(Object.keys(JSON.parse(line)).join()).toMatch(/^ts,caller,msg(,|$)/);
       else expect(parseLogLine(line)?.message).toMatch(/./);
     }
+    expect(registrar.stderr).toContain("GRPC response"); // As of -v=5.
     const reason = readFileSync(node.terminationLogPath, "utf8");
     expect(reason).toMatch(/^kubelet refused the driver: .*\n$/);
     expect(reason.trimEnd()).not.toMatch(UNPRINTABLE);

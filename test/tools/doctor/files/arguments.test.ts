@@ -1,6 +1,7 @@
 import { type Changes, daemonSet, expectSaid, OFFICIAL, said, saidOf, TOLD } from "./one-daemon-set";
 
 const TAINT = "--remove-startup-taint=x.csi/agent-not-ready";
+const HEAP = "--metrics-path=/debug/pprof/heap";
 
 test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI101 problem: does not start: flag provided but not defined: -nope/, { more: ["--nope"] }],
@@ -16,6 +17,7 @@ test.each<readonly [expected: RegExp, Changes]>([
     { more: ["--logtostderr"], image: "k8s.gcr.io/sig-storage/csi-node-driver-registrar" },
   ],
   [/^CSI101 problem: .*not a listen address/, { more: ["--http-endpoint=x"] }],
+  [/^CSI101 problem: .*is served already/, { more: ["--http-endpoint=:1", "--enable-pprof", HEAP] }],
   [/^CSI101 problem: .*required parameter/, { more: ["--kubelet-registration-path="] }],
   [
     /^CSI101 problem: stops parsing at "true"; ignored: .* -> write --enable-pprof=true$/,
@@ -89,6 +91,7 @@ test.each<Changes>([
   ...["{{ .condition }}", "$CONDITION", "<condition>"].map((value) => ({
     more: [`--node-condition=${value}`, `--remove-startup-taint=x/y:${value}`, "--node-name=n1"],
   })),
+  { more: ["--http-endpoint=:1", HEAP] },
   // No path, so that the rest can be judged.
   { more: ["--http-endpoint=$(POD_IP):9809"], env: [elsewhere("POD_IP")] },
 ])("no fault in %j", (changes) => {
