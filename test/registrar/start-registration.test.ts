@@ -44,7 +44,7 @@ test.each<[Partial<CsiOptions>, string, string]>([
   [{ name: "../evil" }, "UNSAFE_DRIVER_NAME", "it contains '/'"],
   [{ pluginRegistrationPath: "/none/here" }, "SOCKET_UNUSABLE", "ENOENT: the directory does not exist"],
   [{ name: undefined as unknown as string }, "INVALID_OPTION", "name is missing"],
-  [{ endpoint: "" }, "INVALID_OPTION", 'endpoint is ""; it takes'],
+  [{ endpoint: "csi.sock" }, "INVALID_OPTION", 'endpoint is "csi.sock"; it takes'],
   [{ endpoint: undefined as unknown as string }, "INVALID_OPTION", "endpoint is missing"],
 ])("with %j nothing is started: %s", (options, code, message) =>
   expectNothingLeft(async () => {

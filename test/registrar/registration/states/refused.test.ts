@@ -42,6 +42,7 @@ describe("policy retry", () => {
     using kubelet = dialRegistration(node.socketPath());
     await expect(kubelet.getInfo()).rejects.toMatchObject({ code: status.UNAVAILABLE });
     expect(started.registrar.status().state).toBe("refused");
+    expect(await started.registrar.selfCheck()).toEqual({ kind: "ok" });
 
     await waits.end(2_000);
     await started.state("listening");
