@@ -47,7 +47,7 @@ export function checkFor<Value>(whose: string, check: () => Value): Value {
     return check();
   } catch (error) {
     if (!(error instanceof RegistrarError) || error.code !== "INVALID_OPTION") throw error;
-    throw invalidOption(`${whose}: ${error.message}`, { cause: error.cause });
+    throw invalidOption(`${whose}: ${error.message}`);
   }
 }
 

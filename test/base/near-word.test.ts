@@ -6,7 +6,7 @@ test.each([
   ["dmeo", "demo"],
   ["emo", "demo"],
   ["drvier", "driver"],
-  ["drriver", "driver"],
+  ["demoo", "demo"],
   ["demo", "demo"],
   ["kublt", "kubelet"],
 ])("%s was meant to be %s", (word, meant) => {

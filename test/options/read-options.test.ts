@@ -1,5 +1,7 @@
 import { getEventListeners } from "node:events";
+import { refuse } from "../../src/base/errors";
 import { LONGEST_WAIT_MS } from "../../src/base/pause";
+import { refuseFrame } from "../../src/grpc/guard/frames";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import {
   directoryPath,
@@ -13,7 +15,14 @@ import {
   valuesByKey,
   wholeNumber,
 } from "../../src/options/option-kinds";
-import { optional, optionsOf, readOptions, required, variant } from "../../src/options/read-options";
+import {
+  checkFor,
+  optional,
+  optionsOf,
+  readOptions,
+  required,
+  variant,
+} from "../../src/options/read-options";
 import { START_OPTIONS } from "../../src/options/start-options";
 import { resolveOptions, resolveRegistrationOptions } from "../../src/registrar/model/options";
 import { resolveNodeOptions } from "../../src/registrar/node-wide/options";
@@ -190,4 +199,11 @@ test.each<readonly [given: unknown, message: string | RegExp]>([
 ])("%j is refused: what was given, and what is taken", (given, message) => {
   const expected = typeof message === "string" ? message : expect.stringMatching(message);
   expect(() => read(given)).toThrow(expect.objectContaining({ code: "INVALID_OPTION", message: expected }));
+});
+
+test("what a check says of an option is said of the function that was called, and nothing else", () => {
+  const invalid = { code: "INVALID_OPTION", message: "startX: a is 1" };
+  expect(checkFor("startX", () => 7)).toBe(7);
+  expect(() => checkFor("startX", () => refuse("a is 1"))).toThrow(expect.objectContaining(invalid));
+  expect(() => checkFor("startX", () => refuseFrame("a"))).toThrow(/^a$/);
 });

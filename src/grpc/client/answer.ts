@@ -6,7 +6,7 @@ const TOO_LARGE = /Received message larger than max \((\d+) vs (\d+)\)/;
 
 /** Whether a call failed because its answer has more bytes than the client takes, by grpc-js' own words. */
 export const isTooLarge = (error: unknown): boolean =>
-  error instanceof Error && "details" in error && TOO_LARGE.test(String(error.details));
+  TOO_LARGE.test(String((Object(error) as { readonly details?: unknown }).details));
 
 /**
  * The text of a failed call without times of day and measured milliseconds, because the log writes equal lines once a
@@ -19,11 +19,12 @@ export function callFailureText(text: string, timeoutMs: number): string {
     .replace(TOO_LARGE, "the server misbehaves: its answer has $1 bytes, $2 is the most");
   return withoutNotes.replace(DEADLINE, (waited) => {
     const why = waited.includes("Waiting for LB pick") ? NOT_CONNECTED : "";
-    return `Deadline exceeded after ${timeoutMs / 1000}s${why}`;
+    return afterDeadline(timeoutMs) + why;
   });
 }
 
-export const deadlineText = (timeoutMs: number): string =>
-  `4 DEADLINE_EXCEEDED: Deadline exceeded after ${timeoutMs / 1000}s`;
+export const deadlineText = (timeoutMs: number): string => `4 DEADLINE_EXCEEDED: ${afterDeadline(timeoutMs)}`;
+
+const afterDeadline = (timeoutMs: number) => `Deadline exceeded after ${timeoutMs / 1000}s`;
 
 const NOT_CONNECTED = "; no HTTP/2 connection by then: the server is slow, hangs, or does not speak HTTP/2";

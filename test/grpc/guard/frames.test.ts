@@ -1,9 +1,7 @@
-import { constants } from "node:http2";
 import {
   type ChunkReader,
   createChunkConsumer,
   gatherHeaderBlock,
-  HTTP2_ERRORS,
   readFrameHeader,
 } from "../../../src/grpc/guard/frames";
 import { CONTINUATION, DATA, END_HEADERS, frame, HEADERS, PADDED, PRIORITY } from "../wire";
@@ -82,30 +80,19 @@ function gather(frames: readonly Buffer[]): readonly string[] {
   return gathered;
 }
 const headers = (flags: number, text: string) => frame(HEADERS, flags, 1, Buffer.from(text));
-const more = (flags: number, text = "", streamId = 1) =>
-  frame(CONTINUATION, flags, streamId, Buffer.from(text));
-const [LONG, MADE_X] = ["a".repeat(65_536), "x".repeat(65_536)];
+const more = (flags: number, text = "", stream = 1) => frame(CONTINUATION, flags, stream, Buffer.from(text));
+const LONG = "a".repeat(65_536);
 
-test.each<[string, (text: string) => readonly Buffer[], block: string, made: string]>([
-  ["a whole one", (text) => [headers(END_HEADERS, text)], "abc", "xxx"],
-  ["one of 64 KiB", (text) => [headers(END_HEADERS, text)], LONG, MADE_X],
-  ["padding", (text) => [headers(END_HEADERS | PADDED, `\x02${text}..`)], "abc", "xxx"],
-  ["padding alone", (text) => [headers(END_HEADERS | PADDED, `\x02${text}..`)], "", ""],
-  ["priority", (text) => [headers(END_HEADERS | PRIORITY, `.....${text}`)], "abc", "xxx"],
-  [
-    "8 more frames, without padding",
-    (text) => [headers(0, ""), ...Array(7).fill(more(PADDED)), more(END_HEADERS | PADDED, text)],
-    "abc",
-    "xxx",
-  ],
-  [
-    "parts",
-    (text) => [headers(0, text.slice(0, 2)), more(0, text.slice(2, 4)), more(END_HEADERS, text.slice(4))],
-    "abcde",
-    "xxxxx",
-  ],
-])("a header block is gathered: %s", (_what, framesOf, block, made) => {
-  expect(gather(framesOf(block))).toEqual([block, Buffer.concat(framesOf(made)).toString()]);
+test.each<[string, readonly Buffer[], block: string]>([
+  ["a whole one", [headers(END_HEADERS, "abc")], "abc"],
+  ["one of 64 KiB", [headers(END_HEADERS, LONG)], LONG],
+  ["padding", [headers(END_HEADERS | PADDED, "\x02abc..")], "abc"],
+  ["padding alone", [headers(END_HEADERS | PADDED, "\x02..")], ""],
+  ["priority", [headers(END_HEADERS | PRIORITY, ".....abc")], "abc"],
+  ["8 more frames", [headers(0, ""), ...Array(7).fill(more(PADDED)), more(END_HEADERS, "abc")], "abc"],
+  ["parts", [headers(0, "ab"), more(PADDED, "cd"), more(END_HEADERS, "e")], "abcde"],
+])("a header block is gathered: %s", (_what, frames, block) => {
+  expect(gather(frames)).toEqual([block, Buffer.concat(frames).toString().replace(/[a-e]/g, "x")]);
 });
 
 test.each<[string, readonly Buffer[]]>([
@@ -117,9 +104,4 @@ test.each<[string, readonly Buffer[]]>([
   ["a HEADERS frame too short for its padding or priority", [headers(END_HEADERS | PADDED, "\x03..")]],
 ])("is refused: %s", (reason, frames) => {
   expect(() => gather(frames)).toThrow(expect.objectContaining({ code: "PROTOCOL", message: reason }));
-});
-
-test("an error of HTTP/2 has the name that nghttp2 gives it", () => {
-  for (const [code, name] of HTTP2_ERRORS.entries())
-    expect((constants as Readonly<Record<string, unknown>>)[`NGHTTP2_${name}`]).toBe(code);
 });
