@@ -66,7 +66,7 @@ function escapeCodePoint(character: string): string {
   const codePoint = character.codePointAt(0) ?? 0;
   const short = CONTROL_ESCAPES[codePoint - 7];
   if (short !== undefined) return short;
-  if (codePoint < 0x20 || codePoint === 0x7f) return `\\x${hex(codePoint, 2)}`;
+  if (codePoint < 0x80) return `\\x${hex(codePoint, 2)}`;
   return codePoint > 0xffff ? `\\U${hex(codePoint, 8)}` : escapeUnit(character);
 }
 

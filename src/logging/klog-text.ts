@@ -2,7 +2,6 @@ import { messageOf } from "../base/errors";
 import { boundText, escapeGo, escapeJson, quoteGo } from "./escape";
 import type { LogRecord } from "./logger";
 
-const LOCAL_TIME = /^\d+-(\d+)-(\d+)T(.*)Z$/;
 const SEVERITY_LETTERS = { info: "I", warning: "W", error: "E" } as const;
 
 /**
@@ -16,9 +15,11 @@ export function createTextLine(pid: number): (record: LogRecord, timeMs: number)
   const paddedPid = String(pid).padStart(7);
   return (record, timeMs) => {
     const offsetMs = new Date(timeMs).getTimezoneOffset() * 60_000;
-    const [, month, day, clock] = LOCAL_TIME.exec(new Date(timeMs - offsetMs).toISOString()) ?? [];
+    // In 2026-01-02T15:04:05.000Z: without the year and the zone.
+    const local = new Date(timeMs - offsetMs).toISOString().slice(5, -1);
+    const time = local.replace("-", "").replace("T", " ");
     const microseconds = `${Math.floor((timeMs % 1) * 1000)}`.padStart(3, "0");
-    const header = `${SEVERITY_LETTERS[record.severity]}${month}${day} ${clock}${microseconds} ${paddedPid}`;
+    const header = `${SEVERITY_LETTERS[record.severity]}${time}${microseconds} ${paddedPid}`;
     return `${header} ${record.file}.ts:${record.line}] ${klogMessage(record)}\n`;
   };
 }

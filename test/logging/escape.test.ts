@@ -5,6 +5,7 @@ import {
   escapeUnprintable,
   plain,
   quoteGo,
+  quoteGoList,
   quoteText,
 } from "../../src/logging/escape";
 
@@ -17,7 +18,7 @@ test.each([
   ["\x07\b\f\n\r\t\v", String.raw`"\a\b\f\n\r\t\v"`],
   ["\x00 \x1b[31m \x7f", String.raw`"\x00 \x1b[31m \x7f"`],
   ["é ☃ 日本 😀 \ufffd", '"é ☃ 日本 😀 \ufffd"'],
-  ["C1: \x85\x9b", String.raw`"C1: \u0085\u009b"`],
+  ["C1: \x80\x9b", String.raw`"C1: \u0080\u009b"`],
   ["separators: \u2028\u2029", String.raw`"separators: \u2028\u2029"`],
   ["format: \u202e\u200b\ufeff\u00ad", String.raw`"format: \u202e\u200b\ufeff\u00ad"`],
   ["spaces: \u00a0\u3000", String.raw`"spaces: \u00a0\u3000"`],
@@ -27,6 +28,7 @@ test.each([
   ["lone surrogates: \ud83d \ude00", String.raw`"lone surrogates: \ud83d \ude00"`],
 ])("%j is quoted as Go does: %s", (text, quoted) => {
   expect(quoteGo(text)).toBe(quoted);
+  expect(quoteGoList([text, "b"])).toBe(`[${quoted} "b"]`);
 });
 
 test("JSON keeps its meaning and its last line feed, and loses every unprintable character", () => {
