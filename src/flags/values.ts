@@ -80,9 +80,8 @@ export function parseVmodule(text: string): readonly VmoduleRule[] {
     .split(",")
     .filter((item) => item !== "")
     .map((item) => {
-      const [, pattern, level] = /^([^=]+)=([^=]+)$/.exec(item) ?? [];
-      if (pattern === undefined || level === undefined)
-        return refuse(`${quoteGo(item)} does not have the pattern=N format`);
+      const [, pattern = "", level] = /^([^=]+)=([^=]+)$/.exec(item) ?? [];
+      if (level === undefined) return refuse(`${quoteGo(item)} does not have the pattern=N format`);
       try {
         return { pattern, verbosity: parseVerbosity(level) };
       } catch (error) {

@@ -80,3 +80,24 @@ test.each<[argv: string[], settings: string, ...rest: string[]]>([
   expect(line.settings.map(({ name, value }) => `${name}=${JSON.stringify(value)}`).join(" ")).toBe(settings);
   expect(line.rest).toEqual(rest);
 });
+
+const readOurs = (...argv: readonly string[]) => parseWords(argv, flags, "ours");
+const parsed = (text: string) => ({ kind: "parsed", settings: [{ text }], rest: [] });
+
+test.each(["", "a-b", "-5", "-10", "-.5", "-10.25", '"a"'])("our commands take %j as a value", (word) => {
+  expect(readOurs("--csi-address", word)).toMatchObject(parsed(word));
+});
+
+test.each(["-", "-x", "--x", "-5x", "-1.2.3"])("%j is no value of our commands without a =", (word) => {
+  expect(readOurs("--csi-address", word, "y")).toMatchObject({ incomplete: ["csi-address", word, "y"] });
+  expect(readOurs(`--csi-address=${word}`)).toMatchObject(parsed(word));
+});
+
+test.each([
+  ["'a b'", "a b"],
+  ['"-x\n"', "-x\n"],
+  ['""', ""],
+  ...['x"a"', '"a"x', "\"a'"].map((text) => [text, text]),
+])("quotes around a value of our commands are dropped: %j is %j", (given, text) => {
+  expect(readOurs(`--csi-address=${given}`)).toMatchObject(parsed(text));
+});

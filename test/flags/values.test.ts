@@ -121,7 +121,7 @@ const noQuantity =
 // The unit does not count: the flag has no effect, but for whether it is 0, which an official one asks.
 test.each<readonly [text: string, outcome: number | string]>([
   ...all(0, "0", "0Ki", "000", "-", ".", "e3"),
-  ...all(1, "1", "+1", "1k", "1Ki", "1E", "1e3", "1E+3", "1m"),
+  ...all(1, "1", "+1", "1k", "1Ki", "1E", "1e3", "1E+3", "1m", "1e18"),
   ...all(-1, "-1"),
   ...all(1.5, "1.5Mi"),
   ...all(noQuantity, "1K", "1e", "1ki", "1Ee", "1-5", "1kk", "1ke3", "--1", "1e99999999999999999999"),
