@@ -46,8 +46,10 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("node-readiness/condition", "node-readiness/startup-taint"),
   groupOf("node-readiness", ["keeper"], "node-readiness", ["condition-keeper", "taint-keeper"]),
   mirrored("base/near-word", "options/read-options"),
-  mirrored("flags/grammar", "flags/values"),
-  mirrored("logging/escape", "logging/json-line", "logging/klog-text"),
+  groupOf("flags", ["grammar", "values"], "flags", ["grammar", "values", "command-flags"]),
+  groupOf("logging", ["escape", "json-line", "klog-text"], "logging", [
+    ...["escape", "json-line", "klog-text", "injection"],
+  ]),
   mirrored("logging/logging-options", "logging/repeats"),
   groupOf("tools/manifest", ["names", "options", "template"], "tools/manifest", ["options", "examples"]),
   groupOf(
