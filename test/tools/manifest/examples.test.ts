@@ -68,10 +68,11 @@ test("false and undefined leave out the line on which they are alone, and nothin
     a: ${false}
     ${false}
     ${undefined}
+    ${false} b
     ${0}
       ${yaml`b: ${true}`}
   `;
-  expect(lines).toEqual(["a: false", "0", "  b: true"]);
+  expect(lines).toEqual(["a: false", "false b", "0", "  b: true"]);
 });
 
 test("only what must be quoted is", () => {
@@ -80,11 +81,14 @@ test("only what must be quoted is", () => {
 
 const DRIVER = { driverName: "x.csi", image: "a", driverImage: "b" };
 
-test("a driver without arguments has an empty list, and what YAML 1.1 reads as a boolean is quoted", () => {
-  const text = makeManifests({ ...DRIVER, driverArg: [], name: "y", namespace: "on" });
-  expect(parse(text).spec.template.spec.containers[1].args).toEqual([]);
-  expect(text).toMatch(/name: "y"\n *namespace: "on"/);
-});
+test.each([[[]], [["a", "- b"]]])(
+  "the driver's arguments are %j, and what YAML 1.1 reads as a boolean is quoted",
+  (driverArg) => {
+    const text = makeManifests({ ...DRIVER, driverArg, name: "y", namespace: "on" });
+    expect(parse(text).spec.template.spec.containers[1].args).toEqual(driverArg);
+    expect(text).toMatch(/name: "y"\n *namespace: "on"/);
+  },
+);
 
 describe("the alerts", () => {
   const { groups } = parse(readText("examples/alerts.yaml")).spec;

@@ -27,6 +27,7 @@ test("what is not given follows from the driver's name and Kubernetes' defaults"
 test.each<readonly [given: Partial<ManifestOptions>, resolved: Partial<ResolvedManifestOptions>]>([
   [{ kubeletRoot: "/k", distribution: "k0s" }, { kubeletRoot: "/k" }],
   [{ kubeletRoot: "/k/" }, { kubeletRoot: "/k" }],
+  [{ distribution: "k0s" }, { kubeletRoot: "/var/lib/k0s/kubelet" }],
   ...[{ httpPort: 1 }, { httpPort: 65_535 }].map((options) => [options, options] as const),
   // The DaemonSet's name.
   [{ driverName: "disk" }, { name: "csi-disk-node" }],
@@ -94,6 +95,7 @@ test.each(["", "A", "-a", "aB", "a/b", "a:v1", "a b"])("%j is no name of an imag
 });
 
 test("the name of a node is checked", () => {
+  expect(() => checkNodes(["a.b"])).not.toThrow();
   expect(() => checkNodes(["a.b", "a_b"])).toThrow(/^node "a_b" must be lower case letters, digits/);
 });
 
