@@ -46,7 +46,8 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("node-readiness/condition", "node-readiness/startup-taint"),
   groupOf("node-readiness", ["keeper"], "node-readiness", ["condition-keeper", "taint-keeper"]),
   mirrored("base/near-word", "options/read-options"),
-  groupOf("flags", ["grammar", "values"], "flags", ["grammar", "values", "command-flags"]),
+  alone("flags/values"),
+  groupOf("flags", ["grammar"], "flags", ["grammar", "command-flags"]),
   groupOf("logging", ["escape", "json-line", "klog-text"], "logging", [
     ...["escape", "json-line", "klog-text", "injection"],
   ]),
