@@ -1,11 +1,10 @@
 import { callFailureText, deadlineText, isTooLarge } from "../../../src/grpc/client/answer";
 
+const TOO_LARGE = "Received message larger than max (70000 vs 65536)";
 const LAST = "14 UNAVAILABLE: No connection established. Last error:";
 const NOTE = ". Resolution note: ";
 const AFTER = "4 DEADLINE_EXCEEDED: Deadline exceeded after";
 const STUCK = "no HTTP/2 connection by then: the server is slow, hangs, or does not speak HTTP/2";
-
-const TOO_LARGE = "Received message larger than max (70000 vs 65536)";
 
 test.each([
   [`${LAST} Protocol error (2026-11-21T18:36:38.993Z)${NOTE}`, `${LAST} Protocol error`],

@@ -52,9 +52,7 @@ test.each<[string, readonly Buffer[]]>([
 });
 
 test.each<[string, readonly Buffer[]]>([
-  ["in 9 more frames", pieces(9, FrameFlag.END_HEADERS)],
   ["that does not end", pieces(2, 0)],
-  ["of more than 64 KiB", [frame(FrameType.HEADERS, FrameFlag.END_HEADERS, 1, Buffer.alloc(65_537))]],
   ["with something in between", [...pieces(1, 0), hello]],
 ])("passes on nothing of a header block %s", async (_what, sent) => {
   expect(await seenOf("server", hello, ...sent)).toEqual(hello);
