@@ -104,3 +104,9 @@ test("unfinished requests are counted over all connections that share the bound,
   expect(bounds.unfinishedBytes).toBe(0);
   first.begin(5, bounds.maxUnfinishedBytes);
 });
+
+test("frames are counted by the clock of the process, too", () => {
+  const calls = createCallAllowance({ maxFrames: 0, maxUnfinishedBytes: 0, unfinishedBytes: 0 });
+  const ping = { type: PING, flags: 0, streamId: 0, length: 0, bytes: Buffer.alloc(0) };
+  expect(() => calls.received(ping)).toThrow("0 frames that lead to no call");
+});
