@@ -108,7 +108,9 @@ export async function scan(
     });
     level = (await Promise.all(read)).flat();
   }
-  return { directories, sockets: new Map(level.filter(([, { stats }]) => stats.isSocket())) };
+  const sockets = level.filter(([, { stats }]) => stats.isSocket());
+  // By their paths: each start takes the same one of two paths to one socket.
+  return { directories, sockets: new Map(sockets.sort(([one], [other]) => (one < other ? -1 : 1))) };
 }
 
 /** The differences of two scans of one pattern. */
@@ -162,5 +164,5 @@ export async function socketsFitting(
 ): Promise<readonly string[]> {
   const parsed = { segments: segmentsOf(pattern) };
   const { sockets } = await scan(parsed, { look: carefulLook(rootOf(parsed)), ...(onRead && { onRead }) });
-  return [...sockets.keys()].sort().slice(0, MAX_SOCKETS);
+  return [...sockets.keys()].slice(0, MAX_SOCKETS);
 }
