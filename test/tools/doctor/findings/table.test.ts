@@ -48,12 +48,15 @@ test("what a driver says steers no terminal and starts no line", () => {
 test("what is unknown and asks for nothing is only counted, unless it is to be verbose", () => {
   const unseen = finding({ status: "unknown", code: "CSI012", fix: null });
   const toDo = finding({ status: "unknown", code: "CSI009" });
-  const seen = { ...report(unseen, toDo), summary: { problem: 0, warning: 0, unknown: 2, ok: 1 } };
+  const follower = { ...unseen, code: "CSI013", follows: "CSI009", followsIndex: 1 };
+  const fine = finding({ status: "ok", nodes: ["node-1"] });
+  const findings = [unseen, toDo, follower, fine];
+  const seen = { ...report(...findings), summary: { problem: 0, warning: 0, unknown: 2, ok: 1 } };
   const [few, all] = [false, true].map((isVerbose) =>
     renderTable(seen, { width: 200, colors: false, isVerbose }),
   );
   expect(few).toMatch(/^unknown {2}CSI009(?!.*CSI012).*2 unknown \(1 only with --verbose\), 1 ok\.\n/s);
-  expect(all).toMatch(/^unknown {2}CSI012.*^unknown {2}CSI009(?!.*--verbose)/ms);
+  expect(all).toMatch(/^ok (?!.*node-1).*^unknown {2}CSI012.*^unknown {2}CSI009(?!.*--verbose)/ms);
 });
 
 test("the drivers stand first", () => {
@@ -78,7 +81,7 @@ test("what follows stands below the one that it follows from, not below all with
 });
 
 describe("a report of a swap, by subject", () => {
-  const look = { width: 60, colors: false };
+  const look = { width: 62, colors: false };
   const summary = { problem: 0, warning: 0, unknown: 1, ok: 0 };
   const swapped = { swap: "example.com/registrar:v1", swapped: 2 };
 
@@ -86,6 +89,9 @@ describe("a report of a swap, by subject", () => {
     const none = { ...report(), summary };
     expect(renderReport(none, look, { swapped, next: ["Apply it."] })).toBe(
       "2 registrars swapped to example.com/registrar:v1: no new problem.\nApply it.\n",
+    );
+    expect(renderReport(none, look, { swapped: { swap: "", swapped: null } })).toBe(
+      "An unknown number of registrars swapped: no new problem.\n",
     );
     expect(renderReport(none, look, { tables: [["NAME"], []] })).toBe(
       "NAME\n\nNot everything could be read: 0 problems, 0 warnings, 1 unknown.\n",
@@ -136,9 +142,9 @@ test("rows stand under their headings; the last column is wrapped within the wid
 test("words", () => {
   expect(tooLong(120)).toBe("has 120 bytes, but a unix socket path has at most 107");
   expect([0, 1, 5000].map((count) => counted(count, "node"))).toEqual(["0 nodes", "1 node", "5,000 nodes"]);
-  expect(podsText(["a", "b", "c"])).toBe("3 pods (a, b, c)");
+  expect(podsText([..."abcde"])).toBe("5 pods (a, b, c, d, e)");
   expect(podsText([..."abcdefgh"])).toBe("8 pods (a, b, c, d, e and 3 more)");
-  expect(together(["a", "b", "c", "d"])).toBe("a, b, c and d");
+  expect(together([..."abcde"])).toBe("a, b, c, d and e");
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the shell
   for (const text of ["{{ x }}", "x}}", "$(NAME)", "${name}", "<name>", "$NAME"])
     expect([text, isTemplate(text)]).toEqual([text, true]);
