@@ -5,7 +5,7 @@ export interface PureGroup {
   /** Paths; after a `#` the one function of that file which is pure. */
   readonly files: readonly string[];
   readonly tests: readonly string[];
-  /** Tests of minutes, for what the others do not notice. */
+  /** Tests that take long, for what the others do not notice. */
   readonly deeper?: readonly string[];
 }
 
@@ -53,12 +53,15 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   ]),
   mirrored("logging/logging-options", "logging/repeats"),
   groupOf("tools/manifest", ["names", "options", "template"], "tools/manifest", ["options", "examples"]),
-  groupOf(
-    "tools/doctor/cluster/judge",
-    ["registrations", "places", "units", "needs", "groups"],
-    "tools/doctor/cluster",
-    ["report", "whole-report", "admitted", "driver-names"],
-  ),
+  {
+    ...groupOf(
+      "tools/doctor/cluster/judge",
+      ["registrations", "places", "units", "needs", "groups"],
+      "tools/doctor/cluster",
+      ["report", "whole-report", "admitted", "driver-names", "ordinary"],
+    ),
+    deeper: ["test/tools/doctor/cluster/unread.test.ts"],
+  },
   groupOf("tools/doctor/files/judge", ["limits", "probes"], "tools/doctor/files", [
     ...["limits", "settings", "probes", "paths"],
   ]),

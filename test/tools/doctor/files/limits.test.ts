@@ -86,7 +86,8 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
   ["CSI105 .* -> raise default in LimitRange ns/o to 64Mi at least$", {}, byDefault("32Mi")],
   ["CSI114 .* -> raise default in .* 200m .*; raise max in .* to 200m at least$", {}, range(OF_CPU)],
   // Beside the container's own limit.
-  [`${OWN}$`, SMALL, max("100Mi")],
+  [`${OWN}$`, SMALL, max("64Mi")],
+  [`${OWN}$`, SMALL, max("0")],
   [`${OWN}$`, SMALL, byDefault("50Mi")],
   [`${OWN}; raise max in LimitRange ns/o to 64Mi`, SMALL, max("50Mi")],
   [`${OWN}; raise the limit of its pod to 64Mi`, inPod({ memory: "50Mi" }, { memory: "32Mi" })],

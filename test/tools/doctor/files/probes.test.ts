@@ -76,6 +76,8 @@ test.each<readonly [expected: RegExp, Changes]>([
 test("the mode that proves nothing", () => {
   const expected = /^CSI104 warning: .* --mode=kubelet-registration-probe, which proves nothing/;
   expectSaid(saidOf(mode("kubelet-registration-probe")), [expected]);
+  const last = exec("--mode=health-probe", "-mode", "kubelet-registration-probe", TOLD);
+  expectSaid(saidOf(last), [expected]);
 });
 
 test.each([
@@ -108,6 +110,7 @@ test.each<Changes>([
   serving(http({ path: "/healthz?verbose=1" })),
   { ...serving(http({ path: "/m" })), more: ["--http-endpoint=:2", "--metrics-path=/m"] },
   serving(http({ host: "localhost.example.com" })),
+  serving(http({ host: "my-localhost" })),
 ])("no fault in %j", (changes) => {
   expect(saidOf(changes)).toEqual([]);
 });
