@@ -66,9 +66,14 @@ describe("on a node with a driver", () => {
 
   test("a DaemonSet's whole arguments are the same to it", async () => {
     const words = "--v=5 -vmodule a=1 --http-endpoint=:9809 --logtostderr --mode= -timeout 2s";
-    const plain = await doctor();
+    // How many processes of this machine end while they are read is another number each time.
+    const ask = async (...more: readonly string[]) => {
+      const { text, ...rest } = await doctor(...more);
+      return { ...rest, text: text.replace(/\d+ unknown .*$/m, "") };
+    };
+    const plain = await ask();
     expect(plain.text).toMatch(/^PROBLEM {2}CSI015/m);
-    expect(await doctor(...words.split(" "))).toEqual(plain);
+    expect(await ask(...words.split(" "))).toEqual(plain);
   });
 });
 
