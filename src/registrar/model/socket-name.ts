@@ -54,7 +54,7 @@ export function driverOfSocket(path: string): string | undefined {
 /** A registration socket of a driver: its alias, undefined where it has the driver's own name, and what it is. */
 export type SocketOfDriver = readonly [alias: string | undefined, found: SocketFound];
 
-/** All in `directory`. */
+/** All sockets of a driver in `directory`, judged at the same time. */
 export async function socketsOf(directory: string, driverName: string): Promise<SocketOfDriver[]> {
   const files = (await listNames(directory)).filter((file) => driverOfSocket(file) === driverName);
   return Promise.all(

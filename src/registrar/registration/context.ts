@@ -5,7 +5,7 @@ import type { Logger } from "../../logging/logger";
 import type { SocketFile } from "../../unix/socket-file";
 import { fitsSocketPath } from "../../unix/socket-path";
 import type { ResolvedOptions } from "../model/options";
-import { fileNameOf, nextAlias, registrationSocketPath } from "../model/socket-name";
+import { fileNameOf, nextAlias, registrationSocketPath, socketsOf } from "../model/socket-name";
 import type { DriverFacts } from "../model/state";
 
 /** What the states of a registration work with. None of it changes from state to state. */
@@ -22,6 +22,11 @@ export interface RegistrationContext {
 export function socketPathOf({ alias, driverName }: DriverFacts, options: ResolvedOptions): string {
   const name = alias ?? fileNameOf(options.type, driverName);
   return registrationSocketPath(options.pluginRegistrationPath, name);
+}
+
+/** The registration sockets of this driver, of whatever registrar. */
+export function socketsOfDriver({ driverName }: DriverFacts, options: ResolvedOptions) {
+  return socketsOf(options.pluginRegistrationPath, fileNameOf(options.type, driverName));
 }
 
 /** Another alias for our socket, to get around kubelet's backoff; undefined if it does not fit into a socket's path. */

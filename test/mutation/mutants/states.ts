@@ -67,8 +67,8 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         "",
       ],
       "the name under which kubelet knows the driver is not found": [
-        "await socketsOf(pluginRegistrationPath,",
-        'await socketsOf(pluginRegistrationPath + "-",',
+        "aliasInUse(await socketsOfDriver(facts, options))",
+        "undefined",
         [
           "test/registrar/registration/states/publishing",
           "test/registrar/registration/states/listening",

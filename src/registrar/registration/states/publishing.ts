@@ -2,9 +2,9 @@ import { BACKOFF, backoffMs } from "../../../base/backoff";
 import { messageOf } from "../../../base/errors";
 import { watchPath } from "../../../unix/path-watch";
 import { failedBy } from "../../model/outcome";
-import { aliasInUse, fileNameOf, refuseDriversOwn, socketsOf } from "../../model/socket-name";
+import { aliasInUse, refuseDriversOwn } from "../../model/socket-name";
 import type { LoopEvent, StateOf } from "../../model/state";
-import { type RegistrationContext, socketPathOf } from "../context";
+import { type RegistrationContext, socketPathOf, socketsOfDriver } from "../context";
 import { endsRegistration, planPublication, publicationEvent } from "../decisions";
 
 /** State `publishing`: puts our socket in place, by the plan of `planPublication`. */
@@ -17,9 +17,7 @@ export async function publishSocket(
   const { facts, reason } = state;
   const plan = planPublication(state, isNodeWide);
   const isSameRefusal = reason === "retry" && (facts.refusals?.repeats ?? 0) > 0;
-  const alias = plan.isNewName
-    ? aliasInUse(await socketsOf(pluginRegistrationPath, fileNameOf(options.type, facts.driverName)))
-    : facts.alias;
+  const alias = plan.isNewName ? aliasInUse(await socketsOfDriver(facts, options)) : facts.alias;
   const socketPath = socketPathOf({ ...facts, alias }, options);
 
   for (let attempt = 0; !signal.aborted; attempt++) {

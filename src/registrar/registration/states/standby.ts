@@ -4,9 +4,9 @@ import { pause } from "../../../base/pause";
 import { listNames } from "../../../unix/files";
 import { watchPath } from "../../../unix/path-watch";
 import { tryConnect } from "../../../unix/unix-socket";
-import { aliasAfterPeer, fileNameOf, socketsOf } from "../../model/socket-name";
+import { aliasAfterPeer } from "../../model/socket-name";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
-import { type RegistrationContext, socketPathOf, takeAway } from "../context";
+import { type RegistrationContext, socketPathOf, socketsOfDriver, takeAway } from "../context";
 import { peerIsGone } from "../decisions";
 import { askInfo } from "../self-report";
 
@@ -37,8 +37,7 @@ export async function standBy(
       after: `${UNSEEN_PEER_MS / 1000}s`,
     });
     if (!(await pause(UNSEEN_PEER_MS, signal))) return undefined;
-    const { pluginRegistrationPath, type } = context.options;
-    const sockets = await socketsOf(pluginRegistrationPath, fileNameOf(type, facts.driverName));
+    const sockets = await socketsOfDriver(facts, context.options);
     return { kind: "peer-gone", alias: aliasAfterPeer(sockets, facts.alias) };
   }
   return { kind: "peer-gone", alias: facts.alias };
