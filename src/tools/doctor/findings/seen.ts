@@ -1,0 +1,179 @@
+import { errnoOf } from "../../../base/errors";
+
+// What could not be read is never taken for nothing: these types have no way from an unread thing to an empty one.
+
+/** Why something could not be read. `reason` of `http` is the API server's word, of `unreached` the connection's error. */
+export type Why =
+  | { readonly kind: "errno"; readonly errno: string }
+  | { readonly kind: "mount"; readonly fileSystem: string }
+  | { readonly kind: "cut"; readonly read: number; readonly there: number }
+  | { readonly kind: "http"; readonly status: number; readonly reason: string }
+  | { readonly kind: "unreached"; readonly reason: string }
+  | { readonly kind: "syntax"; readonly text: string; readonly line: number }
+  | { readonly kind: "unlike"; readonly field: string }
+  | { readonly kind: "fault"; readonly error: string };
+
+/** Something that could not be read. `part` decides which check says so, and whether the user asked for it. */
+export interface Gap<Part extends string = string> {
+  readonly part: Part;
+  readonly subject: string;
+  readonly why: Why;
+}
+
+interface Unread<Part extends string = string> {
+  readonly kind: "unread";
+  readonly gap: Gap<Part>;
+}
+
+/** One thing. TypeScript gives its value only after a look at the kind. */
+export type Seen<T, Part extends string = string> =
+  | { readonly kind: "seen"; readonly value: T }
+  | Unread<Part>;
+
+interface Answers<R> {
+  readonly yes: () => R;
+  readonly no: () => R;
+  readonly unknown: (gaps: readonly Gap[]) => R;
+}
+
+/**
+ * An answer to a question: yes, no or unknown. It is a function, so that TypeScript refuses it as a condition; call it with
+ * what each of the three means.
+ */
+export interface Truth {
+  <R>(answers: Answers<R>): R;
+  /** Undefined also if the answer is unknown: then the gap has its own finding. */
+  ifYes<R>(then: () => R): R | undefined;
+  ifNo<R>(then: () => R): R | undefined;
+  not(): Truth;
+  or(other: boolean | Truth): Truth;
+  and(other: boolean | Truth): Truth;
+}
+
+type IsSo<Item> = (item: Item) => boolean | Truth;
+type Some<R> = R | readonly R[] | undefined;
+
+/**
+ * What was seen of a list, and what was not. It has no length, no index and no iterator: "there is none" is
+ * `contains(...).ifNo(...)`, which says nothing where a part of the list could not be read.
+ */
+export interface SeenList<Item> {
+  /** What is said of each item that was seen. It cannot be counted. */
+  each<R>(say: (item: Item) => Some<R>): Iterable<R>;
+  /** The first item of which this is certain. Undefined says nothing. */
+  known(isSo: IsSo<Item>): Item | undefined;
+  /** Yes beats unknown, unknown beats no. */
+  contains(isSo: IsSo<Item>): Truth;
+  map<R>(change: (item: Item) => R): SeenList<R>;
+  flatMap<R>(change: (item: Item) => Some<R> | SeenList<R>): SeenList<R>;
+  /** An item of which the answer is unknown is left out, and leaves its gap. */
+  filter(isSo: IsSo<Item>): SeenList<Item>;
+  with(more: readonly Item[] | SeenList<Item>): SeenList<Item>;
+  /** How many there are, if all were seen. */
+  count(): Seen<number>;
+}
+
+/** What lists share with each other, and with nobody else. */
+const insides = new WeakMap<object, { readonly items: readonly unknown[]; readonly gaps: readonly Gap[] }>();
+
+type Answer = "yes" | "no" | readonly Gap[];
+
+export const truth = (answer: boolean | Gap): Truth =>
+  truthOf(typeof answer === "boolean" ? (answer ? "yes" : "no") : [answer]);
+
+function truthOf(answer: Answer): Truth {
+  const call = <R>({ yes, no, unknown }: Answers<R>): R => {
+    if (answer === "yes") return yes();
+    return answer === "no" ? no() : unknown(answer);
+  };
+  const not = () => truthOf(answer === "yes" ? "no" : answer === "no" ? "yes" : answer);
+  const or = (other: boolean | Truth) => truthOf(eitherOf(answer, answerOf(other)));
+  return Object.assign(call, {
+    ifYes: <R>(then: () => R) => (answer === "yes" ? then() : undefined),
+    ifNo: <R>(then: () => R) => (answer === "no" ? then() : undefined),
+    not,
+    or,
+    and: (other: boolean | Truth) =>
+      not()
+        .or(typeof other === "boolean" ? !other : other.not())
+        .not(),
+  });
+}
+
+function answerOf(asked: boolean | Truth): Answer {
+  if (typeof asked === "boolean") return asked ? "yes" : "no";
+  return asked<Answer>({ yes: () => "yes", no: () => "no", unknown: (gaps) => gaps });
+}
+
+function eitherOf(one: Answer, other: Answer): Answer {
+  if (one === "yes" || other === "yes") return "yes";
+  if (one === "no") return other;
+  return other === "no" ? one : union(one, other);
+}
+
+const union = <One>(...lists: readonly (readonly One[])[]): readonly One[] => [...new Set(lists.flat())];
+
+const isList = (value: unknown): value is SeenList<never> => insides.has(Object(value));
+
+function insideOf<Item>(value: Some<Item> | SeenList<Item>) {
+  if (isList(value)) return insides.get(value) as { items: readonly Item[]; gaps: readonly Gap[] };
+  const items = (value === undefined ? [] : Array.isArray(value) ? value : [value]) as readonly Item[];
+  return { items, gaps: [] };
+}
+
+function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<Item> {
+  const flatMap = <R>(change: (item: Item) => Some<R> | SeenList<R>) => {
+    const insides = items.map((item) => insideOf(change(item)));
+    return listOf(
+      insides.flatMap((one) => one.items),
+      union(gaps, ...insides.map((one) => one.gaps)),
+    );
+  };
+  const list: SeenList<Item> = {
+    each: (say) => items.flatMap((item) => insideOf(say(item)).items),
+    known: (isSo) => items.find((item) => answerOf(isSo(item)) === "yes"),
+    contains: (isSo) => {
+      const answers = items.map((item) => answerOf(isSo(item)));
+      return truthOf(answers.reduce(eitherOf, gaps.length > 0 ? gaps : "no"));
+    },
+    map: (change) => listOf(items.map(change), gaps),
+    flatMap,
+    filter: (isSo) =>
+      flatMap((item) => {
+        const answer = answerOf(isSo(item));
+        return typeof answer === "string" ? listOf(answer === "yes" ? [item] : [], []) : listOf([], answer);
+      }),
+    with: (more) => listOf([...items, ...insideOf(more).items], union(gaps, insideOf(more).gaps)),
+    count: () => {
+      const [gap] = gaps;
+      return gap === undefined ? { kind: "seen", value: items.length } : { kind: "unread", gap };
+    },
+  };
+  insides.set(list, { items, gaps });
+  return list;
+}
+
+export type Reading<Part extends string> = ReturnType<typeof startReading<Part>>;
+
+/** The only maker of things with gaps: the report has what a reader leaves out. */
+export function startReading<Part extends string>() {
+  const all = new Set<Gap<Part>>();
+  const told = (gap: Gap<Part>) => {
+    all.add(gap);
+    return gap;
+  };
+  return {
+    gaps: (): readonly Gap<Part>[] => [...all],
+    list: <Item>(items: readonly Item[], gaps: readonly Gap<Part>[] = []): SeenList<Item> =>
+      listOf(items, gaps.map(told)),
+    unread: (gap: Gap<Part>): Unread<Part> => ({ kind: "unread", gap: told(gap) }),
+  };
+}
+
+export const seen = <T>(value: T): Seen<T, never> => ({ kind: "seen", value });
+
+/** An error without an errno is a fault of ours, never the file system's. */
+export function whyOf(error: unknown): Why {
+  const errno = errnoOf(error);
+  return errno === undefined ? { kind: "fault", error: String(error) } : { kind: "errno", errno };
+}
