@@ -30,7 +30,7 @@ const MEASURED = {
 /** The tables of a page that are stale; `changedOn(paths)` is the day, YYYY-MM-DD, on which one of these files last changed. */
 export function staleTables(page, changedOn) {
   return Array.from(
-    page.matchAll(/<!-- figures: written by (.*?) -->(.*?)<!-- end of figures -->/gs),
+    page.matchAll(/<!-- figures: written by (.*?) -->(.*?)<!-- end of figures \w+ -->/gs),
   ).flatMap(([, command, table]) => {
     const { method, code } = MEASURED[command.split(" -- ")[0]] ?? {};
     const [day] = /\d{4}-\d\d-\d\d/.exec(table) ?? [];

@@ -15,7 +15,9 @@ export const DOCUMENTS: readonly string[] = [
   ...filesBelow("docs", ".md"),
 ];
 
-export const readText = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+/** A file of the project; a page without the comments that name the constants of its figures. */
+export const readText = (path: string): string =>
+  readFileSync(join(ROOT, path), "utf8").replaceAll(/<!--=[\w.-]+-->/g, "");
 export const isThere = (path: string): boolean => existsSync(join(ROOT, path));
 
 const FENCE = /^```(\w*)\n(.*?)^```$/gms;
