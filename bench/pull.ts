@@ -32,7 +32,8 @@ export const pull: Measurement = {
     say("building the image, as scripts/release does");
     const release = await releaseLocally(folder, { node, platforms: [`linux/${ARCHITECTURE}`] });
     try {
-      const { host, digests } = release;
+      const { host, digests, repositories } = release;
+      release.script("publish.mjs", "push", folder.at("release"), ...repositories);
       const images: Pulled[] = Object.entries(digests).map(([compression, reference]) => ({
         ...{ name: `registrar, ${compression}`, repository: "team/registrar", reference },
       }));

@@ -1,19 +1,31 @@
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { buildSync } from "esbuild";
 import { parse } from "yaml";
 import { scripts } from "../package.json";
-import { ROOT, readText } from "./docs/markdown";
+import { isThere, ROOT, readText } from "./docs/markdown";
+
+// What zizmor and actionlint check, .ci/run has: pinned actions, the token of the checkout, others' text in a shell.
+
+interface Step {
+  readonly run?: string;
+  readonly uses?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
 
 interface Job {
+  readonly needs?: readonly string[];
   readonly uses?: string;
-  readonly permissions?: Readonly<Record<string, string>>;
+  readonly permissions?: Readonly<Record<string, string>> | string;
   readonly "timeout-minutes"?: number;
-  readonly steps?: readonly { readonly run?: string; readonly uses?: string; readonly with?: object }[];
+  readonly steps?: readonly Step[];
 }
 
 const FOLDER = ".github/workflows";
-const FILES = readdirSync(join(ROOT, FOLDER)).map((name) => `${FOLDER}/${name}`);
-const GIVEN = ["contents read", "contents write", "id-token write", "issues write", "security-events write"];
+const JOBS = readdirSync(join(ROOT, FOLDER)).flatMap((name) => {
+  const jobs: Readonly<Record<string, Job>> = parse(readText(`${FOLDER}/${name}`)).jobs;
+  return Object.entries(jobs).map(([job, settings]) => ({ place: `${name}: ${job}`, ...settings }));
+});
 
 test("every suite that package.json has runs for a change or every week", () => {
   const ran = [".ci/run", `${FOLDER}/weekly.yml`, `${FOLDER}/upkeep.yml`].map(readText).join();
@@ -21,38 +33,118 @@ test("every suite that package.json has runs for a change or every week", () => 
   for (const suite of suites) expect(ran).toMatch(new RegExp(`(?:npm|run|suite|tested) ${suite}\\b`));
 });
 
-describe.each(FILES)("%s", (file) => {
-  const { permissions, ...rest } = parse(readText(file));
-  const jobs: Readonly<Record<string, Job>> = rest.jobs;
-  const steps = Object.values(jobs).flatMap((job) => job.steps ?? []);
+test("every job ends in time", () => {
+  for (const job of JOBS) if (!job.uses) expect(job["timeout-minutes"]).toBeLessThanOrEqual(180);
+});
 
-  test("may read the code and no more, unless a job says so, and names no host", () => {
-    expect(permissions).toEqual({ contents: "read" });
-    expect(readText(file).replace(/go run \S+/g, "")).not.toMatch(
-      /:\/\/|\b[a-z0-9-]+\.(?:com|dev|io|net|org)\b/,
-    );
-    const given = Object.values(jobs).flatMap((job) => Object.entries(job.permissions ?? {}));
-    for (const [what, how] of given) expect(GIVEN).toContain(`${what} ${how}`);
+/** A job that could publish, tag, sign or write: the code of a dependency must not run in it. */
+const hasRights = (job: Job) =>
+  JSON.stringify(job).includes("secrets") || JSON.stringify(job.permissions ?? {}).includes("write");
+
+/** Who made the actions that such a job may use; each is pinned to a commit. */
+const ACTIONS = /^(?:actions|github|sigstore)\//;
+/** Programs of GitHub's runner that run no code of a package. */
+const PROGRAMS = ["cosign", "echo", "exit", "gh", "sha256sum", "skopeo", "tar", "test"];
+
+/** The first word of each command of a shell's text. */
+const commandsIn = (shell: string) =>
+  shell
+    .replaceAll("\\\n", " ")
+    .split(/\n|&&|\|\|?|;|\$\(/)
+    .map((text) => text.trim())
+    .filter((text) => text !== "" && !text.startsWith("#"));
+
+/** Why a command may run code of a package: it is none of the programs above, and no script of ours that runs only them. */
+function reasonAgainst(command: string): string | undefined {
+  const [program = "", file = ""] = command.split(/\s+/);
+  if (PROGRAMS.includes(program)) return undefined;
+  if (program !== "node" || !/^scripts\/release\/[\w-]+\.mjs$/.test(file)) return command;
+  return reasonAgainstScript(file);
+}
+
+const STARTED = /\b(?:run|spawn|spawnSync|execFileSync|execFile|exec|execSync)\(([^,)]*)(?:, *([^,)]*))?/g;
+
+/** By what it imports, all the way down, and the programs that these files start. */
+function reasonAgainstScript(script: string): string | undefined {
+  if (!isThere(script)) return `${script} is not there`;
+  const options = { absWorkingDir: ROOT, bundle: true, write: false, platform: "node" } as const;
+  const built = buildSync({ ...options, entryPoints: [script], packages: "external", metafile: true });
+  const { inputs } = built.metafile;
+  const reasons = Object.entries(inputs).flatMap(([file, { imports }]) => [
+    ...(dirname(file) === "scripts/release" ? [] : [`${script} imports ${file}`]),
+    ...imports
+      .filter(({ path, external }) => external && !path.startsWith("node:"))
+      .map(({ path }) => `${file} imports ${path}`),
+    ...Array.from(readText(file).matchAll(STARTED), ([, program = "", word = ""]) => {
+      const isShared = file.endsWith("/command.mjs") && program.startsWith("program");
+      const isNpm = program === '"npm"' && /^(?:"publish"|\["view")$/.test(word);
+      return isShared || isNpm || /^"(?:cosign|skopeo|git)"$/.test(program)
+        ? ""
+        : `${file} starts ${program} ${word}`;
+    }),
+  ]);
+  return reasons.find((reason) => reason !== "");
+}
+
+describe("no job with a right runs what may execute a dependency's code", () => {
+  const privileged = JOBS.filter(hasRights);
+
+  test("the jobs with rights are these", () => {
+    const names = ["release.yml: publish", "scan.yml: code", "scan.yml: report"];
+    expect(privileged.map(({ place }) => place).sort()).toEqual(names);
   });
 
-  test("names actions by their commit, with the release for people", () => {
-    const used = Array.from(readText(file).matchAll(/^ *-? uses: (?!\.\/)(.*)$/gm), ([, text = ""]) => text);
-    expect(used.length).toBe(steps.filter(({ uses }) => uses).length);
-    for (const text of used) expect(text).toMatch(/^[\w-]+\/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  test.each(privileged)("$place", ({ uses, steps = [] }) => {
+    expect(uses).toBeUndefined(); // Another workflow's jobs would have the rights.
+    const used = steps.flatMap((step) => (step.uses === undefined ? [] : [step.uses]));
+    expect(used.filter((name) => !ACTIONS.test(name))).toEqual([]);
+    // A cache may have been written by any other workflow of the repository.
+    const node = steps.filter((step) => step.uses?.startsWith("actions/setup-node@"));
+    for (const step of node)
+      expect([step.with?.cache, step.with?.["package-manager-cache"]]).toEqual([undefined, false]);
+    const commands = steps.flatMap(({ run = "" }) => commandsIn(run));
+    expect(commands.map(reasonAgainst).filter((reason) => reason !== undefined)).toEqual([]);
   });
 
-  test("leaves no token to the steps after the checkout, and puts no text of others into a shell", () => {
-    for (const { uses = "", run = "", with: settings } of steps) {
-      if (uses.startsWith("actions/checkout@"))
-        expect(settings).toMatchObject({ "persist-credentials": false });
-      expect(run).not.toMatch(/\$\{\{(?! matrix\.command \}\})/);
-    }
-  });
+  test.each([
+    "npm ci",
+    "npx jest",
+    "sudo apt-get install x",
+    "node dist/cli.js",
+    "node scripts/release/build.mjs x",
+  ])("%s would be found", (command) =>
+    expect(commandsIn(`echo a | test b && ${command}`).map(reasonAgainst)).toContainEqual(expect.any(String)),
+  );
 
-  test("ends every job of its own in time", () => {
-    for (const job of Object.values(jobs))
-      if (!job.uses) expect(job["timeout-minutes"]).toBeLessThanOrEqual(180);
-  });
+  test("npm runs no script of a package that it publishes", () =>
+    expect(readText("scripts/release/package.mjs")).toMatch(/"npm", "publish", tarball, "--ignore-scripts"/));
+});
+
+test("what is published is what was built and tested: by the digest that the job without rights told", () => {
+  const { jobs } = parse(readText(`${FOLDER}/release.yml`));
+  const check = 'echo "$SHA256  release.tar" | sha256sum --check --strict';
+  for (const job of [jobs.test, jobs.publish]) {
+    const step = job.steps.find(({ run = "" }: Step) => run.startsWith(check));
+    expect(step.env.SHA256).toMatch(/^\$\{\{ needs\.build\.outputs\.sha256 \}\}$/);
+  }
+  expect(jobs.publish.needs).toEqual(["ci", "weekly", "build", "test"]);
+});
+
+test("a release names nothing before npm has the package", () => {
+  const { jobs } = parse(readText(`${FOLDER}/release.yml`));
+  const runs: readonly string[] = jobs.publish.steps.map(({ run = "", uses = "" }: Step) => run || uses);
+  const wanted = [
+    "sha256sum",
+    "publish.mjs push",
+    "publish.mjs sign",
+    "attest-build-provenance",
+    "package.mjs publish",
+  ];
+  const places = [...wanted, "publish.mjs tag", "gh release"].map((words) =>
+    runs.findIndex((run) => run.includes(words)),
+  );
+  expect(places).toEqual(places.toSorted((one, other) => one - other));
+  expect(places[0]).toBeGreaterThanOrEqual(0);
 });
 
 test("Renovate reads every file that pins something, those of tests and examples, too", () => {
@@ -61,24 +153,4 @@ test("Renovate reads every file that pins something, those of tests and examples
   // Without it config:recommended leaves out test/ and examples/.
   expect(ignorePresets).toEqual([":ignoreModulesAndTests"]);
   expect(ignorePaths).toEqual(["**/node_modules/**"]);
-});
-
-test("a release asks npm before it builds, and names nothing before npm has the package", () => {
-  const { jobs } = parse(readText(`${FOLDER}/release.yml`));
-  const order = ["ready", "image", "release"].flatMap(
-    (job) => (jobs[job] as Job).steps?.map(({ run = "" }) => run) ?? [],
-  );
-  const at = (words: string) => order.findIndex((run) => run.includes(words));
-  const steps = [
-    "package.mjs check",
-    "build.mjs",
-    "try.mjs",
-    "publish.mjs sign",
-    "package.mjs publish",
-    "publish.mjs tag",
-    "gh release",
-  ];
-  expect(steps.map(at)).toEqual(steps.map(at).toSorted((one, other) => one - other));
-  expect(at("package.mjs check")).toBeGreaterThanOrEqual(0);
-  expect([jobs.image.needs, jobs.release.needs]).toEqual([["ci", "weekly"], "image"]);
 });

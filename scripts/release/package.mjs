@@ -31,7 +31,7 @@ function check() {
 function publish() {
   const integrity = `sha512-${createHash("sha512").update(readFileSync(tarball)).digest("base64")}`;
   const published = ask(`${name}@${version}`, "dist.integrity");
-  if (published === undefined) return run("npm", "publish", tarball, ...flags);
+  if (published === undefined) return run("npm", "publish", tarball, "--ignore-scripts", ...flags);
   if (published !== integrity)
     throw new Error(`${name}@${version} is published with ${published}, and ${tarball} has ${integrity}`);
   process.stdout.write(`${name}@${version} is published already\n`);

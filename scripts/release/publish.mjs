@@ -1,46 +1,52 @@
-// node scripts/release/publish.mjs sign FOLDER REPOSITORY... [-- FLAG...]: signs what build.mjs pushed, and attests what is in it and
-// how it was built. The flags are cosign's.
-// node scripts/release/publish.mjs tag FOLDER TAG REPOSITORY...: TAG has layers compressed with zstd, TAG-gzip with gzip.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+// What publishes the image that build.mjs made in FOLDER. The flags behind `--` are cosign's. Runs skopeo and cosign, and no package.
+//   node scripts/release/publish.mjs push FOLDER REPOSITORY...: by digest, without a tag
+//   node scripts/release/publish.mjs sign FOLDER REPOSITORY... [-- FLAG...]: and attests what is in it
+//   node scripts/release/publish.mjs subjects FOLDER TAG REPOSITORY...: prints digest and name of each, as sha256sum does
+//   node scripts/release/publish.mjs tag FOLDER TAG REPOSITORY...: TAG has layers compressed with zstd, TAG-gzip with gzip
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readWords, run } from "./command.mjs";
-import { provenance } from "./provenance.mjs";
 
 const { words, flags } = readWords();
 const [verb, folder, ...others] = words;
 const digests = JSON.parse(readFileSync(join(folder, "digests.json"), "utf8"));
-if (verb === "sign") sign(others);
-else if (verb === "tag") tag(...others);
-else throw new Error(`there is no ${verb}: write sign or tag`);
+const COPY = ["copy", "--quiet", "--all", "--preserve-digests"];
+const VERBS = { push, sign, subjects, tag };
+if (!Object.hasOwn(VERBS, verb))
+  throw new Error(`there is no ${verb}: write ${Object.keys(VERBS).join(", ")}`);
+VERBS[verb](...others);
 
-function sign(repositories) {
+/** Each image by its place in the registry, and what it is tagged with. */
+function imagesIn(repositories, name = "") {
   if (repositories.length === 0) throw new Error("name a repository");
-  const temporary = mkdtempSync(join(tmpdir(), "publish-"));
-  try {
-    const predicates = {
-      cyclonedx: join(folder, "sbom.cdx.json"),
-      slsaprovenance1: join(temporary, "provenance.json"),
-    };
-    writeFileSync(predicates.slsaprovenance1, provenance());
-    for (const repository of repositories)
-      for (const digest of Object.values(digests)) {
-        const image = `${repository}@${digest}`;
-        run("cosign", "sign", "--yes", "--recursive", ...flags, image);
-        for (const [type, predicate] of Object.entries(predicates))
-          run("cosign", "attest", "--yes", `--type=${type}`, `--predicate=${predicate}`, ...flags, image);
-      }
-  } finally {
-    rmSync(temporary, { recursive: true, force: true });
+  const tags = { zstd: name, gzip: `${name}-gzip` };
+  return repositories.flatMap((repository) =>
+    Object.entries(digests).map(([compression, digest]) => ({
+      ...{ compression, digest, reference: `${repository}@${digest}` },
+      tagged: `${repository}:${tags[compression]}`,
+    })),
+  );
+}
+
+function push(...repositories) {
+  for (const { compression, reference } of imagesIn(repositories))
+    run("skopeo", ...COPY, `oci:${join(folder, compression)}`, `docker://${reference}`);
+}
+
+function sign(...repositories) {
+  for (const { reference } of imagesIn(repositories)) {
+    run("cosign", "sign", "--yes", "--recursive", ...flags, reference);
+    const contents = ["--type=cyclonedx", `--predicate=${join(folder, "sbom.cdx.json")}`];
+    run("cosign", "attest", "--yes", ...contents, ...flags, reference);
   }
 }
 
+function subjects(name, ...repositories) {
+  for (const { digest, tagged } of imagesIn(repositories, name))
+    process.stdout.write(`${digest.replace("sha256:", "")}  ${tagged}\n`);
+}
+
 function tag(name, ...repositories) {
-  if (repositories.length === 0) throw new Error("name a tag and a repository");
-  const tags = { zstd: name, gzip: `${name}-gzip` };
-  for (const repository of repositories)
-    for (const [compression, digest] of Object.entries(digests)) {
-      const [from, to] = [`${repository}@${digest}`, `${repository}:${tags[compression]}`];
-      run("skopeo", "copy", "--quiet", "--all", "--preserve-digests", `docker://${from}`, `docker://${to}`);
-    }
+  for (const { reference, tagged } of imagesIn(repositories, name))
+    run("skopeo", ...COPY, `docker://${reference}`, `docker://${tagged}`);
 }

@@ -101,7 +101,9 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>>
     expect(readText("examples/driver/package.json")).toContain(words.join(" ")),
   cosign: ([verb = "", ...words]) => {
     const type = words[words.indexOf("--type") + 1];
-    expect(readText("scripts/release/publish.mjs")).toContain(verb === "verify" ? '"sign"' : `${type}:`);
+    expect(readText("scripts/release/publish.mjs")).toContain(
+      verb === "verify" ? '"sign"' : `--type=${type}`,
+    );
   },
   ...Object.fromEntries(["tsc", "jest", "bash"].map((program) => [program, namesFile])),
 };

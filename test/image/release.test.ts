@@ -28,17 +28,17 @@ beforeAll(async () => {
   release = await releaseLocally(folder, { node, platforms, arm64 });
 });
 
-test("what was pushed registers a driver, on each architecture, before it has a tag", async () => {
+test("what was built registers a driver, on each architecture, before a registry has it", async () => {
   const tried = ["--version", "doctor -f", "registration"];
-  for (const digest of Object.values(release.digests)) {
-    const told = release.script("try.mjs", `${release.host}/team/registrar@${digest}`, ...platforms);
+  for (const compression of Object.keys(release.digests)) {
+    const told = release.script("try.mjs", `oci:${folder.at("release", compression)}`, ...platforms);
     const wanted = platforms.flatMap((one) => tried.map((what) => `${one}: ${what} ok\n`));
     expect(told).toBe(wanted.join(""));
   }
   expect(await tagsOf("team/registrar")).toEqual([]);
 });
 
-test("is signed, says what is in it and how it was built, and has its tags only then", async () => {
+test("is pushed by digest, signed, says what is in it, and has its tags only then", async () => {
   const key = folder.at("cosign");
   const cosign = (...args: readonly string[]) =>
     execFileSync(join(CACHE, "cosign"), args, { env: release.env, encoding: "utf8", stdio: "pipe" });
@@ -46,6 +46,7 @@ test("is signed, says what is in it and how it was built, and has its tags only 
   // A key of this machine in place of the workflow's identity, and no public log.
   const signing = [`--key=${key}.key`, "--tlog-upload=false", "--use-signing-config=false"];
   const { host, repositories, script } = release;
+  script("publish.mjs", "push", folder.at("release"), ...repositories);
   script("publish.mjs", "sign", folder.at("release"), ...repositories, "--", ...signing, HTTP);
   expect((await tagsOf("team/registrar")).filter((tag) => !tag.startsWith("sha256-"))).toEqual([]);
   script("publish.mjs", "tag", folder.at("release"), "v1.2.3", ...repositories);
@@ -61,10 +62,13 @@ test("is signed, says what is in it and how it was built, and has its tags only 
     const contents: readonly { readonly name: string }[] = predicateOf("cyclonedx").components;
     const names = contents.map((one) => one.name);
     expect(names).toEqual(expect.arrayContaining(["@grpc/grpc-js", "node", "libatomic1"]));
-    expect(predicateOf("slsaprovenance1").buildDefinition.resolvedDependencies).toHaveLength(3);
   }
   expect(() => cosign("verify", ...checks, `${host}/runtime:1`)).toThrow(/no signatures found/);
-  expect(await digestOf("team/registrar", "v1.2.3-gzip")).toBe(release.digests.gzip);
+  // What actions/attest-build-provenance reads: the digests that the tags have.
+  const subjects = script("publish.mjs", "subjects", folder.at("release"), "v1.2.3", ...repositories);
+  const line = `${await digestOf("team/registrar", "v1.2.3-gzip")}  ${host}/team/registrar:v1.2.3-gzip\n`;
+  expect(subjects).toContain(line.replace("sha256:", ""));
+  expect(subjects.split("\n")).toHaveLength(5);
 });
 
 test.each(platforms)("%s is small, and smaller with zstd than with gzip", async (platform) => {

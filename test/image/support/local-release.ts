@@ -15,7 +15,7 @@ const PROGRAMS = {
 };
 export const NAMES = ["team/registrar", "team/csi-node-driver-registrar"] as const;
 
-/** A registry on this machine with the release's first step done in it: images, built, and pushed by their digests. */
+/** A registry on this machine, and the images that the release's first step built for it; none is pushed. */
 export type LocalRelease = Awaited<ReturnType<typeof releaseLocally>>;
 
 interface ReleaseOptions {
@@ -27,7 +27,7 @@ interface ReleaseOptions {
 export async function releaseLocally(folder: TempFolder, options: ReleaseOptions) {
   const { host, stop } = await startRegistry(folder);
   try {
-    return { ...buildAndPush(folder, host, options), stop };
+    return { ...buildAll(folder, host, options), stop };
   } catch (error) {
     await stop();
     unmountBelow(folder.path);
@@ -35,7 +35,7 @@ export async function releaseLocally(folder: TempFolder, options: ReleaseOptions
   }
 }
 
-function buildAndPush(folder: TempFolder, host: string, { node, platforms, arm64 }: ReleaseOptions) {
+function buildAll(folder: TempFolder, host: string, { node, platforms, arm64 }: ReleaseOptions) {
   const { env, buildah, commit } = createBuildah(folder.path, {
     ...{ PATH: `${CACHE}:${process.env.PATH}`, COSIGN_PASSWORD: "", HOME: homeOf(folder, host) },
     ...{ ...LABELS, PLATFORMS: platforms.join() },
@@ -64,7 +64,7 @@ function buildAndPush(folder: TempFolder, host: string, { node, platforms, arm64
   const repositories = NAMES.map((name) => `${host}/${name}`);
   const imageOf = (name: string) => `--build-arg=${name.toUpperCase()}_IMAGE=${host}/${name}:1`;
   const flags = ["--network=host", ...npmSettings(), ...["build", "runtime"].map(imageOf)];
-  script("build.mjs", folder.at("release"), ...repositories, "--", ...flags);
+  script("build.mjs", folder.at("release"), "--", ...flags);
   return {
     ...{ host, repositories, env, script },
     digests: JSON.parse(readFileSync(folder.at("release", "digests.json"), "utf8")) as Readonly<

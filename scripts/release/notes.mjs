@@ -1,4 +1,4 @@
-// node scripts/release-notes.mjs vX.Y.Z: what CHANGELOG.md says of that release. Fails if the tag, package.json and
+// node scripts/release/notes.mjs vX.Y.Z: what CHANGELOG.md says of that release, and where IMAGE and SAME_IMAGE are. Fails if the tag, package.json and
 // CHANGELOG.md do not name the same version, or if GITHUB_REPOSITORY is not the repository in package.json: npm refuses the
 // provenance of any other.
 import { readFileSync } from "node:fs";
@@ -36,8 +36,11 @@ const problem =
         ? undefined
         : `CHANGELOG.md has nothing under a heading "[${version}] - the day"`;
 if (problem) {
-  process.stderr.write(`release-notes: ${problem}\n`);
+  process.stderr.write(`scripts/release/notes.mjs: ${problem}\n`);
   process.exitCode = 1;
 } else {
-  process.stdout.write(`${notes}\n`);
+  const { IMAGE, SAME_IMAGE } = process.env;
+  const images =
+    IMAGE && SAME_IMAGE ? `\nImage: \`${IMAGE}:${tag}\`\nThe same image: \`${SAME_IMAGE}:${tag}\`\n` : "";
+  process.stdout.write(`${notes}\n${images}`);
 }

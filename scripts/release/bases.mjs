@@ -1,0 +1,7 @@
+/** The images that the Dockerfile builds on, by the name of their argument; without a `digest` each pull may bring another. */
+export function basesOf(dockerfile) {
+  const found = dockerfile.matchAll(
+    /^ARG (BUILD_IMAGE|RUNTIME_IMAGE)=([^\s@]+)(?:@(sha256:[0-9a-f]{64}))?$/gm,
+  );
+  return Object.fromEntries(Array.from(found, ([, name, image, digest]) => [name, { image, digest }]));
+}
