@@ -1,8 +1,9 @@
 import { tagOf } from "../../program";
 import { judgeSwap, readSwap } from "../files/judge/swap";
 import type { RegistrarContainer } from "../files/read/registrars";
+import { causeKey } from "../findings/causes";
 import { type Finding, findingsOf, grouped, sortedBy } from "../findings/finding";
-import { CLUSTER_SCHEMA, reportFindings } from "../findings/report";
+import { CLUSTER_SCHEMA, leadingIn, reportFindings } from "../findings/report";
 import { type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { needChecks, rights } from "./judge/needs";
@@ -40,8 +41,8 @@ function reportOf(
   swapTarget: { swap?: string; swapped?: number | null; problemsWithEither?: number | null } = {},
 ) {
   const { findings, healthy, summary } = reportFindings(found);
-  // The first finding of a cause is the one to fix.
-  const codes = new Map(found.toReversed().map(({ cause, code }) => [cause, code]));
+  const leading = leadingIn(found);
+  const codeOf = (place: Place) => found[leading.get(causeKey(causeOf(place, facts))) ?? -1]?.code;
   const { context = null, node = null, driver = null } = facts.target;
   return {
     schema: CLUSTER_SCHEMA,
@@ -51,7 +52,7 @@ function reportOf(
     registrars: registrarRows(facts),
     summary,
     findings: findings.map((finding) => ({ ...finding, nodes: finding.nodes ?? [] })),
-    nodes: facts.places.map((place) => placeRow(place, facts, codes.get(causeOf(place, facts)))),
+    nodes: facts.places.map((place) => placeRow(place, facts, codeOf(place))),
   };
 }
 

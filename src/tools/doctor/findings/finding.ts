@@ -1,3 +1,5 @@
+import type { About, Cause } from "./causes";
+
 /**
  * How bad it is. `problem`: it keeps a driver from being registered or used. `warning`: it may, or it harms another.
  * `unknown`: it cannot be seen from here.
@@ -12,8 +14,9 @@ export interface Verdict {
   readonly text: string;
   /** What to do about it, in one line; undefined if there is nothing to do. */
   readonly fix?: string | undefined;
-  /** Of the problems with the same cause, the first is the one to fix. */
-  readonly cause?: string | undefined;
+  /** Of the problems with equal causes, one is the one to fix. */
+  readonly cause?: Cause | undefined;
+  readonly about?: About | undefined;
   /** The doctor could not read something that it was asked for: without a problem, the exit code is still not 0. */
   readonly isUnread?: boolean | undefined;
   readonly nodes?: readonly string[] | undefined;
@@ -44,17 +47,17 @@ export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): r
   );
 }
 
-/** The same for two findings that say the same. */
-export const keyOf = ({ code, subject, text }: Pick<Finding, "code" | "subject" | "text">): string =>
-  JSON.stringify([code, subject, text]);
+/** The same for two findings that are one: of a check on a container of an object, whatever they say. */
+export const keyOf = ({ code, status, about, subject }: Finding): string =>
+  JSON.stringify([code, status, about ? [about.object, about.container] : subject]);
 
 export function flat<One extends Pick<Verdict, "status">>(nested: Nested<One>): readonly One[] {
   if (nested === undefined) return [];
   return "status" in nested ? [nested] : nested.flatMap((one) => flat(one));
 }
 
-type Say = (subject: string, text: string, fix?: string, cause?: string) => Verdict;
-type SayWithFix = (subject: string, text: string, fix: string, cause?: string) => Verdict;
+type Say = (subject: string, text: string, fix?: string, cause?: Cause) => Verdict;
+type SayWithFix = (subject: string, text: string, fix: string, cause?: Cause) => Verdict;
 
 const say =
   (status: Status): Say =>

@@ -1,3 +1,4 @@
+import { causeKey, rankOf } from "./causes";
 import type { Finding, Status } from "./finding";
 
 /** The reports' forms. The number grows when a field goes or changes its meaning, not when one is added. */
@@ -38,13 +39,24 @@ export function reportFindings(found: readonly Finding[]) {
   return { findings, healthy, summary };
 }
 
-/** Of the findings with one cause, the others follow from the first. */
-function withFollowers(findings: readonly Finding[]) {
+/** The finding with each cause from which its others follow. */
+export function leadingIn(findings: readonly Finding[]): ReadonlyMap<string, number> {
   const leading = new Map<string, number>();
-  for (const [index, { cause }] of findings.entries())
-    if (cause !== undefined && !leading.has(cause)) leading.set(cause, index);
+  const rankAt = (at: number | undefined) => {
+    const { cause, code = "" } = findings[at ?? -1] ?? {};
+    return cause === undefined ? Number.POSITIVE_INFINITY : rankOf(cause, code);
+  };
+  for (const [index, { cause }] of findings.entries()) {
+    const key = cause && causeKey(cause);
+    if (key !== undefined && rankAt(index) < rankAt(leading.get(key))) leading.set(key, index);
+  }
+  return leading;
+}
+
+function withFollowers(findings: readonly Finding[]) {
+  const leading = leadingIn(findings);
   return findings.map(({ code, check, status, subject, text, fix = null, cause, nodes }, index) => {
-    const lead = cause === undefined ? index : (leading.get(cause) ?? index);
+    const lead = cause === undefined ? index : (leading.get(causeKey(cause)) ?? index);
     return {
       ...{ code, check, status, subject, text },
       /** Null if there is nothing to do. */

@@ -39,7 +39,7 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
 });
 
 test("pods that admission makes unique do not fill the memory: one result for the same images", () => {
-  const set = readRegistrarSet(daemonSet(DISK), "DaemonSet");
+  const set = readRegistrarSet(daemonSet(DISK), "DaemonSet", 0);
   const readRunning = createRunningReader();
   const podOf = (n: number, image = OURS) => ({
     spec: { containers: [{ name: "registrar", image, env: [{ name: "ID", value: `${n}` }] }] },

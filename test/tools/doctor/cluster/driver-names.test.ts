@@ -28,13 +28,17 @@ function namesOf(
   const drivers = nameDrivers({
     sets: sets.map((changes, n) => {
       const object = daemonSet("x", { name: `set-${n}`, ...changes });
-      const set = readRegistrarSet({ ...object, metadata: { ...object.metadata, uid: `${n}` } }, "DaemonSet");
+      const set = readRegistrarSet(
+        { ...object, metadata: { ...object.metadata, uid: `${n}` } },
+        "DaemonSet",
+        n,
+      );
       if (set === undefined) throw new Error("no registrar in it");
       return set;
     }),
     pods: [
       ...podsOn.flatMap((nodes, n) => nodes.map((node) => podOf(n, node))),
-      ...brokenOn.map((node) => podOf(0, node, { kind: "blocked", reason: "" })),
+      ...brokenOn.map((node) => podOf(0, node, { kind: "blocked", why: {}, reason: "" })),
     ],
     csiNodes: new Map(Object.entries(csiNodes).map(([node, drivers]) => [node, new Set(drivers)])),
     csiDrivers: new Set(csiDrivers),

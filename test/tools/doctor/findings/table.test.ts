@@ -1,4 +1,5 @@
-import type { Report } from "../../../../src/tools/doctor/findings/report";
+import type { Cause } from "../../../../src/tools/doctor/findings/causes";
+import { type Report, reportFindings } from "../../../../src/tools/doctor/findings/report";
 import { renderColumns, renderReport } from "../../../../src/tools/doctor/findings/table";
 import {
   counted,
@@ -137,6 +138,21 @@ test("rows stand under their headings; the last column is wrapped within the wid
   ]);
   expect(renderColumns(["NAME", "WHY"], [["a", long]], 10)[1]).toBe("a     one two three four five six");
   expect(renderColumns(["NAME", "WHY"], [["a", long]])).toHaveLength(2);
+});
+
+test("of findings with equal causes the one nearest to the cause leads, whatever their order and words", () => {
+  const of = (code: string, cause?: Cause) => ({
+    ...({ code, check: code, status: "problem", subject: code, text: "is bad", cause } as const),
+  });
+  const found = [
+    of("CSI001", { kind: "down", inode: "1:2" }),
+    of("CSI002", { inode: "1:2", kind: "down" }),
+    of("CSI003", { kind: "down", inode: "1:3" }),
+    of("CSI004"),
+  ];
+  const { findings, summary } = reportFindings(found);
+  expect(findings.map(({ follows }) => follows)).toEqual(["CSI002", null, null, null]);
+  expect(summary.problem).toBe(3);
 });
 
 test("words", () => {

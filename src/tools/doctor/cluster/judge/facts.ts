@@ -1,6 +1,7 @@
 import type { OurImage } from "../../../program";
 import { MANIFEST_CHECKS } from "../../files/judge/checks";
 import type { ManifestFacts } from "../../files/read/registrars";
+import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Finding, findingsOf, grouped, keyOf } from "../../findings/finding";
 import type { ClusterReading } from "../read/cluster";
 import { placesIn } from "./places";
@@ -24,6 +25,7 @@ export function conclude(reading: ClusterReading) {
   const running = runningFindings(reading, manifests);
   const known = new Set(findings.map(keyOf));
   const found = [...findings, ...running.filter((finding) => !known.has(keyOf(finding)))];
+  const manifestFindings = leadingFirst(found.filter(({ status }) => status !== "ok"));
   return {
     ...reading,
     units,
@@ -35,8 +37,9 @@ export function conclude(reading: ClusterReading) {
     /** Whether the driver of some DaemonSet is not known. */
     hasGuess: guesses.length > 0,
     podsOf: grouped(reading.pods, ({ setUid }) => setUid),
-    /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar has its place as cause. */
-    manifestFindings: leadingFirst(found.filter(({ status }) => status !== "ok")),
+    /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar is a cause. */
+    manifestFindings,
+    manifestCauses: new Set(manifestFindings.flatMap(({ cause }) => (cause ? causeKey(cause) : []))),
   };
 }
 
@@ -66,7 +69,17 @@ function runningFindings({ pods }: ClusterReading, manifests: ManifestFacts): re
 
 /** The first problem of a registrar is the cause of its pods' trouble. */
 function leadingFirst(findings: readonly Finding[]): readonly Finding[] {
-  const problems = findings.filter(({ status }) => status === "problem");
-  const leads = new Map(problems.toReversed().map((one) => [one.subject, one]));
-  return findings.map((one) => (leads.get(one.subject) === one ? { ...one, cause: one.subject } : one));
+  const told = new Set<string>();
+  return findings.map((one) => {
+    const cause = one.status === "problem" && one.about ? manifestCause(one.about) : undefined;
+    if (cause === undefined || told.has(causeKey(cause))) return one;
+    told.add(causeKey(cause));
+    return { ...one, cause };
+  });
 }
+
+export const manifestCause = ({ object, container = "" }: About): Cause => ({
+  kind: "manifest",
+  object,
+  container,
+});

@@ -1,11 +1,11 @@
+import { type Cause, causeKey } from "../../findings/causes";
 import { check, grouped, problem, type Verdict } from "../../findings/finding";
 import { counted, podsText } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
-import type { ClusterFacts } from "./facts";
+import { type ClusterFacts, manifestCause } from "./facts";
 import type { Place } from "./places";
 
-const NODE_WIDE_AWAY = "node-wide registrar away";
-export const NODES_AWAY = "nodes away";
+export const NODES_AWAY: Cause = { kind: "nodes-away" };
 
 type IsMeant = (place: Place, facts: ClusterFacts) => boolean;
 type FixOf = (first: Place, facts: ClusterFacts) => string;
@@ -19,7 +19,7 @@ export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, 
 /** Without the termination message where the finding that it follows from says the same. */
 function reasonOf(place: Place, facts: ClusterFacts): string {
   const { reason, ending } = place.state;
-  const isSaid = causeOf(place, facts) === place.unit?.registrar.place;
+  const isSaid = causeOf(place, facts).kind === "manifest";
   return (isSaid && ending) || `${reason}`;
 }
 
@@ -37,7 +37,7 @@ export function judgeGroups(
   isMeant: IsMeant,
   judge: (first: Place, group: readonly Place[]) => Verdict,
 ): readonly Verdict[] {
-  const keyOf = (place: Place) => `${place.driver} ${causeOf(place, facts)}`;
+  const keyOf = (place: Place) => `${place.driver} ${causeKey(causeOf(place, facts))}`;
   const meant = facts.places.filter((place) => isMeant(place, facts));
   return Array.from(grouped(meant, keyOf).values(), (group) => {
     const [first] = group;
@@ -46,20 +46,14 @@ export function judgeGroups(
 }
 
 /** The cause of a place's state: equal for all places that one change would fix. */
-export function causeOf(place: Place, facts: ClusterFacts): string {
-  const { manifestFindings } = facts;
-  const { state, unit, driver, node, pod } = place;
-  if (state.kind === "dropped") return NODE_WIDE_AWAY;
+export function causeOf(place: Place, { manifestCauses }: ClusterFacts): Cause {
+  const { state, unit, driver } = place;
   if (state.kind === "node-away" && whoWaits([place]) !== "") return NODES_AWAY;
   const isOfRegistrar = state.kind === "unregistered" || state.container?.isRegistrar;
-  const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
-  const reason = pod?.trouble && state === pod.trouble ? pod.trouble.reason : "";
-  // Without what differs from node to node and from time to time.
-  const names = [pod?.name.split("/")[1], node];
-  const said = reason
-    .replace(/[\w-]+(?:\.[\w-]+)*/g, (word) => (names.includes(word) ? "~" : word))
-    .replace(/\b[0-9a-f]{8,}\b|\d+/gi, "#");
-  return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${said}`;
+  const manifest = unit && manifestCause(unit.registrar.about);
+  if (isOfRegistrar && manifest && manifestCauses.has(causeKey(manifest))) return manifest;
+  const pod = state.why && { object: unit?.registrar.about.object, ...state.why };
+  return { kind: "trouble", driver, trouble: state.kind, ...pod };
 }
 
 export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string[] {

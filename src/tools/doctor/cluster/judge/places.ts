@@ -19,7 +19,7 @@ const REASONS = {
  * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `duplicate`: several
  * DaemonSets register it. `unseen`: what could not be read decides on it.
  */
-export interface PlaceState extends Omit<PodTrouble, "kind" | "reason"> {
+export interface PlaceState extends Partial<Omit<PodTrouble, "kind" | "reason">> {
   readonly kind: keyof typeof REASONS | "unseen" | "uncovered" | "duplicate" | PodTrouble["kind"];
   readonly reason: string | null;
 }

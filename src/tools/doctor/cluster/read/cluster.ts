@@ -102,7 +102,9 @@ async function readOthers({ read }: Reader, target: ClusterTarget) {
 
 /** The sets with a registrar, their pods, and the limits of their namespaces. */
 async function readSets(reader: Reader, target: ClusterTarget, images: OurImage) {
-  const parser = (kind: "DaemonSet" | "StatefulSet") => each((item) => readRegistrarSet(item, kind, images));
+  let number = 0;
+  const parser = (kind: "DaemonSet" | "StatefulSet") =>
+    each((item) => readRegistrarSet(item, kind, number++, images));
   const both = [
     reader.read("daemonsets", parser("DaemonSet")),
     reader.read("statefulsets", parser("StatefulSet")),

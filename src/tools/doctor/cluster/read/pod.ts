@@ -24,6 +24,8 @@ const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
 export interface PodTrouble {
   readonly kind: "unscheduled" | "blocked" | "restarting";
   readonly reason: string;
+  /** What is the same on all nodes with this trouble: the container, and the API's word for what it does. */
+  readonly why: { readonly container?: string; readonly word?: string };
   /** The one that ends again and again, and the reason without its termination message. */
   readonly container?: Container;
   readonly ending?: string;
@@ -76,11 +78,16 @@ export function readRegistrarPod(
   };
 }
 
+/** Kubelet's message (pkg/kubelet, GenerateError), up to what differs from node to node. */
+const FAILED_MOUNT = /^[^"]*(volume "[^"]*" : [^:]*)/;
+
 /** A pod that waits for its volumes tells nothing itself: kubelet writes an event. */
 export function withMountFailure(pod: RegistrarPod, mountFailure: string | undefined): RegistrarPod {
   const { trouble } = pod;
   if (trouble?.kind !== "blocked" || mountFailure === undefined) return pod;
-  return { ...pod, trouble: { ...trouble, reason: `${trouble.reason}: ${mountFailure}`, mountFailure } };
+  const [, word = trouble.why.word] = FAILED_MOUNT.exec(mountFailure) ?? [];
+  const why = { ...trouble.why, ...(word && { word }) };
+  return { ...pod, trouble: { ...trouble, why, reason: `${trouble.reason}: ${mountFailure}`, mountFailure } };
 }
 
 function timesOf(metadata: Tree, status: Tree, containers: readonly Container[], nowMs: number) {
@@ -147,6 +154,7 @@ function unscheduled({ conditions }: Tree): PodTrouble | undefined {
   if (status !== "False") return undefined;
   return {
     kind: "unscheduled",
+    why: {},
     reason: `the scheduler finds no node for its pod: ${boundText(text(message))}`,
   };
 }
@@ -158,7 +166,7 @@ function troubleIn(
   [name = ""]: readonly string[],
 ): PodTrouble | undefined {
   if (containers.length === 0 && quietMs >= CREATION_MS)
-    return blocked(name, "kubelet does not report its state");
+    return blocked(name, "", "kubelet does not report its state");
   const block = containers.map((one) => blockOf(one, quietMs)).find((one) => one !== undefined);
   if (block !== undefined) return block;
   if (endedWithNode(mains)) return undefined;
@@ -170,17 +178,22 @@ function troubleIn(
     restarting[0];
   if (container === undefined) return undefined;
   const [ending, { message }] = [endingText(container), container];
-  return { kind: "restarting", reason: ending + (message && `: ${message}`), container, ending };
+  const why = { container: container.name, word: `${container.exitCode} ${container.endReason}` };
+  return { kind: "restarting", why, reason: ending + (message && `: ${message}`), container, ending };
 }
 
-function blocked(container: string, why: string): PodTrouble {
-  return { kind: "blocked", reason: `container ${container} does not start: ${why}` };
+function blocked(container: string, word: string, text: string): PodTrouble {
+  return {
+    kind: "blocked",
+    why: { container, word },
+    reason: `container ${container} does not start: ${text}`,
+  };
 }
 
 function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number): PodTrouble | undefined {
   if (waiting === undefined || waiting === "CrashLoopBackOff") return undefined;
   if (ON_ITS_WAY.includes(waiting) && quietMs < CREATION_MS) return undefined;
-  return blocked(name, [waiting, waitingMessage].filter(Boolean).join(": "));
+  return blocked(name, waiting, [waiting, waitingMessage].filter(Boolean).join(": "));
 }
 
 function isRestarting(container: Container, nowMs: number): boolean {

@@ -14,10 +14,15 @@ import { registrarsIn } from "../../files/read/registrars";
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
 /** Undefined for a set without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
-export function readRegistrarSet(object: unknown, kind: "DaemonSet" | "StatefulSet", ours?: OurImage) {
+export function readRegistrarSet(
+  object: unknown,
+  kind: "DaemonSet" | "StatefulSet",
+  number: number,
+  ours?: OurImage,
+) {
   const whole = { ...tree(object), kind };
-  const place = placeIn(undefined, whole);
-  const registrars = registrarsIn(place, whole, ours);
+  const about = { object: number, name: placeIn(undefined, whole) };
+  const registrars = registrarsIn(about, whole, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
   const { uid, namespace, annotations, creationTimestamp } = tree(metadata);
@@ -29,10 +34,10 @@ export function readRegistrarSet(object: unknown, kind: "DaemonSet" | "StatefulS
     name: nameOf(object),
     createdMs: timeOrNone(creationTimestamp) ?? 0,
     namespace: text(namespace),
-    place,
+    about,
     selector: selectorOf(tree(spec).selector),
     registrars,
-    registrarsWith: (images: OurImage) => registrarsIn(place, whole, images),
+    registrarsWith: (images: OurImage) => registrarsIn(about, whole, images),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
     /** The number of pods that it wants, and has. */
@@ -80,7 +85,7 @@ const MAX_SPECS = 100;
  */
 export function createRunningReader(ours?: OurImage) {
   const read = (set: RegistrarSet, spec: Tree, namespace: unknown, generation: unknown) => ({
-    registrars: registrarsIn(set.place, { kind: "Pod", metadata: { namespace }, spec }, ours),
+    registrars: registrarsIn(set.about, { kind: "Pod", metadata: { namespace }, spec }, ours),
     /** The containers with a registrar that the DaemonSet has, and the pod made from it has not. */
     dropped: droppedFrom(spec, set, generation),
   });

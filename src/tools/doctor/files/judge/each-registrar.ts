@@ -14,7 +14,9 @@ export const eachRegistrar = (
   check<ManifestFacts>(code, name, (facts) =>
     facts.registrars
       .filter(isMeant)
-      .flatMap((one) => flat(judge(one, facts)).map((statement) => ({ ...statement, subject: one.place }))),
+      .flatMap((one) =>
+        flat(judge(one, facts)).map((statement) => ({ ...statement, subject: one.place, about: one.about })),
+      ),
   );
 
 /** Whether the registrar starts with its arguments, as far as they tell, and gets the paths in them. */

@@ -45,7 +45,7 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
       (finding.status !== "ok" && !known.has(keyOf(finding))),
   );
   const both = reportFindings(had).findings.filter(
-    (one) => one.status === "problem" && one.follows === null && stay.has(keyOf(one)),
+    (one, at) => one.status === "problem" && one.follows === null && had[at] && stay.has(keyOf(had[at])),
   );
   return { findings, problemsWithEither: swapped === 0 ? 0 : both.length };
 }

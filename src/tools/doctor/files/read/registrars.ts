@@ -1,6 +1,7 @@
 import { invalidOption } from "../../../../base/errors";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isRegistrar, type OurImage, programOf } from "../../../program";
+import type { About } from "../../findings/causes";
 import { driverSocketOf, mountsOf } from "./mounts";
 import { placeIn, type ReadObject, tooManyValues, type Unread, unreadAt } from "./objects";
 import { isForWindows, podIn } from "./pod";
@@ -24,6 +25,7 @@ export function readRegistrars(objects: readonly ReadObject[], ours?: OurImage):
   const registrars: RegistrarContainer[] = [];
   const limitRanges: Tree[] = [];
   const unread: Unread[] = [];
+  let number = 0;
   const read = (place: string, act: () => void) => {
     try {
       act();
@@ -37,7 +39,7 @@ export function readRegistrars(objects: readonly ReadObject[], ours?: OurImage):
       for (const object of unfold(root)) {
         const place = placeIn(file, object);
         read(place, () => {
-          const found = registrarsIn(place, object, ours);
+          const found = registrarsIn({ object: number++, name: place }, object, ours);
           const reason = found.length > 0 ? judgedLater(object) : undefined;
           if (reason === undefined) registrars.push(...found);
           else unread.push({ place, ...reason });
@@ -87,7 +89,7 @@ function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void 
 export type RegistrarContainer = ReturnType<typeof registrarsIn>[number];
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
-export function registrarsIn(place: string, object: Tree, ours: OurImage = {}) {
+export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   const pod = podIn(object);
   const init = list(pod.initContainers).map(tree);
   const containers = [...list(pod.containers).map(tree), ...init];
@@ -105,7 +107,8 @@ export function registrarsIn(place: string, object: Tree, ours: OurImage = {}) {
     const start = startOf(container, program);
     const settings = settingsOf(start.args, program);
     return {
-      place: `${place}, container ${name}`,
+      place: `${about.name}, container ${name}`,
+      about: { ...about, container: name },
       /** Where a check reads what no other one asks for. */
       source: { object, pod, container },
       container: name,

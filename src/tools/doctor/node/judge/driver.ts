@@ -3,6 +3,7 @@ import { isPattern } from "../../../../host-path/path-pattern";
 import { invalidLabels, invalidNodeId } from "../../../../kubelet-rules/api-validation";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
+import type { Cause } from "../../findings/causes";
 import {
   check,
   flat,
@@ -58,7 +59,7 @@ function judgeKubeletPath(path: string, view: View): Verdict {
   if (misplaced) return misplaced;
   if (found?.kind === "too-long") return judgeSocket(found, view);
   if (hostPath.kind === "wrong")
-    return problem(path, `${GIVEN}; ${hostPath.problem}`, hostPath.fix, "host-path");
+    return problem(path, `${GIVEN}; ${hostPath.problem}`, hostPath.fix, { kind: "host-path" });
   if (driver && hasNoSocket(driver.socket) && (path === csiSocketPath || found?.kind !== "missing"))
     return unknown(path, `${GIVEN}; there is no socket at ${csiSocketPath} to compare it with`);
   // The same path may be another socket here than on the host.
@@ -148,7 +149,7 @@ const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, na
   return problem(subject, text, fix, cause);
 });
 
-function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo, cause: string | undefined) {
+function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo, cause: Cause | undefined) {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = info;
   if (nodeId === "") {
     const text = "answers NodeGetInfo with an empty node ID, which kubelet refuses";

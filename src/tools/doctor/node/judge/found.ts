@@ -43,7 +43,8 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   if (judgeDriverName(name).kind === "unsafe" || !driver.isNode) return undefined;
   // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
   const both = `has a driver called ${name}, as has ${twin}: only one of them can be registered`;
-  if (twin !== undefined) return bad(path, both, "remove one of the two deployments", `twins ${name}`);
+  if (twin !== undefined)
+    return bad(path, both, "remove one of the two deployments", { kind: "twins", driver: name });
   // CSI015 or CSI019 judges its registration socket.
   const isJudged = registrations.some((one) => one.isLeft && one.name === name);
   if (driver.isRegistered || isJudged || directory.kind !== "directory") return undefined;

@@ -22,7 +22,7 @@ const kubelet = check("CSI012", "kubelet", ({ directory }: View) => {
   if (!isDead(socket)) return unknown("kubelet", "cannot be seen from here");
   const text = `does not seem to run: no process listens on its socket ${socket.path}`;
   const fix = "see: systemctl status kubelet, or the service of k3s, RKE2, k0s or microk8s";
-  return problem("kubelet", text, fix, "kubelet-down");
+  return problem("kubelet", text, fix, { kind: "kubelet-down" });
 });
 
 const registrationDirectory = check("CSI008", "registration-directory", (view: View) => {
@@ -87,7 +87,9 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
     );
   if (isNamedSo) return ok(path, `is at a usual path of kubelet's directory${where}`);
   if (place.fileSystem === "overlay")
-    return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, "not-kubelets");
+    return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, {
+      kind: "not-kubelets",
+    });
   return unsure(`is not the registration directory of a known kubelet${where}`);
 });
 

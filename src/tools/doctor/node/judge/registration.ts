@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import type { PluginInfo } from "../../../../grpc/protos";
 import { explainSilence, hintForRefusal } from "../../../../registrar/registration/hints";
 import { onFileSystem } from "../../../../unix/mounts";
+import type { Cause } from "../../findings/causes";
 import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { counted, LEAVE_ONE } from "../../findings/words";
 import { isUnread } from "../read/facts";
@@ -57,10 +58,11 @@ function judgeRegistration({ path, plugin, trouble, report, socket }: Published,
     return warning(name, text, `look again in a while, and ${SEE_REGISTRAR}`);
   }
   const { place, kubeletSocket } = view.directory.kind === "directory" ? view.directory : {};
-  const isDown = kubeletSocket?.kind === "not-accepting" ? "kubelet-down" : undefined;
+  const isDown = kubeletSocket?.kind === "not-accepting";
+  const kind = place?.fileSystem === "overlay" ? "not-kubelets" : isDown ? "kubelet-down" : undefined;
   const text = `is published on ${path}, but ${reason ?? "kubelet does not call"}`;
   const fix = explainSilence(dirname(path) + onFileSystem(dirname(path), place?.path), NO_CONNECTION);
-  return problem(name, text, fix, place?.fileSystem === "overlay" ? "not-kubelets" : isDown);
+  return problem(name, text, fix, kind && { kind });
 }
 
 function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefined, view: View): Verdict {
@@ -75,9 +77,9 @@ function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefine
 }
 
 /** Kubelet could not reach the driver: it got the wrong path, or the driver is down. */
-function causeOfRefusal(name: string, refusal: string, { driver, hostPath }: View): string | undefined {
+function causeOfRefusal(name: string, refusal: string, { driver, hostPath }: View): Cause | undefined {
   if (!/dial unix /.test(refusal)) return /node/i.test(refusal) ? nodeInfoCause(name) : undefined;
-  return hostPath.kind === "wrong" ? "host-path" : driver && downCause(driver.socket);
+  return hostPath.kind === "wrong" ? { kind: "host-path" } : driver && downCause(driver.socket);
 }
 
 const otherRegistrations = check("CSI019", "other-registrations", (view: View) =>
@@ -130,7 +132,7 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
     return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath);
   // What answers at this path in the container may be nothing on the host.
   if (isAskedFor && told === plugin.endpoint && hostPath.kind === "wrong")
-    return problem(name, `${saidAt}; ${hostPath.problem}`, hostPath.fix, "host-path");
+    return problem(name, `${saidAt}; ${hostPath.problem}`, hostPath.fix, { kind: "host-path" });
   return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
 }
 

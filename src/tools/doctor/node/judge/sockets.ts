@@ -1,3 +1,4 @@
+import type { Cause } from "../../findings/causes";
 import { tooLong } from "../../findings/words";
 import { isDead, isStuck, type Ownership, type SeenDriver, type SocketFacts } from "../read/facts";
 import type { Facts } from "../read/gather";
@@ -63,22 +64,23 @@ export function silenceOf({ socket, identity }: Pick<SeenDriver, "socket" | "ide
 }
 
 /** The cause of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */
-export function downCause(socket: SocketFacts, path = socket.path): string | undefined {
-  if (socket.kind === "missing" && socket.isDirectoryInSight) return `missing ${path}`;
-  return isDead(socket) ? `down ${socket.inode}` : undefined;
+export function downCause(socket: SocketFacts, path = socket.path): Cause | undefined {
+  if (socket.kind === "missing" && socket.isDirectoryInSight) return { kind: "missing", path };
+  return isDead(socket) ? { kind: "down", inode: socket.inode ?? "" } : undefined;
 }
 
-export const namelessCause = ({ inode }: SocketFacts): string | undefined => inode && `nameless ${inode}`;
+export const namelessCause = ({ inode }: SocketFacts): Cause | undefined =>
+  inode === undefined ? undefined : { kind: "nameless", inode };
 
-export const nodeInfoCause = (name: string | undefined): string => `node-info ${name}`;
+export const nodeInfoCause = (driver = ""): Cause => ({ kind: "node-info", driver });
 
-export const duplicatesCause = (endpoint: string): string => `duplicates ${endpoint}`;
+export const duplicatesCause = (endpoint: string): Cause => ({ kind: "duplicates", endpoint });
 
 export function remedyFor(
   socket: SocketFacts,
   facts: Pick<Facts, "host">,
   path?: string,
-): [fix: string, cause?: string | undefined] {
+): [fix: string, cause?: Cause | undefined] {
   const cause = downCause(socket, path);
   if (cause !== undefined) return [START_DRIVER, cause];
   if (socket.kind === "missing") return ["mount the directory here, or correct the path"];

@@ -1,0 +1,57 @@
+// Findings are grouped, and compared, by values: never by what they say.
+
+/** An object that was read, and the container in it. */
+export interface About {
+  /** The object's number in the reading: two objects may share a name. */
+  readonly object: number;
+  /** As people know it: `x.yaml: DaemonSet storage/disk-node`. */
+  readonly name: string;
+  readonly container?: string | undefined;
+}
+
+/** Why findings are there. One remedy helps all with equal causes. */
+export type Cause =
+  /** No process listens on the driver's socket; or the driver there does not say its name. */
+  | { readonly kind: "down" | "nameless"; readonly inode: string }
+  /** There is no driver's socket at this path. */
+  | { readonly kind: "missing"; readonly path: string }
+  | { readonly kind: "node-info" | "twins"; readonly driver: string }
+  | { readonly kind: "duplicates"; readonly endpoint: string }
+  | { readonly kind: "kubelet-down" | "host-path" | "not-kubelets" | "nodes-away" }
+  | { readonly kind: "manifest"; readonly object: number; readonly container: string }
+  /** What a cluster's objects tell of a driver that is not registered. */
+  | {
+      readonly kind: "trouble";
+      readonly driver: string;
+      readonly trouble: string;
+      /** Of a pod: its DaemonSet, its container, and the API's word for what the container does. */
+      readonly object?: number | undefined;
+      readonly container?: string | undefined;
+      readonly word?: string | undefined;
+    };
+
+/** Which of the findings with equal causes is the one to fix: a code that comes earlier; of others the least code. */
+const LEADING: Readonly<Record<Cause["kind"], readonly string[]>> = {
+  down: ["CSI002", "CSI020"],
+  missing: ["CSI002"],
+  nameless: ["CSI003"],
+  "node-info": ["CSI004", "CSI006"],
+  twins: [],
+  duplicates: [],
+  "kubelet-down": ["CSI012"],
+  "host-path": ["CSI007"],
+  "not-kubelets": ["CSI010"],
+  "nodes-away": [],
+  manifest: [],
+  trouble: [],
+};
+
+/** The less, the nearer to the cause. */
+export function rankOf({ kind }: Cause, code: string): number {
+  const at = LEADING[kind].indexOf(code);
+  return at === -1 ? LEADING[kind].length : at;
+}
+
+/** The same text for equal causes. */
+export const causeKey = (cause: Cause): string =>
+  JSON.stringify(Object.entries(cause).sort(([one], [other]) => (one < other ? -1 : 1)));
