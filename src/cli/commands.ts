@@ -33,12 +33,14 @@ export const COMMANDS: readonly Command[] = Object.entries(SUMMARIES).map(([name
   run: async (argv) => (await LOADERS[name as keyof typeof SUMMARIES]())(argv),
 }));
 
-/** The usage error for a first word that looks like a command. The official registrar ends with an error there, too. */
+/**
+ * The usage error for a first word that is neither a flag nor a command. The official registrar ignores every flag behind it,
+ * and ends with an error, too, because the required path is missing then.
+ */
 export function correctCommand(firstWord: string | undefined): string | undefined {
-  if (firstWord === undefined || !/^[a-z][a-z-]*$/i.test(firstWord) || /^(?:true|false)$/i.test(firstWord))
-    return undefined;
+  if (firstWord === undefined || firstWord.startsWith("-")) return undefined;
   const names = COMMANDS.map(({ name }) => name);
   const near = nearWord(firstWord.toLowerCase(), names);
   const advice = near === undefined ? `the commands are ${names.join(", ")}` : `did you mean ${near}?`;
-  return `there is no command "${firstWord}"; ${advice}; see registrar --help`;
+  return `there is no command ${JSON.stringify(firstWord)}; ${advice}; see registrar --help`;
 }
