@@ -1,6 +1,5 @@
+import { invalidCsiNodeDriver, invalidLabels } from "../../src/kubelet-rules/api-refusals";
 import {
-  invalidCsiNodeDriver,
-  invalidLabels,
   isExtendedResource,
   isLabel,
   isQualifiedName,
@@ -19,7 +18,7 @@ test.each<readonly [key: string, good: readonly string[], bad: readonly string[]
   for (const value of good) expect(invalidLabels("node-1", { [key]: value })).toBeUndefined();
   for (const value of bad)
     expect(invalidLabels("node-1", { [key]: value })).toMatch(
-      /^Node "node-1" is invalid: metadata\.labels: /,
+      /^Node "node-1" is invalid: \[?metadata\.labels: /,
     );
 });
 
@@ -28,7 +27,7 @@ test("a driver in a CSINode: its name, and a node ID of so many bytes, not chara
     invalidCsiNodeDriver("n", { name: "x.csi", nodeId: "id", ...change }, maxNodeIdBytes);
   for (const name of ["x.csi", "X.CSI.example.com", LONG]) expect(check({ name })).toBeUndefined();
   for (const name of ["x_csi", "x..csi", ".csi", "", `${LONG}a`])
-    expect(check({ name })).toMatch(/^CSINode\.storage\.k8s\.io "n" is invalid: spec\.drivers\.name: /);
+    expect(check({ name })).toMatch(/^CSINode\.storage\.k8s\.io "n" is invalid: spec\.drivers\[0\]\.name: /);
   expect(check({ nodeId: "i".repeat(256) })).toBeUndefined();
   expect(check({ nodeId: "ü".repeat(129) })).toContain("must be 256 characters or less");
   expect(check({ nodeId: "i".repeat(129) }, 128)).toContain("must be 128 characters or less");

@@ -2,11 +2,13 @@ import * as fc from "fast-check";
 import { attempt } from "../../src/base/errors";
 import { parseWords } from "../../src/flags/grammar";
 import { parseBool, parseDurationMs, parseInt64, parseQuantity } from "../../src/flags/values";
+import { invalidCsiNodeDriver, invalidLabels } from "../../src/kubelet-rules/api-refusals";
+import { hintForRefusal } from "../../src/registrar/registration/hints";
 import { startChildProcess } from "../support/child-process";
 import { allTests } from "../support/each-test";
 import { propertyTest } from "../support/fuzz";
 import { programPath } from "./support/build";
-import { newestVersion } from "./support/versions";
+import { kubeletVersions, newestVersion } from "./support/versions";
 
 interface Answer {
   readonly error?: string;
@@ -18,8 +20,8 @@ interface Answer {
 /** Go's package flag and Kubernetes' quantities, in a process. */
 const go = allTests(startGo);
 
-async function startGo() {
-  const child = await startChildProcess<Answer>(programPath("values", newestVersion), [], JSON.parse);
+async function startGo(version = newestVersion) {
+  const child = await startChildProcess<Answer>(programPath("values", version), [], JSON.parse);
   let asked = 0;
   return {
     ask: async (question: object): Promise<Answer> => {
@@ -85,3 +87,48 @@ propertyTest(
     expect(failure).toBe(error !== undefined);
   },
 );
+
+const long = (length: number) => fc.constant("n".repeat(length));
+const name = fc.oneof(
+  pieces("a b9 . - _ / A \u00e9 x.y example.com/", " "),
+  fc.constantFrom(63, 64, 253).chain(long),
+);
+
+propertyTest(
+  "a label of a Node is refused in the API server's words",
+  { runs: 2_000, given: fc.tuple(name, name) },
+  async ([key, value]) => {
+    const labels = { [key]: value };
+    expect(invalidLabels("n", labels)).toBe((await go.ask({ labels })).error);
+  },
+);
+
+propertyTest(
+  "a driver in CSINode is refused in the API server's words",
+  { runs: 2_000, given: fc.tuple(name, fc.oneof(name, fc.constantFrom(256, 257).chain(long))) },
+  async ([driverName, nodeId]) => {
+    const before = [{ name: "first.csi.example.com", nodeId: "1" }];
+    const driver = { name: driverName, nodeId };
+    const { error } = await go.ask({ drivers: [...before, driver], before });
+    expect(invalidCsiNodeDriver("n", driver, 256, 1)).toBe(error);
+  },
+);
+
+const [NAME, NODE_INFO] = ["comes from its GetPluginInfo", "a value of the driver's NodeGetInfo"];
+const driver = { name: "x.csi", nodeId: "1" };
+
+test.each(kubeletVersions())("the API server's words of %s have their hint", async (version) => {
+  await using asked = await startGo(version);
+  const hintFor = async (question: object) => {
+    const { error } = await asked.ask(question);
+    return hintForRefusal(`error updating CSINode object with CSI driver node info: ${error}`, "/csi.sock");
+  };
+  for (const one of ["x_y", "", "n".repeat(64)])
+    expect(await hintFor({ drivers: [{ ...driver, name: one }] })).toContain(NAME);
+  expect(await hintFor({ drivers: [driver, driver] })).toContain(NAME);
+  for (const change of [{ nodeId: "" }, { nodeId: "n".repeat(257) }, { topologyKeys: ["a b"] }])
+    expect(await hintFor({ drivers: [{ ...driver, ...change }] })).toContain(NODE_INFO);
+  expect(await hintFor({ labels: { "a b": "c d" } })).toContain(NODE_INFO);
+  const before = [{ ...driver, nodeId: "2" }];
+  expect(await hintFor({ drivers: [driver], before })).toContain("had another node ID");
+});

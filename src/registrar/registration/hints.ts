@@ -14,8 +14,17 @@ export interface HintedUser {
 
 type Hint = string | ((endpoint: string, user: HintedUser) => string);
 
-/** What kubelet's texts of refusal mean, most telling first. Texts as of kubelet 1.20 to 1.37. */
+/** What kubelet's texts of refusal mean, most telling first. Texts as of Kubernetes 1.20 to 1.37. */
 const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
+  [
+    // operation_generator.go, and kubelet.go, where the handlers are added.
+    /no handler registered for plugin type: DRAPlugin/,
+    "this kubelet takes no DRA drivers: it needs Kubernetes 1.34, or the feature gate DynamicResourceAllocation",
+  ],
+  [
+    /no handler registered for plugin type/,
+    "this kubelet takes no plugins of this type: see the option type",
+  ],
   [
     /None of the versions specified|empty list for supported versions/,
     "kubelet registers CSI drivers of version 1.x: give supportedVersions such a version, 1.0.0",
@@ -34,28 +43,7 @@ const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
     /already registered with a higher supported version/,
     "another socket of this node has registered the same driver: two DaemonSets, or a leftover pod?",
   ],
-  [
-    /topology value collision/,
-    "the driver's topology differs from a label of the node: correct one of the two",
-  ],
   [/driverNodeID must not be empty/, "NodeGetInfo returns no node ID: does the driver know its node's name?"],
-  [
-    /must be \d+ (?:characters|bytes) or less|Invalid value/,
-    "the API server refuses a value of the driver's NodeGetInfo: correct what kubelet names",
-  ],
-  [
-    /was owned by different node/,
-    "CSINode belongs to a deleted Node of the same name: restart kubelet on this node",
-  ],
-  [
-    // client-go's request.go. A controller's `GetNodeName` is "", and its CSI plugin replaces kubelet's (csi_plugin.go, Init).
-    /resource name may not be empty/,
-    "kubelet has lost its node's name, as where kube-controller-manager runs in the same process: restart that, and update the distribution",
-  ],
-  [
-    /error updating (?:CSINode|Node)/,
-    "the API server is away, or does not let kubelet write: see kubelet's log",
-  ],
   [
     /dial unix .*permission denied/,
     (path) => `kubelet has no permission to open ${path}: check its owner, mode and SELinux label`,
@@ -77,12 +65,74 @@ const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
   [/rpc error: code = /, "this is the error of the driver's NodeGetInfo: see the driver's log"],
 ];
 
+/** How kubelet begins what befell its change of the Node or of CSINode (nodeinfomanager.go). */
+const UPDATE = /error updating (?:CSINode|Node)/;
+
+/** The same for these: what the API server answers, and what kubelet says itself. */
+const UPDATES: readonly (readonly [RegExp, Hint])[] = [
+  [
+    /topology value collision/,
+    "the driver's topology differs from a label of the node: correct one of the two",
+  ],
+  [
+    /was owned by different node/,
+    "CSINode belongs to a deleted Node of the same name: restart kubelet on this node",
+  ],
+  [
+    // client-go's request.go. A controller's `GetNodeName` is "", and its CSI plugin replaces kubelet's (csi_plugin.go, Init).
+    /resource name may not be empty/,
+    "kubelet has lost its node's name, as where kube-controller-manager runs in the same process: restart that, and update the distribution",
+  ],
+  // plugin/pkg/admission/noderestriction, plugin/pkg/auth/authorizer/node
+  [
+    /is not allowed to modify node|can only access CSINode with the same name/,
+    "kubelet's certificate is that of another node, system:node:NAME: check --hostname-override and the certificate",
+  ],
+  [
+    /is not allowed to modify labels/,
+    "the driver's topology has a label that NodeRestriction keeps from kubelet: give the driver another topology key",
+  ],
+  // The API server's admission: plugin/webhook, plugin/policy
+  [
+    /denied (?:the )?request|failed calling webhook/,
+    "an admission webhook or policy stops kubelet's change of the Node or CSINode: correct the one that kubelet names",
+  ],
+  [
+    /x509: |remote error: tls: /,
+    "kubelet and the API server do not trust each other's certificate: check when they end, and the CA of both",
+  ],
+  [
+    /: Unauthorized|asked for the client to provide credentials/,
+    "the API server does not accept kubelet's credentials: check when its client certificate ends, and kubelet's log",
+  ],
+  // apimachinery's field/errors.go, pkg/apis/storage/validation
+  [
+    /field is immutable/,
+    "CSINode had another node ID or topology of this driver: kubelet has removed that now, the next registration should pass",
+  ],
+  [
+    /spec\.drivers\[\d+\]\.name: /,
+    "the API server refuses the driver's name, which comes from its GetPluginInfo: give the driver another name",
+  ],
+  [
+    /spec\.drivers\[\d+\]|metadata\.labels: /,
+    "the API server refuses a value of the driver's NodeGetInfo: correct what kubelet names",
+  ],
+  [
+    /nodes? ".*" not found/,
+    "there is no Node of kubelet's name: was it deleted? Kubelet makes it at its start, except with --register-node=false",
+  ],
+  [/is forbidden: /, "the API server does not let kubelet write: check kubelet's rights, as its text says"],
+  [UPDATE, "kubelet cannot reach the API server, or it fails: see kubelet's log"],
+];
+
 const pathName = ({ isInProcess }: HintedUser) =>
   isInProcess ? "the option endpoint" : "--kubelet-registration-path";
 
 /** One line on the likely cause of a refusal; undefined for a text that none of the rows knows. */
 export function hintForRefusal(text: string, endpoint: string, user: HintedUser = {}): string | undefined {
-  const [, hint] = REFUSALS.find(([pattern]) => pattern.test(text)) ?? [];
+  const rows = UPDATE.test(text) ? UPDATES : REFUSALS;
+  const [, hint] = rows.find(([pattern]) => pattern.test(text)) ?? [];
   return typeof hint === "function" ? hint(endpoint, user) : hint;
 }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { RegistrarError } from "../../base/errors";
-import { invalidCsiNodeDriver, invalidLabels, NODE_ID_ANNOTATION } from "../../kubelet-rules/api-validation";
+import { invalidCsiNodeDriver, invalidLabels } from "../../kubelet-rules/api-refusals";
+import { NODE_ID_ANNOTATION } from "../../kubelet-rules/api-validation";
 import type { KubeletBehaviour } from "../../kubelet-rules/versions";
 import { quoteGo } from "../../logging/escape";
 import type { ResolvedKubeletOptions } from "./options";
@@ -129,7 +130,7 @@ export function createNodeInfoManager(
     // `ValidateCSINodeUpdate` in `pkg/apis/storage/validation/validation.go`.
     const immutable = `CSINode.storage.k8s.io ${quoteGo(nodeName)} is invalid: spec.drivers: Invalid value: ${text}: field is immutable`;
     const problem =
-      invalidCsiNodeDriver(nodeName, driver, maxNodeIdBytes) ??
+      invalidCsiNodeDriver(nodeName, driver, maxNodeIdBytes, driversWithout(driver.name).length) ??
       (there === undefined || isSame(!updatesVolumeLimits) ? undefined : immutable);
     refuseUpdate("CSINode", "CSINode", problem);
     setDrivers([...driversWithout(driver.name), wanted]);

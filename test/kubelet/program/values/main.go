@@ -4,19 +4,36 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
+	goerrors "errors"
 	"flag"
 	"io"
 	"os"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/kubernetes/pkg/apis/storage"
+	"k8s.io/kubernetes/pkg/apis/storage/validation"
 )
 
 type question struct {
 	// Words for a program with the flags -s (string), -b (bool), -i (int64) and -d (duration).
 	Words    []string `json:"words"`
 	Quantity *string  `json:"quantity"`
+	// Labels of a Node, and drivers of a CSINode, both of the name "n".
+	Labels  map[string]string `json:"labels"`
+	Drivers []driver          `json:"drivers"`
+	Before  []driver          `json:"before"`
+}
+
+type driver struct {
+	Name         string   `json:"name"`
+	NodeID       string   `json:"nodeId"`
+	TopologyKeys []string `json:"topologyKeys"`
 }
 
 type answer struct {
@@ -36,12 +53,37 @@ func main() {
 		if err := json.Unmarshal(lines.Bytes(), &asked); err != nil {
 			panic(err)
 		}
-		if asked.Quantity != nil {
+		switch {
+		case asked.Quantity != nil:
 			out.Encode(readQuantity(*asked.Quantity))
-		} else {
+		case asked.Labels != nil:
+			labels := metav1validation.ValidateLabels(asked.Labels, field.NewPath("metadata", "labels"))
+			out.Encode(asApiServer(schema.GroupKind{Kind: "Node"}, labels))
+		case asked.Drivers != nil:
+			drivers := validation.ValidateCSINodeUpdate(csiNode(asked.Drivers), csiNode(asked.Before))
+			out.Encode(asApiServer(storage.SchemeGroupVersion.WithKind("CSINode").GroupKind(), drivers))
+		default:
 			out.Encode(readFlags(asked.Words))
 		}
 	}
+}
+
+func csiNode(drivers []driver) *storage.CSINode {
+	node := storage.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "1"}}
+	for _, one := range drivers {
+		node.Spec.Drivers = append(node.Spec.Drivers, storage.CSINodeDriver{
+			Name: one.Name, NodeID: one.NodeID, TopologyKeys: one.TopologyKeys,
+		})
+	}
+	return &node
+}
+
+// As registry/rest refuses an update.
+func asApiServer(kind schema.GroupKind, problems field.ErrorList) answer {
+	if len(problems) == 0 {
+		return answer{}
+	}
+	return answer{Error: errors.NewInvalid(kind, "n", problems).Error()}
 }
 
 func readFlags(words []string) answer {
@@ -51,7 +93,7 @@ func readFlags(words []string) answer {
 	s, b := set.String("s", "", ""), set.Bool("b", false, "")
 	i, d := set.Int64("i", 0, ""), set.Duration("d", 0, "")
 	err := set.Parse(words)
-	if errors.Is(err, flag.ErrHelp) {
+	if goerrors.Is(err, flag.ErrHelp) {
 		return answer{Help: true}
 	}
 	if err != nil {

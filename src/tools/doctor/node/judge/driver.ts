@@ -1,6 +1,6 @@
 import type { NodeInfo } from "../../../../grpc/protos";
 import { isPattern } from "../../../../host-path/path-pattern";
-import { invalidLabels, invalidNodeId } from "../../../../kubelet-rules/api-validation";
+import { invalidLabels, invalidNodeId } from "../../../../kubelet-rules/api-refusals";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import type { Cause } from "../../findings/causes";

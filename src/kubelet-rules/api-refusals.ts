@@ -1,0 +1,129 @@
+import { quoteGo } from "../logging/escape";
+import { MAX_LABEL_LENGTH, MAX_SUBDOMAIN_LENGTH, NAME, SUBDOMAIN } from "./api-validation";
+
+// In which words the API server refuses what kubelet writes for a driver: those of Kubernetes 1.36.
+
+const NAME_FORMAT = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const LABEL_FORMAT = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const CHARACTERS =
+  "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+const RULES = {
+  key: rule(`must ${CHARACTERS}`, ["MyName", "my.name", "123-abc"], NAME_FORMAT),
+  value: rule(
+    `a valid label must be an empty string or ${CHARACTERS}`,
+    ["MyValue", "my_value", "12345"],
+    `(${NAME_FORMAT})?`,
+  ),
+  subdomain: rule(
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+    ["example.com"],
+    `${LABEL_FORMAT}(\\.${LABEL_FORMAT})*`,
+  ),
+};
+
+/** `RegexError` in apimachinery's `pkg/api/validate/content/errors.go`. */
+function rule(text: string, examples: readonly string[], pattern: string): string {
+  const shown = examples.map((example) => `'${example}', `).join(" or ");
+  return `${text} (e.g. ${shown}regex used for validation is '${pattern}')`;
+}
+
+const tooLong = (bytes: number) => `must be no more than ${bytes} bytes`;
+
+/** Why a label's prefix is invalid, all reasons: `IsDNS1123Subdomain`. */
+function prefixProblems(prefix: string): readonly string[] {
+  if (prefix === "") return ["must be non-empty"];
+  const isLong = Buffer.byteLength(prefix) > MAX_SUBDOMAIN_LENGTH;
+  return [
+    ...(isLong ? [tooLong(MAX_SUBDOMAIN_LENGTH)] : []),
+    ...(SUBDOMAIN.test(prefix) ? [] : [RULES.subdomain]),
+  ];
+}
+
+/** The same for the whole key: `IsLabelKey` in `pkg/api/validate/content/kube.go`. */
+function keyProblems(key: string): readonly string[] {
+  const [name = "", prefix, ...more] = key.split("/").reverse();
+  if (more.length > 0)
+    return [
+      `a valid label key ${RULES.key} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
+  const ofPrefix = prefix === undefined ? [] : prefixProblems(prefix);
+  const isLong = Buffer.byteLength(name) > MAX_LABEL_LENGTH;
+  return [
+    ...ofPrefix.map((problem) => `prefix part ${problem}`),
+    ...(name === ""
+      ? ["name part must be non-empty"]
+      : isLong
+        ? [`name part ${tooLong(MAX_LABEL_LENGTH)}`]
+        : []),
+    ...(NAME.test(name) ? [] : [`name part ${RULES.key}`]),
+  ];
+}
+
+/**
+ * Why the API server would reject a driver's topology as labels of a Node, in its words; undefined if it would not.
+ * Source: `ValidateLabels` in apimachinery's `pkg/apis/meta/v1/validation/validation.go`.
+ */
+export function invalidLabels(
+  nodeName: string,
+  labels: Readonly<Record<string, string>>,
+): string | undefined {
+  const problems = Object.entries(labels).flatMap(([key, value]) => {
+    const isLong = Buffer.byteLength(value) > MAX_LABEL_LENGTH;
+    const ofValue = [
+      ...(isLong ? [tooLong(MAX_LABEL_LENGTH)] : []),
+      ...(value === "" || NAME.test(value) ? [] : [RULES.value]),
+    ];
+    return [
+      ...keyProblems(key).map((problem) => invalidValue("metadata.labels", key, problem)),
+      ...ofValue.map((problem) => invalidValue("metadata.labels", value, problem)),
+    ];
+  });
+  return invalidObject("Node", nodeName, problems);
+}
+
+/**
+ * Why the API server would reject a driver in a CSINode, after `others` drivers, in its words; undefined if it would not.
+ * Source: `validateCSINodeDriver` in `pkg/apis/storage/validation/validation.go`, and `ValidateCSIDriverName` in
+ * `pkg/apis/core/validation/validation.go`.
+ */
+export function invalidCsiNodeDriver(
+  nodeName: string,
+  { name, nodeId }: { readonly name: string; readonly nodeId: string },
+  maxNodeIdBytes: number,
+  others = 0,
+): string | undefined {
+  const field = `spec.drivers[${others}]`;
+  const isLong = Buffer.byteLength(name) > MAX_LABEL_LENGTH;
+  const ofName = [
+    ...(isLong ? [`${field}.name: Too long: may not be more than ${MAX_LABEL_LENGTH} bytes`] : []),
+    ...(SUBDOMAIN.test(name.toLowerCase()) ? [] : [invalidValue(`${field}.name`, name, RULES.subdomain)]),
+  ];
+  const ofNodeId = nodeIdProblems(`${field}.nodeID`, nodeId, maxNodeIdBytes);
+  return invalidObject("CSINode.storage.k8s.io", nodeName, [
+    ...(name === "" ? [`${field}.name: Required value`] : ofName),
+    ...ofNodeId,
+  ]);
+}
+
+/** The same for its node ID alone. */
+export function invalidNodeId(nodeName: string, nodeId: string, maxBytes: number): string | undefined {
+  const problems = nodeIdProblems("spec.drivers[0].nodeID", nodeId, maxBytes);
+  return invalidObject("CSINode.storage.k8s.io", nodeName, problems);
+}
+
+function nodeIdProblems(field: string, nodeId: string, maxBytes: number): readonly string[] {
+  if (nodeId === "") return [`${field}: Required value`];
+  if (Buffer.byteLength(nodeId) <= maxBytes) return [];
+  return [invalidValue(field, nodeId, `must be ${maxBytes} characters or less`)];
+}
+
+const invalidValue = (field: string, value: string, problem: string) =>
+  `${field}: Invalid value: ${quoteGo(value)}: ${problem}`;
+
+/** `NewInvalid` in apimachinery's `pkg/api/errors/errors.go`, which names equal problems once. */
+function invalidObject(kind: string, name: string, problems: readonly string[]): string | undefined {
+  const different = [...new Set(problems)];
+  if (different.length === 0) return undefined;
+  const list = different.length === 1 ? different[0] : `[${different.join(", ")}]`;
+  return `${kind} ${quoteGo(name)} is invalid: ${list}`;
+}
