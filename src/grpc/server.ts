@@ -1,23 +1,13 @@
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import {
-  type ConnectionInjector,
-  Metadata,
-  Server,
-  ServerCredentials,
-  type ServerUnaryCall,
-  type ServiceError,
-  type sendUnaryData,
-  status,
-} from "@grpc/grpc-js";
-import { attempt, messageOf } from "../base/errors";
+import { type ConnectionInjector, Server, ServerCredentials } from "@grpc/grpc-js";
 import { LONGEST_WAIT_MS, startTimer, stopTimer } from "../base/pause";
-import type { Logger } from "../logging/logger";
+import { type Logger, silentLogger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
 import { createConnectionLimit } from "../unix/connection-limit";
 import { MAX_MESSAGE_BYTES } from "./guard/frames";
 import { type GuardedClient, guardFromClient } from "./guard/guards";
-import { statusCodeOf } from "./status";
+import { guardHandlers } from "./handlers";
 
 /** What one gRPC socket lets its clients use, unless its owner says otherwise. Kubelet needs one connection and one call. */
 export const DEFAULT_GRPC_SERVER_LIMITS = {
@@ -31,17 +21,25 @@ export const DEFAULT_GRPC_SERVER_LIMITS = {
 export type GrpcServerLimits = Readonly<typeof DEFAULT_GRPC_SERVER_LIMITS>;
 
 /** grpc-js' server as a sidecar needs it: kubelet makes one call at a time, and its refusal may be as long as gRPC allows. */
-export const createSmallServer = (onRequest?: OnRequest): Server =>
+export const createSmallServer = (hardening?: Hardening): Server =>
   hardenServer(
     new Server({
       "grpc.enable_channelz": 0,
       "grpc.max_concurrent_streams": 4,
       "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     }),
-    onRequest,
+    hardening,
   );
 
-type OnRequest = (headers: IncomingHttpHeaders) => void;
+interface Hardening {
+  /** Where the faults of handlers go. @default nowhere */
+  readonly log?: Logger;
+  /** Sees each request, also of unknown methods. */
+  readonly onRequest?: (headers: IncomingHttpHeaders) => void;
+  /** Whether running calls were cut off by the server's end. */
+  readonly isCut?: () => boolean;
+}
+
 type StreamListener = (
   interceptors: unknown,
   stream: ServerHttp2Stream,
@@ -49,11 +47,17 @@ type StreamListener = (
 ) => void;
 
 /**
- * grpc-js (1.14) throws for a call of an unknown method that was reset at once, which would end the process, writes a line
- * to stderr for each header field that is not ASCII, and ends a call at once if its timeout is more than 24 days. It has no hook there, so this replaces its undocumented listener;
- * package.json takes no other minor version of it unseen. `onRequest` sees each request, also of unknown methods.
+ * grpc-js (1.14) throws for a call of an unknown method that was reset at once, and what an interceptor throws, which would end
+ * the process, writes a line to stderr for each header field that is not ASCII, and ends a call at once if its timeout is more
+ * than 24 days. It has no hook there, so this replaces its undocumented listener; package.json takes no other minor version of
+ * it unseen. Handlers answer as `guardHandlers` says.
  */
-export function hardenServer(server: Server, onRequest?: OnRequest): Server {
+export function hardenServer(
+  server: Server,
+  { log: parentLog = silentLogger, onRequest, isCut = () => false }: Hardening = {},
+): Server {
+  const log = parentLog.named("server");
+  guardHandlers(server, { log, isCut });
   const internals = server as unknown as Record<string, StreamListener>;
   for (const name of ["_streamHandler", "_channelzHandler"]) {
     const listener = internals[name]?.bind(server);
@@ -61,7 +65,12 @@ export function hardenServer(server: Server, onRequest?: OnRequest): Server {
       stream.on("error", () => {}); // `close` follows.
       if (stream.destroyed || stream.closed) return;
       onRequest?.(headers);
-      listener?.(interceptors, stream, Object.fromEntries(Object.entries(headers).filter(isUnderstood)));
+      try {
+        listener?.(interceptors, stream, Object.fromEntries(Object.entries(headers).filter(isUnderstood)));
+      } catch (error) {
+        log.error(error, "A call failed before its handler", { method: headers[":path"] });
+        stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      }
     };
   }
   return server;
@@ -139,6 +148,12 @@ export function createGrpcServer<Origin>({
   const tally = { accepted: 0, cutBeforeCall: 0, rejected: 0 };
   let lastRejection: string | undefined;
   let closing: Promise<void> | undefined;
+  let isCut = false;
+
+  function cut(): void {
+    isCut = true;
+    crowd.closeAll();
+  }
 
   /** Serves a connection that the caller accepted. Destroys it after `close()`. */
   function accept(socket: Socket, origin?: Origin): void {
@@ -169,7 +184,7 @@ export function createGrpcServer<Origin>({
   }
 
   async function shutDown(graceMs: number): Promise<void> {
-    const cut = startTimer(crowd.closeAll, graceMs);
+    const timer = startTimer(cut, graceMs);
     const ended = crowd.members.map(({ socket, injector }) => {
       // grpc-js' `destroy` lets running calls end.
       if (injector) injector.destroy();
@@ -178,7 +193,7 @@ export function createGrpcServer<Origin>({
       return new Promise((resolve) => socket.once("close", resolve));
     });
     await Promise.all(ended);
-    stopTimer(cut);
+    stopTimer(timer);
   }
 
   /** Closes idle connections at once, the others after `graceMs` at most; never rejects. Repeated calls join the first. */
@@ -193,9 +208,13 @@ export function createGrpcServer<Origin>({
     /** Closes every connection at once, also while `close` still waits. */
     destroy: (): void => {
       close().catch(() => {}); // It never rejects.
-      crowd.closeAll();
+      cut();
     },
     [Symbol.asyncDispose]: () => close(),
+    /** Whether calls that ran were cut off: `destroy` was called, or the grace of `close` is over. */
+    get isCut() {
+      return isCut;
+    },
     /** Whether a connection is open on which a whole call ever arrived, except self-checks; standby registrars make none. */
     get hasCaller() {
       return crowd.members.some(({ calls, isSelfCheck }) => calls.everCalled() && !isSelfCheck);
@@ -207,61 +226,5 @@ export function createGrpcServer<Origin>({
     get connections(): ConnectionTally {
       return { ...tally, open: crowd.members.length, lastRejection };
     },
-  };
-}
-
-/** What a handler knows of its call besides the request. */
-export interface CallContext {
-  /** The values of a metadata key in lower case; none if it was not sent. */
-  readonly metadata: (key: string) => readonly string[];
-  /** Aborted when the client cancels the call, its deadline passes, or its connection ends, while the call runs. */
-  readonly peerGone: AbortSignal;
-  /** Sends response metadata ahead of the response: lower-case keys, ASCII values. */
-  sendMetadata(values: Readonly<Record<string, string>>): void;
-}
-
-/** The most characters of a status text: it is sent as a header, and peers silently drop headers over their limit. */
-const MAX_STATUS_TEXT_LENGTH = 1_000;
-
-/** What a handler answers that failed: the gRPC status that the error has, else INTERNAL with its text. */
-export function errorStatus(error: unknown) {
-  const code = statusCodeOf(error);
-  const { details, metadata, message } = Object(error) as Partial<ServiceError>;
-  const isBare = Object(error) === error && message === undefined;
-  const hasDetails = typeof details === "string" && (isBare || code !== undefined);
-  const text = hasDetails ? details : messageOf(isBare ? status[code ?? status.INTERNAL] : error);
-  // A plain object, too, as sendMetadata takes it.
-  const plain = () => Metadata.fromHttp2Headers(metadata as never);
-  const headers = metadata?.toHttp2Headers ? metadata : attempt(plain);
-  return {
-    code: code ?? status.INTERNAL,
-    // Through a buffer, because a header cannot contain half of a surrogate pair.
-    details: Buffer.from(text.slice(0, MAX_STATUS_TEXT_LENGTH)).toString(),
-    ...(metadata && headers && { metadata: headers }),
-  };
-}
-
-/** A handler for grpc-js' server from a function. An error that it throws becomes the answer. */
-export function unaryHandler<Request, Response>(
-  handle: (request: Request, context: CallContext) => Response | Promise<Response>,
-) {
-  return (call: ServerUnaryCall<Request, Response>, answer: sendUnaryData<Response>): void => {
-    const peerGone = new AbortController();
-    const abort = () => peerGone.abort();
-    // grpc-js tells of the end of each call like that, an answered one too.
-    call.once("cancelled", abort);
-    const run = async () =>
-      handle(call.request, {
-        metadata: (key) => call.metadata.get(key).map(String),
-        peerGone: peerGone.signal,
-        sendMetadata: (values) => call.sendMetadata(Metadata.fromHttp2Headers(values)),
-      });
-    run()
-      .finally(() => call.off("cancelled", abort))
-      .then(
-        (response) => answer(null, response),
-        (error) => answer(errorStatus(error)),
-      )
-      .catch(() => {}); // The client is gone.
   };
 }

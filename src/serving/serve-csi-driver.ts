@@ -1,10 +1,11 @@
-import { type handleUnaryCall, Server, status } from "@grpc/grpc-js";
+import { Server, status } from "@grpc/grpc-js";
 import { invalidOption, messageOf, RegistrarError } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
 import { fakeTimersHint } from "../base/pause";
 import { callUnary, createUnixClient } from "../grpc/client/unary";
-import { type PluginIdentity, protos } from "../grpc/protos";
-import { createGrpcServer, errorStatus, hardenServer } from "../grpc/server";
+import { identityMethods } from "../grpc/methods";
+import type { PluginIdentity } from "../grpc/protos";
+import { createGrpcServer, hardenServer } from "../grpc/server";
 import { statusCodeOf } from "../grpc/status";
 import { escapeUnprintable } from "../logging/escape";
 import { refuseAborted } from "../options/start-options";
@@ -63,7 +64,7 @@ const NAME_WITHIN_MS = 10_000;
 export async function serveCsiDriver(options: CsiServingOptions): Promise<ServedCsiDriver> {
   const { signal, logger, ...resolved } = resolveServingOptions(options);
   refuseAborted("the CSI driver", signal);
-  const server = hardenServer(new Server(resolved.serverOptions));
+  const server = hardenServer(new Server(resolved.serverOptions), { log: logger, isCut: () => driver.isCut });
   const driver = createGrpcServer({ newServer: () => server, log: logger, limits: UNLIMITED });
   let socket: KeptSocket | undefined;
   let registration: Registration;
@@ -76,7 +77,6 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   };
 
   try {
-    answerByPromises(server);
     refusePromise(resolved.addServices(server));
     socket = await keepListening(resolved.csiAddress, driver.accept, logger);
     identity = await askIdentity(resolved.csiAddress, signal);
@@ -110,38 +110,6 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   });
 }
 
-/**
- * Lets a unary handler answer by the promise that it returns, or by the object if it takes no callback: grpc-js ignores both.
- * What it throws is reported like what a promise rejects with, which grpc-js does not report. The first answer counts.
- */
-function answerByPromises(server: Server): void {
-  const register = server.register.bind(server);
-  const takingPromise =
-    (handle: handleUnaryCall<unknown, unknown>): handleUnaryCall<unknown, unknown> =>
-    (call, callback) => {
-      let isAnswered = false;
-      const answer: typeof callback = (error, ...rest) => {
-        isAnswered = true;
-        const isSendable = error?.metadata === undefined || "toHttp2Headers" in error.metadata;
-        callback(isSendable ? error : errorStatus(error), ...rest);
-      };
-      new Promise((resolve) => {
-        const returned: unknown = handle(call, answer);
-        const isAnswer = isPromise(returned) || (handle.length < 2 && Object(returned) === returned);
-        resolve(isAnswer ? returned : undefined);
-      })
-        .then(
-          (value) => !isAnswered && value !== undefined && answer(null, value),
-          (error) => !isAnswered && answer(errorStatus(error)),
-        )
-        .catch(() => {}); // The client is gone.
-    };
-  server.register = (path, handler, serialize, deserialize, type) => {
-    const taking = type === "unary" ? takingPromise(handler as never) : handler;
-    return register(path, taking as never, serialize, deserialize, type);
-  };
-}
-
 /** Services that come later would be missing when kubelet calls. */
 function refusePromise(returned: unknown): void {
   if (!isPromise(returned)) return;
@@ -154,7 +122,7 @@ async function askIdentity(csiAddress: string, signal: AbortSignal | undefined):
   const client = createUnixClient(csiAddress);
   try {
     const bounds = { timeoutMs: NAME_WITHIN_MS, signal };
-    return await callUnary(client, protos.identity.GetPluginInfo, {}, bounds);
+    return await callUnary(client, identityMethods.GetPluginInfo, {}, bounds);
   } catch (cause) {
     refuseAborted("the CSI driver", signal);
     const text = `cannot learn the driver's name: GetPluginInfo failed with ${escapeUnprintable(messageOf(cause))}`;

@@ -2,14 +2,9 @@ import { EventEmitter, once } from "node:events";
 import { readdirSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { createChunkConsumer, type FrameHeader, readFrameHeader } from "../../src/grpc/guard/frames";
+import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
 import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc/protos";
-import {
-  type CallContext,
-  createGrpcServer,
-  createSmallServer,
-  type GrpcServerLimits,
-  unaryHandler,
-} from "../../src/grpc/server";
+import { createGrpcServer, createSmallServer, type GrpcServerLimits } from "../../src/grpc/server";
 import { recordLog } from "../support/recorded-log";
 import { createTempFolder } from "../support/temp-folder";
 import { END_STREAM, HEADERS } from "./wire";

@@ -47,6 +47,28 @@ test("a wait that times out is told though no caller awaits it; a kit that was n
   expect(unheard).toEqual({ code: 1, stdout: "registered\n", stderr });
 });
 
+test("the library loads no protobufjs, and serves a driver where code from strings is forbidden", async () => {
+  await consumer.write(
+    "no-eval.cjs",
+    `const { serveCsiDriver } = require("registrar");
+     const text = (number, value) => Buffer.concat([Buffer.from([number * 8 + 2, value.length]), Buffer.from(value)]);
+     const method = (path, encode) => ({ path, requestStream: false, responseStream: false,
+       requestSerialize: () => Buffer.alloc(0), requestDeserialize: () => ({}), responseSerialize: encode,
+       responseDeserialize: (bytes) => bytes });
+     const service = { GetPluginInfo: method("/csi.v1.Identity/GetPluginInfo", ({ name }) => text(1, name)) };
+     const addServices = (server) => server.addService(service, { GetPluginInfo: () => ({ name: "x.csi" }) });
+     require("node:fs").mkdirSync("no-eval");
+     serveCsiDriver({ csiAddress: "no-eval.sock", endpoint: "/x.sock", pluginRegistrationPath: "no-eval", addServices })
+       .then(async (driver) => {
+         const loaded = Object.keys(require.cache).filter((file) => /protobufjs|proto-loader|\\/long\\//.test(file));
+         console.log(driver.name, await driver.selfCheck(), loaded);
+         await driver.close();
+       });`,
+  );
+  const finished = await consumer.node(["--disallow-code-generation-from-strings", "no-eval.cjs"]);
+  expect(finished).toEqual({ code: 0, stdout: "x.csi { kind: 'ok' } []\n", stderr: "" });
+});
+
 test("a module that is not exported cannot be loaded", async () => {
   const { code, stderr } = await consumer.node(["-e", 'require("registrar/dist/registrar/state.js")']);
   expect([code, stderr]).toEqual([1, expect.stringContaining("ERR_PACKAGE_PATH_NOT_EXPORTED")]);

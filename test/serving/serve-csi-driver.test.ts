@@ -17,6 +17,7 @@ import type { CsiServingOptions } from "../../src/serving/options";
 import { type ServedCsiDriver, serveCsiDriver } from "../../src/serving/serve-csi-driver";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
+import { recordLog } from "../support/recorded-log";
 import { createTestNode, DRIVER } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 
@@ -183,11 +184,14 @@ test.each<[string, number, (driver: ServedCsiDriver) => Promise<RegistrationOutc
     },
   ],
 ])("running calls %s", async (_what, graceMs, end) => {
-  const { driver, client, calls, call } = await serveSlow({ graceMs });
+  const log = recordLog(0);
+  const { driver, client, calls, call } = await serveSlow({ graceMs, logger: log.logger });
   const { result } = await call();
   expect(await end(driver)).toEqual({ kind: "stopped" });
   await expect(result).rejects.toMatchObject({ code: status.UNAVAILABLE });
   await eventually(() => expect(calls.map(({ call }) => call.cancelled)).toEqual([true]));
+  const { fields } = await log.when("Cut off a call that its handler had not answered");
+  expect(fields.method).toBe(slow.path);
   client.close();
 });
 

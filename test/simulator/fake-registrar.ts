@@ -1,5 +1,6 @@
+import { unaryHandler } from "../../src/grpc/handlers";
 import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc/protos";
-import { createGrpcServer, unaryHandler } from "../../src/grpc/server";
+import { createGrpcServer } from "../../src/grpc/server";
 import { silentLogger } from "../../src/logging/logger";
 import { createObservedServer, listenUntilCrash } from "../../src/simulator/driver/csi-driver";
 import { createEventLog } from "../../src/simulator/event-stream";

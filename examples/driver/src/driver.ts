@@ -1,4 +1,4 @@
-import { answering, type LoggerOption, type ServedCsiDriver, serveCsiDriver } from "registrar";
+import { type LoggerOption, type ServedCsiDriver, serveCsiDriver, unaryHandler } from "registrar";
 import { csi, failure, type IdentityHandlers, type NodeHandlers } from "./csi.ts";
 import { checkTarget, parseMedium, publish, unpublish } from "./volumes.ts";
 
@@ -24,15 +24,15 @@ export function startScratchDriver(options: ScratchDriverOptions): Promise<Serve
   const { nodeId, podsDirectory, ...serving } = options;
 
   const identity: IdentityHandlers = {
-    GetPluginInfo: answering(() => ({ name: NAME, vendorVersion: VERSION })),
-    GetPluginCapabilities: answering(() => ({})),
-    Probe: answering(() => ({})),
+    GetPluginInfo: unaryHandler(() => ({ name: NAME, vendorVersion: VERSION })),
+    GetPluginCapabilities: unaryHandler(() => ({})),
+    Probe: unaryHandler(() => ({})),
   };
 
   const node: NodeHandlers = {
-    NodeGetInfo: answering(() => ({ nodeId })),
-    NodeGetCapabilities: answering(() => ({})),
-    NodePublishVolume: answering(async (request) => {
+    NodeGetInfo: unaryHandler(() => ({ nodeId })),
+    NodeGetCapabilities: unaryHandler(() => ({})),
+    NodePublishVolume: unaryHandler(async (request) => {
       const { targetPath, volumeCapability, volumeContext } = request;
       checkTarget(targetPath, podsDirectory);
       if (volumeContext["csi.storage.k8s.io/ephemeral"] !== "true")
@@ -42,7 +42,7 @@ export function startScratchDriver(options: ScratchDriverOptions): Promise<Serve
       await publish(targetPath, parseMedium(volumeContext));
       return {};
     }),
-    NodeUnpublishVolume: answering(async ({ targetPath }) => {
+    NodeUnpublishVolume: unaryHandler(async ({ targetPath }) => {
       checkTarget(targetPath, podsDirectory);
       await unpublish(targetPath);
       return {};

@@ -1,9 +1,10 @@
-import { type Server, status } from "@grpc/grpc-js";
+import { Metadata, type Server, status } from "@grpc/grpc-js";
 import type { EventOf } from "../../base/event-source";
 import { startImmediate } from "../../base/pause";
+import { unaryHandler } from "../../grpc/handlers";
 import { registrationMethods } from "../../grpc/methods";
 import type { RegistrationStatus } from "../../grpc/protos";
-import { createSmallServer, unaryHandler } from "../../grpc/server";
+import { createSmallServer } from "../../grpc/server";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { Publication } from "../../unix/socket-file";
@@ -34,13 +35,13 @@ export function createRegistrationService(
   const log = parentLog.named("registration-service");
   let lastError = "";
   return (publication: Publication | undefined, client: { isSelfCheck?: boolean }): Server => {
-    const server = createSmallServer();
+    const server = createSmallServer({ log });
     server.addService(registrationMethods, {
       GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata }) => {
-        if (metadata(SELF_CHECK_KEY).length > 0) {
+        if (metadata.get(SELF_CHECK_KEY).length > 0) {
           client.isSelfCheck = true;
           const { name, report } = calls.report();
-          sendMetadata({ [REPORT_KEY]: encodeReport(report) });
+          sendMetadata(Metadata.fromHttp2Headers({ [REPORT_KEY]: encodeReport(report) }));
           return { type, name, endpoint, supportedVersions };
         }
         log.v(4).info("Received GetInfo call", { request: "" });

@@ -4,8 +4,9 @@ import { type Server, status } from "@grpc/grpc-js";
 import { messageOf, RegistrarError } from "../../base/errors";
 import { monotonicMs, pause } from "../../base/pause";
 import type { GuardedClient } from "../../grpc/guard/guards";
+import { unaryHandler } from "../../grpc/handlers";
 import { protos } from "../../grpc/protos";
-import { createGrpcServer, createSmallServer, unaryHandler } from "../../grpc/server";
+import { createGrpcServer, createSmallServer } from "../../grpc/server";
 import { silentLogger } from "../../logging/logger";
 import { readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
@@ -162,12 +163,13 @@ export function createObservedServer(
   client: GuardedClient,
   onRequest: (request: { readonly method: string; readonly authority: string }) => void,
 ): Server {
-  return createSmallServer(({ ":path": path = "", ":authority": authority = "" }) =>
-    onRequest({
-      method: path.slice(path.lastIndexOf("/") + 1),
-      authority: client.replacedAuthority() ?? authority,
-    }),
-  );
+  return createSmallServer({
+    onRequest: ({ ":path": path = "", ":authority": authority = "" }) =>
+      onRequest({
+        method: path.slice(path.lastIndexOf("/") + 1),
+        authority: client.replacedAuthority() ?? authority,
+      }),
+  });
 }
 
 type Methods = typeof protos.identity & typeof protos.node;
@@ -200,12 +202,12 @@ function createHandlers(
   };
 
   const handlerOf = (method: CsiMethod) =>
-    unaryHandler<object, object>(async (_request, { peerGone }) => {
+    unaryHandler<object, object>(async (_request, { signal }) => {
       const startedAt = monotonicMs();
       const report = (result: CsiAnswerResult) =>
         emit({ kind: "answered", method, durationMs: monotonicMs() - startedAt, result });
       try {
-        await misbehave(method, faults, peerGone);
+        await misbehave(method, faults, signal);
         const response = answers[method]();
         report({ kind: "ok" });
         return response;
@@ -217,12 +219,12 @@ function createHandlers(
   return Object.fromEntries(CSI_METHODS.map((method) => [method, handlerOf(method)]));
 }
 
-async function misbehave(method: CsiMethod, faults: FaultScript<CsiDriverFault>, peerGone: AbortSignal) {
+async function misbehave(method: CsiMethod, faults: FaultScript<CsiDriverFault>, signal: AbortSignal) {
   const here = (fault: { readonly method: CsiMethod }) => fault.method === method;
   const slow = faults.take("slow", here);
-  if (slow && !(await pause(slow.delayMs, peerGone))) throw new Error("the caller gave up");
+  if (slow && !(await pause(slow.delayMs, signal))) throw new Error("the caller gave up");
   if (faults.take("hang", here)) {
-    if (!peerGone.aborted) await once(peerGone, "abort");
+    if (!signal.aborted) await once(signal, "abort");
     throw new Error("the caller gave up");
   }
   const failing = faults.take("error", here);

@@ -1,9 +1,9 @@
 import { getEventListeners, once } from "node:events";
-import { status } from "@grpc/grpc-js";
+import { Metadata, status } from "@grpc/grpc-js";
 import { messageOf } from "../../../src/base/errors";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
+import type { CallContext } from "../../../src/grpc/handlers";
 import { protos } from "../../../src/grpc/protos";
-import type { CallContext } from "../../../src/grpc/server";
 import { grpcCodeName, statusCodeOf } from "../../../src/grpc/status";
 import { gate, INFO, LONG_MS, type ServeOptions, serveGrpc } from "../served-grpc";
 
@@ -38,11 +38,11 @@ describe("what bounds a call", () => {
     await new Promise((resolve) => server.client.waitForReady(Number.POSITIVE_INFINITY, resolve));
     const controller = new AbortController();
     const outcome = outcomeOf(server.call({ signal: controller.signal, ...bounds }));
-    const { peerGone } = await entered;
-    expect(peerGone.aborted).toBe(false);
+    const { signal } = await entered;
+    expect(signal.aborted).toBe(false);
     if (code === status.CANCELLED) controller.abort();
     expect(await outcome).toEqual([code, expect.any(String)]);
-    if (!peerGone.aborted) await once(peerGone, "abort");
+    if (!signal.aborted) await once(signal, "abort");
   });
 
   test.each([
@@ -123,13 +123,13 @@ test("metadata goes both ways, and an answered call is not cancelled", async () 
   const contexts: CallContext[] = [];
   await using server = await clientOf((context) => {
     contexts.push(context);
-    context.sendMetadata({ "x-answer": "b" });
+    context.sendMetadata(Metadata.fromHttp2Headers({ "x-answer": "b" }));
     return INFO;
   });
   await server.call({ metadata: { "x-question": "a" } });
   await server.call();
-  expect(contexts.map(({ metadata }) => metadata("x-question"))).toEqual([["a"], []]);
-  expect(contexts[0]?.peerGone.aborted).toBe(false);
+  expect(contexts.map(({ metadata }) => metadata.get("x-question"))).toEqual([["a"], []]);
+  expect(contexts[0]?.signal.aborted).toBe(false);
 });
 
 test.each([

@@ -37,7 +37,7 @@ test("lets a running call finish, and takes none after its goodbye, which says s
     },
   });
   using client = served.connect(ONE_CALL);
-  const { peerGone } = await entered;
+  const { signal } = await entered;
   const closed = served.server.close({ graceMs: LONG_MS });
   client.socket.write(getInfoCall(3, "/raw"));
   const goodbye = () => client.frames.find(({ type }) => type === GOAWAY)?.payload;
@@ -46,7 +46,7 @@ test("lets a running call finish, and takes none after its goodbye, which says s
   open();
   expect(await client.statusOf(1)).toBe("0");
   await closed;
-  expect([calls, peerGone.aborted]).toEqual([1, false]);
+  expect([calls, signal.aborted]).toEqual([1, false]);
 });
 
 test("cuts a call that runs on after the grace: its handler is told, its client gets an error", async () => {
@@ -55,11 +55,11 @@ test("cuts a call that runs on after the grace: its handler is told, its client 
   const client = createUnixClient(served.path);
   const call = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: LONG_MS });
   const failure = call.catch(statusCodeOf);
-  const { peerGone } = await entered;
+  const { signal } = await entered;
   await served.server.close({ graceMs: 1 });
   expect(served.server.connections.open).toBe(0);
   expect(await failure).toEqual(expect.any(Number));
-  if (!peerGone.aborted) await once(peerGone, "abort");
+  if (!signal.aborted) await once(signal, "abort");
   client.close();
 });
 

@@ -47,7 +47,7 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
       ["test/grpc/server/close"],
     ],
     "calls that run on keep a registrar from ending": [
-      "startTimer(crowd.closeAll, graceMs)",
+      "startTimer(cut, graceMs)",
       "setTimeout(() => {}, graceMs)",
       ["test/grpc/server/close"],
     ],

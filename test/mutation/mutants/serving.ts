@@ -39,14 +39,18 @@ export const SERVING_MUTANTS: readonly Mutant[] = [
       "    await socket?.withdraw();\n    await driver.close({ graceMs: resolved.graceMs });\n",
       "    await driver.close({ graceMs: resolved.graceMs });\n    await socket?.withdraw();\n",
     ],
-    "a handler that answers by its promise leaves its caller waiting": [
-      "!isAnswered && value !== undefined && answer(null, value)",
-      "void value",
-    ],
+  }),
+  ...mutantsOf("src/grpc/handlers.ts", ["test/grpc/handlers"], {
+    "a handler that answers by its promise leaves its caller waiting": ["answer(null, value)", "void value"],
     "the error of a handler's promise leaves its caller waiting": [
-      "!isAnswered && answer(errorStatus(error))",
-      "void error",
+      "(isAnswered ? report(error) : answer(errorStatus(error)))",
+      "report(error)",
     ],
+    "a stream whose handler throws never ends": [
+      '      call.emit("error", errorStatus(error)),\n',
+      "      report(error),\n",
+    ],
+    "what a handler throws is in no log": ["      if (error) report(thrownIn(error));\n", ""],
   }),
   ...mutantsOf("src/serving/driver-socket.ts", ["test/serving/driver-socket"], {
     "another driver that lives loses its socket": ["overLiving: false", "overLiving: true"],

@@ -53,7 +53,7 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf("src/simulator/driver/csi-driver.ts", ["test/simulator"], {
     "a driver that hangs keeps calls whose caller has gone": [
-      '    if (!peerGone.aborted) await once(peerGone, "abort");\n',
+      '    if (!signal.aborted) await once(signal, "abort");\n',
       "    await new Promise(() => {});\n",
     ],
   }),

@@ -1,0 +1,276 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
+import { Metadata, type MethodDefinition, Server, type ServiceError, status } from "@grpc/grpc-js";
+import { createUnixClient } from "../../src/grpc/client/unary";
+import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
+import { createGrpcServer, hardenServer } from "../../src/grpc/server";
+import { eachTest } from "../support/each-test";
+import { eventually } from "../support/eventually";
+import { recordLog } from "../support/recorded-log";
+import { createTempFolder } from "../support/temp-folder";
+
+const folder = eachTest(createTempFolder);
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value));
+const decode = (bytes: Buffer) => JSON.parse(bytes.toString());
+const methodOf = (path: string, requestStream = false, responseStream = false) =>
+  ({
+    path,
+    requestStream,
+    responseStream,
+    requestSerialize: encode,
+    requestDeserialize: decode,
+    responseSerialize: encode,
+    responseDeserialize: decode,
+  }) as MethodDefinition<unknown, unknown>;
+const ask = methodOf("/x.Y/Ask");
+const collect = methodOf("/x.Y/Collect", true);
+const list = methodOf("/x.Y/List", false, true);
+
+function later<Value>() {
+  const parts: { resolve?: (value: Value) => void } = {};
+  const promise = new Promise<Value>((resolve) => Object.assign(parts, { resolve }));
+  return { promise, resolve: (value: Value) => parts.resolve?.(value) };
+}
+
+type Callback = (error: unknown, value?: unknown, trailer?: unknown) => void;
+type Handler = (call: unknown, callback: Callback) => unknown;
+
+async function serve(handlers: Record<string, Handler>, options = {}) {
+  const log = recordLog();
+  const grpc = hardenServer(new Server(options), { log: log.logger, isCut: () => driver.isCut });
+  grpc.addService({ ask, collect, list } as never, handlers as never);
+  const driver = createGrpcServer({ newServer: () => grpc, log: log.logger });
+  const path = folder.at("s");
+  const listener = createServer((socket) => driver.accept(socket)).listen(path);
+  await once(listener, "listening");
+  const client = createUnixClient(path);
+  const call = (given: { deadline?: number; metadata?: Metadata } = {}) => {
+    const seen: { initial?: Metadata; trailing?: Metadata } = {};
+    const { promise, resolve } = later<[code: number, answer: unknown]>();
+    const started = client.makeUnaryRequest(
+      ask.path,
+      ask.requestSerialize,
+      ask.responseDeserialize,
+      {},
+      given.metadata ?? new Metadata(),
+      { deadline: given.deadline ?? Number.POSITIVE_INFINITY },
+      (error: ServiceError | null, answer) => resolve(error ? [error.code, error.details] : [0, answer]),
+    );
+    started.on("metadata", (metadata) => Object.assign(seen, { initial: metadata }));
+    started.on("status", ({ metadata }) => Object.assign(seen, { trailing: metadata }));
+    return { answered: promise, cancel: () => started.cancel(), seen };
+  };
+  return {
+    ...{ log, client, call, driver },
+    [Symbol.asyncDispose]: async () => {
+      client.close();
+      listener.close();
+      await driver.close({ graceMs: 0 });
+      grpc.forceShutdown();
+    },
+  };
+}
+
+const problems = ({ records }: ReturnType<typeof recordLog>) =>
+  records.filter(({ severity }) => severity !== "info").map(({ message }) => message);
+
+const FAILED = "A handler failed";
+const TWICE = "A handler answered twice, the first answer counts";
+const BAD = "Cannot encode a handler's answer";
+const coded = Object.assign(new Error("gone"), { code: status.NOT_FOUND });
+const bug = () => new TypeError("Cannot read properties of undefined");
+const OK = [0, { a: 1 }];
+
+/** What a handler does with its callback, if it has one, and what comes of it: the answer, and the lines of the log. */
+const BY_CALLBACK: readonly (readonly [string, (answer: Callback) => unknown, unknown, readonly string[]])[] =
+  [
+    ["an answer", (answer) => answer(null, { a: 1 }), OK, []],
+    ["no value", (answer) => answer(null), [0, {}], []],
+    ["an answer later", (answer) => void setImmediate(answer, null, { a: 1 }), OK, []],
+    ["an answer later, returning a timer", (answer) => setImmediate(answer, null, { a: 1 }), OK, []],
+    ["a number", (answer) => answer(null, 5), [13, expect.stringContaining("answered 5")], [FAILED]],
+    ["two answers", (answer) => [answer(null, { a: 1 }), answer(bug())], OK, [TWICE]],
+    ["an error with a code", (answer) => answer(coded), [5, "gone"], []],
+    ["an error without one", (answer) => answer(bug()), [2, bug().message], [FAILED]],
+    ["a text as error", (answer) => answer("no disk"), [2, "no disk"], [FAILED]],
+    ["half of a surrogate pair", (answer) => answer({ code: 5, details: "a\ud83d" }), [5, "a\ufffd"], []],
+    ["what cannot be encoded", (answer) => answer(null, { a: 1n }), [13, expect.any(String)], [BAD]],
+    ["trailers that are none", (answer) => answer(null, { a: 1 }, 7), OK, []],
+    [
+      "an answer, then an exception",
+      (answer) => {
+        answer(null, { a: 1 });
+        throw bug();
+      },
+      OK,
+      [FAILED],
+    ],
+  ];
+const BY_RETURN: readonly (readonly [string, () => unknown, unknown, readonly string[]])[] = [
+  ["an answer", () => ({ a: 1 }), OK, []],
+  ["undefined", () => {}, [0, {}], []],
+  ["null", () => null, [0, {}], []],
+  ["a number", () => 5, [13, expect.stringContaining("answered 5")], [FAILED]],
+  ["a list", () => [{}], [13, expect.stringContaining("answered an array")], [FAILED]],
+  ["what cannot be encoded", () => ({ a: 1n }), [13, expect.any(String)], [BAD]],
+  ["an exception", () => raise(bug()), [13, bug().message], [FAILED]],
+  ["an exception with a code", () => raise(coded), [5, "gone"], []],
+  ["a text thrown", () => raise("no disk"), [13, "no disk"], [FAILED]],
+  ["undefined thrown", () => raise(undefined), [13, "undefined"], [FAILED]],
+];
+const raise = (error: unknown): never => {
+  throw error;
+};
+
+type Shape = readonly [string, Handler, unknown, readonly string[]];
+const SHAPES: readonly Shape[] = [
+  ...BY_CALLBACK.flatMap(([what, act, ...expected]): Shape[] => [
+    [`a callback: ${what}`, (_call, answer) => act(answer), ...expected],
+    [`async with a callback: ${what}`, async (_call, answer) => void act(answer), ...expected],
+  ]),
+  ...BY_RETURN.flatMap(([what, act, ...expected]): Shape[] => [
+    [`without parameters: ${what}`, () => act(), ...expected],
+    [`plain: ${what}`, (_call) => act(), ...expected],
+    [`async: ${what}`, async (_call) => act(), ...expected],
+    [`a late promise: ${what}`, (_call) => turn().then(act), ...expected],
+    [`unaryHandler: ${what}`, unaryHandler(() => act()) as Handler, ...expected],
+    [`unaryHandler, async: ${what}`, unaryHandler(async () => act()) as Handler, ...expected],
+  ]),
+  ["async with a callback, returns the answer", async (_call, _answer) => ({ a: 1 }), OK, []],
+  ["async with a callback, throws", async (_call, _answer) => raise(bug()), [13, bug().message], [FAILED]],
+  ["a callback, throws", (_call, _answer) => raise(bug()), [13, bug().message], [FAILED]],
+  ["all parameters in one: it has no callback", (...all) => all[1]?.(null), [0, {}], []],
+];
+
+test.each(SHAPES)("a call is answered, and the handler's faults are logged: %s", async (_what, ...given) => {
+  const [handler, expected, lines] = given;
+  await using served = await serve({ ask: handler });
+  expect(await served.call().answered).toEqual(expected);
+  await turn();
+  expect(problems(served.log)).toEqual(lines);
+  for (const { fields, error = "" } of served.log.records.filter(({ message }) => message === FAILED)) {
+    expect(fields).toEqual({ method: ask.path });
+    if (String(error) === String(bug())) expect((error as Error).stack).toMatch(/handlers\.test/);
+  }
+});
+
+const NOT_ANSWERED = "A call ended before its handler answered";
+const CUT = "Cut off a call that its handler had not answered";
+type Served = Awaited<ReturnType<typeof serve>>;
+type Calls = ReturnType<Served["call"]>;
+
+test.each<[string, (served: Served, call: Calls) => unknown, string, object]>([
+  ["its client gives up", (_served, call) => call.cancel(), NOT_ANSWERED, { why: "its client gave up" }],
+  ["the server's grace is over", ({ driver }) => driver.close({ graceMs: 1 }), CUT, {}],
+  ["the server is destroyed", ({ driver }) => driver.destroy(), CUT, {}],
+])("a handler that never answers is in the log when %s", async (_when, end, message, fields) => {
+  const { promise: entered, resolve: enter } = later<void>();
+  // It looks like one with a callback, and forgot it.
+  await using served = await serve({ ask: (_call, _callback) => enter() });
+  const call = served.call();
+  await entered;
+  end(served, call);
+  await served.log.when(message);
+  expect(served.log.all(message)).toMatchObject([{ fields: { method: ask.path, ...fields } }]);
+  expect(problems(served.log)).toEqual([message]);
+});
+
+test("a handler that never answers is in the log when its deadline passes", async () => {
+  await using served = await serve({ ask: (_call, _callback) => {} });
+  expect((await served.call({ deadline: Date.now() + 50 }).answered)[0]).toBe(status.DEADLINE_EXCEEDED);
+  const { severity, fields } = await served.log.when(NOT_ANSWERED);
+  expect([severity, fields.method]).toEqual(["warning", ask.path]);
+});
+
+test("a handler that follows its signal is no fault when the client is gone; one that fails then is", async () => {
+  const { promise: entered, resolve: enter } = later<void>();
+  const follow = async (_request: unknown, { signal }: CallContext) => {
+    enter();
+    await once(signal, "abort");
+    signal.throwIfAborted();
+  };
+  await using served = await serve({ ask: unaryHandler(follow) as Handler });
+  const call = served.call();
+  await entered;
+  call.cancel();
+  await served.log.when(NOT_ANSWERED);
+  await turn();
+  expect(problems(served.log)).toEqual([NOT_ANSWERED]);
+});
+
+test("the context has grpc's metadata, deadline, peer; initial and trailing metadata go back", async () => {
+  const contexts: CallContext[] = [];
+  const handle = (_request: unknown, context: CallContext) => {
+    contexts.push(context);
+    context.sendMetadata(Metadata.fromHttp2Headers({ first: "1" }));
+    context.trailingMetadata.add("last-bin", Buffer.of(0, 255));
+    if (contexts.length > 1) throw coded;
+    if (contexts.length > 2) throw Object.assign(bug(), { metadata: { own: "x" } });
+    return {};
+  };
+  await using served = await serve({ ask: unaryHandler(handle) as Handler });
+  const metadata = new Metadata();
+  for (const value of ["a", "b"]) metadata.add("key", value);
+  metadata.add("key-bin", Buffer.of(0, 254));
+  const deadline = Date.now() + 600_000;
+  const good = served.call({ metadata, deadline });
+  expect(await good.answered).toEqual([0, {}]);
+  const bad = served.call();
+  expect(await bad.answered).toEqual([5, "gone"]);
+  for (const { seen } of [good, bad]) {
+    expect(seen.initial?.get("first")).toEqual(["1"]);
+    expect(seen.trailing?.get("last-bin")).toEqual([Buffer.of(0, 255)]);
+  }
+  const [first, second] = contexts;
+  expect(first?.metadata.get("key")).toEqual(["a, b"]);
+  expect(first?.metadata.get("key-bin")).toEqual([Buffer.of(0, 254)]);
+  expect([first?.peer, second?.deadline]).toEqual(["unknown", Number.POSITIVE_INFINITY]);
+  expect(Math.abs((first?.deadline ?? 0) - deadline)).toBeLessThan(60_000);
+  expect(first?.signal.aborted).toBe(false);
+});
+
+const STREAMS: Readonly<Record<string, (stream: never) => unknown>> = {
+  throws: () => raise(bug()),
+  rejects: async () => raise(bug()),
+  "destroys the call": (call: { emit(name: string, error: Error): void }) => call.emit("error", bug()),
+};
+
+test.each(Object.entries(STREAMS))(
+  "a stream whose handler %s ends, and its fault is logged",
+  async (_what, act) => {
+    await using served = await serve({ list: act as unknown as Handler });
+    const { path, requestSerialize, responseDeserialize } = list;
+    const stream = served.client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, {});
+    const [error] = await once(
+      stream.on("data", () => {}),
+      "error",
+    ).catch((thrown) => [thrown]);
+    expect(error.details).toBe(bug().message);
+    expect(problems(served.log)).toEqual([FAILED]);
+  },
+);
+
+test("a stream of requests is answered like a single one", async () => {
+  await using served = await serve({ collect: async (_stream) => raise(bug()) });
+  const { path, requestSerialize, responseDeserialize } = collect;
+  const { promise, resolve } = later<ServiceError | null>();
+  served.client.makeClientStreamRequest(path, requestSerialize, responseDeserialize, resolve).end();
+  expect(await promise).toMatchObject({ code: 13, details: bug().message });
+  expect(problems(served.log)).toEqual([FAILED]);
+});
+
+test("an interceptor that throws fails the call and not the process", async () => {
+  const interceptors = [() => raise(bug())];
+  await using served = await serve({ ask: () => ({}) }, { interceptors });
+  expect((await served.call().answered)[0]).toBe(status.INTERNAL);
+  await eventually(() => expect(problems(served.log)).toEqual(["A call failed before its handler"]));
+});
+
+test("unaryHandler takes a function only", () => {
+  const message = "unaryHandler is given an object; it takes a function";
+  expect(() => unaryHandler({} as never)).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION", message }),
+  );
+});
