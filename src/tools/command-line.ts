@@ -24,6 +24,17 @@ export interface CommandLine<Flags extends CommandFlags> {
 const EXIT_FAILURE = 1;
 export const EXIT_USAGE = 2;
 
+// Each part of the bundle has a class of its own.
+const isOurs = (error: unknown): error is RegistrarError =>
+  error instanceof Error && error.name === RegistrarError.name;
+
+/** An error as a command ends with it: anything unexpected is a fault of ours, and is called so. */
+export function toolError(error: unknown): RegistrarError {
+  if (isOurs(error)) return error;
+  const message = `a fault of this program, please report it: ${messageOf(error)}`;
+  return new RegistrarError("INTERNAL", message, { cause: error });
+}
+
 /** Makes a command: it exits with 2 for a mistake on the command line, and with `failureExitCode` for a RegistrarError. */
 export function createCommand<const Flags extends CommandFlags>(
   command: CommandLine<Flags>,
@@ -48,8 +59,7 @@ export function createCommand<const Flags extends CommandFlags>(
     try {
       return await run(line.values, line.settings);
     } catch (error) {
-      // Each part of the bundle has a class of its own.
-      if (!(error instanceof Error && error.name === RegistrarError.name)) throw error;
+      if (!isOurs(error)) throw error;
       return failWith(failureExitCode, error);
     }
   };

@@ -53,11 +53,17 @@ test.each([
   expect(alone.status).toBe(status);
 });
 
-test("what cannot be written to stdout ends with 1, and is said", () => {
-  const line = `exec ${process.execPath} dist/cli.js manifest --node-wide --image=r:1 > /dev/full`;
+// With 1, doctor and status say that a driver is not well.
+test.each([
+  ["manifest --node-wide --image=r:1", 1],
+  ["doctor", 3],
+  ["doctor -f examples -o json", 3],
+  ["status --plugin-registration-path=/dev", 3],
+])("what %s cannot write to stdout is said, and ends it with %d", (words, expected) => {
+  const line = `exec ${process.execPath} dist/cli.js ${words} > /dev/full`;
   const { status, stderr } = spawnSync("sh", ["-c", line], { encoding: "utf8" });
-  expect(stderr).toMatch(/^registrar: cannot write to stdout: ENOSPC/);
-  expect(status).toBe(1);
+  expect(stderr).toMatch(/^registrar: cannot write to stdout: ENOSPC/m);
+  expect(status).toBe(expected);
 });
 
 test("in a working directory that was removed, commands work with absolute paths", () => {

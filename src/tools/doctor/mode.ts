@@ -1,11 +1,11 @@
-import { attempt, messageOf, refuse } from "../../base/errors";
+import { attempt, refuse } from "../../base/errors";
 import type { CommandFlags } from "../../flags/command-flags";
 import type { FlagForm, FlagValues, Setting } from "../../flags/grammar";
 import { outputFlag, switchFlag } from "../../flags/kinds";
 import { parseBool } from "../../flags/values";
 import { escapeJson } from "../../logging/escape";
 import { print } from "../../runtime/print";
-import { type CommandLine, createCommand } from "../command-line";
+import { type CommandLine, createCommand, toolError } from "../command-line";
 import type { Report } from "./findings/report";
 import type { TableLook } from "./findings/table";
 
@@ -54,10 +54,13 @@ export function createMode<const Flags extends CommandFlags>(
       const { isTTY, columns: width = DEFAULT_WIDTH } = process.stdout;
       const people = { width, colors: isTTY && process.stdout.hasColors(), isVerbose: verbose };
       const written = print(output === "json" ? toJson(report) : render(people));
-      if (written !== 0 || report.healthy) return written;
+      // A full disk or a closed pipe is no problem of a driver.
+      if (written !== 0) return EXIT_UNSEEN;
+      if (report.healthy) return 0;
       return report.summary.problem > 0 ? EXIT_PROBLEM : EXIT_UNSEEN;
-    } catch (error) {
-      if (output === "json") print(toJson({ schema, error: messageOf(error) }));
+    } catch (thrown) {
+      const error = toolError(thrown);
+      if (output === "json") print(toJson({ schema, error: error.message }));
       throw error;
     }
   };

@@ -15,6 +15,8 @@ import { hostRootProblem, resolveTarget } from "../doctor/node/read/target";
 const WELL = ["registered", "not-wanted"];
 const LOOK_EVERY_MS = 1_000;
 const EXIT_UNSEEN = 3;
+/** Of the object in place of the list. */
+const SCHEMA = "registrar.status/1";
 
 export const runStatus = createCommand(
   {
@@ -35,11 +37,13 @@ export const runStatus = createCommand(
     },
     examples: ["status", "status --wait=30s", "status --host-root=/host -o json"],
     notes: [
-      "JSON: a list of {name, state, since, reason, csiSocket, registrationSocket}; null is unknown.",
+      "JSON: a list of {name, state, since, reason, csiSocket, registrationSocket}, null is unknown; or {schema, error}.",
       "Exit codes: 0 all are registered or not-wanted; 1 not all, or none; 2 bad flag; 3 could not look; 130 Ctrl-C, 143 SIGTERM.",
     ],
   },
   async (flags) => {
+    const isJson = flags.output === "json";
+    const toJson = (value: unknown) => `${escapeJson(JSON.stringify(value, null, 2))}\n`;
     const target = {
       ...(await resolveTarget(flags, process.env)),
       csiSocketPath: undefined,
@@ -64,12 +68,14 @@ export const runStatus = createCommand(
     for (const { path, fileSystem } of facts.leftOut)
       complain(`${path} is a mount of ${fileSystem} and was not inspected: its server may not answer`);
     if (unseen !== undefined) complain(unseen);
-    else if (rows.length === 0 && flags.output === "text")
+    else if (rows.length === 0 && !isJson)
       complain(`no driver in ${directory} or ${join(dirname(directory), "plugins")}`);
-    const text = flags.output === "json" ? `${escapeJson(JSON.stringify(rows, null, 2))}\n` : tableOf(rows);
-    const written = unseen !== undefined && rows.length === 0 ? 0 : print(text);
-    if (unseen !== undefined) return written || EXIT_UNSEEN;
-    return written || (isHealthy ? 0 : 1);
+    const isNothing = unseen !== undefined && rows.length === 0;
+    const written = isJson
+      ? print(toJson(isNothing ? { schema: SCHEMA, error: unseen } : rows))
+      : print(tableOf(rows));
+    if (written !== 0 || unseen !== undefined) return EXIT_UNSEEN;
+    return isHealthy ? 0 : 1;
   },
 );
 

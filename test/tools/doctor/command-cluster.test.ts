@@ -49,7 +49,7 @@ test("JSON says the same to programs, in keys that stay", async () => {
     "node driver state reason code pod csiNode waitingPods volumeAttachments",
   );
   for (const finding of report.findings)
-    expect(keysOf(finding)).toBe("code check status subject text fix follows followsIndex nodes");
+    expect(keysOf(finding)).toBe("code check status subject text fix command follows followsIndex nodes");
   expect(report.nodes.filter(({ state }: { state: string }) => state !== "registered")).toHaveLength(9);
   expect(code).toBe(1);
 });

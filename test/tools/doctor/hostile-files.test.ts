@@ -96,7 +96,7 @@ test("a FIFO in a folder is named and not read", async () => {
   execFileSync("mkfifo", [folder.at("a.yaml")]);
   writeFileSync(folder.at("b.yaml"), GOOD);
   const { status, stdout } = await runCommand("doctor", "-f", folder.at("."));
-  expect(stdout).toMatch(/a\.yaml\n {2}unknown {2}CSI113 .* cannot be judged: it is not a regular file/);
+  expect(stdout).toMatch(/^unknown CSI113 .*a\.yaml\n +cannot be judged: it is not a regular file/m);
   expect([status, stdout]).toEqual([3, expect.stringMatching(/3 ok/)]);
 });
 
@@ -104,8 +104,8 @@ test("a problem counts for more than what could not be read, and a file that is 
   writeFileSync(folder.at("bad.yaml"), JSON.stringify(daemonSet({ more: ["--no-such-flag"] })));
   const files = ["none.yaml", "bad.yaml"].map((name) => `-f=${folder.at(name)}`);
   const { status, stdout } = await runCommand("doctor", ...files);
-  expect(stdout).toMatch(/none\.yaml\n {2}unknown {2}CSI113 /);
-  expect(stdout).toMatch(/^ {2}PROBLEM {2}CSI101 /m);
+  expect(stdout).toMatch(/^unknown CSI113 .*none\.yaml$/m);
+  expect(stdout).toMatch(/^PROBLEM CSI101 /m);
   expect(status).toBe(1);
 });
 

@@ -45,9 +45,7 @@ test("what comes on stdin in parts is judged when it ends", async () => {
   using doctor = await startDoctor(LONG_COMMENT);
   doctor.stdin.end(DAEMON_SET);
   expect(await once(doctor, "close")).toEqual([1, null]);
-  expect(doctor.said.stdout).toMatch(
-    /^stdin: DaemonSet x, container registrar\n {2}PROBLEM {2}CSI101 +mani/m,
-  );
+  expect(doctor.said.stdout).toMatch(/^PROBLEM CSI101 stdin: DaemonSet x, container registrar$/m);
 });
 
 test("an empty stdin is said", async () => {

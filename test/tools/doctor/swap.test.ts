@@ -63,7 +63,7 @@ test.each<readonly [number, string, Changes]>([
 test("with --image it judges what --match-image of the image policy takes, and prints that command", async () => {
   const object = daemonSet({ image: "x/my-registrar:latest", ...limits({ memory: "30Mi" }) });
   const { status, stdout } = await swap(["--swap=y/registrar:v1", "--image=x/my-registrar"], object);
-  expect(stdout).toMatch(/CSI105 .*has a memory limit of 30Mi/);
+  expect(stdout).toMatch(/CSI105 .*\n +has a memory limit of 30Mi/);
   expect(stdout).toMatch(
     /^1 registrar swapped to y\/registrar:v1\. \d+ problem.*\nTo swap them in a cluster: registrar manifest --image-policy --image=y\/registrar:v1 --match-image=my-registrar$/m,
   );

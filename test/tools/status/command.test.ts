@@ -87,6 +87,8 @@ test.each([
     stdout: "",
     stderr: expect.stringMatching(why),
   });
+  const { stdout } = await runCommand("status", `--plugin-registration-path=${path}`, "-o", "json");
+  expect(JSON.parse(stdout)).toEqual({ schema: "registrar.status/1", error: expect.stringContaining(name) });
 });
 
 test("--wait is no longer than it says", async () => {

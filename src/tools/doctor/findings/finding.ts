@@ -14,6 +14,8 @@ export interface Verdict {
   readonly text: string;
   /** What to do about it, in one line; undefined if there is nothing to do. */
   readonly fix?: string | undefined;
+  /** What to run, or to paste, for it: in one line, as it is. */
+  readonly command?: string | undefined;
   /** Of the problems with equal causes, one is the one to fix. */
   readonly cause?: Cause | undefined;
   readonly about?: About | undefined;
@@ -56,12 +58,21 @@ export function flat<One extends Pick<Verdict, "status">>(nested: Nested<One>): 
   return "status" in nested ? [nested] : nested.flatMap((one) => flat(one));
 }
 
-type Say = (subject: string, text: string, fix?: string, cause?: Cause) => Verdict;
-type SayWithFix = (subject: string, text: string, fix: string, cause?: Cause) => Verdict;
+/** What to do, and the command for it: together they are a sentence. */
+export interface Run {
+  readonly fix: string;
+  readonly command: string;
+}
+export type Advice = string | Run;
+type Say = (subject: string, text: string, fix?: Advice, cause?: Cause) => Verdict;
+type SayWithFix = (subject: string, text: string, fix: Advice, cause?: Cause) => Verdict;
 
 const say =
   (status: Status): Say =>
-  (subject, text, fix, cause) => ({ status, subject, text, fix, cause });
+  (subject, text, fix, cause) => ({ status, subject, text, cause, ...adviceIn(fix) });
+
+export const adviceIn = (advice: Advice | undefined): Pick<Verdict, "fix" | "command"> =>
+  typeof advice === "object" ? advice : { fix: advice };
 
 export const ok: (subject: string, text: string) => Verdict = say("ok");
 export const unknown: Say = say("unknown");

@@ -55,16 +55,20 @@ export function leadingIn(findings: readonly Finding[]): ReadonlyMap<string, num
 
 function withFollowers(findings: readonly Finding[]) {
   const leading = leadingIn(findings);
-  return findings.map(({ code, check, status, subject, text, fix = null, cause, nodes }, index) => {
-    const lead = cause === undefined ? index : (leading.get(causeKey(cause)) ?? index);
-    return {
-      ...{ code, check, status, subject, text },
-      /** Null if there is nothing to do. */
-      fix,
-      /** The code of the problem that causes this one, and its index in `findings`; null if this one stands by itself. */
-      follows: lead === index ? null : (findings[lead]?.code ?? null),
-      followsIndex: lead === index ? null : lead,
-      ...(nodes && { nodes }),
-    };
-  });
+  return findings.map(
+    ({ code, check, status, subject, text, fix = null, command = null, cause, nodes }, index) => {
+      const lead = cause === undefined ? index : (leading.get(causeKey(cause)) ?? index);
+      return {
+        ...{ code, check, status, subject, text },
+        /** Null if there is nothing to do. */
+        fix,
+        /** What to run, or to paste, for it, in one line; null: nothing. */
+        command,
+        /** The code of the problem that causes this one, and its index in `findings`; null if this one stands by itself. */
+        follows: lead === index ? null : (findings[lead]?.code ?? null),
+        followsIndex: lead === index ? null : lead,
+        ...(nodes && { nodes }),
+      };
+    },
+  );
 }

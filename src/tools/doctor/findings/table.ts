@@ -58,10 +58,7 @@ export function renderReport(
     !layout.isListed?.(finding);
   const isShown = (one: ReportedFinding) => look.isVerbose || (one.status !== "ok" && !isUnseen(one));
   const shown = report.findings.filter(isShown);
-  const widths = columnsOf(shown);
-  const findings = isBySubject
-    ? bySubject(shown, look, widths)
-    : [findingTable(report.findings, look, widths, isShown)];
+  const findings = isBySubject ? bySubject(shown, look) : [findingLines(report.findings, look, isShown)];
   const unseen = look.isVerbose ? 0 : report.findings.filter(isUnseen).length;
   const sum = sumLine(report, unseen, look, layout.isPartial);
   const isHarmless = swapped !== undefined && report.findings.length === 0;
@@ -74,58 +71,43 @@ export function renderReport(
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-function bySubject(shown: readonly ReportedFinding[], look: TableLook, widths: Widths) {
-  const inside = { ...look, width: look.width - GAP.length };
+function bySubject(shown: readonly ReportedFinding[], look: TableLook) {
   const worst = (some: typeof shown) => Math.max(...some.map(({ status }) => STATUSES.indexOf(status)));
-  return [...grouped(shown, ({ subject }) => subject)]
-    .toSorted(([, one], [, other]) => worst(one) - worst(other))
-    .map(([subject, some]) => {
-      const rows = some.map((finding) => ({ ...finding, subject: "" }));
-      const lines = findingTable(rows, inside, widths).map((line) => GAP + line);
-      return [...wrap(plain(subject), look.width), ...lines];
-    });
+  return [...grouped(shown, ({ subject }) => subject).values()]
+    .toSorted((one, other) => worst(one) - worst(other))
+    .map((some) => findingLines(some, look));
 }
 
-type Widths = ReturnType<typeof columnsOf>;
-
-const columnsOf = (findings: readonly ReportedFinding[]) =>
-  (["code", "check"] as const).map((key) =>
-    findings.reduce((width, finding) => Math.max(width, finding[key].length), 0),
-  );
+const INDENT = " ".repeat(4);
 
 /** The findings that follow from no other, each with its fix and its followers. */
-function findingTable(
+function findingLines(
   findings: readonly ReportedFinding[],
   look: TableLook,
-  [codeWidth = 0, checkWidth = 0]: Widths,
   isShown: (finding: ReportedFinding) => boolean | undefined = () => true,
 ): readonly string[] {
   const followers = grouped(findings, ({ followsIndex }) => String(followsIndex));
-  const margin = " ".repeat(STATUS_WIDTH + codeWidth + checkWidth + 3 * GAP.length);
-  const textWidth = Math.max(MIN_TEXT_WIDTH, look.width - margin.length);
-
   const block = (lead: string, words: string) =>
-    wrap(plain(words), textWidth - lead.length).map(
-      (line, index) => margin + (index === 0 ? lead : " ".repeat(lead.length)) + line,
-    );
-  const about = ({ subject, text }: ReportedFinding) => `${subject} ${text}`.trimStart();
+    hanging(INDENT + lead, words, Math.max(MIN_TEXT_WIDTH, look.width));
   const where = ({ nodes = [], status }: ReportedFinding) =>
     nodes.length === 0 || status === "ok" ? [] : [`${counted(nodes.length, "node")}: ${firstOf(nodes)}`];
   const follower = (finding: ReportedFinding) =>
-    [`${finding.code}: ${about(finding)}`, ...where(finding).map((nodes) => `on ${nodes}`)].join("; ");
+    [
+      `${finding.code}: ${finding.subject} ${finding.text}`,
+      ...where(finding).map((nodes) => `on ${nodes}`),
+    ].join("; ");
   const lines = (finding: ReportedFinding, index: number) => {
-    const { status, code, check, fix } = finding;
-    const head = [
-      paint(look, status, LOOKS[status].word.padEnd(STATUS_WIDTH)),
-      code.padEnd(codeWidth),
-      check.padEnd(checkWidth),
-    ];
-    const [first = "", ...rest] = wrap(plain(about(finding)), textWidth);
+    const { status, code, subject, text, fix, command } = finding;
+    const head = `${LOOKS[status].word.padEnd(STATUS_WIDTH)} ${code} `;
+    const [first = "", ...rest] = hanging(head, subject, look.width);
     return [
-      head.join(GAP) + GAP + first,
-      ...rest.map((line) => margin + line),
+      first.replace(LOOKS[status].word, paint(look, status, LOOKS[status].word)),
+      ...rest,
+      ...block("", text),
       ...where(finding).flatMap((nodes) => block("on ", nodes)),
-      ...(fix === null ? [] : block("-> ", fix)),
+      ...(fix === null ? [] : block("-> ", command === null ? fix : `${fix}:`)),
+      // In one line, whatever the width, so that it can be copied.
+      ...(command === null ? [] : [`${INDENT}   ${plain(command)}`]),
       ...(followers.get(`${index}`) ?? []).flatMap((one) => block("causes ", follower(one))),
     ];
   };
@@ -133,6 +115,14 @@ function findingTable(
     findings.flatMap((finding, index) =>
       finding.status === status && finding.follows === null && isShown(finding) ? lines(finding, index) : [],
     ),
+  );
+}
+
+/** Words behind a lead, wrapped; the other lines are as far in as the words. */
+function hanging(lead: string, words: string, width: number): readonly string[] {
+  const margin = " ".repeat(lead.length);
+  return wrap(plain(words), Math.max(1, width - lead.length)).map(
+    (line, index) => (index === 0 ? lead : margin) + line,
   );
 }
 

@@ -180,7 +180,9 @@ export async function said(cluster: MemoryCluster): Promise<readonly string[]> {
   const { findings } = await cluster.report();
   return findings
     .filter(({ status }) => status !== "ok")
-    .map(({ code, status, subject, text, fix }) => `${code} ${status}: ${subject} ${text} -> ${fix}`);
+    .map(({ code, status, subject, text, fix, command }) =>
+      [`${code} ${status}: ${subject} ${text} -> ${fix}`, command ?? []].flat().join(": "),
+    );
 }
 
 /** Expects one line of {@link said} for each pattern, in this order. */

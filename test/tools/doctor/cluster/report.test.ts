@@ -80,11 +80,11 @@ test.each<readonly [expected: RegExp, Changes]>([
     none,
   ],
   [
-    /^CSI204 .*-> see kubectl -n storage logs disk-node-node-1 -c registrar, and run registrar doctor --host-root=\/host/,
+    /^CSI204 .*-> run registrar doctor --host-root=\/host .*: kubectl -n storage logs disk-node-node-1 -c registrar$/,
     { ...none, set: { image: "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0" } },
   ],
   [
-    /^CSI204 .*-> see kubectl -n storage logs disk-node-node-1 -c registrar, and kubelet's log on the node$/,
+    /^CSI204 .*-> see kubelet's log .*: kubectl -n storage logs disk-node-node-1 -c registrar$/,
     { ...none, set: { image: "official/csi-node-driver-registrar:v2.17.0", path: "C:\\disk\\csi.sock" } },
   ],
   [

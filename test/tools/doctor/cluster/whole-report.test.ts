@@ -54,7 +54,9 @@ test("--swap: what raised limits meet in their namespace, and what a driver's ow
 test("a cluster with several troubles: of one node, of one driver, of one that is not there", async () => {
   const cluster = await sickCluster();
   const ofNode = await cluster.report({ node: "node-4", context: "east" });
-  expect(ofNode.findings.filter(({ fix }) => /kubectl (?!--context=east )/.test(fix ?? ""))).toEqual([]);
+  expect(ofNode.findings.filter(({ command }) => /^kubectl (?!--context=east )/.test(command ?? ""))).toEqual(
+    [],
+  );
   expect(new Set(ofNode.nodes.map(({ node }) => node))).toEqual(new Set(["node-4"]));
   const ofDriver = await cluster.report({ driver: FILES });
   expect(toldBy(ofDriver)).toEqual([
@@ -154,7 +156,7 @@ describe("causes", () => {
       `CSI201 problem ${DISK} - node-c`,
     ]);
     const { findings } = await cluster.report({ context: "east" });
-    expect(findings[0]?.fix).toContain("kubectl --context=east -n storage logs disk-node-node-a -c reg");
+    expect(findings[0]?.command).toContain("kubectl --context=east -n storage logs disk-node-node-a -c reg");
   });
 });
 
@@ -182,7 +184,7 @@ describe("of one driver", () => {
     const mistyped = await (await makeCluster({ inCsiNode: names })).report({ driver: "disc.csi.example" });
     const others = `doctor found ${DISK}, b\\.csi, c\\.csi, d\\.csi, e\\.csi and 1 more$`;
     expect(renderClusterTable(mistyped, { width: 300, colors: false })).toMatch(
-      new RegExp(`^PROBLEM +CSI208 +providers +disc\\.csi\\.example is in no.*${others}`, "ms"),
+      new RegExp(`^PROBLEM CSI208 disc\\.csi\\.example\n +is in no.*${others}`, "ms"),
     );
   });
 

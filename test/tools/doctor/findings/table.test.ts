@@ -19,6 +19,7 @@ const finding = (changes: Partial<Report["findings"][number]> = {}): Report["fin
   subject: "x.csi",
   text: "has no registration socket in /registration",
   fix: "see whether its registrar runs",
+  command: null,
   ...changes,
 });
 const report = (...findings: Report["findings"]): Report => ({
@@ -42,8 +43,8 @@ test("colors, where wanted, change nothing else", () => {
 
 test("what a driver says steers no terminal and starts no line", () => {
   const evil = finding({ subject: "x\u001b[2J\n.csi", text: 'is "quoted"' });
-  const [line = ""] = renderTable(report(evil), { width: 200, colors: false }).split("\n");
-  expect(line).toContain('x\\x1b[2J\\n.csi is "quoted"');
+  const lines = renderTable(report(evil), { width: 200, colors: false }).split("\n");
+  expect(lines.slice(0, 2)).toEqual(["PROBLEM CSI015 x\\x1b[2J\\n.csi", '    is "quoted"']);
 });
 
 test("what is unknown and asks for nothing is only counted, unless it is to be verbose", () => {
@@ -56,8 +57,8 @@ test("what is unknown and asks for nothing is only counted, unless it is to be v
   const [few, all] = [false, true].map((isVerbose) =>
     renderTable(seen, { width: 200, colors: false, isVerbose }),
   );
-  expect(few).toMatch(/^unknown {2}CSI009(?!.*CSI012).*2 unknown \(1 only with --verbose\), 1 ok\.\n/s);
-  expect(all).toMatch(/^ok (?!.*node-1).*^unknown {2}CSI012.*^unknown {2}CSI009(?!.*--verbose)/ms);
+  expect(few).toMatch(/^unknown CSI009(?!.*CSI012).*2 unknown \(1 only with --verbose\), 1 ok\.\n/s);
+  expect(all).toMatch(/^ok (?!.*node-1).*^unknown CSI012.*^unknown CSI009(?!.*--verbose)/ms);
 });
 
 test("the drivers stand first", () => {
@@ -78,7 +79,7 @@ test("what follows stands below the one that it follows from, not below all with
   const follower = finding({ ...other, code: "CSI016", follows: "CSI015", followsIndex: 1, fix: null });
   const text = renderTable(report(finding(), other, follower), { width: 200, colors: false });
   expect(text.match(/causes CSI016/g)).toHaveLength(1);
-  expect(text.indexOf("causes CSI016")).toBeGreaterThan(text.indexOf("y.csi has no"));
+  expect(text.indexOf("causes CSI016")).toBeGreaterThan(text.indexOf("CSI015 y.csi"));
 });
 
 describe("a report of a swap, by subject", () => {
@@ -104,23 +105,27 @@ describe("a report of a swap, by subject", () => {
     // A file's name steers no terminal.
     const subject = "\u001b[2J\nbad";
     const bad = finding({ subject, text: "is bad", fix: null, nodes });
-    const warned = finding({ subject: "good", status: "warning", text: "is odd", fix: "look" });
+    const fix = "look at what is there, and at what should be there";
+    const command = "kubectl -n storage describe pod with-a-name-as-long-as-a-line";
+    const warned = finding({ subject: "good", status: "warning", text: "is odd", fix, command });
     const worse = finding({ subject, status: "warning", text: "is odd", fix: null });
     const follows = { follows: "CSI015", followsIndex: 0, fix: null };
     const follower = finding({ code: "CSI016", subject, text: "waits", nodes, ...follows });
     const layout = { isBySubject: true, swapped };
     const text = renderReport(report(bad, worse, warned, follower, well), look, layout);
     expect(text.split("\n")).toEqual([
-      "good",
-      "  WARNING  CSI015  registration  is odd",
-      "                                 -> look",
+      "WARNING CSI015 good",
+      "    is odd",
+      "    -> look at what is there, and at what should be there:",
+      "       kubectl -n storage describe pod with-a-name-as-long-as-a-line",
       "",
-      "\\x1b[2J\\nbad",
-      "  WARNING  CSI015  registration  is odd",
-      "  PROBLEM  CSI015  registration  is bad",
-      "                                 on 2 nodes: node-1, node-2",
-      "                                 causes CSI016: waits; on 2",
-      "                                        nodes: node-1, node-2",
+      "WARNING CSI015 \\x1b[2J\\nbad",
+      "    is odd",
+      "PROBLEM CSI015 \\x1b[2J\\nbad",
+      "    is bad",
+      "    on 2 nodes: node-1, node-2",
+      "    causes CSI016: \\x1b[2J\\nbad waits; on 2 nodes: node-1,",
+      "           node-2",
       "",
       "2 registrars swapped to example.com/registrar:v1. 1 problem, 0 warnings, 0 unknown, 1 ok.",
       "",

@@ -78,7 +78,13 @@ export const reporting = (
 export const linesOf = (check: string, { findings }: Pick<Report, "findings">): readonly string[] =>
   findings
     .filter((finding) => finding.check === check)
-    .map(({ status, subject, text, fix }) => `${status}: ${subject} ${text}${fix ? `; fix: ${fix}` : ""}`);
+    .map(({ status, subject, text, fix, command }) =>
+      [
+        `${status}: ${subject} ${text}`,
+        ...(fix ? [`; fix: ${fix}`] : []),
+        command ? `: ${command}` : "",
+      ].join(""),
+    );
 
 /** What a check says of healthy facts that were changed. */
 export const sayings = (check: string, changes: Changes): readonly string[] =>

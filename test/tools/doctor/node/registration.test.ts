@@ -58,7 +58,7 @@ const NOT_AT = /^problem: .* at \/y\.sock, not at .*csi\.sock; fix: correct/;
 
 test.each([
   // As the official one: it does not tell.
-  [{}, "registration", /^unknown: x\.csi has a registrar .*; fix: kubectl get csinode/],
+  [{}, "registration", /^unknown: x\.csi has a registrar .*; fix: .*: kubectl get csinode/],
   [{ endpoint: "/y.sock" }, "registration-endpoint", NOT_AT],
   [{ endpoint: "csi.sock" }, "registration-endpoint", /csi\.sock, which is not an absolute path/],
   [{ endpoint: "" }, "registration-endpoint", /reg\.sock, its registration socket, not at/],

@@ -1,5 +1,5 @@
 import { type Cause, causeKey } from "../../findings/causes";
-import { check, grouped, problem, type Verdict } from "../../findings/finding";
+import { type Advice, check, grouped, problem, type Run, type Verdict } from "../../findings/finding";
 import { counted, podsText } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { type ClusterFacts, manifestCause } from "./facts";
@@ -8,7 +8,7 @@ import type { Place } from "./places";
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
 
 type IsMeant = (place: Place, facts: ClusterFacts) => boolean;
-type FixOf = (first: Place, facts: ClusterFacts) => string;
+type FixOf = (first: Place, facts: ClusterFacts) => Advice;
 
 /** The problem of each group, with the state's reason behind `lead`. */
 export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
@@ -72,11 +72,16 @@ export function whoWaits(places: readonly Place[]): string {
   return who.filter(Boolean).join(" and ");
 }
 
-const shellWord = (text: string): string =>
+export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 
+/** What to see of an object, `NAMESPACE/NAME` or `NAME`, in the cluster that was looked at, and the command for it. */
+export function kubectl(fix: string, target: ClusterTarget, verb: string, object = "", more = ""): Run {
+  return { fix, command: kubectlFor(target, verb, object) + more };
+}
+
 /** A command for an object, `NAMESPACE/NAME` or `NAME`, in the cluster that was looked at. */
-export function kubectlFor({ context, kubeconfig }: ClusterTarget, verb: string, object = ""): string {
+function kubectlFor({ context, kubeconfig }: ClusterTarget, verb: string, object = ""): string {
   const [name = "", namespace] = object.split("/").toReversed();
   const flags = Object.entries({ kubeconfig, context }).map(([flag, value]) =>
     value === undefined ? "" : ` --${flag}=${shellWord(value)}`,

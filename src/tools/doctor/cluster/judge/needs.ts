@@ -3,15 +3,19 @@ import { check, grouped, problem, unknown, unread, type Verdict, warning } from 
 import { counted, firstOf, together } from "../../findings/words";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
-import { inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, problemsOf, whoWaits } from "./groups";
+import { inState, judgeGroups, kubectl, NODES_AWAY, nodesOf, problemsOf, whoWaits } from "./groups";
 import { isYoung, type Place, SETTLED } from "./places";
 import { EVERY_DRIVER, HINTS, notRead, SETS } from "./units";
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
-  ...problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node }) => {
-    const describe = kubectlFor(facts.target, "describe node", node);
-    return `compare its DaemonSet with the node's taints, labels and pods: ${describe}`;
-  }),
+  ...problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node }) =>
+    kubectl(
+      "compare its DaemonSet with the node's taints, labels and pods",
+      facts.target,
+      "describe node",
+      node,
+    ),
+  ),
   ...facts.sets.map((set) => judgePods(set, facts)),
 ]);
 
@@ -23,7 +27,7 @@ function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdict | undefined 
   const isChanging = isYoung(set, nowMs) || leaving.some(({ setUid }) => setUid === uid);
   if (isChanging || [...(nodes?.values() ?? [])].some((node) => isYoung(node, nowMs))) return undefined;
   const text = `has only ${current.toLocaleString("en")} of ${counted(desired, "pod")}: the others were not created`;
-  const fix = `see its events: ${kubectlFor(target, `describe ${kind.toLowerCase()}`, name)}`;
+  const fix = kubectl("see its events", target, `describe ${kind.toLowerCase()}`, name);
   // A node that joined a moment ago would explain it.
   const missing = notRead(facts, "nodes", "pods");
   if (missing) return unknown(`${kind} ${name}`, `${text}, and ${missing}`);
@@ -77,7 +81,7 @@ function judgeAway({ places, target }: ClusterFacts): Verdict | undefined {
   const [first] = nodesOf(away);
   if (first === undefined) return undefined;
   const text = `are not ready or gone, with ${whoWaits(away)} waiting there`;
-  const fix = `see why kubelet does not report: ${kubectlFor(target, "describe node", first)}`;
+  const fix = kubectl("see why kubelet does not report", target, "describe node", first);
   return { ...unread("nodes", text, fix), cause: NODES_AWAY, nodes: nodesOf(away) };
 }
 
@@ -109,7 +113,10 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ unread: lists, 
     const rules = own.map(
       ({ apiGroup, resource }) => `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`,
     );
-    return unread(names, `cannot be listed: ${message}`, `add to your ClusterRole: ${rules.join(", ")}`);
+    return unread(names, `cannot be listed: ${message}`, {
+      fix: "add to your ClusterRole",
+      command: rules.join(", "),
+    });
   }),
   judgeNode(facts),
 ]);

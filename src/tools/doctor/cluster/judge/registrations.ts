@@ -1,7 +1,16 @@
-import { check, grouped, ok, unknown, type Verdict } from "../../findings/finding";
+import { type Advice, check, grouped, ok, unknown, type Verdict } from "../../findings/finding";
 import { counted, LEAVE_ONE, podsText } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
-import { inState, judgeGroups, kubectlFor, nodesOf, placeCheck, problemsOf, whoWaits } from "./groups";
+import {
+  inState,
+  judgeGroups,
+  kubectl,
+  nodesOf,
+  placeCheck,
+  problemsOf,
+  shellWord,
+  whoWaits,
+} from "./groups";
 import { isWithoutRegistrar, type Place } from "./places";
 import { isGuess, notRead, PLACES } from "./units";
 
@@ -23,16 +32,19 @@ function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[]): 
   return unknown(driver, `${what}: ${state.reason}${needed.join("")}`);
 }
 
-function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
+function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): Advice {
   if (unit === undefined || isWithoutRegistrar({ pod, unit }))
     return "see the log of the node-wide registrar on that node, and its --allow-drivers and --deny-drivers";
   const { container, program, unseen, settings, isForWindows } = unit.registrar;
-  const log = `see ${kubectlFor(target, "logs", pod?.name)} -c ${container}`;
-  if (isForWindows) return `${log}, and kubelet's log on the node`;
+  const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${container}`);
+  if (isForWindows) return log("see kubelet's log on the node, and that of the registrar");
   if (program.kind !== "ours" || unseen !== undefined)
-    return `${log}, and run registrar doctor --host-root=/host on the node, in kubectl debug node`;
-  const paths = `--csi-address=${settings.csiAddress} --kubelet-registration-path=${settings.kubeletRegistrationPath}`;
-  return `run doctor in its container: ${kubectlFor(target, "exec", pod?.name)} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
+    return log(
+      "run registrar doctor --host-root=/host on the node, in kubectl debug node, and see the registrar's log",
+    );
+  const paths = `--csi-address=${shellWord(settings.csiAddress)} --kubelet-registration-path=${shellWord(settings.kubeletRegistrationPath)}`;
+  const more = ` -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
+  return kubectl("run doctor in its container", target, "exec", pod?.name, more);
 }
 
 function healthyDrivers(facts: ClusterFacts): readonly Verdict[] {
@@ -51,29 +63,29 @@ const isRestarting =
   ({ state }: Place): boolean =>
     state.container?.isRegistrar === ofRegistrar;
 
-function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
+function adviceOn({ state, pod }: Place, { target }: ClusterFacts): Advice {
   const { name, exitCode, message } = state.container ?? {};
-  const log = `${kubectlFor(target, "logs", pod?.name)} -c ${name} --previous`;
-  if (message !== "") return `do what its termination message says; for the whole log: ${log}`;
+  const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${name} --previous`);
+  if (message !== "") return log("do what its termination message says; for the whole log");
   if (exitCode === 137 || exitCode === 143)
-    return `see what ended it, its memory limit or a probe: ${kubectlFor(target, "describe pod", pod?.name)}`;
-  return `see why it ended: ${log}`;
+    return kubectl("see what ended it, its memory limit or a probe", target, "describe pod", pod?.name);
+  return log("see why it ended");
 }
 
 /** Kubelet's message (pkg/volume/hostpath) where a Directory that a pod mounts is not there. */
 const NO_REGISTRY = /hostPath type check failed: \S*\/plugins_registry\/? is not a dir/;
 
-function seeEvents(place: Place, facts: ClusterFacts): string {
+function seeEvents(place: Place, facts: ClusterFacts): Advice {
   if (NO_REGISTRY.test(place.state.mountFailure ?? ""))
     return "kubelet has another root directory on that node: find its --root-dir, and mount the plugins_registry in it (the value kubeletDir of many charts)";
-  return `see its events: ${kubectlFor(facts.target, "describe pod", place.pod?.name)}`;
+  return kubectl("see its events", facts.target, "describe pod", place.pod?.name);
 }
 
-function haveNodeWide(_first: Place, { units, target }: ClusterFacts): string {
+function haveNodeWide(_first: Place, { units, target }: ClusterFacts): Advice {
   const nodeWide = units.find(({ driver }) => driver.kind === "every");
   return nodeWide === undefined
     ? "apply the DaemonSet that registrar manifest --image-policy --drop writes, or delete its policy and restart the driver's DaemonSet"
-    : `see why it has no ready pod on that node: ${kubectlFor(target, "describe daemonset", nodeWide.set.name)}`;
+    : kubectl("see why it has no ready pod on that node", target, "describe daemonset", nodeWide.set.name);
 }
 
 export const stateChecks = [

@@ -21,7 +21,10 @@ const kubelet = check("CSI012", "kubelet", ({ directory }: View) => {
   if (socket.kind === "accepting") return ok("kubelet", `runs: it accepts connections on ${socket.path}`);
   if (!isDead(socket)) return unknown("kubelet", "cannot be seen from here");
   const text = `does not seem to run: no process listens on its socket ${socket.path}`;
-  const fix = "see: systemctl status kubelet, or the service of k3s, RKE2, k0s or microk8s";
+  const fix = {
+    fix: "see the service of kubelet, k3s, RKE2, k0s or microk8s",
+    command: "systemctl status kubelet",
+  };
   return problem("kubelet", text, fix, { kind: "kubelet-down" });
 });
 

@@ -32,7 +32,10 @@ const kubeletStateCheck = check("CSI015", "registration", (view: View) => {
     return (driversIn(view).length === 0 ? unread : unknown)(
       path,
       "has no registration socket on which a CSI driver's registrar answers",
-      "if a driver should be here: kubectl get pods -A --field-selector spec.nodeName=NODE",
+      {
+        fix: "if a driver should be here, see the node's pods",
+        command: "kubectl get pods -A --field-selector spec.nodeName=NODE",
+      },
     );
   // CSI002 or CSI003 says why its name is not known.
   if (targetName === undefined) return undefined;
@@ -45,7 +48,10 @@ function judgeRegistration({ path, plugin, trouble, report, socket }: Published,
   const { name } = plugin;
   if (report === undefined) {
     const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
-    return unknown(name, text, "kubectl get csinode NODE -o yaml lists the drivers that kubelet registered");
+    return unknown(name, text, {
+      fix: "see the drivers that kubelet registered",
+      command: "kubectl get csinode NODE -o yaml",
+    });
   }
   const { state, reason, refusal } = report;
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
