@@ -8,6 +8,7 @@ module.exports = {
   roots: ["<rootDir>/src", "<rootDir>/test"],
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
+  setupFiles: ["<rootDir>/test/support/own-processes.cjs"],
   testEnvironment: "node",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   testPathIgnorePatterns: [

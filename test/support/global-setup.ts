@@ -5,12 +5,15 @@ import { join } from "node:path";
 import { copyCli, DIST } from "./registrar-command";
 
 const ROOT = join(__dirname, "..", "..");
+const OWN_PROCESSES = join(__dirname, "own-processes.cjs");
 const MAKE_CODE_CACHES = join(ROOT, "scripts", "code-cache.mjs");
 
-/** Jest's global setup: a folder for what the test files of a run share, and the registrar that they start. */
+/** Jest's global setup: a folder for what the test files of a run share, the registrar that they start, and what all Node processes load. */
 export default function globalSetup(): void {
   const runFolder = mkdtempSync(join(tmpdir(), "registrar-run-"));
   process.env.REGISTRAR_RUN_FOLDER = runFolder;
+  const { NODE_OPTIONS: options = "" } = process.env;
+  process.env.NODE_OPTIONS = `${options} --require=${JSON.stringify(OWN_PROCESSES)}`;
   prepareCli(runFolder);
 }
 

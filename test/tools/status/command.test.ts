@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import timers from "node:timers/promises";
 import { runStatus, unseenRegistrations } from "../../../src/tools/status/command";
+import { run } from "../../support/child-process";
 import { eachTest } from "../../support/each-test";
 import { mayMount, mountHanging } from "../../support/hanging-mount";
 import { runCommand } from "../../support/run-command";
@@ -100,6 +102,15 @@ test("--wait is no longer than it says", async () => {
   expect(await runStatus([`--plugin-registration-path=${folder.path}`, "--wait=1500ms"])).toBe(1);
   jest.restoreAllMocks();
   expect(waits).toEqual([1000, 500]);
+});
+
+test("a look sees the processes of its test, and none of the machine's", async () => {
+  const isThere = (pids: readonly string[]) =>
+    [process.pid, process.ppid, 1].map((pid) => pids.includes(String(pid)));
+  expect(isThere(await readdir("/proc"))).toEqual([true, false, false]);
+  const program = 'require("node:fs/promises").readdir("/proc").then((names) => console.log(names.join()))';
+  const { stdout } = await run(process.execPath, ["--eval", program]);
+  expect(isThere(stdout.split(","))).toEqual([true, false, false]);
 });
 
 test("a directory that may not be read is no directory without drivers", async () => {
