@@ -31,7 +31,7 @@ const OF_TOOLS = {
       (name) => `tools/doctor/node/${name}`,
     ),
   ],
-  "doctor-files": ["tools/doctor/files/read/files", "tools/doctor/files/report"],
+  "doctor-files": ["tools/doctor/files/read/documents", "tools/doctor/files/report"],
   "doctor-cluster": [
     ...["cluster", "kubectl-proxy", "list-api"].map((name) => `tools/doctor/cluster/read/${name}`),
     ...["report", "table"].map((name) => `tools/doctor/cluster/${name}`),
@@ -47,7 +47,7 @@ const OF_TOOLS = {
   grpc: ["@grpc/grpc-js"],
   "proto-loader": ["@grpc/proto-loader"],
   kubeconfig: ["kube-api/read-kubeconfig"],
-  yaml: ["yaml"],
+  yaml: ["kube-api/yaml"],
 };
 
 const PARTS = { ...OF_REGISTRATION, ...OF_TOOLS };

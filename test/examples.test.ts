@@ -1,9 +1,9 @@
 import { mkdir } from "node:fs/promises";
-import { parse } from "yaml";
 import { startCsiDriver, startKubelet } from "../src/testing";
 import { readText } from "./docs/markdown";
 import { startCli } from "./end-to-end/support/process";
 import { createTempFolder } from "./support/temp-folder";
+import { parse } from "./support/yaml";
 
 // What the doctor judges of them is in test/tools/doctor/command-files.test.ts.
 

@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildSync } from "esbuild";
-import { parse } from "yaml";
 import { scripts } from "../package.json";
 import { isThere, ROOT, readText } from "./docs/markdown";
+import { parse } from "./support/yaml";
 
 // What zizmor and actionlint check, .ci/run has: pinned actions, the token of the checkout, others' text in a shell.
 

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { invalidOption } from "../base/errors";
 import { textKind } from "../options/option-kinds";
 import { type ApiAccess, isServer, type Secret } from "./access";
-import { list, type Tree, textOrNone, tree } from "./objects";
+import { list, type Tree, tree } from "./objects";
 
 /**
  * Reads the current context of a kubeconfig; `config` is the parsed file, paths in it are relative to `directory`. Throws
@@ -10,27 +10,27 @@ import { list, type Tree, textOrNone, tree } from "./objects";
  */
 export function accessFromKubeconfig(config: unknown, directory: string): ApiAccess {
   textKind.read(directory, "accessFromKubeconfig: directory");
-  const current = textOrNone(tree(config)["current-context"]);
+  const current = textIn(tree(config), "current-context");
   if (current === undefined) throw problem("it has no current-context");
   const context = entryOf(config, "context", current);
-  const cluster = entryOf(config, "cluster", context.cluster);
-  const user = entryOf(config, "user", context.user);
+  const cluster = entryOf(config, "cluster", textIn(context, "cluster"));
+  const user = entryOf(config, "user", textIn(context, "user"));
   const { server } = cluster;
   if (!isServer(server)) throw problem(`the server must be https://HOST:PORT, not ${JSON.stringify(server)}`);
   if (cluster["insecure-skip-tls-verify"] === true)
     throw problem("insecure-skip-tls-verify is refused: give the server's certificate-authority");
-  if (textOrNone(cluster["proxy-url"]) !== undefined)
+  if (textIn(cluster, "proxy-url") !== undefined)
     throw problem(
       "a cluster with proxy-url is not supported: the registrar connects to the API server itself",
     );
   for (const way of ["exec", "auth-provider", "username", "as"])
     if ((user[way] ?? "") !== "")
       throw problem(`a user with ${way} is not supported: give token, tokenFile or client-certificate`);
-  const token = textOrNone(user.token);
+  const token = textIn(user, "token");
   const secretOf = (fields: Tree, name: string, fileName = name): Secret | undefined => {
-    const data = textOrNone(fields[`${name}-data`]);
+    const data = textIn(fields, `${name}-data`);
     if (data !== undefined) return { kind: "value", value: decoded(data, `${name}-data`) };
-    const path = textOrNone(fields[fileName]);
+    const path = textIn(fields, fileName);
     return path === undefined ? undefined : { kind: "file", path: resolve(directory, path) };
   };
   const [certificate, key] = [secretOf(user, "client-certificate"), secretOf(user, "client-key")];
@@ -41,7 +41,7 @@ export function accessFromKubeconfig(config: unknown, directory: string): ApiAcc
   return {
     server,
     authority: secretOf(cluster, "certificate-authority"),
-    serverName: textOrNone(cluster["tls-server-name"]),
+    serverName: textIn(cluster, "tls-server-name"),
     // A file wins over a token beside it, because only the file is renewed.
     token:
       secretOf(user, "token", "tokenFile") ??
@@ -49,6 +49,16 @@ export function accessFromKubeconfig(config: unknown, directory: string): ApiAcc
     certificate,
     key,
   };
+}
+
+/** A field of another type is refused, as kubectl does: `token: 123456` is a number and would be no token. */
+function textIn(fields: Tree, name: string): string | undefined {
+  const value = fields[name] ?? "";
+  if (typeof value !== "string")
+    throw problem(
+      `${name} is ${typeof value === "object" ? "not a text" : `a ${typeof value}`}: write it in quotes`,
+    );
+  return value === "" ? undefined : value;
 }
 
 /** Node skips what is not base64. */
@@ -59,14 +69,14 @@ function decoded(data: string, name: string): string {
   return bytes.toString("utf8");
 }
 
-function entryOf(config: unknown, field: "context" | "cluster" | "user", wanted: unknown): Tree {
+function entryOf(config: unknown, field: "context" | "cluster" | "user", wanted: string | undefined): Tree {
   const found = list(tree(config)[`${field}s`]).find((entry) => tree(entry).name === wanted);
-  if (found !== undefined) return tree(tree(found)[field]);
-  throw problem(
-    wanted === undefined
-      ? `its current context names no ${field}`
-      : `there is no ${JSON.stringify(wanted)} among its ${field}s`,
-  );
+  if (wanted === undefined) throw problem(`its current context names no ${field}`);
+  if (found === undefined) throw problem(`there is no ${JSON.stringify(wanted)} among its ${field}s`);
+  const entry = tree(found)[field] ?? {};
+  if (typeof entry !== "object" || Array.isArray(entry))
+    throw problem(`its ${field} ${JSON.stringify(wanted)} is not a map`);
+  return tree(entry);
 }
 
 const problem = (why: string) => invalidOption(`kubeconfig: ${why}`);

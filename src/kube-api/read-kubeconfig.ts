@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { delimiter, dirname, resolve } from "node:path";
-import { parse } from "yaml";
 import { invalidOption, messageOf } from "../base/errors";
 import type { ApiAccess } from "./access";
 import { accessFromKubeconfig } from "./kubeconfig";
+import { readYaml } from "./yaml";
 
 /** Reads the file that KUBECONFIG names. Rejects with INVALID_OPTION, also for a list of files. */
 export async function readKubeconfig(file: string): Promise<ApiAccess> {
   try {
     if (file.includes(delimiter))
       throw new Error("give one file: kubectl config view --flatten --minify makes one of several");
-    return accessFromKubeconfig(parse(await readFile(file, "utf8")), dirname(resolve(file)));
+    return accessFromKubeconfig(readYaml(await readFile(file, "utf8")), dirname(resolve(file)));
   } catch (error) {
     throw invalidOption(`KUBECONFIG ${file}: ${messageOf(error)}`, { cause: error });
   }

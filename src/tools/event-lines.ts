@@ -27,6 +27,6 @@ export function writeLine(line: string): void {
 
 /** Makes what writes objects as YAML documents. Loads the YAML library, because most runs print no object. */
 export async function createObjectPrinter() {
-  const { stringify } = await import("yaml");
-  return (object: object) => writeLine(`---\n${stringify(object, { lineWidth: 0 }).trimEnd()}`);
+  const { writeYaml } = await import("../kube-api/yaml");
+  return (object: object) => writeLine(`---\n${writeYaml(object).trimEnd()}`);
 }

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { parse } from "yaml";
 import { PODS } from "../charts/pods";
 import { programPath } from "../cluster/support/build";
 import { fencesIn, readText } from "../docs/markdown";
 import { createTempFolder } from "../support/temp-folder";
+import { parse } from "../support/yaml";
 
 test("docs/charts.md's kustomization changes the registrar of csi-driver-nfs, and nothing else", async () => {
   await using folder = await createTempFolder();

@@ -1,6 +1,5 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { EXPECTED } from "../../bench/soak/logs";
 import { engines } from "../../package.json";
 import { METRICS } from "../../src/diagnostics/metric-table";
@@ -11,6 +10,7 @@ import { hintForRefusal } from "../../src/registrar/registration/hints";
 import { DEPLOYMENTS } from "../charts/deployments";
 import { NODE_LINES } from "../matrix/nodes";
 import { EVENT_KINDS, leadsTo } from "../support/registration-states";
+import { parse } from "../support/yaml";
 import { codeIn, codeOf, fencesIn, isThere, ROOT, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
 
 test("the warnings that the soak test expects are in the source", () => {

@@ -79,6 +79,22 @@ test("KUBECONFIG names one file, in whose directory its paths are", async () => 
   );
 });
 
+test("KUBECONFIG is read as kubectl reads YAML", async () => {
+  await using folder = await createTempFolder();
+  const path = folder.at("config");
+  const { users: _, ...rest } = config(SERVER, {});
+  const users = "users:\n- name: u\n  user:\n    <<: &u {token: t}\n";
+  writeFileSync(
+    path,
+    `${Object.entries(rest)
+      .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+      .join("\n")}\n${users}`,
+  );
+  expect(await readKubeconfig(path)).toMatchObject({ token: value("t") });
+  writeFileSync(path, "a: [");
+  await expect(readKubeconfig(path)).rejects.toThrow(`KUBECONFIG ${path}: unexpected end`);
+});
+
 test.each<[string, unknown, string]>([
   ["no file at all", undefined, "it has no current-context"],
   [
@@ -99,6 +115,9 @@ test.each<[string, unknown, string]>([
   ["a password in the address", config({ server: "https://u:p@h" }, {}), "must be https://HOST:PORT"],
   ["a proxy", config({ ...SERVER, "proxy-url": "http://p" }, {}), "proxy-url is not supported"],
   ["another identity", config(SERVER, { token: "t", as: "root" }), "as is not supported"],
+  ["a token of digits alone", config(SERVER, { token: 123456 }), "token is a number: write it in quotes"],
+  ["a token that is a map", config(SERVER, { token: {} }), "token is not a text"],
+  ["a user that is a text", config(SERVER, "me" as unknown as object), 'its user "u" is not a map'],
   ["a password", config(SERVER, { username: "u", password: "p" }), "username is not supported"],
 ])("%s is refused", (_what, value, why) => {
   expect(() => accessFromKubeconfig(value, "/home")).toThrow(why);

@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
 import dashboard from "../../examples/dashboard.json";
 import { PUBLISH_REASONS, type PublishReason } from "../../src/registrar/model/state";
 import { readText } from "../docs/markdown";
@@ -11,6 +10,7 @@ import { driverFoldersOf, nameOf, reached, socketOf } from "../end-to-end/suppor
 import { eventually } from "../support/eventually";
 import { createGoBuilder } from "../support/go-build";
 import { createTempFolder } from "../support/temp-folder";
+import { parse } from "../support/yaml";
 
 interface Alert {
   readonly labels: Readonly<Record<string, string>>;

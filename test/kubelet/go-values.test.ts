@@ -4,33 +4,12 @@ import { parseWords } from "../../src/flags/grammar";
 import { parseBool, parseDurationMs, parseInt64, parseQuantity } from "../../src/flags/values";
 import { invalidCsiNodeDriver, invalidLabels } from "../../src/kubelet-rules/api-refusals";
 import { hintForRefusal } from "../../src/registrar/registration/hints";
-import { startChildProcess } from "../support/child-process";
 import { allTests } from "../support/each-test";
 import { propertyTest } from "../support/fuzz";
-import { programPath } from "./support/build";
+import { type Answer, startGo } from "./support/values";
 import { kubeletVersions, newestVersion } from "./support/versions";
 
-interface Answer {
-  readonly error?: string;
-  readonly help?: boolean;
-  readonly flags?: Readonly<Record<string, unknown>>;
-  readonly rest?: readonly string[];
-}
-
-/** Go's package flag and Kubernetes' quantities, in a process. */
 const go = allTests(startGo);
-
-async function startGo(version = newestVersion) {
-  const child = await startChildProcess<Answer>(programPath("values", version), [], JSON.parse);
-  let asked = 0;
-  return {
-    ask: async (question: object): Promise<Answer> => {
-      child.writeLine(JSON.stringify(question));
-      return child.stdout.waitFor(() => true, asked++);
-    },
-    [Symbol.asyncDispose]: child.close,
-  };
-}
 
 const FLAGS = new Map([
   ["s", { parse: String }],

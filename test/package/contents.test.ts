@@ -112,7 +112,7 @@ test("its package.json has nothing that concerns a clone only", () => {
 test("its users get gRPC and what that needs, and none of what the command line is bundled from", () => {
   const names = packagesOfUsers().map((path) => path.split("node_modules/").at(-1));
   expect(names).toEqual(expect.arrayContaining(["@grpc/grpc-js", "protobufjs"]));
-  const bundled = ["pino", "prom-client", "yaml", "thread-stream"];
+  const bundled = ["pino", "prom-client", "js-yaml", "thread-stream"];
   expect(names.filter((name = "") => bundled.includes(name))).toEqual([]);
 });
 

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { parse } from "yaml";
 import { readText } from "../docs/markdown";
 import { createTempFolder } from "../support/temp-folder";
+import { parse } from "../support/yaml";
 
 const { steps } = parse(readText(".github/workflows/scan.yml")).jobs.image;
 

@@ -53,8 +53,8 @@ export function startPlay(cli: readonly string[], signal: AbortSignal, stepMs: n
       tellStep(text);
     },
     show: async (object: unknown) => {
-      const { stringify } = await import("yaml");
-      say(`\n${stringify(object, { lineWidth: 0 }).trimEnd().replace(/^/gm, HANGING)}`);
+      const { writeYaml } = await import("../../kube-api/yaml");
+      say(`\n${writeYaml(object).trimEnd().replace(/^/gm, HANGING)}`);
     },
     finish: () => say(`\nEverything happened as described, in ${seconds()} s.`),
   };

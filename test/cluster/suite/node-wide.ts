@@ -1,5 +1,5 @@
-import { parse } from "yaml";
 import { readText } from "../../docs/markdown";
+import { parse } from "../../support/yaml";
 import { CONTESTANTS, containerOf, type DaemonSet, OURS } from "../support/objects";
 import { type Change, createStage, type Stage } from "../support/stage";
 import { until } from "../support/until";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
 import { ROOT, readText } from "../../docs/markdown";
+import { parseAll } from "../../support/yaml";
 import { IMAGES, officialProgram } from "./images";
 
 export interface Container {
@@ -79,8 +79,7 @@ export function exampleDriverObjects(): readonly { readonly kind: string }[] {
   return objectsIn<{ kind: string }>(text.replaceAll(/image: \S+/g, `image: ${IMAGES.exampleDriver}`));
 }
 
-export const objectsIn = <One = object>(text: string): readonly One[] =>
-  parseAllDocuments(text).flatMap((document) => document.toJS() ?? []);
+export const objectsIn = <One = object>(text: string): readonly One[] => parseAll(text);
 
 export function containerOf({ spec }: DaemonSet, name: string): Container {
   const found = spec.template.spec.containers.find((container) => container.name === name);

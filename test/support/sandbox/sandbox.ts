@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parseAllDocuments } from "yaml";
 import { readText } from "../../docs/markdown";
+import { parseAll } from "../yaml";
 import { copyPortable, whereIs } from "./program-files";
 
 const ENTER = join(__dirname, "enter.sh");
@@ -18,9 +18,8 @@ interface Container {
   readonly volumeMounts: readonly { readonly mountPath: string; readonly readOnly?: boolean }[];
 }
 
-export const REGISTRAR: Container = parseAllDocuments(readText("examples/daemonset.yaml"))
-  .map((document) => document.toJS())
-  .find(({ kind }) => kind === "DaemonSet")
+export const REGISTRAR: Container = parseAll(readText("examples/daemonset.yaml"))
+  .find(({ kind }: { readonly kind: string }) => kind === "DaemonSet")
   .spec.template.spec.containers.find(({ name }: Container) => name === "registrar");
 
 interface SandboxMounts {

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
 import { MANIFEST_CHECKS } from "../../../src/tools/doctor/files/judge/checks";
 import { readRegistrars } from "../../../src/tools/doctor/files/read/registrars";
 import { findingsOf } from "../../../src/tools/doctor/findings/finding";
 import { ROOT, readText } from "../../docs/markdown";
 import { runCommand } from "../../support/run-command";
+import { parseAll } from "../../support/yaml";
 
 // What we write ourselves, the doctor has no word to say about.
 
@@ -14,7 +14,7 @@ const EXAMPLES = join(__dirname, "..", "..", "..", "examples");
 
 /** Everything that is not well in a file, and how many registrars it has. */
 function judge(file: string, text: string) {
-  const objects = parseAllDocuments(text).map((document) => ({ file, object: document.toJS() as unknown }));
+  const objects = parseAll(text).map((object: unknown) => ({ file, object }));
   const facts = readRegistrars(objects);
   const bad = findingsOf(MANIFEST_CHECKS, facts).filter(({ status }) => status !== "ok");
   return { registrars: facts.registrars.length, bad: bad.map(({ code, text }) => `${code} ${text}`) };

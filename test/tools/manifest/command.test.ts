@@ -1,10 +1,10 @@
-import { parseAllDocuments } from "yaml";
 import { runCommand } from "../../support/run-command";
+import { parseAll } from "../../support/yaml";
 import { startCommand } from "../support/command";
 
 const REQUIRED = ["--driver-name=x.csi.example.com", "--image=registrar:v1", "--driver-image=x:v1"];
 const run = (...flags: readonly string[]) => runCommand("manifest", ...REQUIRED, ...flags);
-const objectsIn = (text: string) => parseAllDocuments(text).map((document) => document.toJS());
+const objectsIn = (text: string) => parseAll(text);
 const kindsIn = (text: string) =>
   objectsIn(text)
     .map(({ kind }) => kind)

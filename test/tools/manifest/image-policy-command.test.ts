@@ -1,5 +1,5 @@
-import { parseAllDocuments } from "yaml";
 import { runCommand } from "../../support/run-command";
+import { parseAll } from "../../support/yaml";
 
 const IMAGE = "--image=example.com/registrar:v1";
 const DROPPING = ["--drop", "--include=policy"];
@@ -8,7 +8,7 @@ const run = (...flags: readonly string[]) => runCommand("manifest", "--image-pol
 const written = async (...flags: readonly string[]) => {
   const { status, stdout, stderr } = await run(IMAGE, ...flags);
   expect([status, stderr]).toEqual([0, ""]);
-  return parseAllDocuments(stdout).map((document) => document.toJS());
+  return parseAll(stdout);
 };
 
 test.each([

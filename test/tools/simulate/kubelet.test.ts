@@ -1,8 +1,8 @@
-import { parseAllDocuments } from "yaml";
 import { startRegistrar } from "../../../src";
 import { createTestNode } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
+import { parseAll } from "../../support/yaml";
 import { type RunningCommand, startCommand } from "../support/command";
 
 /** A kubelet in the foreground; `register` puts a driver and its registrar beside it. */
@@ -49,7 +49,7 @@ test("tells people who called whom and for how long, and prints the object that 
     await kubelet.line(/"registered" driverName="x\.csi" .*endpoint=".*csi\.sock"/);
     expect(await kubelet.end("SIGTERM")).toBe(0);
     const yaml = kubelet.lines.filter((line) => !/^\d\d:|^A simulated/.test(line)).join("\n");
-    expect(parseAllDocuments(yaml).map((document) => document.toJS())).toMatchObject([
+    expect(parseAll(yaml)).toMatchObject([
       { kind: "CSINode", spec: { drivers: [{ name: "x.csi", nodeID: "node-1" }] } },
     ]);
   }));

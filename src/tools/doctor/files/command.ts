@@ -24,7 +24,7 @@ export const filesMode = createMode(
     // Files may keep this thread busy for seconds.
     endBySignals();
     const [{ readFiles }, { reportOnFiles, reportOnSwap }] = await Promise.all([
-      import("./read/files"),
+      import("./read/documents"),
       import("./report"),
     ]);
     const { file = [], image, swap } = flags;

@@ -7,7 +7,7 @@ import { reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
 import { MANIFEST_CHECKS, manifestReadable } from "./judge/checks";
 import { eitherLines, judgeSwap, readSwap } from "./judge/swap";
-import type { FilesRead } from "./read/objects";
+import type { FilesRead } from "./read/documents";
 import { type ManifestFacts, readRegistrars } from "./read/registrars";
 
 /** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/errors"
@@ -16,6 +17,7 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/kubernetes/pkg/apis/storage"
 	"k8s.io/kubernetes/pkg/apis/storage/validation"
 )
@@ -24,6 +26,8 @@ type question struct {
 	// Words for a program with the flags -s (string), -b (bool), -i (int64) and -d (duration).
 	Words    []string `json:"words"`
 	Quantity *string  `json:"quantity"`
+	// A stream of documents, for kubectl's reader.
+	YAML *string `json:"yaml"`
 	// Labels of a Node, and drivers of a CSINode, both of the name "n".
 	Labels  map[string]string `json:"labels"`
 	Drivers []driver          `json:"drivers"`
@@ -42,11 +46,13 @@ type answer struct {
 	Flags map[string]interface{} `json:"flags,omitempty"`
 	Rest  []string               `json:"rest,omitempty"`
 	Value string                 `json:"value,omitempty"`
+	// What kubectl reads before its first error.
+	Objects []json.RawMessage `json:"objects,omitempty"`
 }
 
 func main() {
 	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 1<<20)
+	lines.Buffer(nil, 1<<24)
 	out := json.NewEncoder(os.Stdout)
 	for lines.Scan() {
 		var asked question
@@ -54,6 +60,8 @@ func main() {
 			panic(err)
 		}
 		switch {
+		case asked.YAML != nil:
+			out.Encode(readYAML(*asked.YAML))
 		case asked.Quantity != nil:
 			out.Encode(readQuantity(*asked.Quantity))
 		case asked.Labels != nil:
@@ -111,4 +119,21 @@ func readQuantity(text string) answer {
 		return answer{Error: err.Error()}
 	}
 	return answer{Value: quantity.AsDec().String()}
+}
+
+// readYAML reads as the builder of k8s.io/cli-runtime does, which skips documents of null.
+func readYAML(text string) (read answer) {
+	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096)
+	for {
+		var raw json.RawMessage
+		if err := decoder.Decode(&raw); err == io.EOF {
+			return read
+		} else if err != nil {
+			read.Error = err.Error()
+			return read
+		}
+		if len(raw) > 0 && string(raw) != "null" {
+			read.Objects = append(read.Objects, raw)
+		}
+	}
 }

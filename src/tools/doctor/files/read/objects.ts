@@ -1,11 +1,6 @@
-import { invalidOption, messageOf } from "../../../../base/errors";
+import { messageOf } from "../../../../base/errors";
 import { text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
-
-export interface ReadObject {
-  readonly file: string;
-  readonly object: unknown;
-}
 
 /** `NAMESPACE/NAME`; the name alone of an object without a namespace. */
 export function nameOf(object: unknown): string {
@@ -24,15 +19,6 @@ export interface Unread {
   readonly why: string;
   readonly advice?: string;
 }
-
-export interface FilesRead {
-  readonly files: readonly string[];
-  readonly objects: readonly ReadObject[];
-  readonly unread: readonly Unread[];
-}
-
-export const tooManyValues = (most: number) =>
-  invalidOption(`it has more than ${most.toLocaleString("en")} values, or holds itself`);
 
 export function unreadAt(place: string, error: unknown): Unread {
   const why = error instanceof RangeError ? "it is nested too deeply" : boundText(messageOf(error), 500);

@@ -2,8 +2,9 @@ import { invalidOption } from "../../../../base/errors";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isRegistrar, type OurImage, programOf } from "../../../program";
 import type { About } from "../../findings/causes";
+import type { ReadObject } from "./documents";
 import { driverSocketOf, mountsOf } from "./mounts";
-import { placeIn, type ReadObject, tooManyValues, type Unread, unreadAt } from "./objects";
+import { placeIn, type Unread, unreadAt } from "./objects";
 import { isForWindows, podIn } from "./pod";
 import { probesOf } from "./probes";
 import { type RegistrarSettings, settingsOf } from "./settings";
@@ -81,7 +82,8 @@ function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void 
       throw invalidOption(`it has a text of ${value.length} characters`);
     const parts = typeof value === "object" && value !== null ? Object.values(value) : [];
     seen += parts.length;
-    if (seen > values) throw tooManyValues(values);
+    if (seen > values)
+      throw invalidOption(`it has more than ${values.toLocaleString("en")} values, or holds itself`);
     for (const part of parts) open.push(part);
   }
 }

@@ -1,0 +1,149 @@
+import { createReadStream } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { attempt, invalidOption, refuse } from "../../../../base/errors";
+import { readBody } from "../../../../kube-api/request";
+import { readYaml } from "../../../../kube-api/yaml";
+import { boundText } from "../../../../logging/escape";
+import { type Unread, unreadAt } from "./objects";
+
+export interface ReadObject {
+  readonly file: string;
+  readonly object: unknown;
+}
+
+export interface FilesRead {
+  readonly files: readonly string[];
+  readonly objects: readonly ReadObject[];
+  readonly unread: readonly Unread[];
+}
+
+const MEBIBYTE = 2 ** 20;
+/** A rendered chart with its CRDs has 1 to 5 MiB. */
+const MAX_FILE_BYTES = 16 * MEBIBYTE;
+/** A cluster's objects in one stream are fewer. */
+const MAX_DOCUMENTS = 100_000;
+
+/** The parser takes 40 bytes for a byte. No object of an API server has 2 MiB; a list may have more. */
+const MAX_YAML_LENGTH = 4 * MEBIBYTE;
+
+const RENDER_IT = "render it first: helm template NAME CHART | registrar doctor -f -";
+
+/** Reads the objects in files, directories and, for `-`, on stdin: YAML or JSON. Goes on after what it cannot read. */
+export async function readFiles(names: readonly string[]): Promise<FilesRead> {
+  const objects: ReadObject[] = [];
+  const unread: Unread[] = [];
+  const read = async <Value>(place: string, act: () => Value | Promise<Value>) => {
+    try {
+      return await act();
+    } catch (error) {
+      unread.push(unreadAt(place, error));
+      return undefined;
+    }
+  };
+  for (const name of names)
+    for (const path of (await read(name, () => filesIn(name))) ?? []) {
+      const file = path === "-" ? "stdin" : path;
+      const stream = async () => documentsIn(await contentOf(path, path !== name));
+      const documents = (await read(file, stream)) ?? [];
+      let template: string | undefined;
+      for (const [index, document] of documents.entries()) {
+        const place = documents.length === 1 ? file : `${file}, document ${index + 1}`;
+        const one = await read(place, () => readDocument(document));
+        if (one?.kind === "template") template ??= one.where;
+        else if (one !== undefined && one.object !== null) objects.push({ file, object: one.object });
+      }
+      const why = `it is a template: ${template}`;
+      if (template !== undefined) unread.push({ place: file, why, advice: RENDER_IT });
+    }
+  return { files: names, objects, unread };
+}
+
+/** A directory stands for the YAML and JSON files in it, as it does for kubectl. */
+async function filesIn(name: string): Promise<readonly string[]> {
+  if (name === "-" || !(await stat(name)).isDirectory()) return [name];
+  const files = (await readdir(name)).filter((file) => /\.(?:ya?ml|json)$/.test(file));
+  if (files.length === 0)
+    throw invalidOption("it has no .yaml, .yml or .json file, and the directories below it are not read");
+  return files.sort().map((file) => join(name, file));
+}
+
+/** What the command line names is read even if it is a pipe; nothing may ever write to a pipe in a directory. */
+async function contentOf(path: string, isInDirectory: boolean): Promise<string> {
+  if (isInDirectory && !(await stat(path)).isFile()) throw invalidOption("it is not a regular file");
+  const bytes = await readBody(path === "-" ? process.stdin : createReadStream(path), MAX_FILE_BYTES);
+  if (bytes === undefined)
+    throw invalidOption(
+      `it has more than ${MAX_FILE_BYTES / MEBIBYTE} MiB: give the file of the driver alone`,
+    );
+  const text = attempt(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  if (text === undefined || text.includes("\0"))
+    throw invalidOption("it is not UTF-8, but UTF-16 or no text: save it as UTF-8");
+  // The program before the pipe has failed; an empty file in a directory is nothing to kubectl.
+  if (path === "-" && text.trim() === "") throw invalidOption("empty input");
+  return text;
+}
+
+interface FileDocument {
+  readonly text: string;
+  /** The number of its first line. */
+  readonly line: number;
+}
+
+/** The documents that are not empty. Each line that begins with `---` begins one; JSON objects may follow each other. */
+export function documentsIn(text: string): readonly FileDocument[] {
+  const objects = text.split(/^(?=\{)/m);
+  const isStream =
+    objects.length > 1 && objects.every((part) => attempt(() => JSON.parse(part)) !== undefined);
+  const parts = isStream ? objects : text.split(/(?<![^\n])(?=---)/, MAX_DOCUMENTS + 1);
+  if (parts.length > MAX_DOCUMENTS)
+    throw invalidOption(`it has more than ${MAX_DOCUMENTS.toLocaleString("en")} documents`);
+  let line = 1;
+  return parts
+    .map((part) => {
+      const document = { text: part, line };
+      line += linesIn(part);
+      return document;
+    })
+    .filter((document) => /^(?!---[^\S\n]*(?:#|$))[^\S\n]*[^#\s]/m.test(document.text));
+}
+
+function linesIn(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}
+
+/** `template`: it has `{{ }}` where YAML cannot have it; `where` is the first one. */
+export type ReadDocument =
+  | { readonly kind: "object"; readonly object: unknown }
+  | { readonly kind: "template"; readonly where: string };
+
+/** Throws INVALID_OPTION for what kubectl refuses. A document of `null` is nothing to kubectl. */
+export function readDocument({ text, line }: FileDocument): ReadDocument {
+  const json: unknown = /^\s*\{/.test(text) ? attempt(() => JSON.parse(text)) : undefined;
+  if (json !== undefined) return { kind: "object", object: json };
+  const template = /^[^#\n]*?(\{\{[^\n]*?(?:\}\}|$))/m.exec(text);
+  try {
+    if (text.length > MAX_YAML_LENGTH)
+      refuse(
+        `it has more than ${MAX_YAML_LENGTH / MEBIBYTE} MiB in one YAML document: give it as JSON, as kubectl get -o json writes it`,
+      );
+    if (/^---[^\S\n]*[^\s#]/.test(text))
+      refuse(`it has words behind its ---, line ${line}: begin a new line`);
+    if (/^(?:[^\S\n]*(?:#[^\n]*)?\n)*%/.test(text))
+      refuse("it begins with a directive (%), which kubectl refuses: take it out");
+    const object = readYaml(text, line);
+    if (Array.isArray(object) || (typeof object !== "object" && object !== undefined))
+      refuse(`it is ${Array.isArray(object) ? "a list" : "a word"}, and not an object`);
+    return { kind: "object", object: object ?? null };
+  } catch (error) {
+    if (template === null) throw error;
+    const [whole, braces = ""] = template;
+    const before = text.slice(0, template.index + whole.length - braces.length);
+    return {
+      kind: "template",
+      where: `${boundText(braces, 120)}, line ${line + linesIn(before)}`,
+    };
+  }
+}
