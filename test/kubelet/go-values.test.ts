@@ -7,7 +7,7 @@ import { hintForRefusal } from "../../src/registrar/registration/hints";
 import { allTests } from "../support/each-test";
 import { propertyTest } from "../support/fuzz";
 import { type Answer, startGo } from "./support/values";
-import { kubeletVersions, newestVersion } from "./support/versions";
+import { kubeletVersions } from "./support/versions";
 
 const go = allTests(startGo);
 
