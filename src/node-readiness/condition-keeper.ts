@@ -53,8 +53,8 @@ export function createConditionKeeper(
 
   const passFor = async (subject: ConditionSubject, pass: Pass): Promise<NodeAnswer<number | undefined>> => {
     const { registration, driverName, type } = subject;
-    const { store, now } = pass;
-    const { node } = store;
+    const node = pass.node.now;
+    const { now } = pass;
     if (node === undefined || isFull(node, type)) return done(undefined);
     const plan = (listing: Listing) => {
       const wanted = conditionFor(subject, listing);
@@ -81,9 +81,8 @@ export function createConditionKeeper(
     const planned = plan(listing);
     if (planned === undefined || planned.waitMs > 0) return done(earliest(planned?.waitMs, lookAgainMs));
     const { wanted, patch, value } = planned;
-    const patched = await pass.api.patchStatus(patch, pass.signal);
+    const patched = await pass.node.patchStatus(node.uid, patch, pass.signal);
     if (patched.kind === "failed") return patched;
-    store.see(patched.value);
     writes.set(type, (writes.get(type) ?? 0) + 1);
     const { status, reason } = wanted;
     const facts = { condition: type, status, reason, ...(driverName && { csiDriverName: driverName }) };
@@ -107,7 +106,7 @@ export function createConditionKeeper(
       const waits = answers.map((answer) => (answer.kind === "done" ? answer.value : undefined));
       return answers.find(({ kind }) => kind === "failed") ?? done(earliest(...waits));
     },
-    status: (registrations, { node }) =>
+    status: (registrations, node) =>
       subjects.list(registrations).map(({ type, driverName }) => {
         const { status, reason } = node?.conditions.find((condition) => condition.type === type) ?? {};
         return { driverName, type, status, reason, writes: writes.get(type) ?? 0 };

@@ -55,7 +55,7 @@ export function createCsiNodeKeeper(
   let warnedOf: string | undefined;
 
   const onLook = (csiDriverName: string, reregister: () => boolean, pass: Pass): void => {
-    const { csiNode, store, now } = pass;
+    const { csiNode, node, now } = pass;
     const memory = memoryOf(csiDriverName);
     if (csiNode.listing(csiDriverName) === "listed") {
       if (memory.lookAt !== undefined) log.info("CSINode lists the driver again", { csiDriverName });
@@ -64,7 +64,7 @@ export function createCsiNodeKeeper(
     }
     memory.lacking ??= { since: Date.now(), from: now };
     const { from } = memory.lacking;
-    const nodeUid = store.node?.uid ?? "";
+    const nodeUid = node.now?.uid ?? "";
     const { deletedOwner } = csiNode;
     if (deletedOwner !== undefined && deletedOwner !== warnedOf && now >= from + pace.graceMs) {
       warnedOf = deletedOwner;
@@ -90,9 +90,10 @@ export function createCsiNodeKeeper(
 
   return {
     pass: async (registrations, pass) => {
-      const { now, store } = pass;
+      const { now } = pass;
+      const node = pass.node.now;
       const subjects = registrations.flatMap(({ driverName, state, reregister }) => {
-        const isSubject = store.node && driverName !== undefined && state === "registered" && reregister;
+        const isSubject = node && driverName !== undefined && state === "registered" && reregister;
         return isSubject ? { driverName, reregister } : [];
       });
       for (const [name, memory] of memories) {
@@ -106,9 +107,9 @@ export function createCsiNodeKeeper(
         return done(undefined);
       }
       // CSINode goes with the Node that was deleted.
-      const isReplaced = nodeUid !== undefined && nodeUid !== store.node?.uid;
+      const isReplaced = nodeUid !== undefined && nodeUid !== node?.uid;
       nextLookAt = isReplaced ? now + pace.graceMs : (nextLookAt ?? afterLeisure(now));
-      nodeUid = store.node?.uid;
+      nodeUid = node?.uid;
       const due = () =>
         earliest(nextLookAt, ...subjects.map(({ driverName }) => memoryOf(driverName).lookAt)) ?? now;
       if (now >= due()) {
@@ -119,7 +120,7 @@ export function createCsiNodeKeeper(
       }
       return done(due() - now);
     },
-    status: (registrations, _store, { deletedOwner }) =>
+    status: (registrations, _node, { deletedOwner }) =>
       registrations.flatMap(({ driverName = "" }) => {
         const { lacking, reregistrations } = memories.get(driverName) ?? {};
         if (reregistrations === undefined) return [];
@@ -136,13 +137,13 @@ const OWNER_CHECK =
 function nextTryAt(
   { tried }: Memory,
   from: number,
-  { csiNode, store, now }: Pass,
+  { csiNode, node, now }: Pass,
   { graceMs, orphanMs }: typeof CSI_NODE_PACE,
   fightMs: () => number,
 ): number {
   if (csiNode.deletedOwner === undefined) return Math.max(from + graceMs, now + fightMs());
   // While there is a CSINode, kubelets up to 1.34 would write into it, and it will be collected all the same.
-  const last = tried?.nodeUid === store.node?.uid ? tried?.at : undefined;
+  const last = tried?.nodeUid === node.now?.uid ? tried?.at : undefined;
   if (csiNode.isOwned) return Math.max(from, last ?? 0) + orphanMs;
   return last === undefined ? from + graceMs : last + orphanMs;
 }

@@ -1,7 +1,7 @@
 import { type Backoff, backoffMs } from "../base/backoff";
 import type { CsiNodeStore } from "./csi-node";
-import type { NodeAnswer, NodeApi } from "./node-api";
-import type { NodeStore } from "./node-watch";
+import type { KnownNode } from "./known-node";
+import type { NodeAnswer, NodeView } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 
 /** Keeps one part of the node's readiness as the registrations require. */
@@ -10,14 +10,13 @@ export interface Keeper<Status> {
   pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<NodeAnswer<number | undefined>>;
   status(
     registrations: readonly ObservedRegistration[],
-    store: NodeStore,
+    node: NodeView | undefined,
     csiNode: CsiNodeStore,
   ): readonly Status[];
 }
 
 export interface Pass {
-  readonly api: NodeApi;
-  readonly store: NodeStore;
+  readonly node: KnownNode;
   readonly signal: AbortSignal;
   /** Milliseconds by a monotonic clock: the wall clock may be set during a wait. */
   readonly now: number;

@@ -1,7 +1,8 @@
 import { type Backoff, backoffMs } from "../base/backoff";
 import { createWakeUp } from "../base/pause";
 import { retryMs } from "../kube-api/failure";
-import { done, isOlder, type NodeAnswer, type NodeApi, type NodeView } from "./node-api";
+import type { KnownNode } from "./known-node";
+import { done, type NodeAnswer, type NodeApi, type NodeView } from "./node-api";
 
 export const WATCH_PACE = {
   /** After failures, and after watches that did not last. */
@@ -17,33 +18,9 @@ export const WATCH_PACE = {
 /** After a watch that lasted this long the next one starts without a growing wait. */
 const GOOD_WATCH_MS = 30_000;
 
-export type NodeStore = ReturnType<typeof createNodeStore>;
-
-/** Holds the Node as it was last seen; calls `onChange` for another Node, or another state of it. */
-export function createNodeStore(onChange: () => void) {
-  let node: NodeView | undefined;
-  const take = (read: NodeView | undefined): void => {
-    if (read === undefined && node === undefined) return;
-    node = read;
-    onChange();
-  };
-  return {
-    get node() {
-      return node;
-    },
-    /** Takes what a GET answered, whatever its version: after a restore of etcd versions go back. Undefined: no Node. */
-    take,
-    /** Takes the Node from a watch or the answer to a patch, unless it is older than the known one. */
-    see: (seen: NodeView): void => {
-      if (node === undefined || (seen.resourceVersion !== node.resourceVersion && !isOlder(seen, node)))
-        take(seen);
-    },
-  };
-}
-
 interface NodeWatchContext {
   readonly api: NodeApi;
-  readonly store: NodeStore;
+  readonly node: Pick<KnownNode, "hear">;
   readonly pace: typeof WATCH_PACE;
   readonly signal: AbortSignal;
   readonly onHealth: (answer: NodeAnswer<undefined>) => void;
@@ -51,11 +28,11 @@ interface NodeWatchContext {
 }
 
 /**
- * Keeps the store up to date: one read, then watches, each from where the last one ended. It reads again after a 410, a refusal,
+ * Keeps what is known of the Node up to date: one read, then watches, each from where the last one ended. It reads again after a 410, a refusal,
  * and a watch that stayed silent: the API server accepts a watch from a version that it will only reach in days.
  */
 export function startNodeWatch(context: NodeWatchContext) {
-  const { api, store, pace, signal, onHealth, random = Math.random } = context;
+  const { api, node, pace, signal, onHealth, random = Math.random } = context;
   let resourceVersion: string | undefined;
   let attempt = 0;
   let endWait = () => {};
@@ -71,8 +48,8 @@ export function startNodeWatch(context: NodeWatchContext) {
     const got = await api.getNode(signal);
     if (got.kind === "done") {
       resourceVersion = got.value.resourceVersion;
-      store.take(got.value);
-    } else if (got.failure.kind === "not-found") store.take(undefined);
+      node.hear({ kind: "read", node: got.value });
+    } else if (got.failure.kind === "not-found") node.hear({ kind: "read", node: undefined });
     return got;
   };
 
@@ -82,10 +59,9 @@ export function startNodeWatch(context: NodeWatchContext) {
       openedAtMs = performance.now();
       onHealth(done(undefined));
     };
-    const onVersion = (version: string, node: NodeView | null | undefined) => {
+    const onVersion = (version: string, changed: NodeView | null | undefined) => {
       resourceVersion = version;
-      if (node === null) store.take(undefined);
-      else if (node !== undefined) store.see(node);
+      if (changed !== undefined) node.hear({ kind: "watched", node: changed ?? undefined });
     };
     const seconds = Math.ceil((pace.lastsMs / 2000) * (1 + random()));
     const times = { resourceVersion: from, seconds, silentMs: pace.silentMs };

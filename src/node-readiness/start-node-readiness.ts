@@ -9,8 +9,9 @@ import { createCsiNodeStore } from "./csi-node";
 import { CSI_NODE_PACE, type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
 import { fillIn } from "./driver-template";
 import { earliest, type Pass } from "./keeper";
+import { createKnownNode } from "./known-node";
 import { createNodeApi, type NodeAnswer, neededRules } from "./node-api";
-import { createNodeStore, startNodeWatch, WATCH_PACE } from "./node-watch";
+import { startNodeWatch, WATCH_PACE } from "./node-watch";
 import type { ObservedRegistration } from "./observed-registrations";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "./options";
 import { createTaintKeeper, TAINT_PACE, type TaintStatus } from "./taint-keeper";
@@ -84,7 +85,7 @@ export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof
   const answering = createWakeUp();
   const client = createApiClient(options.access);
   const api = createNodeApi(client, nodeName);
-  const store = createNodeStore(changed.call);
+  const node = createKnownNode(api, changed.call);
   const csiNode = createCsiNodeStore();
   const troubles = createTroubles(log, (failure) => adviceOn(failure, options));
   const keepers = {
@@ -96,7 +97,7 @@ export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof
   };
   const warnOfNames = createNameWarning(startupTaints.map(({ key }) => key).concat(condition ?? []), log);
   const watch = startNodeWatch({
-    ...{ api, store, signal, pace: paces.watch },
+    ...{ api, node, signal, pace: paces.watch },
     onHealth: (answer) => {
       if (answer.kind === "done") answering.call();
       troubles.note("watch", answer);
@@ -118,10 +119,10 @@ export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof
   const run = async () => {
     let attempt = 0;
     while (!signal.aborted) {
-      csiNode.seeNode(store.node);
+      csiNode.seeNode(node.now);
       let reading: ReturnType<typeof csiNode.read> | undefined;
       const readCsiNode = () => (reading ??= csiNode.read(api, signal));
-      const pass: Pass = { api, store, signal, now: performance.now(), csiNode, readCsiNode };
+      const pass: Pass = { node, signal, now: performance.now(), csiNode, readCsiNode };
       const all = registrations.all();
       warnOfNames(all);
       const waits: (number | undefined)[] = [];
@@ -160,9 +161,9 @@ export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof
       return {
         nodeName,
         api: { calls: client.calls, failures: troubles.failures, trouble: troubles.current },
-        taints: keepers.taints.status(all, store, csiNode),
-        conditions: keepers.condition?.status(all, store, csiNode) ?? [],
-        csiNode: keepers.CSINode.status(all, store, csiNode),
+        taints: keepers.taints.status(all, node.now, csiNode),
+        conditions: keepers.condition?.status(all, node.now, csiNode) ?? [],
+        csiNode: keepers.CSINode.status(all, node.now, csiNode),
       };
     },
     closed,

@@ -32,7 +32,8 @@ export const TAINT_PACE = {
 
 /** After so many conflicts in a row, each answered with a fresh read, there is a pause. */
 const TRIES_AT_ONCE = 5;
-const UNLISTED_PASSES = 4;
+/** CSINode is read so often without the driver before a warning. */
+const UNLISTED_READS = 4;
 
 interface Due {
   readonly driverName: string;
@@ -44,7 +45,13 @@ interface Due {
 interface Overdue {
   readonly sinceMs: number;
   hindrance?: string;
-  unlistedPasses: number;
+}
+
+/** A driver that CSINode did not list: how often it was read, and when it is read again unless kubelet registers the driver. */
+interface Unlisted {
+  readonly reads: number;
+  readonly againAt: number;
+  readonly registeredAtMs: number;
 }
 
 const nameOf = (driverName: string, { key }: Pick<Taint, "key">) => `${driverName}\n${key}`;
@@ -59,9 +66,10 @@ export function createTaintKeeper(
   const fight = createRewritePace(pace.fight);
   const removals = new Map<string, { readonly count: number; readonly lastMs: number }>();
   let overdue = new Map<string, Overdue>();
+  const unlisted = new Map<string, Unlisted>();
 
   const overdueOf = ({ driverName, taint }: Due) =>
-    valueAt<Overdue>(overdue, nameOf(driverName, taint), () => ({ sinceMs: Date.now(), unlistedPasses: 0 }));
+    valueAt<Overdue>(overdue, nameOf(driverName, taint), () => ({ sinceMs: Date.now() }));
   const hinder = (one: Due, hindrance: string) => {
     overdueOf(one).hindrance = hindrance;
   };
@@ -70,6 +78,7 @@ export function createTaintKeeper(
   const tidy = (registrations: readonly ObservedRegistration[], due: readonly Due[]) => {
     const known = registrations.map(({ driverName }) => driverName);
     for (const name of removals.keys()) if (!known.includes(name.split("\n")[0])) removals.delete(name);
+    for (const name of unlisted.keys()) if (!known.includes(name)) unlisted.delete(name);
     const still = due.map((one) => [nameOf(one.driverName, one.taint), overdueOf(one)] as const);
     overdue = new Map(still.map(([name, { hindrance: _, ...rest }]) => [name, rest]));
   };
@@ -90,25 +99,40 @@ export function createTaintKeeper(
     }
   };
 
-  /** Those that CSINode lists; the others wait, each for itself. */
-  const findListed = (due: readonly Due[], { csiNode }: Pass, waits: number[]) =>
-    due.filter((one) => {
-      const memory = overdueOf(one);
-      const isListed = csiNode.listing(one.driverName) === "listed";
-      memory.unlistedPasses = isListed ? 0 : memory.unlistedPasses + 1;
-      if (isListed) return true;
+  /** How long to wait before CSINode is read for this taint: a change of the Node is no reason to read it sooner. */
+  const untilRead = ({ driverName, registeredAtMs }: Due, { csiNode, now }: Pass): number => {
+    const before = unlisted.get(driverName);
+    const isReason = before?.registeredAtMs !== registeredAtMs || csiNode.listing(driverName) === "listed";
+    return isReason ? 0 : Math.max(0, before.againAt - now);
+  };
+
+  /** Those that CSINode lists, as it was just read if it was time; the others wait, each driver for itself. */
+  const findListed = (due: readonly Due[], pass: Pass, waits: number[]) => {
+    const { csiNode, now } = pass;
+    const isListed = ({ driverName }: Due) => csiNode.listing(driverName) === "listed";
+    const read = due.filter((one) => untilRead(one, pass) === 0);
+    for (const [driverName, { registeredAtMs }] of new Map(read.map((one) => [one.driverName, one]))) {
+      const reads = (unlisted.get(driverName)?.reads ?? 0) + 1;
+      unlisted.set(driverName, { reads, againAt: now + backoffMs(pace.unlisted, reads - 1), registeredAtMs });
+    }
+    for (const one of due.filter(isListed)) unlisted.delete(one.driverName);
+    return due.filter((one) => {
+      if (isListed(one)) return true;
+      const facts = { taint: taintText(one.taint), csiDriverName: one.driverName };
+      if (read.includes(one) && unlisted.get(one.driverName)?.reads === UNLISTED_READS)
+        log.warn(
+          "Startup taint stays: kubelet has registered the driver, but CSINode does not list it",
+          facts,
+        );
       hinder(one, csiNode.deletedOwner === undefined ? "CSINode does not list the driver" : ORPHANED);
-      waits.push(backoffMs(pace.unlisted, memory.unlistedPasses - 1));
-      if (memory.unlistedPasses === UNLISTED_PASSES)
-        log.warn("Startup taint stays: kubelet has registered the driver, but CSINode does not list it", {
-          ...{ taint: taintText(one.taint), csiDriverName: one.driverName },
-        });
+      waits.push(untilRead(one, pass));
       return false;
     });
+  };
 
   return {
     pass: async (registrations, pass) => {
-      const { node } = pass.store;
+      const node = pass.node.now;
       const present = node === undefined ? [] : findDue(registrations, node, wanted);
       tidy(registrations, present);
       const waits: number[] = [];
@@ -119,17 +143,19 @@ export function createTaintKeeper(
         waits.push(waitMs);
         return false;
       });
-      if (due.length === 0) return done(earliest(...waits));
+      if (node === undefined || due.length === 0) return done(earliest(...waits));
 
-      const read = await pass.readCsiNode();
-      if (read.kind === "failed") return read;
+      if (due.some((one) => untilRead(one, pass) === 0)) {
+        const read = await pass.readCsiNode();
+        if (read.kind === "failed") return read;
+      }
       const listed = findListed(due, pass, waits);
-      const removed = await remove(listed, pass, (patched) => note(listed, patched, pass.now));
+      const removed = await remove(node, listed, pass, (patched) => note(listed, patched, pass.now));
       if (removed.kind === "done") return done(earliest(...waits));
       for (const one of listed) hinder(one, removed.failure.message);
       return removed;
     },
-    status: (registrations, { node }) =>
+    status: (registrations, node) =>
       registrations.flatMap(({ driverName }) => {
         if (driverName === undefined) return [];
         return startupTaintsOf(driverName, wanted).map((startupTaint) => {
@@ -158,24 +184,27 @@ function findDue(
   });
 }
 
+/** Removes taints from the Node with this UID: another one of its name has a CSINode of its own. */
 async function remove(
+  { uid }: NodeView,
   due: readonly Due[],
-  { store, api, signal }: Pass,
+  { node, signal }: Pass,
   onPatched: (node: NodeView) => void,
 ): Promise<NodeAnswer<undefined>> {
   const taints = due.map(({ taint }) => taint);
   for (let attempt = 1; ; attempt += 1) {
-    const patch = store.node && planRemoval(store.node, taints);
+    const current = node.now;
+    const patch = current?.uid === uid ? planRemoval(current, taints) : undefined;
     if (patch === undefined) return done(undefined);
-    const patched = await api.patchNode(patch, signal);
+    const patched = await node.patch(uid, patch, signal);
     if (patched.kind === "done") {
       onPatched(patched.value);
-      store.see(patched.value);
       return done(undefined);
     }
     if (patched.failure.kind !== "conflict" || attempt >= TRIES_AT_ONCE) return patched;
-    const fresh = await api.getNode(signal);
+    const fresh = await node.read(signal);
     if (fresh.kind === "failed") return fresh;
-    store.take(fresh.value);
+    // The watch will tell of the Node that was made again.
+    if (fresh.value.uid !== uid) return done(undefined);
   }
 }

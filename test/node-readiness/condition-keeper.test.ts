@@ -21,13 +21,13 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
     const { type = TYPE } = condition;
     conditions.set(type, { type, ...condition });
     const view = { uid: play.uid, resourceVersion: `${revision}`, conditions: [...conditions.values()] };
-    base.store.see(nodeWith(view));
+    base.see(nodeWith(view));
   };
   const patchStatus = async (patch: { status: { conditions: [NodeCondition & Said] } }) => {
     const [condition] = patch.status.conditions;
     play.writes.push({ at: base.now, said: `${condition.status} ${condition.reason}` });
     write(condition);
-    const value = base.store.node;
+    const value = base.node;
     if (play.opponent) write(play.opponent);
     return done(value);
   };
@@ -42,11 +42,11 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
     create: (uid: string) => {
       play.uid = uid;
       conditions.clear();
-      base.store.see(nodeWith({ uid, resourceVersion: "0" }));
+      base.see(nodeWith({ uid, resourceVersion: "0" }));
     },
     /** What another client writes when the keeper has written. */
     opponent,
-    said: () => base.store.node?.conditions.map(({ status, reason }) => `${status} ${reason}`),
+    said: () => base.node?.conditions.map(({ status, reason }) => `${status} ${reason}`),
     turn: (...states: readonly ObservedRegistration["state"][]) => {
       base.registrations = states.map((state) => registrationIn(state));
       return base.pass();
@@ -148,7 +148,7 @@ test("the number of conditions is limited, and a driver without a name gets none
   play.registrations = [unnamed, ...named];
   await play.pass();
   await play.pass();
-  const types = play.store.node?.conditions.map(({ type }) => type);
+  const types = play.node?.conditions.map(({ type }) => type);
   expect(types).toEqual(Array.from({ length: MAX_CONDITIONS }, (_, at) => `${nameOf(at)}/Registered`));
   expect(play.log.all("Limit of 64 driver conditions reached, further drivers get none")).toHaveLength(1);
   // One that is there already is kept in step.
@@ -158,7 +158,7 @@ test("the number of conditions is limited, and a driver without a name gets none
   const { reads } = play;
   await play.pass();
   expect(play.reads).toBe(reads);
-  expect(play.store.node?.conditions.filter(({ status }) => status === "True")).toMatchObject([
+  expect(play.node?.conditions.filter(({ status }) => status === "True")).toMatchObject([
     { type: `${nameOf(0)}/Registered` },
   ]);
 });

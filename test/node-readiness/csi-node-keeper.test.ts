@@ -12,7 +12,7 @@ const LISTED = { driverName: DRIVER, lackingSinceMs: undefined, deletedOwner: un
 /** A keeper whose time a test moves, beside a CSINode that it writes. */
 function createPlay(random = 1) {
   const base = createKeeperPlay((log) => createCsiNodeKeeper(log, CSI_NODE_PACE, () => random));
-  base.store.see(nodeWith());
+  base.see(nodeWith());
   base.lists(DRIVER, OTHER);
   const { pass } = base;
   const play = Object.assign(base, {
@@ -132,7 +132,7 @@ test.each(["waiting", "publishing", "asked", "refused", "standby", "gone", "regi
     const play = createPlay();
     play.lists();
     play.states(state);
-    if (state === "registered") play.store.take(undefined);
+    if (state === "registered") play.see(undefined);
     await play.spend(3 * lookEveryMs);
     expect([play.reads, play.reregistered]).toEqual([0, []]);
   },
@@ -170,7 +170,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
     const play = createPlay();
     play.answer = done(csiNodeOf([DRIVER, OTHER], "1"));
     await play.spend(2 * lookEveryMs);
-    play.store.take(nodeWith({ uid: "2" }));
+    play.see(nodeWith({ uid: "2" }));
     return play;
   };
 

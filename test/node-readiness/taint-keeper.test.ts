@@ -6,7 +6,7 @@ import { createKeeperPlay } from "./support/keeper-play";
 
 const [FOUGHT, UNLISTED] = ["fought.csi.example.com", "unlisted.csi.example.com"];
 const WANTED = [{ key: "{driver}/agent-not-ready", effect: undefined }];
-const PACE = { unlisted: { initialMs: 200, maxMs: 10_000 }, fight: { initialMs: 30_000, maxMs: 30_000 } };
+const PACE = { unlisted: { initialMs: 200, maxMs: 10_000 }, fight: { initialMs: 60_000, maxMs: 60_000 } };
 
 /** A node with the startup taints of these drivers, which another client adds again, whatever was removed. */
 function createPlay(...drivers: readonly string[]) {
@@ -22,15 +22,20 @@ function createPlay(...drivers: readonly string[]) {
   };
   const api = { patchNode, getNode: async () => nodeAsEver() };
   const base = createKeeperPlay((log) => createTaintKeeper(WANTED, log, PACE), api);
-  base.store.see(nodeAsEver().value);
+  base.see(nodeAsEver().value);
   base.lists(FOUGHT);
   const play = Object.assign(base, {
     patches: 0,
     failure: undefined as object | undefined,
-    /** A pass with these drivers registered, of which CSINode lists one: the wait until the next. */
-    turn: (...registered: readonly string[]) => {
-      base.registrations = registered.map((driver) => registrationIn("registered", driver));
-      return base.pass();
+    /** A pass with these drivers registered, of which CSINode lists one: the wait until the next, which then is over. */
+    turn: async (...registered: readonly string[]) => {
+      base.registrations = registered.map((driver) => ({
+        ...registrationIn("registered", driver),
+        registeredAtMs: 1,
+      }));
+      const wait = await base.pass();
+      base.now += typeof wait === "number" ? wait : 0;
+      return wait;
     },
   });
   return play;
@@ -76,6 +81,18 @@ test("each driver that CSINode lacks keeps its taint, with its own warning and s
   play.lists(UNLISTED);
   await play.turn(UNLISTED, later);
   expect(play.patches).toBe(1);
+});
+
+test("while CSINode lacks the driver, 50 events of the Node cost no request, and a registration one", async () => {
+  const play = createPlay(UNLISTED);
+  await play.turn(UNLISTED);
+  play.now -= 200;
+  for (let event = 0; event < 50; event += 1) expect(await play.pass()).toBe(200);
+  expect(play.reads).toBe(1);
+  expect(play.status()).toMatchObject([{ hindrance: "CSINode does not list the driver" }]);
+  play.lists(UNLISTED);
+  await play.pass([registrationIn("registered", UNLISTED)]);
+  expect([play.reads, play.patches]).toEqual([2, 1]);
 });
 
 test("where CSINode belongs to a deleted Node, the status says so", async () => {

@@ -34,7 +34,7 @@ interface Ending {
 
 /** Opens watches that end so, for so long: how many, how far apart the last ones were, and how long they may last. */
 async function watchesIn(ms: number, endingOf: (watch: number) => Ending, chance = 0.5) {
-  const { createNodeStore, startNodeWatch } = watching;
+  const { startNodeWatch } = watching;
   const stop = new AbortController();
   const begun: number[] = [];
   let lastSeconds = 0;
@@ -56,7 +56,7 @@ async function watchesIn(ms: number, endingOf: (watch: number) => Ending, chance
         return failure;
       },
     } as never,
-    store: createNodeStore(() => {}),
+    node: { hear: () => {} },
     pace,
     signal: stop.signal,
     onHealth: () => {},

@@ -103,6 +103,8 @@ export async function startScriptedApiServer(host = "127.0.0.1", tls: SecureCont
     if (current === undefined) return refuse(response, 404, `nodes "${NODE_NAME}" not found`);
     if (seen.kind === "get-node") return send(response, current);
     const patch = JSON.parse(text);
+    if (seen.kind === "patch-status" && patch.metadata.uid !== current.metadata.uid)
+      return refuse(response, 409, "Precondition failed: UID in precondition");
     if (seen.kind === "patch-status") return send(response, store(mergeConditions(current, patch)));
     const patched = applyJsonPatch(current, patch);
     return patched
@@ -176,7 +178,8 @@ function applyJsonPatch(
   const taints = [...(node.spec.taints ?? [])];
   for (const { op, path, value } of patch) {
     const place = Number(path.replace("/spec/taints/", ""));
-    if (op === "test" && JSON.stringify(taints[place]) !== JSON.stringify(value)) return undefined;
+    const there = path === "/metadata/uid" ? node.metadata.uid : taints[place];
+    if (op === "test" && JSON.stringify(there) !== JSON.stringify(value)) return undefined;
     if (op === "remove") taints.splice(place, 1);
   }
   return { ...node, spec: { taints } };
