@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { attempt } from "../../src/base/errors";
+import { eventually } from "../support/eventually";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 import { startCommand } from "../tools/support/command";
 
@@ -16,7 +17,7 @@ test("one story by its name", async () => {
   using demo = startCommand(["demo", "--scenario", "socket-deleted"], { TMPDIR: folder.path });
   expect(await demo.exitCode()).toBe(0);
   expect(demo.lines.join("\n")).toMatch(
-    /The driver is registered\..*The socket is back\..*registered .* again\./s,
+    /The driver is registered\..*The socket is back\..*registered .* again, after/s,
   );
   expect(demo.lines.join(" ")).not.toContain("CSINode object");
   expect([readdirSync(folder.path), processesIn(folder)]).toEqual([[], []]);
@@ -33,3 +34,12 @@ test.each<NodeJS.Signals>(["SIGINT", "SIGTERM"])(
     expect([readdirSync(folder.path), processesIn(folder)]).toEqual([[], []]);
   },
 );
+
+test("SIGKILL leaves no process: each ends with the demo", async () => {
+  await using folder = await createTempFolder();
+  using demo = startCommand(["demo"], { TMPDIR: folder.path });
+  await demo.line(/GetPluginInfo/);
+  expect(processesIn(folder)).toHaveLength(3);
+  await demo.end("SIGKILL");
+  await eventually(() => expect(processesIn(folder)).toEqual([]));
+});

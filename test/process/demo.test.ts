@@ -12,7 +12,10 @@ test("the demo plays every story to its end, step by step", async () => {
   const places = told.map((text) => story.indexOf(text));
   expect(places).toEqual(places.toSorted((one, other) => one - other));
   expect(places).not.toContain(-1);
-  expect(story).toContain("kind: CSINode");
+  expect(story).toContain('CSINode node-1, spec.drivers: - name: "demo.csi" - nodeID: "node-1"');
+  expect(story).toMatch(
+    /dial unix \/csi\/csi\.sock.* hint: on the host.* registrar doctor: CSI007 .* Fix: write /,
+  );
   expect(demo.stderr).toBe("");
   expect(demo.lines.join("")).not.toContain("\u001b");
   expect(readdirSync(folder.path)).toEqual([]);

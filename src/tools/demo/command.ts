@@ -12,7 +12,7 @@ export const runDemo = createCommand(
     name: "demo",
     describe:
       "Plays registrations with real processes and explains each step: this registrar, a simulated CSI driver and a " +
-      "simulated kubelet, on real sockets in a temporary directory. It ends by itself within 15 s.",
+      "simulated kubelet, on real sockets in a temporary directory. It ends by itself within 30 s.",
     flags: { scenario: choiceFlag("play this one only", Object.keys(SCENARIOS)) },
     examples: ["demo", "demo --scenario second-registrar"],
     notes: ["Exit codes: 0 every step happened; 1 a step did not happen; 2 bad flag; 130 interrupted."],

@@ -40,23 +40,26 @@ export function startPlay(cli: readonly string[], signal: AbortSignal, stepMs: n
       await act();
     },
     /** Waits for what follows from the latest deed. */
-    step: async (sign: Sign, text: string) => {
+    step: async (sign: Sign, text: string | ((report: Sign) => string)) => {
       const report = await stage.when(sign, stepMs);
-      const missed = `did not happen within ${stepMs / 1000} s: ${text} ${stage.lastLineOf(sign.role)}`;
+      const awaited = typeof text === "string" ? text : JSON.stringify(sign);
+      const missed = `did not happen within ${stepMs / 1000} s: ${awaited} ${stage.lastLineOf(sign.role)}`;
       if (report === undefined) throw new RegistrarError("TIMEOUT", missed);
-      tellStep(text);
+      tellStep(typeof text === "string" ? text : text(report));
       return report;
+    },
+    note: (...texts: readonly string[]) => {
+      for (const text of texts) say(`${HANGING}${wrapped(text, HANGING)}`);
     },
     /** Says what did not happen since the latest deed. */
     calm: async (sign: Sign, text: string) => {
       if (await stage.when(sign, CALM_MS)) throw new RegistrarError("TIMEOUT", `not true: ${text}`);
       tellStep(text);
     },
-    show: async (object: unknown) => {
-      const { writeYaml } = await import("../../kube-api/yaml");
-      say(`\n${writeYaml(object).trimEnd().replace(/^/gm, HANGING)}`);
+    finish: () => {
+      say(`\nEverything happened as described, in ${seconds()} s.`);
+      say("Next: registrar doctor -f your-daemonset.yaml");
     },
-    finish: () => say(`\nEverything happened as described, in ${seconds()} s.`),
   };
 }
 

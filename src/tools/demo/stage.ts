@@ -9,7 +9,12 @@ import { registrationSocketPath } from "../../registrar/model/socket-name";
 
 export const DRIVER_NAME = "demo.csi";
 
-type Role = "driver" | "kubelet" | "registrar" | "second registrar";
+type Role = "doctor" | "driver" | "kubelet" | "registrar" | "second registrar";
+
+/** The path of the driver's socket in a registrar's container, which is none of the host's. */
+export const IN_CONTAINER = "/csi/csi.sock";
+/** Runs first in each process: its stdin ends when the demo is gone, also by SIGKILL. */
+const END_WITH_DEMO = 'process.stdin.on("end", () => process.kill(process.pid, "SIGTERM")).resume().unref()';
 
 /** A process, and fields of an event or of a log line that it writes. */
 export type Sign = { readonly role: Role } & Readonly<Record<string, unknown>>;
@@ -23,8 +28,10 @@ export function startStage(cli: readonly string[], signal: AbortSignal) {
   mkdirSync(pluginDir);
   const [address, registry] = [`--csi-address=${csiAddress}`, `--plugin-registration-path=${pluginDir}`];
   const topology = `--topology=topology.${DRIVER_NAME}/zone=zone-a`;
-  const registrar = [address, `--kubelet-registration-path=${csiAddress}`, registry, "--logging-format=json"];
+  const registrarWith = (hostPath: string) => [address, `--kubelet-registration-path=${hostPath}`, registry];
+  const registrar = [...registrarWith(csiAddress), "--logging-format=json"];
   const words: Readonly<Record<Role, readonly string[]>> = {
+    doctor: ["doctor", ...registrarWith(IN_CONTAINER), "--output=json"],
     driver: ["driver", address, `--name=${DRIVER_NAME}`, topology, "--max-volumes=12", "--output=json"],
     kubelet: ["kubelet", registry, "--output=json"],
     registrar,
@@ -32,7 +39,7 @@ export function startStage(cli: readonly string[], signal: AbortSignal) {
   };
 
   const reports: Sign[] = [];
-  const lastLines = new Map<Role, string>();
+  const lines = new Map<Role, string[]>();
   const news = createWakeUp();
   const mishap = new AbortController();
   const over = AbortSignal.any([signal, mishap.signal]);
@@ -40,14 +47,21 @@ export function startStage(cli: readonly string[], signal: AbortSignal) {
 
   const find = (sign: Sign) =>
     reports.find((report) => Object.entries(sign).every(([field, value]) => report[field] === value));
-  const lastLineOf = (role: Role) => `the ${role}'s last line: ${lastLines.get(role) ?? "none"}`;
+  const lastLineOf = (role: Role) => `the ${role}'s last line: ${lines.get(role)?.at(-1) ?? "none"}`;
 
-  const start = (role: Role) => {
-    const [program = "", ...args] = [...cli, ...words[role]];
+  /** A flag in `more` wins. `mayEnd`: the process ends by itself, and a report of the kind `ended` tells. */
+  const start = (
+    role: Role,
+    { more = [], mayEnd = false }: { more?: readonly string[]; mayEnd?: boolean } = {},
+  ) => {
+    const [program = "", ...args] = [...cli, ...words[role], ...more];
+    const first = ["--import", `data:text/javascript,${encodeURIComponent(END_WITH_DEMO)}`];
     // In a group of its own: Ctrl-C reaches only the demo.
-    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const child = spawn(program, [...first, ...args], { stdio: "pipe", detached: true });
+    const said: string[] = [];
+    lines.set(role, said);
     const hear = (line: string) => {
-      lastLines.set(role, line);
+      said.push(line);
       reports.push({ ...attempt(() => JSON.parse(line)), role });
       news.call();
     };
@@ -57,7 +71,9 @@ export function startStage(cli: readonly string[], signal: AbortSignal) {
     const gone = new Promise<unknown>((resolve) => child.once("close", resolve)).then(() => {
       const how = child.signalCode ?? `exit code ${child.exitCode}`;
       const text = `the ${role} ended (${how}); ${lastLineOf(role)}`;
-      if (actors.has(role)) mishap.abort(new RegistrarError("ABORTED", text));
+      reports.push({ role, kind: "ended", code: child.exitCode });
+      news.call();
+      if (actors.get(role)?.child === child && !mayEnd) mishap.abort(new RegistrarError("ABORTED", text));
     });
     actors.set(role, { child, gone });
   };
@@ -74,10 +90,12 @@ export function startStage(cli: readonly string[], signal: AbortSignal) {
   return {
     directory,
     start,
-    startAll: () => (["kubelet", "driver", "registrar"] as const).forEach(start),
+    startAll: () => (["kubelet", "driver", "registrar"] as const).forEach((role) => void start(role)),
     end,
     deleteRegistrationSocket: () => unlinkSync(registrationSocketPath(pluginDir, DRIVER_NAME)),
     lastLineOf,
+    /** All that it wrote. */
+    outputOf: (role: Role) => lines.get(role)?.join("\n") ?? "",
     forget: () => void reports.splice(0),
     /** Waits for a report with this sign since `forget`. Undefined after `ms`. ABORTED: an actor ended unasked. */
     when: async (sign: Sign, ms: number) => {

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { perform } from "../../../src/tools/demo/command";
 import { startPlay } from "../../../src/tools/demo/play";
+import { NOT_BACK } from "../../../src/tools/demo/scenarios";
+import { readText, rowsIn } from "../../docs/markdown";
 
 const node = (script: string) => [process.execPath, "-e", script, "--"];
 
@@ -25,3 +27,11 @@ test.each<readonly [what: string, cli: readonly string[], stepMs: number, compla
   const [, directory = "/"] = /sockets in (.*)/.exec(String(write.mock.calls[0])) ?? [];
   expect(existsSync(directory)).toBe(false);
 });
+
+test.each(["the socket is removed", "two registrars of one driver, the newer one gets SIGTERM"])(
+  "what the demo says of the official registrar was measured: %s",
+  (failure) => {
+    const row = rowsIn(readText("docs/measurements.md")).find(([what]) => what === failure);
+    expect(NOT_BACK.replace("no driver in", "not in")).toContain(row?.[4]?.replaceAll("*", ""));
+  },
+);
