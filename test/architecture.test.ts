@@ -106,9 +106,10 @@ test("process is used by the command line only", () => {
   const users = files.filter(
     (file) => !["cli", "runtime", "tools"].includes(partOf(file)) && usesProcess(file),
   );
-  // Fake timers; Node's version, for a metric; a warning; and the umask, around the bind of a socket.
+  // Fake timers; Node's version, for a metric; a warning; the umask, around the bind of a socket; and whether this is Linux.
   expect(users).toEqual([
-    ...["base/pause.ts", "diagnostics/add-metrics.ts", "registrar/warn-if-unheard.ts", "unix/socket-file.ts"],
+    ...["base/pause.ts", "diagnostics/add-metrics.ts", "registrar/warn-if-unheard.ts"],
+    ...["unix/file-identity.ts", "unix/private-socket.ts"],
   ]);
 });
 

@@ -14,7 +14,7 @@ import { socketsFitting } from "../registrar/node-wide/scan";
 import { askInfo } from "../registrar/registration/self-report";
 import { callFileSystem } from "../unix/file-calls";
 import { findFile } from "../unix/files";
-import { isHiddenSocket } from "../unix/socket-file";
+import { isHiddenSocket } from "../unix/private-socket";
 import { parseCsiAddress } from "../unix/socket-path";
 
 /**

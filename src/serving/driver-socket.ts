@@ -2,12 +2,15 @@ import type { Socket } from "node:net";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
 import { watchPath } from "../unix/path-watch";
+import { publishUntilThere } from "../unix/publish-until-there";
 import { createSocketFile } from "../unix/socket-file";
 
 export type KeptSocket = Awaited<ReturnType<typeof keepListening>>;
 
 /** It may last: a driver of another pod may have the path. */
 const REMIND_EVERY_MS = 10 * 60_000;
+/** Between two looks at another driver's socket: a process that is killed leaves its file, without an event. */
+const LOOK_AT_ANOTHER_MS = 5_000;
 
 /** Listens at `csiAddress`, and again whenever its socket is gone, unless another process listens there: the newest driver wins. */
 export async function keepListening(
@@ -19,24 +22,22 @@ export async function keepListening(
   const stop = new AbortController();
   const { signal } = stop;
   const socket = createSocketFile(onConnection, log);
-  await socket.publish(csiAddress, { overLiving: true, atOnce: true, signal });
-  const watch = await watchPath(csiAddress, log);
+  const publish = (overLiving: boolean) => socket.publish(csiAddress, { overLiving, atOnce: true, signal });
   const another = "Another process listens on the driver's socket, waiting until it ends";
   const warnOfAnother = createPacedWarning(log, another, REMIND_EVERY_MS);
   const warnOfFailure = createPacedWarning(log, "Cannot listen on the driver's socket again");
+  const onFailure = (err: unknown) => warnOfFailure({ err, csiAddress });
 
-  const lookAfter = async (): Promise<void> => {
-    if ((await socket.look(csiAddress)) === "ours") return;
-    const found = await socket.publish(csiAddress, { overLiving: false, atOnce: true, signal });
-    if (found === "taken") warnOfAnother({ csiAddress });
-    else log.warn("The driver's socket was gone, listening again", { csiAddress });
-  };
-
+  await publish(true);
+  const watch = await watchPath(csiAddress, log);
   const watching = (async () => {
     while (!signal.aborted) {
-      await watch.wait(signal);
-      if (signal.aborted) return;
-      await lookAfter().catch((err: unknown) => signal.aborted || warnOfFailure({ err, csiAddress }));
+      const isOurs = (await socket.look(csiAddress, signal)) === "ours";
+      const again = () => publishUntilThere(csiAddress, () => publish(false), { log, signal, onFailure });
+      const end = isOurs ? undefined : await again();
+      if (end?.kind === "in-place") log.warn("The driver's socket was gone, listening again", { csiAddress });
+      if (end?.kind === "taken") warnOfAnother({ csiAddress });
+      await watch.wait(signal, end?.kind === "taken" ? LOOK_AT_ANOTHER_MS : undefined);
     }
   })();
 
@@ -47,7 +48,7 @@ export async function keepListening(
       watch.close();
       await watching;
       await socket
-        .withdraw()
+        .close()
         .catch((error: unknown) => log.error(error, "Cannot remove the driver's socket", { csiAddress }));
     },
   };

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { attempt } from "../base/errors";
 import { startInterval, stopInterval } from "../base/pause";
 import { recentMounts } from "./file-calls";
+import { directoryVersionOf } from "./file-identity";
 import { isLocal, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
 /** In milliseconds: as late as this a change is noticed that has no event, or whose event is lost. */
@@ -64,8 +65,8 @@ function pollAll(): void {
 function isUnchanged(before: Seen, now: Seen): boolean {
   if (now === "gone" || before === "gone") return now === before;
   if (!now?.isDirectory() || before === undefined) return false;
-  const { dev, ino, ctimeMs, nlink } = now;
-  return dev === before.dev && ino === before.ino && ctimeMs === before.ctimeMs && nlink === before.nlink;
+  const isSame = directoryVersionOf(now) === directoryVersionOf(before);
+  return isSame && now.ctimeMs === before.ctimeMs && now.nlink === before.nlink;
 }
 
 /**

@@ -40,23 +40,12 @@ export async function realPathOf(path: string): Promise<string> {
   return real ?? (directory === path ? path : join(await realPathOf(directory), basename(path)));
 }
 
-const found = (call: Promise<Stats>): Promise<FileFound> =>
-  call.catch((error: unknown) => NOT_FOUND[errnoOf(error) ?? ""] ?? "blocked");
+const found = (call: Promise<Stats>): Promise<FileFound> => call.catch(whyNotFound);
 
-const NOT_FOUND: Readonly<Record<string, FileFound>> = { ENOENT: "gone", ETIMEDOUT: "hanging" };
+/** What is at a path, by the error with which a look at it failed. */
+export const whyNotFound = (error: unknown): Exclude<FileFound, Stats> =>
+  NOT_FOUND[errnoOf(error) ?? ""] ?? "blocked";
+
+const NOT_FOUND: Readonly<Record<string, "gone" | "hanging">> = { ENOENT: "gone", ETIMEDOUT: "hanging" };
 
 export const isDirectory = async (path: string): Promise<boolean> => isFoundDirectory(await findFile(path));
-
-/** Whether both are one file. A file removed in between may lend its inode to the next. */
-export const isSameFile = (one: Stats, other: Stats): boolean =>
-  one.dev === other.dev && one.ino === other.ino;
-
-/** The same of directories: one made anew at once has another time of birth, where the file system keeps that. */
-export const isSameDirectory = (one: Stats, other: Stats): boolean =>
-  isSameFile(one, other) && one.birthtimeMs === other.birthtimeMs;
-
-/** Identifies a socket file: differs for each server that makes its socket. */
-export const idOf = ({ dev, ino, mtimeMs }: Stats): string => [dev, ino, mtimeMs].join();
-
-/** The same of sockets: an inode number is soon used again, so the mtime counts; the ctime changes with the number of links. */
-export const isSameSocket = (one: Stats, other: Stats): boolean => idOf(one) === idOf(other);

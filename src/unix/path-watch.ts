@@ -4,13 +4,14 @@ import { errnoOf } from "../base/errors";
 import { createWakeUp } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { pollDirectory } from "./directory-poll";
+import { directoryVersionOf } from "./file-identity";
 import { findFile } from "./files";
 
 /** Gets the name of an entry that may have changed; without a name the directory itself, or any entry. */
 type OnEvent = (name?: string) => void;
 
 /**
- * The one inotify watch of a directory, by its inode and path, for all that watch it: each registration watches the same
+ * The one inotify watch of a directory, by its version and path, for all that watch it: each registration watches the same
  * directory. Of this process, like its inotify instance.
  */
 const watched = new Map<string, FSWatcher>();
@@ -29,12 +30,12 @@ function tellUnwatched(log: Logger, directory: string, error: unknown): void {
 }
 
 /**
- * Watches a directory, with this inode number, by inotify; the function returned ends that. Undefined where that is not
+ * Watches a directory, in this version, by inotify; the function returned ends that. Undefined where that is not
  * possible, which the log says once. At an event without a name each must end it and watch again: a new directory may
- * have the path, and even the inode number, but not the watch.
+ * have the path, and even the version, but not the watch.
  */
-function watchDirectory(directory: string, inode: number, onEvent: OnEvent, log: Logger) {
-  const key = `${inode} ${directory}`;
+function watchDirectory(directory: string, version: string, onEvent: OnEvent, log: Logger) {
+  const key = `${version} ${directory}`;
   const watcher = watched.get(key) ?? openWatch(directory, log);
   if (watcher === undefined) return undefined;
   watched.set(key, watcher);
@@ -65,33 +66,33 @@ function openWatch(directory: string, log: Logger): FSWatcher | undefined {
  * directory and the entry that may have changed; without a name the directory itself, or any entry.
  */
 export function createDirectoryWatches(onChange: (directory: string, name?: string) => void, log: Logger) {
-  const watches = new Map<string, { readonly inode: number; readonly end: () => void }>();
+  const watches = new Map<string, { readonly version: string; readonly end: () => void }>();
   const drop = (directory: string) => {
     watches.get(directory)?.end();
     watches.delete(directory);
   };
 
-  const open = (directory: string, inode: number) => {
+  const open = (directory: string, version: string) => {
     const onEvent: OnEvent = (name) => {
       if (name === undefined) drop(directory);
       onChange(directory, name);
     };
-    const endEvents = inode === UNSEEN ? undefined : watchDirectory(directory, inode, onEvent, log);
+    const endEvents = version === UNSEEN ? undefined : watchDirectory(directory, version, onEvent, log);
     // Where inotify failed, it may be possible now.
     const endPolls = pollDirectory(directory, endEvents ? () => onChange(directory) : () => onEvent());
     const end = () => {
       endEvents?.();
       endPolls();
     };
-    return { inode, end };
+    return { version, end };
   };
 
   return {
-    /** Watches these, with their inodes, and no others. Returns those that were not watched before. */
-    keep: (wanted: ReadonlyMap<string, number>): readonly string[] => {
-      for (const [directory, { inode }] of watches) if (wanted.get(directory) !== inode) drop(directory);
+    /** Watches these, in their versions, and no others. Returns those that were not watched before. */
+    keep: (wanted: ReadonlyMap<string, string>): readonly string[] => {
+      for (const [directory, { version }] of watches) if (wanted.get(directory) !== version) drop(directory);
       const added = [...wanted].filter(([directory]) => !watches.has(directory));
-      for (const [directory, inode] of added) watches.set(directory, open(directory, inode));
+      for (const [directory, version] of added) watches.set(directory, open(directory, version));
       return added.map(([directory]) => directory);
     },
     [Symbol.dispose]: (): void => {
@@ -100,8 +101,8 @@ export function createDirectoryWatches(onChange: (directory: string, name?: stri
   };
 }
 
-/** In place of an inode: of a directory that cannot be read, or whose file system hangs. */
-const UNSEEN = 0;
+/** The version of a directory that cannot be read, or whose file system hangs. */
+const UNSEEN = "";
 
 /**
  * Hints that something may have happened to `path`: by watches of its directory and the one above, or the nearest that exist.
@@ -125,12 +126,13 @@ export async function watchPath(path: string, log: Logger) {
 
   const arm = async () => {
     isDue = false;
-    const wanted = new Map<string, number>();
+    const wanted = new Map<string, string>();
     for (let child = path; wanted.size < 2; child = dirname(child)) {
       const directory = dirname(child);
       childOf.set(directory, basename(child));
       const found = await findFile(directory);
-      if (found !== "gone") wanted.set(directory, typeof found === "string" ? UNSEEN : found.ino);
+      if (found !== "gone")
+        wanted.set(directory, typeof found === "string" ? UNSEEN : directoryVersionOf(found));
       if (directory === dirname(directory)) break;
     }
     if (!closed) watches.keep(wanted);

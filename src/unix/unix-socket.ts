@@ -5,7 +5,8 @@ import { errnoOf, systemError } from "../base/errors";
 import type { Logger } from "../logging/logger";
 import { isShortage } from "./descriptors";
 import { timedOut } from "./file-calls";
-import { findFile, findLink, idOf } from "./files";
+import { versionOf } from "./file-identity";
+import { findFile, findLink } from "./files";
 import { watchPath } from "./path-watch";
 
 /** The reason why a unix socket does not accept a connection; undefined if it does. */
@@ -106,7 +107,7 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
 /** An identity of the file at a path, or of its absence; it differs for each server that makes its socket. */
 async function fileAt(path: string): Promise<string> {
   const found = await findFile(path);
-  return typeof found === "string" ? found : idOf(found);
+  return typeof found === "string" ? found : versionOf(found);
 }
 
 /** Resolves when `file` was replaced or removed, 5 s later at most, or when `signal` is aborted. */

@@ -22,22 +22,22 @@ test.each([...SETUPS, { ...alone, kubeletForgets: true, ours: ["retry", "retry"]
 );
 
 /** What was mended is found when it is undone: the steps that the story must have, in this order. */
-test.each<[Setup["undone"], number, string, readonly string[]]>([
+test.each<[Setup["undone"], officials: number, string, readonly string[]]>([
   [
     "name-by-publication",
-    1,
+    0,
     "GetInfo over a answers b",
     ["kubelet dials a", "FAULT: the driver comes back as b", "kubelet calls GetInfo over a"],
   ],
   [
     "lost-status",
-    1,
+    0,
     "unregistered, or a registrar does not hear of it",
     ["FAULT: registrar 0 is frozen", "kubelet reports its status for a over a", "registrar 0 goes on"],
   ],
   [
     "withdrawn-refusal",
-    1,
+    0,
     "unregistered, or a registrar does not hear of it",
     [
       "registrar 0 publishes: withdrawOther",
@@ -46,8 +46,29 @@ test.each<[Setup["undone"], number, string, readonly string[]]>([
       "kubelet deregisters a",
     ],
   ],
-])("without %s: a story", (undone, faults, what, steps) => {
-  const { counterexample } = explore({ ...alone, faults, ...(undone && { undone }) });
+  [
+    "remove-before-close",
+    1,
+    "registrar 0 removes another's socket a",
+    [
+      "the official registrar removes what is at its path",
+      "registrar 0 stops listening",
+      "the official registrar binds",
+      "registrar 0 removes its socket",
+    ],
+  ],
+  [
+    "settle",
+    1,
+    "the official registrar exits: its place was taken while it starts",
+    [
+      "the official registrar removes what is at its path",
+      "registrar 0 publishes: link",
+      "the official registrar binds",
+    ],
+  ],
+])("without %s: a story", (undone, officials, what, steps) => {
+  const { counterexample } = explore({ ...alone, officials, ...(undone && { undone }) });
   expect(counterexample?.what).toContain(what);
   const story = counterexample?.story ?? [];
   const places = steps.map((step) => story.lastIndexOf(step));

@@ -1,5 +1,6 @@
 import { isQuiet, kubeletSteps, type RegistrarSide, restartKubelet } from "./kubelet";
-import { answerInfo, hearStatus, oursOf, oursSteps, take } from "./ours";
+import { answerInfo, hearStatus, oursSteps, START, take } from "./ours";
+import { oursOf } from "./sockets";
 import {
   copyOf,
   endProcess,
@@ -218,7 +219,10 @@ function officialSteps(world: World, one: Official, id: number): Step[] {
     case "unlinked":
       return [
         go("binds", (own, w) => {
-          if (w.files[name] !== undefined) return exitOfficial(w, id);
+          const there = w.files[name];
+          if (w.sockets[there ?? 0]?.isEager)
+            throw new Violation("the official registrar exits: its place was taken while it starts");
+          if (there !== undefined) return exitOfficial(w, id);
           own.socket = newSocket(w, id);
           own.step = "serving";
           put(w, name, own.socket);
@@ -262,8 +266,7 @@ function faultsOf(world: World, ours: OursSide): Step[] {
       freeze,
       fault(`registrar ${id} is killed`, (w) => {
         endProcess(w, id);
-        const dead = { up: false, state: { kind: "waiting" }, publication: undefined, published: undefined };
-        Object.assign(oursOf(w, id), dead);
+        Object.assign(oursOf(w, id), START, { up: false });
       }),
       ...(one.state.kind === "stopping"
         ? []

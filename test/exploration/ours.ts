@@ -1,5 +1,5 @@
 import { nameEvent } from "../../src/registrar/driver/driver-events";
-import { aliasAfterPeer, aliasInUse, type SocketOfDriver } from "../../src/registrar/model/socket-name";
+import { aliasAfterPeer, aliasInUse } from "../../src/registrar/model/socket-name";
 import type { LoopEvent, RegistrationState, StateOf } from "../../src/registrar/model/state";
 import {
   infoAnswer,
@@ -12,20 +12,29 @@ import {
   statusEvent,
 } from "../../src/registrar/registration/decisions";
 import { transition } from "../../src/registrar/registration/transition";
-import { type PublishStep, publishSteps } from "../../src/unix/publish-steps";
-import type { SocketFound } from "../../src/unix/unix-socket";
+import { type PublishEnd, publishSteps } from "../../src/unix/publish-steps";
 import { isQuiet } from "./kubelet";
+import {
+  isAtOnce,
+  judge,
+  oursOf,
+  perform,
+  replaceOwn,
+  socketsOf,
+  WITHDRAWING,
+  withdraw,
+  withdrawBy,
+  withdrawSteps,
+} from "./sockets";
 import {
   aliasAfter,
   driverOf,
   endProcess,
   isLive,
-  newSocket,
+  isReplacing,
   type Ours,
-  put,
   type Setup,
   type Step,
-  unlink,
   Violation,
   type World,
 } from "./world";
@@ -53,23 +62,20 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
     steps.push(event(`registrar ${id} hears that the driver is ${driver.name}`, heard));
   }
   switch (state.kind) {
-    case "publishing":
-      return [
-        ...steps,
-        go(`registrar ${id} publishes: ${nextOf(one, state, setup, id).label}`, (w) => publish(w, id, setup)),
-      ];
+    case "publishing": {
+      const { label } = nextOf(one, state, setup, id);
+      const path = one.publication?.alias ?? state.facts.driverName;
+      if (label === "settle" && !isSettled(world, path, setup)) return steps;
+      return [...steps, go(`registrar ${id} publishes: ${label}`, (w) => publish(w, id, setup))];
+    }
     case "listening":
     case "asked":
     case "registered": {
       const hasCaller = hasCallerAt(world, id);
       const found = judge(world, one, pathOf(state));
       const isBusy = isKubeletBusy(state, 0, hasCaller);
-      // Within 150 ms the official registrar binds what it has unlinked.
-      const isReplacing = world.registrars.some(
-        (other) => other.kind === "official" && other.up && !other.frozen && other.step === "unlinked",
-      );
       const seen = judgeInPlace(state, found, { isKubeletBusy: isBusy, hasDirectory: true });
-      if (seen && !(found === "gone" && isReplacing))
+      if (seen && (found !== "gone" || isSettled(world, pathOf(state), setup)))
         steps.push(event(`registrar ${id} looks: ${seen.kind}`, seen));
       if (state.kind === "listening" && movesFromBackoff(state.facts, hasCaller) && isQuiet(world))
         steps.push(
@@ -94,7 +100,8 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
       return steps;
     case "standby": {
       const isHeld = hasPeer(world, one, state);
-      const mayGoOn = !isHeld && (state.reason === "socket-taken" || isQuiet(world));
+      const isOver = !isHeld && isSettled(world, pathOf(state), setup);
+      const mayGoOn = isOver && (state.reason === "socket-taken" || isQuiet(world));
       const { driverName, alias } = state.facts;
       const isUnseen = state.reason === "already-registered";
       const next = isUnseen ? aliasAfterPeer(socketsOf(world, driverName), alias) : alias;
@@ -102,27 +109,36 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
         steps.push(event(`registrar ${id} finds its peer gone`, { kind: "peer-gone", alias: next }));
       return steps;
     }
-    case "stopping":
+    case "stopping": {
+      const { withdrawn = 0 } = one;
+      const [next, ...others] = withdrawSteps(setup).slice(withdrawn);
+      if (next === undefined) return [];
       return [
-        go(`registrar ${id} removes its socket and ends`, (w) => {
-          withdraw(w, id);
-          end(w, id);
+        go(`registrar ${id} ${WITHDRAWING[next]}`, (w) => {
+          oursOf(w, id).withdrawn = withdrawn + 1;
+          withdrawBy(next, w, id, setup.undone);
+          if (others.length === 0) end(w, id);
         }),
       ];
+    }
     default:
       return steps;
   }
 }
 
 const REFUSED = { kind: "refused", reason: "no", hint: undefined, error: undefined } as never;
-const START = {
+export const START = {
   up: true,
   state: { kind: "waiting" } as RegistrationState,
   publication: undefined,
   published: undefined,
+  withdrawn: undefined,
 };
 
-export const oursOf = (world: World, id: number): Ours => world.registrars[id] as Ours;
+/** Whether what is gone counts as gone: not within the moment in which the official registrar binds what it has removed. */
+const isSettled = (world: World, path: string, { undone }: Setup) =>
+  undone === "settle" || !isReplacing(world, path);
+
 const pathOf = ({ facts }: { readonly facts: StateOf<"publishing">["facts"] }) =>
   facts.alias ?? facts.driverName;
 
@@ -132,13 +148,6 @@ export function hasCallerAt({ kubelet, sockets }: World, id: number): boolean {
     ({ kind, step, socket = 0 }) =>
       kind === "register" && step !== "dialled" && sockets[socket]?.owner === id,
   );
-}
-
-export function judge(world: World, { published }: Ours, path: string): SocketFound {
-  const socket = world.files[path];
-  if (socket === undefined) return "gone";
-  if (published?.path === path && published.socket === socket) return "ours";
-  return isLive(world, socket) ? "taken" : "dead";
 }
 
 /** A living socket of the driver at our path, or at another. */
@@ -190,9 +199,6 @@ function nextOf(one: Ours, state: StateOf<"publishing">, setup: Setup, id: numbe
   return { plan, step, label: step.done ? "done" : step.value };
 }
 
-/** Steps that no other process can see follow the one before them at once. */
-const UNSEEN: readonly PublishStep[] = ["bind", "wait"];
-
 function publish(world: World, id: number, setup: Setup): void {
   const one = oursOf(world, id);
   const state = one.state as StateOf<"publishing">;
@@ -203,91 +209,18 @@ function publish(world: World, id: number, setup: Setup): void {
     one.publication = publication;
     const path = publication.alias ?? state.facts.driverName;
     if (step.done) {
-      const event = publicationEvent(plan, step.value, path, publication.alias);
+      const event = publicationEvent(step.value as PublishEnd, path, publication.alias);
       const { bound } = publication;
-      if (event.kind === "published" && bound !== undefined) replaceOwn(world, one, path, bound);
+      if (event?.kind === "published" && bound !== undefined) replaceOwn(world, one, path, bound);
       else if (bound !== undefined) delete world.sockets[bound];
-      take(world, id, event, setup);
+      one.publication = undefined;
+      if (event) take(world, id, event, setup);
       return;
     }
     publication.answers.push(perform(step.value, world, id, path, plan.overLiving));
     const next = nextOf(one, state, setup, id).step;
     if (!next.done && !isAtOnce(step.value, next.value, one, path)) return;
   }
-}
-
-/** Whether a step of a publication follows the one before it at once, so that nothing happens in between. */
-export function isAtOnce(former: PublishStep, next: PublishStep, { published }: Ours, path: string): boolean {
-  if (next === "withdrawOther") return (published?.path ?? path) === path;
-  return UNSEEN.includes(next) || (former === "isSame" && next === "rename");
-}
-
-export function perform(
-  step: PublishStep,
-  world: World,
-  id: number,
-  path: string,
-  overLiving: boolean,
-): unknown {
-  const one = oursOf(world, id);
-  const publication = one.publication ?? { alias: undefined, answers: [] };
-  const socket = publication.bound ?? 0;
-  const there = world.files[path];
-  switch (step) {
-    case "judge":
-      publication.judged = there;
-      return judge(world, one, path);
-    case "bind":
-      publication.bound = newSocket(world, id);
-      return undefined;
-    case "withdrawOther":
-      if (one.published && one.published.path !== path) withdraw(world, id);
-      return undefined;
-    case "link":
-      if (there !== undefined) return false;
-      put(world, path, socket);
-      return true;
-    case "isSame":
-      return there === undefined || there === publication.judged;
-    case "rename":
-      if (isLive(world, there) && world.sockets[there ?? 0]?.owner !== id && !overLiving)
-        throw new Violation(`registrar ${id} replaces another's living socket ${path}`);
-      put(world, path, socket);
-      return undefined;
-    default:
-      return undefined;
-  }
-}
-
-export function replaceOwn(world: World, one: Ours, path: string, socket: number): void {
-  const former = one.published && world.sockets[one.published.socket];
-  if (former) former.live = false;
-  one.published = { path, socket };
-  const mine = Object.values(world.files).filter(
-    (file) => isLive(world, file) && world.sockets[file]?.owner === world.sockets[socket]?.owner,
-  );
-  if (mine.length > 1) throw new Violation("two visible sockets of one registrar");
-}
-
-/** The driver's sockets, as a registrar finds them. */
-function socketsOf(world: World, driverName: string): readonly SocketOfDriver[] {
-  return Object.entries(world.files)
-    .filter(([path]) => driverOf(path) === driverName)
-    .sort()
-    .map(([path, socket]) => [
-      path === driverName ? undefined : path,
-      isLive(world, socket) ? "taken" : "dead",
-    ]);
-}
-
-export function withdraw(world: World, id: number): void {
-  const one = oursOf(world, id);
-  if (!one.published) return;
-  const { path, socket } = one.published;
-  one.published = undefined;
-  const owned = world.sockets[socket];
-  if (owned) owned.live = false;
-  if (world.files[path] === socket) unlink(world, path);
 }
 
 export function end(world: World, id: number): void {
@@ -301,9 +234,9 @@ export function end(world: World, id: number): void {
 
 /** What kubelet's GetInfo gets from a registrar of ours. */
 export function answerInfo(world: World, id: number, socket: number, setup: Setup): string | undefined {
-  const { state, published } = oursOf(world, id);
+  const { state, published, withdrawn } = oursOf(world, id);
   const known = state.facts;
-  const isWithdrawn = published?.socket !== socket;
+  const isWithdrawn = published?.socket !== socket || withdrawn !== undefined;
   const isOwn = known !== undefined && published?.path === (known.alias ?? known.driverName);
   const answer =
     setup.undone === "name-by-publication" && known && state.kind !== "refused"
@@ -321,7 +254,8 @@ export function hearStatus(
   error: string | undefined,
   setup: Setup,
 ): void {
-  if (oursOf(world, id).published?.socket !== socket) return;
+  const { published, withdrawn } = oursOf(world, id);
+  if (published?.socket !== socket || withdrawn !== undefined) return;
   const policy = setup.ours[id] === "exit" ? "end" : "retry";
   const event = statusEvent(policy, { registered: error === undefined, error: error ?? "" });
   take(world, id, event.kind === "refused" ? { ...event, error: "no" } : event, setup);

@@ -5,30 +5,30 @@ import type { RegistrationState } from "../../src/registrar/model/state";
 import type { Registration } from "../../src/registrar/registration/registration";
 import type { RegistrationCalls } from "../../src/registrar/registration/registration-service";
 import type { transition as transit } from "../../src/registrar/registration/transition";
-import { publishSteps } from "../../src/unix/publish-steps";
+import { type PublishEnd, publishSteps, WITHDRAW_STEPS } from "../../src/unix/publish-steps";
 import type { Publication, SocketFile } from "../../src/unix/socket-file";
 import { explore, explored, isKubeletAtIt, type OursSide, stepsFrom } from "./explore";
-import { bounded, end, hasCallerAt, isAtOnce, judge, oursOf, perform, replaceOwn, withdraw } from "./ours";
+import { bounded, end, hasCallerAt } from "./ours";
+import { isAtOnce, judge, oursOf, perform, replaceOwn, withdraw, withdrawBy } from "./sockets";
 import { initialWorld, isLive, keyOf, type Setup, type World } from "./world";
 
 // The real registration of one driver in a world of the explorer: its loop, states and answers, between stand-ins for kubelet,
 // the driver, the socket file and time. What it waits for is held until the explorer's registrar takes that step.
 
-type Kind = "list" | "publish" | "look" | "blink" | "watch" | "pause" | "explain" | "withdraw";
+type Kind = "list" | "publish" | "look" | "watch" | "pause" | "explain" | "removeIfOurs" | "stopListening";
 
 /** What each step of the explorer's registrar lets go on, in this order; of several pauses the shortest. */
 const LETS_GO: Readonly<Record<string, readonly Kind[]>> = {
   publishes: ["list", "publish"],
-  looks: ["watch", "look", "blink", "look"],
+  looks: ["watch", "look"],
   moves: ["pause"],
   gives: ["pause"],
   ends: ["explain"],
   tries: ["explain", "pause"],
   finds: ["look", "watch", "look", "pause", "watch", "look"],
-  removes: ["withdraw"],
+  removes: ["removeIfOurs"],
+  stops: ["stopListening"],
 };
-/** The pause after our socket was not found, within which another registrar may bind. */
-const BLINK_MS = 150;
 
 let world: World;
 let registration: Registration;
@@ -72,7 +72,7 @@ const fileOf = (name: string) => `${name.replace(/_(.)$/, (_, nth) => `-_00${nth
 function publicationOf(socket: number): Publication {
   const withdrawn = {
     get aborted() {
-      return own().published?.socket !== socket;
+      return own().published?.socket !== socket || own().withdrawn !== undefined;
     },
   };
   return { path: paths.get(socket) ?? "", withdrawn: withdrawn as AbortSignal };
@@ -105,18 +105,23 @@ const SOCKET_FILE: Partial<SocketFile> = {
         step = next;
       }
       const { bound } = one.publication;
-      if (bound === undefined) return step.value;
+      const end = step.value as PublishEnd;
+      if (bound === undefined) return end;
       paths.set(bound, path);
-      if (step.value === "taken" && !overLiving) delete world.sockets[bound];
-      else replaceOwn(world, one, name, bound);
-      return step.value;
+      if (end.kind === "in-place") replaceOwn(world, one, name, bound);
+      else delete world.sockets[bound];
+      return end;
     } finally {
       one.publication = undefined;
     }
   },
-  withdraw: async () => {
-    if (own().state.kind === "stopping") await hold("withdraw");
-    withdraw(world, 0);
+  withdraw: async () => withdraw(world, 0),
+  close: async () => {
+    for (const [done, step] of WITHDRAW_STEPS.entries()) {
+      await hold(step);
+      own().withdrawn = done + 1;
+      withdrawBy(step, world, 0);
+    }
   },
   hide: async () => withdraw(world, 0),
 };
@@ -134,7 +139,7 @@ const fileAt = (path: string) => world.files[nameIn(path)];
 const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
   "node:net": () => ({ connect: () => CONNECTION }),
   "../../src/base/pause": () => ({
-    pause: (ms: number, signal: AbortSignal) => hold(ms === BLINK_MS ? "blink" : "pause", signal, ms),
+    pause: (ms: number, signal: AbortSignal) => hold("pause", signal, ms),
   }),
   "../../src/unix/path-watch": () => ({ watchPath: async () => WATCH }),
   "../../src/unix/files": () => ({
@@ -149,6 +154,8 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
   }),
   "../../src/unix/socket-file": () => ({
     createSocketFile: () => SOCKET_FILE,
+  }),
+  "../../src/unix/private-socket": () => ({
     sweepDotSockets: async () => {},
     randomWord: () => "000",
   }),
@@ -257,7 +264,7 @@ export async function replay(setup: Setup, { story, known }: Story): Promise<voi
     if (verb === "hears") answerName(rest.split(" ").at(-1) ?? "");
     await settled();
     if (lets) await letGo(lets);
-    if (verb === "removes" && own().state.kind === "stopped") end(world, 0);
+    if (verb === "stops" && own().state.kind === "stopped") end(world, 0);
     if (at < known) continue;
     const way = () =>
       `after\n${story.slice(0, at + 1).join("\n")}\nexplorer: ${JSON.stringify(explorers)}\nreal:     ${JSON.stringify(world)}`;

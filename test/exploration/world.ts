@@ -10,7 +10,12 @@ export interface Setup {
   readonly deadFile?: boolean;
   readonly faults: number;
   /** What is as it was before it was mended. */
-  readonly undone?: "name-by-publication" | "lost-status" | "withdrawn-refusal";
+  readonly undone?:
+    | "name-by-publication"
+    | "lost-status"
+    | "withdrawn-refusal"
+    | "remove-before-close"
+    | "settle";
 }
 
 export interface Publication {
@@ -18,6 +23,8 @@ export interface Publication {
   readonly answers: unknown[];
   bound?: number | undefined;
   judged?: number | undefined;
+  /** The path was free, as an official registrar leaves it that is about to bind. */
+  isEager?: boolean;
 }
 
 /** A registrar of ours. Its number in `World.registrars` is its process. */
@@ -30,6 +37,8 @@ export interface Ours {
   publication?: Publication | undefined;
   /** Its visible socket. */
   published?: { readonly path: string; readonly socket: number } | undefined;
+  /** How many steps of taking its socket away it has done. */
+  withdrawn?: number | undefined;
 }
 
 export interface Official {
@@ -55,8 +64,8 @@ export interface Operation {
 export interface World {
   /** Socket files by path, as the number of their socket. */
   files: Record<string, number>;
-  /** The process that listens on each socket; undefined for a dead one. */
-  sockets: Record<number, { owner: number; live: boolean }>;
+  /** The process that listens on each socket, -1 for a dead one, and the inode number. */
+  sockets: Record<number, { owner: number; live: boolean; inode: number; isEager?: boolean }>;
   registrars: (Ours | Official)[];
   driver: { name: string; up: boolean };
   kubelet: {
@@ -80,11 +89,29 @@ export class Violation extends Error {}
 
 export const driverOf = (path: string): string => path.split("_", 1)[0] ?? path;
 
-export function newSocket(world: World, owner: number): number {
+/** A socket gets the inode number of one that is gone, if somebody still knows that: the file system may always do so. */
+export function newSocket(world: World, owner: number, isEager?: boolean): number {
   const socket = Math.max(0, ...Object.keys(world.sockets).map(Number)) + 1;
-  world.sockets[socket] = { owner, live: true };
+  const inode = Object.values(world.sockets).find((known) => !isHeld(world, known.inode))?.inode ?? socket;
+  world.sockets[socket] = { owner, live: true, inode, ...(isEager && { isEager }) };
   return socket;
 }
+
+/** Whether a name, a listener or a descriptor keeps the inode from being given to another file. */
+function isHeld({ files, sockets, registrars }: World, inode: number): boolean {
+  const judged = registrars.map((one) => (one.kind === "ours" ? one.publication?.judged : undefined));
+  const kept = [...Object.values(files), ...judged].map((socket) => sockets[socket ?? 0]);
+  return [...kept, ...Object.values(sockets).filter(({ live }) => live)].some((one) => one?.inode === inode);
+}
+
+export const isSameInode = ({ sockets }: World, one: number, other: number): boolean =>
+  sockets[one]?.inode === sockets[other]?.inode;
+
+/** Whether an official registrar has removed what was there, and is about to bind. */
+export const isReplacing = ({ registrars }: World, path: string): boolean =>
+  registrars.some(
+    (one) => one.kind === "official" && one.up && !one.frozen && one.step === "unlinked" && one.name === path,
+  );
 
 /** Kubelet's inotify watch: two equal events in a row mean the same as one. */
 function notify(world: World, event: string): void {
@@ -118,7 +145,7 @@ export function initialWorld({ ours, officials, deadFile, faults }: Setup): Worl
   ];
   return {
     files: deadFile ? { a: 1 } : {},
-    sockets: deadFile ? { 1: { owner: -1, live: false } } : {},
+    sockets: deadFile ? { 1: { owner: -1, live: false, inode: 1 } } : {},
     registrars,
     driver: { name: "a", up: true },
     kubelet: {
@@ -260,10 +287,14 @@ function keyInOrder(world: World, order: readonly number[]): string {
     const up = `${bit(one.up)}${bit(one.frozen)}`;
     if (one.kind === "official") return `${up}${one.step}${one.name},${number(one.socket)}`;
     const { state, published, publication } = one;
-    const bound = publication && [number(publication.bound), number(publication.judged)];
+    const bound = publication && [
+      number(publication.bound),
+      number(publication.judged),
+      bit(publication.isEager),
+    ];
     const socket = published && `${rename(published.path)}=${number(published.socket)}`;
     const alias = rename(`${aliasIn(state)},${publication?.alias}`);
-    return `${up}${numberOf(state)},${alias},${socket},${bound},${publication?.answers}`;
+    return `${up}${numberOf(state)},${alias},${socket},${one.withdrawn},${bound},${publication?.answers}`;
   });
   return [
     sorted(files, number),
@@ -279,8 +310,9 @@ function keyInOrder(world: World, order: readonly number[]): string {
     ),
     driver.name + bit(driver.up) + world.faults,
     sockets.map((socket) => {
-      const { owner = -1, live = false } = world.sockets[socket] ?? {};
-      return `${order.indexOf(owner)}${bit(live)}`;
+      const { owner = -1, live = false, isEager } = world.sockets[socket] ?? {};
+      const inode = sockets.findIndex((other) => isSameInode(world, other, socket));
+      return `${order.indexOf(owner)}${bit(live)}${bit(isEager)}${inode}`;
     }),
   ].join("|");
 }

@@ -10,14 +10,20 @@ export function createOwnedSocket(onConnection: (connection: Socket) => void = (
     connection.on("end", () => connection.end()).resume();
     onConnection(connection);
   }, recordLog().logger);
+  const { signal: never } = new AbortController();
   return {
     get path() {
       return socket.path;
     },
-    look: socket.look,
+    look: (path: string) => socket.look(path, never),
+    hide: socket.hide,
     withdraw: socket.withdraw,
-    publish: (path: string, options: { overLiving?: boolean; signal?: AbortSignal } = {}) =>
-      socket.publish(path, { overLiving: false, ...options }),
+    close: socket.close,
+    /** Resolves with what was there before, or why ours is not in place. */
+    publish: async (path: string, { overLiving = false, signal = never } = {}) => {
+      const end = await socket.publish(path, { overLiving, signal });
+      return end.kind === "in-place" ? end.found : end.kind;
+    },
     [Symbol.asyncDispose]: socket.withdraw,
   };
 }

@@ -1,28 +1,47 @@
 import { publishSteps } from "../../src/unix/publish-steps";
 
-/** The steps of a publication, each with its answer, and what it returns. */
-test.each<[string, overLiving: boolean, atOnce: boolean, steps: string]>([
-  ["gone", false, false, "judge bind withdrawOther link=true gone"],
-  ["dead", false, false, "judge bind withdrawOther link isSame=true wait isSame=true rename dead"],
-  ["dead", false, false, "judge bind withdrawOther link isSame taken"],
-  ["dead", false, false, "judge bind withdrawOther link isSame=true wait isSame taken"],
-  ["taken", true, false, "judge bind withdrawOther link wait rename taken"],
-  ["taken", false, false, "judge taken"],
-  ["hanging", true, false, "judge hanging"],
-  ["blocked", true, false, "judge blocked"],
-  ["dead", false, true, "judge bind withdrawOther isSame=true rename dead"],
-  ["dead", false, true, "judge bind withdrawOther isSame taken"],
-  ["taken", true, true, "judge bind withdrawOther rename taken"],
-])("a publication that finds %s, over a living one %s, at once %s: %s", (found, overLiving, atOnce, all) => {
+/** The steps of a publication, each with its answer, and how it ends. */
+test.each<[overLiving: boolean, atOnce: boolean, steps: string]>([
+  [false, false, "judge=gone settle judge=gone bind isPlace=yes withdrawOther link=yes in-place(gone)"],
+  [false, false, "judge=gone settle judge=dead settle judge=taken taken"],
+  [
+    false,
+    false,
+    "judge=dead settle judge=dead bind isPlace=yes withdrawOther link wait isPlace=yes renameIfSame=yes in-place(dead)",
+  ],
+  [
+    false,
+    false,
+    "judge=dead settle judge=dead bind isPlace=yes withdrawOther link wait isPlace=yes renameIfSame judge=taken taken",
+  ],
+  [true, false, "judge=taken bind isPlace=yes withdrawOther link wait isPlace=yes rename in-place(taken)"],
+  [true, false, "judge=gone bind isPlace elsewhere"],
+  [true, false, "judge=taken bind isPlace=yes withdrawOther link wait isPlace elsewhere"],
+  [false, false, "judge=taken taken"],
+  [true, false, "judge=hanging hanging"],
+  [true, false, "judge=blocked blocked"],
+  [
+    false,
+    true,
+    "judge=dead settle judge=dead bind isPlace=yes withdrawOther renameIfSame=yes in-place(dead)",
+  ],
+  [
+    false,
+    true,
+    "judge=gone settle judge=gone bind isPlace=yes withdrawOther renameIfSame judge=dead settle judge=dead isPlace=yes withdrawOther renameIfSame=yes in-place(dead)",
+  ],
+  [true, true, "judge=taken bind isPlace=yes withdrawOther rename in-place(taken)"],
+])("over a living one %s, at once %s: %s", (overLiving, atOnce, all) => {
   const expected = all.split(" ");
   const steps = publishSteps({ overLiving, atOnce });
   const way: string[] = [];
-  for (let step = steps.next(); ; ) {
-    way.push(step.value);
-    if (step.done) break;
-    const [, answer] = expected[way.length - 1]?.split("=") ?? [];
-    if (answer) way[way.length - 1] += `=${answer}`;
-    step = steps.next(step.value === "judge" ? found : answer === "true");
+  let step = steps.next();
+  for (; !step.done; ) {
+    const [, answer] = expected[way.length]?.split("=") ?? [];
+    way.push(answer ? `${step.value}=${answer}` : step.value);
+    step = steps.next(step.value === "judge" ? answer : answer === "yes");
   }
+  const { value: end } = step;
+  way.push(end.kind === "in-place" ? `in-place(${end.found})` : end.kind);
   expect(way).toEqual(expected);
 });

@@ -12,7 +12,7 @@ import fs, {
 import { connect, Server, type Socket } from "node:net";
 import { basename, dirname } from "node:path";
 import { silentLogger } from "../../src/logging/logger";
-import { sweepDotSockets } from "../../src/unix/socket-file";
+import { sweepDotSockets } from "../../src/unix/private-socket";
 import { tryConnect } from "../../src/unix/unix-socket";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
@@ -169,6 +169,22 @@ describe("withdraw", () => {
     expect(readFileSync(path, "utf8")).toBe("precious");
   });
 
+  test("leaves a socket that came when ours was closed, to which the file system may give its inode's number", async () => {
+    await socket.publish(path);
+    await filesAre(NAME);
+    const { close } = Server.prototype;
+    const theirs = new Server();
+    const closing = jest.spyOn(Server.prototype, "close").mockImplementationOnce(function (this: Server) {
+      Reflect.apply(close, this, []);
+      rmSync(path, { force: true });
+      return theirs.listen(path);
+    });
+    await socket.withdraw();
+    expect(closing).toHaveBeenCalledTimes(1);
+    expect(await tryConnect(path)).toBeUndefined();
+    theirs.close();
+  });
+
   test("is content where the file, or its folder, is gone already", async () => {
     mkdirSync(folder.at("d"));
     await socket.publish(folder.at("d", NAME));
@@ -177,16 +193,20 @@ describe("withdraw", () => {
     await socket.withdraw();
   });
 
-  test("tells where it may not remove the file, and has stopped listening all the same", async () => {
+  test("tells where it may not remove the file; it can be tried again, or closed all the same", async () => {
     mkdirSync(folder.at("d"));
     chmodSync(folder.path, 0o755);
     const path = folder.at("d", NAME);
     await socket.publish(path);
     await eventually(() => expect(readdirSync(folder.at("d"))).toEqual([NAME]));
     await asOrdinaryUser(async () => expect(socket.withdraw()).rejects.toThrow(/permission denied/));
-    expect(await tryConnect(path)).toMatchObject({ code: "ECONNREFUSED" });
+    expect(await socket.look(path)).toBe("ours");
     await socket.withdraw();
     expect(readdirSync(folder.at("d"))).toEqual([]);
+    await socket.publish(path);
+    await eventually(() => expect(readdirSync(folder.at("d"))).toEqual([NAME]));
+    await asOrdinaryUser(async () => expect(socket.close()).rejects.toThrow(/permission denied/));
+    expect(await tryConnect(path)).toMatchObject({ code: "ECONNREFUSED" });
   });
 });
 
@@ -212,7 +232,9 @@ describe("publishing again", () => {
   test("under another name takes the first away before: there are never two", async () => {
     await socket.publish(path);
     const full = Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
-    const unlink = jest.spyOn(fs.promises, "unlink").mockRejectedValueOnce(full);
+    const unlink = jest.spyOn(fs, "unlinkSync").mockImplementationOnce(() => {
+      throw full;
+    });
     await expect(socket.publish(folder.at(OTHER_NAME))).rejects.toEqual(unusable("EIO"));
     unlink.mockRestore();
     await filesAre(NAME);
@@ -290,7 +312,7 @@ async function startBesideDeadSocket() {
 
 test("a socket that is bound and on which somebody listens a moment later is not taken for dead", async () => {
   await using beside = await startBesideDeadSocket();
-  const looking = beside.socket.look(beside.path);
+  const looking = beside.socket.look(beside.path, new AbortController().signal);
   await beside.waiting();
   await using _living = await startForeignSocket(beside.path);
   await beside.pass();
@@ -299,13 +321,16 @@ test("a socket that is bound and on which somebody listens a moment later is not
 
 test("of two registrars that find a dead socket, one replaces it", async () => {
   await using beside = await startBesideDeadSocket();
-  const publishing = beside.socket.publish(beside.path, { overLiving: false });
+  const publishing = beside.socket.publish(beside.path, {
+    overLiving: false,
+    signal: new AbortController().signal,
+  });
   await beside.pass();
   await beside.waiting();
   rmSync(beside.path);
   await using _other = await startForeignSocket(beside.path);
   await beside.pass();
-  expect(await publishing).toBe("taken");
+  expect(await publishing).toEqual({ kind: "taken" });
   expect(readdirSync(dirname(beside.path))).toEqual([basename(beside.path)]);
 });
 

@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { RegistrarError } from "../../base/errors";
 import { listNames } from "../../unix/files";
-import { randomWord } from "../../unix/socket-file";
+import { randomWord } from "../../unix/private-socket";
 import { judgeSocket, type SocketFound } from "../../unix/unix-socket";
 import type { PluginType } from "./options";
 

@@ -3,6 +3,7 @@ import { errnoOf } from "../../base/errors";
 import { matchSegments, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
 import { isShortage } from "../../unix/descriptors";
+import { directoryVersionOf } from "../../unix/file-identity";
 import { createDirectoryWatches, watchPath } from "../../unix/path-watch";
 import { type Changes, carefulLook, diff, NOTHING, rootOf, scan } from "./scan";
 
@@ -69,9 +70,12 @@ export async function discover(
     }
     isFirst = false;
     before = now;
-    const inodes = new Map(Array.from(now.directories, ([path, { stats }]) => [path, stats.ino]));
+    const versions = Array.from(
+      now.directories,
+      ([path, { stats }]) => [path, directoryVersionOf(stats)] as const,
+    );
     // What came between scan and watch is in the next look.
-    for (const directory of watches.keep(inodes)) lookAgain(directory);
+    for (const directory of watches.keep(new Map(versions))) lookAgain(directory);
     await rootWatch.wait(signal);
   } while (!signal.aborted);
   clearTimeout(whenShort);

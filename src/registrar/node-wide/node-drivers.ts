@@ -4,7 +4,7 @@ import { fillPattern, type PathPattern } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
 import { createPacedWarning } from "../../logging/repeats";
 import { countDescriptorNeed, descriptorFix, descriptorLimit } from "../../unix/descriptors";
-import { idOf } from "../../unix/files";
+import { versionOf } from "../../unix/file-identity";
 import { mayAccept, tryConnect } from "../../unix/unix-socket";
 import type { RegistrationOutcome } from "../model/outcome";
 import type { Registration } from "../registration/registration";
@@ -88,7 +88,7 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
       }
       for (const [csiAddress, { stats, captures }] of found) {
         const kubeletRegistrationPath = fillPattern(hostPattern, captures);
-        sockets.set(csiAddress, { kubeletRegistrationPath, file: idOf(stats) });
+        sockets.set(csiAddress, { kubeletRegistrationPath, file: versionOf(stats) });
       }
       joinAll();
     },

@@ -2,15 +2,8 @@ import type { Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import { mountAt } from "../../unix/file-calls";
-import {
-  errorAt,
-  type FileFound,
-  findFile,
-  isFoundDirectory,
-  isSameDirectory,
-  isSameSocket,
-  listNames,
-} from "../../unix/files";
+import { directoryVersionOf, versionOf } from "../../unix/file-identity";
+import { errorAt, type FileFound, findFile, isFoundDirectory, listNames } from "../../unix/files";
 import { canHang, isWithin, type Mount } from "../../unix/mounts";
 
 type Pattern = Pick<PathPattern, "segments">;
@@ -70,7 +63,10 @@ export async function scan(
 
   const entriesOf = async (path: string, { stats }: Entry, segment: string) => {
     const known = before.directories.get(path);
-    const isKnown = known !== undefined && isSameDirectory(known.stats, stats) && !changed.has(path);
+    const isKnown =
+      known !== undefined &&
+      directoryVersionOf(known.stats) === directoryVersionOf(stats) &&
+      !changed.has(path);
     const formerly = [...(known?.entries.keys() ?? [])];
     let failure: unknown;
     const fail = (error: unknown) => {
@@ -126,14 +122,13 @@ export function diff(before: Scan, now: Scan): Changes {
   const goneDirectories = new Set<string>();
   for (const [path, { stats }] of before.directories) {
     const there = now.directories.get(path);
-    if (goneDirectories.has(dirname(path)) || !there || !isSameDirectory(stats, there.stats))
-      goneDirectories.add(path);
+    const isSame = there !== undefined && directoryVersionOf(stats) === directoryVersionOf(there.stats);
+    if (!isSame || goneDirectories.has(dirname(path))) goneDirectories.add(path);
   }
   const isIn = (path: string, entry: Entry, scan: Scan) => {
     const there = scan.sockets.get(path);
-    return (
-      !goneDirectories.has(dirname(path)) && there !== undefined && isSameSocket(entry.stats, there.stats)
-    );
+    const isSame = there !== undefined && versionOf(entry.stats) === versionOf(there.stats);
+    return isSame && !goneDirectories.has(dirname(path));
   };
   const found = [...now.sockets].filter(([path, entry]) => !isIn(path, entry, before));
   const gone = [...before.sockets].filter(([path, entry]) => !isIn(path, entry, now)).map(([path]) => path);

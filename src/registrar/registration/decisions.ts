@@ -1,6 +1,7 @@
 import { BACKOFF, backoffMs, FIRST_REFUSALS } from "../../base/backoff";
 import { errnoOf, RegistrarError } from "../../base/errors";
 import { isShortage } from "../../unix/descriptors";
+import type { PublishEnd } from "../../unix/publish-steps";
 import type { SocketFound } from "../../unix/unix-socket";
 import type { ResolvedOptions } from "../model/options";
 import type { DriverFacts, InPlaceState, LoopEvent, RegistrationState, StateOf } from "../model/state";
@@ -24,15 +25,14 @@ export function planPublication({ facts, reason }: StateOf<"publishing">, isNode
 
 type PublicationPlan = ReturnType<typeof planPublication>;
 
-/** The event after a publication that found this at its path. */
+/** The event after a publication; undefined where our socket belongs elsewhere by now. */
 export function publicationEvent(
-  { overLiving }: PublicationPlan,
-  found: SocketFound,
+  end: PublishEnd,
   socketPath: string,
   alias: string | undefined,
-): LoopEvent {
-  if (found === "taken" && !overLiving) return { kind: "socket-taken", alias };
-  return { kind: "published", socketPath, alias, found };
+): LoopEvent | undefined {
+  if (end.kind === "in-place") return { kind: "published", socketPath, alias, found: end.found };
+  return end.kind === "taken" ? { kind: "socket-taken", alias } : undefined;
 }
 
 /** Whether a failed publication ends the registration: not if descriptors, memory or the file system may recover. */
@@ -98,8 +98,8 @@ export function refusalPauseMs(count: number, random: number): number {
   return Math.round(backoffMs(pace, nth, () => random));
 }
 
-/** What standby does after a look at the peer. */
-export const peerIsGone = (found: SocketFound): boolean => found === "gone" || found === "dead";
+/** Whether standby ends after a look at the peer's path: it does not last for a file of another kind in its place. */
+export const peerIsGone = (found: SocketFound): boolean => ["gone", "dead", "blocked"].includes(found);
 
 /**
  * What GetInfo gets that came over a socket: the driver's name, or why there is none. A call over a socket that was replaced

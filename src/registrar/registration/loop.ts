@@ -1,4 +1,4 @@
-import { sweepDotSockets } from "../../unix/socket-file";
+import { sweepDotSockets } from "../../unix/private-socket";
 import type { Inbox } from "../model/inbox";
 import { failedBy, type RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent, RegistrationState, StateName, StateOf } from "../model/state";

@@ -6,7 +6,7 @@ import { type BareConnection, connectBare } from "../../grpc/client/bare-call";
 import type { PluginInfo } from "../../grpc/protos";
 import { countDescriptors, descriptorLimit } from "../../unix/descriptors";
 import { callFileSystem } from "../../unix/file-calls";
-import { isSameSocket } from "../../unix/files";
+import { versionOf } from "../../unix/file-identity";
 import type { Publication } from "../../unix/socket-file";
 import { getInfo } from "./self-report";
 
@@ -71,7 +71,8 @@ export function createKeptAsk(
   return async (socketPath: string, file: Stats, timeoutMs: number): Promise<PluginInfo> => {
     const until = performance.now() + timeoutMs;
     const ours = publicationOf(file);
-    const isSame = kept && isSameSocket(kept.file, file) && kept.file.ctimeMs === file.ctimeMs;
+    const isSame =
+      kept && ours && versionOf(kept.file) === versionOf(file) && kept.file.ctimeMs === file.ctimeMs;
     if (kept && isSame) {
       const { connection, info } = kept;
       idle?.refresh();

@@ -146,13 +146,14 @@ export async function listenUntilCrash(path: string, onConnection: (connection: 
     connection.once("close", () => connections.delete(connection));
     onConnection(connection);
   }, silentLogger);
-  await socket.publish(path, { overLiving: true, atOnce: true });
-  socket.unref();
+  await socket.publish(path, { overLiving: true, atOnce: true, signal: new AbortController().signal });
+  const { server } = socket;
+  server?.unref();
   return {
     withdraw: socket.withdraw,
     /** Closes every connection and the listener, and leaves the file behind. */
     crash: async (): Promise<void> => {
-      await socket.abandon();
+      server?.close();
       for (const connection of connections) connection.destroy();
     },
   };

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import fc from "fast-check";
 import { segmentsOf } from "../../../src/host-path/path-pattern";
 import { diff, NOTHING, type Scan, scan, socketsFitting } from "../../../src/registrar/node-wide/scan";
-import { idOf } from "../../../src/unix/files";
+import { versionOf } from "../../../src/unix/file-identity";
 import { eachTest } from "../../support/each-test";
 import { leaveDeadSocket } from "../../support/foreign-socket";
 import { mayMount, mountHanging } from "../../support/hanging-mount";
@@ -16,7 +16,7 @@ const patternOf = (path: string) => ({ segments: segmentsOf(path) });
 
 /** The sockets of a scan by path, and which file each is. */
 const socketsOf = ({ sockets }: Scan) =>
-  Object.fromEntries(Array.from(sockets, ([path, { stats }]) => [path, idOf(stats)]));
+  Object.fromEntries(Array.from(sockets, ([path, { stats }]) => [path, versionOf(stats)]));
 
 describe("the difference of any two scans", () => {
   const numbers = fc.integer({ min: 1, max: 3 });

@@ -1,5 +1,5 @@
 import { RegistrarError } from "../../../src/base/errors";
-import type { InPlaceState, StateOf } from "../../../src/registrar/model/state";
+import type { InPlaceState, LoopEvent, StateOf } from "../../../src/registrar/model/state";
 import {
   endsRegistration,
   infoAnswer,
@@ -13,6 +13,7 @@ import {
   statusEvent,
   statusLostAfterMs,
 } from "../../../src/registrar/registration/decisions";
+import type { PublishEnd } from "../../../src/unix/publish-steps";
 import type { SocketFound } from "../../../src/unix/unix-socket";
 import { facts, stateNamed } from "../../support/registration-states";
 
@@ -54,17 +55,18 @@ test.each<
   expect([isNewName, overLiving, failureIsFatal].map(Number)).toEqual(expected);
 });
 
-const plan = { isNewName: true, overLiving: true, failureIsFatal: true };
-
-test.each<[SocketFound, boolean, string]>([
-  ["taken", false, "socket-taken"],
-  ["taken", true, "published"],
-  ["dead", false, "published"],
-])("a publication that found %s, over a living one %s, means %s", (found, overLiving, kind) => {
-  const event = publicationEvent({ ...plan, overLiving }, found, "/x-reg.sock", "x_1");
-  const whole = { kind, alias: "x_1", ...(kind === "published" && { socketPath: "/x-reg.sock", found }) };
-  expect(event).toEqual(whole);
+test.each<[PublishEnd, LoopEvent | undefined]>([
+  [{ kind: "taken" }, { kind: "socket-taken", alias: "x_1" }],
+  [
+    { kind: "in-place", found: "dead" },
+    { kind: "published", alias: "x_1", socketPath: "/x-reg.sock", found: "dead" },
+  ],
+  [{ kind: "elsewhere" }, undefined],
+])("a publication that ends with %j means %j", (end, event) => {
+  expect(publicationEvent(end, "/x-reg.sock", "x_1")).toEqual(event);
 });
+
+const plan = { isNewName: true, overLiving: true };
 
 test.each<[string, boolean, ends: boolean]>([
   ["ENOENT", true, true],
@@ -141,7 +143,7 @@ test("after refusals it tries at even distances at first, then seldom", () => {
   expect(refusalPauseMs(1, 0.123_45)).toBe(1_951);
 });
 
-test("a peer is gone without its file or its process, not where its file system does not answer", () => {
+test("a peer is gone without its socket or its process, not where its file system does not answer", () => {
   const all: SocketFound[] = ["gone", "dead", "taken", "ours", "hanging", "blocked"];
-  expect(all.filter(peerIsGone)).toEqual(["gone", "dead"]);
+  expect(all.filter(peerIsGone)).toEqual(["gone", "dead", "blocked"]);
 });

@@ -32,7 +32,7 @@ async function publish(keepMs?: number) {
   const socket = createSocketFile(server.accept, logger);
   node.keep({ [Symbol.asyncDispose]: socket.withdraw });
   const path = node.socketPath(NAME);
-  await socket.publish(path, { overLiving: false });
+  await socket.publish(path, { overLiving: false, signal: new AbortController().signal });
   await eventually(() => expect(lstatSync(path).nlink).toBe(1)); // Its other name goes, and with it the ctime.
   const ask = createKeptAsk(socket.publicationOf, { keepMs });
   const check = (name = NAME, timeoutMs = 10_000) => checkRegistrationSocket(path, name, timeoutMs, ask);
@@ -83,7 +83,7 @@ const another = async (published: Published, start: (path: string) => unknown) =
 const CASES: [string, (published: Published) => unknown, RegExp][] = [
   ["is removed", ({ path }) => rmSync(path), MISSING],
   ["is withdrawn", ({ socket }) => socket.withdraw(), MISSING],
-  ["has no listener any more", ({ socket }) => socket.abandon(), NO_INFO],
+  ["has no listener any more", ({ socket }) => socket.server?.close(), NO_INFO],
   ["has a server that ends", ({ server }) => server.close(), NO_INFO],
   [
     "is another driver's",

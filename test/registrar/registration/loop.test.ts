@@ -25,7 +25,7 @@ async function startLoop(socket: Partial<Socket>) {
       timeoutMs: 1_000,
     },
     log: log.logger,
-    socket: { path: undefined, look: async () => "ours", withdraw: () => {}, ...socket },
+    socket: { path: undefined, look: async () => "ours", withdraw: () => {}, close: () => {}, ...socket },
     server: { hasCaller: false, connections: {}, close: async () => {} },
   } as unknown as RegistrationContext;
   const published: string[] = [];
@@ -37,6 +37,7 @@ async function startLoop(socket: Partial<Socket>) {
   return { inbox, log, way, published, ended, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
+const IN_PLACE = { kind: "in-place", found: "gone" } as const;
 const named = { kind: "driver-named", driverName: "x.csi" } as const;
 const stop = { kind: "stop", reason: "stopped", outcome: { kind: "stopped" } } as const;
 
@@ -52,7 +53,7 @@ test("what was done in a state has ended before the next state begins", async ()
           reject(signal?.reason);
         });
       }),
-    withdraw: async () => void steps.push("withdrawn"),
+    close: async () => void steps.push("withdrawn"),
   });
   loop.inbox.put(named);
   await eventually(() => expect(steps).toEqual(["publishing"]));
@@ -69,7 +70,7 @@ test("what a state that was left has ended with counts no more", async () => {
       publications += 1;
       // Both are there when the publication has ended: the new name counts, the socket of the old one does not.
       if (publications === 1) loop.inbox.put({ kind: "driver-renamed", driverName: "y.csi" });
-      return "gone";
+      return IN_PLACE;
     },
   });
   loop.inbox.put(named);
@@ -88,7 +89,7 @@ test("what a state that was left has ended with counts no more", async () => {
 });
 
 test("a refusal ends the registration, though kubelet calls again before that", async () => {
-  await using loop = await startLoop({ publish: async () => "gone" });
+  await using loop = await startLoop({ publish: async () => IN_PLACE });
   loop.inbox.put(named);
   await eventually(() => expect(loop.way).toContain("published listening"));
   for (const kind of ["get-info", "refused", "get-info"] as const) loop.inbox.put({ kind, error: "no" });
@@ -100,7 +101,7 @@ test("a refusal ends the registration, though kubelet calls again before that", 
 test("a fault in a state ends the registration, and is told", async () => {
   const fault = new TypeError("broken");
   await using loop = await startLoop({
-    publish: async () => "gone",
+    publish: async () => IN_PLACE,
     look: async () => {
       throw fault;
     },
@@ -114,13 +115,13 @@ test("a fault in a state ends the registration, and is told", async () => {
 
 test("a socket that cannot be removed fails a stop, and hides no other outcome", async () => {
   const fault = Object.assign(new Error("EPERM: not permitted"), { code: "EPERM" });
-  const withdraw = () => {
+  const close = () => {
     throw fault;
   };
-  await using stopped = await startLoop({ withdraw });
+  await using stopped = await startLoop({ close });
   stopped.inbox.put(stop);
   expect(await stopped.ended).toMatchObject({ kind: "failed", error: { code: "SOCKET_UNUSABLE" } });
-  await using refused = await startLoop({ withdraw });
+  await using refused = await startLoop({ close });
   refused.inbox.put({ kind: "stop", reason: "refused", outcome: refusedFor("no") });
   expect(await refused.ended).toMatchObject({ kind: "refused", reason: "no" });
 });

@@ -4,9 +4,6 @@ import type { InPlaceState, LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { isKubeletBusy, judgeInPlace, KUBELET_BUSY_MS, statusLostAfterMs } from "../decisions";
 
-/** The official registrar removes the socket that it finds, then binds its own: it gets this long, also with few CPUs. */
-const ANOTHER_BINDS_WITHIN_MS = 150;
-
 /** Kubelet can become idle without an event. */
 const LOOK_WHILE_ASKED_MS = 5_000;
 
@@ -26,9 +23,7 @@ export async function watchOurSocket(
   const socketPath = socketPathOf(state.facts, options);
   using watch = await watchPath(socketPath, log.named("in-place"));
   for (;;) {
-    let found = await socket.look(socketPath);
-    if (found === "gone" && (await pause(ANOTHER_BINDS_WITHIN_MS, signal)))
-      found = await socket.look(socketPath);
+    const found = await socket.look(socketPath, signal);
     const hasDirectory = found === "ours" || (await socket.hasDirectory());
     if (signal.aborted) return undefined;
     const isBusy = isKubeletBusy(state, performance.now(), server.hasCaller);

@@ -1,6 +1,5 @@
-import { BACKOFF, backoffMs } from "../../../base/backoff";
 import { messageOf } from "../../../base/errors";
-import { watchPath } from "../../../unix/path-watch";
+import { publishUntilThere } from "../../../unix/publish-until-there";
 import { failedBy } from "../../model/outcome";
 import { aliasInUse, refuseDriversOwn } from "../../model/socket-name";
 import type { LoopEvent, StateOf } from "../../model/state";
@@ -16,35 +15,34 @@ export async function publishSocket(
   const { pluginRegistrationPath, isNodeWide } = options;
   const { facts, reason } = state;
   const plan = planPublication(state, isNodeWide);
-  const isSameRefusal = reason === "retry" && (facts.refusals?.repeats ?? 0) > 0;
+  const verbosity = reason === "retry" && (facts.refusals?.repeats ?? 0) > 0 ? 4 : 0;
   const alias = plan.isNewName ? aliasInUse(await socketsOfDriver(facts, options)) : facts.alias;
   const socketPath = socketPathOf({ ...facts, alias }, options);
 
-  for (let attempt = 0; !signal.aborted; attempt++) {
-    using watch = await watchPath(socketPath, log);
-    try {
-      refuseDriversOwn(socketPath, options.csiSocketPath ?? options.endpoint);
-      log.v(isSameRefusal || attempt > 0 ? 4 : 0).info("Starting Registration Server", { socketPath });
-      const found = await socket.publish(socketPath, { overLiving: plan.overLiving, signal });
-      const event = publicationEvent(plan, found, socketPath, alias);
-      if (event.kind !== "published") return event;
-      log.v(isSameRefusal ? 4 : 0).info("Registration Server started", {
-        socketPath,
-        ...(found !== "gone" && { found }),
+  const publish = () => {
+    refuseDriversOwn(socketPath, options.csiSocketPath ?? options.endpoint);
+    return socket.publish(socketPath, { overLiving: plan.overLiving, signal });
+  };
+  const onFailure = (error: unknown) => {
+    log.error(error, "Failed to listen on socket", { socketPath });
+    if (endsRegistration(plan, error)) throw error;
+    onUnpublished(messageOf(error));
+  };
+  log.v(verbosity).info("Starting Registration Server", { socketPath });
+  try {
+    const end = await publishUntilThere(socketPath, publish, { log, signal, onFailure });
+    const event = end && publicationEvent(end, socketPath, alias);
+    if (event?.kind !== "published") return event;
+    const { found } = event;
+    const fields = { socketPath, ...(found !== "gone" && { found }) };
+    log.v(verbosity).info("Registration Server started", fields);
+    if (reason === "directory-gone")
+      log.warn("The plugin registration directory was removed or replaced, which kubelet does not notice", {
+        pluginRegistrationPath,
+        check: "if kubelet does not call, restart it",
       });
-      if (reason === "directory-gone")
-        log.warn("The plugin registration directory was removed or replaced, which kubelet does not notice", {
-          pluginRegistrationPath,
-          check: "if kubelet does not call, restart it",
-        });
-      return event;
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      log.error(error, "Failed to listen on socket", { socketPath });
-      if (endsRegistration(plan, error)) return { kind: "stop", reason: "failed", outcome: failedBy(error) };
-      onUnpublished(messageOf(error));
-      await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));
-    }
+    return event;
+  } catch (error) {
+    return { kind: "stop", reason: "failed", outcome: failedBy(error) };
   }
-  return undefined;
 }

@@ -51,7 +51,7 @@ async function findPeer(
 ): Promise<string | undefined> {
   const { pluginRegistrationPath, timeoutMs } = options;
   const ourPath = socketPathOf(facts, options);
-  if ((await socket.look(ourPath)) === "taken") return ourPath;
+  if ((await socket.look(ourPath, signal)) === "taken") return ourPath;
   const names = (await listNames(pluginRegistrationPath)).filter((name) => !name.startsWith("."));
   for (const path of names.map((name) => join(pluginRegistrationPath, name))) {
     if ((await tryConnect(path)) !== undefined) continue;
@@ -72,7 +72,7 @@ async function untilGone(path: string, context: RegistrationContext, signal: Abo
     await watch.wait(signal);
     connection.off("close", watch.hint);
     connection.destroy();
-    if (signal.aborted || peerIsGone(await context.socket.look(path))) return;
+    if (signal.aborted || peerIsGone(await context.socket.look(path, signal))) return;
     const heldMs = performance.now() - sinceMs;
     if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);
   }

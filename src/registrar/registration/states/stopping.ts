@@ -12,7 +12,7 @@ export async function shutDown(
   let end = outcome;
   const { path } = socket;
   try {
-    await socket.withdraw();
+    await socket.close();
   } catch (error) {
     log.error(error, "Failed to remove socket with error", { socket: path });
     if (outcome.kind === "stopped") end = failedBy(error);

@@ -115,7 +115,7 @@ test("leaves a peer that keeps our connection alone until something happens", as
 
 /** State `standby` alone, with this socket: resolves with its end. */
 async function standAlone(
-  socket: Partial<RegistrationContext["socket"]>,
+  socket: Pick<ReturnType<typeof createOwnedSocket>, "look" | "withdraw">,
   log = recordLog(),
   { reason = "socket-taken", signal = new AbortController().signal } = {},
 ) {

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-path";
-import { isHiddenSocket } from "../../../../unix/socket-file";
+import { isHiddenSocket } from "../../../../unix/private-socket";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { lookAtDirectory, otherDirectories } from "./directory";
 import { hasNoSocket, type SeenDriver, type SocketFacts, type Target } from "./facts";

@@ -6,7 +6,7 @@ import { CONTAINER_DIRECTORY, isNodeWide, nodeDirectory } from "../../../../flag
 import { isProbeMode, parseFlags } from "../../../../flags/table";
 import { DEFAULT_KUBELET_ROOT } from "../../../../host-path/kubelet-roots";
 import { callFileSystem } from "../../../../unix/file-calls";
-import { isSameFile } from "../../../../unix/files";
+import { isSameFile } from "../../../../unix/file-identity";
 import { mountPlaceOf, parseMountinfo } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../program";

@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { join } from "node:path";
 import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
-import { isHiddenSocket } from "../../../../unix/socket-file";
+import { isHiddenSocket } from "../../../../unix/private-socket";
 import { tryConnect } from "../../../../unix/unix-socket";
 import type { askRegistration } from "./calls";
 import { answerIn } from "./facts";

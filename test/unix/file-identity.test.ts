@@ -1,0 +1,76 @@
+import {
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { directoryVersionOf, holdFile, isHeldFile, versionOf } from "../../src/unix/file-identity";
+import { findLink } from "../../src/unix/files";
+import { eachTest } from "../support/each-test";
+import { leaveDeadSocket } from "../support/foreign-socket";
+import { expectNothingLeft } from "../support/resources";
+import { createTempFolder } from "../support/temp-folder";
+
+const folder = eachTest(createTempFolder);
+
+async function hold(path: string) {
+  const held = await holdFile(path);
+  if (typeof held === "string") throw new Error(`nothing to hold: ${held}`);
+  return held;
+}
+
+test("a file that is held is known under each of its names, and gives its inode's number to no other", () =>
+  expectNothingLeft(async () => {
+    const path = folder.at("x.sock");
+    await leaveDeadSocket(path);
+    const held = await hold(path);
+    linkSync(path, folder.at("y.sock"));
+    rmSync(path);
+    expect(isHeldFile(held, await findLink(folder.at("y.sock")))).toBe(true);
+    rmSync(folder.at("y.sock"));
+    for (let round = 0; round < 10; round++) {
+      await leaveDeadSocket(path);
+      expect(isHeldFile(held, await findLink(path))).toBe(false);
+      rmSync(path);
+    }
+    held.release();
+    held.release();
+  }));
+
+test("a file that is held no more is known no more", async () => {
+  const path = folder.at("x.sock");
+  await leaveDeadSocket(path);
+  const held = await hold(path);
+  held.release();
+  expect(isHeldFile(held, lstatSync(path))).toBe(false);
+});
+
+test("a link is held, not what it leads to, and where nothing is there is nothing to hold", async () => {
+  writeFileSync(folder.at("file"), "");
+  symlinkSync("file", folder.at("link"));
+  const held = await hold(folder.at("link"));
+  expect([held.stats.isSymbolicLink(), isHeldFile(held, lstatSync(folder.at("file")))]).toEqual([
+    true,
+    false,
+  ]);
+  held.release();
+  expect(await holdFile(folder.at("no"))).toBe("gone");
+  expect(await holdFile(folder.at("file", "x"))).toBe("blocked");
+});
+
+test("a socket's version is another with each server, a directory's with each birth", async () => {
+  const path = folder.at("x.sock");
+  await leaveDeadSocket(path);
+  const before = lstatSync(path);
+  renameSync(path, folder.at("y.sock"));
+  expect(versionOf(lstatSync(folder.at("y.sock")))).toBe(versionOf(before));
+  expect(versionOf({ ...before, mtimeMs: before.mtimeMs + 1 } as Stats)).not.toBe(versionOf(before));
+  mkdirSync(folder.at("d"));
+  const born = lstatSync(folder.at("d"));
+  const later = { ...born, birthtimeMs: born.birthtimeMs + 1 } as Stats;
+  expect(directoryVersionOf(later)).not.toBe(directoryVersionOf(born));
+});
