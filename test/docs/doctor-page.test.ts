@@ -2,6 +2,7 @@ import { refusedFor } from "../../src/registrar/model/outcome";
 import { explainRefusal } from "../../src/registrar/registration/hints";
 import { CLUSTER_CHECKS } from "../../src/tools/doctor/cluster/report";
 import { MANIFEST_CHECKS } from "../../src/tools/doctor/files/judge/checks";
+import { startReading } from "../../src/tools/doctor/findings/seen";
 import { NODE_CHECKS, renderTable, reportOn } from "../../src/tools/doctor/node/report";
 import { CONTAINER, judgeByRows, K, REGISTRATION, tableOf } from "../support/mount-rows";
 import { healthyFacts, reporting } from "../tools/doctor/node/healthy-facts";
@@ -52,6 +53,7 @@ test("a session: the termination message names the flag", async () => {
 
 test("a session: the doctor in that container", () => {
   const { driver, target, ...healthy } = healthyFacts();
+  const reading = startReading<"directory">();
   const identity = { kind: "answered", value: { name: NAME, vendorVersion: "1", manifest: {} } } as const;
   const own = driver && { ...driver, identity };
   const [one] = reporting("refused", { refusal: REFUSAL }).registrations;
@@ -59,8 +61,11 @@ test("a session: the doctor in that container", () => {
   const report = reportOn({
     ...healthy,
     ...{ target: { ...target, kubeletRegistrationPath: CSI }, driver: own, kubeletPath: own?.socket },
+    allDrivers: reading.list(own ? [own] : []),
     hostPath: judgeByRows(CSI, CSI, MOUNTS),
-    registrations: one ? [{ ...one, info: { kind: "answered", value: plugin }, endpoint: own }] : [],
+    registrations: reading.list(
+      one ? [{ ...one, info: { kind: "answered", value: plugin } as const, endpoint: own }] : [],
+    ),
   });
   const text = renderTable(report, { width: 100, colors: false });
   // How many things are well depends on what can be seen.

@@ -7,6 +7,7 @@ import { print } from "../../runtime/print";
 import { createCommand } from "../command-line";
 import type { DriverRow } from "../doctor/findings/report";
 import { renderColumns } from "../doctor/findings/table";
+import { sayGaps, whyText } from "../doctor/node/judge/gaps";
 import { driversIn } from "../doctor/node/judge/rows";
 import { viewOf } from "../doctor/node/judge/view";
 import { type Facts, gatherFacts } from "../doctor/node/read/gather";
@@ -63,19 +64,20 @@ export const runStatus = createCommand(
     }
     const { facts, rows, isHealthy } = seen;
     const unseen = await unseenRegistrations(facts);
-    const directory = facts.directory.path;
+    const directory = target.pluginRegistrationPath;
     const complain = (what: string) => process.stderr.write(`registrar status: ${what}\n`);
-    for (const { path, fileSystem } of facts.leftOut)
-      complain(`${path} is a mount of ${fileSystem} and was not inspected: its server may not answer`);
+    const gaps = [...sayGaps(facts, "directory"), ...sayGaps(facts, "sockets")];
     if (unseen !== undefined) complain(unseen);
-    else if (rows.length === 0 && !isJson)
+    else for (const { subject, text } of gaps) complain(`${subject} ${text}`);
+    if (rows.length === 0 && gaps.length === 0 && unseen === undefined && !isJson)
       complain(`no driver in ${directory} or ${join(dirname(directory), "plugins")}`);
     const isNothing = unseen !== undefined && rows.length === 0;
     const written = isJson
       ? print(toJson(isNothing ? { schema: SCHEMA, error: unseen } : rows))
       : print(tableOf(rows));
     if (written !== 0 || unseen !== undefined) return EXIT_UNSEEN;
-    return isHealthy ? 0 : 1;
+    if (rows.length > 0 && !isHealthy) return 1;
+    return gaps.some(({ isUnread }) => isUnread) ? EXIT_UNSEEN : isHealthy ? 0 : 1;
   },
 );
 
@@ -90,8 +92,11 @@ function tableOf(rows: readonly DriverRow[]): string {
 export async function unseenRegistrations({ target, directory }: Facts): Promise<string | undefined> {
   const hostProblem = await hostRootProblem(target);
   if (hostProblem !== undefined) return hostProblem;
-  if (directory.kind === "directory") return undefined;
-  if (directory.kind === "not-a-directory")
-    return `${directory.path} is ${directory.fileType}, not a directory`;
-  return `cannot read ${directory.path}: ${directory.kind === "missing" ? "ENOENT" : directory.errno}`;
+  if (directory.kind === "unread") {
+    const { subject, why } = directory.gap;
+    return `cannot read ${subject}: ${whyText(why)}`;
+  }
+  const { path, kind, fileType } = directory.value;
+  if (kind === "directory") return undefined;
+  return kind === "missing" ? `cannot read ${path}: ENOENT` : `${path} is ${fileType}, not a directory`;
 }

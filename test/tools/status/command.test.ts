@@ -114,7 +114,8 @@ test("a look sees the processes of its test, and none of the machine's", async (
 });
 
 test("a directory that may not be read is no directory without drivers", async () => {
-  const outOfReach = { kind: "out-of-reach", path: "/registration", errno: "EPERM" } as const;
-  const unseen = await unseenRegistrations(healthyFacts({ directory: outOfReach }));
+  const outOfReach = { kind: "errno", errno: "EPERM" } as const;
+  const gaps = [{ part: "directory", subject: "/registration", why: outOfReach }] as const;
+  const unseen = await unseenRegistrations(healthyFacts({ gaps }));
   expect(unseen).toBe("cannot read /registration: EPERM");
 });

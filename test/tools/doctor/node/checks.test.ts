@@ -3,17 +3,27 @@ import { kubeletDirectoryOf } from "../../../../src/tools/doctor/findings/regist
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import type { SocketFacts } from "../../../../src/tools/doctor/node/read/facts";
 import { WHOLE } from "./doctor-node";
-import { type Changes, healthyFacts, placeAt, reporting, sayings } from "./healthy-facts";
+import {
+  type Changes,
+  healthyFacts,
+  healthyRegistrations,
+  placeAt,
+  reporting,
+  sayings,
+} from "./healthy-facts";
 
 type Case = readonly [check: string, status: Status, text: RegExp, changes: Changes];
 
-const DEEP = `/${"d".repeat(100)}`;
 const CSI = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 const REGISTRY = "/var/lib/kubelet/plugins_registry";
 const healthy = healthyFacts();
 
 const FILE: DirectoryFacts = { kind: "not-a-directory", path: "/r", fileType: "a file" };
-const OUT_OF_REACH: DirectoryFacts = { kind: "out-of-reach", path: "/r", errno: "EACCES" };
+const OUT_OF_REACH = {
+  part: "directory",
+  subject: "/registration",
+  why: { kind: "errno", errno: "EACCES" },
+} as const;
 const WRONG = { kind: "wrong", problem: "on the host it is /h", fix: "write it" } as const;
 
 const place = (...where: Parameters<typeof placeAt>) => ({ folder: { place: placeAt(...where) } });
@@ -37,15 +47,11 @@ const uncalled = (state: string): Changes => ({
   ...reporting(state),
   ...place("/srv/kubelet/plugins_registry"),
 });
-const OTHER_USER = {
-  folder: { unwritable: "EACCES", place: placeAt("/k", "ext4", false) },
-  host: { uid: 1000 },
-};
 /** The registration directory, mounted by itself or with what is beside it. */
 const mounted = (isMountPoint: boolean): Changes => ({
   folder: { path: REGISTRY, place: placeAt(REGISTRY, "ext4", isMountPoint) },
 });
-const answering = healthy.registrations.map((one) => ({ ...one, endpoint: healthy.driver }));
+const answering = healthyRegistrations().map((one) => ({ ...one, endpoint: healthy.driver }));
 const MISPLACED = { hostPath: WRONG, registrations: answering };
 const MISSING = { kind: "missing", path: REGISTRY } as const;
 const NOWHERE = {
@@ -64,7 +70,7 @@ const UNLIMITED = healthy.driver && {
 
 test.each<Case>([
   ["registration-directory", "ok", /is a directory \(mode 0750, owner 0:0\)/, {}],
-  ["registration-directory", "unknown", /cannot be read: EAC/, { directory: OUT_OF_REACH }],
+  ["registration-directory", "unknown", /cannot be read: EAC/, { gaps: [OUT_OF_REACH] }],
   ["registration-directory", "problem", /registry is not there; fix: mount/, { directory: MISSING }],
   ["registration-directory", "problem", /^\/r is a file, not a directory/, { directory: FILE }],
   [
@@ -74,10 +80,6 @@ test.each<Case>([
     { directory: MISSING, ...NOWHERE },
   ],
 
-  ["directory-writable", "ok", /is writable by user 0/, {}],
-  ["directory-writable", "problem", /by user 65534: EACCES \(mode 0750/, unwritable("EACCES", 65534)],
-  ["directory-writable", "unknown", /is not writable by user 1000/, OTHER_USER],
-  ["directory-writable", "problem", /EPERM/, { folder: { unwritable: "EPERM", place: undefined } }],
   ["directory-writable", "problem", /mounted read-only/, unwritable("EROFS")],
 
   ["directory-kubelets", "ok", /at a usual path .* \(\/var\/lib\/kubelet\/plugins_registry on its/, {}],
@@ -101,15 +103,7 @@ test.each<Case>([
   ["directory-kubelets", "problem", /emptyDir/, place("/pods/1/volumes/kubernetes.io~empty-dir/reg")],
   ["directory-kubelets", "unknown", /mounts cannot be read/, { folder: { place: undefined } }],
 
-  ["socket-path", "ok", /x\.csi-reg\.sock is short enough/, {}],
-  ["socket-path", "problem", /has 1\d\d bytes/, kubeletPath(`${DEEP}/plugins/x.csi/csi.sock`)],
-  ["socket-path", "problem", /has 1\d\d bytes/, { folder: { path: DEEP } }],
-  ["socket-path", "ok", /short enough/, place(`${DEEP}/var/lib/kubelet/plugins_registry`)],
-
-  ["kubelet", "unknown", /cannot be seen from here/, {}],
-  ["kubelet", "ok", /runs/, kubeletSocket({ kind: "accepting" })],
   ["kubelet", "problem", /not seem to run/, kubeletSocket({ kind: "not-accepting", errno: "ECONNREFUSED" })],
-  ["kubelet", "unknown", /cannot be seen/, kubeletSocket({ kind: "not-accepting", errno: "EACCES" })],
 
   ["kubelet-path", "unknown", /cannot be seen from here/, {}],
   // What the container has at this path may not be what the host has there.

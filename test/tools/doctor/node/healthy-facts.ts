@@ -1,7 +1,17 @@
 import type { RegistrationReport } from "../../../../src/registrar/registration/self-report";
 import type { Report } from "../../../../src/tools/doctor/findings/report";
+import { seen, startReading } from "../../../../src/tools/doctor/findings/seen";
+import type { DeadSocket } from "../../../../src/tools/doctor/node/judge/view";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
-import type { Facts } from "../../../../src/tools/doctor/node/read/gather";
+import {
+  gapOf,
+  isUnread,
+  type NodeGap,
+  type NodePart,
+  type SeenDriver,
+} from "../../../../src/tools/doctor/node/read/facts";
+import type { Facts, RegistrationFacts } from "../../../../src/tools/doctor/node/read/gather";
+import type { RunningKubelet, RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
 
 type Folder = Extract<DirectoryFacts, { readonly kind: "directory" }>;
@@ -14,61 +24,105 @@ export function placeAt(path: string, fileSystem = "ext4", isMountPoint = true) 
   return { path, fileSystem, isMountPoint, ...mount };
 }
 
-export interface Changes extends Partial<Omit<Facts, "host">> {
+type Lists = Pick<Facts, "allDrivers" | "deadSockets" | "registrations" | "processes">;
+
+/** What is to be seen otherwise, its lists without what they know of themselves. */
+export interface Changes extends Partial<Omit<Facts, "host" | "directory" | "gaps" | keyof Lists>> {
   /** Of the registration directory. */
   readonly folder?: Partial<Folder>;
+  readonly directory?: DirectoryFacts;
   readonly host?: Partial<Facts["host"]>;
+  readonly found?: readonly SeenDriver[];
+  readonly deadSockets?: readonly DeadSocket[];
+  readonly registrations?: readonly RegistrationFacts[];
+  readonly registrars?: readonly RunningRegistrar[];
+  readonly kubelets?: readonly RunningKubelet[];
+  /** What could not be read: the lists of the part do not have all. */
+  readonly gaps?: readonly NodeGap[];
 }
 
 /** What is seen in the pod of a driver that is well, by a registrar that does not tell. */
-export function healthyFacts({ folder, host, ...facts }: Changes = {}): Facts {
+export function healthyFacts(changes: Changes = {}): Facts {
+  const {
+    folder,
+    host,
+    directory,
+    gaps = [],
+    registrations,
+    found,
+    deadSockets,
+    registrars,
+    kubelets,
+    ...facts
+  } = changes;
   const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
   const missing = { kind: "missing", path: endpoint, isDirectoryInSight: false } as const;
   const ownership = { mode: 0o755, uid: 0, gid: 0 };
   const identity = { kind: "answered", value: { name: "x.csi", vendorVersion: "1", manifest: {} } } as const;
-  const plugin = { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"] };
+  const nodeInfo = { nodeId: "n1", maxVolumesPerNode: 0, accessibleTopology: null };
+  const own: SeenDriver = {
+    socket: { kind: "accepting", path: CSI, ownership, inode: "1:2" },
+    identity,
+    nodeInfo: { kind: "answered", value: nodeInfo },
+  };
+  const driver = "driver" in changes ? changes.driver : own;
+  const reading = startReading<NodePart>();
+  const published = registrations ?? healthyRegistrations();
+  const lacking = (part: NodePart) => gaps.filter((gap) => gap.part === part);
+  const [unread] = lacking("directory").filter(({ subject }) => subject === DIRECTORY);
+  const there: Folder = {
+    kind: "directory",
+    path: DIRECTORY,
+    ownership: { mode: 0o750, uid: 0, gid: 0 },
+    unwritable: undefined,
+    place: placeAt("/var/lib/kubelet/plugins_registry"),
+    kubeletSocket: { kind: "missing", path: "/device-plugins/kubelet.sock", isDirectoryInSight: false },
+    ...folder,
+  };
   return {
     target: { csiSocketPath: CSI, kubeletRegistrationPath: endpoint, pluginRegistrationPath: DIRECTORY },
-    driver: {
-      socket: { kind: "accepting", path: CSI, ownership, inode: "1:2" },
-      identity,
-      nodeInfo: { kind: "answered", value: { nodeId: "n1", maxVolumesPerNode: 0, accessibleTopology: null } },
-    },
+    driver,
     hostPath: { kind: "unknown" },
-    found: [],
-    deadSockets: [],
+    allDrivers: reading.list([...(driver ? [driver] : []), ...(found ?? [])], lacking("sockets")),
+    deadSockets: reading.list(deadSockets ?? [], lacking("sockets")),
     socketsOnHost: new Map(),
-    leftOut: [],
-    unreadPaths: [],
-    processes: { registrars: [], kubelets: [], unread: [] },
-    kubeletPath: missing,
-    directory: {
-      kind: "directory",
-      path: DIRECTORY,
-      ownership: { mode: 0o750, uid: 0, gid: 0 },
-      unwritable: undefined,
-      place: placeAt("/var/lib/kubelet/plugins_registry"),
-      kubeletSocket: { kind: "missing", path: "/device-plugins/kubelet.sock", isDirectoryInSight: false },
-      ...folder,
+    processes: {
+      registrars: reading.list(registrars ?? [], lacking("processes")),
+      kubelets: reading.list(kubelets ?? [], lacking("processes")),
     },
-    registrations: [
-      {
-        socket: { kind: "accepting", path: `${DIRECTORY}/x.csi-reg.sock`, ownership, inode: "1:3" },
-        info: { kind: "answered", value: plugin },
-        report: undefined,
-        endpoint: { socket: missing, identity: undefined },
-      },
-    ],
+    kubeletPath: missing,
+    directory: unread ? reading.unread(unread) : seen<DirectoryFacts>(directory ?? there),
+    registrations: reading.list(published, [
+      ...lacking("directory"),
+      ...published.flatMap(({ socket }) => (isUnread(socket) ? gapOf(socket, "directory") : [])),
+    ]),
     host: { uid: 0, otherDirectories: [], ...host },
+    gaps: reading.gaps(),
     ...facts,
   };
+}
+
+/** The registration of the driver, by a registrar that does not tell. */
+export function healthyRegistrations(): readonly RegistrationFacts[] {
+  const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
+  const missing = { kind: "missing", path: endpoint, isDirectoryInSight: false } as const;
+  const ownership = { mode: 0o755, uid: 0, gid: 0 };
+  const plugin = { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"] };
+  return [
+    {
+      socket: { kind: "accepting", path: `${DIRECTORY}/x.csi-reg.sock`, ownership, inode: "1:3" },
+      info: { kind: "answered", value: plugin },
+      report: undefined,
+      endpoint: { socket: missing, identity: undefined },
+    },
+  ];
 }
 
 export const reporting = (
   state: string,
   report: Partial<RegistrationReport> = {},
-): Pick<Facts, "registrations"> => ({
-  registrations: healthyFacts().registrations.map((one) => ({
+): { readonly registrations: readonly RegistrationFacts[] } => ({
+  registrations: healthyRegistrations().map((one) => ({
     ...one,
     report: { state, since: 0, hasKubeletCalled: false, standbys: 0, ...report },
   })),

@@ -1,8 +1,14 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { startReading } from "../../../../src/tools/doctor/findings/seen";
 import { lookAtDirectory, otherDirectories } from "../../../../src/tools/doctor/node/read/directory";
 import { eachTest } from "../../../support/each-test";
 import { startForeignSocket } from "../../../support/foreign-socket";
 import { createTempFolder } from "../../../support/temp-folder";
+
+const look = async (path: string, procfs: string) => {
+  const directory = await lookAtDirectory(path, procfs, startReading());
+  return directory.kind === "seen" ? directory.value : directory.gap;
+};
 
 const folder = eachTest(createTempFolder);
 
@@ -13,22 +19,22 @@ test("the directory's place is that of what a symbolic link leads to", async () 
   writeFileSync(folder.at("proc/self/mountinfo"), mountinfo);
   mkdirSync(folder.at("kubelet"));
   symlinkSync("kubelet", folder.at("link"));
-  const facts = await lookAtDirectory(folder.at("link"), procfs);
+  const facts = await look(folder.at("link"), procfs);
   expect(facts).toMatchObject({ kind: "directory", place: { path: "/kubelet" } });
-  const unseen = await lookAtDirectory(folder.at("link"), folder.at("none"));
+  const unseen = await look(folder.at("link"), folder.at("none"));
   expect(unseen).toMatchObject({ kind: "directory", place: undefined });
 });
 
 test("a directory that is missing, and a file in its place; other directories are those that exist", async () => {
   writeFileSync(folder.at("file"), "");
-  expect(await lookAtDirectory(folder.at("none"), "/proc")).toMatchObject({ kind: "missing" });
-  expect(await lookAtDirectory(folder.at("file"), "/proc")).toMatchObject({ fileType: "a file" });
+  expect(await look(folder.at("none"), "/proc")).toMatchObject({ kind: "missing" });
+  expect(await look(folder.at("file"), "/proc")).toMatchObject({ fileType: "a file" });
   expect(await otherDirectories("/x", [folder.path, folder.at("none"), "/x"])).toEqual([folder.path]);
 });
 
 test("kubelet's device plugin socket is looked for beside the directory", async () => {
   for (const name of ["plugins_registry", "device-plugins"]) mkdirSync(folder.at(name));
   await using _kubelet = await startForeignSocket(folder.at("device-plugins", "kubelet.sock"));
-  const facts = await lookAtDirectory(folder.at("plugins_registry"), "/proc");
+  const facts = await look(folder.at("plugins_registry"), "/proc");
   expect(facts).toMatchObject({ kubeletSocket: { kind: "accepting" } });
 });

@@ -65,14 +65,17 @@ test("what is left of a driver that is denied, or beside a socket that is answer
   expect(drivers).toMatchObject([{ name: "x.csi", state: "unreported" }]);
 });
 
-const OUT_OF_REACH = { kind: "out-of-reach", path: "/registration", errno: "EACCES" } as const;
+const OUT_OF_REACH = { kind: "errno", errno: "EACCES" } as const;
 
 test("a registration directory that is out of reach: the state of a driver is unknown", () => {
   // What the container does not show is no trouble.
   expect(driversIn(viewOf(healthyFacts()))).toMatchObject([
     { name: "x.csi", state: "unreported", reason: null },
   ]);
-  const facts = healthyFacts({ directory: OUT_OF_REACH, registrations: [] });
+  const facts = healthyFacts({
+    gaps: [{ part: "directory", subject: "/registration", why: OUT_OF_REACH }],
+    registrations: [],
+  });
   expect(driversIn(viewOf(facts))).toMatchObject([
     { name: "x.csi", state: "unknown", reason: "/registration cannot be read: EACCES" },
   ]);

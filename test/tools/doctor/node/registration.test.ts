@@ -92,27 +92,41 @@ test("sockets of others: alive, dead, in a subfolder; hidden ones do not count",
 });
 
 test.each([
-  ["EACCES", 0, "unknown", "unknown", "see what denies it to root: the right to trace"],
-  ["EPERM", 1000, "unknown", "unknown", "run registrar doctor as root$"],
-  ["EACCES", 1000, "unknown", "unknown", "run registrar doctor as root$"],
-  ["ETIMEDOUT", 0, "unknown", "unknown", "see what is mounted there"],
-  ["ELOOP", 0, "problem", "warning", "correct the symbolic links"],
-  ["EIO", 1000, "unknown", "unknown", ".*: dmesg$"],
+  ["EACCES", 0, "see what denies it to root: the right to trace"],
+  ["EPERM", 1000, "run registrar doctor as root$"],
+  ["ETIMEDOUT", 0, "see what is mounted there"],
+  ["EIO", 1000, ".*: dmesg$"],
 ])(
-  "a socket that cannot be inspected, %s, by user %d: %s, another's: %s",
-  (errno, uid, ofDriver, ofOther, fix) => {
-    const registrations = ["x.csi", "y.csi"].map((name) => ({
-      socket: { kind: "out-of-reach" as const, path: `/registration/${name}-reg.sock`, errno },
-      ...{ info: undefined, report: undefined, endpoint: undefined },
-    }));
+  "registration sockets that cannot be read, %s, by user %d: each is told once, and no more",
+  (errno, uid, fix) => {
+    const registrations = socketsWith(errno);
     const facts = { registrations, host: { uid } };
-    const said = (status: string, name: string) => [
-      expect.stringMatching(`^${status}: \\S+/${name}-reg.sock cannot be inspected: ${errno}.*; fix: ${fix}`),
-    ];
-    expect(sayings("registration", facts)).toEqual(said(ofDriver, "x.csi"));
-    expect(sayings("other-registrations", facts)).toEqual(said(ofOther, "y.csi"));
+    expect(sayings("registration-directory", facts).slice(1)).toEqual(
+      ["x", "y"].map((name) =>
+        expect.stringMatching(`^unknown: \\S+/${name}.csi-reg.sock cannot be read: ${errno}; fix: ${fix}`),
+      ),
+    );
+    expect(sayings("registration", facts)).toEqual([]);
+    expect(sayings("other-registrations", facts)).toEqual([]);
   },
 );
+
+const socketsWith = (errno: string) =>
+  ["x.csi", "y.csi"].map((name) => ({
+    socket: { kind: "out-of-reach" as const, path: `/registration/${name}-reg.sock`, errno },
+    ...{ info: undefined, report: undefined, endpoint: undefined },
+  }));
+
+test("an errno that says what is there is a problem", () => {
+  const facts = { registrations: socketsWith("ELOOP") };
+  const looped = (status: string, name: string) => [
+    expect.stringMatching(
+      `^${status}: .*${name}-reg.sock cannot be inspected: ELOOP; fix: correct the symbolic`,
+    ),
+  ];
+  expect(sayings("registration", facts)).toEqual(looped("problem", "x.csi"));
+  expect(sayings("other-registrations", facts)).toEqual(looped("warning", "y.csi"));
+});
 
 test("a registration socket that gets another name during the visit", async () => {
   await node.plugin(".moved", { endpoint: node.csiAddress });
@@ -123,7 +137,7 @@ test("a registration socket that gets another name during the visit", async () =
     connection.destroy();
   });
   const { findings, facts } = await node.look();
-  expect(facts.registrations.map(({ socket }) => socket.path)).toEqual([after]);
+  expect([...facts.registrations.each(({ socket }) => socket.path)]).toEqual([after]);
   expect(findings.filter(({ status }) => /problem|warning/.test(status))).toEqual([]);
 });
 

@@ -74,7 +74,14 @@ async function makeSick(node: DoctorNode) {
   await node.plugin("lost-reg.sock", { name: "lost.csi", endpoint: node.at("nowhere.sock") });
 }
 
-test.each([makeHealthy, makeSick])(
+/** A driver that is registered in a directory below. */
+async function makeNested(node: DoctorNode) {
+  const csiAddress = await node.driverUnder("y.csi");
+  fs.mkdirSync(join(node.directory, "below"));
+  await node.plugin("below/y.csi-reg.sock", { name: "y.csi", endpoint: csiAddress });
+}
+
+test.each([makeHealthy, makeSick, makeNested])(
   "each read that fails takes findings away, and adds none: %p",
   async (make) => {
     await using node = await createDoctorNode();

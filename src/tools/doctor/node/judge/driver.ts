@@ -96,8 +96,8 @@ function driverCheck(
   name: string,
   judge: (driver: Driver, subject: string, view: View) => Verdicts,
 ) {
-  return check(code, name, (view: View) =>
-    view.drivers.map((driver): Verdicts => {
+  return check(code, name, (view: View) => [
+    ...view.drivers.each((driver): Verdicts => {
       if (driver.isNamed) return judge(driver, DRIVER, view);
       const { socket, isNode, unwanted } = driver;
       // CSI020 judges a socket that accepts no connection.
@@ -108,7 +108,7 @@ function driverCheck(
       const bad = verdicts.filter(({ status }) => status === "problem" || status === "warning");
       return bad.map((verdict) => ({ ...verdict, status: "warning" }));
     }),
-  );
+  ]);
 }
 
 const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, socket }, subject) => {

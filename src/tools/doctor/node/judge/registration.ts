@@ -18,16 +18,22 @@ import {
   SEE_REGISTRAR,
   socketText,
 } from "./sockets";
-import { type Answering, isInSight, type Published, pathFix, type View } from "./view";
+import { type Answering, type Folder, isInSight, type Published, pathFix, type View } from "./view";
 
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
 const kubeletStateCheck = check("CSI015", "registration", (view: View) => {
-  const { directory, registrations, isWhole, targetName } = view;
-  if (directory.kind !== "directory") return undefined;
-  const { path } = directory;
+  const { folder, registrations } = view;
+  if (folder === undefined) return undefined;
   const theirs = registrations.filter((one) => one.isAskedFor);
-  if (theirs.length > 0) return theirs.map((one) => judgeRegistration(one, view));
+  return [
+    ...theirs.each((one) => judgeRegistration(one, view)),
+    theirs.contains(() => true).ifNo(() => judgeUnpublished(folder, view)),
+  ];
+});
+
+function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
+  const { isWhole, targetName } = view;
   if (isWhole)
     return (driversIn(view).length === 0 ? unread : unknown)(
       path,
@@ -41,10 +47,15 @@ const kubeletStateCheck = check("CSI015", "registration", (view: View) => {
   if (targetName === undefined) return undefined;
   const fix = "see whether its registrar runs, and whether its --plugin-registration-path leads here";
   return problem(targetName, `has no registration socket in ${path}`, fix);
-});
+}
 
-function judgeRegistration({ path, plugin, trouble, report, socket }: Published, view: View): Verdict {
-  if (plugin === undefined) return (isUnread(socket) ? unread : problem)(path, trouble.text, trouble.fix);
+function judgeRegistration(
+  { path, plugin, trouble, report, socket }: Published,
+  view: View,
+): Verdict | undefined {
+  // Then CSI008 says why.
+  if (isUnread(socket)) return undefined;
+  if (plugin === undefined) return problem(path, trouble.text, trouble.fix);
   const { name } = plugin;
   if (report === undefined) {
     const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
@@ -63,7 +74,7 @@ function judgeRegistration({ path, plugin, trouble, report, socket }: Published,
     const text = `is not registered yet: its registrar is ${[state, reason].filter(Boolean).join(": ")}`;
     return warning(name, text, `look again in a while, and ${SEE_REGISTRAR}`);
   }
-  const { place, kubeletSocket } = view.directory.kind === "directory" ? view.directory : {};
+  const { place, kubeletSocket } = view.folder ?? {};
   const isDown = kubeletSocket?.kind === "not-accepting";
   const kind = place?.fileSystem === "overlay" ? "not-kubelets" : isDown ? "kubelet-down" : undefined;
   const text = `is published on ${path}, but ${reason ?? "kubelet does not call"}`;
@@ -88,29 +99,29 @@ function causeOfRefusal(name: string, refusal: string, { driver, hostPath }: Vie
   return hostPath.kind === "wrong" ? { kind: "host-path" } : driver && downCause(driver.socket);
 }
 
-const otherRegistrations = check("CSI019", "other-registrations", (view: View) =>
-  view.registrations.map(({ isAskedFor, plugin, trouble, path, socket }) => {
-    if (isAskedFor || plugin !== undefined) return undefined;
+const otherRegistrations = check("CSI019", "other-registrations", (view: View) => [
+  ...view.registrations.each(({ isAskedFor, plugin, trouble, path, socket }) => {
+    if (isAskedFor || plugin !== undefined || isUnread(socket)) return undefined;
     const { text, fix } = trouble;
-    if (isUnread(socket)) return unknown(path, text, fix);
-    return view.isWhole && view.isDeserted
-      ? problem(path, `${text}; this node has no other driver`, fix)
-      : warning(path, text, fix);
+    const say = () => warning(path, text, fix);
+    const alone = () => problem(path, `${text}; this node has no other driver`, fix);
+    return view.isDeserted.and(view.isWhole)({ yes: alone, no: say, unknown: say });
   }),
-);
+]);
 
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
 
-const registrationEndpoint = check("CSI016", "registration-endpoint", (view: View) =>
-  view.answering.map((one) => judgeEndpoint(one, view)),
-);
+const registrationEndpoint = check("CSI016", "registration-endpoint", (view: View) => [
+  ...view.answering.each((one) => judgeEndpoint(one, view)),
+]);
 
 function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: View): Verdict | undefined {
   const { target, isWhole, hostPath, drivers, socketsOnHost } = view;
   const { name } = plugin;
   const own = drivers.filter((driver) => driver.name === name);
-  const inode = own.length === 1 ? own[0]?.socket.inode : undefined;
+  const count = own.count();
+  const inode = count.kind === "seen" && count.value === 1 ? own.known(() => true)?.socket.inode : undefined;
   const fixPath = pathFix(inode, view, CORRECT_PATH);
   const told = target.kubeletRegistrationPath;
   const bad = isAskedFor ? problem : warning;
@@ -143,7 +154,12 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
 }
 
 const registrationDuplicates = check("CSI018", "registration-duplicates", ({ answering }: View) =>
-  [...grouped(answering, ({ plugin }) => plugin.name)].map(([name, ones]) => {
+  [
+    ...grouped(
+      answering.each((one) => one),
+      ({ plugin }) => plugin.name,
+    ),
+  ].map(([name, ones]) => {
     const isAskedFor = ones.some((one) => one.isAskedFor);
     const [{ plugin, path, report }] = ones;
     const cause = duplicatesCause(plugin.endpoint);
@@ -153,7 +169,8 @@ const registrationDuplicates = check("CSI018", "registration-duplicates", ({ ans
     if (ones.length > 1) return (isAskedFor ? problem : warning)(name, living, LEAVE_ONE, cause);
     const more = `has ${counted(standbys, "more registrar")} on standby for the one on ${path}`;
     if (standbys > 0) return warning(name, more, LEAVE_ONE, cause);
-    return isAskedFor ? ok(name, "has one living registration socket") : undefined;
+    const isOne = isAskedFor && answering.count().kind === "seen";
+    return isOne ? ok(name, "has one living registration socket") : undefined;
   }),
 );
 

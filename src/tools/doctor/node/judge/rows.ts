@@ -2,6 +2,7 @@ import { attempt } from "../../../../base/errors";
 import type { DriverRow } from "../../findings/report";
 import { isUnread } from "../read/facts";
 import type { RunningRegistrar } from "../read/processes";
+import { whyText } from "./gaps";
 import { failureText, silenceOf, socketText } from "./sockets";
 import { type Answering, type Driver, isInSight, isOf, type View } from "./view";
 
@@ -15,33 +16,45 @@ const rowOf = (state: string, reason: string | null, known: Partial<DriverRow> =
  * that waits for it.
  */
 export function driversIn(view: View): readonly DriverRow[] {
-  const unregistered = view.drivers.filter(
-    ({ isNode, isRegistered, isUnclear }) => (isNode && !isRegistered) || isUnclear,
-  );
-  const published = view.answering.map((one) => publishedRow(one, view));
+  const published = [...view.answering.each((one) => publishedRow(one, view))];
+  const drivers = [...view.drivers.each(unpublishedRow)];
   // Registration sockets on which no registrar answers.
-  const silent = view.registrations.flatMap(({ path, name, trouble, socket }) => {
-    const isPublished = published.some((row) => row.name === name);
-    if (trouble === undefined || name === undefined || isPublished || socket.kind === "not-a-socket")
-      return [];
-    const csiSocket = unregistered.find((driver) => driver.name === name)?.socket.path ?? null;
-    return [rowOf(trouble.state, `${path} ${trouble.text}`, { name, csiSocket, registrationSocket: path })];
-  });
-  const others = unregistered.filter((driver) => !silent.some(({ name }) => name === driver.name));
-  const unpublished = others.map((driver) => {
-    const [state, reason] = unpublishedState(driver, view);
-    return rowOf(state, reason, { name: driver.name ?? null, csiSocket: driver.socket.path });
-  });
-  const waiting = view.waiting
-    .filter(({ socket }) => !others.some((driver) => driver.socket.path === socket.path))
-    .map((one) => rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint }));
-  const misplaced =
+  const silent = [
+    ...view.registrations.each(({ path, name, trouble, socket }) => {
+      const isPublished = published.some((row) => row.name === name);
+      if (trouble === undefined || name === undefined || isPublished || socket.kind === "not-a-socket")
+        return undefined;
+      const csiSocket = drivers.find((row) => row.name === name)?.csiSocket ?? null;
+      return rowOf(trouble.state, `${path} ${trouble.text}`, { name, csiSocket, registrationSocket: path });
+    }),
+  ];
+  const others = drivers.filter((row) => !silent.some(({ name }) => name === row.name));
+  const waiting = view.waiting.each((one) =>
+    others.some((row) => row.csiSocket === one.socket.path)
+      ? undefined
+      : rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint }),
+  );
+  const misplaced = view.misplaced.each((one) =>
     view.watched === undefined
-      ? []
-      : view.misplaced.map((one) =>
-          rowOf("unpublished", `its registrar ${misplacedText(one, view)}`, { csiSocket: one.endpoint }),
-        );
-  return [...published, ...silent, ...unpublished, ...waiting, ...misplaced];
+      ? undefined
+      : rowOf("unpublished", `its registrar ${misplacedText(one, view)}`, { csiSocket: one.endpoint }),
+  );
+  return [...published, ...silent, ...others, ...waiting, ...misplaced];
+}
+
+/** The row of a driver that has no registration socket, or of which that is not known. */
+function unpublishedRow(driver: Driver): DriverRow | undefined {
+  const { name = null, socket, isRegistered, isUnclear } = driver;
+  const known = { name, csiSocket: socket.path };
+  const isMeant = isUnclear.or(driver.isNode);
+  return isMeant.ifNo(() => true)
+    ? undefined
+    : isRegistered({
+        yes: () => undefined,
+        no: () => rowOf(...unpublishedState(driver), known),
+        unknown: ([gap]) =>
+          rowOf("unknown", gap ? `${gap.subject} cannot be read: ${whyText(gap.why)}` : null, known),
+      });
 }
 
 function publishedRow(one: Answering, view: View): DriverRow {
@@ -65,22 +78,22 @@ export const NO_NODE_SERVICE =
 
 /** What is wrong with a published driver itself, as far as its socket is seen from here. */
 function driverTrouble(one: Answering, view: View): string | undefined {
-  const places = [one.endpoint ?? [], view.drivers.filter((driver) => isOf(one, driver, view))].flat();
-  const there = places.find(({ socket }) => {
-    const isHidden = socket.kind === "missing" && !socket.isDirectoryInSight && !isInSight(socket.path, view);
-    return !isHidden && !isUnread(socket);
-  });
+  const isThere = ({ socket }: Pick<Driver, "socket">) =>
+    !isUnread(socket) &&
+    (socket.kind !== "missing" || socket.isDirectoryInSight || isInSight(socket.path, view));
+  const { endpoint } = one;
+  const there =
+    endpoint && isThere(endpoint)
+      ? endpoint
+      : view.drivers.known((driver) => isThere(driver) && isOf(one, driver, view));
   return there && silenceOf(there);
 }
 
 /** Why a driver that was found has no registration socket, as far as the driver itself shows. */
-function unpublishedState(driver: Driver, view: View): readonly [state: string, reason: string] {
-  const { unwanted, nodeInfo, twin, isUnclear } = driver;
-  const { directory } = view;
+function unpublishedState(driver: Driver): readonly [state: string, reason: string] {
+  const { unwanted, nodeInfo, twin } = driver;
   if (unwanted !== undefined) return ["not-wanted", unwanted];
-  if (directory.kind === "out-of-reach")
-    return ["unknown", `${directory.path} cannot be read: ${directory.errno}`];
-  if (isUnclear) return ["unknown", NO_NODE_SERVICE];
+  if (driver.isUnclear.ifYes(() => true)) return ["unknown", NO_NODE_SERVICE];
   const silence = silenceOf(driver);
   if (silence !== undefined) return ["unpublished", silence];
   if (nodeInfo?.kind === "failed")

@@ -1,7 +1,7 @@
 import type { Cause } from "../../findings/causes";
 import { tooLong } from "../../findings/words";
 import { isDead, isStuck, type Ownership, type SeenDriver, type SocketFacts } from "../read/facts";
-import type { Facts } from "../read/gather";
+import type { Facts, RegistrationFacts } from "../read/gather";
 
 // What is wrong with a socket, and the causes that findings share.
 
@@ -92,7 +92,7 @@ export function remedyFor(
 
 /** What is wrong with a registration socket that does not answer; `state` as in the table of drivers. */
 export function troubleOf(
-  { socket, info }: Pick<Facts["registrations"][number], "socket" | "info">,
+  { socket, info }: Pick<RegistrationFacts, "socket" | "info">,
   facts: Pick<Facts, "host">,
 ) {
   if (isDead(socket)) {

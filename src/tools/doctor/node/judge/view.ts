@@ -4,15 +4,20 @@ import { driverOfSocket } from "../../../../registrar/model/socket-name";
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
+import type { SeenList } from "../../findings/seen";
+import type { DirectoryFacts } from "../read/directory";
 import { answerIn, isDead, type SeenDriver } from "../read/facts";
 import type { Facts, RegistrationFacts } from "../read/gather";
 import { troubleOf } from "./sockets";
 
 /** What was seen, joined: which registration socket belongs to which driver. */
 export type View = ReturnType<typeof viewOf>;
-export type Driver = View["drivers"][number];
-export type Published = View["registrations"][number];
-export type Answering = View["answering"][number];
+export type Driver = ItemOf<View["drivers"]>;
+export type Published = ItemOf<View["registrations"]>;
+export type Answering = ItemOf<View["answering"]>;
+export type DeadSocket = ItemOf<View["deadSockets"]>;
+export type Folder = Extract<DirectoryFacts, { readonly kind: "directory" }>;
+type ItemOf<List> = List extends SeenList<infer Item> ? Item : never;
 
 type Joined = RegistrationFacts & { readonly plugin: PluginInfo | undefined };
 
@@ -20,17 +25,21 @@ export function viewOf(facts: Facts) {
   const { target, directory, driver, processes } = facts;
   const isWhole = target.csiSocketPath === undefined;
   const published = facts.registrations.map((one) => ({ ...one, plugin: answerIn(one.info) }));
-  const plugins = published.flatMap(({ plugin }) => plugin ?? []);
+  const plugins = published.flatMap(({ plugin }) => plugin);
   const drivers = driversOf(facts, published);
-  const said = plugins.find(({ endpoint }) => endpoint === target.kubeletRegistrationPath);
+  const said = plugins.known(({ endpoint }) => endpoint === target.kubeletRegistrationPath);
   const targetName = isWhole ? undefined : ((driver && nameTold(driver)) ?? said?.name);
   const registrations = published.map((one) => publishedOf(one, facts, drivers, plugins, targetName));
   const answering = registrations.flatMap((one) =>
     one.plugin?.type === "CSIPlugin" ? [{ ...one, plugin: one.plugin }] : [],
   );
   const registrars = processes.registrars.filter(({ registersIn }) => registersIn === "here");
+  const folder =
+    directory.kind === "seen" && directory.value.kind === "directory" ? directory.value : undefined;
   return {
     ...facts,
+    /** The registration directory, if it is one that could be read. */
+    folder,
     drivers,
     registrations,
     /** The registrations on which a CSI driver's registrar answers. */
@@ -41,44 +50,48 @@ export function viewOf(facts: Facts) {
     isWhole,
     /** Of a driver that the doctor was not called for: beside one that was named it is worth a warning. */
     bad: isWhole ? problem : warning,
-    /** Whether the node has no living driver and no registrar that answers, as far as that can be seen. */
-    isDeserted:
-      directory.kind === "directory" && !drivers.some(({ isNode }) => isNode) && answering.length === 0,
+    /** Whether the node has no living driver and no registrar that answers. */
+    isDeserted: drivers
+      .contains(({ isNode }) => isNode)
+      .or(answering.contains(() => true))
+      .not()
+      .and(folder !== undefined),
     /** The processes that register in this directory. */
     registrars,
-    waiting: registrars.filter(
-      ({ isNodeWide, endpoint, socket }) =>
-        !isNodeWide &&
-        !plugins.some((plugin) => plugin.endpoint === endpoint) &&
-        (socket.kind === "missing" || isDead(socket)),
+    waiting: registrars.filter(({ isNodeWide, endpoint, socket }) =>
+      plugins
+        .contains((plugin) => plugin.endpoint === endpoint)
+        .not()
+        .and(!isNodeWide && (socket.kind === "missing" || isDead(socket))),
     ),
-    /** Those whose directory no kubelet of this machine watches, as far as it is seen. */
+    /** Those whose directory no kubelet of this machine watches. */
     misplaced: processes.registrars.filter(({ registersIn }) => registersIn === "elsewhere"),
     /** The directory that kubelet watches, as the host has it; undefined where no kubelet is seen. */
-    watched: watchedBy(facts),
+    watched: watchedBy(facts, folder),
   };
 }
 
-function watchedBy({ directory, processes: { kubelets } }: Facts): string | undefined {
-  const [kubelet = kubelets[0]] = kubelets.filter(({ isHere }) => isHere);
-  const isSeen = directory.kind === "directory" && directory.kubeletSocket.kind === "accepting";
-  return kubelet?.directory ?? (isSeen ? directory.path : undefined);
+function watchedBy({ processes: { kubelets } }: Facts, folder: Folder | undefined): string | undefined {
+  const kubelet = kubelets.known(({ isHere }) => isHere) ?? kubelets.known(() => true);
+  return kubelet?.directory ?? (folder?.kubeletSocket.kind === "accepting" ? folder.path : undefined);
 }
 
-function driversOf(facts: Facts, published: readonly Joined[]) {
-  const { target, driver, found } = facts;
-  const endpoints = published.flatMap(({ endpoint }) => endpoint ?? []);
-  const seen = driver === undefined ? found : [driver, ...found];
-  return seen.map((one) => {
+function driversOf(facts: Facts, published: SeenList<Joined>) {
+  const { target, driver, allDrivers: all } = facts;
+  const endpoints = published.flatMap(({ endpoint }) => endpoint);
+  return all.map((one) => {
     const { socket } = one;
     const name = nameTold(one);
     const isHere = (other: Pick<SeenDriver, "socket">) => other.socket.inode === socket.inode;
-    const twin = [...seen.filter(isNodeDriver), ...endpoints].find(
-      (other) => nameTold(other) === name && !isHere(other),
-    );
-    const hasTwin = name !== undefined && !endpoints.some(isHere);
-    const isRegistered = published.some((registration) => isOf(registration, one, facts));
-    const mayBeUnwanted = name !== undefined && !isRegistered;
+    const isTwin = (other: Pick<SeenDriver, "socket" | "identity">) =>
+      nameTold(other) === name && !isHere(other);
+    const twin =
+      name === undefined
+        ? undefined
+        : endpoints
+            .contains(isHere)
+            .ifNo(() => all.filter(isNodeDriver).known(isTwin) ?? endpoints.known(isTwin));
+    const isRegistered = published.contains((other) => isOf(other, one, facts));
     return {
       ...one,
       name,
@@ -88,12 +101,16 @@ function driversOf(facts: Facts, published: readonly Joined[]) {
       isNode: isNodeDriver(one),
       isRegistered,
       /** Why the registrar's name lists exclude it, if it is not registered. */
-      unwanted: mayBeUnwanted ? whyUnwanted(name, socket.path, target.names) : undefined,
+      unwanted:
+        name === undefined
+          ? undefined
+          : isRegistered.ifNo(() => whyUnwanted(name, socket.path, target.names)),
       /** The socket of another driver with the same name, as found or as kubelet gets it. */
-      twin: hasTwin ? twin?.socket.path : undefined,
+      twin: twin?.socket.path,
       /** It serves CSI without a node service, and no other one with its name is seen: the node's part, or a controller. */
-      isUnclear:
-        one !== driver && name !== undefined && !isNodeDriver(one) && !isRegistered && twin === undefined,
+      isUnclear: isRegistered
+        .not()
+        .and(one !== driver && name !== undefined && !isNodeDriver(one) && twin === undefined),
     };
   });
 }
@@ -102,7 +119,7 @@ function publishedOf(
   { plugin, ...one }: Joined,
   facts: Facts,
   drivers: ReturnType<typeof driversOf>,
-  plugins: readonly PluginInfo[],
+  plugins: SeenList<PluginInfo>,
   targetName: string | undefined,
 ) {
   const { path } = one.socket;
@@ -110,11 +127,14 @@ function publishedOf(
   const answer = plugin ? { plugin, trouble: undefined } : { plugin, trouble: troubleOf(one, facts) };
   const { trouble } = answer;
   const name = plugin?.name ?? driverOfSocket(path);
-  const isAnswered = plugins.some((other) => other.name === name);
   const isDriverThere =
     trouble?.state === "hanging" ||
-    drivers.some((other) => other.name === name && other.isNode && other.unwanted === undefined);
-  const isLeft = trouble !== undefined && name !== undefined && isDriverThere && !isAnswered;
+    drivers.known((other) => other.name === name && other.isNode && other.unwanted === undefined) !==
+      undefined;
+  const isLeft =
+    trouble !== undefined && name !== undefined && isDriverThere
+      ? plugins.contains((other) => other.name === name).ifNo(() => true) === true
+      : false;
   const isOfAny = plugin ? plugin.type === "CSIPlugin" : isLeft;
   return {
     ...one,
@@ -156,14 +176,9 @@ export function isOf(
 }
 
 /** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */
-export function isInSight(path: string, { directory }: View): boolean {
-  const root = dirname(directory.path);
-  return (
-    directory.kind === "directory" &&
-    directory.place?.isMountPoint === false &&
-    root !== "/" &&
-    isWithin(path, root)
-  );
+export function isInSight(path: string, { folder }: View): boolean {
+  const root = dirname(folder?.path ?? "/");
+  return folder?.place?.isMountPoint === false && root !== "/" && isWithin(path, root);
 }
 
 /** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */

@@ -1,23 +1,36 @@
 import { constants } from "node:fs";
-import { access, realpath } from "node:fs/promises";
+import { access, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { callFileSystem } from "../../../../unix/file-calls";
 import { isDirectory } from "../../../../unix/files";
 import { mountPlaceOf, readMounts } from "../../../../unix/mounts";
-import type { Ownership } from "./facts";
-import { errnoIn, fileTypeOf, lookAtSocket, statsOrErrno } from "./files";
-import { listRegistrations } from "./registrations";
+import { type Reading, type Seen, seen, whyOf } from "../../findings/seen";
+import type { NodePart, Ownership } from "./facts";
+import { errnoIn, fileTypeOf, lookAtSocket } from "./files";
 
-export type DirectoryFacts = Awaited<ReturnType<typeof lookAtDirectory>>;
+export type DirectoryFacts = Awaited<ReturnType<typeof seeDirectory>>;
 
 /** Looks at the plugin registration directory. It asks the system for the right to write, and writes nothing. */
-export async function lookAtDirectory(path: string, procfs: string) {
-  const stats = await statsOrErrno(path);
-  if (stats === "ENOENT") return { kind: "missing", path } as const;
-  if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats } as const;
+export async function lookAtDirectory(
+  path: string,
+  procfs: string,
+  reading: Reading<NodePart>,
+): Promise<Seen<DirectoryFacts, NodePart>> {
+  try {
+    return seen(await seeDirectory(path, procfs));
+  } catch (error) {
+    return reading.unread({ part: "directory", subject: path, why: whyOf(error) });
+  }
+}
+
+async function seeDirectory(path: string, procfs: string) {
+  const stats = await callFileSystem(path, () => stat(path)).catch((error: unknown) => {
+    if (errnoIn(error) !== "ENOENT") throw error;
+  });
+  if (stats === undefined) return { kind: "missing", path } as const;
   if (!stats.isDirectory()) return { kind: "not-a-directory", path, fileType: fileTypeOf(stats) } as const;
-  const { errno } = await listRegistrations(path);
-  if (errno !== undefined) return { kind: "out-of-reach", path, errno } as const;
+  // Also of a directory that may be entered, and not be listed.
+  await callFileSystem(path, () => readdir(path));
   const rights = constants.W_OK | constants.X_OK;
   const real = await callFileSystem(path, () => realpath(path)).catch(() => path);
   return {

@@ -1,6 +1,11 @@
 import type { Stats } from "node:fs";
 import type { NodeInfo, PluginIdentity } from "../../../../grpc/protos";
 import type { NameLists } from "../../../../registrar/node-wide/name-lists";
+import type { Gap } from "../../findings/seen";
+
+/** What the doctor reads of a node: the registration directory, drivers' sockets, the processes. */
+export type NodePart = "directory" | "sockets" | "processes";
+export type NodeGap = Gap<NodePart>;
 
 /** Where to look; paths are absolute and as seen from here. */
 export interface Target {
@@ -73,6 +78,13 @@ const TELLING: ReadonlySet<string> = new Set(["ECONNREFUSED", "EAGAIN", "ELOOP",
 export const isUnread = ({ kind, errno }: Pick<SocketFacts, "kind" | "errno">): boolean =>
   errno !== undefined &&
   (kind === "out-of-reach" ? !TELLING.has(errno) : kind === "not-accepting" && CANNOT_DIAL.has(errno));
+
+/** A socket that could not be looked at. */
+export const gapOf = ({ path, errno = "" }: SocketFacts, part: NodePart): NodeGap => ({
+  part,
+  subject: path,
+  why: { kind: "errno", errno },
+});
 
 const CANNOT_DIAL: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EMFILE", "ENFILE"]);
 

@@ -7,13 +7,19 @@ import { isDirectory } from "../../../../unix/files";
 import { canHang } from "../../../../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { explainConnectError, tryConnect } from "../../../../unix/unix-socket";
-import type { SocketFacts } from "./facts";
+import { type Why, whyOf } from "../../findings/seen";
+import type { NodeGap, NodePart, SocketFacts } from "./facts";
 
 /** The file's stats, of a symbolic link those of its target; else the errno, ETIMEDOUT of a file system that hangs. */
 export const statsOrErrno = (path: string): Promise<Stats | string> =>
   callFileSystem(path, () => stat(path)).catch(errnoIn);
 
-export const errnoIn = (error: unknown): string => errnoOf(error) ?? "EIO";
+/** Throws an error that is not the system's: it is a fault of ours. */
+export function errnoIn(error: unknown): string {
+  const errno = errnoOf(error);
+  if (errno === undefined) throw error;
+  return errno;
+}
 
 export function fileTypeOf(stats: Stats): string {
   if (stats.isFile()) return "a file";
@@ -23,44 +29,45 @@ export function fileTypeOf(stats: Stats): string {
 
 export interface Walked {
   readonly paths: string[];
-  /** Mounts whose server may not answer. */
-  readonly leftOut: { readonly path: string; readonly fileSystem: string }[];
-  /** Directories below that cannot be listed, and why. */
-  readonly unread: { readonly path: string; readonly errno: string }[];
-  /** Why the directory itself cannot be listed. */
-  readonly errno?: string;
+  /** Directories that cannot be listed, the first one too, and mounts whose server may not answer. */
+  readonly gaps: NodeGap[];
+}
+
+interface WalkRules {
+  readonly part: NodePart;
+  readonly isWanted: (entry: Dirent) => boolean;
+  readonly mayEnter: (entry: Dirent) => boolean;
 }
 
 /** The wanted files below a directory. It follows no symbolic link, and leaves out mounts that can hang. */
 export async function walk(
   directory: string,
-  isWanted: (entry: Dirent) => boolean,
-  mayEnter: (entry: Dirent) => boolean,
+  rules: WalkRules,
   depth = Number.POSITIVE_INFINITY,
 ): Promise<Walked> {
-  const found: Walked = { paths: [], leftOut: [], unread: [] };
+  const found: Walked = { paths: [], gaps: [] };
   if (depth === 0) return found;
   const list = async () =>
     [await realpath(directory), await readdir(directory, { withFileTypes: true })] as const;
+  const gapAt = (subject: string, why: Why) => void found.gaps.push({ part: rules.part, subject, why });
   try {
     const [real, entries] = await callFileSystem(directory, list);
     for (const entry of entries) {
       const path = join(directory, entry.name);
       const mount = mountAt(join(real, entry.name));
-      if (mount?.isMountPoint && canHang(mount)) found.leftOut.push({ path, fileSystem: mount.fileSystem });
-      else if (isWanted(entry)) found.paths.push(path);
-      else if (entry.isDirectory() && mayEnter(entry)) {
-        const below = await walk(path, isWanted, mayEnter, depth - 1);
-        for (const key of ["paths", "leftOut", "unread"] as const)
-          found[key].push(...(below[key] as never[]));
-        if (below.errno !== undefined && below.errno !== "ENOENT")
-          found.unread.push({ path, errno: below.errno });
+      if (mount?.isMountPoint && canHang(mount)) gapAt(path, { kind: "mount", fileSystem: mount.fileSystem });
+      else if (rules.isWanted(entry)) found.paths.push(path);
+      else if (entry.isDirectory() && rules.mayEnter(entry)) {
+        const below = await walk(path, rules, depth - 1);
+        // One by one: a directory may have more entries than a call may have arguments.
+        for (const one of below.paths) found.paths.push(one);
+        for (const gap of below.gaps) found.gaps.push(gap);
       }
     }
-    return found;
   } catch (error) {
-    return { ...found, errno: errnoIn(error) };
+    if (errnoOf(error) !== "ENOENT") gapAt(directory, whyOf(error));
   }
+  return found;
 }
 
 /** Looks at a path where a unix socket belongs. By default it connects, says nothing and leaves. */

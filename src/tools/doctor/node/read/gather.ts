@@ -1,9 +1,20 @@
 import { basename, join } from "node:path";
 import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-path";
 import { isHiddenSocket } from "../../../../unix/private-socket";
+import { grouped } from "../../findings/finding";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
+import { startReading } from "../../findings/seen";
 import { lookAtDirectory, otherDirectories } from "./directory";
-import { hasNoSocket, type SeenDriver, type SocketFacts, type Target } from "./facts";
+import {
+  gapOf,
+  hasNoSocket,
+  isUnread,
+  type NodeGap,
+  type NodePart,
+  type SeenDriver,
+  type SocketFacts,
+  type Target,
+} from "./facts";
 import { lookAtSocket } from "./files";
 import { findProcesses } from "./processes";
 import { listRegistrations, lookAtRegistration } from "./registrations";
@@ -24,7 +35,7 @@ export interface GatherOptions {
 const AT_ONCE = 16;
 
 export type Facts = Awaited<ReturnType<typeof gatherFacts>>;
-export type RegistrationFacts = Facts["registrations"][number];
+export type RegistrationFacts = Awaited<ReturnType<typeof lookAtRegistration>>;
 
 /**
  * Sees what there is to see, and changes nothing: it makes no file, and registrars of this project do not take its calls
@@ -34,6 +45,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   const { timeoutMs, uid, knownDirectories = KNOWN_DIRECTORIES, procfs = "/proc" } = options;
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
   const ask = async (socket: SocketFacts) => (await import("./calls")).askDriver(socket, timeoutMs);
+  const reading = startReading<NodePart>();
   const known = knownDirectories.map((path) => join(hostRoot, path));
   const listed = await listRegistrations(pluginRegistrationPath);
   const lookAt = (paths: readonly string[]) =>
@@ -46,37 +58,43 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     kubeletRegistrationPath?.startsWith("/")
       ? lookAtSocket(join(hostRoot, kubeletRegistrationPath))
       : undefined,
-    lookAtDirectory(pluginRegistrationPath, procfs),
+    lookAtDirectory(pluginRegistrationPath, procfs, reading),
     lookAt(listed.paths),
   ]);
   // A registrar that kubelet refuses publishes again under another name.
   const later = await listRegistrations(pluginRegistrationPath);
-  const isMoved = later.errno === undefined && later.paths.join("\0") !== listed.paths.join("\0");
-  const errno = listed.errno ?? later.errno;
-  const { living, leftOut, ...sockets } = await findSockets(target, driver?.socket);
+  const isMoved = later.gaps.length === 0 && later.paths.join("\0") !== listed.paths.join("\0");
+  const { living, dead, socketsOnHost, gaps } = await findSockets(target, driver?.socket);
+  const registrations = isMoved ? await lookAt(later.paths) : firstSeen;
+  // One that could be listed once may not be the next time.
+  const unlisted = distinct([...listed.gaps, ...later.gaps]);
   return {
     target,
     driver,
     /** The kubelet registration path, judged by the mounts; unknown without a socket to judge it by. */
     hostPath: await judgeHostPathOf(target, driver),
-    /** The other living drivers: below kubelet's root, or fitting a pattern. */
-    found: await inGroups(living, ask),
-    ...sockets,
+    /** The driver that was named, then the other living ones: below kubelet's root, or fitting a pattern. */
+    allDrivers: reading.list([...(driver ? [driver] : []), ...(await inGroups(living, ask))], gaps),
+    deadSockets: reading.list(dead, gaps),
+    socketsOnHost,
     kubeletPath,
-    // One that could be listed once may not be the next time.
-    directory:
-      directory.kind === "directory" && errno !== undefined
-        ? ({ kind: "out-of-reach", path: directory.path, errno } as const)
-        : directory,
-    registrations: isMoved ? await lookAt(later.paths) : firstSeen,
-    processes: await findProcesses(pluginRegistrationPath, procfs),
-    leftOut: [...listed.leftOut, ...leftOut],
+    directory,
+    registrations: reading.list(registrations, [
+      ...(directory.kind === "unread" && unlisted.length === 0 ? [directory.gap] : unlisted),
+      ...registrations.flatMap(({ socket }) => (isUnread(socket) ? gapOf(socket, "directory") : [])),
+    ]),
+    processes: await findProcesses(pluginRegistrationPath, procfs, reading),
     host: {
       uid,
       otherDirectories: await otherDirectories(pluginRegistrationPath, known),
     },
+    /** What could not be read. */
+    gaps: reading.gaps(),
   };
 }
+
+const distinct = (gaps: readonly NodeGap[]): readonly NodeGap[] =>
+  [...grouped(gaps, ({ subject }) => subject).values()].map(([gap]) => gap);
 
 async function judgeHostPathOf(target: Target, driver: SeenDriver | undefined): Promise<HostPathVerdict> {
   const { csiSocketPath, pattern, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;

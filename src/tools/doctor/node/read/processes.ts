@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { attempt, systemError } from "../../../../base/errors";
+import { attempt, errnoOf, systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, isNodeWide, nodeDirectory } from "../../../../flags/paths";
 import { isProbeMode, parseFlags } from "../../../../flags/table";
 import { DEFAULT_KUBELET_ROOT } from "../../../../host-path/kubelet-roots";
@@ -10,7 +10,9 @@ import { isSameFile } from "../../../../unix/file-identity";
 import { mountPlaceOf, parseMountinfo } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../program";
-import { errnoIn, lookAtSocket, statsOrErrno } from "./files";
+import { type Reading, type SeenList, whyOf } from "../../findings/seen";
+import type { NodeGap, NodePart } from "./facts";
+import { lookAtSocket, statsOrErrno } from "./files";
 
 /** A process' short name, which can be read without waiting for the process. */
 const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
@@ -18,7 +20,8 @@ const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
 const MAY_BE_KUBELET = /^(?:kubelet$|k3s|rke2)/;
 const ROOT_FLAG = /^(?:--kubelet-arg=)?(?:--?)?root-dir=(.*)$/;
 
-export type RunningRegistrar = Awaited<ReturnType<typeof findProcesses>>["registrars"][number];
+export type RunningRegistrar = NonNullable<Awaited<ReturnType<typeof readRegistrar>>>;
+export type RunningKubelet = Awaited<ReturnType<typeof readKubelet>>;
 
 /** Of the files of a process that has ended. */
 const GONE = ["ENOENT", "ESRCH"];
@@ -49,49 +52,65 @@ const textOf = (path: string) => callFileSystem(path, () => readFile(path, "utf8
 
 /**
  * Finds the processes with a registrar, of any project, and those with kubelet. A container without the host's processes sees its
- * own only. `unread`: processes that may be registrars, which this user may not inspect, or why no process can be seen.
+ * own only. Gaps: processes that may be registrars, which this user may not inspect, or why no process can be seen.
  */
-export async function findProcesses(directory: string, procfs: string) {
-  const unread: { readonly what: string; readonly errno: string }[] = [];
+export async function findProcesses(directory: string, procfs: string, reading: Reading<NodePart>) {
+  const gapOf = (subject: string, error: unknown) =>
+    ({ part: "processes", subject, why: whyOf(error) }) as const;
   const lookAt = async <Found>(
     pids: readonly string[],
     what: string,
     look: (files: ProcessFiles) => Promise<Found | undefined>,
   ) => {
+    const gaps: NodeGap[] = [];
     const found = pids.map(async (pid) => {
       try {
         return (await look(await filesOf(procfs, pid))) ?? [];
       } catch (error) {
-        const errno = errnoIn(error);
-        if (!GONE.includes(errno)) unread.push({ what: `${what} (process ${pid})`, errno });
+        if (!isGone(error)) gaps.push(gapOf(`${what} (process ${pid})`, error));
         return [];
       }
     });
-    return (await Promise.all(found)).flat() as Found[];
+    return { items: (await Promise.all(found)).flat() as Found[], gaps };
   };
+  const { pids, names, gaps } = await namesOf(procfs, (error) => gapOf(ALL_PROCESSES, error));
+  const called = (pattern: RegExp) => pids.filter((_, at) => pattern.test(names[at]?.trim() ?? ""));
+  const ours = await statsOrErrno(directory);
+  if (typeof ours === "string" && ours !== "ENOENT") {
+    const gap = gapOf(directory, systemError(ours, directory));
+    return {
+      registrars: reading.list<RunningRegistrar>([], [gap]),
+      kubelets: reading.list<RunningKubelet>([], [gap]),
+    };
+  }
+  const seenKubelets = await lookAt(called(MAY_BE_KUBELET), "kubelet", (files) => readKubelet(files, ours));
+  const kubelets = reading.list(seenKubelets.items, [...gaps, ...seenKubelets.gaps]);
+  const found = await lookAt(called(MAY_BE_REGISTRAR), "a registrar", (files) =>
+    readRegistrar(files, ours, kubelets),
+  );
+  return { kubelets, registrars: reading.list(found.items, [...gaps, ...found.gaps]) };
+}
+
+const isGone = (error: unknown): boolean => GONE.includes(errnoOf(error) ?? "");
+
+/** The processes' numbers and short names. A process without a name has ended, or may not be read. */
+async function namesOf(procfs: string, gapOf: (error: unknown) => NodeGap) {
+  const gaps: NodeGap[] = [];
   const all = await callFileSystem(procfs, () => readdir(procfs)).catch((error: unknown) => {
-    unread.push({ what: ALL_PROCESSES, errno: errnoIn(error) });
+    gaps.push(gapOf(error));
     return [];
   });
   const pids = all.filter((pid) => /^\d+$/.test(pid));
-  const errnos: string[] = [];
+  const errors: unknown[] = [];
   const nameOf = (pid: string) =>
     textOf(join(procfs, pid, "comm")).catch((error: unknown) => {
-      errnos.push(errnoIn(error));
+      errors.push(error);
       return "";
     });
   const names = await Promise.all(pids.map(nameOf));
-  const denied = errnos.find((errno) => !GONE.includes(errno));
-  if (denied !== undefined) unread.push({ what: ALL_PROCESSES, errno: denied });
-  const called = (pattern: RegExp) => pids.filter((_, at) => pattern.test(names[at]?.trim() ?? ""));
-  const ours = await statsOrErrno(directory);
-  if (typeof ours === "string" && ours !== "ENOENT")
-    return { registrars: [], kubelets: [], unread: [...unread, { what: directory, errno: ours }] };
-  const kubelets = await lookAt(called(MAY_BE_KUBELET), "kubelet", (files) => readKubelet(files, ours));
-  const registrars = await lookAt(called(MAY_BE_REGISTRAR), "a registrar", (files) =>
-    readRegistrar(files, ours, kubelets),
-  );
-  return { registrars, kubelets, unread };
+  const denied = errors.find((error) => !isGone(error));
+  if (denied !== undefined) gaps.push(gapOf(denied));
+  return { pids, names, gaps };
 }
 
 type FoundFile = Stats | string;
@@ -115,11 +134,7 @@ async function readKubelet({ pid, words, reach, onHost }: ProcessFiles, ours: Fo
   return { pid: Number(pid), found, isHere: isSame(found, ours), directory: await onHost(path) };
 }
 
-async function readRegistrar(
-  files: ProcessFiles,
-  ours: FoundFile,
-  kubelets: readonly { readonly found: FoundFile }[],
-) {
+async function readRegistrar(files: ProcessFiles, ours: FoundFile, kubelets: SeenList<RunningKubelet>) {
   const { pid, words, reach, onHost } = files;
   const args = behindRegistrar(words);
   const line = args && /^(?:-|$)/.test(args[0] ?? "") ? parseFlags(args) : undefined;
@@ -142,9 +157,11 @@ async function readRegistrar(
     /** `here`: this directory. `watched`: another one, which a kubelet of this machine watches. */
     registersIn: directories.some(({ found }) => isSame(found, ours))
       ? ("here" as const)
-      : kubelets.some(({ found }) => isSame(found, used.found))
-        ? ("watched" as const)
-        : ("elsewhere" as const),
+      : kubelets.contains(({ found }) => isSame(found, used.found))<"watched" | "elsewhere" | "unknown">({
+          yes: () => "watched",
+          no: () => "elsewhere",
+          unknown: () => "unknown",
+        }),
     /** The driver's socket as kubelet gets it. */
     endpoint: flags.kubeletRegistrationPath || csiAddress,
     /** The driver's socket as the registrar sees it; its path is of the registrar's own file system. */

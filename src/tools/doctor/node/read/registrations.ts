@@ -13,8 +13,9 @@ export async function listRegistrations(directory: string) {
   const isWanted = (entry: Dirent) =>
     isHiddenSocket(entry.name) ||
     (!isHidden(entry) && (entry.isSocket() || entry.name.endsWith(SOCKET_TAIL)));
-  const { paths, ...rest } = await walk(directory, isWanted, (entry) => !isHidden(entry));
-  return { ...rest, paths: paths.sort() };
+  const mayEnter = (entry: Dirent) => !isHidden(entry);
+  const { paths, gaps } = await walk(directory, { part: "directory", isWanted, mayEnter });
+  return { gaps, paths: paths.sort() };
 }
 
 const loadCalls = () => import("./calls");

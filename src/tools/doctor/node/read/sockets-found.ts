@@ -3,8 +3,9 @@ import { dirname, join, relative } from "node:path";
 import { socketsFitting } from "../../../../registrar/node-wide/scan";
 import { isWithin } from "../../../../unix/mounts";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
-import { isDead, isStuck, isUnread, type SocketFacts, type Target } from "./facts";
-import { errnoIn, lookAtSocket, walk } from "./files";
+import { type Why, whyOf } from "../../findings/seen";
+import { gapOf, isDead, isStuck, isUnread, type NodeGap, type SocketFacts, type Target } from "./facts";
+import { lookAtSocket, walk } from "./files";
 
 /** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
 export const DRIVER_DIRECTORIES: readonly string[] = ["plugins", "csi-plugins"];
@@ -17,18 +18,19 @@ const MAX_SOCKETS = 500;
 /** Looks at the sockets below kubelet's root, and at those that fit the pattern. `driver` is looked at already. */
 export async function findSockets(target: Target, driver: SocketFacts | undefined) {
   const { pattern, pluginRegistrationPath, hostRoot = "/" } = target;
-  const onTheWay: { readonly path: string; readonly errno: string }[] = [];
+  const onTheWay: NodeGap[] = [];
   const onRead = (path: string, error: unknown) => {
-    if (error !== undefined) onTheWay.push({ path, errno: errnoIn(error) });
+    if (error !== undefined) onTheWay.push({ part: "sockets", subject: path, why: whyOf(error) });
   };
   const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, onRead));
   const root = dirname(pluginRegistrationPath);
   const directories = DRIVER_DIRECTORIES.map((name) => join(root, name));
   // Not in kubelet's own directories there, which hold mounted volumes.
   const mayEnter = ({ name }: Dirent) => name !== "kubernetes.io" && name !== "globalmount";
-  const isSocket = (entry: Dirent) => entry.isSocket();
-  const walks = await Promise.all(directories.map((path) => walk(path, isSocket, mayEnter, MAX_DEPTH)));
+  const rules = { part: "sockets", isWanted: (entry: Dirent) => entry.isSocket(), mayEnter } as const;
+  const walks = await Promise.all(directories.map((path) => walk(path, rules, MAX_DEPTH)));
   const paths = walks.flatMap((one) => one.paths);
+  const cut: Why = { kind: "cut", read: MAX_SOCKETS, there: paths.length };
   const seen = new Set([...paths.slice(0, MAX_SOCKETS), ...fitting]);
   const sockets = await Promise.all([...seen].map((path) => lookAtSocket(path)));
   const living = sockets.filter((one) => one.kind === "accepting" || isStuck(one));
@@ -39,7 +41,7 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
     /** One for each inode; their listen queue may be full. */
     living: [...others.values()],
     /** Those on which no process listens, without a living one beside them; all of them that fit the pattern. */
-    deadSockets: sockets
+    dead: sockets
       .filter(isDead)
       .map((socket) => ({ socket, fits: fitting.has(socket.path) }))
       .filter(({ socket, fits }) => fits || !isLivingBeside(socket.path)),
@@ -47,15 +49,11 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
     socketsOnHost: isRegistrationDirectory(pluginRegistrationPath)
       ? new Map(sockets.map(({ inode = "", path }) => [inode, join("/", relative(hostRoot, path))]))
       : new Map<string, string>(),
-    leftOut: walks.flatMap((one) => one.leftOut),
-    unreadPaths: [
-      ...walks.flatMap(({ unread, errno }, at) =>
-        errno === undefined || errno === "ENOENT"
-          ? unread
-          : [...unread, { path: directories[at] ?? root, errno }],
-      ),
-      ...sockets.filter(isUnread).map(({ path, errno = "" }) => ({ path, errno })),
-      ...onTheWay.filter(({ path }) => !directories.some((one) => isWithin(path, one))),
+    gaps: [
+      ...walks.flatMap((one) => one.gaps),
+      ...(paths.length > MAX_SOCKETS ? [{ part: "sockets", subject: root, why: cut } as const] : []),
+      ...sockets.filter(isUnread).map((one) => gapOf(one, "sockets")),
+      ...onTheWay.filter(({ subject }) => !directories.some((one) => isWithin(subject, one))),
     ],
   };
 }
