@@ -16,6 +16,8 @@ export type { StartOptions } from "./options/start-options";
 export type { DriverCall, RegistrarEvent } from "./registrar/model/events";
 export type {
   CommonOptions,
+  CsiRegistrationOptions,
+  PluginRegistrationOptions,
   PluginType,
   RegistrarOptions,
   RegistrationFailurePolicy,

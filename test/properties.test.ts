@@ -70,7 +70,7 @@ propertyTest(
   "a registration socket's name gives the driver's name back, under each alias",
   { runs: 100, given: fc.tuple(driverName, fc.nat(40)) },
   ([name, moves]) => {
-    const plain = fileNameOf("CSIPlugin", name);
+    const plain = fileNameOf({ type: "CSIPlugin", pluginRegistrationPath: "/r" }, name);
     expect(driverOfSocket(registrationSocketPath("/registration", plain))).toBe(name);
     const aliases = [nextAlias(plain)];
     for (let move = 0; move < moves; move++) aliases.push(nextAlias(plain, aliases.at(-1)));

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { RegistrationOptions } from "../../src/registrar/model/options";
+import type { PluginRegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import type { Kubelet } from "./support/kubelet";
@@ -10,10 +10,8 @@ import { kubeletVersions, minorOf } from "./support/versions";
 const name = "gpu.example.com";
 const withDra = (version: string) => minorOf(version) >= 34;
 
-type DraOptions = Extract<RegistrationOptions, { readonly type: string }>;
-
 /** Registers a DRA driver on a node; kubelet's DRA manager connects to a driver later, so that none has to listen. */
-const start = ({ at, pluginDir }: NodeFolder, options: Partial<DraOptions> = {}) =>
+const start = ({ at, pluginDir }: NodeFolder, options: Partial<PluginRegistrationOptions> = {}) =>
   startRegistration({
     type: "DRAPlugin",
     name,
@@ -42,7 +40,7 @@ describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (ve
     expect(await registration.selfCheck()).toEqual({ kind: "ok" });
 
     const before = await node.kubelet.eventsSoFar();
-    await rm(join(node.pluginDir, `${name}-dra-reg.sock`));
+    await rm(join(node.pluginDir, `${name}_dra-reg.sock`));
     await deregistered(node.kubelet, before);
     expect(await node.kubelet.answered("register", name, before)).toMatchObject(accepted);
 
@@ -52,6 +50,42 @@ describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (ve
     const beforeEnd = await kubelet.eventsSoFar();
     await registration.close();
     await deregistered(kubelet, beforeEnd);
+  });
+
+  test("has two instances of a driver at once during a rolling update, and the driver at no time without one", async () => {
+    const startOne = async (instance: string) => {
+      const registration = await start(node, { instance, endpoint: node.at(`dra-${instance}.sock`) });
+      await registration.ready;
+      return registration;
+    };
+    const former = await startOne("0b6f8a5e-4c8e-4d8b-9a53-6f3f2b8d7c11");
+    await using latter = await startOne("e0c3f8f2-7d0f-4a55-8a0c-2f1c9bd5a3aa");
+    const changes = async () => {
+      const until = await node.kubelet.eventsSoFar();
+      const all = node.kubelet.events.all().slice(0, until);
+      return all.flatMap((event) =>
+        event.event === "register" || event.event === "deregister" ? [event] : [],
+      );
+    };
+    const { endpoint } = former;
+    const registered = (one: { readonly endpoint: string }) => ({
+      event: "register",
+      endpoint: one.endpoint,
+      error: null,
+    });
+    expect(await changes()).toMatchObject([registered(former), registered(latter)]);
+    expect([former, latter].map((one) => one.status().state)).toEqual(["registered", "registered"]);
+
+    const before = await node.kubelet.eventsSoFar();
+    await former.close();
+    await deregistered(node.kubelet, before);
+    expect(await changes()).toMatchObject([
+      registered({ endpoint }),
+      registered(latter),
+      { event: "deregister" },
+    ]);
+    expect(latter.status()).toMatchObject({ state: "registered", tally: { accepted: 1 } });
+    expect(await latter.selfCheck()).toEqual({ kind: "ok" });
   });
 
   test("says no in its own words, and is asked again with policy retry", async () => {

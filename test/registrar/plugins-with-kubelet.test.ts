@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import type { CommonOptions, RegistrationOptions } from "../../src/registrar/model/options";
+import type { PluginRegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
@@ -8,25 +8,26 @@ import { untilNotified } from "../support/until-notified";
 
 // Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
 
-type OtherOptions = Extract<RegistrationOptions, { readonly type: string }>;
-type Plugin = Pick<OtherOptions, "type" | "name" | "supportedVersions"> & { readonly file: string };
+type Plugin = Pick<PluginRegistrationOptions, "type" | "name" | "supportedVersions"> & {
+  readonly file: string;
+};
 
 const DRA: Plugin = {
   type: "DRAPlugin",
   name: "gpu.example.com",
   supportedVersions: ["v1.DRAPlugin", "v1beta1.DRAPlugin", "v1.DRAResourceHealth"],
-  file: "gpu.example.com-dra",
+  file: "gpu.example.com_dra",
 };
 const DEVICE: Plugin = {
   type: "DevicePlugin",
   name: "example.com/gpu",
   supportedVersions: ["v1beta1"],
-  file: "example.com_gpu-device",
+  file: "example.com_gpu_device",
 };
 
 const node = eachTest(createTestNode);
 
-const start = async ({ file: _, ...plugin }: Plugin, options: Partial<CommonOptions> = {}) =>
+const start = async ({ file: _, ...plugin }: Plugin, options: Partial<PluginRegistrationOptions> = {}) =>
   node.keep(
     await startRegistration({
       ...plugin,
@@ -60,6 +61,29 @@ describe.each([
   });
 });
 
+test("two instances of a DRA driver are registered side by side, and the end of one leaves the other's", async () => {
+  const kubelet = await node.kubelet({ version: "1.36" });
+  const startOne = async (instance: string) => {
+    const one = await start(DRA, { instance, endpoint: `${node.pluginDir}/../dra-${instance}.sock` });
+    await one.ready;
+    return one;
+  };
+  const former = await startOne("old");
+  const latter = await startOne("new");
+  expect(kubelet.events.history("deregistered")).toEqual([]);
+  expect([former, latter].map((one) => one.status().state)).toEqual(["registered", "registered"]);
+  await former.close();
+  await kubelet.events.when("deregistered");
+  expect(latter.status()).toMatchObject({ state: "registered", tally: { accepted: 1 } });
+  expect(await latter.selfCheck()).toEqual({ kind: "ok" });
+});
+
+test("a CSI driver and a device plugin have no instances", async () => {
+  const message =
+    "startRegistration: instance is for type DRAPlugin; kubelet keeps one DevicePlugin of a name";
+  await expect(start(DEVICE, { instance: "old" })).rejects.toMatchObject({ code: "INVALID_OPTION", message });
+});
+
 test.each<[Plugin, version: "1.28" | "1.36", reason: string]>([
   [
     { ...DRA, supportedVersions: ["v9.DRAPlugin"] },
@@ -80,9 +104,7 @@ test.each<[Plugin, version: "1.28" | "1.36", reason: string]>([
     code: "REFUSED",
     message: expect.stringContaining(reason),
   });
-  // There is no hint about kubelets that are not supported any more.
-  const hint = version === "1.28" ? undefined : expect.any(String);
-  expect(await registration.closed).toMatchObject({ kind: "refused", hint });
+  expect(await registration.closed).toMatchObject({ kind: "refused", hint: expect.any(String) });
 });
 
 test("a device plugin that does not listen is refused: kubelet dials it", async () => {

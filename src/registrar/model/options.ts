@@ -65,29 +65,39 @@ export interface ResolvedOptions extends Omit<Resolved<CommonOptions>, "onRegist
   readonly csiAddress?: string;
   /** The path in `csiAddress`; neither is there where the driver runs in this process. */
   readonly csiSocketPath?: string;
+  /** Of a DRA driver that has several, this one. */
+  readonly instance?: string | undefined;
   /** Part of a node-wide registrar, which leaves a driver to another living registrar. */
   readonly isNodeWide: boolean;
 }
 
 export type ResolvedRegistrarOptions = ResolvedOptions &
-  Required<ResolvedOptions> &
+  Required<Omit<ResolvedOptions, "instance">> &
   Omit<Resolved<RegistrarOptions>, "onRegistrationFailure">;
 
 /** The options of a registration of a driver in this process. */
-export type RegistrationOptions = InProcessOptions &
-  (
-    | {
-        /** What kubelet registers it as. @default "CSIPlugin" */
-        readonly type?: "CSIPlugin" | undefined;
-        /** The versions of CSI that kubelet gets. @default ["1.0.0"] */
-        readonly supportedVersions?: readonly [string, ...string[]] | undefined;
-      }
-    | {
-        readonly type: Exclude<PluginType, "CSIPlugin">;
-        /** What the driver speaks: gRPC services of a DRA driver such as `v1.DRAPlugin`, `v1beta1` of a device plugin. */
-        readonly supportedVersions: readonly [string, ...string[]];
-      }
-  );
+export type RegistrationOptions = CsiRegistrationOptions | PluginRegistrationOptions;
+
+/** Those of a CSI driver. */
+export interface CsiRegistrationOptions extends InProcessOptions {
+  /** What kubelet registers it as. @default "CSIPlugin" */
+  readonly type?: "CSIPlugin" | undefined;
+  /** The versions of CSI that kubelet gets. @default ["1.0.0"] */
+  readonly supportedVersions?: readonly [string, ...string[]] | undefined;
+}
+
+/** Those of a DRA driver or a device plugin. */
+export interface PluginRegistrationOptions extends InProcessOptions {
+  /** What kubelet registers it as. */
+  readonly type: Exclude<PluginType, "CSIPlugin">;
+  /** What the driver speaks: gRPC services of a DRA driver such as `v1.DRAPlugin`, `v1beta1` of a device plugin. */
+  readonly supportedVersions: readonly [string, ...string[]];
+  /**
+   * For a DRA driver: the UID of its pod, with which kubelet 1.33 and newer registers the old and the new instance of the driver
+   * side by side. Each needs an `endpoint` of its own. Without it, the newest takes the place of the others. @default none
+   */
+  readonly instance?: string | undefined;
+}
 
 interface InProcessOptions extends CommonOptions {
   /** The driver's name: a CSI driver's as in its GetPluginInfo, a device plugin's resource. */
@@ -110,6 +120,11 @@ export const csiAddressKind: OptionKind<string> = {
 
 const nonEmpty = (takes: string) =>
   kindOf(takes, (given) => (typeof given === "string" && given !== "" ? given : undefined));
+
+/** The UID of a static pod is a digest. */
+const podUid = kindOf("a pod's UID: letters, digits and '-', 64 at most", (given) =>
+  typeof given === "string" && /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/i.test(given) ? given : undefined,
+);
 
 export const COMMON_OPTIONS: OptionTable<Resolved<CommonOptions> & ResolvedStartOptions> = {
   pluginRegistrationPath: optional(directoryPath, "/registration"),
@@ -143,8 +158,13 @@ export function resolveRegistrationOptions(options: RegistrationOptions) {
     endpoint: required(hostSocketPath),
     type: optional(oneOf<PluginType>(["CSIPlugin", "DRAPlugin", "DevicePlugin"]), "CSIPlugin"),
     supportedVersions: optional(listOf(nonEmpty("a version"))),
+    instance: optional(podUid),
     ...COMMON_OPTIONS,
   });
+  if (given.instance !== undefined && given.type !== "DRAPlugin")
+    throw invalidOption(
+      `startRegistration: instance is for type DRAPlugin; kubelet keeps one ${given.type} of a name`,
+    );
   const supportedVersions = given.supportedVersions ?? (given.type === "CSIPlugin" ? CSI_VERSIONS : []);
   if (supportedVersions.length > 0) return { ...given, supportedVersions };
   throw invalidOption(

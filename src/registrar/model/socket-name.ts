@@ -1,23 +1,38 @@
+import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 import { RegistrarError } from "../../base/errors";
 import { listNames } from "../../unix/files";
 import { randomWord } from "../../unix/private-socket";
+import { fitsSocketPath } from "../../unix/socket-path";
 import { judgeSocket, type SocketFound } from "../../unix/unix-socket";
-import type { PluginType } from "./options";
+import type { PluginType, ResolvedOptions } from "./options";
 
 /** The end of every registration socket's name, as at the official registrar (node_register.go, buildSocketPath). */
 export const SOCKET_TAIL = "-reg.sock";
 
-/** Between a plugin's name and the tail: a node may have a CSI and a DRA driver of one name. */
+/** Between a plugin's name and the tail: a node may have a CSI and a DRA driver of one name. No driver's name has `_`. */
 const TYPE_TAILS: Readonly<Record<PluginType, string>> = {
   CSIPlugin: "",
-  DRAPlugin: "-dra",
-  DevicePlugin: "-device",
+  DRAPlugin: "_dra",
+  DevicePlugin: "_device",
 };
 
+/** On the host, where a socket's path may be longer than in here. */
+const KUBELETS_DIRECTORY = "/var/lib/kubelet/plugins_registry";
+
+type PluginFacts = Pick<ResolvedOptions, "type" | "instance" | "pluginRegistrationPath">;
+
 /** The part of a registration socket's name that stands for the plugin; a resource has a slash, a file name cannot. */
-export function fileNameOf(type: PluginType, name: string): string {
-  return `${name.replace("/", "_")}${TYPE_TAILS[type]}`;
+export function fileNameOf({ type, instance, pluginRegistrationPath }: PluginFacts, name: string): string {
+  if (instance === undefined) return `${name.replace("/", "_")}${TYPE_TAILS[type]}`;
+  // As Go's kubeletplugin names them (draplugin.go, RollingUpdateRegistrarSocketFile), with digests where that is too long.
+  const digest = (text: string, length: number) =>
+    createHash("sha256").update(text).digest("hex").slice(0, length);
+  const directories = [pluginRegistrationPath, KUBELETS_DIRECTORY];
+  const fits = (one: string) =>
+    directories.every((path) => fitsSocketPath(registrationSocketPath(path, one)));
+  const names = [`${name}-${instance}`, `${name}-${digest(instance, 16)}`];
+  return names.find(fits) ?? `dra-${digest(`${name}/${instance}`, 32)}`;
 }
 
 export function registrationSocketPath(pluginRegistrationPath: string, name: string): string {

@@ -20,18 +20,18 @@ export interface RegistrationContext {
 }
 
 export function socketPathOf({ alias, driverName }: DriverFacts, options: ResolvedOptions): string {
-  const name = alias ?? fileNameOf(options.type, driverName);
+  const name = alias ?? fileNameOf(options, driverName);
   return registrationSocketPath(options.pluginRegistrationPath, name);
 }
 
 /** The registration sockets of this driver, of whatever registrar. */
 export function socketsOfDriver({ driverName }: DriverFacts, options: ResolvedOptions) {
-  return socketsOf(options.pluginRegistrationPath, fileNameOf(options.type, driverName));
+  return socketsOf(options.pluginRegistrationPath, fileNameOf(options, driverName));
 }
 
 /** Another alias for our socket, to get around kubelet's backoff; undefined if it does not fit into a socket's path. */
 export function anotherAlias(facts: DriverFacts, options: ResolvedOptions): string | undefined {
-  const alias = nextAlias(fileNameOf(options.type, facts.driverName), facts.alias);
+  const alias = nextAlias(fileNameOf(options, facts.driverName), facts.alias);
   return fitsSocketPath(socketPathOf({ ...facts, alias }, options)) ? alias : undefined;
 }
 
