@@ -1,5 +1,6 @@
 import { invalidOption } from "./errors";
 import { guardedCall } from "./guarded-call";
+import { nearWord } from "./near-word";
 
 type KindOfEvent = { readonly kind: string };
 
@@ -38,22 +39,50 @@ export type EventSource<Event extends KindOfEvent> = ReturnType<typeof createEve
 
 const MOST_WAITING = 1000;
 
-const signalIn = (given: readonly unknown[]) => (Object(given.at(-1)) as ListenOptions).signal;
+/** Every kind of a union of events: the compiler finds one that is missing. */
+export type EveryKind<Event extends KindOfEvent> = Readonly<Record<Event["kind"], true>>;
 
-/** Makes a source of events. What a listener throws, or rejects with, goes to `onListenerError` only. */
+/** Reads what ends a subscription or a loop. Throws INVALID_OPTION. */
+function readSignal(given: unknown, whose: string): AbortSignal | undefined {
+  if (given === undefined) return undefined;
+  if (Object.prototype.toString.call(given) !== "[object Object]")
+    throw invalidOption(`${whose}: the last argument is not an object with signal`);
+  const { signal, ...others }: ListenOptions = Object(given);
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    const hint = nearWord(unknown, ["signal"]) ? "did you mean signal?" : "there is signal";
+    throw invalidOption(`${whose}: there is no option ${JSON.stringify(unknown)}; ${hint}`);
+  }
+  const isSignal = typeof Object(signal).aborted === "boolean" && "addEventListener" in Object(signal);
+  if (signal !== undefined && !isSignal) throw invalidOption(`${whose}: signal is not an AbortSignal`);
+  return signal;
+}
+
+/**
+ * Makes a source of events of these kinds. Its functions throw INVALID_OPTION for another kind. What a listener throws, or
+ * rejects with, goes to `onListenerError` only.
+ */
 export function createEventSource<Event extends KindOfEvent>(
+  kinds: EveryKind<Event>,
   onListenerError: (error: unknown, event: Event) => void,
 ) {
+  const readKind = (given: unknown, whose: string): Event["kind"] => {
+    const kind = typeof given === "string" ? given : typeof given;
+    if (kind === given && Object.hasOwn(kinds, kind)) return kind;
+    const known = Object.keys(kinds);
+    const meant = nearWord(kind, known);
+    const hint = meant === undefined ? `there are ${known.join(", ")}` : `did you mean "${meant}"?`;
+    throw invalidOption(`${whose}: there is no event of kind ${JSON.stringify(kind)}; ${hint}`);
+  };
   const listeners = new Set<{ hear(event: Event): unknown; end?(): void }>();
   let ended = false;
 
   const subscribe = (...given: readonly unknown[]) => {
-    const [first, second] = given;
-    const signal = signalIn(given);
-    const hear = typeof second === "function" ? second : first;
+    const kind = typeof given[0] === "function" ? undefined : readKind(given[0], "subscribe");
+    const [hear, options] = kind === undefined ? given : given.slice(1);
     if (typeof hear !== "function")
       throw invalidOption("subscribe takes a function, or a kind of events and a function");
-    const kind = hear === first ? undefined : first;
+    const signal = readSignal(options, "subscribe");
     // An object of its own: the same function may listen twice.
     const listener = {
       hear: (event: Event) => (kind === undefined || event.kind === kind ? hear(event) : undefined),
@@ -68,8 +97,9 @@ export function createEventSource<Event extends KindOfEvent>(
   };
 
   const iterate = <Kind extends Event["kind"]>(...given: readonly unknown[]) => {
-    const wanted = given.filter((kind) => typeof kind === "string");
-    const signal = signalIn(given);
+    const hasOptions = given.length > 0 && typeof given.at(-1) !== "string";
+    const wanted = given.slice(0, hasOptions ? -1 : undefined).map((kind) => readKind(kind, "iterate"));
+    const signal = hasOptions ? readSignal(given.at(-1), "iterate") : undefined;
     const waiting: EventOf<Event, Kind>[] = [];
     let wake = () => {};
     const listener = {
@@ -115,6 +145,7 @@ export function createEventSource<Event extends KindOfEvent>(
   return {
     ...forListeners,
     forListeners,
+    readKind,
     emit: (event: Event): void => {
       for (const listener of [...listeners]) {
         if (!listeners.has(listener)) continue;

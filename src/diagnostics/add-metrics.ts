@@ -1,4 +1,6 @@
 import { version as nodeVersion } from "node:process";
+import { invalidOption, messageOf, refuse } from "../base/errors";
+import { show } from "../options/option-kinds";
 import type { Registration } from "../registrar/registration/registration";
 import { only, type Registrations } from "../registrar/registration/registrations";
 import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
@@ -31,12 +33,25 @@ export interface PromClient {
 export function addMetrics(
   given: Registration | Registrations,
   client: PromClient,
-  registry: PromClient["register"] = client.register,
+  registry: PromClient["register"] = Object(client).register,
 ): void {
+  const isOne = typeof Object(given).status === "function";
+  if (typeof Object(given).subscribe !== "function" || !(isOne || Array.isArray(Object(given).all)))
+    refuse(`addMetrics is given ${show(given)}; it takes a registration, or a node's`);
+  for (const name of ["Counter", "Gauge", "Histogram"] as const)
+    if (typeof Object(client)[name] !== "function")
+      refuse(`addMetrics: the client has no ${name}; it takes the module prom-client`);
+  if (typeof Object(registry).registerMetric !== "function")
+    refuse(`addMetrics: the registry is ${show(registry)}; it takes one of prom-client`);
   const registrations = "scope" in given ? given : only(given);
   const rows = METRICS.filter(({ name }) => name.startsWith("registrar_"));
   const facts = { version: "library", nodeVersion } as ProcessFacts; // The rows of the process need the rest.
-  const observe = defineMetrics(client as never, [registry as never], rows, registrations, facts);
+  let observe: ReturnType<typeof defineMetrics>;
+  try {
+    observe = defineMetrics(client as never, [registry as never], rows, registrations, facts);
+  } catch (cause) {
+    throw invalidOption(`addMetrics: ${messageOf(cause)}`, { cause });
+  }
   registrations.subscribe(({ registration, ...event }) => {
     if (event.kind === "driver-call")
       observe(event.call, registration.status().identity?.name ?? UNKNOWN_DRIVER);

@@ -100,7 +100,8 @@ const short = (path: string, name: string, takes = SOCKET_PATH): string =>
 /** A unix socket as this process sees it, as a path or with `unix:`; made absolute at once. */
 export const socketPathKind: OptionKind<string> = kindOf(SOCKET_PATH, (given, name) => {
   if (!isPath(given)) return undefined;
-  const isOther = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) && !given.startsWith("unix:");
+  // Another scheme, or HOST:PORT, which would become a file of this name.
+  const isOther = /^[a-z][a-z0-9+.-]*:\/\/|^[^/]*:\d+$/i.test(given) && !given.startsWith("unix:");
   const path = given.startsWith("unix:") ? pathInUnixAddress(given) : isOther ? undefined : given;
   return path === undefined ? undefined : short(resolve(path), name);
 });

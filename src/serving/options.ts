@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import type { Server, ServerInterceptor, ServerOptions } from "@grpc/grpc-js";
+import { invalidOption } from "../base/errors";
 import {
   callbackOf,
   hostSocketPath,
@@ -30,15 +32,30 @@ export interface CsiServingOptions extends CommonOptions {
   readonly graceMs?: number | undefined;
 }
 
-const interceptors = listOf(callbackOf<ServerInterceptor>());
+/** What grpc-js' (1.14) server reads besides its interceptors; it ignores every other name. */
+export const GRPC_SERVER_OPTIONS = [
+  "grpc.enable_channelz",
+  "grpc.keepalive_time_ms",
+  "grpc.keepalive_timeout_ms",
+  "grpc.max_concurrent_streams",
+  "grpc.max_connection_age_grace_ms",
+  "grpc.max_connection_age_ms",
+  "grpc.max_connection_idle_ms",
+  "grpc.max_receive_message_length",
+  "grpc.max_send_message_length",
+  "grpc.server_call_metric_recording",
+  "grpc-node.max_session_memory",
+  "grpc-node.tls_enable_trace",
+] as const;
 
-/** Checks only what grpc-js would fail with at the first call, outside of any caller. */
-const serverOptions = kindOf<ServerOptions>("an object with options of grpc-js' Server", (given, name) => {
-  if (!isObject(given)) return undefined;
-  const { interceptors: list, ...others }: ServerOptions = given;
-  if (list === undefined) return others;
-  return { ...others, interceptors: [...interceptors.read(list, `${name}: interceptors`)] };
-});
+const SERVER_OPTIONS = {
+  interceptors: optional(listOf(callbackOf<ServerInterceptor>())),
+  ...Object.fromEntries(GRPC_SERVER_OPTIONS.map((name) => [name, (given: unknown) => given])),
+};
+
+const serverOptions = kindOf<ServerOptions>("an object with options of grpc-js' Server", (given, name) =>
+  isObject(given) ? (readOptions<object>(name, given, SERVER_OPTIONS) as ServerOptions) : undefined,
+);
 
 export function resolveServingOptions(options: CsiServingOptions) {
   const given = readOptions("serveCsiDriver", options, {
@@ -49,5 +66,11 @@ export function resolveServingOptions(options: CsiServingOptions) {
     graceMs: optional(milliseconds({ orZero: true }), 10_000),
     ...COMMON_OPTIONS,
   });
+  // Kubelet takes every socket there for a registration's, in folders, too.
+  if (given.csiAddress.startsWith(join(given.pluginRegistrationPath, "/")))
+    throw invalidOption(
+      `serveCsiDriver: csiAddress ${given.csiAddress} is in the plugin registration directory, where kubelet would take it for a ` +
+        "registration socket; give the driver another directory",
+    );
   return { ...given, endpoint: given.endpoint ?? given.csiAddress };
 }

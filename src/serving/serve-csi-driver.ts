@@ -9,7 +9,6 @@ import { createGrpcServer, hardenServer } from "../grpc/server";
 import { statusCodeOf } from "../grpc/status";
 import { escapeUnprintable } from "../logging/escape";
 import { refuseAborted } from "../options/start-options";
-import { refuseDriversOwn, registrationSocketPath } from "../registrar/model/socket-name";
 import type { Registration } from "../registrar/registration/registration";
 import { registerPlugin } from "../registrar/start-registration";
 import { warnIfUnheard } from "../registrar/warn-if-unheard";
@@ -48,7 +47,7 @@ const NAME_WITHIN_MS = 10_000;
  * policy `end`, or by a failure.
  *
  * Rejects, and leaves nothing behind, with INVALID_OPTION, with SOCKET_UNUSABLE for either socket, with IDENTITY_MISSING
- * if `addServices` adds no GetPluginInfo, with DRIVER_FAILED if that fails, with DRIVER_TIMEOUT if it takes 10 s, with
+ * if `addServices` adds no GetPluginInfo or that answers no name, with DRIVER_FAILED if that fails, with DRIVER_TIMEOUT if it takes 10 s, with
  * UNSAFE_DRIVER_NAME, with ABORTED if it was stopped before.
  *
  * @example
@@ -77,11 +76,21 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   };
 
   try {
+    const refuseBind = () => {
+      throw invalidOption(
+        `serveCsiDriver: addServices must not bind the server, which listens at ${resolved.csiAddress}`,
+      );
+    };
+    Object.assign(server, { bind: refuseBind, bindAsync: refuseBind });
     refusePromise(resolved.addServices(server));
     socket = await keepListening(resolved.csiAddress, driver.accept, logger);
     identity = await askIdentity(resolved.csiAddress, signal);
     const { name } = identity;
-    refuseDriversOwn(registrationSocketPath(resolved.pluginRegistrationPath, name), resolved.csiAddress);
+    if (name === "")
+      throw new RegistrarError(
+        "IDENTITY_MISSING",
+        "cannot learn the driver's name: GetPluginInfo answered without one",
+      );
     const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs, onEvent } = resolved;
     const how = { pluginRegistrationPath, onRegistrationFailure, timeoutMs, onEvent, signal, logger };
     registration = await registerPlugin({ name, endpoint, ...how }, identity);

@@ -1,5 +1,5 @@
 import { invalidOption, RegistrarError } from "../base/errors";
-import { createEventSource, type EventOf, type Events } from "../base/event-source";
+import { createEventSource, type EventOf, type Events, type EveryKind } from "../base/event-source";
 import { isPromise } from "../base/guarded-call";
 import { fakeTimersHint, followSignal, startTimer, stopTimer } from "../base/pause";
 import { escapeUnprintable } from "../logging/escape";
@@ -61,9 +61,13 @@ const HISTORY = 1000;
 const EVENTS_TOLD = 8;
 
 /** Makes the log of one simulated part. The error of a wait that failed has `awaited`, `whose` name, and the latest events. */
-export function createEventLog<Event extends SimulatorEvent>(whose: string, waitTimeoutMs = WAIT_TIMEOUT_MS) {
+export function createEventLog<Event extends SimulatorEvent>(
+  whose: string,
+  kinds: EveryKind<Event>,
+  waitTimeoutMs = WAIT_TIMEOUT_MS,
+) {
   // A listener's failed assertion must fail the test: every test runner reports an uncaught error.
-  const source = createEventSource<Event>((error) => {
+  const source = createEventSource<Event>(kinds, (error) => {
     queueMicrotask(() => {
       throw error;
     });
@@ -73,9 +77,10 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string, wait
   const wait = async <Kind extends Event["kind"]>(
     kind: Kind,
     given: WhenOptions<EventOf<Event, Kind>>,
-    awaited = `"${kind}"`,
+    awaited = `"${String(kind)}"`,
   ): Promise<EventOf<Event, Kind>> => {
     type Wanted = EventOf<Event, Kind>;
+    source.readKind(kind, "when");
     const place: { readonly stack?: string } = {};
     Error.captureStackTrace(place, wait); // Of the line that waits: a timer or another event makes the error.
     const { where, from, ...options } = readOptions<WhenOptions<Wanted>>("when", given, {
@@ -107,8 +112,10 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string, wait
   };
 
   const stream: EventStream<Event> = {
-    history: (kind?: Event["kind"]) =>
-      history.filter((event) => kind === undefined || event.kind === kind) as never,
+    history: (kind?: Event["kind"]) => {
+      if (kind !== undefined) source.readKind(kind, "history");
+      return history.filter((event) => kind === undefined || event.kind === kind) as never;
+    },
     ...source.forListeners,
     when: (kind, options = {}) => quietly(wait(kind, options)),
   };

@@ -1,6 +1,7 @@
 import { createEventSource } from "../../src/base/event-source";
 
 type Event = { readonly kind: "tick"; readonly count: number } | { readonly kind: "tock" };
+const KINDS = { tick: true, tock: true } as const;
 const tick = (count: number): Event => ({ kind: "tick", count });
 const tock: Event = { kind: "tock" };
 const neverFails = (error: unknown) => {
@@ -8,7 +9,7 @@ const neverFails = (error: unknown) => {
 };
 
 test("a listener hears what comes from now on, or one kind of it, until it ends that", () => {
-  const source = createEventSource<Event>(neverFails);
+  const source = createEventSource<Event>(KINDS, neverFails);
   const heard: string[] = [];
   source.emit(tock);
   const stop = source.subscribe(({ kind }) => heard.push(`all: ${kind}`));
@@ -25,7 +26,7 @@ test("a listener hears what comes from now on, or one kind of it, until it ends 
 });
 
 test("an iteration has what came from its beginning on, and ends with the source", async () => {
-  const source = createEventSource<Event>(neverFails);
+  const source = createEventSource<Event>(KINDS, neverFails);
   source.emit(tick(0));
   const all = source[Symbol.asyncIterator]();
   const ticks = source.iterate("tick");
@@ -48,7 +49,7 @@ test("an iteration has what came from its beginning on, and ends with the source
 });
 
 test("who leaves the loop hears no more; who falls behind misses the oldest", async () => {
-  const source = createEventSource<Event>(neverFails);
+  const source = createEventSource<Event>(KINDS, neverFails);
   const iteration = source.iterate("tick");
   for (let count = 0; count < 1001; count++) source.emit(tick(count));
   for await (const { count } of iteration) {
@@ -61,7 +62,7 @@ test("who leaves the loop hears no more; who falls behind misses the oldest", as
 
 test("what a listener throws or rejects with is told, and nobody else misses an event", async () => {
   const told: unknown[] = [];
-  const source = createEventSource<Event>((error, { kind }) => told.push([String(error), kind]));
+  const source = createEventSource<Event>(KINDS, (error, { kind }) => told.push([String(error), kind]));
   const heard: string[] = [];
   source.subscribe(() => {
     throw new Error("thrown");
@@ -85,7 +86,7 @@ test("what a listener throws or rejects with is told, and nobody else misses an 
 });
 
 test("two who ask one iteration at once each get an event", async () => {
-  const source = createEventSource<Event>(neverFails);
+  const source = createEventSource<Event>(KINDS, neverFails);
   const ticks = source.iterate("tick");
   const both = Promise.all([ticks.next(), ticks.next()]);
   source.emit(tick(1));
@@ -94,7 +95,7 @@ test("two who ask one iteration at once each get an event", async () => {
 });
 
 test("a signal ends a subscription and a loop; one that is aborted begins none", async () => {
-  const source = createEventSource<Event>(neverFails);
+  const source = createEventSource<Event>(KINDS, neverFails);
   const stop = new AbortController();
   const { signal } = stop;
   const heard: number[] = [];

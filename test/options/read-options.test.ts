@@ -102,7 +102,11 @@ test.each<[of: string, resolve: (given: never) => object, given: object]>([
   [
     "serveCsiDriver",
     resolveServingOptions,
-    { csiAddress: "/x", addServices: () => {}, serverOptions: { interceptors: [() => {}], "grpc.a": 1 } },
+    {
+      csiAddress: "/x",
+      addServices: () => {},
+      serverOptions: { interceptors: [() => {}], "grpc.max_concurrent_streams": 1 },
+    },
   ],
   [
     "startKubelet",

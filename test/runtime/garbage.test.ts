@@ -12,7 +12,7 @@ afterEach(() => jest.useRealTimers());
 const changeTo = (to: string) => ({ kind: "state-changed" as const, change: { to } });
 
 test("garbage is collected once nothing was registered for 10 s, and again after the next registration", () => {
-  const events = createEventSource<ReturnType<typeof changeTo>>(() => {});
+  const events = createEventSource<ReturnType<typeof changeTo>>({ "state-changed": true }, () => {});
   const collect = jest.fn();
   collectWhenQuiet({ subscribe: events.subscribe } as unknown as Registrations, collect);
   const passed = (seconds: number) => jest.advanceTimersByTime(seconds * 1_000);

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import {
   getChannelzHandlers,
   Metadata,
@@ -13,7 +13,7 @@ import {
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { protos } from "../../src/grpc/protos";
 import type { RegistrationOutcome } from "../../src/registrar/model/outcome";
-import type { CsiServingOptions } from "../../src/serving/options";
+import { type CsiServingOptions, GRPC_SERVER_OPTIONS } from "../../src/serving/options";
 import { type ServedCsiDriver, serveCsiDriver } from "../../src/serving/serve-csi-driver";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
@@ -58,11 +58,12 @@ test.each(["1.25", "1.26", "1.36"] as const)(
   },
 );
 
-test("its socket is not where its registration socket goes", async () => {
-  const serving = serve({ csiAddress: node.socketPath(), endpoint: "/host/csi.sock" });
-  const message = expect.stringMatching(/^\S+\/x\.csi-reg\.sock is the driver's own socket, and/);
-  await expect(serving).rejects.toMatchObject({ code: "SOCKET_UNUSABLE", message });
-  expect(readdirSync(node.pluginDir)).toEqual([]);
+test("serverOptions takes what grpc-js' server reads, and nothing that it ignores", () => {
+  const read = ["server", "server-interceptors"].map((name) =>
+    readFileSync(require.resolve(`@grpc/grpc-js/build/src/${name}.js`), "utf8"),
+  );
+  const names = read.join("").match(/(?<=['"])grpc(?:-node)?\.\w+(?=['"])/g);
+  expect([...new Set(names)].sort()).toEqual([...GRPC_SERVER_OPTIONS].sort());
 });
 
 test("services are added to grpc-js' own server: streams, metadata, interceptors", async () => {
@@ -257,6 +258,31 @@ test.each<[string, Partial<CsiServingOptions>, object]>([
     "there is no Identity service",
     { addServices: () => {} },
     failure("IDENTITY_MISSING", /UNIMPLEMENTED.*; addServices must add/),
+  ],
+  [
+    "GetPluginInfo answers nothing",
+    { addServices: (server) => server.addService(identity, { GetPluginInfo: () => {} }) },
+    failure("IDENTITY_MISSING", /answered without one$/),
+  ],
+  [
+    "a name in serverOptions is mistyped",
+    { serverOptions: { "grpc.max_recieve_message_length": 1 } },
+    refused("did you mean grpc.max_receive_message_length?"),
+  ],
+  [
+    "addServices binds the server",
+    { addServices: (server) => server.bindAsync("0.0.0.0:1", undefined as never, () => {}) },
+    refused("addServices must not bind the server"),
+  ],
+  [
+    "its socket is below kubelet's directory",
+    { csiAddress: "/r/x/csi.sock", pluginRegistrationPath: "/r" },
+    refused("is in the plugin"),
+  ],
+  [
+    "it listens on a port",
+    { csiAddress: "0.0.0.0:9000" },
+    refused('csiAddress is "0.0.0.0:9000"; it takes the path of a unix'),
   ],
   ["GetPluginInfo fails", { addServices: failing }, failure("DRIVER_FAILED", /INTERNAL: no room/)],
   ["its directory is away", { csiAddress: "/none/csi.sock" }, NONE],

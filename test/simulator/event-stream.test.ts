@@ -4,9 +4,10 @@ type Event = { readonly atMs: number } & (
   | { readonly kind: "tick"; readonly count: number }
   | { readonly kind: "tock"; readonly why?: { readonly kind: string }; readonly path?: string }
 );
+const KINDS = { tick: true, tock: true } as const;
 const failure = (code: string, text: string) => ({ code, message: expect.stringContaining(text) });
 afterEach(() => void jest.useRealTimers());
-const makeLog = () => createEventLog<Event>("the clock");
+const makeLog = () => createEventLog<Event>("the clock", KINDS);
 
 test("when() takes what happened already, or only what comes, or the event that fits", async () => {
   const log = makeLog();
@@ -73,7 +74,7 @@ test("keeps the newest 1,000", () => {
 });
 
 test("a wait ends at its limit, and tells the latest events with their texts, escaped", async () => {
-  const log = createEventLog<Event>("the clock", 1);
+  const log = createEventLog<Event>("the clock", KINDS, 1);
   await expect(log.stream.when("tick")).rejects.toMatchObject({
     code: "TIMEOUT",
     message: '"tick" of the clock did not happen: it did not come within 1 ms; nothing was seen',

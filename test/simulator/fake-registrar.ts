@@ -22,7 +22,11 @@ export interface FakeRegistrarOptions {
 export async function startFakeRegistrar(options: FakeRegistrarOptions) {
   const { socketPath, before = () => {} } = options;
   const { GetInfo, NotifyRegistrationStatus } = protos.registration;
-  const log = createEventLog<FakeRegistrarEvent>("the fake registrar");
+  const log = createEventLog<FakeRegistrarEvent>("the fake registrar", {
+    called: true,
+    notified: true,
+    left: true,
+  });
   const info = {
     type: "CSIPlugin",
     name: "x.csi",

@@ -6,7 +6,7 @@ type Said = { readonly kind: "said"; readonly text: string; readonly atMs: numbe
 /** What is written of two events, one before and one after somebody began to listen. */
 function written(output: "text" | "json", texts: readonly [string, string]): readonly string[] {
   const write = jest.spyOn(process.stdout, "write").mockReturnValue(true);
-  const log = createEventLog<Said>("somebody");
+  const log = createEventLog<Said>("somebody", { said: true });
   log.append({ kind: "said", text: texts[0] });
   tellEvents(log.stream, output, "It says something.");
   log.append({ kind: "said", text: texts[1] });

@@ -1,4 +1,4 @@
-import { createEventSource } from "../../base/event-source";
+import { createEventSource, type EveryKind } from "../../base/event-source";
 import type { PluginIdentity } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
 import type { PublishReason, StateChange } from "./state";
@@ -28,7 +28,17 @@ export type RegistrarEvent =
   | { readonly kind: "get-info" }
   | { readonly kind: "registration-status"; readonly registered: boolean; readonly error: string };
 
+const KINDS: EveryKind<RegistrarEvent> = {
+  "driver-call": true,
+  "driver-answered": true,
+  "driver-lost": true,
+  "state-changed": true,
+  published: true,
+  "get-info": true,
+  "registration-status": true,
+};
+
 export const createRegistrarEvents = <Event extends RegistrarEvent = RegistrarEvent>(log: Logger) =>
-  createEventSource<Event>((error, { kind }) =>
+  createEventSource<Event>(KINDS, (error, { kind }) =>
     log.error(error, "A listener to events failed", { event: kind }),
   );

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { type Server, status } from "@grpc/grpc-js";
 import { messageOf, RegistrarError } from "../../base/errors";
+import type { EveryKind } from "../../base/event-source";
 import { monotonicMs, pause } from "../../base/pause";
 import type { GuardedClient } from "../../grpc/guard/guards";
 import { unaryHandler } from "../../grpc/handlers";
@@ -40,6 +41,14 @@ export type CsiDriverEvent = { readonly atMs: number } & (
   | { readonly kind: "stopped"; readonly because: "close" | "kill" }
 );
 
+const EVENT_KINDS: EveryKind<CsiDriverEvent> = {
+  listening: true,
+  called: true,
+  answered: true,
+  "fault-applied": true,
+  stopped: true,
+};
+
 /** How a call was answered. */
 export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"; readonly error: string };
 
@@ -76,7 +85,11 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   await pause(driver.listenAfterMs, signal ?? new AbortController().signal);
   refuseAborted("the simulated CSI driver", signal);
 
-  const log = createEventLog<CsiDriverEvent>(`the simulated CSI driver ${driver.name}`, driver.waitTimeoutMs);
+  const log = createEventLog<CsiDriverEvent>(
+    `the simulated CSI driver ${driver.name}`,
+    EVENT_KINDS,
+    driver.waitTimeoutMs,
+  );
   const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
   let answers: ResolvedCsiDriverAnswers = driver;
   const handlers = createHandlers(driver.name, () => answers, faults, log.append);

@@ -1,3 +1,4 @@
+import type { EveryKind } from "../../base/event-source";
 import type { NodeInfo, PluginInfo } from "../../grpc/protos";
 import type { SimulatedVersion } from "../../kubelet-rules/versions";
 import type { WithoutTime } from "../event-stream";
@@ -84,6 +85,27 @@ export type KubeletEvent = { readonly atMs: number } & (
   | { readonly kind: "csi-node-changed"; readonly csiNode: CsiNodeObject }
   | { readonly kind: "fault-applied"; readonly fault: KubeletFault; readonly socketPath: string }
 );
+
+export const KUBELET_EVENT_KINDS: EveryKind<KubeletEvent> = {
+  started: true,
+  stopped: true,
+  "socket-seen": true,
+  "socket-gone": true,
+  "file-ignored": true,
+  "watch-failed": true,
+  "operation-started": true,
+  calling: true,
+  called: true,
+  waiting: true,
+  registered: true,
+  refused: true,
+  deregistered: true,
+  failed: true,
+  "health-service-chosen": true,
+  "node-changed": true,
+  "csi-node-changed": true,
+  "fault-applied": true,
+};
 
 /** A plugin that has answered GetInfo. */
 export interface IntroducedPlugin {

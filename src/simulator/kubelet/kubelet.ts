@@ -9,7 +9,7 @@ import { refuseAborted } from "../../options/start-options";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
 import { createFaultScript } from "../simulator-options";
 import { createKubeletContext, type KubeletContext } from "./calls";
-import type { KubeletEvent } from "./events";
+import { KUBELET_EVENT_KINDS, type KubeletEvent } from "./events";
 import { type CsiNodeObject, createNodeInfoManager, type NodeObject } from "./objects";
 import {
   KUBELET_FAULTS,
@@ -72,7 +72,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   if (simulated !== version)
     log.info("Simulating the kubelet that behaves like this version", { version, simulated });
 
-  const steps = createEventLog<KubeletEvent>("the simulated kubelet", waitTimeoutMs);
+  const steps = createEventLog<KubeletEvent>("the simulated kubelet", KUBELET_EVENT_KINDS, waitTimeoutMs);
   const drivers = followDrivers(steps.stream);
   const behaviour = behaviourOf(simulated);
   const nodeInfo = createNodeInfoManager(resolved, behaviour, steps.append);
