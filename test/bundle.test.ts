@@ -1,6 +1,9 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { ROOT, readText } from "./docs/markdown";
+import * as grpc from "@grpc/grpc-js";
+import { dependencies } from "../package.json";
+import { codeIn, ROOT, readText, rowsIn } from "./docs/markdown";
 
 /** The value of an expression, such as `(await import("./scripts/left-out.mjs")).LEFT_OUT`, in a process that can import it. */
 function evaluate<Value>(expression: string): Value {
@@ -13,6 +16,9 @@ const leftOut: Readonly<Record<string, string | object>> = evaluate(
   `(await import("./scripts/left-out.mjs")).LEFT_OUT`,
 );
 const texts = Object.entries(leftOut).filter((row): row is [string, string] => typeof row[1] === "string");
+
+const GRPC_JS = "node_modules/@grpc/grpc-js";
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 const textOf = (part: string) => readText(`dist/cli/${part}.js`);
 const modulesIn = (part: string) =>
@@ -84,6 +90,40 @@ test("our pool of connections has what channels call", () => {
   new Function("exports", "require", text)(exported, () => ({}));
   const calls = Array.from(textOf("register").matchAll(/subchannelPool\.(\w+)/g), ([, name = ""]) => name);
   expect(Object.keys(exported.getSubchannelPool?.() ?? {})).toEqual([...new Set(calls)]);
+});
+
+/** Of what is replaced, and of the functions in whose place ours are: read what changed before you change one. */
+const REPLACED: Readonly<Record<string, string>> = {
+  index: "248fae70078a",
+  channelz: "c8ced113810f",
+  http_proxy: "4a6c7b2ff90a",
+  "subchannel-pool": "cca88948f2cb",
+  orca: "66c2fee56053",
+  _createSecureConnector: "1f02f2de6b34",
+  _equals: "6605ef865667",
+  _streamHandler: "4aaefa982df1",
+  _channelzHandler: "9ef314188e3d",
+};
+
+test("what is replaced of grpc-js is what was read, in the one version that package.json takes", () => {
+  const { version } = JSON.parse(readText(`${GRPC_JS}/package.json`));
+  expect(dependencies["@grpc/grpc-js"]).toBe(version);
+  const [internals, insecure] = [new grpc.Server(), grpc.credentials.createInsecure()];
+  const textNow = (name: string) =>
+    name.startsWith("_")
+      ? String(Reflect.get(name in insecure ? insecure : internals, name))
+      : readText(`${GRPC_JS}/build/src/${name}.js`);
+  const now = Object.keys(REPLACED).map((name) => [name, sha256(textNow(name)).slice(0, 12)]);
+  expect(Object.fromEntries(now)).toEqual(REPLACED);
+  const told = rowsIn(readText("docs/dependencies.md")).flatMap(([cell = ""]) => codeIn(cell));
+  for (const name of Object.keys(REPLACED).slice(1))
+    expect(told).toContain(name.replace(/^(?=[a-z])/, "build/src/"));
+  const modules = Object.keys(leftOut).filter((name) => name.startsWith("@grpc/grpc-js"));
+  expect(modules.map((name) => basename(name).replace("grpc-js", "index")).sort()).toEqual(
+    Object.keys(REPLACED)
+      .filter((name) => !name.startsWith("_"))
+      .sort(),
+  );
 });
 
 test("docs/security.md says what a node runs: npm run build brings it up to date", () => {

@@ -49,8 +49,8 @@ type StreamListener = (
 /**
  * grpc-js (1.14) throws for a call of an unknown method that was reset at once, and what an interceptor throws, which would end
  * the process, writes a line to stderr for each header field that is not ASCII, and ends a call at once if its timeout is more
- * than 24 days. It has no hook there, so this replaces its undocumented listener; package.json takes no other minor version of
- * it unseen. Handlers answer as `guardHandlers` says.
+ * than 24 days. It has no hook there, so this replaces its undocumented listeners; package.json pins its version. Handlers answer
+ * as `guardHandlers` says.
  */
 export function hardenServer(
   server: Server,

@@ -87,7 +87,7 @@ function understood(error: ServiceError, timeoutMs: number): ServiceError {
  *
  * grpc-js (1.14) does not: when a client is closed it forgets the connection to a server that never speaks or never hangs
  * up, and the file descriptor stays. It has no option for the socket, so this replaces the undocumented function that makes
- * its connectors; package.json takes no other minor version of it unseen.
+ * its connectors; package.json pins its version.
  */
 export function createUnixClient(socketPath: string, options: ChannelOptions = {}): Client {
   const open = new Set<Socket>();
