@@ -84,7 +84,7 @@ async function doctorSays(): Promise<string> {
   const { stdout } = spawnSync(process.execPath, words, { env, encoding: "utf8" });
   const findings: readonly Readonly<Record<string, string>>[] = JSON.parse(stdout).findings;
   return findings
-    .filter(({ code = "" }) => ["CSI212", "CSI216"].includes(code))
+    .filter(({ code = "" }) => ["CSI204", "CSI212"].includes(code))
     .map((one) => `${one.code} ${one.status}: ${one.subject} ${one.text}`)
     .join("\n");
 }
@@ -112,7 +112,7 @@ test("a policy swaps or drops registrars, and deleted gives them back", async ()
     await stage.mountsVolume("user-of-dropped");
     expect(await doctorSays()).toBe("");
     await remove(nodeWide);
-    expect(await doctorSays()).toMatch(/^CSI216 problem: \S*fifth\S* has no registrar: .*$/m);
+    expect(await doctorSays()).toMatch(/^CSI204 problem: \S*fifth\S* is not in CSINode: .*$/m);
     await applyNodeWide();
     await staysListed("node-wide again", stage, performance.now());
 

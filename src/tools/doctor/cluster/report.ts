@@ -9,7 +9,7 @@ import { causeOf } from "./judge/groups";
 import { needChecks, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
-import { isGuess, notRead, PLACES, SETS } from "./judge/units";
+import { isGuess, notRead, PLACES } from "./judge/units";
 import type { ClusterReading } from "./read/cluster";
 
 export const CLUSTER_CHECKS = [...stateChecks, ...needChecks];
@@ -28,7 +28,7 @@ export function reportOnCluster(reading: ClusterReading, swap?: string) {
   const { findings, problemsWithEither } = judgeSwap(both);
   const found = [...findings, ...findingsOf([rights], facts)];
   const counts = { swapped: both.swapped, problemsWithEither };
-  const isUnread = notRead(facts, ...SETS) !== undefined;
+  const isUnread = notRead(facts, "daemonsets") !== undefined;
   return reportOf(facts, found, {
     swap,
     ...(isUnread ? { swapped: null, problemsWithEither: null } : counts),
@@ -75,7 +75,7 @@ function driverRows(facts: ClusterFacts) {
       return {
         name,
         daemonSets:
-          notRead(facts, ...SETS) || (unit === undefined && facts.hasGuess)
+          notRead(facts, "daemonsets") || (unit === undefined && facts.hasGuess)
             ? null
             : [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
         nodes: notRead(facts, ...PLACES) ? null : own.length,

@@ -6,12 +6,11 @@ import { ago, expectSaid, said } from "./memory-cluster";
 import { DISK } from "./sick-cluster";
 
 const crashing = { kind: "crash-loop", restarts: 9, last: { at: ago(1), exitCode: 1 } } as const;
-const pulling = { kind: "waiting", reason: "ImagePullBackOff", message: "no such image" } as const;
 const DROPPED = { inPod: null, hasNodeWide: true } as const;
 
 test.each<readonly [what: string, expected: readonly RegExp[], Parameters<typeof clusterOf>[0]]>([
   ["a swapped pod", [], { inPod: { image: OURS } }],
-  ["a dropped registrar", [/^CSI216 problem: disk.* -> apply the DaemonSet that registrar/], { inPod: null }],
+  ["a dropped registrar", [], { inPod: null }],
   ["the same on a node that is away", [], { inOthers: [null] }],
   ["a pod of a template without a registrar", [], { inPod: null, generations: ["2", "1"] }],
 ])("%s", async (_what, expected, world) => {
@@ -39,7 +38,7 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
 });
 
 test("pods that admission makes unique do not fill the memory: one result for the same images", () => {
-  const set = readRegistrarSet(daemonSet(DISK), "DaemonSet", 0);
+  const set = readRegistrarSet(daemonSet(DISK), 0);
   const readRunning = createRunningReader();
   const podOf = (n: number, image = OURS) => ({
     spec: { containers: [{ name: "registrar", image, env: [{ name: "ID", value: `${n}` }] }] },
@@ -75,8 +74,6 @@ test("the registrar of the whole node: drivers that it has not found, and pods o
   };
   expect(await codes()).toEqual(["CSI101"]);
   expect(await codes("disk-node-node-1", podStatus({ driver: crashing }))).toEqual(["CSI101", "CSI203"]);
-  for (const one of [crashing, pulling])
-    expect(await codes("csi-registrar-node-1", podStatus({ registrar: one }))).toContain("CSI216");
   const alone = await clusterOf({ inPod: null });
   await alone.setStatus(`${pods}/disk-node-node-1`, podStatus({ driver: crashing }));
   await expectSaid(alone, /^CSI203 problem/);
@@ -92,4 +89,7 @@ test("a driver that the registrar of the whole node has not registered", async (
   await cluster.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
   const missed = /^CSI204 problem: disk.* -> see the log of the node-wide registrar on that node, and/;
   expect(await said(cluster)).toContainEqual(expect.stringMatching(missed));
+  const alone = await clusterOf({ inPod: null });
+  await alone.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
+  await expectSaid(alone, /^CSI204 problem: disk.* -> an admission policy removed its registrar: delete/);
 });

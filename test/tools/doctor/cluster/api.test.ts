@@ -41,7 +41,9 @@ async function listFrom(
   return { failure, seen, pages, waits, items: pages.flatMap(({ items }) => items) };
 }
 
-const page = (items: number[], next = ""): Answer => ({ body: { metadata: { continue: next }, items } });
+const page = (items: number[], next = ""): Answer => ({
+  body: { kind: "ThingList", metadata: { continue: next }, items },
+});
 const status = (code: number, message: string, more: object = {}): Answer => ({
   code,
   body: { kind: "Status", code, message, ...more },
@@ -62,7 +64,10 @@ test("page by page, to the end, with the query at each", async () => {
 test("a table has rows, and each page the server's time", async () => {
   const date = "Sun, 22 Nov 2026 12:00:00 GMT";
   const request = { path: "/api/v1/nodes", asTable: true };
-  const { pages, seen } = await listFrom([{ headers: { date }, body: { rows: [1] } }], request);
+  const { pages, seen } = await listFrom(
+    [{ headers: { date }, body: { kind: "Table", rows: [1] } }],
+    request,
+  );
   expect(pages).toEqual([{ items: [1], dateMs: Date.parse(date) }]);
   expect(seen[0]?.accept).toContain("as=Table");
   expect(seen[0]?.url.searchParams.get("includeObject")).toBe("Metadata");
@@ -102,6 +107,8 @@ test.each<readonly [what: string, answer: Answer | "break"]>([
   expect(waits[3]).toBeGreaterThan(2 * (waits[0] ?? 0));
 });
 
+const NO_LIST = { kind: "unexpected", message: expect.stringMatching(/^the answer is no list/) };
+
 test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
   ["forbidden", status(403, 'User "u" cannot list'), { kind: "forbidden", message: 'User "u" cannot list' }],
   ["no credentials", status(401, "Unauthorized"), { kind: "unauthorized", message: "Unauthorized" }],
@@ -121,6 +128,9 @@ test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
   ["no word", { code: 500, body: {} }, { kind: "unavailable", message: "HTTP status 500" }],
   ["a list that has expired for good", status(410, "too old"), { kind: "expired", message: "too old" }],
   ["kubectl that ended", "break", { kind: "unreachable", message: "socket hang up" }],
+  ["a login page", { headers: { "content-type": "text/html" }, body: "<html>" }, NO_LIST],
+  ["an object that is no list", { body: { kind: "Status", items: [] } }, NO_LIST],
+  ["a list without items", { body: { kind: "ThingList" } }, NO_LIST],
   ["no JSON", { body: "<html>" }, { kind: "unreachable", message: expect.stringContaining("JSON") }],
 ])("%s: that is what it resolves with", async (_what, answer, failure) => {
   expect((await listFrom([page([1], "next"), answer])).failure).toEqual(failure);
@@ -128,7 +138,7 @@ test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
 
 describe("limits, a thousandth of the real ones", () => {
   const thingsOf = (bytes: number, next = ""): Answer => ({
-    body: { metadata: { continue: next }, items: ["x".repeat(bytes)] },
+    body: { kind: "ThingList", metadata: { continue: next }, items: ["x".repeat(bytes)] },
   });
   const small = (...answers: readonly Answer[]) => listFrom(answers, { path: "/x" }, 0.001);
 

@@ -28,11 +28,7 @@ function namesOf(
   const drivers = nameDrivers({
     sets: sets.map((changes, n) => {
       const object = daemonSet("x", { name: `set-${n}`, ...changes });
-      const set = readRegistrarSet(
-        { ...object, metadata: { ...object.metadata, uid: `${n}` } },
-        "DaemonSet",
-        n,
-      );
+      const set = readRegistrarSet({ ...object, metadata: { ...object.metadata, uid: `${n}` } }, n);
       if (set === undefined) throw new Error("no registrar in it");
       return set;
     }),

@@ -134,19 +134,6 @@ test("a cluster that is well: a row for each driver and node, and no word", asyn
   expect(nodes).toEqual([{ node: "node-1", driver: DISK, ...place, ...need }]);
 });
 
-test("a driver whose registrar is in a StatefulSet, as hostpath's own, is installed", async () => {
-  const cluster = await makeCluster({ ...none, podsOn: [], hasCsiDriver: true });
-  cluster.edit((stored) =>
-    stored.map((one) => ({ ...one, path: one.path.replace("/daemonsets", "/statefulsets") })),
-  );
-  await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
-  await expectSaid(
-    cluster,
-    /^CSI207 problem: .*no pod of StatefulSet storage\/disk-node is on the node/,
-    /^CSI211/,
-  );
-});
-
 test("the registrar of all drivers counts the nodes where it runs, and is no driver of its own", async () => {
   const cluster = await makeCluster({ set: { path: "/var/lib/kubelet/plugins/*/csi.sock" } });
   const report = await cluster.report();

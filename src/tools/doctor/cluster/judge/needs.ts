@@ -5,7 +5,7 @@ import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
 import { inState, judgeGroups, kubectl, NODES_AWAY, nodesOf, problemsOf, whoWaits } from "./groups";
 import { isYoung, type Place, SETTLED } from "./places";
-import { EVERY_DRIVER, HINTS, notRead, SETS } from "./units";
+import { EVERY_DRIVER, HINTS, notRead } from "./units";
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
   ...problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node }) =>
@@ -21,17 +21,17 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
 
 /** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
 function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdict | undefined {
-  const { kind, name, current, desired, uid } = set;
+  const { name, current, desired, uid } = set;
   const { units, nodes, leaving, nowMs, target } = facts;
   if (current >= desired || !units.some((unit) => unit.set === set)) return undefined;
   const isChanging = isYoung(set, nowMs) || leaving.some(({ setUid }) => setUid === uid);
   if (isChanging || [...(nodes?.values() ?? [])].some((node) => isYoung(node, nowMs))) return undefined;
   const text = `has only ${current.toLocaleString("en")} of ${counted(desired, "pod")}: the others were not created`;
-  const fix = kubectl("see its events", target, `describe ${kind.toLowerCase()}`, name);
+  const fix = kubectl("see its events", target, "describe daemonset", name);
   // A node that joined a moment ago would explain it.
   const missing = notRead(facts, "nodes", "pods");
-  if (missing) return unknown(`${kind} ${name}`, `${text}, and ${missing}`);
-  return problem(`${kind} ${name}`, text, fix);
+  if (missing) return unknown(`DaemonSet ${name}`, `${text}, and ${missing}`);
+  return problem(`DaemonSet ${name}`, text, fix);
 }
 
 const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
@@ -42,7 +42,7 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
   const isFound =
     units.some((unit) => unit.driver.name === driver) || places.some((one) => one.driver === driver);
   if (driver === undefined || isFound) return needed;
-  const missing = notRead(facts, ...(hasGuess ? HINTS : ([...SETS, "csinodes"] as const)));
+  const missing = notRead(facts, ...(hasGuess ? HINTS : (["daemonsets", "csinodes"] as const)));
   const there = node === undefined ? "" : ` on ${node}`;
   if (missing !== undefined) return unknown(driver, `is possibly installed${there}: ${missing}`);
   const names = facts.driverNames.filter((name) => name !== EVERY_DRIVER).sort();

@@ -3,7 +3,7 @@ import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
 import type { Need } from "../read/needs";
 import { CREATION_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
-import { EVERY_DRIVER, HINTS, isGuess, notRead, type RegistrarUnit, SETS } from "./units";
+import { EVERY_DRIVER, HINTS, isGuess, notRead, type RegistrarUnit } from "./units";
 
 /** Why a driver is in a state; null: it is healthy. */
 const REASONS = {
@@ -12,7 +12,6 @@ const REASONS = {
   unregistered: "its pod runs, but kubelet has not registered it",
   "node-away": "the node is not ready or no longer exists",
   unprovided: "no DaemonSet has a registrar for it",
-  dropped: "a policy removed its registrar, and no node-wide registrar runs on this node",
 } as const;
 
 /**
@@ -47,20 +46,12 @@ type Mention = Pick<Place, "driver" | "node"> & Partial<Pick<Place, "pod" | "uni
 interface Surroundings extends ClusterReading {
   readonly unitsOf: ReadonlyMap<string, readonly RegistrarUnit[]>;
   readonly unitsByDriver: ReadonlyMap<string, readonly RegistrarUnit[]>;
-  readonly served: ReadonlySet<string | undefined>;
 }
 
 export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[]): readonly Place[] {
   const unitsOf = grouped(units, ({ set }) => set.uid);
   const unitsByDriver = grouped(units, ({ driver }) => driver.name);
-  // Nodes with a node-wide registrar that runs.
-  const served = reading.pods.filter(
-    ({ setUid, trouble, startedMs }) =>
-      trouble === undefined &&
-      startedMs !== undefined &&
-      unitsOf.get(setUid)?.some(({ driver }) => driver.kind === "every"),
-  );
-  const around = { ...reading, unitsOf, unitsByDriver, served: new Set(served.map(({ node }) => node)) };
+  const around = { ...reading, unitsOf, unitsByDriver };
   const mentions: readonly Mention[] = [
     ...reading.pods.flatMap((pod) =>
       (unitsOf.get(pod.setUid) ?? []).map((unit) => ({
@@ -133,12 +124,8 @@ export const isYoung = (object: { readonly createdMs: number } | undefined, nowM
 
 /** The state of a driver on a node that is ready. */
 function stateOnNode(place: Stateless, around: Surroundings) {
-  const { node, unit, pod, isListed } = place;
+  const { unit, pod, isListed } = place;
   if (pod?.trouble !== undefined) return pod.trouble;
-  if (isWithoutRegistrar(place) && !around.served.has(node)) {
-    const missing = notRead(around, ...SETS, "pods");
-    return missing === undefined ? state("dropped") : unseen(missing);
-  }
   // Only the registrar of all drivers knows which ones there are.
   if (unit?.driver.kind === "every" || isListed === true) return state("registered");
   if (isListed === undefined) return unseen(notRead(around, "csinodes") ?? "");
@@ -155,14 +142,13 @@ function stateWithout({ driver, node, unit }: Stateless, around: Surroundings) {
     provided.get(name)?.some(({ set }) => isYoung(set, nowMs)),
   );
   if (isReplaced || isNew) return state("starting");
-  const missing = notRead(around, ...SETS, "pods");
+  const missing = notRead(around, "daemonsets", "pods");
   if (missing !== undefined) return unseen(missing);
   const [guess] = provided.has(driver) ? [] : [...provided.values()].flat().filter(isGuess);
   const unnamed = guess && notRead(around, "csidrivers");
-  if (unnamed)
-    return unseen(`the driver of ${guess.set.kind} ${guess.set.name} is not known, because ${unnamed}`);
+  if (unnamed) return unseen(`the driver of DaemonSet ${guess.set.name} is not known, because ${unnamed}`);
   if (!provided.has(EVERY_DRIVER) && !provided.has(driver)) return state("unprovided");
-  const reason = unit ? `no pod of ${unit.set.kind} ${unit.set.name} is on the node` : NOT_FOUND;
+  const reason = unit ? `no pod of DaemonSet ${unit.set.name} is on the node` : NOT_FOUND;
   return { kind: "uncovered", reason } as const;
 }
 

@@ -32,8 +32,11 @@ function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[]): 
   return unknown(driver, `${what}: ${state.reason}${needed.join("")}`);
 }
 
-function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): Advice {
-  if (unit === undefined || isWithoutRegistrar({ pod, unit }))
+function whereToLook({ unit, pod }: Place, { target, units }: ClusterFacts): Advice {
+  const isWithout = unit !== undefined && isWithoutRegistrar({ pod, unit });
+  if (isWithout && !units.some(({ driver }) => driver.kind === "every"))
+    return "an admission policy removed its registrar: delete the policy, and restart the driver's DaemonSet";
+  if (unit === undefined || isWithout)
     return "see the log of the node-wide registrar on that node, and its --allow-drivers and --deny-drivers";
   const { container, program, unseen, settings, isForWindows } = unit.registrar;
   const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${container}`);
@@ -81,18 +84,10 @@ function seeEvents(place: Place, facts: ClusterFacts): Advice {
   return kubectl("see its events", facts.target, "describe pod", place.pod?.name);
 }
 
-function haveNodeWide(_first: Place, { units, target }: ClusterFacts): Advice {
-  const nodeWide = units.find(({ driver }) => driver.kind === "every");
-  return nodeWide === undefined
-    ? "apply the DaemonSet that registrar manifest --image-policy --drop writes, or delete its policy and restart the driver's DaemonSet"
-    : kubectl("see why it has no ready pod on that node", target, "describe daemonset", nodeWide.set.name);
-}
-
 export const stateChecks = [
   registered,
   placeCheck("CSI201", "registrar-pods", isRestarting(true), RESTARTING, adviceOn),
   placeCheck("CSI202", "pods-start", inState("unscheduled", "blocked"), NOT_STARTING, seeEvents),
   placeCheck("CSI203", "driver-pods", isRestarting(false), "keeps restarting: ", adviceOn),
   placeCheck("CSI206", "duplicates", inState("duplicate"), "has several registrars: ", () => LEAVE_ONE),
-  placeCheck("CSI216", "dropped", inState("dropped"), "has no registrar: ", haveNodeWide),
 ];

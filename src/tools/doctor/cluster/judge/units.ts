@@ -13,13 +13,12 @@ export function notRead({ incomplete }: Pick<ClusterReading, "incomplete">, ...l
 }
 const KINDS: Partial<Record<Resource, string>> = {
   ...{ nodes: "Nodes", csinodes: "CSINodes", csidrivers: "CSIDrivers" },
-  ...{ daemonsets: "DaemonSets", statefulsets: "StatefulSets", volumeattachments: "VolumeAttachments" },
+  ...{ daemonsets: "DaemonSets", volumeattachments: "VolumeAttachments" },
 };
-export const SETS = ["daemonsets", "statefulsets"] as const;
 /** The lists that say where a driver is or is needed. */
-export const PLACES = [...SETS, "pods", "csinodes", "volumeattachments", "events"] as const;
+export const PLACES = ["daemonsets", "pods", "csinodes", "volumeattachments", "events"] as const;
 /** The lists by which a driver's name is found. */
-export const HINTS = [...SETS, "pods", "csidrivers", "csinodes"] as const;
+export const HINTS = ["daemonsets", "pods", "csidrivers", "csinodes"] as const;
 
 export type RegistrarUnit = ReturnType<typeof nameDrivers>[number];
 
@@ -53,7 +52,7 @@ export function nameDrivers(reading: Hints) {
   const byBoth: Way = ({ set }) => onlyOnAll(set, (name) => set.words.has(name));
   // A name that is left over is this one's only if all are known.
   const others = notRead(reading, ...HINTS) === undefined ? [byWord, byNodes] : [byBoth];
-  for (const way of [byPath, ...(notRead(reading, ...SETS, "pods") === undefined ? others : [])])
+  for (const way of [byPath, ...(notRead(reading, "daemonsets", "pods") === undefined ? others : [])])
     for (const unit of units) named.set(unit.registrar, named.get(unit.registrar) ?? way(unit));
   return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));
 }

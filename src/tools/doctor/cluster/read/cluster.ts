@@ -103,14 +103,9 @@ async function readOthers({ read }: Reader, target: ClusterTarget) {
 /** The sets with a registrar, their pods, and the limits of their namespaces. */
 async function readSets(reader: Reader, target: ClusterTarget, images: OurImage) {
   let number = 0;
-  const parser = (kind: "DaemonSet" | "StatefulSet") =>
-    each((item) => readRegistrarSet(item, kind, number++, images));
-  const both = [
-    reader.read("daemonsets", parser("DaemonSet")),
-    reader.read("statefulsets", parser("StatefulSet")),
-  ];
+  const parse = (item: unknown) => readRegistrarSet(item, number++, images);
   // In an order that does not depend on what was read first.
-  const sets = sortedBy((await Promise.all(both)).flat(), ({ name }) => name);
+  const sets = sortedBy(await reader.read("daemonsets", each(parse)), ({ name }) => name);
   // The pods on the node, and those that have no node yet.
   const fields = target.node === undefined ? [undefined] : [target.node, ""];
   const readRunning = createRunningReader(images);
@@ -118,8 +113,8 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
     fields.map((node) => {
       const selected = node === undefined ? {} : { fieldSelector: `spec.nodeName=${node}` };
       const query = { labelSelector: set.selector, ...selected };
-      const parse = (item: unknown) => readRegistrarPod(item, set, reader.beganMs(), readRunning);
-      return reader.read("pods", each(parse), query, set.namespace);
+      const parsePod = (item: unknown) => readRegistrarPod(item, set, reader.beganMs(), readRunning);
+      return reader.read("pods", each(parsePod), query, set.namespace);
     }),
   );
   const namespaces = [...new Set(sets.map(({ namespace }) => namespace))];

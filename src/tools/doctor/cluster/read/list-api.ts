@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../../../base/errors";
 import { type ApiFailure, failureOf, mayPass, retryMs } from "../../../../kube-api/failure";
-import { list, textOrNone, tree } from "../../../../kube-api/objects";
+import { list, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { readBody, sendRequest } from "../../../../kube-api/request";
 import { boundText } from "../../../../logging/escape";
 
@@ -86,12 +86,15 @@ export function createListApi(
         words.set("limit", String(limit));
         continue;
       }
-      const { metadata, items, rows } = tree(answer.body);
+      const { kind, metadata, items, rows } = tree(answer.body);
+      const found = asTable && kind === "Table" ? rows : /List$/.test(text(kind)) ? items : undefined;
       const next = textOrNone(tree(metadata).continue);
       // 410 with a token: the snapshot of the list expired, the rest comes from a newer one.
       const isExpired = answer.failure?.kind === "expired" && next !== undefined;
       if (answer.failure !== undefined && !isExpired) return answer.failure;
-      if (!isExpired) onPage(list(asTable ? rows : items), answer.dateMs, isFirst);
+      // A login page answers with 200, too.
+      if (!isExpired && !Array.isArray(found)) return NO_LIST;
+      if (!isExpired) onPage(list(found), answer.dateMs, isFirst);
       if (next === undefined) return undefined;
       isFirst &&= isExpired;
       words.set("continue", next);
@@ -136,6 +139,11 @@ async function readAnswer(response: IncomingMessage, maxBytes: number) {
     dateMs: Date.parse(headers.date ?? "") || Date.now(),
   };
 }
+
+const NO_LIST: ListFailure = {
+  kind: "unexpected",
+  message: "the answer is no list of Kubernetes: is something else at the API server's address?",
+};
 
 function tooMuch(what: string, maxBytes: number): ListFailure {
   return { kind: "unexpected", message: `not read completely: ${what} more than ${maxBytes / MEBIBYTE} MiB` };

@@ -5,7 +5,7 @@ const STORAGE = "storage.k8s.io";
 /** The API group of each list, as RBAC names it. */
 const GROUPS = {
   ...{ events: "", limitranges: "", nodes: "", pods: "" },
-  ...{ daemonsets: "apps", statefulsets: "apps" },
+  daemonsets: "apps",
   ...{ csidrivers: STORAGE, csinodes: STORAGE, volumeattachments: STORAGE },
 } as const;
 

@@ -14,22 +14,16 @@ import { registrarsIn } from "../../files/read/registrars";
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
 /** Undefined for a set without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
-export function readRegistrarSet(
-  object: unknown,
-  kind: "DaemonSet" | "StatefulSet",
-  number: number,
-  ours?: OurImage,
-) {
-  const whole = { ...tree(object), kind };
+export function readRegistrarSet(object: unknown, number: number, ours?: OurImage) {
+  const whole = { ...tree(object), kind: "DaemonSet" };
   const about = { object: number, name: placeIn(undefined, whole) };
   const registrars = registrarsIn(about, whole, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
   const { uid, namespace, annotations, creationTimestamp } = tree(metadata);
-  const { desiredNumberScheduled, currentNumberScheduled, replicas } = tree(status);
+  const { desiredNumberScheduled, currentNumberScheduled } = tree(status);
   const template = tree(tree(spec).template);
   return {
-    kind,
     uid: text(uid),
     name: nameOf(object),
     createdMs: timeOrNone(creationTimestamp) ?? 0,
@@ -41,8 +35,8 @@ export function readRegistrarSet(
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
     /** The number of pods that it wants, and has. */
-    desired: numberOrNone(desiredNumberScheduled ?? tree(spec).replicas) ?? 0,
-    current: numberOrNone(currentNumberScheduled ?? replicas) ?? 0,
+    desired: numberOrNone(desiredNumberScheduled) ?? 0,
+    current: numberOrNone(currentNumberScheduled) ?? 0,
     /** One of them may be the driver's name. */
     words: wordsIn(tree(template.spec).containers),
   };
@@ -112,7 +106,6 @@ const imagesIn = ({ containers, initContainers }: Tree) =>
 
 /** A pod of an older template may never have had the container. */
 function droppedFrom(spec: Tree, set: RegistrarSet, generation: unknown): readonly string[] {
-  if (set.kind === "StatefulSet") return [];
   if (generation !== undefined && set.generation !== undefined && generation !== set.generation) return [];
   const names = [...list(spec.containers), ...list(spec.initContainers)].map((one) => text(tree(one).name));
   return set.registrars.map(({ container }) => container).filter((name) => !names.includes(name));
