@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { invalidOption } from "../base/errors";
 import { kindOf, textKind } from "../options/option-kinds";
 import { optional, optionsOf, required, variant } from "../options/read-options";
+import { callFileSystem } from "../unix/file-calls";
 
 /** A credential, or the file that holds it (read before each request, because it rotates). */
 export type Secret =
@@ -75,10 +76,11 @@ export function inClusterAccess(environment: Environment, directory = SERVICE_AC
   };
 }
 
-/** Reads a secret. Rejects if its file cannot be read, or is empty. */
+/** Reads a secret. Rejects if its file cannot be read, is empty, or if its file system does not answer for 2 s. */
 export async function readSecret(from: Secret | undefined): Promise<string | undefined> {
   if (from?.kind !== "file") return from?.value;
-  const found = (await readFile(from.path, "utf8")).trim();
-  if (found === "") throw invalidOption(`${from.path} is empty`);
+  const { path } = from;
+  const found = (await callFileSystem(path, () => readFile(path, "utf8"))).trim();
+  if (found === "") throw invalidOption(`${path} is empty`);
   return found;
 }

@@ -41,8 +41,8 @@ export function createApiClient(access: ApiAccess) {
   const { protocol, hostname, port, pathname } = new URL(access.server);
   let calls = 0;
 
-  const optionsFor = ({ method, path, body, contentType }: ApiCall) =>
-    outcomeOf<RequestOptions>("no-credentials", async () => {
+  const optionsFor = ({ method, path, body, contentType }: ApiCall, signal: AbortSignal) =>
+    outcomeOf<RequestOptions>("no-credentials", signal, async () => {
       const [ca, token, cert, key] = await Promise.all(
         [access.authority, access.token, access.certificate, access.key].map(readSecret),
       );
@@ -73,16 +73,16 @@ export function createApiClient(access: ApiAccess) {
     /** Sends a request. Never rejects; ends with `signal`, or after 10 s. */
     call: async (wanted: ApiCall, signal: AbortSignal): Promise<Outcome<unknown>> => {
       using limit = startTimeLimit(signal, CALL_TIMEOUT_MS, `no answer in ${CALL_TIMEOUT_MS / 1000} s`);
-      const options = await optionsFor(wanted);
+      const options = await optionsFor(wanted, limit.signal);
       if (options.kind === "failed") return options;
       const ask = async () => readAnswer(await sendRequest(options.value, limit.signal, wanted.body));
-      return await outcomeOf("unreachable", ask, limit.signal);
+      return await outcomeOf("unreachable", limit.signal, ask);
     },
     /** Passes on each JSON line of an answer, as in a watch. Never rejects: resolves with the failure that ended it. */
     follow: async (path: string, { signal, idleMs, onOpen, onObject }: FollowOptions) => {
-      const options = await optionsFor({ method: "GET", path });
-      if (options.kind === "failed") return options.failure;
       using limit = startTimeLimit(signal, idleMs, `no data in ${idleMs / 1000} s`);
+      const options = await optionsFor({ method: "GET", path }, limit.signal);
+      if (options.kind === "failed") return signal.aborted ? undefined : options.failure;
       const read = async (): Promise<Outcome<unknown>> => {
         // On a connection of its own: the agent closes idle ones.
         const response = await sendRequest({ ...options.value, agent: false }, limit.signal);
@@ -95,7 +95,7 @@ export function createApiClient(access: ApiAccess) {
         }
         return { kind: "done", value: undefined };
       };
-      const followed = await outcomeOf("unreachable", read, limit.signal);
+      const followed = await outcomeOf("unreachable", limit.signal, read);
       return followed.kind === "failed" && !signal.aborted ? followed.failure : undefined;
     },
     /** The number of requests since the start, watches included. */
@@ -106,15 +106,20 @@ export function createApiClient(access: ApiAccess) {
   };
 }
 
+/** The outcome of `work`; a failure where it rejects, and as soon as `signal` is aborted. */
 async function outcomeOf<Value>(
   kind: ApiFailure["kind"],
+  signal: AbortSignal,
   work: () => Promise<Outcome<Value>>,
-  signal?: AbortSignal,
 ): Promise<Outcome<Value>> {
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
   try {
-    return await work();
+    signal.throwIfAborted();
+    return await Promise.race([work(), aborted]);
   } catch (error) {
-    return failedWith(kind, messageOf(signal?.aborted ? signal.reason : error));
+    return failedWith(kind, messageOf(signal.aborted ? signal.reason : error));
   }
 }
 

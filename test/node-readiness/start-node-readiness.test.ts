@@ -1,5 +1,8 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync } from "node:fs";
 import { eventually } from "../support/eventually";
 import { expectNothingLeft } from "../support/resources";
+import { createTempFolder } from "../support/temp-folder";
 import { DRIVER } from "./support/controlled-registrations";
 import {
   type FixtureOptions,
@@ -7,9 +10,10 @@ import {
   IN_TROUBLE,
   STARTUP_TAINT,
   startFixture,
+  startReadiness,
   WELL_AGAIN,
 } from "./support/fixture";
-import type { Fault, ScriptedApiServer } from "./support/scripted-api-server";
+import { type Fault, type ScriptedApiServer, startScriptedApiServer } from "./support/scripted-api-server";
 
 const REMOVED = "Startup taint removed";
 const TAINTS = [FOREIGN_TAINT, STARTUP_TAINT];
@@ -159,3 +163,28 @@ test.each<[what: string, fault: Fault, kind: string, check: string]>([
     expect(readiness.status().api.trouble).toBeUndefined();
   },
 );
+
+test("a token's file whose reading hangs is a trouble that is told, and close ends at once", async () => {
+  await using folder = await createTempFolder();
+  const path = folder.at("token");
+  execFileSync("mkfifo", [path]);
+  await using server = await startScriptedApiServer();
+  const access = { ...server.access, token: { kind: "file", path } } as const;
+  await using started = startReadiness({ access, startupTaints: ["a/b"] });
+  const message = `ETIMEDOUT: the file system of ${path} does not answer`;
+  const { fields } = await started.log.when(IN_TROUBLE);
+  expect(fields).toMatchObject({ doing: "reading the Node", err: message });
+  expect(started.readiness.status().api.trouble).toMatchObject({ kind: "no-credentials", message });
+  expect(await started.readiness.close()).toEqual({ kind: "stopped" });
+  closeSync(openSync(path, constants.O_RDWR)); // Ends the reading.
+});
+
+test("close ends while the token's file is being read", async () => {
+  await using folder = await createTempFolder();
+  const path = folder.at("token");
+  execFileSync("mkfifo", [path]);
+  await using server = await startScriptedApiServer();
+  const started = startReadiness({ access: { ...server.access, token: { kind: "file", path } } });
+  expect(await started.readiness.close()).toEqual({ kind: "stopped" });
+  closeSync(openSync(path, constants.O_RDWR));
+});
