@@ -113,6 +113,10 @@ test("process is used by the command line only", () => {
   ]);
 });
 
+test("what goes to stderr is escaped in one place", () => {
+  expect(files.filter((file) => textOf(file).includes("stderr.write"))).toEqual(["runtime/print.ts"]);
+});
+
 test.each([
   ["mutable module variable", /^(?:export )?(?:let|var) /m],
   ["default export", /^export default\b/m],

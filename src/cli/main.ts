@@ -1,11 +1,11 @@
 import { basename } from "node:path";
-import { attempt } from "../base/errors";
+import { attempt, messageOf } from "../base/errors";
 import { OFFICIAL_PROBE_MODE } from "../flags/grammar";
 import { nearestFlag, parseFlags } from "../flags/table";
 import { resolveLogging } from "../logging/logging-options";
 import { printHelp } from "../runtime/help-text";
 import { memoryProblem } from "../runtime/memory-limit";
-import { print } from "../runtime/print";
+import { print, printError } from "../runtime/print";
 import { endNow, endOnSignals, endProcess, listenOnly, missedSigterm } from "../runtime/signals";
 import { version } from "../runtime/version";
 import { COMMANDS, correctCommand } from "./commands";
@@ -45,7 +45,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (line.kind === "error") {
     const near = nearestFlag(line.unknown);
     const hint = near === undefined ? "" : `did you mean --${near}? Else `;
-    printError(`${line.message}\n${hint}see ${basename(programPath)} --help`);
+    printError(line.message, `${hint}see ${basename(programPath)} --help`);
     return EXIT_USAGE;
   }
   const { flags } = line;
@@ -83,10 +83,6 @@ function leaveRemovedDirectory(): void {
   printError("registrar: the working directory was removed: relative paths begin at / instead");
 }
 
-function printError(text: string): void {
-  process.stderr.write(`${text}\n`);
-}
-
 // At SIGUSR1 Node opens its inspector, a door into a process of root. The image's Node never does.
 listenOnly("SIGUSR1", () => {});
 if (missedSigterm()) {
@@ -95,6 +91,7 @@ if (missedSigterm()) {
 }
 endOnSignals();
 main(process.argv.slice(2)).then(endProcess, (error: unknown) => {
-  printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  const { stack = "" } = Object(error) as Partial<Error>;
+  printError(messageOf(error), ...(stack.match(/^ +at .*/gm) ?? []));
   return endProcess(EXIT_FAILURE);
 });

@@ -12,6 +12,7 @@ import { SOCKET_TAIL } from "../registrar/model/socket-name";
 import { whyUnwanted } from "../registrar/node-wide/name-lists";
 import { socketsFitting } from "../registrar/node-wide/scan";
 import { askInfo } from "../registrar/registration/self-report";
+import { printError } from "../runtime/print";
 import { callFileSystem } from "../unix/file-calls";
 import { findFile } from "../unix/files";
 import { isHiddenSocket } from "../unix/private-socket";
@@ -152,12 +153,11 @@ async function socketsIn(directory: string) {
 
 /** No failure: a restart does not make it readable. */
 function reportUnread(directory: string, error: unknown): void {
-  if (error !== undefined)
-    process.stderr.write(`cannot look for CSI drivers in ${directory}: ${messageOf(error)}\n`);
+  if (error !== undefined) printError(`cannot look for CSI drivers in ${directory}: ${messageOf(error)}`);
 }
 
 function fail(reason: string): number {
-  process.stderr.write(`${reason}\n`);
+  printError(reason);
   return 1;
 }
 

@@ -1,8 +1,8 @@
 import { messageOf, RegistrarError } from "../base/errors";
 import { type CommandFlags, readCommandFlags } from "../flags/command-flags";
 import type { FlagForm, FlagValues, Setting } from "../flags/grammar";
-import { escapeJson } from "../logging/escape";
 import { printHelp } from "../runtime/help-text";
+import { printError } from "../runtime/print";
 
 export interface CommandLine<Flags extends CommandFlags> {
   readonly name: string;
@@ -42,8 +42,7 @@ export function createCommand<const Flags extends CommandFlags>(
 ): (argv: readonly string[]) => Promise<number> {
   const { name, mode, flags, registrar, failureExitCode = EXIT_FAILURE } = command;
   const failWith = (exitCode: number, error: unknown) => {
-    // It may have parts of a file or a word.
-    process.stderr.write(`registrar ${name}: ${escapeJson(messageOf(error))}\n`);
+    printError(`registrar ${name}: ${messageOf(error)}`);
     return exitCode;
   };
   return async (argv) => {

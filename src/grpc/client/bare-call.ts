@@ -22,9 +22,12 @@ export type BareConnection = ReturnType<typeof connectBare>;
  * `timeoutMs`, closes the connection, or answers more than `MAX_MESSAGE_BYTES`; with a text as grpc-js has it.
  */
 export function connectBare(socketPath: string) {
-  const session = connectHttp2("http://localhost", {
-    createConnection: () => guardFromServer(connect({ path: socketPath })),
+  let lost = "the connection ended before the answer";
+  // The socket's own error: the session may tell of it after its streams have closed.
+  const socket = connect({ path: socketPath }).once("error", ({ message }) => {
+    lost = message;
   });
+  const session = connectHttp2("http://localhost", { createConnection: () => guardFromServer(socket) });
   session.on("error", () => {}); // Also between two calls.
   return {
     close: (): void => session.destroy(),
@@ -40,7 +43,7 @@ export function connectBare(socketPath: string) {
       }),
     call: async (path: string, { timeoutMs, signal, fields = {} }: BareCallOptions) => {
       const over = new AbortController();
-      let why = "14 UNAVAILABLE: the connection ended before the answer";
+      let why: string | undefined;
       const giveUp = (reason: string) => {
         why = reason;
         over.abort();
@@ -56,7 +59,7 @@ export function connectBare(socketPath: string) {
         const request = session.request({ ...grpc, ":path": path, ...fields });
         return await readAnswer(request, over);
       } catch (error) {
-        throw over.signal.aborted ? new Error(why, { cause: error }) : error;
+        throw over.signal.aborted ? new Error(why ?? `14 UNAVAILABLE: ${lost}`, { cause: error }) : error;
       } finally {
         signal?.removeEventListener("abort", cancel);
         session.off("error", fail);

@@ -80,6 +80,17 @@ function understood(error: ServiceError, timeoutMs: number): ServiceError {
   return Object.assign(error, { code: status.UNKNOWN, message: boundText(message) });
 }
 
+/** What grpc-js (uri-parser.js) reads in no target: it would throw. */
+const UNREAD = /[\n\r\u2028\u2029]/;
+
+/** In the place of a call on such a socket. */
+function failUndialled(...given: readonly unknown[]) {
+  const details = "gRPC cannot dial a socket with a line break in its name";
+  const error = Object.assign(new Error(`14 UNAVAILABLE: ${details}`), { code: status.UNAVAILABLE, details });
+  startImmediate(() => (given.at(-1) as (error: Error) => void)(error));
+  return { cancel: () => {}, on: () => {} } as never;
+}
+
 /**
  * A client of one unix socket that connects when first called, without retries. Its requests carry the authority `localhost`
  * as grpc-go's do: servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258). `close` ends its connections, also
@@ -107,7 +118,8 @@ export function createUnixClient(socketPath: string, options: ChannelOptions = {
     };
     return { ...connector, connect };
   };
-  const client = new Client(`unix:${socketPath}`, insecure, {
+  const isDialled = !UNREAD.test(socketPath);
+  const client = new Client(isDialled ? `unix:${socketPath}` : "unix:/", insecure, {
     "grpc.default_authority": "localhost",
     "grpc.client_idle_timeout_ms": 2 ** 31 - 1,
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
@@ -116,6 +128,7 @@ export function createUnixClient(socketPath: string, options: ChannelOptions = {
     "grpc.service_config_disable_resolution": 1,
     ...options,
   });
+  if (!isDialled) client.makeUnaryRequest = failUndialled;
   const close = client.close.bind(client);
   client.close = () => {
     close();

@@ -8,7 +8,7 @@ import {
   timeoutFlag,
 } from "../../flags/kinds";
 import { NEWEST_SIMULATED } from "../../kubelet-rules/versions";
-import { plain } from "../../logging/escape";
+import { printError } from "../../runtime/print";
 import { unlessStopped, untilAborted, untilStopped } from "../../runtime/signals";
 import { type SimulatedKubelet, startKubelet } from "../../simulator/kubelet/kubelet";
 import { kubeletVersion } from "../../simulator/kubelet/options";
@@ -76,7 +76,7 @@ export const runKubelet = createCommand(
     );
     await kubelet.close();
     if (failure === undefined) return 0;
-    process.stderr.write(`registrar kubelet: ${until} is not registered: ${plain(failure)}\n`);
+    printError(`registrar kubelet: ${until} is not registered: ${failure}`);
     return 1;
   },
 );

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { durationFlag, NAME_LIST_FLAGS, outputFlag, textFlag, timeoutFlag } from "../../flags/kinds";
 import { nameListsFrom } from "../../flags/paths";
 import { escapeJson, plain } from "../../logging/escape";
-import { print } from "../../runtime/print";
+import { print, printError } from "../../runtime/print";
 import { createCommand } from "../command-line";
 import type { DriverRow } from "../doctor/findings/report";
 import { renderColumns } from "../doctor/findings/table";
@@ -65,7 +65,7 @@ export const runStatus = createCommand(
     const { facts, rows, isHealthy } = seen;
     const unseen = await unseenRegistrations(facts);
     const directory = target.pluginRegistrationPath;
-    const complain = (what: string) => process.stderr.write(`registrar status: ${what}\n`);
+    const complain = (what: string) => printError(`registrar status: ${what}`);
     const gaps = [...sayGaps(facts, "directory"), ...sayGaps(facts, "sockets")];
     if (unseen !== undefined) complain(unseen);
     else for (const { subject, text } of gaps) complain(`${subject} ${text}`);

@@ -2,6 +2,7 @@ import { createServer, type ServerHttp2Stream } from "node:http2";
 import { createServer as createNetServer, type Server, type Socket } from "node:net";
 import { bareCall } from "../../../src/grpc/client/bare-call";
 import { MAX_MESSAGE_BYTES } from "../../../src/grpc/guard/frames";
+import { leaveDeadSocket } from "../../support/foreign-socket";
 import { createTempFolder } from "../../support/temp-folder";
 import { CONTINUATION, frame, HEADERS, headerBlock, SETTINGS } from "../wire";
 
@@ -24,6 +25,15 @@ const answering = (answer: (stream: ServerHttp2Stream) => void) =>
     stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
     answer(stream);
   });
+
+test.each(["ECONNREFUSED", "ENOENT"])("says why it cannot connect: %s", async (errno) => {
+  await using folder = await createTempFolder();
+  const path = folder.at("x.sock");
+  if (errno === "ECONNREFUSED") await leaveDeadSocket(path);
+  await expect(bareCall(path, PATH, { timeoutMs: 60_000 })).rejects.toThrow(
+    `14 UNAVAILABLE: connect ${errno} ${path}`,
+  );
+});
 
 test("takes the largest message that gRPC takes", async () => {
   const { grpcStatus, message } = await callOn(

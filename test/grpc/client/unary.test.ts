@@ -28,6 +28,17 @@ async function outcomeOf(call: Promise<unknown>): Promise<readonly unknown[]> {
   );
 }
 
+test.each(["\n", "\r", "\u2028", "\u2029"])(
+  "a call on a socket whose name grpc-js cannot read fails, as any does: %j",
+  async (line) => {
+    const client = createUnixClient(`/a${line}b.sock`);
+    const call = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: LONG_MS });
+    const text = "14 UNAVAILABLE: gRPC cannot dial a socket with a line break in its name";
+    expect(await outcomeOf(call)).toEqual([status.UNAVAILABLE, text]);
+    client.close();
+  },
+);
+
 describe("what bounds a call", () => {
   test.each([
     ["its deadline", { timeoutMs: 1_000 }, status.DEADLINE_EXCEEDED],

@@ -4,6 +4,7 @@ import timers from "node:timers/promises";
 import { runStatus, unseenRegistrations } from "../../../src/tools/status/command";
 import { run } from "../../support/child-process";
 import { eachTest } from "../../support/each-test";
+import { startForeignSocket } from "../../support/foreign-socket";
 import { mayMount, mountHanging } from "../../support/hanging-mount";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
@@ -37,6 +38,19 @@ test("a driver without a registrar, and one that is registered", async () => {
   expect(once.lines[0]).toMatch(/^DRIVER +STATE +SINCE +REASON +DRIVER SOCKET$/);
   expect(once.lines[1]).toMatch(/^x\.csi +registered +\d{4}-\S+Z +- +\/.*csi\.sock$/);
 });
+
+test.each(["status", "doctor"])(
+  "%s: a socket's name with a line feed ends nothing, and is escaped",
+  async (name) => {
+    await registrarOf(await node.driverUnder("x.csi"));
+    await using _ = await startForeignSocket(`${node.directory}/a\nb\u001b[31m-reg.sock`);
+    const { stdout, stderr } = await runCommand(name, flag());
+    const printed = stdout + stderr;
+    expect(printed).toContain("a\\nb\\x1b[31m");
+    expect(printed).toMatch(/^x\.csi +\w+/m);
+    expect(printed.replaceAll("\n", "")).toMatch(/^[ -~]*$/);
+  },
+);
 
 // Where /dev/fuse is missing, or this user may not mount, no file system can be made to hang.
 (mayMount() ? test : test.skip)("mounts that never answer are left out, and told", async () => {

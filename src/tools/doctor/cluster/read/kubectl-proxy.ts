@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { invalidOption, messageOf } from "../../../../base/errors";
-import { plain } from "../../../../logging/escape";
+import { printError } from "../../../../runtime/print";
 import type { ClusterTarget } from "./cluster";
 
 /** The proxy refuses every request that could change the cluster. */
@@ -84,7 +84,7 @@ export async function startKubectlProxy({
   return { socketPath, [Symbol.asyncDispose]: close };
 }
 
-const passOn = (line: string) => void process.stderr.write(`${plain(line)}\n`);
+const passOn = (line: string) => printError(line);
 
 function makeDirectory(): string {
   try {
