@@ -1,13 +1,11 @@
-// npm run build: proto/ -> src/grpc/contracts.ts and methods.ts, src/ -> typed library files and the bundled CLI, in dist/.
+// npm run build: src/ -> typed library files and the bundled CLI, in dist/. Writes nothing else.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundleCli } from "./cli-parts.mjs";
-import { writeContracts } from "./contracts.mjs";
 import { thirdPartyLicences } from "./licences.mjs";
 
 rmSync("dist", { recursive: true, force: true });
-writeContracts("src/grpc");
 execFileSync("node_modules/.bin/tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
 withSymbolsOfEveryRealm();
 await bundleCli(thirdPartyLicences("dist/THIRD-PARTY-LICENSES.txt"));

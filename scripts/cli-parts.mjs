@@ -5,7 +5,7 @@ import * as esbuild from "esbuild";
 import { writeHelp } from "./help.mjs";
 import { leaveOut } from "./left-out.mjs";
 import { stampLogLines } from "./log-lines.mjs";
-import { closureTable, OF_A_NODE, writeClosure } from "./node-closure.mjs";
+import { closureTable, OF_A_NODE } from "./node-closure.mjs";
 
 /**
  * The parts, and what is in each: modules under src/, or a package. An `import()` of any of them leads to its part, which
@@ -119,11 +119,10 @@ export async function bundleCli(licences) {
   for (const [name, { text }] of bundles)
     if (name === "start") writeFileSync("dist/cli.js", text, { mode: 0o755 });
     else writeFileSync(`dist/cli/${name}.js`, text);
-  writeClosure(bundles);
   await writeHelp("dist/cli");
 }
 
-/** What the build writes into docs/security.md. */
+/** The table of docs/security.md. */
 export const readClosure = async () => closureTable(await bundleAll(OF_A_NODE));
 
 function exportsOf(module) {

@@ -1,7 +1,8 @@
-// The wire contracts: proto/ -> src/grpc/contracts.ts, the types of their messages and methods and their descriptors, and
+// npm run contracts: the wire contracts, proto/ -> src/grpc/contracts.ts, the types of their messages and methods and their descriptors, and
 // src/grpc/methods.ts, those of a registration. test/grpc/contracts.test.ts fails where those are not current.
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import protobuf from "protobufjs";
 
 /** What a registration calls and serves: made by the build, because loading proto-loader and its descriptors takes 15 ms. */
@@ -22,7 +23,7 @@ export function writeContracts(folder) {
   const services = servicesIn(root);
   const messages = services.flatMap(messagesOfMethods).filter(({ fieldsArray }) => fieldsArray.length > 0);
   const parts = [
-    "// Written by `npm run build` from proto/: do not edit.",
+    "// Written by `npm run contracts` from proto/: do not edit.",
     'import type { MethodDefinition } from "@grpc/proto-loader";',
     ...messages.map(interfaceOf),
     ...services.map(definitionOf),
@@ -52,7 +53,7 @@ function methodsOfRegistration(root) {
     ([, ...both]) => both,
   ).flat();
   const imported = [...new Set(types)].filter((type) => type !== "object").sort();
-  const head = `// Written by \`npm run build\` from proto/: do not edit.
+  const head = `// Written by \`npm run contracts\` from proto/: do not edit.
 import type { ${imported.join(", ")} } from "./contracts";
 import { unaryMethod } from "./wire-format";`;
   return `${[head, ...methods].join("\n\n")}\n`;
@@ -155,3 +156,5 @@ function messagesOf(types, found = []) {
 function inNamespaces(namespace, nested) {
   return namespace.parent ? inNamespaces(namespace.parent, { [namespace.name]: { nested } }) : { nested };
 }
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) writeContracts("src/grpc");

@@ -1,8 +1,8 @@
-// What a node runs: a table of docs/security.md, written by the build from esbuild's record of what is in each part.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+// What a node runs: a table of docs/security.md, which npm run pages writes from esbuild's record of what is in each part.
+import { readFileSync, writeFileSync } from "node:fs";
 
 const PAGE = "docs/security.md";
-const REGION = /(?<=<!-- closure: written by npm run build -->\n).*?(?=<!-- end of closure -->)/s;
+const REGION = /(?<=<!-- closure: written by npm run pages -->\n).*?(?=<!-- end of closure -->)/s;
 
 /** When a registration loads which parts. A row counts only what no earlier row has. */
 const ROWS = [
@@ -49,11 +49,12 @@ const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const written = ([when, lines, bytes, packages]) =>
   `| ${when} | ${Math.round(lines / 100) * 100} | ${Math.round(bytes / 10_000) * 10} | ${packages.join(", ") || "none"} |\n`;
 
-/** An image is built without the pages. */
-export function writeClosure(parts) {
-  if (!existsSync(PAGE)) return;
+/** Brings the page up to date. */
+export function writeClosure(table) {
   const page = readFileSync(PAGE, "utf8");
   if (!REGION.test(page)) throw new Error(`${PAGE} has no place for the table of what a node runs`);
-  const current = page.replace(REGION, () => closureTable(parts));
-  if (current !== page) writeFileSync(PAGE, current);
+  writeFileSync(
+    PAGE,
+    page.replace(REGION, () => table),
+  );
 }

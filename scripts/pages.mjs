@@ -337,4 +337,6 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
       process.exitCode = 1;
     }
   }
+  if (!isCheck)
+    (await import("./node-closure.mjs")).writeClosure(await (await import("./cli-parts.mjs")).readClosure());
 }

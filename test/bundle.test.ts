@@ -126,9 +126,9 @@ test("what is replaced of grpc-js is what was read, in the one version that pack
   );
 });
 
-test("docs/security.md says what a node runs: npm run build brings it up to date", () => {
+test("docs/security.md says what a node runs; if not, run npm run pages", () => {
   const table: string = evaluate(`await (await import("./scripts/cli-parts.mjs")).readClosure()`);
-  expect(readText("docs/security.md")).toContain(`<!-- closure: written by npm run build -->\n${table}<!--`);
+  expect(readText("docs/security.md")).toContain(`<!-- closure: written by npm run pages -->\n${table}<!--`);
   expect(
     table.match(
       /^\| every registration, its probes and `--http-endpoint` \| \d+00 \| \d+0 \| @grpc\/grpc-js \|$/m,

@@ -1,4 +1,4 @@
-// Written by `npm run build` from proto/: do not edit.
+// Written by `npm run contracts` from proto/: do not edit.
 
 import type { MethodDefinition } from "@grpc/proto-loader";
 

@@ -1,4 +1,4 @@
-// Written by `npm run build` from proto/: do not edit.
+// Written by `npm run contracts` from proto/: do not edit.
 import type { GetPluginInfoResponse, PluginInfo, RegistrationStatus } from "./contracts";
 import { unaryMethod } from "./wire-format";
 
