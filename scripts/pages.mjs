@@ -125,7 +125,8 @@ export function createLookup(texts = sources()) {
     const alert = name.startsWith("alert-minutes.") && alertMinutes(name.slice("alert-minutes.".length));
     const elsewhere = file ? pattern.exec(read(file))?.[1] : alert;
     const found = elsewhere ? [elsewhere] : texts.flatMap((text) => expressionOf(text, name) ?? []);
-    const values = new Set(found.map((expression) => evaluate(expression, name)));
+    const resolved = found.map((text) => text.replace(/\b[A-Z][A-Z_]+\b/g, (constant) => lookup(constant)));
+    const values = new Set(resolved.map((expression) => evaluate(expression, name)));
     if (values.size !== 1) throw new Error(`src has ${values.size} values of ${name}: a page needs one`);
     return [...values][0];
   };
