@@ -69,9 +69,14 @@ const OTHERS = [
   ...["my-sidecar:v1", "sidecar:5000/x:1", "csi-node-driver-registrar/other:v1"],
   ...["registry.k8s.io/sig-storage/livenessprobe:v2.19.0", "quay.io/k8scsi/driver-registrar:v0.4.1"],
 ];
-const BY_IMAGE = [...REGISTRARS, ...OTHERS].map(
-  (image): Row => [image, { is: { image } }, REGISTRARS.includes(image) ? SWAPPED : NOTHING],
-);
+const NO_MARK = { args: ["--csi-address=/csi/csi.sock"], volumeMounts: [] };
+const BY_IMAGE: readonly Row[] = [
+  ...[...REGISTRARS, ...OTHERS].map(
+    (image): Row => [image, { is: { image } }, REGISTRARS.includes(image) ? SWAPPED : NOTHING],
+  ),
+  // A driver or a liveness probe, where all images of a release have one name.
+  ["that name without a registrar's mark", { is: { image: "x/sidecar:v1", ...NO_MARK } }, NOTHING],
+];
 
 const onNodes = (changes: Readonly<Record<string, Changes>>) =>
   Object.entries(changes).map(([node, changed]): Row => [node, { pod: onNode(node, {}) }, changed]);

@@ -9,7 +9,7 @@ import { OLDEST_SUPPORTED_MINOR } from "../../kubelet-rules/versions";
 import { parseTargets } from "../../node-readiness/options";
 import { print } from "../../runtime/print";
 import { createCommand, EXIT_USAGE } from "../command-line";
-import { parseOurImage } from "../program";
+import { parseOurImage } from "../recognise/program";
 import { type AddedArgument, type MetricsPorts, RAISES } from "./image-policy/changes";
 import { dropPolicy, IMAGE_POLICY_MINOR, swapPolicy } from "./image-policy/image-policy";
 import { refuseFlag } from "./names";

@@ -2,7 +2,7 @@ import type { CommandFlag } from "../../flags/command-flags";
 import type { FlagValues } from "../../flags/grammar";
 import { choiceFlag, countFlag, listFlag, switchFlag, textFlag } from "../../flags/kinds";
 import { DISTRIBUTIONS } from "../../host-path/kubelet-roots";
-import { parseOurImage } from "../program";
+import { parseOurImage } from "../recognise/program";
 
 const ofDriver = <Row extends CommandFlag>(row: Row) => ({ ...row, conflicts: "node-wide" }) as const;
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { fencesIn, readText } from "../../docs/markdown";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
-import { type Changes, daemonSet, limits, OFFICIAL, WINDOWS } from "./files/one-daemon-set";
+import { type Changes, daemonSet, limits, OFFICIAL, TOLD, WINDOWS } from "./files/one-daemon-set";
 
 /** The doctor's answer about these objects. A JSON file may have one object: a List has several. */
 async function swap(words: readonly string[], ...items: readonly object[]) {
@@ -71,6 +71,42 @@ test("with --image it judges what --match-image of the image policy takes, and p
   const [next = ""] = /(?<=cluster: registrar ).*/.exec(stdout) ?? [];
   expect((await runCommand(...next.split(" "))).stdout).toMatch(/my-registrar/);
 });
+
+const ART = "quay.example.com/release/art-dev";
+const digest = (digit: string) => `@sha256:${digit.repeat(64)}`;
+const sharing = (images: readonly string[]) =>
+  daemonSet({
+    image: images[0],
+    pod: { containers: [images[0], images[1], images[2]].map((image, at) => ({ image, ...ONE_NAME[at] })) },
+  });
+const ONE_NAME = [
+  {
+    name: "registrar",
+    args: ["--csi-address=/csi/csi.sock", TOLD],
+    volumeMounts: [
+      { name: "plugin", mountPath: "/csi" },
+      { name: "registration", mountPath: "/registration" },
+    ],
+  },
+  { name: "driver", args: ["--endpoint=unix:///csi/csi.sock"] },
+  { name: "liveness-probe", args: ["--csi-address=/csi/csi.sock", "--probe-timeout=3s"] },
+];
+
+// As in OpenShift, where every image of a release has one name.
+test.each([
+  [["a", "b", "c"].map(digest), digest("a")],
+  [["a", "a", "a"].map(digest), digest("a")],
+  [[":a", ":b", ":c"], ""],
+])(
+  "of images of one name %j only the registrar is swapped, and no policy is offered",
+  async (ends, given) => {
+    const object = sharing(ends.map((end) => ART + end));
+    const { stdout } = await swap(["--swap=y/registrar:v1", `--image=${ART}${given}`, "-o", "json"], object);
+    const { target, findings } = JSON.parse(stdout);
+    expect(target).toMatchObject({ swapped: 1, policy: null });
+    expect(findings).toEqual([]);
+  },
+);
 
 test("in JSON the target has the image and how many registrars were swapped", async () => {
   const objects = ["a", "b"].map((name) => daemonSet({ name, ...official }));

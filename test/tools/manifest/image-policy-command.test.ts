@@ -57,7 +57,7 @@ test("each flag reaches the policy", async () => {
     { key: "kubernetes.io/metadata.name", operator: "In", values: ["a", "b"] },
     { key: "team", operator: "In", values: ["storage"] },
   ]);
-  expect(policy.spec.matchConditions[0].expression).toContain("|a\\\\.b)");
+  expect(policy.spec.matchConditions[0].expression).toContain("(a\\\\.b)");
   const [{ jsonPatch }] = policy.spec.mutations;
   expect(jsonPatch.expression).not.toMatch(/memory|cpu/);
   expect(jsonPatch.expression).toContain("timeoutSeconds");

@@ -1,4 +1,4 @@
-import { tagOf } from "../../program";
+import { tagOf } from "../../recognise/image";
 import { judgeSwap, readSwap } from "../files/judge/swap";
 import type { RegistrarContainer } from "../files/read/registrars";
 import { causeKey } from "../findings/causes";

@@ -1,14 +1,15 @@
 import { invalidOption } from "../../../base/errors";
 import { plain } from "../../../logging/escape";
-import { imagePattern } from "../../manifest/image-policy/recognise";
-import { lastPart, type OurImage } from "../../program";
+import { HAS_OFFICIAL_NAME, hasName, lastPart } from "../../recognise/image";
+import type { OurImage } from "../../recognise/program";
+import { holds } from "../../recognise/rule";
 import { type Finding, findingsOf, unread as unreadVerdict } from "../findings/finding";
 import { reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
 import { MANIFEST_CHECKS, manifestReadable } from "./judge/checks";
 import { eitherLines, judgeSwap, readSwap } from "./judge/swap";
 import type { FilesRead } from "./read/documents";
-import { type ManifestFacts, readRegistrars } from "./read/registrars";
+import { imagesIn, type ManifestFacts, readRegistrars } from "./read/registrars";
 
 /** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */
 export function reportOnFiles(read: FilesRead, ours: OurImage) {
@@ -25,7 +26,9 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const both = readSwap((images) => factsOf(read, images), ours, swap);
   const { before, swapped } = both;
   const policy =
-    ours.image === undefined || swapped === 0 ? null : policyCommand(ours.image, swap || "IMAGE");
+    ours.image === undefined || swapped === 0
+      ? null
+      : policyCommand(ours.image, swap || "IMAGE", before, read);
   const { findings, problemsWithEither } = judgeSwap(both);
   const target = { files, swap, swapped, policy, problemsWithEither };
   const report = reportOf(target, swapped === 0 ? [...findings, nothingToSwap(read, before)] : findings);
@@ -38,10 +41,14 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   return { report, render: (look: TableLook) => renderReport(report, look, layout) };
 }
 
-/** The image policy knows the official image's names. */
-function policyCommand(image: string, swap: string): string {
+/** The image policy knows the official image's names. Null: other containers have, or may have, an image of this name, too. */
+function policyCommand(image: string, swap: string, before: ManifestFacts, read: FilesRead): string | null {
   const name = lastPart(image);
-  const isKnown = new RegExp(imagePattern([])).test(name);
+  const isKnown = holds(HAS_OFFICIAL_NAME, { image });
+  const count = (images: readonly string[]) =>
+    images.filter((one) => holds(hasName([name]), { image: one })).length;
+  const isShared = () => count(imagesIn(read.objects)) > count(before.registrars.map((one) => one.image));
+  if (!isKnown && (before.unread.length > 0 || isShared())) return null;
   return `registrar manifest --image-policy --image=${swap}${isKnown ? "" : ` --match-image=${name}`}`;
 }
 

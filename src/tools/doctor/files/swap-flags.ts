@@ -1,7 +1,7 @@
 import { textFlag } from "../../../flags/kinds";
-import { isOtherSidecar } from "../../manifest/image-policy/recognise";
 import { checkNamed, checkPinned } from "../../manifest/names";
-import { lastPart, parseOurImage } from "../../program";
+import { isOtherSidecar, lastPart } from "../../recognise/image";
+import { parseOurImage } from "../../recognise/program";
 
 /** What an image is, and what changes if ours takes its place; for files and for a cluster. */
 export const SWAP_FLAGS = {

@@ -1,6 +1,6 @@
 import { SERVICE_ACCOUNT_DIRECTORY } from "../../../kube-api/access";
 import { NODE_NAME_VARIABLES } from "../../../node-readiness/options";
-import { celList, celText, literal } from "./recognise";
+import { celList, celText, literal } from "../../recognise/rule";
 
 /** What this registrar's container needs at least, because it runs Node: the figures are in docs/measurements.md. */
 export const LEAST = {

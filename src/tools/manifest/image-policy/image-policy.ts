@@ -1,16 +1,11 @@
 import { isLabelValue, isQualifiedName } from "../../../kubelet-rules/api-validation";
+import { isOtherSidecar } from "../../recognise/image";
+import { celText } from "../../recognise/rule";
 import { checkNamed, checkNodes, checkPinned, refuseFlag } from "../names";
 import { type BasicOptions, resolveBasics } from "../options";
 import { object, scalar, type Yaml, yaml } from "../template";
 import { addedWords, metricsPort, type Swap, swapPatch } from "./changes";
-import {
-  celText,
-  containersVariable,
-  isOtherSidecar,
-  matchConditions,
-  registrarsVariable,
-  servedPattern,
-} from "./recognise";
+import { containersVariable, matchConditions, registrarsVariable, servedPattern } from "./recognise";
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;

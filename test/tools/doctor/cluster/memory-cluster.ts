@@ -1,7 +1,7 @@
 import { type ClusterTarget, readCluster } from "../../../../src/tools/doctor/cluster/read/cluster";
 import type { ListApi, ListFailure, ListRequest } from "../../../../src/tools/doctor/cluster/read/list-api";
 import { reportOnCluster } from "../../../../src/tools/doctor/cluster/report";
-import type { OurImage } from "../../../../src/tools/program";
+import type { OurImage } from "../../../../src/tools/recognise/program";
 import { csiDriver, daemonSet, podStatus, type SetChanges } from "../../../support/cluster-objects";
 import {
   addNode,

@@ -1,4 +1,4 @@
-import type { OurImage } from "../../../program";
+import type { OurImage } from "../../../recognise/program";
 import { MANIFEST_CHECKS } from "../../files/judge/checks";
 import type { ManifestFacts } from "../../files/read/registrars";
 import { type About, type Cause, causeKey } from "../../findings/causes";

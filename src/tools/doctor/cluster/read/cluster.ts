@@ -1,6 +1,6 @@
 import { invalidOption } from "../../../../base/errors";
 import { type Tree, tree } from "../../../../kube-api/objects";
-import type { OurImage } from "../../../program";
+import type { OurImage } from "../../../recognise/program";
 import { nameOf } from "../../files/read/objects";
 import { sortedBy } from "../../findings/finding";
 import type { ListApi } from "./list-api";

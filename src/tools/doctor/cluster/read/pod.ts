@@ -8,8 +8,8 @@ import {
   tree,
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
+import { requiredNodeTerms } from "../../../recognise/nodes";
 import { nameOf } from "../../files/read/objects";
-import { requiredNodeTerms } from "../../files/read/pod";
 import type { ReadRunning, RegistrarSet } from "./set";
 
 /** A container that runs has a fault if it restarted so often, the last time so recently. */

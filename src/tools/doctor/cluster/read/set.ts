@@ -7,7 +7,7 @@ import {
   timeOrNone,
   tree,
 } from "../../../../kube-api/objects";
-import type { OurImage } from "../../../program";
+import type { OurImage } from "../../../recognise/program";
 import { nameOf, placeIn } from "../../files/read/objects";
 import { registrarsIn } from "../../files/read/registrars";
 

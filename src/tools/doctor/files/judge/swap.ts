@@ -1,5 +1,6 @@
-import { imagePattern } from "../../../manifest/image-policy/recognise";
-import { lastPart, type OurImage } from "../../../program";
+import { HAS_OFFICIAL_NAME } from "../../../recognise/image";
+import { isNamed, type OurImage } from "../../../recognise/program";
+import { holds } from "../../../recognise/rule";
 import { findingsOf, keyOf } from "../../findings/finding";
 import { reportFindings } from "../../findings/report";
 import { counted } from "../../findings/words";
@@ -8,21 +9,21 @@ import { manifestArguments } from "./arguments";
 import { MANIFEST_CHECKS } from "./checks";
 
 /**
- * Reads the same objects twice. Like the image policy, it swaps each image that has the official one's name, or that of `image`.
- * A container for Windows counts as swapped where it shares its image with one for Linux.
+ * Reads the same objects twice. Like the image policy, it swaps each image that has the official one's name, and it swaps
+ * `image`. A container for Windows counts as swapped where it shares its image with one for Linux.
  */
 export function readSwap(
   read: (ours: OurImage) => ManifestFacts,
-  { image = "", ...ours }: OurImage,
+  { image: replaced, ...ours }: OurImage,
   to = "",
 ) {
-  const matched = new RegExp(imagePattern(image === "" ? [] : [lastPart(image)]));
-  const known = { ...ours, matched, image: to || undefined };
+  const known = { ...ours, replaced, image: to || undefined };
   const before = read(known);
   const taken = before.registrars.filter(
-    (one) =>
-      !one.isForWindows &&
-      (one.program.kind === "official" || (one.program.kind === "unknown" && matched.test(one.image))),
+    ({ isForWindows, program, image, source }) =>
+      !isForWindows &&
+      program.kind !== "ours" &&
+      (holds(HAS_OFFICIAL_NAME, source.container) || isNamed(image, replaced)),
   );
   const after = read({ ...known, swapped: new Set(taken.map((one) => one.image)) });
   return { before, after, swapped: taken.length };

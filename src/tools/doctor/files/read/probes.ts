@@ -1,5 +1,5 @@
 import { list, numberOrNone, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
-import { behindRegistrar, type Program } from "../../../program";
+import { behindRegistrar, type Program } from "../../../recognise/program";
 import { settingsOf } from "./settings";
 import { environmentOf } from "./start";
 

@@ -1,11 +1,12 @@
 import { invalidOption } from "../../../../base/errors";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
-import { isRegistrar, type OurImage, programOf } from "../../../program";
+import { foreignArchitecturesOf, isForWindows } from "../../../recognise/nodes";
+import { isRegistrar, type OurImage, programOf } from "../../../recognise/program";
+import { foreignProgramsOf } from "../../../recognise/swap";
 import type { About } from "../../findings/causes";
 import type { ReadObject } from "./documents";
 import { driverSocketOf, mountsOf } from "./mounts";
 import { placeIn, type Unread, unreadAt } from "./objects";
-import { isForWindows, podIn } from "./pod";
 import { probesOf } from "./probes";
 import { type RegistrarSettings, settingsOf } from "./settings";
 import { literalsIn, startOf } from "./start";
@@ -90,16 +91,30 @@ function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void 
 
 export type RegistrarContainer = ReturnType<typeof registrarsIn>[number];
 
+export function podIn(object: Tree): Tree {
+  const spec = tree(object.spec);
+  return object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
+}
+
+const containersIn = (pod: Tree): readonly Tree[] =>
+  [...list(pod.containers), ...list(pod.initContainers)].map(tree);
+
+/** The images of all containers, in objects that could all be read. */
+export const imagesIn = (objects: readonly ReadObject[]): readonly string[] =>
+  objects
+    .flatMap(({ object }) => unfold(object))
+    .flatMap((object) => containersIn(podIn(object)).map(({ image }) => text(image)));
+
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
 export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   const pod = podIn(object);
-  const init = list(pod.initContainers).map(tree);
-  const containers = [...list(pod.containers).map(tree), ...init];
+  const containers = containersIn(pod);
   const registrars = containers.filter((container) => isRegistrar(container, ours));
   if (registrars.length === 0) return [];
   refuseHuge(pod, OF_POD);
   // Other init containers have ended when the containers start.
-  const isRunning = (one: Tree) => !init.includes(one) || one.restartPolicy === "Always";
+  const init = new Set(list(pod.initContainers));
+  const isRunning = (one: Tree) => !init.has(one) || one.restartPolicy === "Always";
   const drivers = containers.filter((one) => !registrars.includes(one) && isRunning(one));
   // With several registrars it is not known which driver is whose.
   const driverSocket = registrars.length > 1 ? undefined : driverSocketOf(drivers, pod);
@@ -117,6 +132,8 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
       image: text(container.image),
       program,
       isForWindows: isForWindows(pod, container),
+      /** What our image does not have: programs that the container names, and architectures that its pod does. */
+      foreign: { programs: foreignProgramsOf(container), architectures: foreignArchitecturesOf(pod) },
       /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
       settings,

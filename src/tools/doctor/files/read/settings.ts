@@ -6,7 +6,7 @@ import { startProblemOf } from "../../../../flags/start-problem";
 import { ACCEPTED_FLAGS, isProbeMode, nearestFlag, parseFlags } from "../../../../flags/table";
 import { parseBool } from "../../../../flags/values";
 import { parseCsiAddress } from "../../../../unix/socket-path";
-import type { Program } from "../../../program";
+import type { Program } from "../../../recognise/program";
 import { isTemplate } from "../../findings/words";
 
 export interface RegistrarSettings {

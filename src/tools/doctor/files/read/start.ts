@@ -1,6 +1,6 @@
 import { invalidOption } from "../../../../base/errors";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
-import { behindRegistrar, itemsOf, type Program } from "../../../program";
+import { behindRegistrar, itemsOf, type Program } from "../../../recognise/program";
 
 /** A `$(NAME)` whose value is not in the object. */
 interface OpenVariable {

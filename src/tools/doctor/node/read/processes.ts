@@ -9,7 +9,7 @@ import { callFileSystem } from "../../../../unix/file-calls";
 import { isSameFile } from "../../../../unix/file-identity";
 import { mountPlaceOf, parseMountinfo } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
-import { behindRegistrar } from "../../../program";
+import { behindRegistrar } from "../../../recognise/program";
 import { type Reading, type SeenList, whyOf } from "../../findings/seen";
 import type { NodeGap, NodePart } from "./facts";
 import { lookAtSocket, statsOrErrno } from "./files";

@@ -1,5 +1,5 @@
-import { isRegistrar, programOf } from "../../src/tools/program";
-import { type Changes, expectSaid, saidOf, TOLD } from "./doctor/files/one-daemon-set";
+import { isRegistrar, programOf } from "../../../src/tools/recognise/program";
+import { type Changes, expectSaid, saidOf, TOLD } from "../doctor/files/one-daemon-set";
 
 const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar";
 const MIRROR = "harbor.corp/infra/csi-node-driver-registrar";

@@ -1,6 +1,9 @@
-import { list, type Tree, text, tree } from "../kube-api/objects";
-import { boundText } from "../logging/escape";
-import { version } from "../runtime/version";
+import { list, type Tree, text, tree } from "../../kube-api/objects";
+import { boundText } from "../../logging/escape";
+import { version } from "../../runtime/version";
+import { partsOf } from "./image";
+import { holds } from "./rule";
+import { HAS_OWN_MARK } from "./swap";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
 export type Program =
@@ -19,8 +22,8 @@ export interface OurImage {
   readonly image?: string | undefined;
   /** A tag of ours in a repository that has the official image's name. */
   readonly version?: string | undefined;
-  /** The names of images whose place a policy of ours would take. */
-  readonly matched?: RegExp | undefined;
+  /** Another image whose place ours would take, written as `image` is. */
+  readonly replaced?: string | undefined;
   /** Images whose place ours takes. */
   readonly swapped?: ReadonlySet<string> | undefined;
 }
@@ -46,7 +49,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
   const image = text(container.image);
   const { name, tag } = partsOf(image);
   if (ours.swapped?.has(image)) return { ...OURS, isSwapped: true };
-  if (isNamed(image, ours) || name === OUR_NAME) return OURS;
+  if (isNamed(image, ours.image) || name === OUR_NAME) return OURS;
   if (OFFICIAL_NAME.test(name)) {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
     if (release !== undefined) return { kind: "official", release: Number(major) * 100 + Number(minor) };
@@ -69,19 +72,9 @@ export function parseOurImage(image: string): string {
 /** Flags that no other program called registrar has. */
 const OUR_FLAG = /^--?(?:csi-address|plugin-registration-path)(?:=|$)/;
 
-const isNamed = (image: string, ours: OurImage): boolean =>
-  [image, image.replace(/@.*/, ""), partsOf(image).repository].some((one) => one === ours.image);
-
-export const isWindowsImage = (image: unknown): boolean => /-win-registrar$/.test(lastPart(text(image)));
-
-export const lastPart = (image: string): string => partsOf(image).name;
-
-/** The release that an image's tag names; undefined for an image without a tag. */
-export const tagOf = (image: string): string | undefined => partsOf(image).tag || undefined;
-
-function partsOf(image: string) {
-  const [, repository = "", tag = ""] = /^(.*?)(?::([^:/@]*))?(?:@.*)?$/s.exec(image) ?? [];
-  return { repository, name: repository.split("/").at(-1) ?? "", tag };
+/** The whole reference, digest too; without a tag and a digest, all of its repository. */
+export function isNamed(image: string, given: string | undefined): boolean {
+  return given !== undefined && [image, image.replace(/@.*/, ""), partsOf(image).repository].includes(given);
 }
 
 /**
@@ -98,9 +91,8 @@ export function isRegistrar(container: Tree, ours: OurImage): boolean {
   return (
     words.some((word) => /^(?:--?[a-z].*\s)?--?kubelet-registration-path(?:=|$)/s.test(word)) ||
     OFFICIAL_NAME.test(name) ||
-    ((isNamed(image, ours) || ours.matched?.test(image)) &&
-      line !== undefined &&
-      /^(?:-|$)/.test(line[0] ?? "")) ||
+    (isNamed(image, ours.image) && line !== undefined && /^(?:-|$)/.test(line[0] ?? "")) ||
+    (isNamed(image, ours.replaced) && holds(HAS_OWN_MARK, container)) ||
     (programOf(container, ours).kind === "ours" &&
       ((/^-/.test(line?.[0] ?? "") && line?.some((word) => OUR_FLAG.test(word))) ||
         (command.length > 0 && line !== undefined && /registrar/.test(text(container.name))) ||

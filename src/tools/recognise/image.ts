@@ -1,0 +1,40 @@
+import { literal, type Rule } from "./rule";
+
+/** The last part of its name in kubernetes-csi, Calico (no `csi-`), Rancher, OpenShift (`ose-*`, `*-rhel9`), Chainguard. */
+const OFFICIAL = "([a-z0-9._-]*-)?node-driver-registrar(-fips|-rhel[0-9]+)?";
+
+/** Image names of the other sidecars of kubernetes-csi, in its registry and in mirrors. */
+const OTHER_SIDECAR =
+  /(?:^|-)(?:livenessprobe|provisioner|attacher|resizer|snapshotter|snapshot-controller|snapshot-metadata|health-monitor-(?:controller|agent)|cluster-driver-registrar)(?:-fips|-rhel[0-9]+)?$/;
+export const isOtherSidecar = (imageName: string): boolean => OTHER_SIDECAR.test(imageName);
+
+/** An image by the last part of its name, whatever its tag or digest. */
+const named = (name: string): Rule => ({
+  at: ["image"],
+  matches: `(^|/)(${name})(:[^/@]+)?(@[^/]+)?$`,
+  absent: false,
+});
+
+export const HAS_OFFICIAL_NAME = named(OFFICIAL);
+
+/** One of these names. */
+export const hasName = (names: readonly string[]): Rule => named(names.map(literal).join("|"));
+
+export interface ImageParts {
+  readonly repository: string;
+  /** The last part of the repository. */
+  readonly name: string;
+  /** Empty: none. */
+  readonly tag: string;
+  readonly digest: string;
+}
+
+export function partsOf(image: string): ImageParts {
+  const [, repository = "", tag = "", digest = ""] = /^(.*?)(?::([^:/@]*))?(?:@(.*))?$/s.exec(image) ?? [];
+  return { repository, name: repository.split("/").at(-1) ?? "", tag, digest };
+}
+
+export const lastPart = (image: string): string => partsOf(image).name;
+
+/** The release that an image's tag names; undefined for an image without a tag. */
+export const tagOf = (image: string): string | undefined => partsOf(image).tag || undefined;

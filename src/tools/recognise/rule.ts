@@ -1,0 +1,72 @@
+import { list, text, tree } from "../../kube-api/objects";
+
+/** Names of fields, from the outermost in; a number is the place in a list. */
+export type Path = readonly (string | number)[];
+
+/**
+ * A question to an object of Kubernetes, as a value: `holds` answers it here, `toCel` writes it for the API server. Regular
+ * expressions are of both JavaScript and RE2.
+ */
+export type Rule =
+  /** The text there matches; `absent` is the answer if there is none. */
+  | { readonly at: Path; readonly matches: string; readonly absent: boolean }
+  | { readonly has: Path }
+  /** One item of the list, or one entry of the map, is so. */
+  | { readonly some: Path; readonly is: Rule }
+  | { readonly entry: Path; readonly key: string; readonly value: string }
+  | { readonly all: readonly Rule[] }
+  | { readonly any: readonly Rule[] }
+  | { readonly not: Rule };
+
+const valueAt = (path: Path, root: unknown): unknown =>
+  path.reduce<unknown>((one, key) => (typeof key === "number" ? list(one)[key] : tree(one)[key]), root);
+
+export function holds(rule: Rule, object: unknown): boolean {
+  if ("all" in rule) return rule.all.every((one) => holds(one, object));
+  if ("any" in rule) return rule.any.some((one) => holds(one, object));
+  if ("not" in rule) return !holds(rule.not, object);
+  if ("has" in rule) return valueAt(rule.has, object) !== undefined;
+  if ("some" in rule) return list(valueAt(rule.some, object)).some((item) => holds(rule.is, item));
+  if ("entry" in rule) {
+    const [key, value] = [new RegExp(rule.key), new RegExp(rule.value)];
+    const entries = Object.entries(tree(valueAt(rule.entry, object)));
+    return entries.some((entry) => key.test(entry[0]) && value.test(text(entry[1])));
+  }
+  const found = valueAt(rule.at, object);
+  return found === undefined ? rule.absent : new RegExp(rule.matches).test(text(found));
+}
+
+/** A text as a string of CEL, the language of the API server's policies. */
+export const celText = (text: string) =>
+  `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+
+export const celList = (texts: readonly string[]) => `[${texts.map(celText).join(", ")}]`;
+
+/** The rule about a variable of CEL, or a field of one. */
+export function toCel(rule: Rule, variable: string, depth = 0): string {
+  const join = (rules: readonly Rule[], word: string) =>
+    `(${rules.map((one) => toCel(one, variable, depth)).join(` ${word}\n`)})`;
+  const optional = (path: Path) =>
+    variable + path.map((key) => (typeof key === "number" ? `[?${key}]` : `.?${key}`)).join("");
+  if ("all" in rule) return join(rule.all, "&&");
+  if ("any" in rule) return join(rule.any, "||");
+  if ("not" in rule) return `!${toCel(rule.not, variable, depth)}`;
+  if ("has" in rule) return `${optional(rule.has)}.hasValue()`;
+  const item = `x${depth}`;
+  if ("some" in rule)
+    return `${optional(rule.some)}.orValue([]).exists(${item}, ${toCel(rule.is, item, depth + 1)})`;
+  if ("entry" in rule)
+    return `${optional(rule.entry)}.orValue({}).exists(${item}, ${item}.matches(${celText(rule.key)}) && ${[variable, ...rule.entry].join(".")}[${item}].matches(${celText(rule.value)}))`;
+  const matches = (one: string) => `${one}.matches(${celText(rule.matches)})`;
+  return rule.at.length === 0
+    ? matches(variable)
+    : `${optional(rule.at)}.optMap(${item}, ${matches(item)}).orValue(${rule.absent})`;
+}
+
+/** A list's items match; so does the list itself. */
+export const someText = (path: Path, matches: string, at: Path = []): Rule => ({
+  some: path,
+  is: { at, matches, absent: false },
+});
+
+export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

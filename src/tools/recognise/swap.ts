@@ -1,0 +1,55 @@
+import { list, type Tree, text, tree } from "../../kube-api/objects";
+import { HAS_OFFICIAL_NAME, hasName } from "./image";
+import { IS_CONTAINER_FOR_WINDOWS } from "./nodes";
+import { type Path, type Rule, someText } from "./rule";
+
+// Which containers our image can take over. It has no shell: no other program but the registrar, and Node.
+
+/** The registrar in our image. */
+export const PROGRAM = "/csi-node-driver-registrar";
+
+/** Where a container names programs that kubelet starts in it while it lives. */
+const PROGRAMS: readonly (readonly [what: string, command: Path])[] = [
+  ["command", ["command"]],
+  ...["livenessProbe", "readinessProbe", "startupProbe"].map(
+    (probe) => [probe, [probe, "exec", "command"]] as const,
+  ),
+  ["postStart hook", ["lifecycle", "postStart", "exec", "command"]],
+];
+
+/** A registrar's own marks: an image's name alone is none, because other programs may have it. */
+export const HAS_OWN_MARK: Rule = {
+  any: [
+    ...["command", "args"].map((words) => someText([words], "(^|[ \t])--?kubelet-registration-path(=|$)")),
+    someText(["volumeMounts"], "^/registration/*$", ["mountPath"]),
+  ],
+};
+
+/** A container, Windows aside, whose image is the official one by its name, or has one of these names and a registrar's mark. */
+export const isSwapped = (names: readonly string[]): Rule => ({
+  any: [HAS_OFFICIAL_NAME, ...(names.length === 0 ? [] : [{ all: [hasName(names), HAS_OWN_MARK] }])],
+});
+
+const ownProgram = ([, command]: (typeof PROGRAMS)[number]): Rule => ({
+  at: [...command, 0],
+  matches: `^${PROGRAM}$`,
+  absent: true,
+});
+
+/** What the image policy changes: what runs another program is left alone, and so is what is for Windows. */
+export const maySwap = (names: readonly string[]): Rule => ({
+  all: [isSwapped(names), ...PROGRAMS.map(ownProgram), { not: IS_CONTAINER_FOR_WINDOWS }],
+});
+
+/** Programs of a container that are not in our image, and what starts each. */
+export function foreignProgramsOf(
+  container: Tree,
+): readonly { readonly what: string; readonly program: string }[] {
+  return PROGRAMS.flatMap(([what, path]) => {
+    const command = path.reduce<unknown>((one, key) => tree(one)[key], container);
+    const program = text(list(command)[0]);
+    return program === "" || OURS.test(program) ? [] : { what, program };
+  });
+}
+/** By their names: a chart may write them with or without a directory. */
+const OURS = /^(?:\/?csi-node-driver-registrar|(?:\/nodejs\/bin\/)?node)$/;
