@@ -1,7 +1,7 @@
 import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
 import { version } from "../../runtime/version";
-import { partsOf } from "./image";
+import { HAS_OFFICIAL_NAME, partsOf } from "./image";
 import { holds } from "./rule";
 import { HAS_OWN_MARK } from "./swap";
 
@@ -48,7 +48,9 @@ const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 export function programOf(container: Tree, ours: OurImage): Program {
   const image = text(container.image);
   const { name, tag } = partsOf(image);
-  if (ours.swapped?.has(image)) return { ...OURS, isSwapped: true };
+  // An image's name alone tells no registrar: all images of a release may have one.
+  if (ours.swapped?.has(image) && [HAS_OFFICIAL_NAME, HAS_OWN_MARK].some((rule) => holds(rule, container)))
+    return { ...OURS, isSwapped: true };
   if (isNamed(image, ours.image) || name === OUR_NAME) return OURS;
   if (OFFICIAL_NAME.test(name)) {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
