@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
+import { homepage, version } from "../package.json";
 import { startCsiDriver, startKubelet } from "../src/testing";
-import { readText } from "./docs/markdown";
+import { anchorsIn, readText } from "./docs/markdown";
 import { startCli } from "./end-to-end/support/process";
 import { createTempFolder } from "./support/temp-folder";
 import { parse } from "./support/yaml";
@@ -35,4 +36,17 @@ test("examples/node-wide.yaml: its arguments register every driver of a node", a
   await using _registrar = startCli([...args, `--plugin-registration-path=${pluginRegistrationPath}`]);
   for (const name of [disk, nfs])
     expect(await kubelet.registered(name)).toMatchObject({ endpoint: folder.at("p", name, "csi.sock") });
+});
+
+test("examples/alerts.yaml: each alert leads to the pages of the release that it comes with", () => {
+  const { groups } = parse(readText("examples/alerts.yaml")).spec;
+  const urls: readonly string[] = groups.flatMap(
+    ({ rules }: { rules: readonly { annotations: { runbook_url: string } }[] }) =>
+      rules.map(({ annotations }) => annotations.runbook_url),
+  );
+  expect(urls.length).toBeGreaterThan(5);
+  for (const url of urls) {
+    const [page = "", heading = ""] = url.replace(`${homepage}/blob/v${version}/`, "").split("#");
+    expect(anchorsIn(readText(page))).toContain(heading);
+  }
 });

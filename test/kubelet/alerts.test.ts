@@ -30,8 +30,24 @@ const built = (node: string, values: string) =>
 const published = (reason: string, values: string) =>
   of("registrar_publications_total", values, `,reason="${reason}"`);
 const node = (name: string) => `kube_node_info{node="${name}"} 1x999`;
-const restarts = (container: string, values: string) =>
-  `kube_pod_container_status_restarts_total{namespace="csi",pod="nfs-1",container="${container}"} ${values}`;
+
+/** Each minute of `minutes`, what kube-state-metrics has of a container that lives for `livesSeconds`: 1 while it waits, else nothing. */
+function crashLoop(livesSeconds: number, minutes: number): readonly string[] {
+  const samples = Array.from({ length: minutes }, () => "_");
+  // Kubelet waits 10 s after the first end, then twice as long each time, up to 5 minutes.
+  for (let endedAt = livesSeconds, waits = 10; endedAt < minutes * 60; waits = Math.min(2 * waits, 300)) {
+    for (
+      let minute = Math.ceil(endedAt / 60);
+      minute * 60 < Math.min(endedAt + waits, minutes * 60);
+      minute++
+    )
+      samples[minute] = "1";
+    endedAt += waits + livesSeconds;
+  }
+  return samples;
+}
+const waits = (container: string, samples: readonly string[], kind = "container") =>
+  `kube_pod_${kind}_status_waiting_reason{namespace="csi",pod="nfs-1",container="${container}",reason="CrashLoopBackOff"} ${samples.join(" ")}`;
 
 const registered = (values: string) => of("registrar_registered", values);
 const connected = (values: string) => of("registrar_driver_connected", values);
@@ -42,6 +58,8 @@ const trouble = (values: string) => of("registrar_driver_trouble", values, ',rea
 const overdue = (values: string) => of("registrar_startup_taint_overdue", values, ',taint="t"');
 
 const REGISTRAR = "node-driver-registrar";
+/** Minutes of three hours, which no period of a backoff divides. */
+const WHILE_IT_CRASHES = [29, 47, 63, 64, 65, 66, 67, 97, 131, 180];
 const THRICE = "7x9 8 9 10x60";
 const [gone, stays] = [built("n1", "1x20 _x40"), built("n2", "1x60")];
 const renamed = built("n1", "_x20 1x40").replace("on-n1", "new");
@@ -65,9 +83,22 @@ const CASES: Readonly<Record<string, readonly Row[]>> = {
     ["registered once more", false, 16, notices("registered", "0x9 1x9")],
   ],
   CSIRegistrarRestarting: [
-    ["3 restarts in 15 minutes", true, 20, restarts(REGISTRAR, "7x9 8 9 10x20")],
-    ["2 restarts", false, 20, restarts(REGISTRAR, "7x9 8 9x20")],
-    ["another container", false, 20, restarts("liveness-probe", "7x9 8 9 10x20")],
+    ...[2, 120, 290].flatMap((lives) =>
+      WHILE_IT_CRASHES.map(
+        (minute): Row => [
+          `lives ${lives} s, minute ${minute}`,
+          true,
+          minute,
+          waits(REGISTRAR, crashLoop(lives, 190)),
+        ],
+      ),
+    ),
+    ["a native sidecar", true, 40, waits("registrar", crashLoop(2, 60), "init_container")],
+    ["it waited once", false, 20, waits(REGISTRAR, ["_", "_", "1", ...Array(60).fill("_")])],
+    ["for less than that", false, 14, waits(REGISTRAR, crashLoop(2, 60))],
+    ["it runs again", false, 60, waits(REGISTRAR, [...crashLoop(2, 40), ...Array(30).fill("_")])],
+    ["another container", false, 60, waits("liveness-probe", crashLoop(2, 90))],
+    ["a name that only contains the letters", false, 60, waits("preregistrars", crashLoop(2, 90))],
   ],
   CSIRegistrarsUnseen: [
     ["the last one is gone for 15 minutes", true, 25, built("n1", "1x4 _x20")],
