@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { transformSync } from "esbuild";
 import { filesBelow, ROOT, readText } from "./docs/markdown";
 import { expectNothingLeft } from "./support/resources";
 
@@ -96,31 +95,8 @@ test("no folder or file imports another that imports it, at any depth, not even 
   expect(findCircles()).toEqual([]);
 });
 
-test("process is used by the command line only", () => {
-  // esbuild replaces the global identifier, and neither words in texts nor names of fields.
-  const usesProcess = (file: string) =>
-    transformSync(textOf(file), { loader: "ts", define: { process: "theGlobalProcess" } }).code.includes(
-      "theGlobalProcess",
-    ) || /globalThis\.process|"(?:node:)?process"/.test(textOf(file));
-  expect(usesProcess("cli/main.ts")).toBe(true);
-  const users = files.filter(
-    (file) => !["cli", "runtime", "tools"].includes(partOf(file)) && usesProcess(file),
-  );
-  // Fake timers; Node's version, for a metric; a warning; the umask, around the bind of a socket; and whether this is Linux.
-  expect(users).toEqual([
-    ...["base/pause.ts", "diagnostics/add-metrics.ts", "registrar/warn-if-unheard.ts"],
-    ...["unix/file-identity.ts", "unix/private-socket.ts"],
-  ]);
-});
-
-test("what goes to stderr is escaped in one place", () => {
-  expect(files.filter((file) => textOf(file).includes("stderr.write"))).toEqual(["runtime/print.ts"]);
-});
-
 test.each([
   ["mutable module variable", /^(?:export )?(?:let|var) /m],
-  ["default export", /^export default\b/m],
-  ["enum", /^(?:export )?(?:declare )?(?:const )?enum /m],
   // Biome finds a promise without a handler, except behind `void`.
   ["promise whose rejection ends the process", /(?:^|[;)]|\belse)\s+void\s+\w/m],
   ["class that is no error", /^(?:export )?(?:abstract )?class \w+ (?!extends \w*Error\b)/m],
@@ -180,12 +156,6 @@ test("no two files export the same name", () => {
   const shared = [...filesOf].filter(([, { size }]) => size > 1);
   const told = shared.map(([name, places]) => `${name}: ${[...places].join(" ")}`);
   expect(told.filter((one) => !SHARED_NAMES.some((known) => known.test(one)))).toEqual([]);
-});
-
-test("no file is longer than 350 lines, tests included", () => {
-  const all = ["src", "test"].flatMap((folder) => filesBelow(folder, ".ts"));
-  const linesOf = (file: string) => readText(file).trimEnd().split("\n").length;
-  expect(all.filter((file) => linesOf(file) > 350)).toEqual([]);
 });
 
 test("importing a module does nothing: prints nothing, starts nothing, listens to nothing", () =>
