@@ -50,21 +50,53 @@ export function askOfficial(words: readonly string[], release: number | undefine
     } as const;
   }
   if (line.kind === "help") return { kind: "starts" } as const;
-  const flag = line.unknown;
+  const unknown = unknownIn(words, known);
+  const [flag] = unknown;
   if (flag !== undefined && release === undefined && officialFlags(LAST_WITH_KLOG).has(flag))
-    return { kind: "unclear", flag } as const;
-  return { kind: "refused", problem: line.message, advice: adviceOn(flag, known) } as const;
+    return {
+      kind: "unclear",
+      why: `starts with some releases only: the official registrar has --${flag} before v2.11 only`,
+      advice: `take --${flag} out, or give the image a tag with its release`,
+    } as const;
+  const newer = unknown.find((name) => !ACCEPTED_FLAGS.has(name) && addedIn(name) === undefined);
+  if (newer !== undefined && (release === undefined || release > LATEST))
+    return {
+      kind: "unclear",
+      why: `has --${newer}, which the official registrar does not have up to ${tagOf(LATEST)}, and a newer one may have`,
+      advice: `${adviceOn(unknown, known)}; if the image is newer, see the log of its start`,
+    } as const;
+  return { kind: "refused", problem: line.message, advice: adviceOn(unknown, known) } as const;
 }
+
+const tagOf = (release: number) => `v${Math.floor(release / 100)}.${release % 100}`;
+
+/** The flags that it does not know: the first one, and then those that the next starts would name. */
+function unknownIn(words: readonly string[], known: ReadonlyMap<string, FlagForm>): readonly string[] {
+  const unknown: string[] = [];
+  const taken = new Map(known);
+  for (;;) {
+    const line = parseWords(words, taken);
+    if (line.kind !== "error" || line.unknown === undefined || unknown.length > MAX_NAMED) return unknown;
+    unknown.push(line.unknown);
+    taken.set(line.unknown, ACCEPTED_FLAGS.get(line.unknown) ?? { parse: String });
+  }
+}
+/** More in one command line are nobody's mistake. */
+const MAX_NAMED = 20;
 
 export const correctArgument = (near?: string) =>
   `correct that argument${near === undefined ? "" : `: did you mean --${near}?`}`;
 
-function adviceOn(flag: string | undefined, known: ReadonlyMap<string, FlagForm>): string {
+function adviceOn(unknown: readonly string[], known: ReadonlyMap<string, FlagForm>): string {
+  const [flag, ...others] = unknown;
   if (flag === undefined) return correctArgument();
   const since = addedIn(flag);
-  if (since !== undefined)
-    return `take --${flag} out, or take a release from v${Math.floor(since / 100)}.${since % 100} on`;
-  if (ACCEPTED_FLAGS.has(flag))
-    return `take --${flag} out, or take this registrar's image: the official one does not have that flag`;
-  return correctArgument(nearWord(flag, known.keys()));
+  if (since !== undefined && others.length === 0)
+    return `take --${flag} out, or take a release from ${tagOf(since)} on`;
+  if (!unknown.every((name) => ACCEPTED_FLAGS.has(name)))
+    return correctArgument(nearWord(flag, known.keys()));
+  const names = unknown.map((name) => `--${name}`);
+  const all = [...names.slice(0, -2), names.slice(-2).join(" and ")].join(", ");
+  const them = others.length === 0 ? "that flag" : "these flags";
+  return `take ${all} out, or take this registrar's image: the official one does not have ${them}`;
 }

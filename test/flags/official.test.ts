@@ -15,8 +15,14 @@ test.each([
   [["--automaxprocs"], 213, /-automaxprocs -> take --automaxprocs out, or take a release from v2\.14 on$/],
   [["--timeout=1s"], 103, /-timeout -> .*v2\.1 on$/],
   [["--csi-adress=/x"], 217, /-csi-adress -> .*did you mean --csi-address\?$/],
-  [["--constructor=1"], undefined, /-constructor -> correct that argument$/],
-  [["--quite-another"], undefined, /-quite-another -> correct that argument$/],
+  [["--constructor=1"], 217, /-constructor -> correct that argument$/],
+  [["--quite-another"], 217, /-quite-another -> correct that argument$/],
+  [["--require-driver"], 218, /-require-driver -> take --require-driver out, or take this registrar's image/],
+  [
+    ["--require-driver", "--v=2", "--allow-drivers=x", "--require-driver", "--node-name=y"],
+    217,
+    /-> take --require-driver, --allow-drivers and --node-name out, .* does not have these flags$/,
+  ],
   [["--timeout=1"], undefined, /^invalid value "1" for flag -timeout: .* -> correct/],
   [["--v=5", "--log-text-split-stream"], 217, /-log-text-split-stream needs the feature .* -> take/],
   [["--log-json-info-buffer-size=1Ki"], undefined, /needs the feature LoggingAlphaOptions/],
@@ -37,5 +43,17 @@ test.each([
 });
 
 test("whether klog's flags end it depends on a release that is not known", () => {
-  expect(askOfficial(["--logtostderr"], undefined)).toEqual({ kind: "unclear", flag: "logtostderr" });
+  expect(askOfficial(["--logtostderr"], undefined)).toMatchObject({
+    kind: "unclear",
+    why: expect.stringContaining("before v2.11 only"),
+  });
 });
+
+test.each([218, undefined])(
+  "a flag that is in no release up to v2.17 may be in a newer one: %s",
+  (release) => {
+    const why =
+      "has --quite-another, which the official registrar does not have up to v2.17, and a newer one may have";
+    expect(askOfficial(["--quite-another"], release)).toMatchObject({ kind: "unclear", why });
+  },
+);

@@ -56,7 +56,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
     if (release !== undefined) return { kind: "official", release: Number(major) * 100 + Number(minor) };
     if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
-    if (OFFICIAL_REPOSITORY.test(image)) return { kind: "official", release: undefined };
+    if (tag === "" || OFFICIAL_REPOSITORY.test(image)) return { kind: "official", release: undefined };
   } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program)) return OURS;
   const other = "neither this registrar's nor an official release";
   const what = name === ALL_IN_ONE ? "the all-in-one sidecar of KEP-4958" : other;

@@ -24,7 +24,8 @@ test.each<readonly [image: string, program: "ours" | "unknown" | number | undefi
   ["registry.redhat.io/openshift4/ose-csi-node-driver-registrar:v4.12", undefined],
   ["quay.io/k8scsi/driver-registrar:v1.0-canary", "unknown"],
   ["quay.io/k8scsi/csi-cluster-driver-registrar:v1.0.1", "unknown"],
-  [`${MIRROR}@sha256:0`, "unknown"],
+  [`${MIRROR}@sha256:0`, undefined],
+  [MIRROR, undefined],
   [`${MIRROR}:v21.7`, "unknown"],
   // docs/charts.md has this tag for JuiceFS.
   [`${MIRROR}:version-0.1.0`, "unknown"],

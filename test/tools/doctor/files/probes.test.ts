@@ -32,7 +32,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [/on port 1, and the registrar serves 2/, serving(http({ port: 1 }))],
   [
-    /on port http, and the registrar serves 2/,
+    /on port http, which its ports do not declare -> add \{name: http, containerPort: 2\} to its ports, or write 2$/,
     serving({ ...http({ port: "http" }), ports: [{ name: "web", containerPort: 2 }] }),
   ],
   [/has a startupProbe on port 3, and .* serves 2/, serving({ startupProbe: { tcpSocket: { port: 3 } } })],

@@ -7,12 +7,28 @@ import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
 
 export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (one) => {
-  const found = flat([judgeJoined(one), judgePatterns(one)]);
+  const found = flat([judgeForeign(one), judgeJoined(one), judgePatterns(one)]);
   const judged = judgeStart(one);
   // What one text of several arguments lacks may be in it.
   const isMoot = judged.status === "ok" || one.joined !== undefined;
   return found.length > 0 && isMoot ? found : [found, judged];
 });
+
+export const hasOnlyItself = (program: string) =>
+  `runs ${program}, and this registrar's image has no other program`;
+
+/** The image policy leaves such a container alone; another way of a swap makes one that does not start. */
+function judgeForeign({ program, foreign }: RegistrarContainer): readonly Statement[] {
+  if (program.kind !== "ours" || !program.isSwapped) return [];
+  return foreign.programs
+    .filter(({ what }) => !what.endsWith("Probe"))
+    .map((one) =>
+      problem(
+        `has a ${one.what} that ${hasOnlyItself(one.program)}`,
+        "start /csi-node-driver-registrar itself, or keep the official image there",
+      ),
+    );
+}
 
 function judgeJoined({ joined }: RegistrarContainer): Statement | undefined {
   if (joined === undefined) return undefined;
@@ -40,11 +56,7 @@ function judgeStart({ program, unseen, settings, literals, source }: RegistrarCo
     const advice = literal === undefined ? refusal.advice : defineFirst(literal);
     return problem(`does not start: ${refusal.problem}`, advice);
   }
-  if (doubtful !== undefined)
-    return unknown(
-      `starts with some releases only: the official registrar has --${doubtful} before v2.11 only`,
-      `take --${doubtful} out, or give the image a tag with its release`,
-    );
+  if (doubtful !== undefined) return unknown(doubtful.why, doubtful.advice);
   if (ignored !== undefined) {
     const text = `stops parsing at "${ignored.words[0]}"; ignored: ${ignored.words.join(" ")}`;
     return told === "" ? problem(text, ignored.advice) : warning(text, ignored.advice);

@@ -45,6 +45,14 @@ function judgePath({
       `has nothing mounted where --csi-address=${csiAddress} is`,
       "mount the driver's hostPath volume there",
     );
+  const directory = dirname(csiAddress);
+  if (mount.mountPath === csiAddress && !isPattern(csiAddress))
+    return problem(
+      `mounts the driver's socket itself at ${csiAddress}: the driver makes a new file at each start, and the mount keeps the old one`,
+      `mount its directory${mount.hostPath === undefined ? "" : `, the hostPath ${dirname(mount.hostPath)},`} at ${directory}`,
+    );
+  const wrong = wrongType(mount);
+  if (wrong !== undefined) return wrong;
   const expected = onHost(csiAddress, mounts);
   if (expected === undefined)
     return problem(
@@ -76,6 +84,16 @@ function judgePath({
   );
 }
 
+/** Kubelet checks the type of a hostPath before it starts the pod. */
+function wrongType({ hostPath, type, mountPath }: MountedDirectory): Statement | undefined {
+  return hostPath === undefined || ["", "Directory", "DirectoryOrCreate"].includes(type) || isTemplate(type)
+    ? undefined
+    : problem(
+        `has a hostPath of type ${type} at ${mountPath}, where a directory must be: kubelet starts no such pod, or makes a file there`,
+        `write type: Directory for ${hostPath}`,
+      );
+}
+
 const undeclared = ({ volume, volumeKind }: MountedDirectory) =>
   volumeKind === undefined
     ? `mounts the volume ${volume}, and its pod has no volume of that name: the API server refuses it`
@@ -102,6 +120,8 @@ const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registra
         `has a volume of kind ${mount.volumeKind} at ${directory}, where kubelet does not look`,
       mountIt,
     );
+  const wrong = wrongType(mount);
+  if (wrong !== undefined) return wrong;
   if (mount.isReadOnly)
     return problem(
       `mounts ${directory} read-only: no socket can be made there`,

@@ -39,4 +39,37 @@ const manifestOperatingSystem = eachRegistrar(
   () => true,
 );
 
-export const podChecks = [manifestSurge, manifestUser, manifestOperatingSystem];
+const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({ program, foreign }) =>
+  program.kind === "ours" && program.isSwapped && foreign.architectures.length > 0
+    ? warning(
+        `may run on ${foreign.architectures.join(" and ")} nodes, for which the build of README.md makes no image`,
+        `build the image with --platform=linux/amd64,linux/arm64${foreign.architectures.map((one) => `,linux/${one}`).join("")}`,
+      )
+    : undefined,
+);
+
+const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role, settings: { task } }) =>
+  role === "init" && task === "register"
+    ? problem(
+        "is an init container, and never ends: no container of the pod starts",
+        "move it to containers, or set restartPolicy: Always",
+      )
+    : undefined,
+);
+
+const manifestPorts = eachRegistrar("CSI109", "manifest-ports", ({ settings: { http }, beside }) => {
+  const other = beside.find(
+    ({ ports }) => http !== undefined && http.port > 0 && ports.includes(`${http.port}`),
+  );
+  return other && http
+    ? problem(
+        `serves port ${http.port}, and so does container ${other.name}: the second one cannot bind it`,
+        "give one of them another port, and its probes too",
+      )
+    : undefined;
+});
+
+export const podChecks = [
+  ...[manifestInit, manifestSurge, manifestUser, manifestPorts, manifestArchitecture],
+  manifestOperatingSystem,
+];

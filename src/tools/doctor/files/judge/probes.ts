@@ -1,6 +1,7 @@
 import { isTemplate } from "../../findings/words";
 import type { ProbeFacts } from "../read/probes";
-import type { RegistrarContainer } from "../read/registrars";
+import type { BesideFacts, RegistrarContainer } from "../read/registrars";
+import { hasOnlyItself } from "./arguments";
 import { eachRegistrar, isReadable, problem, type Statement, warning } from "./each-registrar";
 
 const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
@@ -8,7 +9,10 @@ const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 export const manifestProbes = eachRegistrar("CSI104", "manifest-probes", (one) =>
   one.program.kind === "unknown"
     ? undefined
-    : one.probes.map((probe) => (probe.asks === "exec" ? judgeExec : judgePort)(probe, one)),
+    : [
+        one.probes.map((probe) => (probe.asks === "exec" ? judgeExec : judgePort)(probe, one)),
+        one.beside.map((container) => judgeDriversProbe(container, one)),
+      ],
 );
 
 function judgePort(
@@ -25,10 +29,15 @@ function judgePort(
         )
       : undefined;
   if (port !== "" && port !== `${http.port}` && !isTemplate(port))
-    return problem(
-      `has a ${kind} on port ${port}, and the registrar serves ${http.port}`,
-      "use one for both, by its number or a name of the container's ports",
-    );
+    return /^\d+$/.test(port)
+      ? problem(
+          `has a ${kind} on port ${port}, and the registrar serves ${http.port}`,
+          "use one port for both",
+        )
+      : problem(
+          `has a ${kind} on port ${port}, which its ports do not declare`,
+          `add {name: ${port}, containerPort: ${http.port}} to its ports, or write ${http.port}`,
+        );
   if (asks !== "HTTP" && asks !== "TCP")
     return problem(
       `has a ${kind} with ${asks}, and the registrar serves plain HTTP`,
@@ -44,9 +53,31 @@ function judgePort(
       `has a ${kind} that asks the pod's address, and the registrar serves ${http.host} only`,
       `write --http-endpoint=:${http.port}`,
     );
+  if (path?.split("?", 1)[0] === "/readyz" && kind !== "readinessProbe")
+    return problem(
+      `has a ${kind} on /readyz, which fails until kubelet has registered the driver: ${
+        kind === "startupProbe" && one.role === "sidecar"
+          ? "the driver's container starts only when it succeeds"
+          : "kubelet restarts the registrar meanwhile"
+      }`,
+      `ask /healthz, and leave /readyz to a readinessProbe`,
+    );
   return LOCALHOST.test(host ?? "") && !isOnNode
     ? problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "remove host")
     : undefined;
+}
+
+/** Kubelet would end the driver for what the registrar lacks. */
+function judgeDriversProbe(container: BesideFacts, one: RegistrarContainer): Statement | undefined {
+  const { http } = one.settings;
+  const probe = container.probes.find(
+    ({ kind, asks, port }) => kind === "livenessProbe" && asks !== "exec" && port === `${http?.port}`,
+  );
+  if (probe === undefined || container.ports.includes(`${http?.port}`)) return undefined;
+  return problem(
+    `serves port ${probe.port}, and the livenessProbe of container ${container.name} asks it: kubelet restarts that container for the registrar's faults`,
+    `give that probe the port of the driver's own livenessprobe, or remove it`,
+  );
 }
 
 const OFFICIAL_MODE = "kubelet-registration-probe";
@@ -59,6 +90,9 @@ function judgeExec(
   { kind, command, settings: asked }: ProbeFacts,
   one: RegistrarContainer,
 ): Statement | undefined {
+  const foreign = one.foreign.programs.find(({ what }) => what === kind);
+  if (foreign !== undefined && one.program.kind === "ours" && one.program.isSwapped)
+    return problem(`has a ${kind} that ${hasOnlyItself(foreign.program)}`, USE_HTTP);
   if (asked === undefined) return undefined;
   const { program, mounts } = one;
   const { refusal, task } = asked;

@@ -13,7 +13,7 @@ export function mountsOf(container: Tree, pod: Tree) {
     .map(tree)
     .map((mount) => {
       const volume = volumes.get(text(mount.name));
-      const { path } = tree(volume?.hostPath);
+      const { path, type } = tree(volume?.hostPath);
       const subPath = text(mount.subPath) || fill(text(mount.subPathExpr)).text;
       return {
         mountPath: plainPath(text(mount.mountPath)),
@@ -22,6 +22,8 @@ export function mountsOf(container: Tree, pod: Tree) {
         subPath,
         /** The host's directory; undefined for other volumes than a hostPath. */
         hostPath: path === undefined ? undefined : plainPath(`${text(path)}/${subPath}`),
+        /** What kubelet requires the hostPath to be; empty: anything. */
+        type: text(type),
         /** `hostPath`, `emptyDir` (the default), ...; undefined: the pod has no such volume. */
         volumeKind: volume && (Object.keys(volume).find((key) => key !== "name") ?? "emptyDir"),
       };

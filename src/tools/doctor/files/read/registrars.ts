@@ -1,5 +1,6 @@
 import { invalidOption } from "../../../../base/errors";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
+import { lastPart } from "../../../recognise/image";
 import { foreignArchitecturesOf, isForWindows } from "../../../recognise/nodes";
 import { isRegistrar, type OurImage, programOf } from "../../../recognise/program";
 import { foreignProgramsOf } from "../../../recognise/swap";
@@ -9,7 +10,7 @@ import { driverSocketOf, mountsOf } from "./mounts";
 import { placeIn, type Unread, unreadAt } from "./objects";
 import { probesOf } from "./probes";
 import { type RegistrarSettings, settingsOf } from "./settings";
-import { literalsIn, startOf } from "./start";
+import { literalsIn, startOf, wordsOf } from "./start";
 
 /** Lists of a large cluster have some 100,000 values. */
 const OF_LIST = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
@@ -146,10 +147,31 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
       mounts: mountsOf(container, pod),
       probes: probesOf(container, program),
       driverSocket,
+      role: !init.has(container) ? "container" : isRunning(container) ? "sidecar" : "init",
+      beside: containers.filter((one) => one !== container && isRunning(one)).map(besideOf),
       /** The pod has a container that is not a registrar. */
       hasDriver: containers.length > registrars.length,
     };
   });
+}
+
+export type BesideFacts = ReturnType<typeof besideOf>;
+
+const PORT_FLAG =
+  /(?:^|\s)--?(?:health-port|http-endpoint|metrics-(?:endpoint|addr|address))[=\s]["']?[^\s"']*?(\d+)["']?(?=\s|$)/g;
+/** That of kubernetes-csi's livenessprobe without a flag. */
+const LIVENESS_PORT = "9808";
+
+/** Another container that runs beside a registrar. */
+function besideOf(container: Tree) {
+  const ports = Array.from(wordsOf(container).join(" ").matchAll(PORT_FLAG), ([, port = ""]) => port);
+  const isLivenessProbe = /^livenessprobe/.test(lastPart(text(container.image)));
+  return {
+    name: text(container.name),
+    /** The ports that it serves, as far as its flags tell. */
+    ports: ports.length === 0 && isLivenessProbe ? [LIVENESS_PORT] : ports,
+    probes: probesOf(container, { kind: "unknown", why: "" }),
+  };
 }
 
 /** A variable from elsewhere matters only where its value decides a path or a refusal. */

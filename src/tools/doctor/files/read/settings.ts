@@ -12,8 +12,8 @@ import { isTemplate } from "../../findings/words";
 export interface RegistrarSettings {
   /** Why the registrar does not start with them, and what to do; undefined: it starts. */
   readonly refusal: { readonly problem: string; readonly advice: string } | undefined;
-  /** A flag with which only some releases of the official registrar start, where the image does not say its release. */
-  readonly doubtful?: string;
+  /** It has a flag that some releases of the official registrar have, and the image may have one of these. */
+  readonly doubtful?: { readonly why: string; readonly advice: string };
   readonly csiAddress: string;
   readonly kubeletRegistrationPath: string;
   readonly pluginRegistrationPath: string;
@@ -34,7 +34,7 @@ export function settingsOf(args: readonly string[], program: Program): Registrar
   const settings = ourSettings(words);
   if (program.kind !== "official") return settings;
   const answer = askOfficial(words, program.release);
-  if (answer.kind === "unclear") return { ...settings, doubtful: answer.flag };
+  if (answer.kind === "unclear") return { ...settings, refusal: undefined, doubtful: answer };
   return answer.kind === "refused" ? { ...settings, refusal: answer, task: undefined } : settings;
 }
 

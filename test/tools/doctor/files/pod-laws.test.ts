@@ -1,0 +1,185 @@
+import {
+  type Changes,
+  daemonSet,
+  expectSaid,
+  findingsOfSwapIn,
+  OFFICIAL,
+  PATH,
+  said,
+  saidOf,
+} from "./one-daemon-set";
+
+// What a pod's own fields decide: mounts, probes, ports, init containers; and what our image cannot run.
+
+const REGISTRY = "/var/lib/kubelet/plugins_registry";
+const HTTP = { more: ["--http-endpoint=:9809"] };
+const volumes = (plugin: object, registry: object = {}) => ({
+  pod: {
+    volumes: [
+      { name: "plugin", hostPath: { path: PATH, ...plugin } },
+      { name: "registration", hostPath: { path: REGISTRY, ...registry } },
+    ],
+  },
+});
+const httpGet = (path: string, port: unknown = 9809) => ({ httpGet: { path, port } });
+
+/** The registrar as an init container beside a driver. */
+function asInit(changes: Changes, fields: object) {
+  const object = daemonSet(changes);
+  const [registrar, driver] = object.spec.template.spec.containers;
+  const spec = {
+    ...object.spec.template.spec,
+    containers: [driver],
+    initContainers: [{ ...registrar, ...fields }],
+  };
+  return { ...object, spec: { ...object.spec, template: { spec } } };
+}
+/** The registrar beside another container. */
+function beside(changes: Changes, other: object) {
+  const object = daemonSet(changes);
+  const { spec } = object.spec.template;
+  return {
+    ...object,
+    spec: { ...object.spec, template: { spec: { ...spec, containers: [spec.containers[0], other] } } },
+  };
+}
+const liveness = (args: readonly string[], more: object = {}) => ({
+  ...{ name: "live", image: "registry.k8s.io/sig-storage/livenessprobe:v2.18.0", args, ...more },
+});
+
+test.each<readonly [what: string, object: object, expected: readonly (RegExp | string)[]]>([
+  [
+    "plugins_registry as a file",
+    daemonSet(volumes({}, { type: "File" })),
+    [
+      /^CSI103 problem: has a hostPath of type File at \/registration, .* -> write type: Directory for \/var\/lib\/kubelet\/plugins_registry$/,
+    ],
+  ],
+  [
+    "the driver's directory as a socket",
+    daemonSet(volumes({ type: "Socket" })),
+    [/^CSI102 problem: has a hostPath of type Socket at \/csi, /],
+  ],
+  ["directories", daemonSet(volumes({ type: "DirectoryOrCreate" }, { type: "Directory" })), []],
+  ["types that say nothing", daemonSet(volumes({ type: "" }, { type: null })), []],
+  [
+    "csi.sock itself",
+    daemonSet({
+      ...{ plugin: { hostPath: { path: `${PATH}/csi.sock`, type: "Socket" } } },
+      volumeMounts: [
+        { name: "plugin", mountPath: "/csi/csi.sock" },
+        { name: "registration", mountPath: "/registration" },
+      ],
+    }),
+    [
+      `^CSI102 problem: mounts the driver's socket itself at /csi/csi.sock: .* -> mount its directory, the hostPath ${PATH}, at /csi$`,
+    ],
+  ],
+  [
+    "a liveness probe on /readyz",
+    daemonSet({ ...HTTP, livenessProbe: httpGet("/readyz") }),
+    [/^CSI104 problem: .* kubelet restarts the registrar meanwhile -> ask \/healthz/],
+  ],
+  [
+    "a startup probe on /readyz",
+    daemonSet({ ...HTTP, startupProbe: httpGet("/readyz?x") }),
+    [/^CSI104 problem: has a startupProbe on \/readyz/],
+  ],
+  ["a readiness probe on /readyz", daemonSet({ ...HTTP, readinessProbe: httpGet("/readyz") }), []],
+  [
+    "a native sidecar that holds up its driver",
+    asInit({ ...HTTP, startupProbe: httpGet("/readyz") }, { restartPolicy: "Always" }),
+    [/^CSI104 problem: .*: the driver's container starts only when it succeeds/],
+  ],
+  [
+    "a native sidecar",
+    asInit({ ...HTTP, startupProbe: httpGet("/healthz") }, { restartPolicy: "Always" }),
+    [],
+  ],
+  ["a plain init container", asInit({}, {}), [/^CSI106 problem: is an init container, and never ends/]],
+  ["an init container that prints the version", asInit({ args: ["--version"], volumeMounts: [] }, {}), []],
+  [
+    "the driver's liveness probe on the registrar's port",
+    beside(HTTP, { name: "driver", livenessProbe: httpGet("/healthz") }),
+    [/^CSI104 problem: serves port 9809, and the livenessProbe of container driver asks it/],
+  ],
+  [
+    "by the name of its port",
+    beside(HTTP, {
+      name: "driver",
+      ports: [{ name: "h", containerPort: 9809 }],
+      livenessProbe: httpGet("/healthz", "h"),
+    }),
+    [/^CSI104 problem: serves port 9809/],
+  ],
+  [
+    "the driver's readiness probe there",
+    beside(HTTP, { name: "driver", readinessProbe: httpGet("/healthz") }),
+    [],
+  ],
+  [
+    "a livenessprobe on its port",
+    beside(HTTP, liveness(["--health-port=9809"])),
+    [/^CSI109 problem: serves port 9809, and so does container live/],
+  ],
+  [
+    "metrics on its port",
+    beside(HTTP, { name: "driver", command: ["sh", "-c", "exec driver --metrics-address '0.0.0.0:9809'"] }),
+    [/^CSI109/],
+  ],
+  [
+    "the livenessprobe's own port",
+    beside({ more: ["--http-endpoint=:9808"] }, liveness(["--v=2"])),
+    [/^CSI109 problem: serves port 9808/],
+  ],
+  [
+    "a livenessprobe on another port",
+    beside({ more: ["--http-endpoint=:9808"] }, liveness(["--health-port=9898"])),
+    [],
+  ],
+  ["a free port for each", beside({ more: ["--http-endpoint=:0"] }, liveness(["--health-port=0"])), []],
+])("%s", (_what, object, expected) => {
+  expectSaid(said(object), expected);
+});
+
+const SHELL = { command: ["/bin/sh", "-c", "exec /csi-node-driver-registrar"] };
+const ppc64le = { nodeSelector: { "kubernetes.io/arch": "ppc64le" } };
+const inTerms = (...values: readonly string[]) => {
+  const nodeSelectorTerms = [{ matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values }] }];
+  return {
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+  };
+};
+
+test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]>([
+  ["a shell", SHELL, [/^CSI101 problem has a command that runs \/bin\/sh/]],
+  [
+    "a shell in a probe",
+    { livenessProbe: { exec: { command: ["sh", "-c", "x"] } } },
+    [/^CSI104 problem has a livenessProbe that runs sh/],
+  ],
+  [
+    "a shell in a hook",
+    { lifecycle: { postStart: { exec: { command: ["sh"] } } } },
+    [/^CSI101 problem has a postStart hook that runs sh/],
+  ],
+  ["the registrar itself", { command: ["/csi-node-driver-registrar"] }, []],
+  ["nodes of ppc64le", { pod: ppc64le }, [/^CSI110 warning may run on ppc64le nodes/]],
+  [
+    "nodes of s390x, by affinity",
+    { pod: inTerms("amd64", "s390x") },
+    [/^CSI110 warning may run on s390x nodes/],
+  ],
+  ["nodes of arm64", { pod: inTerms("amd64", "arm64") }, []],
+])("a swap of %s", (_what, changes, expected) => {
+  const found = findingsOfSwapIn([daemonSet({ image: OFFICIAL, ...changes })]);
+  expectSaid(
+    found.map(({ code, status, text }) => `${code} ${status} ${text}`),
+    expected,
+  );
+});
+
+test("our own image may be built for more, and with a shell", () => {
+  expectSaid(saidOf({ pod: ppc64le }), []);
+  expectSaid(saidOf(SHELL), [/^CSI101 unknown: is started by \/bin\/sh/]);
+});
