@@ -8,7 +8,7 @@ import { identityMethods } from "../grpc/methods";
 import { matchPattern } from "../host-path/path-pattern";
 import { plain } from "../logging/escape";
 import { judgeDriverName } from "../registrar/driver/driver-name";
-import { SOCKET_TAIL } from "../registrar/model/socket-name";
+import { driverOfSocket, SOCKET_TAIL } from "../registrar/model/socket-name";
 import { whyUnwanted } from "../registrar/node-wide/name-lists";
 import { socketsFitting } from "../registrar/node-wide/scan";
 import { askInfo } from "../registrar/registration/self-report";
@@ -37,30 +37,27 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
       ? driversByPatterns(flags)
       : driverByPath(flags, paths.kubeletRegistrationPath);
     const { sockets, problem } = await socketsIn(directory);
-    const answers: Answer[] = [];
-    const asking = sockets.map((name) =>
-      askInfo(join(directory, name), { timeoutMs: flags.timeoutMs }).then(
-        (answer) => answers.push(answer),
-        () => {},
-      ),
-    );
+    const { answers, until, askFirst } = askAll(directory, sockets, flags.timeoutMs);
+    // Among many sockets those of the driver that answers now come first.
+    const finding = sockets.length > AT_ONCE ? drivers.find() : undefined;
+    finding?.then((found) => askFirst(found.map(({ name }) => name))).catch(() => {});
     const mine = () => answers.filter(({ endpoint }) => drivers.fits(endpoint));
     const isAnswered = () => mine().some(drivers.isOurs);
     const missing = (driver: string) =>
       fail(problem ?? `no registrar for ${driver} answers on a socket in ${directory}`);
 
     if (wanted === "ready") {
-      const isThere = await until(isAnswered, asking, flags.timeoutMs);
-      if (isThere && drivers.hasSeveral) await until(() => false, asking, STRANGER_MS);
+      const isThere = await until(isAnswered, flags.timeoutMs);
+      if (isThere && drivers.hasSeveral) await until(() => false, STRANGER_MS);
       if (mine().length === 0) return missing(drivers.text);
       const why = whyNotReady(mine());
       return why === undefined ? 0 : fail(why);
     }
-    if (await until(isAnswered, asking, STRANGER_MS)) return 0;
-    const found = await drivers.find();
+    if (await until(isAnswered, STRANGER_MS)) return 0;
+    const found = await (finding ?? drivers.find());
     const unserved = () => found.filter(({ name }) => !drivers.isServed(name, answers));
     const isHealthy = () => isAnswered() || unserved().length === 0;
-    if (await until(isHealthy, asking, flags.timeoutMs)) return 0;
+    if (await until(isHealthy, flags.timeoutMs)) return 0;
     const texts = unserved().map(({ text }) => text);
     return missing(texts.join(", "));
   } catch (error) {
@@ -71,15 +68,41 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
 /** How long a probe waits for a registrar that may be another driver's. */
 const STRANGER_MS = 300;
 
-/** Resolves when `isDecided`, when all have answered, or after `limitMs`; with whether it is decided. */
-function until(isDecided: () => boolean, asking: readonly Promise<unknown>[], limitMs: number) {
-  return new Promise<boolean>((resolve, reject) => {
-    const look = () => isDecided() && resolve(true);
-    const end = () => resolve(isDecided());
+/** So many sockets are asked at a time: an answer costs a connection, a socket that nobody serves hardly less. */
+const AT_ONCE = 32;
+
+/** Asks every socket, which may be thousands, each for `timeoutMs` at most. */
+function askAll(directory: string, sockets: readonly string[], timeoutMs: number) {
+  const answers: Answer[] = [];
+  const waiting = new Set(sockets);
+  let look = () => {};
+  const ask = async (name: string) => {
+    waiting.delete(name);
+    const answer = await askInfo(join(directory, name), { timeoutMs }).catch(() => undefined);
+    if (answer !== undefined) answers.push(answer);
     look();
-    Promise.all(asking.map((answer) => answer.then(look))).then(end, reject);
-    setTimeout(end, limitMs);
-  });
+  };
+  const askNext = async () => {
+    for (const name of waiting) await ask(name); // Another one has deleted what it asks.
+  };
+  const asking = Promise.all(Array.from({ length: AT_ONCE }, askNext));
+  return {
+    answers,
+    /** Asks the sockets of these drivers at once. */
+    askFirst: (drivers: readonly string[]): void => {
+      const theirs = [...waiting].filter((name) => drivers.includes(driverOfSocket(name) ?? ""));
+      Promise.all(theirs.slice(0, AT_ONCE).map(ask)).catch(() => {});
+    },
+    /** Resolves when `isDecided`, when all have answered, or after `limitMs`; with whether it is decided. */
+    until: (isDecided: () => boolean, limitMs: number) =>
+      new Promise<boolean>((resolve, reject) => {
+        const end = () => resolve(isDecided());
+        look = () => isDecided() && end();
+        look();
+        asking.then(end, reject);
+        setTimeout(end, limitMs);
+      }),
+  };
 }
 
 type Drivers = ReturnType<typeof driversByPatterns>;
@@ -142,7 +165,9 @@ function whyNotReady(answers: readonly Answer[]): string | undefined {
 /** The registration sockets there, or why they are unknown, which does not matter while there is no driver. */
 async function socketsIn(directory: string) {
   try {
-    const names = await callFileSystem(directory, () => readdir(directory));
+    const entries = await callFileSystem(directory, () => readdir(directory, { withFileTypes: true }));
+    const mayServe = entries.filter((entry) => entry.isSocket() || entry.isSymbolicLink());
+    const names = mayServe.map(({ name }) => name);
     const sockets = names.filter((name) => name.endsWith(SOCKET_TAIL) || isHiddenSocket(name));
     return { sockets, problem: undefined };
   } catch (error) {

@@ -1,7 +1,7 @@
-import { mkdirSync } from "node:fs";
+import { linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
-import { startForeignSocket } from "../support/foreign-socket";
+import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { mayMount, mountHanging } from "../support/hanging-mount";
 import { nodeTest, registered, type TestNode } from "./support/node";
 
@@ -64,6 +64,23 @@ nodeTest("a driver's directory that never answers stops no probe", async (node) 
   using _mount = mountHanging(hung);
   // Before Node 22.15 it can only kill itself.
   expect(await probe(node, HEALTHY, `--csi-address=${hung}/csi.sock`)).toBe("execve" in process ? 0 : null);
+});
+
+nodeTest("20,000 dead sockets and files beside it hide no registrar that answers", async (node) => {
+  await node.driver();
+  const registrar = node.registrar();
+  await registrar.reached("listening");
+  const dead = join(node.pluginDir, "dead");
+  await leaveDeadSocket(dead);
+  writeFileSync(`${dead}-file`, "");
+  for (let count = 0; count < 10_000; count += 1) {
+    linkSync(dead, join(node.pluginDir, `${count}.csi-reg.sock`));
+    linkSync(`${dead}-file`, join(node.pluginDir, `a${count}.csi-reg.sock`));
+  }
+  expect(await probe(node, HEALTHY, "--timeout=10m")).toBe(0);
+  const probing = node.registrar(READY, "--timeout=10m");
+  expect((await probing.exit()).code).toBe(1);
+  expect(probing.stderr).toContain("not registered: state is listening");
 });
 
 nodeTest("a registrar that hangs is not healthy", async (node) => {
