@@ -4,7 +4,7 @@ import { errnoOf, messageOf } from "../../base/errors";
 import { startTimer, stopTimer } from "../../base/pause";
 import { type BareConnection, connectBare } from "../../grpc/client/bare-call";
 import type { PluginInfo } from "../../grpc/protos";
-import { countDescriptors, descriptorLimit } from "../../unix/descriptors";
+import { countDescriptors, descriptorLimit, descriptorShortage } from "../../unix/descriptors";
 import { callFileSystem } from "../../unix/file-calls";
 import { versionOf } from "../../unix/file-identity";
 import type { Publication } from "../../unix/socket-file";
@@ -50,8 +50,11 @@ export async function checkRegistrationSocket(
 /** So long after its last check a kept connection is closed: probes come every 10 s by default, some every 20 s. */
 const KEEP_MS = 30_000;
 
+/** Closes the one kept connection of the process: each costs two descriptors, and there may be hundreds of drivers. */
+const ofProcess = { drop: () => {} };
+
 /**
- * Makes the `ask` of a registration's own socket. Most of a check is its connection, so that one is kept, and a PING repeats
+ * Makes the `ask` of a registration's own socket. Most of a check is its connection, so the last one is kept, and a PING repeats
  * what GetInfo proved over it: while we listen on the file at the path, and it is, unchanged, the one that was connected to.
  * `publicationOf` gives the publication of a file; undefined if we do not listen on it.
  */
@@ -82,8 +85,10 @@ export function createKeptAsk(
     const connection = connectBare(socketPath);
     try {
       const info = await getInfo(connection.call, { timeoutMs: until - performance.now() });
-      if (ours && !ours.withdrawn.aborted) {
+      if (ours && !ours.withdrawn.aborted && descriptorShortage() === undefined) {
+        ofProcess.drop();
         drop(); // Of a check that ran beside this one.
+        ofProcess.drop = drop;
         ours.withdrawn.addEventListener("abort", drop, { once: true });
         idle = startTimer(drop, keepMs).unref();
         kept = { connection, file, info };

@@ -13,6 +13,7 @@ import {
   type SelfCheck,
 } from "../../../src/registrar/registration/self-check";
 import { eachTest } from "../../support/each-test";
+import { eventually } from "../../support/eventually";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { PATIENCE_MS } from "../../support/history";
 import { createTestNode, startListening } from "../../support/registrar-node";
@@ -108,4 +109,26 @@ test("the failure of a cached check is handed on, and does not end it", async ()
   jest.spyOn(performance, "now").mockImplementation(() => now() + 1_000);
   expect(await ask()).toEqual({ kind: "ok" });
   jest.restoreAllMocks();
+});
+
+test("of several drivers the last one that was asked keeps its connection", async () => {
+  const ours = { withdrawn: new AbortController().signal } as never;
+  const open = new Map<string, number>();
+  const serve = async (driverName: string) => {
+    const server = createServer();
+    server.on("stream", answering(framed(info(driverName)), OK));
+    server.on("session", (session: ServerHttp2Session) => {
+      open.set(driverName, (open.get(driverName) ?? 0) + 1);
+      session.once("close", () => open.set(driverName, (open.get(driverName) ?? 0) - 1));
+    });
+    await new Promise<void>((resolve) => server.listen(node.socketPath(driverName), resolve));
+    const keptAsk = createKeptAsk(() => ours, { keepMs: 1_000 });
+    const found = checkRegistrationSocket(node.socketPath(driverName), driverName, PATIENCE_MS, keptAsk);
+    expect(await found).toEqual({ kind: "ok" });
+    return server;
+  };
+  const servers = [await serve("a.csi"), await serve("b.csi")];
+  await eventually(() => expect([open.get("a.csi"), open.get("b.csi")]).toEqual([0, 1]));
+  await eventually(() => expect(open.get("b.csi")).toBe(0));
+  for (const server of servers) server.close();
 });
