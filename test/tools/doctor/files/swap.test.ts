@@ -31,8 +31,8 @@ test.each<[what: string, changes: readonly Changes[], expected?: RegExp]>([
   ["memory enough for Go", [LITTLE], LITTLE_MEMORY],
   [
     "CPU that is enough for Go",
-    [{ ...limits({ cpu: "50m" }), ...OLD_PROBE }],
-    /^CSI114 .* timeoutSeconds: 1$/,
+    [{ ...limits({ cpu: "40m" }), ...OLD_PROBE }],
+    /^CSI114 warning: .* with less than 50m/,
   ],
   [
     "a probe that proves something before v2.9",

@@ -1,9 +1,7 @@
 import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
-import { flat } from "../../findings/finding";
 import { isTemplate, RENDER_FIRST } from "../../findings/words";
 import { amountOf, type LimitedResource, limitsOn } from "../read/limits";
-import type { ProbeFacts } from "../read/probes";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 
@@ -58,51 +56,13 @@ const manifestMemory = limitCheck("CSI105", "memory", ({ most, amount }, { progr
     : undefined;
 });
 
-/** Seconds of CPU at least and at most: without Node's pages in the page cache, more. See docs/measurements.md. */
-const EXEC_PROBE = { least: 0.08, most: 0.16 };
-const START = { least: 0.1, most: 0.25 };
-/** Kubelet's pace: shorter delays do not tell. */
-const LEAST_PATIENCE_S = 1;
-
-const RAISE = `set resources.limits.cpu: ${ENOUGH.cpu} at least`;
-
-const manifestCpu = limitCheck("CSI114", "cpu", ({ amount }, { program, probes }) => {
-  if (program.kind !== "ours") return undefined;
-  const found = flat([judgeStart(amount, probes), probes.map((probe) => judgeProbe(amount, probe))]);
-  return found.find(({ status }) => status === "problem") ?? found.at(-1);
-});
-
-/** An exec probe that runs the registrar is a Node process, which shares the container's limit. */
-function judgeProbe(cpus: number, { kind, settings, timing }: ProbeFacts): Statement | undefined {
-  const { timeoutSeconds } = timing;
-  if (settings === undefined || EXEC_PROBE.most / cpus <= timeoutSeconds) return undefined;
-  const takes = `an exec probe takes ${range(EXEC_PROBE, cpus)}, and the ${kind} has timeoutSeconds: ${timeoutSeconds}`;
-  const fix =
-    cpus < amountOf(LEAST.cpu) ? RAISE : `${RAISE}, or set timeoutSeconds: ${LEAST.probeTimeoutSeconds}`;
-  return EXEC_PROBE.least / cpus > timeoutSeconds
-    ? problem(takes, fix)
-    : warning(`${takes}; it may fail`, fix);
-}
-
-/** Until a startup probe has succeeded, kubelet asks no other probe. */
-function judgeStart(cpus: number, probes: readonly ProbeFacts[]): Statement | undefined {
-  const probeOf = (wanted: ProbeFacts["kind"]) => probes.find(({ kind }) => kind === wanted);
-  const probe = probeOf("startupProbe") ?? probeOf("livenessProbe");
-  const patience = probe === undefined ? Number.POSITIVE_INFINITY : patienceOf(probe);
-  const starts = `it starts in ${range(START, cpus)}`;
-  const text = probe === undefined ? starts : `${starts}, and the ${probe.kind} waits ${patience} s`;
-  const least = START.least / cpus;
-  if (least > LEAST_PATIENCE_S && least >= patience) return problem(text, RAISE);
-  // With so little, a start takes seconds also without probes, and an exec probe may fail whatever its timeoutSeconds.
-  return cpus < amountOf(LEAST.cpu) ? warning(text, RAISE) : undefined;
-}
-
-/** How long kubelet lets a probe fail before it ends the container, in seconds. */
-const patienceOf = ({ timing: { initialDelaySeconds, failureThreshold, periodSeconds } }: ProbeFacts) =>
-  initialDelaySeconds + (failureThreshold - 1) * periodSeconds;
-
-function range({ least, most }: typeof START, cpus: number): string {
-  return `${(least / cpus).toFixed(1)} to ${(most / cpus).toFixed(1)} s`;
-}
+const manifestCpu = limitCheck("CSI114", "cpu", ({ amount }, { program }) =>
+  program.kind === "ours" && amount < amountOf(LEAST.cpu)
+    ? warning(
+        `Node.js takes seconds to start with less than ${LEAST.cpu}, and exec probes may fail`,
+        `set resources.limits.cpu: ${ENOUGH.cpu} at least`,
+      )
+    : undefined,
+);
 
 export const limitChecks = [manifestMemory, manifestCpu];

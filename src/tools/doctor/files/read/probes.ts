@@ -1,4 +1,4 @@
-import { list, numberOrNone, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
+import { list, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { settingsOf } from "./settings";
 import { environmentOf } from "./start";
@@ -28,20 +28,8 @@ export function probesOf(container: Tree, program: Program) {
       port: text(ports.get(asked.port) ?? asked.port),
       path: httpGet ? text(asked.path ?? "/") : undefined,
       command,
-      timing: timingOf(probe),
       /** Undefined: the command is another program's. */
       settings: own && settingsOf(own, program),
     };
   });
-}
-
-/** With Kubernetes' defaults. */
-function timingOf({ initialDelaySeconds, timeoutSeconds, periodSeconds, failureThreshold }: Tree) {
-  const count = (value: unknown, byDefault: number) => numberOrNone(value) || byDefault;
-  return {
-    initialDelaySeconds: count(initialDelaySeconds, 0),
-    timeoutSeconds: count(timeoutSeconds, 1),
-    periodSeconds: count(periodSeconds, 10),
-    failureThreshold: count(failureThreshold, 3),
-  };
 }
