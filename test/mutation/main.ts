@@ -36,7 +36,9 @@ runWithFlags(USAGE, OPTIONS, async ({ seed, mutants: most = `${DRAWN}`, only = "
     const isNoticed = tests.length > 0 && (await runTests(mutants.path, tests, mutant.id));
     if (isNoticed) noticed.add(mutant);
     const outcome = isNoticed ? "noticed" : tests.length > 0 ? "SURVIVED" : "NOT REACHED";
-    print(`${index + 1}/${chosen.length} ${outcome} ${mutant.file}:${mutant.line} ${mutant.what}`);
+    print(
+      `${index + 1}/${chosen.length} ${outcome} ${mutant.file}:${mutant.line} ${mutant.what.slice(0, 200)}`,
+    );
   }
 
   const rows = drawn.map((ones, index) => {
