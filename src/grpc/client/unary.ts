@@ -116,7 +116,9 @@ export function createUnixClient(socketPath: string, options: ChannelOptions = {
       // grpc-js gives it to http2, which takes any stream.
       return connector.connect(guardFromServer(socket) as Socket);
     };
-    return { ...connector, connect };
+    // After `close` grpc-js would dial once more when its backoff ends.
+    const waitForReady = () => (isClosed ? Promise.reject(new Error("closed")) : connector.waitForReady());
+    return { ...connector, connect, waitForReady };
   };
   const isDialled = !UNREAD.test(socketPath);
   const client = new Client(isDialled ? `unix:${socketPath}` : "unix:/", insecure, {

@@ -1,4 +1,5 @@
 import { createServer, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { protos } from "../../../src/grpc/protos";
@@ -43,4 +44,21 @@ test.each<[what: string, behave: (socket: Socket) => void]>([
   for (const socket of held) socket.destroy();
   await new Promise((resolve) => server.close(resolve));
   await eventually(() => expect(openDescriptors()).toBeLessThan(before));
+});
+
+test("a closed client does not dial again a server that closes each connection", async () => {
+  await using folder = await createTempFolder();
+  const path = folder.at("x.sock");
+  let connections = 0;
+  await using _server = createServer((socket) => {
+    connections += 1;
+    socket.on("error", () => {}).destroy();
+  }).listen(path);
+  const backoffMs = 400;
+  const client = createUnixClient(path, { "grpc.initial_reconnect_backoff_ms": backoffMs });
+  const call = callUnary(client, GetPluginInfo, {}, { timeoutMs: 60_000 });
+  await expect(call.catch(statusCodeOf)).resolves.toBe(status.UNAVAILABLE);
+  client.close();
+  await delay(3 * backoffMs); // Shows that nothing happens.
+  expect(connections).toBe(1);
 });
