@@ -1,5 +1,13 @@
 import { once } from "node:events";
-import { chmodSync, existsSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { basename, join } from "node:path";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
@@ -47,6 +55,24 @@ test("a socket that was renamed and comes back is a creation", async () => {
   await appears("end");
   expect(seen()).toContain("a 3");
   expect(kubelet.events.history("socket-gone")).toEqual([]);
+});
+
+test("a socket that was renamed out of the directory, or is linked elsewhere, stays until its name goes", async () => {
+  await appears("a");
+  renameSync(path("a"), `${node.pluginDir}-a`);
+  await appears("c");
+  await appears("b", () => symlinkSync(`${node.pluginDir}-a`, path("b")));
+  unlinkSync(path("b"));
+  const gone = kubelet.events.when("socket-gone");
+  await expect(gone).resolves.toMatchObject({ socketPath: path("b") });
+});
+
+test("a symbolic link to a folder is ignored, also when it comes later", async () => {
+  mkdirSync(`${node.pluginDir}-folder`);
+  await once(node.keep(createServer().listen(`${node.pluginDir}-folder/a`)), "listening");
+  symlinkSync(`${node.pluginDir}-folder`, path("link"));
+  await appears("end");
+  expect(seen()).toEqual(["end 1"]);
 });
 
 test("a socket that is removed and replaced in one breath is one new generation", async () => {

@@ -1,8 +1,23 @@
-import { type BigIntStats, type FSWatcher, mkdirSync, readdirSync, statSync, watch } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  type FSWatcher,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  statSync,
+  watch,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { attempt, errnoOf, messageOf, RegistrarError } from "../../base/errors";
 import type { KubeletBehaviour } from "../../kubelet-rules/versions";
 import type { Emit } from "./events";
+
+/** Refers to a file without opening it: open(2). */
+const O_PATH = 0o10000000;
 
 export interface DesiredPlugin {
   readonly socketPath: string;
@@ -10,11 +25,21 @@ export interface DesiredPlugin {
   readonly generation: number;
 }
 
+interface SeenSocket extends DesiredPlugin {
+  readonly file: HeldFile;
+}
+
+/** A file whose inode is not used again while it is held. */
+interface HeldFile {
+  readonly descriptor: number;
+  readonly stats: BigIntStats;
+}
+
 /**
  * Keeps kubelet's desired state of world: the sockets in a directory, which it creates, and its sub-directories. Throws
  * SOCKET_UNUSABLE if the directory cannot be created or watched. Like kubelet, it does not notice when the directory itself is
- * deleted and created again, nor that a socket was renamed. One that was renamed into another directory does count as gone,
- * because `fs.watch` cannot distinguish that from a removal.
+ * deleted and created again, nor that a socket was renamed. A file that is renamed over a socket makes it disappear, which
+ * kubelet does not notice: `fs.watch` cannot distinguish that from a removal.
  * Source: `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
  */
 export function startPluginWatcher(
@@ -22,31 +47,28 @@ export function startPluginWatcher(
   { scanFollowsLinks }: Pick<KubeletBehaviour, "scanFollowsLinks">,
   emit: Emit,
 ) {
-  const seen = new Map<string, DesiredPlugin & { readonly stats: BigIntStats }>();
+  const seen = new Map<string, SeenSocket>();
   const watchers = new Map<string, FSWatcher>();
   let generations = 0;
 
-  const see = (socketPath: string, stats: BigIntStats) => {
+  const see = (socketPath: string) => {
     const before = seen.get(socketPath);
+    const file = hold(socketPath);
     // Both events of a quick replacement are handled after it, and the second finds nothing new. A rename to another
     // name and back shows in the time of change.
-    if (before && sameFile(before.stats, stats) && before.stats.ctimeNs === stats.ctimeNs) return;
+    if (file === undefined || (before && isUnchanged(before.file.stats, file.stats))) return release(file);
     generations += 1;
-    seen.set(socketPath, { socketPath, generation: generations, stats });
+    release(before?.file);
+    seen.set(socketPath, { socketPath, generation: generations, file });
     emit({ kind: "socket-seen", socketPath, generation: generations, replaced: before !== undefined });
   };
 
-  const wasRenamed = (path: string, stats: BigIntStats) =>
-    (attempt(() => readdirSync(dirname(path))) ?? []).some((name) => {
-      const other = statOf(join(dirname(path), name));
-      return other !== undefined && sameFile(other, stats);
-    });
-
   const lose = (path: string) => {
     const before = seen.get(path);
-    if (before && wasRenamed(path, before.stats)) return;
+    if (before && fstatSync(before.file.descriptor).nlink > 0) return; // It was renamed.
     watchers.get(path)?.close();
     watchers.delete(path);
+    release(before?.file);
     if (seen.delete(path)) emit({ kind: "socket-gone", socketPath: path });
   };
 
@@ -55,8 +77,8 @@ export function startPluginWatcher(
 
   const consider = (path: string, stats: BigIntStats) => {
     if (isHidden(path)) return ignore(path, "hidden");
-    if (stats.isSocket()) return see(path, stats);
-    lose(path); // Of a file renamed over a socket kubelet does not notice that the socket is gone.
+    if (stats.isSocket()) return see(path);
+    lose(path);
     ignore(path, "not-a-socket");
   };
 
@@ -84,7 +106,7 @@ export function startPluginWatcher(
   const onEvent = (path: string) => {
     const stats = statOf(path);
     if (stats === undefined) lose(path);
-    else if (!stats.isDirectory()) consider(path, stats);
+    else if (!stats.isDirectory() || isLink(path)) consider(path, stats);
     else if (isHidden(path)) ignore(path, "hidden");
     else tryScan(path);
   };
@@ -102,6 +124,8 @@ export function startPluginWatcher(
 
   const close = () => {
     for (const watcher of watchers.values()) watcher.close();
+    for (const { file } of seen.values()) release(file);
+    seen.clear();
   };
 
   try {
@@ -133,10 +157,22 @@ function makeDirectory(path: string): void {
   mkdirSync(path, { mode: 0o755 });
 }
 
-/** Inode numbers are used again at once, the time of birth is not. */
-function sameFile(a: BigIntStats, b: BigIntStats): boolean {
-  return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
+function hold(path: string): HeldFile | undefined {
+  return attempt(() => {
+    const descriptor = openSync(path, O_PATH | constants.O_NOFOLLOW);
+    return { descriptor, stats: fstatSync(descriptor, { bigint: true }) };
+  });
 }
+
+function release(file: HeldFile | undefined): void {
+  if (file !== undefined) closeSync(file.descriptor);
+}
+
+function isUnchanged(a: BigIntStats, b: BigIntStats): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.ctimeNs === b.ctimeNs;
+}
+
+const isLink = (path: string) => attempt(() => lstatSync(path))?.isSymbolicLink() ?? false;
 
 /** Undefined if there is nothing, or nothing that we may read. */
 function statOf(path: string): BigIntStats | undefined {
