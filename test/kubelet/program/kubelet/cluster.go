@@ -9,13 +9,12 @@ import (
 
 	core "k8s.io/api/core/v1"
 	storage "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/testing"
-	internal "k8s.io/kubernetes/pkg/apis/storage"
+	"k8s.io/klog/v2"
 )
 
 // cluster is the API server as this node's kubelet sees it: a Node, and the CSINode once kubelet made it.
@@ -24,10 +23,16 @@ type cluster struct {
 	node   string
 }
 
+// savedObjects are null where there is none.
 type savedObjects struct {
 	Node    *core.Node       `json:"node"`
 	CSINode *storage.CSINode `json:"csiNode"`
 }
+
+var (
+	nodes    = core.SchemeGroupVersion.WithResource("nodes")
+	csiNodes = storage.SchemeGroupVersion.WithResource("csinodes")
+)
 
 // newCluster holds the saved objects, which is how API objects outlive a kubelet, or else a new Node.
 func newCluster(node string, saved string) (*cluster, error) {
@@ -49,79 +54,80 @@ func newCluster(node string, saved string) (*cluster, error) {
 func (c *cluster) printChanges(events *printer) {
 	react := testing.ObjectReaction(c.client.Tracker())
 	c.client.PrependReactor("*", "*", func(action testing.Action) (bool, runtime.Object, error) {
-		if err := c.refuseOldCopy(action); err != nil {
+		if verb := action.GetVerb(); verb == "get" || verb == "list" {
+			return react(action)
+		}
+		before := c.state()
+		if err := refuseOldCopy(action, before.CSINode); err != nil {
 			return true, nil, err
 		}
 		handled, result, err := react(action)
-		if verb := action.GetVerb(); err == nil && verb != "get" && verb != "list" {
-			events.print("objects", c.state())
+		if err != nil {
+			return handled, result, err
 		}
-		return handled, result, err
+		if err := c.refuseInvalid(before); err != nil {
+			return true, nil, err
+		}
+		events.print("objects", c.state().fields())
+		return handled, result, nil
 	})
 }
 
 // refuseOldCopy is the API server's answer to an update from a copy that is not the newest: older kubelets change the
 // CSINode for several drivers at a time, without a lock, and rely on it. The fake clientset runs one reaction at a time.
-func (c *cluster) refuseOldCopy(action testing.Action) error {
+func refuseOldCopy(action testing.Action, there *storage.CSINode) error {
 	update, isUpdate := action.(testing.UpdateAction)
-	if !isUpdate || action.GetVerb() != "update" {
+	if !isUpdate || action.GetVerb() != "update" || there == nil {
 		return nil
 	}
 	written, isCSINode := update.GetObject().(*storage.CSINode)
 	if !isCSINode {
 		return nil
 	}
-	csiNodes := storage.SchemeGroupVersion.WithResource("csinodes")
-	there, err := c.client.Tracker().Get(csiNodes, "", written.Name)
-	if err != nil {
-		return err
-	}
-	version := there.(*storage.CSINode).ResourceVersion
-	if written.ResourceVersion != version {
+	if written.ResourceVersion != there.ResourceVersion {
 		return apierrors.NewConflict(csiNodes.GroupResource(), written.Name, errors.New("it was changed meanwhile"))
 	}
-	if err := refuseChangedDriver(there.(*storage.CSINode), written); err != nil {
-		return err
-	}
-	number, _ := strconv.Atoi(version) // none yet is 0
+	number, _ := strconv.Atoi(there.ResourceVersion) // none yet is 0
 	written.ResourceVersion = strconv.Itoa(number + 1)
 	return nil
 }
 
-// refuseChangedDriver is the API server's answer to an update that changes the entry of a driver, which may only come and
-// go; of some releases on its volume limit may change. See ValidateCSINodeUpdate in pkg/apis/storage/validation.
-func refuseChangedDriver(before, after *storage.CSINode) error {
-	there := map[string]internal.CSINodeDriver{}
-	for _, driver := range before.Spec.Drivers {
-		there[driver.Name] = fixedPart(driver)
+// refuseInvalid takes back what the API server would have refused, and answers in its words: the fake one takes everything.
+func (c *cluster) refuseInvalid(before savedObjects) error {
+	after, tracker := c.state(), c.client.Tracker()
+	if after.CSINode != nil {
+		if err := invalidCSINode(before.CSINode, after.CSINode); err != nil {
+			if before.CSINode == nil {
+				done(tracker.Delete(csiNodes, "", c.node))
+			} else {
+				done(tracker.Update(csiNodes, before.CSINode, ""))
+			}
+			return err
+		}
 	}
-	for _, driver := range after.Spec.Drivers {
-		old, isOld := there[driver.Name]
-		now := fixedPart(driver)
-		if isOld && !equality.Semantic.DeepEqual(old, now) {
-			value, _ := json.Marshal(now)
-			return fmt.Errorf("CSINode.storage.k8s.io %q is invalid: spec.drivers: Invalid value: %s: field is immutable", after.Name, value)
+	if after.Node != nil && before.Node != nil {
+		if err := invalidNode(before.Node, after.Node); err != nil {
+			done(tracker.Update(nodes, before.Node, ""))
+			return err
 		}
 	}
 	return nil
 }
 
-func fixedPart(driver storage.CSINodeDriver) internal.CSINodeDriver {
-	fixed := internal.CSINodeDriver{Name: driver.Name, NodeID: driver.NodeID, TopologyKeys: driver.TopologyKeys}
-	if !limitIsMutable && driver.Allocatable != nil {
-		fixed.Allocatable = &internal.VolumeNodeResources{Count: driver.Allocatable.Count}
+func done(err error) {
+	if err != nil {
+		klog.Exit(err)
 	}
-	return fixed
 }
 
 // replaceNode deletes the Node, and makes another one of the same name, as a cloud's controller does for a rebuilt machine.
 func (c *cluster) replaceNode() error {
-	nodes := c.client.CoreV1().Nodes()
-	if err := nodes.Delete(context.TODO(), c.node, meta.DeleteOptions{}); err != nil {
+	client := c.client.CoreV1().Nodes()
+	if err := client.Delete(context.TODO(), c.node, meta.DeleteOptions{}); err != nil {
 		return err
 	}
 	again := &core.Node{ObjectMeta: meta.ObjectMeta{Name: c.node, UID: "00000000-0000-4000-8000-0000000000aa"}}
-	_, err := nodes.Create(context.TODO(), again, meta.CreateOptions{})
+	_, err := client.Create(context.TODO(), again, meta.CreateOptions{})
 	return err
 }
 
@@ -144,14 +150,18 @@ func (c *cluster) collect() error {
 	return nil
 }
 
-// state is what savedObjects reads back; an object that does not exist is null.
-func (c *cluster) state() fields {
-	result := fields{"node": nil, "csiNode": nil}
-	if node, err := c.client.Tracker().Get(core.SchemeGroupVersion.WithResource("nodes"), "", c.node); err == nil {
-		result["node"] = node
+// state is what newCluster reads back.
+func (c *cluster) state() savedObjects {
+	result := savedObjects{}
+	if node, err := c.client.Tracker().Get(nodes, "", c.node); err == nil {
+		result.Node = node.(*core.Node)
 	}
-	if csiNode, err := c.client.Tracker().Get(storage.SchemeGroupVersion.WithResource("csinodes"), "", c.node); err == nil {
-		result["csiNode"] = csiNode
+	if csiNode, err := c.client.Tracker().Get(csiNodes, "", c.node); err == nil {
+		result.CSINode = csiNode.(*storage.CSINode)
 	}
 	return result
+}
+
+func (o savedObjects) fields() fields {
+	return fields{"node": o.Node, "csiNode": o.CSINode}
 }

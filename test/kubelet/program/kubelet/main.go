@@ -49,10 +49,16 @@ func main() {
 	})
 	manager := pluginmanager.NewPluginManager(*pluginDir, &record.FakeRecorder{})
 	manager.AddHandler(registration.CSIPlugin, handler)
-	addOtherPlugins(manager, cluster.client, *nodeName, func(real cache.PluginHandler) cache.PluginHandler {
+	printed := func(real cache.PluginHandler) cache.PluginHandler {
 		return &printingHandler{real: real, events: events, faults: handler.faults}
-	})
-	events.print("started", cluster.state())
+	}
+	addDRAPlugins(manager, cluster.client, *nodeName, printed)
+	devices, err := newDeviceManager(filepath.Join(filepath.Dir(*pluginDir), "device-plugins", "kubelet.sock"))
+	if err != nil {
+		klog.Exit(err)
+	}
+	manager.AddHandler(registration.DevicePlugin, printed(devices.GetWatcherHandler()))
+	events.print("started", cluster.state().fields())
 	go run(manager)
 
 	go exitOnSignal()

@@ -1,3 +1,5 @@
+//go:build kubelet1.36
+
 // Program values reads texts as Go and Kubernetes do: one JSON object a line on stdin, its answer on stdout.
 package main
 

@@ -17,8 +17,8 @@ import (
 // wipingDelay is how long a DRA driver may be away before kubelet removes its ResourceSlices.
 const wipingDelay = time.Minute
 
-// addOtherPlugins makes kubelet register DRA drivers too, by its own DRA manager.
-func addOtherPlugins(manager pluginmanager.PluginManager, client kubernetes.Interface, node string, printed func(cache.PluginHandler) cache.PluginHandler) {
+// addDRAPlugins makes kubelet register DRA drivers too, by its own DRA manager.
+func addDRAPlugins(manager pluginmanager.PluginManager, client kubernetes.Interface, node string, printed func(cache.PluginHandler) cache.PluginHandler) {
 	dra := newDRAManager(client, func(ctx context.Context) (*core.Node, error) {
 		return client.CoreV1().Nodes().Get(ctx, node, meta.GetOptions{})
 	})

@@ -1,0 +1,1 @@
+// Lets this package declare a function without a body, which go:linkname needs.
