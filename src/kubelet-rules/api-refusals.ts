@@ -1,7 +1,10 @@
 import { quoteGo } from "../logging/escape";
 import { MAX_LABEL_LENGTH, MAX_SUBDOMAIN_LENGTH, NAME, SUBDOMAIN } from "./api-validation";
+import { behaviourOf, type KubeletBehaviour, NEWEST_SIMULATED } from "./versions";
 
-// In which words the API server refuses what kubelet writes for a driver: those of Kubernetes 1.36.
+// In which words the API server refuses what kubelet writes for a driver, unless told otherwise those of the newest release.
+type Wording = Pick<KubeletBehaviour, "lengthUnit" | "longNameWording">;
+const NEWEST_WORDING: Wording = behaviourOf(NEWEST_SIMULATED);
 
 const NAME_FORMAT = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const LABEL_FORMAT = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
@@ -27,33 +30,34 @@ function rule(text: string, examples: readonly string[], pattern: string): strin
   return `${text} (e.g. ${shown}regex used for validation is '${pattern}')`;
 }
 
-const tooLong = (bytes: number) => `must be no more than ${bytes} bytes`;
+const tooLong = (bytes: number, { lengthUnit }: Pick<Wording, "lengthUnit">) =>
+  `must be no more than ${bytes} ${lengthUnit}`;
 
 /** Why a label's prefix is invalid, all reasons: `IsDNS1123Subdomain`. */
-function prefixProblems(prefix: string): readonly string[] {
+function prefixProblems(prefix: string, wording: Wording): readonly string[] {
   if (prefix === "") return ["must be non-empty"];
   const isLong = Buffer.byteLength(prefix) > MAX_SUBDOMAIN_LENGTH;
   return [
-    ...(isLong ? [tooLong(MAX_SUBDOMAIN_LENGTH)] : []),
+    ...(isLong ? [tooLong(MAX_SUBDOMAIN_LENGTH, wording)] : []),
     ...(SUBDOMAIN.test(prefix) ? [] : [RULES.subdomain]),
   ];
 }
 
-/** The same for the whole key: `IsLabelKey` in `pkg/api/validate/content/kube.go`. */
-function keyProblems(key: string): readonly string[] {
+/** The same for the whole key: `IsLabelKey` in `pkg/api/validate/content/kube.go`, before 1.35 `IsQualifiedName`. */
+function keyProblems(key: string, wording: Wording): readonly string[] {
   const [name = "", prefix, ...more] = key.split("/").reverse();
-  if (more.length > 0)
-    return [
-      `a valid label key ${RULES.key} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
-    ];
-  const ofPrefix = prefix === undefined ? [] : prefixProblems(prefix);
+  if (more.length > 0) {
+    const what = wording.lengthUnit === "bytes" ? "a valid label key" : "a qualified name";
+    return [`${what} ${RULES.key} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  }
+  const ofPrefix = prefix === undefined ? [] : prefixProblems(prefix, wording);
   const isLong = Buffer.byteLength(name) > MAX_LABEL_LENGTH;
   return [
     ...ofPrefix.map((problem) => `prefix part ${problem}`),
     ...(name === ""
       ? ["name part must be non-empty"]
       : isLong
-        ? [`name part ${tooLong(MAX_LABEL_LENGTH)}`]
+        ? [`name part ${tooLong(MAX_LABEL_LENGTH, wording)}`]
         : []),
     ...(NAME.test(name) ? [] : [`name part ${RULES.key}`]),
   ];
@@ -66,15 +70,16 @@ function keyProblems(key: string): readonly string[] {
 export function invalidLabels(
   nodeName: string,
   labels: Readonly<Record<string, string>>,
+  wording = NEWEST_WORDING,
 ): string | undefined {
   const problems = Object.entries(labels).flatMap(([key, value]) => {
     const isLong = Buffer.byteLength(value) > MAX_LABEL_LENGTH;
     const ofValue = [
-      ...(isLong ? [tooLong(MAX_LABEL_LENGTH)] : []),
+      ...(isLong ? [tooLong(MAX_LABEL_LENGTH, wording)] : []),
       ...(value === "" || NAME.test(value) ? [] : [RULES.value]),
     ];
     return [
-      ...keyProblems(key).map((problem) => invalidValue("metadata.labels", key, problem)),
+      ...keyProblems(key, wording).map((problem) => invalidValue("metadata.labels", key, problem)),
       ...ofValue.map((problem) => invalidValue("metadata.labels", value, problem)),
     ];
   });
@@ -91,11 +96,15 @@ export function invalidCsiNodeDriver(
   { name, nodeId }: { readonly name: string; readonly nodeId: string },
   maxNodeIdBytes: number,
   others = 0,
+  { longNameWording } = NEWEST_WORDING,
 ): string | undefined {
   const field = `spec.drivers[${others}]`;
   const isLong = Buffer.byteLength(name) > MAX_LABEL_LENGTH;
   const ofName = [
-    ...(isLong ? [`${field}.name: Too long: may not be more than ${MAX_LABEL_LENGTH} bytes`] : []),
+    ...(isLong ? [`${field}.name: Too long: ${longNameWording} ${MAX_LABEL_LENGTH} bytes`] : []),
+    ...(Buffer.byteLength(name) > MAX_SUBDOMAIN_LENGTH
+      ? [invalidValue(`${field}.name`, name, tooLong(MAX_SUBDOMAIN_LENGTH, { lengthUnit: "characters" }))]
+      : []),
     ...(SUBDOMAIN.test(name.toLowerCase()) ? [] : [invalidValue(`${field}.name`, name, RULES.subdomain)]),
   ];
   const ofNodeId = nodeIdProblems(`${field}.nodeID`, nodeId, maxNodeIdBytes);

@@ -44,6 +44,16 @@ export interface KubeletBehaviour {
   readonly registrationAuthority: AuthorityStyle;
   /** On the CSI driver's socket: `newGrpcConn` in `pkg/volume/csi/csi_client.go`, `localhost` since 1.26. */
   readonly driverAuthority: AuthorityStyle;
+  /** What grpc-go says before it says why it could not connect: `newHTTP2Client` in `internal/transport/http2_client.go`. */
+  readonly dialFailureWording: "Error while dialing" | "Error while dialing:";
+  /** What grpc-go says of a connection that the server closed in a call. */
+  readonly lostConnectionWording: "transport is closing" | "error reading from server: EOF";
+  /**
+   * What grpc-go says of an answer of the registrar that is not protobuf, and whether texts in it must be UTF-8: with gogo/protobuf
+   * (up to 1.33) they need not be, and are put into logs and refusals as they are.
+   */
+  readonly unreadableInfoWording: string;
+  readonly checksUtf8: boolean;
   /**
    * What kubelet does with a plugin whose registration failed, or whose registrar did not get the report of its success.
    * `keep`: it stays in the actual state of world, so that kubelet does not try again until its socket changes.
@@ -59,8 +69,16 @@ export interface KubeletBehaviour {
   readonly versionsWording: VersionsWording;
   /** Plugin types with a handler: `AddHandler` in `pkg/kubelet/kubelet.go`, with the default feature gates. */
   readonly pluginTypes: readonly PluginType[];
+  /** Whether a refusal of a device plugin that does not listen names its socket: `endpoint.go` in `pkg/kubelet/cm/devicemanager`. */
+  readonly namesDialledDevicePlugin: boolean;
   /** The API server's limit for a node ID, in bytes: `pkg/apis/storage/validation/validation.go`. */
   readonly maxNodeIdBytes: number;
+  /** The API server's words for a driver's name that is too long: `TooLong` in apimachinery's `pkg/util/validation/field/errors.go`. */
+  readonly longNameWording: "must have at most" | "may not be more than";
+  /** In what it says that a label's length is measured; it always measures bytes. */
+  readonly lengthUnit: "characters" | "bytes";
+  /** Where it says that an entry of CSINode was changed: `ValidateCSINodeUpdate`. Only with the newer one it prints the entry as JSON. */
+  readonly changedDriverWording: "CSINodeDriver" | "spec.drivers";
   /**
    * Whether a volume limit that changed while kubelet was down reaches CSINode when nothing else changed:
    * `keepAllocatableCount` in `pkg/volume/csi/nodeinfomanager/nodeinfomanager.go`.
@@ -84,11 +102,19 @@ export type PluginType = "CSIPlugin" | "DRAPlugin" | "DevicePlugin";
 const KUBELET_1_20: KubeletBehaviour = {
   registrationAuthority: "path",
   driverAuthority: "path",
+  dialFailureWording: "Error while dialing",
+  lostConnectionWording: "transport is closing",
+  unreadableInfoWording: "grpc: failed to unmarshal the received message unexpected EOF",
+  checksUtf8: false,
   afterFailure: "keep",
   scanFollowsLinks: false,
   versionsWording: "by-driver",
   pluginTypes: ["CSIPlugin", "DevicePlugin"],
+  namesDialledDevicePlugin: true,
   maxNodeIdBytes: 128,
+  longNameWording: "must have at most",
+  lengthUnit: "characters",
+  changedDriverWording: "CSINodeDriver",
   comparesVolumeLimit: false,
   updatesVolumeLimits: false,
   watchesDraHealth: "of-none",
@@ -96,11 +122,32 @@ const KUBELET_1_20: KubeletBehaviour = {
 /** What each does otherwise than the one before it. */
 const CHANGES: Readonly<Record<SimulatedVersion, Partial<KubeletBehaviour>>> = {
   "1.20": {},
-  "1.24": { maxNodeIdBytes: 256 },
-  "1.28": { driverAuthority: "localhost", scanFollowsLinks: true, comparesVolumeLimit: true },
-  "1.33": { registrationAuthority: "encoded-path", versionsWording: "by-any" },
-  "1.34": { pluginTypes: ["CSIPlugin", "DevicePlugin", "DRAPlugin"] },
-  "1.35": { updatesVolumeLimits: true },
+  "1.24": {
+    lostConnectionWording: "error reading from server: EOF",
+    unreadableInfoWording: "grpc: failed to unmarshal the received message unexpected EOF",
+    maxNodeIdBytes: 256,
+  },
+  "1.28": {
+    driverAuthority: "localhost",
+    dialFailureWording: "Error while dialing:",
+    unreadableInfoWording: "grpc: failed to unmarshal the received message: unexpected EOF",
+    namesDialledDevicePlugin: false,
+    scanFollowsLinks: true,
+    comparesVolumeLimit: true,
+  },
+  "1.33": {
+    registrationAuthority: "encoded-path",
+    versionsWording: "by-any",
+    longNameWording: "may not be more than",
+    changedDriverWording: "spec.drivers",
+  },
+  "1.34": {
+    unreadableInfoWording:
+      "grpc: failed to unmarshal the received message: proto: cannot parse invalid wire-format data",
+    checksUtf8: true,
+    pluginTypes: ["CSIPlugin", "DevicePlugin", "DRAPlugin"],
+  },
+  "1.35": { lengthUnit: "bytes", updatesVolumeLimits: true },
   "1.36": { afterFailure: "forget", watchesDraHealth: "of-each" },
   "1.37": { watchesDraHealth: "as-listed" },
 };

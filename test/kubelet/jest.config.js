@@ -12,4 +12,5 @@ module.exports = {
   // They wait for kubelet's loop of a second most of the time: five of them use half of two processors. But kubelet also
   // gives GetInfo a second, and no more.
   maxWorkers: 1 + 2 * availableParallelism(),
+  maxConcurrency: Number(process.env.MAX_CONCURRENCY ?? 8 * availableParallelism()),
 };

@@ -2,11 +2,15 @@ import { unaryHandler } from "../../src/grpc/handlers";
 import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc/protos";
 import { createGrpcServer } from "../../src/grpc/server";
 import { silentLogger } from "../../src/logging/logger";
-import { createObservedServer, listenUntilCrash } from "../../src/simulator/driver/csi-driver";
+import {
+  createObservedServer,
+  listenUntilCrash,
+  type ObservedRequest,
+} from "../../src/simulator/driver/csi-driver";
 import { createEventLog } from "../../src/simulator/event-stream";
 
 type FakeRegistrarEvent = { readonly atMs: number } & (
-  | { readonly kind: "called"; readonly method: string; readonly authority: string }
+  | ({ readonly kind: "called" } & ObservedRequest)
   | { readonly kind: "notified"; readonly registered: boolean; readonly error: string }
   | { readonly kind: "left" }
 );
@@ -14,14 +18,17 @@ type FakeRegistrarEvent = { readonly atMs: number } & (
 export interface FakeRegistrarOptions {
   readonly socketPath: string;
   readonly info: Partial<PluginInfo>;
+  /** GetInfo's answer as bytes, in place of `info`. */
+  readonly rawInfo?: Buffer;
   /** What happens before the answer; the call fails with what it throws. */
   readonly before?: (method: "GetInfo" | "NotifyRegistrationStatus", cut: () => void) => unknown;
 }
 
 /** The smallest plugin that kubelet can talk to, and it tells what kubelet said. */
 export async function startFakeRegistrar(options: FakeRegistrarOptions) {
-  const { socketPath, before = () => {} } = options;
-  const { GetInfo, NotifyRegistrationStatus } = protos.registration;
+  const { socketPath, rawInfo, before = () => {} } = options;
+  const { NotifyRegistrationStatus } = protos.registration;
+  const GetInfo = { ...protos.registration.GetInfo, ...(rawInfo && { responseSerialize: () => rawInfo }) };
   const log = createEventLog<FakeRegistrarEvent>("the fake registrar", {
     called: true,
     notified: true,

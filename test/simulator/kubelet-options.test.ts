@@ -16,7 +16,14 @@ test.each<[Partial<KubeletOptions>, string]>([
 test("its times are kubelet's own", () => {
   const { timings } = resolveKubeletOptions({ pluginRegistrationPath: "/reg", timings: { dialMs: 30 } });
   expect(timings).toEqual({
-    ...{ reconcilePeriodMs: 1_000, dialMs: 30, getInfoMs: 1_000, notifyMs: 5_000, nodeGetInfoMs: 120_000 },
+    ...{
+      reconcilePeriodMs: 1_000,
+      dialMs: 30,
+      connectMs: 20_000,
+      getInfoMs: 1_000,
+      notifyMs: 5_000,
+      nodeGetInfoMs: 120_000,
+    },
     ...{ backoffInitialMs: 500, backoffMaxMs: 122_000 },
   });
 });

@@ -29,8 +29,7 @@ import {
 /** One step of a simulated CSI driver. */
 export type CsiDriverEvent = { readonly atMs: number } & (
   | { readonly kind: "listening"; readonly csiAddress: string }
-  /** A request arrived: its method's name and its `:authority`, both as its client sent them. */
-  | { readonly kind: "called"; readonly method: string; readonly authority: string }
+  | ({ readonly kind: "called" } & ObservedRequest)
   | {
       readonly kind: "answered";
       readonly method: CsiMethod;
@@ -48,6 +47,14 @@ const EVENT_KINDS: EveryKind<CsiDriverEvent> = {
   "fault-applied": true,
   stopped: true,
 };
+
+/** A request that arrived: its method's name and its `:authority`, both as its client sent them. */
+export interface ObservedRequest {
+  readonly method: string;
+  readonly authority: string;
+  /** How long its client waits, in milliseconds; absent: without end. */
+  readonly timeoutMs?: number;
+}
 
 /** How a call was answered. */
 export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"; readonly error: string };
@@ -172,19 +179,32 @@ export async function listenUntilCrash(path: string, onConnection: (connection: 
   };
 }
 
-/** Creates a server for one client that reports each request: its method, and its `:authority` as the client sent it. */
+/** Creates a server for one client that reports each request. */
 export function createObservedServer(
   client: GuardedClient,
-  onRequest: (request: { readonly method: string; readonly authority: string }) => void,
+  onRequest: (request: ObservedRequest) => void,
 ): Server {
   return createSmallServer({
-    onRequest: ({ ":path": path = "", ":authority": authority = "" }) =>
+    onRequest: ({ ":path": path = "", ":authority": authority = "", "grpc-timeout": timeout }) =>
       onRequest({
         method: path.slice(path.lastIndexOf("/") + 1),
         authority: client.replacedAuthority() ?? authority,
+        ...(timeout !== undefined && { timeoutMs: timeoutMsOf(String(timeout)) }),
       }),
   });
 }
+
+/** The units of `grpc-timeout` (gRPC over HTTP2, Requests) in milliseconds. */
+const TIMEOUT_UNITS_MS: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1_000,
+  m: 1,
+  u: 1e-3,
+  n: 1e-6,
+};
+
+const timeoutMsOf = (text: string) => Number(text.slice(0, -1)) * (TIMEOUT_UNITS_MS[text.slice(-1)] ?? 0);
 
 type Methods = typeof protos.identity & typeof protos.node;
 

@@ -1,13 +1,19 @@
 import { resolve } from "node:path";
 import { getSystemErrorMap } from "node:util";
-import { type Client, connectivityState, type ServiceError } from "@grpc/grpc-js";
+import {
+  type ChannelOptions,
+  type Client,
+  connectivityState,
+  type ServiceError,
+  status,
+} from "@grpc/grpc-js";
 import { messageOf, RegistrarError } from "../../base/errors";
 import { monotonicMs, pause, startTimer, stopTimer } from "../../base/pause";
 import { createUnixClient } from "../../grpc/client/unary";
 import { HTTP2_ERRORS } from "../../grpc/guard/frames";
-import type { NodeInfo, PluginInfo } from "../../grpc/protos";
+import type { NodeInfo, PluginInfo, Unary } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/status";
-import type { KubeletBehaviour } from "../../kubelet-rules/versions";
+import { behaviourOf, type KubeletBehaviour, NEWEST_SIMULATED } from "../../kubelet-rules/versions";
 import type { FaultScript } from "../simulator-options";
 import type { CallResult, Emit, KubeletCall } from "./events";
 import type { NodeInfoManager } from "./objects";
@@ -17,9 +23,16 @@ import type { KubeletFault, KubeletTimings } from "./options";
  * A client that sends the `:authority` that a kubelet of some version would send. It still differs from grpc-go in the user
  * agent (`grpc-node-js/...`) and in two headers about compression. A relative path is relative to `/`, where kubelet runs.
  */
-export function createKubeletClient(socketPath: string, authority: string): Client {
-  return createUnixClient(resolve("/", socketPath), { "grpc.default_authority": authority });
+export function createKubeletClient(
+  socketPath: string,
+  authority: string,
+  options: ChannelOptions = {},
+): Client {
+  return createUnixClient(resolve("/", socketPath), { "grpc.default_authority": authority, ...options });
 }
+
+/** A client that does not dial again after a failure. */
+export const DIALS_ONCE: ChannelOptions = { "grpc.initial_reconnect_backoff_ms": 60_000 };
 
 /**
  * Resolves when the server's first HTTP/2 frame arrives, as grpc-go's blocking dial does; until then it dials a socket
@@ -52,6 +65,46 @@ export function connected(client: Client, timeoutMs: number, signal: AbortSignal
   });
 }
 
+/** The method with a text that is not UTF-8 as an error, as protobuf in Go has it. */
+export function inUtf8<Request, Response>(method: Unary<Request, Response>): Unary<Request, Response> {
+  const isReplaced = (text: unknown) => typeof text === "string" && text.includes("\ufffd");
+  return {
+    ...method,
+    responseDeserialize: (bytes) => {
+      const response = method.responseDeserialize(bytes);
+      const texts = Object.values(Object(response)).flat();
+      // The replacement character may have been sent.
+      if (texts.some(isReplaced) && !bytes.includes("\ufffd")) throw new Error(NOT_UTF8);
+      return response;
+    },
+  };
+}
+
+const NOT_UTF8 = "string field contains invalid UTF-8";
+
+/** Calls, and rejects as grpc-go does once the server has sent no HTTP/2 frame for `connectMs`. */
+export async function unlessSilent<Answer>(
+  client: Client,
+  connectMs: number,
+  socketPath: string,
+  run: () => Promise<Answer>,
+): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined;
+  const silent = new Promise<never>((_, reject) => {
+    timer = startTimer(() => {
+      if (client.getChannel().getConnectivityState(false) !== connectivityState.CONNECTING) return;
+      const why = `read unix @->${socketPath}: use of closed network connection`;
+      const details = `connection error: desc = "error reading server preface: ${why}"`;
+      reject(Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
+    }, connectMs);
+  });
+  try {
+    return await Promise.race([run(), silent]);
+  } finally {
+    stopTimer(timer);
+  }
+}
+
 export type Called<Answer> =
   | { readonly kind: "ok"; readonly answer: Answer }
   | { readonly kind: "error"; readonly error: string };
@@ -73,7 +126,7 @@ export interface KubeletContext {
 }
 
 export function createKubeletContext(surroundings: Omit<KubeletContext, "call">): KubeletContext {
-  const { emit, faults, signal } = surroundings;
+  const { behaviour, emit, faults, signal } = surroundings;
   const call: KubeletContext["call"] = async (call, socketPath, run) => {
     const slow = faults.take("slow", ({ before }) => before === call, socketPath);
     if (slow) await pause(slow.delayMs, signal);
@@ -82,7 +135,7 @@ export function createKubeletContext(surroundings: Omit<KubeletContext, "call">)
     const startedAt = monotonicMs();
     const called = await run().then(
       (answer) => ({ kind: "ok", answer }) as const,
-      (error: unknown) => ({ kind: "error", error: goRpcError(error, socketPath) }) as const,
+      (error: unknown) => ({ kind: "error", error: goRpcError(error, socketPath, behaviour) }) as const,
     );
     if (!signal.aborted) {
       const durationMs = monotonicMs() - startedAt;
@@ -100,25 +153,46 @@ function resultOf(called: Called<unknown>): CallResult {
   return isEmpty ? { kind: "ok" } : { kind: "ok", answer: called.answer as PluginInfo | NodeInfo };
 }
 
-/** A failed call in the words of grpc-go: registrars get these texts as the reason of a refusal, and people search for them. */
-export function goRpcError(error: unknown, socketPath: string): string {
+/** The words in which releases of grpc-go differ. */
+type Wording = Pick<
+  KubeletBehaviour,
+  "dialFailureWording" | "lostConnectionWording" | "unreadableInfoWording"
+>;
+
+/** A failed call in the words of grpc-go, by default a new one: registrars get these texts as the reason of a refusal, and people search for them. */
+export function goRpcError(
+  error: unknown,
+  socketPath: string,
+  wording: Wording = behaviourOf(NEWEST_SIMULATED),
+): string {
   const { code, details } = error as Partial<ServiceError>;
   if (typeof code !== "number" || details === undefined) return messageOf(error);
-  return `rpc error: code = ${grpcCodeName(code)} desc = ${goDescription(details, socketPath)}`;
+  return `rpc error: code = ${grpcCodeName(code)} desc = ${goDescription(details, socketPath, wording)}`;
 }
 
+/** A failure to connect a driver's socket, as the description of a call's failure. */
+export const goDialFailure = (why: string, { dialFailureWording }: Wording) =>
+  `connection error: desc = "transport: ${dialFailureWording} ${why}"`;
+
 /** grpc-js' own errors, which the server did not send, in grpc-go's words. */
-function goDescription(details: string, socketPath: string): string {
+function goDescription(details: string, socketPath: string, wording: Wording): string {
   if (details.startsWith("Deadline exceeded")) return "context deadline exceeded";
   if (details.startsWith("No connection established")) {
     const errno = /connect (?<errno>E[A-Z0-9]+)/.exec(details)?.groups?.errno;
+    if (errno === undefined) {
+      // What is no HTTP/2 has a large number where a frame's length should be.
+      const why = details.includes("Protocol error") ? "http2: frame too large" : "EOF";
+      return `connection error: desc = "error reading server preface: ${why}"`;
+    }
     // Of the errors that connect(2) usually gives, libuv has the same texts as Go.
     const [, text = errno] = [...getSystemErrorMap().values()].find(([name]) => name === errno) ?? [];
-    const why =
-      errno === undefined ? "error reading server preface: EOF" : `dial unix ${socketPath}: connect: ${text}`;
-    return `connection error: desc = "transport: Error while dialing: ${why}"`;
+    return goDialFailure(`dial unix ${socketPath}: connect: ${text}`, wording);
   }
-  if (details.startsWith("Connection dropped")) return "error reading from server: EOF";
+  if (details.startsWith("Response message parsing error"))
+    return details.endsWith(NOT_UTF8)
+      ? `grpc: failed to unmarshal the received message: ${NOT_UTF8}`
+      : wording.unreadableInfoWording;
+  if (details.startsWith("Connection dropped")) return wording.lostConnectionWording;
   if (details.includes("RST_STREAM")) {
     const h2Code = Number(/code (?<code>\d+)/.exec(details)?.groups?.code);
     return `stream terminated by RST_STREAM with error code: ${HTTP2_ERRORS[h2Code] ?? h2Code}`;

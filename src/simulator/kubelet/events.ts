@@ -5,8 +5,14 @@ import type { WithoutTime } from "../event-stream";
 import type { CsiNodeObject, NodeObject } from "./objects";
 import type { KubeletFault } from "./options";
 
-/** What kubelet does on a socket: connecting, and the three unary calls of a registration. */
-export type KubeletCall = "dial" | "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";
+/** What kubelet does on a socket: connecting, the three calls of a CSI driver's registration, and the two of a device plugin's. */
+export type KubeletCall =
+  | "dial"
+  | "GetInfo"
+  | "NodeGetInfo"
+  | "NotifyRegistrationStatus"
+  | "GetDevicePluginOptions"
+  | "ListAndWatch";
 
 /** How a call ended. */
 export type CallResult =

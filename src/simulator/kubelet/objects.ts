@@ -75,7 +75,7 @@ export function withNodeIds(node: NodeObject, ids: Readonly<Record<string, strin
   // Go writes the keys of a map in order.
   const sorted = Object.fromEntries(Object.entries(ids).sort(([a], [b]) => (a < b ? -1 : 1)));
   const annotations =
-    Object.keys(ids).length === 0 ? others : { ...others, [NODE_ID_ANNOTATION]: JSON.stringify(sorted) };
+    Object.keys(ids).length === 0 ? others : { ...others, [NODE_ID_ANNOTATION]: goJson(sorted) };
   return { ...node, metadata: { ...node.metadata, annotations } };
 }
 
@@ -93,9 +93,10 @@ export type NodeInfoManager = ReturnType<typeof createNodeInfoManager>;
  */
 export function createNodeInfoManager(
   { nodeName, nodeLabels }: Pick<ResolvedKubeletOptions, "nodeName" | "nodeLabels">,
-  { comparesVolumeLimit, maxNodeIdBytes, updatesVolumeLimits }: KubeletBehaviour,
+  behaviour: KubeletBehaviour,
   emit: (change: ObjectChange) => void,
 ) {
+  const { comparesVolumeLimit, maxNodeIdBytes, updatesVolumeLimits } = behaviour;
   const uid = randomUUID();
   let node = createNode(nodeName, uid, nodeLabels);
   // As kubelet creates it at its start, without its list of migrated in-tree plugins.
@@ -124,16 +125,16 @@ export function createNodeInfoManager(
   const updateCsiNode = (driver: DriverOnNode) => {
     const wanted = csiNodeDriver(driver);
     const there = csiNode.spec.drivers.find(({ name }) => name === driver.name);
-    const isSame = (hasLimit: boolean) => there && goText(there, hasLimit) === goText(wanted, hasLimit);
+    const isSame = (hasLimit: boolean) =>
+      there && isDeepStrictEqual(withLimit(there, hasLimit), withLimit(wanted, hasLimit));
     if (isSame(comparesVolumeLimit)) return;
-    const text = goText(wanted, !updatesVolumeLimits);
-    // `ValidateCSINodeUpdate` in `pkg/apis/storage/validation/validation.go`.
-    const immutable = `CSINode.storage.k8s.io ${quoteGo(nodeName)} is invalid: spec.drivers: Invalid value: ${text}: field is immutable`;
-    const problem =
-      invalidCsiNodeDriver(nodeName, driver, maxNodeIdBytes, driversWithout(driver.name).length) ??
-      (there === undefined || isSame(!updatesVolumeLimits) ? undefined : immutable);
+    const others = driversWithout(driver.name);
+    const invalid = invalidCsiNodeDriver(nodeName, driver, maxNodeIdBytes, others.length, behaviour);
+    const isRefused = there !== undefined && !isSame(!updatesVolumeLimits);
+    const changed = isRefused && changedDriver(nodeName, withLimit(wanted, !updatesVolumeLimits), behaviour);
+    const problem = invalid ?? (changed || undefined);
     refuseUpdate("CSINode", "CSINode", problem);
-    setDrivers([...driversWithout(driver.name), wanted]);
+    setDrivers([...others, wanted]);
   };
 
   return {
@@ -147,9 +148,12 @@ export function createNodeInfoManager(
         throw new RegistrarError("REFUSED", text);
       }
       const { labels } = node.metadata;
-      refuseUpdate("Node", "node", invalidLabels(nodeName, topology) ?? topologyCollision(labels, topology));
+      refuseUpdate("Node", "node", topologyCollision(labels, topology));
       const { metadata, ...rest } = withNodeIds(node, { ...nodeIdsOf(node), [name]: nodeId });
-      setNode({ ...rest, metadata: { ...metadata, labels: { ...labels, ...topology } } });
+      const next = { ...rest, metadata: { ...metadata, labels: { ...labels, ...topology } } };
+      const invalid = invalidLabels(nodeName, topology, behaviour);
+      refuseUpdate("Node", "node", invalid && `${failedPatch(node, next)}: ${invalid}`);
+      setNode(next);
       updateCsiNode(driver);
     },
     /** Removes a driver from both objects; its topology labels stay. */
@@ -171,13 +175,55 @@ const csiNodeDriver = ({ name, nodeId, maxVolumes, topology }: DriverOnNode): Cs
   ...(maxVolumes > 0 && { allocatable: { count: Math.min(maxVolumes, MAX_INT32) } }),
 });
 
-const goText = ({ name, nodeID, topologyKeys, allocatable }: CsiNodeDriver, hasLimit: boolean) =>
-  JSON.stringify({
-    Name: name,
-    NodeID: nodeID,
-    TopologyKeys: topologyKeys,
-    Allocatable: hasLimit && allocatable ? { Count: allocatable.count } : null,
-  });
+const withLimit = ({ allocatable, ...driver }: CsiNodeDriver, hasLimit: boolean): CsiNodeDriver =>
+  hasLimit && allocatable ? { ...driver, allocatable } : driver;
+
+/** As Go's encoding/json, which escapes what HTML gives a meaning. */
+const goJson = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
+/** `ValidateCSINodeUpdate` in `pkg/apis/storage/validation/validation.go`. */
+function changedDriver(
+  nodeName: string,
+  { name, nodeID, topologyKeys, allocatable }: CsiNodeDriver,
+  { changedDriverWording: field }: KubeletBehaviour,
+): string {
+  const refusal = (value: string) =>
+    `CSINode.storage.k8s.io ${quoteGo(nodeName)} is invalid: ${field}: Invalid value: ${value}: field is immutable`;
+  if (field === "spec.drivers")
+    return refusal(
+      goJson({
+        Name: name,
+        NodeID: nodeID,
+        TopologyKeys: topologyKeys,
+        Allocatable: allocatable ? { Count: allocatable.count } : null,
+      }),
+    );
+  const keys = topologyKeys.map(quoteGo).join(", ");
+  const asGo = (limit: string) =>
+    `storage.CSINodeDriver{Name:${quoteGo(name)}, NodeID:${quoteGo(nodeID)}, TopologyKeys:[]string{${keys}}, Allocatable:(*storage.VolumeNodeResources)(${limit})}`;
+  if (allocatable === undefined) return refusal(asGo("nil"));
+  // A pointer, another one in each of kubelet's four tries: so their equal errors are all there.
+  const tries = Array.from({ length: 4 }, (_, number) => refusal(asGo(`0xc00000000${number}`)));
+  return `[${tries.join(", ")}]`;
+}
+
+/** `PatchNodeStatus` in component-helpers' `node/util/status.go`. */
+function failedPatch(before: NodeObject, after: NodeObject): string {
+  const changed = (kind: "annotations" | "labels") => {
+    const entries = Object.entries(after.metadata[kind]).filter(
+      ([key, value]) => before.metadata[kind][key] !== value,
+    );
+    return entries.length === 0
+      ? {}
+      : { [kind]: Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) };
+  };
+  const patch = goJson({ metadata: { ...changed("annotations"), ...changed("labels") } });
+  return `failed to patch status ${quoteGo(patch)} for node ${quoteGo(after.metadata.name)}`;
+}
 
 /** A label has another value, and a driver cannot move a node: `updateTopologyLabels`. */
 function topologyCollision(

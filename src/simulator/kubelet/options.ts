@@ -67,6 +67,8 @@ export interface KubeletTimings {
   readonly reconcilePeriodMs: number;
   /** `dialTimeoutDuration` in `operation_generator.go`. */
   readonly dialMs: number;
+  /** How long a driver may take to speak HTTP/2 once it accepted: `minConnectTimeout` in grpc-go's `dialoptions.go`. */
+  readonly connectMs: number;
   /** A second, in `operation_generator.go`. */
   readonly getInfoMs: number;
   /** `notifyTimeoutDuration` in `operation_generator.go`. */
@@ -89,6 +91,7 @@ const timing = (byDefault: number) => optional(milliseconds(), byDefault);
 
 const timings = optionsOf<Omit<KubeletTimings, "reconcilePeriodMs">>({
   dialMs: timing(10_000),
+  connectMs: timing(20_000),
   getInfoMs: timing(1000),
   notifyMs: timing(5000),
   nodeGetInfoMs: timing(120_000),

@@ -1,12 +1,20 @@
+import type { Client } from "@grpc/grpc-js";
 import { RegistrarError } from "../../base/errors";
 import { callUnary } from "../../grpc/client/unary";
-import { protos } from "../../grpc/protos";
+import { protos, type Unary } from "../../grpc/protos";
 import { isExtendedResource } from "../../kubelet-rules/api-validation";
 import { type Version, validateVersions } from "../../kubelet-rules/driver-versions";
 import { authorityFor, type PluginType } from "../../kubelet-rules/versions";
 import { quoteGo, quoteGoList } from "../../logging/escape";
 import { MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
-import { connected, createKubeletClient, type KubeletContext } from "./calls";
+import {
+  connected,
+  createKubeletClient,
+  DIALS_ONCE,
+  goDialFailure,
+  type KubeletContext,
+  unlessSilent,
+} from "./calls";
 import type { DeregistrationCause, IntroducedPlugin } from "./events";
 import type { DriverOnNode } from "./objects";
 
@@ -55,14 +63,17 @@ function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
 
   const nodeGetInfo = async (name: string, endpoint: string): Promise<DriverOnNode> => {
     if (Buffer.byteLength(endpoint) > MAX_SOCKET_PATH_BYTES) {
-      const why = `transport: Error while dialing: dial unix ${endpoint}: connect: invalid argument`;
-      throw refused(`rpc error: code = Unavailable desc = connection error: desc = "${why}"`);
+      const why = goDialFailure(`dial unix ${endpoint}: connect: invalid argument`, behaviour);
+      throw refused(`rpc error: code = Unavailable desc = ${why}`);
     }
-    const client = createKubeletClient(endpoint, authorityFor(behaviour.driverAuthority, endpoint));
+    const authority = authorityFor(behaviour.driverAuthority, endpoint);
+    const client = createKubeletClient(endpoint, authority, DIALS_ONCE);
     try {
       const bounds = { timeoutMs: timings.nodeGetInfoMs, signal };
       const called = await call("NodeGetInfo", endpoint, () =>
-        callUnary(client, protos.node.NodeGetInfo, {}, bounds),
+        unlessSilent(client, timings.connectMs, endpoint, () =>
+          callUnary(client, protos.node.NodeGetInfo, {}, bounds),
+        ),
       );
       if (called.kind === "error") throw refused(called.error);
       const { nodeId, maxVolumesPerNode: maxVolumes, accessibleTopology } = called.answer;
@@ -149,12 +160,45 @@ function createDraHandler({ emit, behaviour }: KubeletContext): PluginHandler {
 }
 
 const DEVICE_PLUGIN_VERSION = "v1beta1";
+const NOTHING = Buffer.alloc(0);
 
 /**
- * Kubelet's handler for device plugins, as far as a registration sees it: it dials the plugin, calls nothing there and allocates no device.
- * Source: `pkg/kubelet/cm/devicemanager/plugin/v1beta1/handler.go`.
+ * Kubelet's handler for device plugins, as far as a registration sees it: it calls the plugin and allocates no device.
+ * Sources: `handler.go` and `client.go` in `pkg/kubelet/cm/devicemanager/plugin/v1beta1`, before 1.25 `pkg/kubelet/cm/devicemanager`.
  */
-function createDeviceHandler({ emit, call, timings, signal }: KubeletContext): PluginHandler {
+function createDeviceHandler(context: KubeletContext): PluginHandler {
+  const { behaviour, timings, emit, call, signal } = context;
+  const clients = new Map<string, Client>();
+  const disconnect = (name: string) => {
+    clients.get(name)?.close();
+    clients.delete(name);
+  };
+  signal.addEventListener("abort", () => [...clients.keys()].forEach(disconnect), { once: true });
+
+  const connect = async (client: Client, endpoint: string): Promise<Refusal> => {
+    const dialled = await call("dial", endpoint, () => connected(client, timings.dialMs, signal));
+    if (dialled.kind === "error") {
+      const text = `failed to dial device plugin: ${dialled.error}`;
+      return behaviour.namesDialledDevicePlugin
+        ? `failed to dial device plugin with socketPath ${endpoint}: ${text}`
+        : text;
+    }
+    const options = await call("GetDevicePluginOptions", endpoint, () =>
+      callUnary(client, devicePlugin("GetDevicePluginOptions"), {}, { timeoutMs: Infinity, signal }),
+    );
+    return options.kind === "ok" ? undefined : `failed to get device plugin options: ${options.error}`;
+  };
+  /** Until the plugin ends it: kubelet then forgets its devices, and not the plugin. */
+  const listAndWatch = (client: Client) =>
+    new Promise<void>((resolve, reject) => {
+      const { path, requestSerialize, responseDeserialize } = devicePlugin("ListAndWatch");
+      const stream = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, {});
+      stream
+        .on("data", () => {})
+        .on("error", reject)
+        .on("end", resolve);
+    });
+
   return {
     validate: ({ driverName: name, versions }) => {
       if (!versions.includes(DEVICE_PLUGIN_VERSION))
@@ -163,12 +207,30 @@ function createDeviceHandler({ emit, call, timings, signal }: KubeletContext): P
         return `invalid name of device plugin socket: the ResourceName ${quoteGo(name)} is invalid`;
       return undefined;
     },
-    register: async ({ endpoint }) => {
-      const client = createKubeletClient(endpoint, "localhost");
-      const dialled = await call("dial", endpoint, () => connected(client, timings.dialMs, signal));
-      client.close();
-      return dialled.kind === "ok" ? undefined : `failed to dial device plugin: ${dialled.error}`;
+    register: async ({ driverName: name, endpoint }) => {
+      const authority = authorityFor(behaviour.driverAuthority, endpoint);
+      const client = createKubeletClient(endpoint, authority);
+      const refusal = await connect(client, endpoint);
+      if (refusal !== undefined || signal.aborted) {
+        client.close();
+        return refusal;
+      }
+      disconnect(name);
+      clients.set(name, client);
+      const close = () => client.close();
+      call("ListAndWatch", endpoint, () => listAndWatch(client)).then(close, close);
+      return undefined;
     },
-    deregister: ({ driverName }, because) => emit({ kind: "deregistered", driverName, because }),
+    deregister: ({ driverName }, because) => {
+      disconnect(driverName);
+      emit({ kind: "deregistered", driverName, because });
+    },
   };
 }
+
+/** A method of `k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1`, without what its messages say. */
+const devicePlugin = (method: "GetDevicePluginOptions" | "ListAndWatch"): Unary<object, object> => ({
+  path: `/v1beta1.DevicePlugin/${method}`,
+  requestSerialize: () => NOTHING,
+  responseDeserialize: () => ({}),
+});

@@ -3,7 +3,7 @@ import { monotonicMs, startTimer, stopTimer } from "../../base/pause";
 import { callUnary } from "../../grpc/client/unary";
 import { protos, type RegistrationStatus } from "../../grpc/protos";
 import { authorityFor } from "../../kubelet-rules/versions";
-import { type Called, connected, createKubeletClient, type KubeletContext } from "./calls";
+import { type Called, connected, createKubeletClient, inUtf8, type KubeletContext } from "./calls";
 import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./events";
 import { createPluginHandlers, type PluginHandler, type Refusal } from "./plugin-handlers";
 import { type DesiredPlugin, startPluginWatcher } from "./plugin-watcher";
@@ -121,7 +121,6 @@ interface Attempt {
 }
 
 const PREFIX = "RegisterPlugin error -- ";
-const CONNECTION_LOST = "rpc error: code = Unavailable desc = error reading from server: EOF";
 
 /**
  * Registers the plugin behind one socket: dial, GetInfo, validate, register, notify. Each failure ends it; before that,
@@ -138,8 +137,10 @@ async function register(plugin: DesiredPlugin, context: OperationContext): Promi
       const why = `failed to dial socket ${socketPath}, err: ${dialled.error}`;
       return `${PREFIX}dial failed at socket ${socketPath}, err: ${why}`;
     }
+    const { GetInfo } = protos.registration;
+    const method = behaviour.checksUtf8 ? inUtf8(GetInfo) : GetInfo;
     const asked = await call("GetInfo", socketPath, () =>
-      callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: timings.getInfoMs, signal }),
+      callUnary(client, method, {}, { timeoutMs: timings.getInfoMs, signal }),
     );
     if (asked.kind === "error")
       return `${PREFIX}failed to get plugin info using RPC GetInfo at socket ${socketPath}, err: ${asked.error}`;
@@ -194,10 +195,11 @@ async function confirm(attempt: Attempt, handler: PluginHandler): Promise<string
   const { driverName: name, socketPath } = introduced;
   context.emit({ kind: "registered", ...introduced });
   const isMeant = ({ driverName = name }) => driverName === name;
+  const { lostConnectionWording } = context.behaviour;
   const isDropped = context.faults.take("drop-before-notice", isMeant, socketPath) !== undefined;
   if (isDropped) attempt.client.close();
   const notified = isDropped
-    ? ({ kind: "error", error: CONNECTION_LOST } as const)
+    ? ({ kind: "error", error: `rpc error: code = Unavailable desc = ${lostConnectionWording}` } as const)
     : await notify(attempt, { pluginRegistered: true, error: "" });
   if (context.signal.aborted || notified.kind === "ok") return undefined;
   if (context.behaviour.afterFailure === "forget") {

@@ -1,14 +1,10 @@
 import { parseDurationMs } from "../../../src/flags/values";
 import { type KubeletEvent, type SimulatedVersion, startKubelet as simulate } from "../../../src/testing";
-import { PATIENCE_MS } from "../../support/history";
 import { type ApiObjects, startKubelet } from "../support/kubelet";
-import type { Scenario } from "./scripted-node";
 import { kubeletStep, type Step } from "./step";
 
 interface Play {
   readonly pluginDir: string;
-  /** Which call is to be given up after kubelet's own time. */
-  readonly hangs: Scenario["hangs"];
   readonly onStep: (step: Step) => void;
   /** Is told the API objects at the start and after each change. */
   readonly onObjects: (objects: ApiObjects) => void;
@@ -86,18 +82,12 @@ const FAILED = /^Operation for "([^"]*)" failed\..*?\(durationBeforeRetry ([^)]*
 export function simulatedKubelet(version: SimulatedVersion): TestedKubelet {
   return {
     name: `simulated kubelet ${version}`,
-    start: async ({ pluginDir, hangs, onStep, onObjects }) => {
-      // Kubelet's own times where the script is about them; elsewhere a machine with other work is no slow registrar.
-      const timings = {
-        ...(hangs !== "GetInfo" && { getInfoMs: PATIENCE_MS }),
-        ...(hangs !== "NotifyRegistrationStatus" && { notifyMs: PATIENCE_MS }),
-      };
+    start: async ({ pluginDir, onStep, onObjects }) => {
       const kubelet = await simulate({
         version,
         pluginRegistrationPath: pluginDir,
         nodeName: "node-1",
         nodeLabels: {},
-        timings,
       });
       const take = (event: KubeletEvent) => {
         const step = stepOfEvent(event);

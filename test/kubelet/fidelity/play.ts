@@ -12,7 +12,7 @@ const MOST_PLAYS = 5;
 const GAVE_UP = /(?:RPC GetInfo|failed to send) .*\b(?:DeadlineExceeded|context deadline exceeded)/;
 
 /**
- * Plays a scenario with a kubelet: what happened, and what the API objects are in the end. Kubelet's code gives GetInfo one
+ * Plays a scenario with a kubelet: what happened, and what the API objects are in the end. Kubelet gives GetInfo one
  * second and the status five, by the real clock; where a machine with other work stalls us for longer it gives up a registrar
  * that would have answered. That is no play of this script, whatever came of it, and it is played again.
  */
@@ -28,7 +28,7 @@ export async function play(scenario: Scenario, tested: TestedKubelet) {
   }
 }
 
-async function playOnce({ script, hangs }: Scenario, tested: TestedKubelet, steps: History<Step>) {
+async function playOnce({ script, isRandom = false }: Scenario, tested: TestedKubelet, steps: History<Step>) {
   await using folder = await createTempFolder();
   const onStep = (step: Step) => steps.add(comparable(step, folder.path));
   let objects: ApiObjects | undefined;
@@ -39,7 +39,7 @@ async function playOnce({ script, hangs }: Scenario, tested: TestedKubelet, step
 
   const pluginDir = folder.at("reg");
   await mkdir(pluginDir);
-  const kubelet = await tested.start({ pluginDir, hangs, onStep, onObjects });
+  const kubelet = await tested.start({ pluginDir, onStep, onObjects });
   await using node = createScriptedNode({ folder: folder.path, pluginDir, kubelet, steps, onStep });
   try {
     await script(node);
@@ -47,5 +47,5 @@ async function playOnce({ script, hangs }: Scenario, tested: TestedKubelet, step
     await kubelet.kill();
   }
   if (objects === undefined) throw new Error(`${tested.name} has told nothing of its API objects`);
-  return { ...summaryOf(objects), story: storyOf(steps.all()) };
+  return { ...summaryOf(objects), story: storyOf(steps.all(), { isRandom }) };
 }

@@ -1,16 +1,26 @@
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../../src/base/errors";
+import type { KubeletBehaviour } from "../../../src/kubelet-rules/versions";
 import { type CsiDriverOptions, startCsiDriver } from "../../../src/testing";
+import { type DevicePluginAnswers, startFakeDevicePlugin } from "../../simulator/fake-device-plugin";
 import { type FakeRegistrarOptions, startFakeRegistrar } from "../../simulator/fake-registrar";
 import type { History } from "../../support/history";
 import type { RunningKubelet } from "./kubelets";
-import { comparable, driverHears, kubeletStep, objectStep, registrarStep, type Step } from "./step";
+import { comparable, driverStep, isRunning, kubeletStep, objectStep, registrarStep, type Step } from "./step";
 
 export interface Scenario {
   readonly name: string;
   /** A call that is left without an answer, once, until kubelet gives it up. */
   readonly hangs?: "GetInfo" | "NotifyRegistrationStatus";
   readonly script: Script;
+  /** What kubelet tries by itself is told once, however often it did. @default false */
+  readonly isRandom?: boolean;
+  /** With which kubelets it is played. @default all */
+  readonly applies?: (behaviour: KubeletBehaviour) => boolean;
 }
 
 /** Acts on the node, and waits for the last thing that kubelet does about it. */
@@ -31,6 +41,16 @@ interface ScriptedNodeOptions {
   readonly kubelet: RunningKubelet;
   readonly steps: History<Step>;
   readonly onStep: (step: Step) => void;
+}
+
+/** Kubelet's loop has run once by then. */
+const ROUND_MS = 1_200;
+
+/** When kubelet will have tried again all that fails, by our clock. */
+function triedAgainAtMs(steps: readonly Step[]): number {
+  const last = new Map(steps.filter(({ atMs }) => atMs !== undefined).map((step) => [step.about, step]));
+  const ends = [...last.values()].map(({ toldAtMs = 0, waitMs = 0 }) => (waitMs > 0 ? toldAtMs + waitMs : 0));
+  return Math.max(0, ...ends) + 2 * ROUND_MS;
 }
 
 export function createScriptedNode(options: ScriptedNodeOptions) {
@@ -56,27 +76,56 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     const running = await startCsiDriver({ csiAddress, name, nodeId: `node of ${name}`, ...others });
     started.push(running);
     running.events.subscribe((event) => {
-      if (event.kind === "called") onStep(driverHears(csiAddress, event.method, event.authority));
+      if (event.kind === "called") onStep(driverStep.hears(csiAddress, event));
     });
     return running;
   };
 
+  /** Something that listens where a driver should, and tells each connection. */
+  const listener = async (name: string, onConnection: (connection: Socket) => void) => {
+    const path = elsewhere(name);
+    const connections = new Set<Socket>();
+    const server = createServer((connection) => {
+      onStep(driverStep.isDialled(path));
+      connections.add(connection);
+      onConnection(connection.on("error", () => {}));
+    });
+    // Kubelet's errors have the name that a socket was bound to.
+    await once(server.listen(path), "listening");
+    const close = async () => {
+      server.close();
+      for (const connection of connections) connection.destroy();
+    };
+    started.push({ close });
+    return path;
+  };
+
+  /** A device plugin, or what happens in place of an answer. */
+  const devicePlugin = async (name: string, answer: DevicePluginAnswers = {}) => {
+    const path = elsewhere(name);
+    const plugin = await startFakeDevicePlugin(path, answer, (request) =>
+      onStep(driverStep.hears(path, request)),
+    );
+    started.push(plugin);
+    return path;
+  };
+
   /** Publishes a registration socket, in place of one that is there. `info` is what differs from x.csi. */
-  const registrar = async ({ name = "a.sock", info, before }: RegistrarOptions = {}) => {
+  const registrar = async ({ name = "a.sock", info, ...others }: RegistrarOptions = {}) => {
     const path = at(name);
     const since = steps.all().length;
     const endpoint = elsewhere(info?.name ?? "x.csi");
     const running = await startFakeRegistrar({
       socketPath: path,
       info: { endpoint, ...info },
-      ...(before && { before }),
+      ...others,
     });
     started.push(running);
     running.events.subscribe((event) => {
       if (event.kind === "left") onStep(registrarStep.left(path));
       else if (event.kind === "notified") {
         onStep(event.registered ? registrarStep.registered(path) : registrarStep.refused(path, event.error));
-      } else if (event.method === "GetInfo") onStep(registrarStep.asked(path, event.authority));
+      } else onStep(registrarStep.asked(path, event));
     });
     return {
       ...running,
@@ -86,6 +135,17 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
         await until(registrarStep.left(path), 1, told);
       },
       failed: (nth = 1) => until(kubeletStep.failsSomehow(path), nth, since),
+      /** Resolves with whether kubelet registered it, once it has decided. */
+      decided: async (): Promise<boolean> => {
+        const isDecision = ({ about, what }: Step) =>
+          [registrarStep.registered(path), kubeletStep.failsSomehow(path)]
+            .map((step) => comparable(step, folder))
+            .some((step) => about === step.about && what.startsWith(step.what));
+        const { about } = await steps.waitFor(isDecision, since);
+        const isRegistered = about === comparable(registrarStep.registered(path), folder).about;
+        if (isRegistered) await until(registrarStep.left(path), 1, since);
+        return isRegistered;
+      },
     };
   };
 
@@ -110,6 +170,14 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     await deregistered(name, `${name}.sock`);
   }
 
+  /** Resolves when no try runs: one of a dead socket takes ten seconds. */
+  async function idle(): Promise<void> {
+    const sockets = await readdir(pluginDir);
+    const isIdle = () =>
+      sockets.every((name) => !isRunning(comparable(kubeletStep.sees(at(name)), folder).about, steps.all()));
+    if (!isIdle()) await steps.waitFor(isIdle, steps.all().length);
+  }
+
   async function whileDown<Result>(act: () => Promise<Result>): Promise<Result> {
     const results: Result[] = [];
     await kubelet.restart(async () => void results.push(await act()));
@@ -120,6 +188,8 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     at,
     elsewhere,
     driver,
+    listener,
+    devicePlugin,
     registrar,
     /** Starts both, and resolves when kubelet has registered them. */
     registered: async (options: Partial<CsiDriverOptions> = {}) => ({
@@ -160,6 +230,13 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     triedAgain: async () => {
       await settled();
       await settled();
+    },
+    /** Resolves when kubelet has dealt with all that happened, and has tried again what fails. */
+    quiet: async () => {
+      await settled();
+      await idle();
+      await delay(Math.max(0, triedAgainAtMs(steps.all()) - Date.now()));
+      await idle();
     },
     [Symbol.asyncDispose]: async () => void (await Promise.all(started.map((part) => part.close()))),
   };

@@ -1,3 +1,4 @@
+import { unlinkSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import type { ScriptedNode, Scripts } from "../scripted-node";
 
@@ -49,6 +50,21 @@ export const drivers: Scripts = {
     await node.driver({ name: "x.csi", maxVolumes: 2 ** 31 });
     await node.registered({ name: "y.csi", maxVolumes: -1 });
     await node.accepted({ name: "b.sock", info: { name: "y.csi" } });
+  },
+  "gives up a driver that accepts and never speaks": async (node) => {
+    await node.listener("x.csi", (connection) => connection.resume());
+    await node.refused();
+  },
+  "dials a driver once that hangs up at once": async (node) => {
+    await node.listener("x.csi", (connection) => connection.resume().end());
+    // Before kubelet tries again.
+    const before = (method: string) => method === "GetInfo" || unlinkSync(node.at("a.sock"));
+    await node.refused({ before });
+    await node.settled();
+  },
+  "refuses a driver that does not speak HTTP/2": async (node) => {
+    await node.listener("x.csi", (connection) => connection.end("SSH-2.0-OpenSSH\r\n"));
+    await node.refused();
   },
   "refuses a driver without a name": async (node) => {
     await node.driver();

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { unlinkSync, writeFileSync } from "node:fs";
-import { mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { link, mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { Scripts } from "../scripted-node";
 
@@ -76,5 +76,34 @@ export const files: Scripts = {
     await node.failed("b.sock");
     await unlink(node.at("b.sock"));
     await node.settled();
+  },
+  "keeps a driver whose socket is renamed out of its directory, until another one comes and goes": async (
+    node,
+  ) => {
+    await node.registered();
+    await rename(node.at("a.sock"), node.elsewhere("a.sock"));
+    await node.settled();
+    const second = await node.accepted();
+    await second.close();
+    await node.settled();
+  },
+  "ignores a symbolic link to a folder that comes later": async (node) => {
+    await node.driver();
+    await mkdir(node.elsewhere("folder"));
+    await node.registrar({ name: "../folder/a.sock" });
+    await symlink(node.elsewhere("folder"), node.at("link"));
+    await node.settled();
+  },
+  "ignores a symbolic link to a folder in its first look": async (node) => {
+    await node.driver();
+    await mkdir(node.elsewhere("folder"));
+    await node.registrar({ name: "../folder/a.sock" });
+    await node.whileDown(() => symlink(node.elsewhere("folder"), node.at("link")));
+    await node.settled();
+  },
+  "registers once more a socket that gets a second name": async (node) => {
+    await node.registered();
+    await link(node.at("a.sock"), node.at("b.sock"));
+    await node.failed("b.sock");
   },
 };

@@ -64,6 +64,10 @@ export const registrars: Scripts = {
       [{ type: "Mystery" }, { supportedVersions: [] }, { name: "nobody" }].map((info) => ({ before, info })),
     );
   },
+  "gives up a registrar that accepts and never speaks": async (node) => {
+    await node.listener("reg/a.sock", (connection) => connection.resume());
+    await node.failed("a.sock");
+  },
   "loses a registrar that dies when it is told": async (node) => {
     await node.driver();
     await node.refused({ before: always("NotifyRegistrationStatus", dies) });
