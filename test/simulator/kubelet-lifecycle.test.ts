@@ -11,7 +11,7 @@ test("each failure doubles a path's wait up to the longest, a success forgets it
   const refuse = (times: number) => [{ kind: "refuse", reason: "no", times }] as const;
   const timings = { backoffInitialMs: 30, backoffMaxMs: 90 };
   const { kubelet, registrar } = await node.all({ kubelet: { faults: refuse(3), timings } });
-  await kubelet.registered("x.csi");
+  await untilNotified(kubelet, await kubelet.registered("x.csi")); // Without an answer that would be a failure, too.
   await registrar.close();
   await kubelet.deregistered("x.csi");
   kubelet.setFaults(refuse(1));
