@@ -58,7 +58,7 @@ test.each([
   ["manifest --node-wide --image=r:1", 1],
   ["doctor", 3],
   ["doctor -f examples -o json", 3],
-  ["status --plugin-registration-path=/dev", 3],
+  ["status --plugin-registration-path=/dev -o json", 3],
 ])("what %s cannot write to stdout is said, and ends it with %d", (words, expected) => {
   const line = `exec ${process.execPath} dist/cli.js ${words} > /dev/full`;
   const { status, stderr } = spawnSync("sh", ["-c", line], { encoding: "utf8" });

@@ -10,7 +10,7 @@ import { anchorsIn, readText } from "../../docs/markdown";
 import { createTempFolder } from "../../support/temp-folder";
 import { parse, parseAll } from "../../support/yaml";
 
-const { homepage } = JSON.parse(readText("package.json"));
+const { homepage, version } = JSON.parse(readText("package.json"));
 
 interface Named {
   readonly name: string;
@@ -115,7 +115,7 @@ describe("the alerts", () => {
   test("each has a runbook, a section of our docs below the package's homepage, and our dashboard", () => {
     for (const { annotations } of rules) {
       expect(annotations.dashboard_url.replace(/\?.*/, "")).toBe(`/d/${dashboard.uid}`);
-      const pages = `${homepage}/blob/main/docs/`;
+      const pages = `${homepage}/blob/v${version}/docs/`;
       expect(annotations.runbook_url.startsWith(pages)).toBe(true);
       const [page = "", anchor] = annotations.runbook_url.slice(pages.length).split("#");
       expect(anchorsIn(readText(`docs/${page}`))).toContain(anchor);
