@@ -26,6 +26,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   EACCES: NOT_PERMITTED,
   EPERM: NOT_PERMITTED,
   EROFS: "the directory is mounted read-only",
+  EMFILE: "this process has no file descriptor left: see ulimit -n",
   ENOSPC: "no space left on its file system",
   ETIMEDOUT: "its file system does not answer",
 };

@@ -133,7 +133,7 @@ nodeTest("where nothing can be opened it keeps what it has, and heals afterwards
   await add(LATE);
   const failed = await registrar.line("Failed to listen on socket");
   // The same text each time: equal lines come once a minute.
-  expect(failed.fields.err).toMatch(/EMFILE: listen EMFILE: .*-reg\.sock$/);
+  expect(failed.fields.err).toMatch(/EMFILE: this process has no file descriptor left: see ulimit -n$/);
 
   limitOf(registrar, 1_000);
   await registered(kubelet, { driverName: LATE });

@@ -4,7 +4,11 @@ import { readText } from "../docs/markdown";
 import { createTempFolder } from "../support/temp-folder";
 import { parse } from "../support/yaml";
 
-const { steps } = parse(readText(".github/workflows/scan.yml")).jobs.image;
+const { image, report } = parse(readText(".github/workflows/scan.yml")).jobs;
+const steps = [...image.steps, ...report.steps] as readonly {
+  readonly name?: string;
+  readonly run?: string;
+}[];
 
 test.each([
   ["no digests", "node:26", /CVE-1\n.*\n.* no digests: these are the bases as they are today\.\n$/],
@@ -21,10 +25,11 @@ test.each([
   for (const [program, script] of Object.entries({ buildah: "exit 1", gh }))
     writeFileSync(folder.at(program), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const env = { ...process.env, PATH: `${folder.path}:${process.env.PATH}` };
-  const play = (name: string) => {
-    const { run } = steps.find((step: { readonly name?: string }) => step.name?.startsWith(name));
+  const play = (name: RegExp) => {
+    const run = steps.find((step) => name.test(step.name ?? step.run ?? ""))?.run ?? "exit 1";
     return spawnSync("bash", ["-ec", run], { cwd: folder.path, env, encoding: "utf8" }).stdout;
   };
-  play("rebuild");
-  expect(play("open an issue")).toMatch(expected);
+  play(/^rebuild/);
+  play(/^the text of an issue/);
+  expect(play(/gh issue create/)).toMatch(expected);
 });
