@@ -2,6 +2,7 @@ import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   renameSync,
   symlinkSync,
@@ -73,6 +74,14 @@ test("a symbolic link to a folder is ignored, also when it comes later", async (
   symlinkSync(`${node.pluginDir}-folder`, path("link"));
   await appears("end");
   expect(seen()).toEqual(["end 1"]);
+});
+
+test("a socket whose other link stays hidden a while is gone when it is removed", async () => {
+  await bind(".reg");
+  await appears("a", () => linkSync(path(".reg"), path("a")));
+  linkSync(path("a"), path(".out"));
+  unlinkSync(path("a"));
+  expect(await kubelet.events.when("socket-gone")).toMatchObject({ socketPath: path("a") });
 });
 
 test("a socket that is removed and replaced in one breath is one new generation", async () => {

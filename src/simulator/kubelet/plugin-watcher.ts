@@ -49,6 +49,7 @@ export function startPluginWatcher(
 ) {
   const seen = new Map<string, SeenSocket>();
   const watchers = new Map<string, FSWatcher>();
+  const hiddenNames = new Set<string>();
   let generations = 0;
 
   const see = (socketPath: string) => {
@@ -63,17 +64,29 @@ export function startPluginWatcher(
     emit({ kind: "socket-seen", socketPath, generation: generations, replaced: before !== undefined });
   };
 
+  /** Whether it has a name that appeared in its place: a hidden one from before is another link, as a registrar makes. */
+  const wasRenamed = ({ descriptor, stats: { dev, ino } }: HeldFile) => {
+    const links = [...hiddenNames].filter((name) => {
+      const found = statOf(name);
+      return found?.dev === dev && found.ino === ino;
+    });
+    return fstatSync(descriptor).nlink > links.length;
+  };
+
   const lose = (path: string) => {
     const before = seen.get(path);
-    if (before && fstatSync(before.file.descriptor).nlink > 0) return; // It was renamed.
+    if (before && wasRenamed(before.file)) return;
     watchers.get(path)?.close();
     watchers.delete(path);
+    hiddenNames.delete(path);
     release(before?.file);
     if (seen.delete(path)) emit({ kind: "socket-gone", socketPath: path });
   };
 
-  const ignore = (path: string, because: "hidden" | "not-a-socket") =>
+  const ignore = (path: string, because: "hidden" | "not-a-socket") => {
+    if (because === "hidden") hiddenNames.add(path);
     emit({ kind: "file-ignored", path, because });
+  };
 
   const consider = (path: string, stats: BigIntStats) => {
     if (isHidden(path)) return ignore(path, "hidden");
