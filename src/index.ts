@@ -3,8 +3,6 @@
  * signals of the process, and does nothing when it is imported.
  */
 
-/** grpc-js as this package uses it, in the version that it was tested with: `Server`, `Metadata`, `status` and the rest. */
-export * as grpc from "@grpc/grpc-js";
 export { RegistrarError, type RegistrarErrorCode } from "./base/errors";
 export type { EventOf, Events, ListenOptions } from "./base/event-source";
 export { addMetrics, type PromClient } from "./diagnostics/add-metrics";
@@ -13,6 +11,7 @@ export type { PluginIdentity } from "./grpc/protos";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
 export type { StartOptions } from "./options/start-options";
+export type { RegistrationCounters } from "./registrar/model/counters";
 export type { DriverCall, RegistrarEvent } from "./registrar/model/events";
 export type {
   CommonOptions,
@@ -30,7 +29,6 @@ export type {
   StateName,
 } from "./registrar/model/state";
 export type { DriverStatus, DriverTrouble } from "./registrar/model/status";
-export type { Tally } from "./registrar/model/tally";
 export type { NameLists } from "./registrar/node-wide/name-lists";
 export type { NodeRegistrarOptions } from "./registrar/node-wide/options";
 export type { Registration } from "./registrar/registration/registration";

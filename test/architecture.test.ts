@@ -9,7 +9,7 @@ const SOURCES = join(ROOT, "src");
 const ROOMS: readonly string[] = [
   ...["base", "logging", "unix", "options", "kubelet-rules", "host-path", "grpc", "registrar", "serving"],
   ...["simulator", "kube-api", "node-readiness", "diagnostics", "flags", "runtime", "tools", "cli"],
-  ...["index.ts", "testing.ts"],
+  ...["index.ts", "testing.ts", "grpc-js.ts"],
 ];
 
 /** The tools that a simulated kubelet or driver is for; the event lines are theirs. */
@@ -109,7 +109,7 @@ test.each([
  * time of day itself is meant, it is said here why.
  */
 const TIME_OF_DAY: Readonly<Record<string, string>> = {
-  "registrar/model/tally.ts": "when kubelet called, for people",
+  "registrar/model/counters.ts": "when kubelet called, for people",
   "registrar/registration/view.ts": "when a state changed, for people",
   "logging/klog-sink.ts": "the time on a log line",
   "node-readiness/condition-keeper.ts": "when a condition changed, as it is written",

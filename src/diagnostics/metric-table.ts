@@ -62,10 +62,10 @@ const ofDriver = (help: string, read: (status: DriverStatus) => Value): Metric =
   ofDrivers(help, [], (status) => [[read(status)]]);
 
 const ofTally = (help: string, count: "driverReconnects" | "getInfoCalls" | "takeovers"): Metric =>
-  ofDriver(help, ({ tally }) => tally[count]);
+  ofDriver(help, ({ counters }) => counters[count]);
 
 const ofTime = (help: string, time: "lastGetInfoAtMs" | "lastStatusAtMs"): Metric =>
-  ofDriver(help, ({ tally }) => tally[time] && tally[time] / 1000);
+  ofDriver(help, ({ counters }) => counters[time] && counters[time] / 1000);
 
 /** Absent while it is not known. */
 const ofProcess = (help: string, read: (facts: ProcessFacts) => number): Metric => ({
@@ -90,13 +90,13 @@ export const METRICS = metricRows({
   registrar_last_get_info_timestamp_seconds: ofTime("Unix time of kubelet's last GetInfo", "lastGetInfoAtMs"),
   registrar_last_notice_timestamp_seconds: ofTime("Unix time of kubelet's last status", "lastStatusAtMs"),
   registrar_get_info_calls_total: ofTally("How often kubelet called GetInfo", "getInfoCalls"),
-  registrar_notices_total: ofDrivers("Kubelet's statuses by result", ["result"], ({ tally }) => [
-    [tally.accepted, "registered"],
-    [tally.refused, "refused"],
+  registrar_notices_total: ofDrivers("Kubelet's statuses by result", ["result"], ({ counters }) => [
+    [counters.accepted, "registered"],
+    [counters.refused, "refused"],
   ]),
   // Each reason has a counter from the start, so that Prometheus sees its first increase.
-  registrar_publications_total: ofDrivers("Publications of the socket", ["reason"], ({ tally }) =>
-    PUBLISH_REASONS.map((reason) => [tally.publications[reason] ?? 0, reason]),
+  registrar_publications_total: ofDrivers("Publications of the socket", ["reason"], ({ counters }) =>
+    PUBLISH_REASONS.map((reason) => [counters.publications[reason] ?? 0, reason]),
   ),
   registrar_takeovers_total: ofTally("Takeovers from a registrar that was gone", "takeovers"),
   registrar_driver_info: ofDrivers("1 with the driver's version", ["vendor_version"], ({ identity }) =>

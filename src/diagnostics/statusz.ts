@@ -32,8 +32,8 @@ const time = (at: number | undefined) => (at === undefined ? undefined : new Dat
 
 function describeDriver(registration: Registration, facts: ProcessFacts) {
   const status = registration.status();
-  const { state, history, identity, connected, registrationSocketPath, tally } = status;
-  const { lastGetInfoAtMs, lastStatusAtMs, ...counts } = tally;
+  const { state, history, identity, connected, registrationSocketPath, counters } = status;
+  const { lastGetInfoAtMs, lastStatusAtMs, ...counts } = counters;
   return {
     name: identity?.name,
     vendorVersion: identity?.vendorVersion,

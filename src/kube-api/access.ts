@@ -6,7 +6,7 @@ import { optional, optionsOf, required, variant } from "../options/read-options"
 import { callFileSystem } from "../unix/file-calls";
 
 /** A credential, or the file that holds it (read before each request, because it rotates). */
-export type Secret =
+export type Credential =
   | { readonly kind: "value"; readonly value: string }
   | { readonly kind: "file"; readonly path: string };
 
@@ -15,19 +15,19 @@ export interface ApiAccess {
   /** `https://HOST:PORT`, optionally with a path; an IPv6 address is in brackets. */
   readonly server: string;
   /** The CA of the server's certificate. Undefined: the CAs that Node trusts. */
-  readonly authority: Secret | undefined;
+  readonly authority: Credential | undefined;
   /** The name in the server's certificate, if it differs from the one in `server`. */
   readonly serverName?: string | undefined;
   /** A bearer token. @default none */
-  readonly token?: Secret | undefined;
+  readonly token?: Credential | undefined;
   /** A client certificate in PEM; goes with `key`. @default none */
-  readonly certificate?: Secret | undefined;
+  readonly certificate?: Credential | undefined;
   /** The private key of `certificate`, in PEM. @default none */
-  readonly key?: Secret | undefined;
+  readonly key?: Credential | undefined;
 }
 
 const secret = optional(
-  variant<Secret>({ value: { value: required(textKind) }, file: { path: required(textKind) } }),
+  variant<Credential>({ value: { value: required(textKind) }, file: { path: required(textKind) } }),
 );
 
 /** Whether this is an API server's address. A query or credentials in it would be ignored. */
@@ -76,8 +76,8 @@ export function inClusterAccess(environment: Environment, directory = SERVICE_AC
   };
 }
 
-/** Reads a secret. Rejects if its file cannot be read, is empty, or if its file system does not answer for 2 s. */
-export async function readSecret(from: Secret | undefined): Promise<string | undefined> {
+/** Reads a credential. Rejects if its file cannot be read, is empty, or if its file system does not answer for 2 s. */
+export async function readCredential(from: Credential | undefined): Promise<string | undefined> {
   if (from?.kind !== "file") return from?.value;
   const { path } = from;
   const found = (await callFileSystem(path, () => readFile(path, "utf8"))).trim();

@@ -3,7 +3,7 @@ import { Agent, type RequestOptions } from "node:https";
 import { attempt, messageOf } from "../base/errors";
 import { followSignal } from "../base/pause";
 import { boundText } from "../logging/escape";
-import { type ApiAccess, readSecret } from "./access";
+import { type ApiAccess, readCredential } from "./access";
 import { type ApiFailure, failureOf, type Outcome } from "./failure";
 import { MAX_JSON_BYTES, parseJson, readBody, readJsonLines, sendRequest } from "./request";
 
@@ -44,7 +44,7 @@ export function createApiClient(access: ApiAccess) {
   const optionsFor = ({ method, path, body, contentType }: ApiCall, signal: AbortSignal) =>
     outcomeOf<RequestOptions>("no-credentials", signal, async () => {
       const [ca, token, cert, key] = await Promise.all(
-        [access.authority, access.token, access.certificate, access.key].map(readSecret),
+        [access.authority, access.token, access.certificate, access.key].map(readCredential),
       );
       calls += 1;
       const value = {

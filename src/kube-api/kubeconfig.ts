@@ -1,15 +1,34 @@
 import { resolve } from "node:path";
 import { invalidOption } from "../base/errors";
-import { textKind } from "../options/option-kinds";
-import { type ApiAccess, isServer, type Secret } from "./access";
+import { show, textKind } from "../options/option-kinds";
+import { type ApiAccess, type Credential, isServer } from "./access";
 import { list, type Tree, tree } from "./objects";
 
+/** What `accessFromKubeconfig` uses of a KubeConfig of @kubernetes/client-node. */
+export interface KubeConfigLike {
+  /** The cluster of the current context. */
+  getCurrentCluster(): object | null;
+  /** The user of the current context. */
+  getCurrentUser(): object | null;
+}
+
+/** Reads the current context of a KubeConfig of @kubernetes/client-node. Throws as for a file. */
+export function accessFromKubeconfig(config: KubeConfigLike): ApiAccess;
 /**
  * Reads the current context of a kubeconfig; `config` is the parsed file, paths in it are relative to `directory`. Throws
  * INVALID_OPTION if the context is missing, TLS is not verified, or a field is not supported.
  */
-export function accessFromKubeconfig(config: unknown, directory: string): ApiAccess {
-  textKind.read(directory, "accessFromKubeconfig: directory");
+export function accessFromKubeconfig(config: unknown, directory: string): ApiAccess;
+export function accessFromKubeconfig(given: unknown, directory?: string): ApiAccess {
+  const isLoaded = ["getCurrentCluster", "getCurrentUser"].every(
+    (name) => typeof tree(given)[name] === "function",
+  );
+  const config = isLoaded ? fileOf(given as KubeConfigLike) : given;
+  if (given !== undefined && given !== null && tree(given) !== given)
+    throw invalidOption(
+      `accessFromKubeconfig is given ${show(given)}; it takes a parsed kubeconfig, or a KubeConfig`,
+    );
+  if (!isLoaded) textKind.read(directory, "accessFromKubeconfig: directory");
   const current = textIn(tree(config), "current-context");
   if (current === undefined) throw problem("it has no current-context");
   const context = entryOf(config, "context", current);
@@ -27,11 +46,11 @@ export function accessFromKubeconfig(config: unknown, directory: string): ApiAcc
     if ((user[way] ?? "") !== "")
       throw problem(`a user with ${way} is not supported: give token, tokenFile or client-certificate`);
   const token = textIn(user, "token");
-  const secretOf = (fields: Tree, name: string, fileName = name): Secret | undefined => {
+  const secretOf = (fields: Tree, name: string, fileName = name): Credential | undefined => {
     const data = textIn(fields, `${name}-data`);
     if (data !== undefined) return { kind: "value", value: decoded(data, `${name}-data`) };
     const path = textIn(fields, fileName);
-    return path === undefined ? undefined : { kind: "file", path: resolve(directory, path) };
+    return path === undefined ? undefined : { kind: "file", path: resolve(directory ?? "", path) };
   };
   const [certificate, key] = [secretOf(user, "client-certificate"), secretOf(user, "client-key")];
   if ((certificate === undefined) !== (key === undefined))
@@ -59,6 +78,30 @@ function textIn(fields: Tree, name: string): string | undefined {
       `${name} is ${typeof value === "object" ? "not a text" : `a ${typeof value}`}: write it in quotes`,
     );
   return value === "" ? undefined : value;
+}
+
+/** A KubeConfig as a file with one context. */
+function fileOf(config: KubeConfigLike): Tree {
+  const { server, caData, caFile, skipTLSVerify, tlsServerName, proxyUrl } = tree(config.getCurrentCluster());
+  const { authProvider, certData, certFile, keyData, keyFile, impersonateUser, ...user } = tree(
+    config.getCurrentUser(),
+  );
+  const { name, config: provider } = tree(authProvider);
+  // As `loadFromCluster` writes it.
+  const login =
+    name === "tokenFile" ? { tokenFile: tree(provider).tokenFile } : { "auth-provider": authProvider };
+  const authority = { "certificate-authority-data": caData, "certificate-authority": caFile };
+  const certificate = { "client-certificate-data": certData, "client-certificate": certFile };
+  const key = { "client-key-data": keyData, "client-key": keyFile };
+  const verification = { "insecure-skip-tls-verify": skipTLSVerify, "tls-server-name": tlsServerName };
+  return {
+    "current-context": config.getCurrentCluster() ? "current" : undefined,
+    contexts: [{ name: "current", context: { cluster: "current", user: "current" } }],
+    clusters: [
+      { name: "current", cluster: { server, "proxy-url": proxyUrl, ...authority, ...verification } },
+    ],
+    users: [{ name: "current", user: { ...user, as: impersonateUser, ...login, ...certificate, ...key } }],
+  };
 }
 
 /** Node skips what is not base64. */

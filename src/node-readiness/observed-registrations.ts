@@ -42,12 +42,12 @@ function observe(registrations: Registrations): ObservedRegistrations {
     scope: registrations.scope,
     all: () =>
       registrations.all.map((registration) => {
-        const { state, history, tally } = registration.status();
+        const { state, history, counters } = registration.status();
         return {
           driverName: registration.name,
           state,
           registeredAtMs: history.findLast(({ to }) => to === "registered")?.atMs,
-          refusal: tally.refusal,
+          refusal: counters.refusal,
           reregister: registration.type === "CSIPlugin" ? registration.reregister : undefined,
         };
       }),

@@ -17,7 +17,7 @@ import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "./option
 import { createTaintKeeper, TAINT_PACE, type TaintStatus } from "./taint-keeper";
 
 /** A failure of requests to the API server that lasts. */
-export interface Trouble {
+export interface ApiTrouble {
   /** What kind of failure it is. */
   readonly kind: ApiFailure["kind"];
   /** What the registrar was doing. */
@@ -38,7 +38,7 @@ export interface NodeReadinessStatus {
     readonly calls: number;
     readonly failures: Readonly<Record<string, number>>;
     /** Undefined while every request succeeds. */
-    readonly trouble: Trouble | undefined;
+    readonly trouble: ApiTrouble | undefined;
   };
   /** Those that were asked for, one for each driver. */
   readonly taints: readonly TaintStatus[];
@@ -54,7 +54,10 @@ export interface NodeReadiness extends AsyncDisposable {
   status(): NodeReadinessStatus;
   /** Resolves, never rejects, when all is over and nothing is left behind. */
   readonly closed: Promise<{ readonly kind: "stopped" }>;
-  /** Stops, and leaves the Node as it is. Always the same promise. */
+  /**
+   * Stops, and leaves the Node as it is. Always the same promise. It aborts the requests under way at once, so that there is no
+   * `destroy()`. What node readiness does are lines of its log and fields of `status()`, no events: a request may be repeated.
+   */
   close(): Promise<{ readonly kind: "stopped" }>;
 }
 
@@ -191,7 +194,7 @@ function createNameWarning(templates: readonly string[], log: Logger) {
 /** Collects the current failures. Each kind is logged once, and their end when none is left. */
 function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string) {
   /** By part, with its beginning by a monotonic clock. */
-  const lasting = new Map<string, Trouble & { readonly from: number }>();
+  const lasting = new Map<string, ApiTrouble & { readonly from: number }>();
   const failures: Record<string, number> = {};
 
   return {
@@ -216,7 +219,7 @@ function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string) 
         ...{ doing, err: message, check: adviceOn(failure) },
       });
     },
-    get current(): Trouble | undefined {
+    get current(): ApiTrouble | undefined {
       return [...lasting.values()].sort((one, other) => one.from - other.from)[0];
     },
     failures,

@@ -25,7 +25,7 @@ test.each<[names: string, query: string, body: string]>([
 function registrarLike(status: Partial<DriverStatus>, check: SelfCheck = { kind: "ok" }) {
   return {
     csiAddress: "/csi.sock",
-    status: () => ({ state: "waiting", connected: false, history: [], tally: {}, ...status }),
+    status: () => ({ state: "waiting", connected: false, history: [], counters: {}, ...status }),
     selfCheck: async () => check,
   } as unknown as Registration;
 }
@@ -83,8 +83,8 @@ test.each<[string, Registration, RegExp | string, boolean?]>([
 });
 
 const nodeWide = (...all: readonly Registration[]) => ({ scope: "node-wide", all }) as Registrations;
-const refusedOnce = { refusal: "no such topology" } as DriverStatus["tally"];
-const refused = registered("b.csi", { state: "refused", tally: refusedOnce });
+const refusedOnce = { refusal: "no such topology" } as DriverStatus["counters"];
+const refused = registered("b.csi", { state: "refused", counters: refusedOnce });
 const fleet = nodeWide(registered("a.csi"), refused, registrarLike({}));
 const over = (kind: string) => {
   const outcome = { kind, error: "a file is in the way" } as unknown as RegistrationOutcome;

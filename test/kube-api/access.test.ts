@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { inClusterAccess, readSecret } from "../../src/kube-api/access";
+import { inClusterAccess, readCredential } from "../../src/kube-api/access";
 import { accessFromKubeconfig } from "../../src/kube-api/kubeconfig";
 import { readKubeconfig } from "../../src/kube-api/read-kubeconfig";
 import { createTempFolder } from "../support/temp-folder";
@@ -26,14 +26,14 @@ test("a secret in a file is read anew, without the line's end; an empty file is 
   const path = folder.at("token");
   const secret = { kind: "file", path } as const;
   writeFileSync(path, "one\n");
-  expect(await readSecret(secret)).toBe("one");
+  expect(await readCredential(secret)).toBe("one");
   writeFileSync(path, "two");
-  expect(await readSecret(secret)).toBe("two");
+  expect(await readCredential(secret)).toBe("two");
   writeFileSync(path, "\n");
-  await expect(readSecret(secret)).rejects.toThrow(`${path} is empty`);
+  await expect(readCredential(secret)).rejects.toThrow(`${path} is empty`);
   mkdirSync(folder.at("folder"));
-  await expect(readSecret({ kind: "file", path: folder.at("folder") })).rejects.toThrow("EISDIR");
-  expect(await readSecret(undefined)).toBeUndefined();
+  await expect(readCredential({ kind: "file", path: folder.at("folder") })).rejects.toThrow("EISDIR");
+  expect(await readCredential(undefined)).toBeUndefined();
 });
 
 const config = (cluster: object, user: object) => ({
@@ -63,6 +63,37 @@ test.each<[string, object, object, object]>([
   const none = { serverName: undefined, certificate: undefined, key: undefined };
   const access = accessFromKubeconfig(config(cluster, user), "/home");
   expect(access).toEqual({ server: SERVER.server, ...none, ...expected });
+});
+
+/** As KubeConfig of @kubernetes/client-node 1.4 has them after `loadFromString` and `loadFromCluster`. */
+test.each<[string, object, object, object]>([
+  [
+    "a file",
+    { name: "c", server: SERVER.server, caData: "Q0E=", skipTLSVerify: false, tlsServerName: "kube" },
+    { name: "u", certData: base64("CERT"), keyData: base64("KEY") },
+    { authority: value("CA"), serverName: "kube", certificate: value("CERT"), key: value("KEY") },
+  ],
+  [
+    "a pod",
+    { name: "inCluster", server: SERVER.server, caFile: "/sa/ca.crt", skipTLSVerify: false },
+    { name: "inClusterUser", authProvider: { name: "tokenFile", config: { tokenFile: "/sa/token" } } },
+    { authority: file("/sa/ca.crt"), token: file("/sa/token") },
+  ],
+])("a KubeConfig of client-node, of %s", (_, cluster, user, expected) => {
+  const none = { serverName: undefined, token: undefined, certificate: undefined, key: undefined };
+  const access = accessFromKubeconfig({ getCurrentCluster: () => cluster, getCurrentUser: () => user });
+  expect(access).toEqual({ server: SERVER.server, ...none, ...expected });
+});
+
+test.each([
+  ["skips TLS's check", { skipTLSVerify: true }, {}, /insecure-skip-tls-verify is refused/],
+  ["runs a program", {}, { exec: { command: "aws" } }, /a user with exec is not supported/],
+  ["asks a provider", {}, { authProvider: { name: "oidc" } }, /a user with auth-provider is not supported/],
+])("a KubeConfig that %s is refused", (_, cluster, user, message) => {
+  const getCurrentCluster = () => ({ server: SERVER.server, ...cluster });
+  const given = { getCurrentCluster, getCurrentUser: () => user };
+  expect(() => accessFromKubeconfig(given)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+  expect(() => accessFromKubeconfig(given)).toThrow(message);
 });
 
 test("KUBECONFIG names one file, in whose directory its paths are", async () => {

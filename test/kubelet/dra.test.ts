@@ -84,7 +84,7 @@ describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (ve
       registered(latter),
       { event: "deregister" },
     ]);
-    expect(latter.status()).toMatchObject({ state: "registered", tally: { accepted: 1 } });
+    expect(latter.status()).toMatchObject({ state: "registered", counters: { accepted: 1 } });
     expect(await latter.selfCheck()).toEqual({ kind: "ok" });
   });
 
@@ -98,6 +98,6 @@ describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (ve
     await using patient = await start(node, { onRegistrationFailure: "retry" });
     await patient.ready;
     // This kubelet tries again by itself, too: where both do at once, it says yes twice.
-    expect(patient.status()).toMatchObject({ state: "registered", tally: { refused: 2 } });
+    expect(patient.status()).toMatchObject({ state: "registered", counters: { refused: 2 } });
   });
 });

@@ -31,7 +31,7 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
   expect(server.listed).toEqual([DRIVER]);
   expect(registrar.status()).toMatchObject({
     state: "registered",
-    tally: { publications: { reregister: 1 } },
+    counters: { publications: { reregister: 1 } },
   });
   expect(readiness.status().csiNode).toEqual([
     { driverName: DRIVER, lackingSinceMs: undefined, reregistrations: 1 },

@@ -97,7 +97,7 @@ test("arethetypeswrong and publint find nothing wrong, whichever way TypeScript 
   const program = join(__dirname, "support", "judge-package.mjs");
   const { stdout } = succeeded(await run(process.execPath, [program, packed.tarball], { cwd: __dirname }));
   expect(JSON.parse(stdout)).toEqual({
-    entrypoints: [".", "./testing", "./node-readiness", "./proto/*", "./package.json"],
+    entrypoints: [".", "./testing", "./node-readiness", "./grpc", "./proto/*", "./package.json"],
     types: [],
     package: [],
   });

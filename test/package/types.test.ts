@@ -4,8 +4,10 @@ import { createConsumer } from "./support/consumer";
 /** Uses the types as a driver's author would, in an ES module as in CommonJS. Lines with an error are marked. */
 const PROGRAM = `
 import {
+  type CsiRegistrationOptions,
   createLogger,
   type NodeRegistrar,
+  type PluginRegistrationOptions,
   RegistrarError,
   type RegistrarEvent,
   type Registration,
@@ -14,7 +16,9 @@ import {
   serveCsiDriver,
   startRegistrar,
   startRegistration,
+  unaryHandler,
 } from "registrar";
+import { Metadata, status } from "registrar/grpc";
 import { type NodeReadiness } from "registrar/node-readiness";
 import { type IntroducedPlugin, type KubeletEvent, type SimulatedCsiDriver, startCsiDriver, startKubelet } from "registrar/testing";
 
@@ -48,6 +52,16 @@ export async function useIt(signal: AbortSignal | undefined): Promise<string> {
       return outcome.error instanceof RegistrarError ? outcome.error.code : (outcome.error satisfies never);
   }
 }
+
+/** Declarations of our own name what a handler is, and both kinds of options can be extended and shortened. */
+export const probe = unaryHandler(async (_request: object, { metadata, signal }) => {
+  if (signal.aborted) throw Object.assign(new Error("late"), { code: status.ABORTED, metadata: new Metadata() });
+  return { ready: { value: metadata.get("x").length > 0 } };
+});
+export interface OurOptions extends CsiRegistrationOptions { readonly disk: string }
+export interface GpuOptions extends Omit<PluginRegistrationOptions, "type" | "supportedVersions"> { readonly gpu: string }
+export const gpu = (options: Omit<GpuOptions, "gpu">) =>
+  startRegistration({ ...options, type: "DRAPlugin", supportedVersions: ["v1.DRAPlugin"] });
 
 /** A wrapper's own declarations can name each member's type. */
 export const served = (driver: ServedCsiDriver) => ({ ...driver, status: { ...driver.status() } });

@@ -74,7 +74,7 @@ test("two instances of a DRA driver are registered side by side, and the end of 
   expect([former, latter].map((one) => one.status().state)).toEqual(["registered", "registered"]);
   await former.close();
   await kubelet.events.when("deregistered");
-  expect(latter.status()).toMatchObject({ state: "registered", tally: { accepted: 1 } });
+  expect(latter.status()).toMatchObject({ state: "registered", counters: { accepted: 1 } });
   expect(await latter.selfCheck()).toEqual({ kind: "ok" });
 });
 

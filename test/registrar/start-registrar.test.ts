@@ -29,7 +29,7 @@ test("registers a driver: kubelet learns all it needs, listeners and the log hea
     connected: true,
     identity: { name, vendorVersion: "v7" },
     registrationSocketPath: node.socketPath(name),
-    tally: { getInfoCalls: 1, accepted: 1, refused: 0, publications: { "driver-named": 1 } },
+    counters: { getInfoCalls: 1, accepted: 1, refused: 0, publications: { "driver-named": 1 } },
   });
   const isCall = (kind: string) => kind !== "state-changed";
   expect(events.filter(isCall)).toEqual([
@@ -79,7 +79,7 @@ describe("a driver that restarts", () => {
     expect(back.registrar.status()).toMatchObject({
       connected: true,
       state: "registered",
-      tally: { driverReconnects: 1, publications: { "driver-named": 1 } },
+      counters: { driverReconnects: 1, publications: { "driver-named": 1 } },
     });
     expect(identityOf(node.socketPath(name))).toBe(back.inode);
   });
@@ -115,7 +115,7 @@ describe("reregisterOnDriverRestart", () => {
     await started.accept();
     // Once only: as long as another publication would take.
     await delay(250);
-    expect(started.registrar.status().tally.publications).toEqual(ONCE_MORE);
+    expect(started.registrar.status().counters.publications).toEqual(ONCE_MORE);
   });
 
   test("publishes again when another version answers, though nobody saw the driver away", async () => {
@@ -144,7 +144,7 @@ describe("reregisterOnDriverRestart", () => {
     expect(identityOf(node.socketPath(name))).toBe(inode);
 
     await kubelet.notify();
-    await eventually(() => expect(started.registrar.status().tally.publications).toEqual(ONCE_MORE));
+    await eventually(() => expect(started.registrar.status().counters.publications).toEqual(ONCE_MORE));
     expect(identityOf(node.socketPath(name))).not.toBe(inode);
   });
 });
@@ -162,7 +162,7 @@ test("reregister() publishes a new socket where kubelet has registered the drive
   expect(registrar.reregister()).toBe(false); // The first one is under way.
   await state("listening");
   expect(identityOf(node.socketPath(name))).not.toBe(inode);
-  expect(registrar.status().tally.publications).toEqual({ "driver-named": 1, reregister: 1 });
+  expect(registrar.status().counters.publications).toEqual({ "driver-named": 1, reregister: 1 });
   await registrar.close();
   expect(registrar.reregister()).toBe(false);
 });

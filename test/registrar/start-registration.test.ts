@@ -34,7 +34,7 @@ test("resolves when kubelet finds the socket, and is ready when kubelet has regi
     state: "registered",
     history: [{ to: "publishing" }, { to: "listening" }, { to: "asked" }, { to: "registered" }],
     registrationSocketPath: node.socketPath(name),
-    tally: { getInfoCalls: 1, accepted: 1 },
+    counters: { getInfoCalls: 1, accepted: 1 },
   });
   // The check has a second, of which a busy machine may give it none.
   await eventually(async () => expect(await registration.selfCheck()).toEqual({ kind: "ok" }));

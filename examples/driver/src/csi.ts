@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { loadPackageDefinition, status } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
+import { loadPackageDefinition, status } from "registrar/grpc";
 import type { ProtoGrpcType } from "../types/csi.ts";
 
 export type { IdentityHandlers } from "../types/csi/v1/Identity.ts";

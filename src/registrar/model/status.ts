@@ -1,7 +1,7 @@
 import type { PluginIdentity } from "../../grpc/protos";
+import type { RegistrationCounters } from "./counters";
 import type { RegistrationOutcome } from "./outcome";
 import type { StateChange, StateName } from "./state";
-import type { Tally } from "./tally";
 
 /** Why the driver cannot be registered now. */
 export interface DriverTrouble {
@@ -33,17 +33,17 @@ export interface DriverStatus extends DriverHealth {
   /** Where the registration socket belongs, ours or a peer's; undefined before it was first published. */
   readonly registrationSocketPath: string | undefined;
   /** What kubelet and the driver have done so far. */
-  readonly tally: Tally;
+  readonly counters: RegistrationCounters;
   /** How the registration ended; undefined before. */
   readonly outcome: RegistrationOutcome | undefined;
 }
 
 /** Why a driver's registration is in its state, in a few words; undefined where the state says it all. */
-export function reasonOf({ state, history, tally, trouble, registrationSocketPath }: DriverStatus) {
-  const refusal = tally.refusal === undefined ? undefined : `kubelet refused: ${tally.refusal}`;
+export function reasonOf({ state, history, counters, trouble, registrationSocketPath }: DriverStatus) {
+  const refusal = counters.refusal === undefined ? undefined : `kubelet refused: ${counters.refusal}`;
   const peer =
     history.at(-1)?.reason === "already-registered"
-      ? `the registration; kubelet says: ${tally.refusal}`
+      ? `the registration; kubelet says: ${counters.refusal}`
       : (registrationSocketPath ?? "its socket");
   const reasons: Readonly<Record<StateName, string | undefined>> = {
     waiting: trouble?.text ?? "the CSI driver has not reported its name yet",

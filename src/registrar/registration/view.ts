@@ -1,9 +1,9 @@
 import type { EventSource } from "../../base/event-source";
+import { createCounters } from "../model/counters";
 import type { RegistrarEvent } from "../model/events";
 import type { ResolvedOptions } from "../model/options";
 import type { LoopEvent, RegistrationState, StateChange } from "../model/state";
 import { type DriverHealth, type DriverStatus, type DriverTrouble, reasonOf } from "../model/status";
-import { createTally } from "../model/tally";
 import { socketPathOf } from "./context";
 import type { RegistrationReport } from "./self-report";
 import { isStateChange } from "./transition";
@@ -17,8 +17,8 @@ export function createView(
   events: EventSource<RegistrarEvent>,
 ) {
   const startedAt = Date.now();
-  const tally = createTally();
-  events.subscribe(tally.count);
+  const counters = createCounters();
+  events.subscribe(counters.count);
   let state: RegistrationState = { kind: "waiting" };
   let history: readonly StateChange[] = [];
   let unpublished: DriverTrouble | undefined;
@@ -32,7 +32,7 @@ export function createView(
       state: state.kind,
       history: [...history],
       registrationSocketPath: state.facts?.everPublished ? socketPath() : undefined,
-      tally: tally.current,
+      counters: counters.current,
       outcome: state.kind === "stopped" ? state.outcome : undefined,
     };
   };
@@ -60,8 +60,8 @@ export function createView(
         state: now.state,
         since: history.at(-1)?.atMs ?? startedAt,
         reason: reasonOf(now),
-        refusal: now.tally.refusal,
-        hasKubeletCalled: now.tally.getInfoCalls > 0,
+        refusal: now.counters.refusal,
+        hasKubeletCalled: now.counters.getInfoCalls > 0,
         standbys,
       };
     },

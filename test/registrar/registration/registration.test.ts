@@ -42,8 +42,13 @@ test("what kubelet says over a socket that was replaced since is not of the new 
   await started.log.when(ignored, 2);
   const calls = started.log.all(ignored).map(({ fields }) => fields.call);
   expect(calls).toEqual(["registration-status", "registration-status"]);
-  const { state, tally } = started.registrar.status();
-  expect({ state, ...tally }).toMatchObject({ state: "listening", accepted: 0, refused: 0, getInfoCalls: 0 });
+  const { state, counters } = started.registrar.status();
+  expect({ state, ...counters }).toMatchObject({
+    state: "listening",
+    accepted: 0,
+    refused: 0,
+    getInfoCalls: 0,
+  });
   await registerOnce(node.socketPath("y.csi"));
   await started.state("registered");
 });

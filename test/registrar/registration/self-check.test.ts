@@ -31,7 +31,7 @@ test("a registrar at work answers with its driver's name, and does not take the 
   await using started = await startListening(node);
   expect(await check()).toEqual({ kind: "ok" });
   expect(await check("y.csi")).toEqual({ kind: "wrong", text: "invalid driver name x.csi" });
-  expect(started.registrar.status()).toMatchObject({ state: "listening", tally: { getInfoCalls: 0 } });
+  expect(started.registrar.status()).toMatchObject({ state: "listening", counters: { getInfoCalls: 0 } });
   expect(started.log.all("Received GetInfo call")).toEqual([]);
 });
 

@@ -20,7 +20,7 @@ beforeEach(async () => {
   started = node.keep(await (await loading).startListening(node));
 });
 
-const publications = () => started.registrar.status().tally.publications;
+const publications = () => started.registrar.status().counters.publications;
 
 /** Waits for this publication, then registers by it as kubelet would. */
 async function expectHealed(reason: string): Promise<void> {

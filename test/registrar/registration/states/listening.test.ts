@@ -48,7 +48,7 @@ describe("a socket that was left behind", () => {
     await started.state("listening");
     expect(started.registrar.status()).toMatchObject({
       registrationSocketPath: node.socketPath(alias.replace("-reg.sock", "")),
-      tally: { publications: { "driver-named": 1, "kubelet-silent": 1 } },
+      counters: { publications: { "driver-named": 1, "kubelet-silent": 1 } },
     });
     expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
 

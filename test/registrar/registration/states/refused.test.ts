@@ -48,7 +48,7 @@ describe("policy retry", () => {
     await started.state("listening");
     expect(node.visibleFiles()).toEqual([expect.stringMatching(/^x\.csi-_[0-9a-z]{3}-reg\.sock$/)]);
     await started.accept();
-    expect(started.registrar.status().tally).toMatchObject({
+    expect(started.registrar.status().counters).toMatchObject({
       refused: 1,
       accepted: 1,
       publications: { "driver-named": 1, retry: 1 },

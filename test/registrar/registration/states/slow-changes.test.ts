@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const publications = ({ registrar }: TestRegistrar) => registrar.status().tally.publications;
+const publications = ({ registrar }: TestRegistrar) => registrar.status().counters.publications;
 /** Resolves when the next look is waited for. */
 const untilIdle = () => eventually(() => expect(waits.pending()).toContain(LOOK_EVERY_MS));
 

@@ -52,7 +52,10 @@ test.each<[string, (peer: ForeignSocket) => Promise<void>]>([
   expect(identityOf(node.socketPath())).not.toBe(peers);
   expect((await registerOnce(node.socketPath())).name).toBe(name);
   await started.state("registered");
-  expect(started.registrar.status().tally).toMatchObject({ takeovers: 1, publications: { "peer-gone": 1 } });
+  expect(started.registrar.status().counters).toMatchObject({
+    takeovers: 1,
+    publications: { "peer-gone": 1 },
+  });
   await started[Symbol.asyncDispose]();
   await peer.kill();
 });

@@ -18,7 +18,7 @@ test("a driver that is registered: no problem, and nothing changed by the visit"
   await untilNotified(kubelet, await kubelet.registered("x.csi"));
   // The name that the socket was bound to goes a moment later.
   await eventually(() => expect(readdirSync(node.directory)).toEqual(["x.csi-reg.sock"]));
-  const [tree, tally] = [node.tree(), { ...registrar.status().tally }];
+  const [tree, counters] = [node.tree(), { ...registrar.status().counters }];
   const events = kubelet.events.history().length;
 
   const { says, healthy, summary } = await node.look();
@@ -36,7 +36,7 @@ test("a driver that is registered: no problem, and nothing changed by the visit"
   expect(whole.healthy).toBe(true);
 
   expect(node.tree()).toEqual(tree);
-  expect(registrar.status()).toMatchObject({ state: "registered", tally });
+  expect(registrar.status()).toMatchObject({ state: "registered", counters });
   expect(kubelet.events.history()).toHaveLength(events);
   const methods = node.events.history().flatMap((event) => (event.kind === "called" ? [event.method] : []));
   expect(new Set(methods)).toEqual(new Set(["GetPluginInfo", "NodeGetInfo"]));

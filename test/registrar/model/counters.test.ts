@@ -1,5 +1,5 @@
+import { createCounters, type RegistrationCounters } from "../../../src/registrar/model/counters";
 import type { RegistrarEvent } from "../../../src/registrar/model/events";
-import { createTally, type Tally } from "../../../src/registrar/model/tally";
 
 const identity = { name: "x.csi", vendorVersion: "v1", manifest: {} };
 const published = (reason: "driver-named" | "peer-gone" | "socket-gone"): RegistrarEvent => ({
@@ -8,7 +8,7 @@ const published = (reason: "driver-named" | "peer-gone" | "socket-gone"): Regist
   reason,
 });
 
-test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
+test.each<[string, readonly RegistrarEvent[], Partial<RegistrationCounters>]>([
   ["GetInfo", [{ kind: "get-info" }, { kind: "get-info" }], { getInfoCalls: 2, lastGetInfoAtMs: 7 }],
   [
     "a success",
@@ -50,8 +50,8 @@ test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
     { getInfoCalls: 1, lastGetInfoAtMs: 7 },
   ],
 ])("counts %s", (_what, events, expected) => {
-  const tally = createTally(() => 7);
-  const nothing = tally.current;
-  for (const event of events) tally.count(event);
-  expect(tally.current).toEqual({ ...nothing, ...expected });
+  const counters = createCounters(() => 7);
+  const nothing = counters.current;
+  for (const event of events) counters.count(event);
+  expect(counters.current).toEqual({ ...nothing, ...expected });
 });

@@ -2,7 +2,7 @@ import type { RegistrarEvent } from "./events";
 import type { PublishReason } from "./state";
 
 /** Counts since the driver has its name. Times are milliseconds since the epoch, undefined for never. */
-export interface Tally {
+export interface RegistrationCounters {
   /** When kubelet last called GetInfo. */
   readonly lastGetInfoAtMs: number | undefined;
   /** When kubelet last reported a registration status. */
@@ -23,7 +23,7 @@ export interface Tally {
   readonly driverReconnects: number;
 }
 
-const NOTHING: Tally = {
+const NOTHING: RegistrationCounters = {
   lastGetInfoAtMs: undefined,
   lastStatusAtMs: undefined,
   getInfoCalls: 0,
@@ -36,41 +36,45 @@ const NOTHING: Tally = {
 };
 
 /** Begins anew when the driver comes back under another name: what was counted is the former name's. */
-export function createTally(now: () => number = Date.now) {
-  let tally = NOTHING;
+export function createCounters(now: () => number = Date.now) {
+  let counters = NOTHING;
   let driverName: string | undefined;
   return {
-    get current(): Tally {
-      return tally;
+    get current(): RegistrationCounters {
+      return counters;
     },
     count: (event: RegistrarEvent): void => {
       const name = event.kind === "driver-answered" ? event.identity.name : driverName;
-      tally = name === driverName ? { ...tally, ...whatChanges(tally, event, now) } : NOTHING;
+      counters = name === driverName ? { ...counters, ...whatChanges(counters, event, now) } : NOTHING;
       driverName = name;
     },
   };
 }
 
-function whatChanges(tally: Tally, event: RegistrarEvent, now: () => number): Partial<Tally> {
+function whatChanges(
+  counters: RegistrationCounters,
+  event: RegistrarEvent,
+  now: () => number,
+): Partial<RegistrationCounters> {
   switch (event.kind) {
     case "get-info":
-      return { getInfoCalls: tally.getInfoCalls + 1, lastGetInfoAtMs: now() };
+      return { getInfoCalls: counters.getInfoCalls + 1, lastGetInfoAtMs: now() };
     case "registration-status":
       return {
         lastStatusAtMs: now(),
-        accepted: tally.accepted + (event.registered ? 1 : 0),
-        refused: tally.refused + (event.registered ? 0 : 1),
+        accepted: counters.accepted + (event.registered ? 1 : 0),
+        refused: counters.refused + (event.registered ? 0 : 1),
         refusal: event.registered ? undefined : event.error,
       };
     case "published": {
-      const times = (tally.publications[event.reason] ?? 0) + 1;
+      const times = (counters.publications[event.reason] ?? 0) + 1;
       return {
-        publications: { ...tally.publications, [event.reason]: times },
-        takeovers: tally.takeovers + (event.reason === "peer-gone" ? 1 : 0),
+        publications: { ...counters.publications, [event.reason]: times },
+        takeovers: counters.takeovers + (event.reason === "peer-gone" ? 1 : 0),
       };
     }
     case "driver-answered":
-      return { driverReconnects: tally.driverReconnects + (event.awayMs === undefined ? 0 : 1) };
+      return { driverReconnects: counters.driverReconnects + (event.awayMs === undefined ? 0 : 1) };
     default:
       return {};
   }
