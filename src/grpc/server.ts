@@ -88,7 +88,7 @@ function isUnderstood([name, value]: [string, unknown]): boolean {
 
 interface GrpcServerOptions<Origin> {
   /** The server for a connection whose client has sent its first bytes; `origin` is what it was accepted with. */
-  readonly newServer: (origin: Origin | undefined, client: Connection) => Server;
+  readonly newServer: (origin: Origin | undefined, client: GuardedClient) => Server;
   readonly log: Logger;
   readonly limits?: Partial<GrpcServerLimits> | undefined;
 }
@@ -109,8 +109,6 @@ const SETTLE_MS = 250;
 interface Connection extends GuardedClient {
   /** Absent before the client has sent HTTP/2's preface. */
   injector?: ConnectionInjector;
-  /** Whether its client said that it is no caller. */
-  isSelfCheck?: boolean;
 }
 
 /**
@@ -214,10 +212,6 @@ export function createGrpcServer<Origin>({
     /** Whether calls that ran were cut off: `destroy` was called, or the grace of `close` is over. */
     get isCut() {
       return isCut;
-    },
-    /** Whether a connection is open on which a whole call ever arrived, except self-checks; standby registrars make none. */
-    get hasCaller() {
-      return crowd.members.some(({ calls, isSelfCheck }) => calls.everCalled() && !isSelfCheck);
     },
     /** How many connections are open on which nothing ever arrived. */
     get silent() {

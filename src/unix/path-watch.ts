@@ -154,3 +154,24 @@ export async function watchPath(path: string, log: Logger) {
     [Symbol.dispose]: close,
   };
 }
+
+export type PathWatch = Awaited<ReturnType<typeof watchPath>>;
+
+/** Keeps one watch open from one caller to the next, as long as they want the same path. */
+export function createKeptWatch(log: Logger) {
+  let kept: { readonly path: string; readonly watch: PathWatch } | undefined;
+  const close = (): void => {
+    kept?.watch.close();
+    kept = undefined;
+  };
+  return {
+    at: async (path: string): Promise<PathWatch> => {
+      if (kept?.path !== path) {
+        close();
+        kept = { path, watch: await watchPath(path, log) };
+      }
+      return kept.watch;
+    },
+    close,
+  };
+}

@@ -139,19 +139,21 @@ function ordersOf({ ours, officials }: Setup): readonly (readonly number[])[] {
 
 /** Whether kubelet has registered the driver, and no registrar of ours waits to hear so. */
 function isWell({ driver, kubelet, registrars }: World): boolean {
-  const isWaiting = registrars.some((one) => one.kind === "ours" && one.state.kind === "asked");
+  const isWaiting = registrars.some(
+    (one) => one.kind === "ours" && one.state.kind === "in-place" && one.state.askedAtMs !== undefined,
+  );
   return kubelet.drivers[driver.name] === "registered" && !isWaiting;
 }
 
 /** What reaches a registrar of ours; the default is the explorer's. */
 export interface OursSide {
-  getInfo(world: World, id: number, socket: number): string | undefined;
+  getInfo(world: World, id: number, socket: number, client?: "kubelet" | "stranger"): string | undefined;
   notify(world: World, id: number, socket: number, error: string | undefined): void;
   stop(world: World, id: number): void;
 }
 
 export const explored = (setup: Setup): OursSide => ({
-  getInfo: (world, id, socket) => answerInfo(world, id, socket, setup),
+  getInfo: (world, id, socket, client) => answerInfo(world, id, socket, setup, client),
   notify: (world, id, socket, error) => hearStatus(world, id, socket, error, setup),
   stop: (world, id) =>
     take(world, id, { kind: "stop", reason: "stopped", outcome: { kind: "stopped" } }, setup),
@@ -159,8 +161,9 @@ export const explored = (setup: Setup): OursSide => ({
 
 export function stepsFrom(world: World, setup: Setup, ours = explored(setup)): Step[] {
   const side: RegistrarSide = {
-    getInfo: (w, socket) => {
+    getInfo: (w, socket, path) => {
       const { owner = -1, one } = listening(w, socket);
+      if (one?.kind === "ours" && one.frozen && one.published?.path === path) one.missed = path;
       if (!one?.up || one.frozen) return undefined;
       return one.kind === "ours" ? ours.getInfo(w, owner, socket) : one.name;
     },
@@ -180,6 +183,7 @@ export function stepsFrom(world: World, setup: Setup, ours = explored(setup)): S
   );
   const driver: Step[] = world.driver.up ? [] : [{ label: "the driver is back", act: driverBack() }];
   const faults = world.faults > 0 ? faultsOf(world, ours) : [];
+  if (setup.strangers && world.faults > 0) faults.push(...strangersOf(world, ours));
   return [...kubelets, ...registrars, ...driver, ...faults];
 }
 
@@ -286,6 +290,21 @@ function faultsOf(world: World, ours: OursSide): Step[] {
       : []),
     fault("kubelet restarts", restartKubelet),
   ];
+}
+
+/** A client that is not kubelet: an official registrar's probe, or a person. */
+function strangersOf({ registrars }: World, ours: OursSide): Step[] {
+  return registrars.flatMap((one, id): Step[] => {
+    const socket = one.kind === "ours" && one.up && !one.frozen ? one.published?.socket : undefined;
+    if (socket === undefined) return [];
+    const act = (w: World) => {
+      const { state, knowsKubelet } = oursOf(w, id);
+      ours.getInfo(w, id, socket, "stranger");
+      if (knowsKubelet && oursOf(w, id).state !== state)
+        throw new Violation("a stranger's GetInfo counts at a registrar that knows kubelet");
+    };
+    return [{ label: `FAULT: a stranger calls GetInfo at registrar ${id}`, isFault: true, act }];
+  });
 }
 
 /** One state of each strongly connected part that nothing leaves, or every state of it: Tarjan's algorithm without recursion. */

@@ -2,7 +2,7 @@ import { driverOf, isLive, type Operation, type Setup, type Step, Violation, typ
 
 /** How kubelet reaches a registrar: what the other side makes of its two calls. Undefined: no answer. */
 export interface RegistrarSide {
-  getInfo(world: World, socket: number): string | undefined;
+  getInfo(world: World, socket: number, path: string): string | undefined;
   /** Whether the status was received. */
   notify(world: World, socket: number, error: string | undefined): boolean;
 }
@@ -21,7 +21,8 @@ export function isQuiet({ kubelet, registrars }: World): boolean {
   return (
     queue.length === 0 &&
     !isPublishing &&
-    Object.values(operations).every(({ kind }) => kind !== "unregister") &&
+    // NodeGetInfo has minutes, everything else of an operation a second.
+    Object.values(operations).every(({ step }) => step === "added") &&
     Object.entries(actual).every(
       ([path, { stale }]) => operations[path]?.step === "added" || (desired[path] && !stale),
     )
@@ -38,8 +39,12 @@ export function kubeletSteps(world: World, setup: Setup, side: RegistrarSide): S
     if (!operations[path] && (!desired[path] || actual[path]?.stale))
       steps.push({ label: `kubelet begins to deregister ${path}`, act: (w) => unregister(w, path) });
   for (const path of Object.keys(desired))
-    if (!operations[path] && !actual[path] && canDial(world, path))
-      steps.push({ label: `kubelet dials ${path}`, act: (w) => dial(w, path) });
+    if (!operations[path] && !actual[path] && !world.kubelet.backoff[path]) {
+      const socket = world.files[path];
+      if (isLive(world, socket)) steps.push({ label: `kubelet dials ${path}`, act: (w) => dial(w, path) });
+      else if (setup.backoff && socket !== undefined)
+        steps.push({ label: `kubelet dials ${path} in vain`, act: (w) => backOff(w, path, setup) });
+    }
   for (const [path, operation] of Object.entries(operations))
     steps.push(...operationSteps(path, operation, world, setup, side));
   return steps;
@@ -62,10 +67,11 @@ function unregister({ kubelet }: World, path: string): void {
   kubelet.operations[path] = { kind: "unregister", step: "decided", stale: false, name };
 }
 
-function canDial(world: World, path: string): boolean {
-  const socket = world.files[path];
-  const owner = world.registrars[world.sockets[socket ?? 0]?.owner ?? -1];
-  return isLive(world, socket) && owner?.frozen === false;
+const isFrozen = ({ sockets, registrars }: World, socket: number) =>
+  registrars[sockets[socket]?.owner ?? -1]?.frozen === true;
+
+function backOff({ kubelet }: World, path: string, { backoff }: Setup): void {
+  if (backoff) kubelet.backoff[path] = true;
 }
 
 function dial(world: World, path: string): void {
@@ -78,7 +84,7 @@ function operationSteps(
   path: string,
   { kind, step, name = "", socket = 0 }: Operation,
   world: World,
-  { kubeletForgets }: Setup,
+  setup: Setup,
   side: RegistrarSide,
 ): Step[] {
   const end = ({ kubelet }: World) => delete kubelet.operations[path];
@@ -96,8 +102,12 @@ function operationSteps(
     case "dialled":
       return [
         go(`kubelet calls GetInfo over ${path}`, (w) => {
-          const answer = side.getInfo(w, socket);
-          if (answer === undefined) return end(w);
+          const answer = side.getInfo(w, socket, path);
+          if (answer === undefined) {
+            // After one failure it tries again soon; a frozen registrar fails each time.
+            if (w.files[path] === socket && isFrozen(w, socket)) backOff(w, path, setup);
+            return end(w);
+          }
           if (answer !== driverOf(path)) throw new Violation(`GetInfo over ${path} answers ${answer}`);
           return change(w, { step: "informed", name: answer });
         }),
@@ -136,7 +146,7 @@ function operationSteps(
           const { ok = false } = w.kubelet.operations[path] ?? {};
           const isReceived = side.notify(w, socket, ok ? undefined : "no");
           end(w);
-          if (!kubeletForgets || (ok && isReceived)) return;
+          if (!setup.kubeletForgets || (ok && isReceived)) return;
           delete w.kubelet.actual[path];
           if (ok) delete w.kubelet.drivers[name];
         }),
@@ -149,5 +159,5 @@ function operationSteps(
 /** A killed kubelet comes back: it scans the directory, and knows no driver. */
 export function restartKubelet(world: World): void {
   const desired = Object.fromEntries(Object.keys(world.files).map((path) => [path, true as const]));
-  world.kubelet = { queue: [], desired, actual: {}, drivers: {}, operations: {} };
+  world.kubelet = { queue: [], desired, actual: {}, drivers: {}, operations: {}, backoff: {} };
 }

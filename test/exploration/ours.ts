@@ -3,9 +3,7 @@ import { aliasAfterPeer, aliasInUse } from "../../src/registrar/model/socket-nam
 import type { LoopEvent, RegistrationState, StateOf } from "../../src/registrar/model/state";
 import {
   infoAnswer,
-  isKubeletBusy,
   judgeInPlace,
-  movesFromBackoff,
   peerIsGone,
   planPublication,
   publicationEvent,
@@ -48,11 +46,10 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
   // A container starts again after a second or more.
   if (!one.up)
     return isQuiet(world) ? [go(`registrar ${id} starts`, (w) => Object.assign(oursOf(w, id), START))] : [];
-  if (one.frozen)
-    return [go(`registrar ${id} goes on`, (w) => Object.assign(oursOf(w, id), { frozen: false }))];
+  if (one.frozen) return [go(`registrar ${id} goes on`, (w) => thaw(w, id, setup))];
 
   const steps: Step[] = [];
-  const another = ({ facts }: StateOf<"listening" | "refused">) =>
+  const another = ({ facts }: StateOf<"in-place" | "refused">) =>
     aliasAfter(facts.driverName, facts.alias, id);
   const { driver } = world;
   const isEnding = state.kind === "stopping" || state.kind === "stopped";
@@ -68,25 +65,19 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
       if (label === "settle" && !isSettled(world, path, setup)) return steps;
       return [...steps, go(`registrar ${id} publishes: ${label}`, (w) => publish(w, id, setup))];
     }
-    case "listening":
-    case "asked":
-    case "registered": {
-      const hasCaller = hasCallerAt(world, id);
+    case "in-place": {
+      const isAsking = isAskingAt(world, id);
+      // What comes after seconds.
+      const nowMs = isQuiet(world) && !isAsking ? LATER_MS : 0;
+      const kubelet = { isAsking, endedAtMs: 0 };
       const found = judge(world, one, pathOf(state));
-      const isBusy = isKubeletBusy(state, 0, hasCaller);
-      const seen = judgeInPlace(state, found, { isKubeletBusy: isBusy, hasDirectory: true });
-      if (seen && (found !== "gone" || isSettled(world, pathOf(state), setup)))
-        steps.push(event(`registrar ${id} looks: ${seen.kind}`, seen));
-      if (state.kind === "listening" && movesFromBackoff(state.facts, hasCaller) && isQuiet(world))
-        steps.push(
-          event(`registrar ${id} moves from the backoff`, {
-            kind: "kubelet-silent",
-            alias: another(state),
-          }),
-        );
-      const isLost = state.kind === "asked" && !hasCaller && isQuiet(world);
-      if (isLost && setup.undone !== "lost-status")
-        steps.push(event(`registrar ${id} gives up the status`, { kind: "status-lost" }));
+      const next = judgeInPlace(state, { found, hasDirectory: true, nowMs, sinceMs: 0, kubelet });
+      if (next.kind === "wait" || (found === "gone" && !isSettled(world, pathOf(state), setup))) return steps;
+      if (next.kind === "kubelet-silent" && setup.undone === "move") return steps;
+      if (next.kind === "kubelet-silent")
+        steps.push(event(`registrar ${id} moves from the backoff`, { ...next, alias: another(state) }));
+      else if (next.kind !== "status-lost") steps.push(event(`registrar ${id} looks: ${next.kind}`, next));
+      else if (setup.undone !== "lost-status") steps.push(event(`registrar ${id} gives up the status`, next));
       return steps;
     }
     case "refused":
@@ -126,6 +117,15 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
   }
 }
 
+/** What kubelet has sent meanwhile is read first. */
+function thaw(world: World, id: number, setup: Setup): void {
+  const one = oursOf(world, id);
+  const { missed, state } = one;
+  Object.assign(one, { frozen: false, missed: undefined });
+  if (missed === undefined || setup.undone === "missed-call") return;
+  if (state.facts && missed === pathOf({ facts: state.facts })) take(world, id, { kind: "get-info" }, setup);
+}
+
 const REFUSED = { kind: "refused", reason: "no", hint: undefined, error: undefined } as never;
 export const START = {
   up: true,
@@ -133,6 +133,8 @@ export const START = {
   publication: undefined,
   published: undefined,
   withdrawn: undefined,
+  knowsKubelet: false,
+  missed: undefined,
 };
 
 /** Whether what is gone counts as gone: not within the moment in which the official registrar binds what it has removed. */
@@ -142,8 +144,11 @@ const isSettled = (world: World, path: string, { undone }: Setup) =>
 const pathOf = ({ facts }: { readonly facts: StateOf<"publishing">["facts"] }) =>
   facts.alias ?? facts.driverName;
 
-/** A connection of kubelet's on which it has called. */
-export function hasCallerAt({ kubelet, sockets }: World, id: number): boolean {
+/** Later than anything that a registrar waits for in place. */
+export const LATER_MS = 1_000_000;
+
+/** A connection of kubelet's on which it has called, and owes its status. */
+export function isAskingAt({ kubelet, sockets }: World, id: number): boolean {
   return Object.values(kubelet.operations).some(
     ({ kind, step, socket = 0 }) =>
       kind === "register" && step !== "dialled" && sockets[socket]?.owner === id,
@@ -179,9 +184,7 @@ export function bounded(state: RegistrationState): RegistrationState {
     ...state.facts,
     refusals: undefined,
     lostStatuses: 0,
-    foundDeadSocket: movesFromBackoff(state.facts, false),
-    hasMoved: false,
-    everRegistered: false,
+    backoff: state.facts.backoff === "possible" ? ("possible" as const) : ("none" as const),
   };
   if (state.kind === "publishing")
     return { ...state, facts, reason: state.reason === "driver-renamed" ? state.reason : "socket-gone" };
@@ -233,8 +236,14 @@ export function end(world: World, id: number): void {
 }
 
 /** What kubelet's GetInfo gets from a registrar of ours. */
-export function answerInfo(world: World, id: number, socket: number, setup: Setup): string | undefined {
-  const { state, published, withdrawn } = oursOf(world, id);
+export function answerInfo(
+  world: World,
+  id: number,
+  socket: number,
+  setup: Setup,
+  client = "kubelet",
+): string | undefined {
+  const { state, published, withdrawn, knowsKubelet } = oursOf(world, id);
   const known = state.facts;
   const isWithdrawn = published?.socket !== socket || withdrawn !== undefined;
   const isOwn = known !== undefined && published?.path === (known.alias ?? known.driverName);
@@ -243,7 +252,8 @@ export function answerInfo(world: World, id: number, socket: number, setup: Setu
       ? { name: known.driverName }
       : infoAnswer(state, { isWithdrawn, isOwn });
   if ("whyNot" in answer) return undefined;
-  if (!isWithdrawn) take(world, id, { kind: "get-info" }, setup);
+  const counts = client === "kubelet" || !knowsKubelet || setup.undone === "any-client";
+  if (!isWithdrawn && counts) take(world, id, { kind: "get-info" }, setup);
   return answer.name;
 }
 
@@ -254,7 +264,9 @@ export function hearStatus(
   error: string | undefined,
   setup: Setup,
 ): void {
-  const { published, withdrawn } = oursOf(world, id);
+  const one = oursOf(world, id);
+  const { published, withdrawn } = one;
+  one.knowsKubelet = setup.strangers === true;
   if (published?.socket !== socket || withdrawn !== undefined) return;
   const policy = setup.ours[id] === "exit" ? "end" : "retry";
   const event = statusEvent(policy, { registered: error === undefined, error: error ?? "" });

@@ -8,7 +8,7 @@ import type { transition as transit } from "../../src/registrar/registration/tra
 import { type PublishEnd, publishSteps, WITHDRAW_STEPS } from "../../src/unix/publish-steps";
 import type { Publication, SocketFile } from "../../src/unix/socket-file";
 import { explore, explored, isKubeletAtIt, type OursSide, stepsFrom } from "./explore";
-import { bounded, end, hasCallerAt } from "./ours";
+import { bounded, end, isAskingAt, LATER_MS } from "./ours";
 import { isAtOnce, judge, oursOf, perform, replaceOwn, withdraw, withdrawBy } from "./sockets";
 import { initialWorld, isLive, keyOf, type Setup, type World } from "./world";
 
@@ -17,12 +17,13 @@ import { initialWorld, isLive, keyOf, type Setup, type World } from "./world";
 
 type Kind = "list" | "publish" | "look" | "watch" | "pause" | "explain" | "removeIfOurs" | "stopListening";
 
+const LOOKS: readonly Kind[] = ["watch", "look"];
 /** What each step of the explorer's registrar lets go on, in this order; of several pauses the shortest. */
 const LETS_GO: Readonly<Record<string, readonly Kind[]>> = {
   publishes: ["list", "publish"],
-  looks: ["watch", "look"],
-  moves: ["pause"],
-  gives: ["pause"],
+  looks: LOOKS,
+  moves: LOOKS,
+  gives: LOOKS,
   ends: ["explain"],
   tries: ["explain", "pause"],
   finds: ["look", "watch", "look", "pause", "watch", "look"],
@@ -35,6 +36,8 @@ let registration: Registration;
 let calls: RegistrationCalls;
 let answerName: (name: string) => void;
 /** What waits; with false its state is left. */
+let nowMs = 0;
+let hasStrangers = false;
 let holds: { kind: Kind; ms: number; letGo: (isOver: boolean) => void }[] = [];
 /** The real path of each socket. */
 const paths = new Map<number, string>();
@@ -127,6 +130,7 @@ const SOCKET_FILE: Partial<SocketFile> = {
 };
 
 const nothing = () => {};
+const [KUBELET, STRANGER] = [{}, {}] as [never, never];
 const WATCH = {
   wait: (signal: AbortSignal) => hold("watch", signal),
   hint: nothing,
@@ -141,7 +145,10 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
   "../../src/base/pause": () => ({
     pause: (ms: number, signal: AbortSignal) => hold("pause", signal, ms),
   }),
-  "../../src/unix/path-watch": () => ({ watchPath: async () => WATCH }),
+  "../../src/unix/path-watch": () => ({
+    watchPath: async () => WATCH,
+    createKeptWatch: () => ({ at: async () => WATCH, close: nothing }),
+  }),
   "../../src/unix/files": () => ({
     listNames: async () => {
       if (own().state.kind === "publishing") await hold("list");
@@ -160,11 +167,18 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
     randomWord: () => "000",
   }),
   "../../src/grpc/server": () => ({
-    createGrpcServer: () => ({
-      get hasCaller() {
-        return hasCallerAt(world, 0);
+    createGrpcServer: () => ({ close: async () => {} }),
+  }),
+  "../../src/registrar/registration/kubelet-clients": () => ({
+    createKubeletClients: () => ({
+      isKubelet: (client: unknown) => client === KUBELET || !own().knowsKubelet,
+      asked: nothing,
+      reported: () => Object.assign(own(), { knowsKubelet: hasStrangers }),
+      get isAsking() {
+        return isAskingAt(world, 0);
       },
-      close: async () => {},
+      endedAtMs: 0,
+      onEnd: () => nothing,
     }),
   }),
   "../../src/registrar/registration/registration-service": () => ({
@@ -210,17 +224,19 @@ async function start({ ours: [policy] }: Setup): Promise<void> {
 function reaching(setup: Setup): OursSide {
   const others = explored(setup);
   return {
-    getInfo: (w, id, socket) => {
-      if (w !== world) return others.getInfo(w, id, socket);
+    getInfo: (w, id, socket, client) => {
+      if (w !== world) return others.getInfo(w, id, socket, client);
       const answer = calls.answer(publicationOf(socket));
       if ("whyNot" in answer) return undefined;
-      calls.onCall({ kind: "get-info" }, publicationOf(socket));
+      const caller = { publication: publicationOf(socket), client: client ? STRANGER : KUBELET };
+      calls.onCall({ kind: "get-info" }, caller);
       return answer.name;
     },
     notify: (w, id, socket, error) => {
       if (w !== world) return others.notify(w, id, socket, error);
       const status = { registered: error === undefined, error: error ?? "" };
-      calls.onCall({ kind: "registration-status", ...status }, publicationOf(socket));
+      const caller = { publication: publicationOf(socket), client: KUBELET };
+      calls.onCall({ kind: "registration-status", ...status }, caller);
     },
     stop: (w, id) => {
       if (w !== world) return others.stop(w, id);
@@ -250,6 +266,9 @@ export async function replay(setup: Setup, { story, known }: Story): Promise<voi
   const side = reaching(setup);
   world = initialWorld(setup);
   holds = [];
+  nowMs = 0;
+  hasStrangers = setup.strangers === true;
+  jest.spyOn(performance, "now").mockImplementation(() => nowMs);
   await start(setup);
   for (const [at, label] of story.entries()) {
     const step = stepsFrom(explorers, setup, side).find((one) => one.label === label);
@@ -257,12 +276,14 @@ export async function replay(setup: Setup, { story, known }: Story): Promise<voi
     const lets = LETS_GO[verb];
     for (const w of [explorers, world]) {
       if (step?.isFault) w.faults -= 1;
-      if (w === explorers || (!lets && verb !== "hears")) step?.act(w);
+      if (w === explorers || (!lets && verb !== "hears" && verb !== "goes")) step?.act(w);
     }
     if (label.endsWith(" 0 is killed")) holds = [];
     if (verb === "starts") await start(setup);
     if (verb === "hears") answerName(rest.split(" ").at(-1) ?? "");
+    if (verb === "goes") goOn();
     await settled();
+    if (verb === "moves" || verb === "gives") nowMs += LATER_MS;
     if (lets) await letGo(lets);
     if (verb === "stops" && own().state.kind === "stopped") end(world, 0);
     if (at < known) continue;
@@ -271,13 +292,22 @@ export async function replay(setup: Setup, { story, known }: Story): Promise<voi
     if (plainKeyOf(explorers) !== plainKeyOf(world))
       throw new Error(`the real registration differs ${way()}`);
     const { up, frozen, state } = own();
-    if (!up || frozen || !("askedAtMs" in state) || isKubeletAtIt(explorers)) continue;
+    if (!up || frozen || state.kind !== "in-place" || isKubeletAtIt(explorers)) continue;
     const next = stepsFrom(explorers, setup, side);
     if (next.some((one) => / (?:looks: .*|binds)$/.test(one.label))) continue;
-    const hasWaited = state.kind === "asked" && hasCallerAt(world, 0);
-    await letGo([...(LETS_GO.looks ?? []), ...(hasWaited ? (["pause"] as const) : [])]);
+    await letGo(LOOKS);
     if (own().state !== state) throw new Error(`the real registration sees what is not there ${way()}`);
   }
+}
+
+/** What kubelet has sent while the process was frozen is read first. */
+function goOn(): void {
+  const { missed } = own();
+  Object.assign(own(), { frozen: false, missed: undefined });
+  if (missed === undefined) return;
+  const path = [...paths.values()].find((one) => nameIn(one) === missed) ?? "";
+  const publication = { path, withdrawn: new AbortController().signal };
+  calls.onMissedCall({ publication, client: KUBELET });
 }
 
 interface Story {

@@ -9,13 +9,20 @@ export interface Setup {
   /** A socket of the driver that a reboot left behind. */
   readonly deadFile?: boolean;
   readonly faults: number;
+  /** Kubelet never again dials a path at which it failed, as in its longest backoff. */
+  readonly backoff?: boolean;
+  /** A client that is not kubelet may call GetInfo. */
+  readonly strangers?: boolean;
   /** What is as it was before it was mended. */
   readonly undone?:
     | "name-by-publication"
     | "lost-status"
     | "withdrawn-refusal"
     | "remove-before-close"
-    | "settle";
+    | "settle"
+    | "any-client"
+    | "missed-call"
+    | "move";
 }
 
 export interface Publication {
@@ -35,6 +42,10 @@ export interface Ours {
   state: RegistrationState;
   /** The publication under way: its alias, and the answers to its steps so far. */
   publication?: Publication | undefined;
+  /** It knows kubelet by a status that it heard; not asked for where there are no strangers. */
+  knowsKubelet: boolean;
+  /** The path over which kubelet called GetInfo in vain, because it was frozen. */
+  missed?: string | undefined;
   /** Its visible socket. */
   published?: { readonly path: string; readonly socket: number } | undefined;
   /** How many steps of taking its socket away it has done. */
@@ -74,6 +85,8 @@ export interface World {
     actual: Record<string, { name: string; stale: boolean }>;
     drivers: Record<string, "named" | "registered">;
     operations: Record<string, Operation>;
+    /** The paths from which it backs off. */
+    backoff: Record<string, true>;
   };
   faults: number;
 }
@@ -125,6 +138,8 @@ export function put(world: World, path: string, socket: number): void {
 
 export function unlink(world: World, path: string): void {
   delete world.files[path];
+  // There are 36 aliases: its backoff is over when one comes again.
+  if (path.includes("_")) delete world.kubelet.backoff[path];
   notify(world, `-${path}`);
 }
 
@@ -140,7 +155,15 @@ export function endProcess(world: World, owner: number): void {
 export function initialWorld({ ours, officials, deadFile, faults }: Setup): World {
   const starting: Official = { kind: "official", up: true, frozen: false, step: "starting" };
   const registrars = [
-    ...ours.map((): Ours => ({ kind: "ours", up: true, frozen: false, state: { kind: "waiting" } })),
+    ...ours.map(
+      (): Ours => ({
+        kind: "ours",
+        up: true,
+        frozen: false,
+        knowsKubelet: false,
+        state: { kind: "waiting" },
+      }),
+    ),
     ...Array.from({ length: officials }, () => ({ ...starting })),
   ];
   return {
@@ -154,6 +177,7 @@ export function initialWorld({ ours, officials, deadFile, faults }: Setup): Worl
       actual: {},
       drivers: {},
       operations: {},
+      backoff: {},
     },
     faults,
   };
@@ -232,6 +256,7 @@ export function copyOf(world: World): World {
       actual: copied(kubelet.actual),
       drivers: { ...kubelet.drivers },
       operations: copied(kubelet.operations),
+      backoff: { ...kubelet.backoff },
     },
     faults,
   };
@@ -286,7 +311,7 @@ function keyInOrder(world: World, order: readonly number[]): string {
     const one = registrars[id] as Ours | Official;
     const up = `${bit(one.up)}${bit(one.frozen)}`;
     if (one.kind === "official") return `${up}${one.step}${one.name},${number(one.socket)}`;
-    const { state, published, publication } = one;
+    const { state, published, publication, knowsKubelet, missed } = one;
     const bound = publication && [
       number(publication.bound),
       number(publication.judged),
@@ -294,13 +319,15 @@ function keyInOrder(world: World, order: readonly number[]): string {
     ];
     const socket = published && `${rename(published.path)}=${number(published.socket)}`;
     const alias = rename(`${aliasIn(state)},${publication?.alias}`);
-    return `${up}${numberOf(state)},${alias},${socket},${one.withdrawn},${bound},${publication?.answers}`;
+    const known = `${bit(knowsKubelet)}${rename(missed ?? "")}`;
+    return `${up}${numberOf(state)},${alias},${socket},${one.withdrawn},${bound},${publication?.answers},${known}`;
   });
   return [
     sorted(files, number),
     ...processes,
     rename(kubelet.queue.join()),
     sorted(kubelet.desired, bit),
+    sorted(kubelet.backoff, bit),
     sorted(kubelet.actual, ({ name, stale }) => name + bit(stale)),
     sorted(kubelet.drivers, (step) => step[0]),
     sorted(

@@ -4,9 +4,9 @@ import { type PluginInfo, protos } from "../../src/grpc/protos";
 const CALL_LIMIT_MS = 5_000;
 
 /** Makes kubelet's end of one connection to a registration socket; it connects with the first call. */
-export function dialRegistration(socketPath: string) {
+export function dialRegistration(socketPath: string, authority = "localhost") {
   const { GetInfo, NotifyRegistrationStatus } = protos.registration;
-  const client = createUnixClient(socketPath);
+  const client = createUnixClient(socketPath, { "grpc.default_authority": authority });
   return {
     getInfo: () => callUnary(client, GetInfo, {}, { timeoutMs: CALL_LIMIT_MS }),
     /** Says that the driver is registered, or with `error` that it is not. Resolves when that was answered. */

@@ -1,40 +1,59 @@
-import type { DriverFacts, LoopEvent, RegistrationState, StateName } from "../../src/registrar/model/state";
-import { transition } from "../../src/registrar/registration/transition";
+import {
+  type DriverFacts,
+  type LoopEvent,
+  nameOf,
+  type StateKind,
+  type StateName,
+  type StateOf,
+} from "../../src/registrar/model/state";
+import { isStateChange, transition } from "../../src/registrar/registration/transition";
 
 export const facts: DriverFacts = {
   driverName: "x.csi",
   alias: undefined,
   everPublished: true,
   lostStatuses: 0,
-  foundDeadSocket: false,
-  hasMoved: false,
-  everRegistered: false,
+  backoff: "possible",
   refusals: undefined,
 };
 
 const refusals = { text: "no", count: 1, repeats: 0 };
-const idle = { facts, askedAtMs: undefined, again: undefined };
+const listening = {
+  kind: "in-place",
+  facts,
+  registered: false,
+  askedAtMs: undefined,
+  again: undefined,
+} as const;
 
-const STATES: { readonly [Name in StateName]: Extract<RegistrationState, { readonly kind: Name }> } = {
+type Named<Name extends StateName> = StateOf<Name extends StateKind ? Name : "in-place">;
+
+const STATES: { readonly [Name in StateName]: Named<Name> } = {
   waiting: { kind: "waiting" },
   publishing: { kind: "publishing", facts, reason: "driver-named" },
-  listening: { kind: "listening", ...idle },
-  asked: { kind: "asked", ...idle, askedAtMs: 1_000 },
-  registered: { kind: "registered", ...idle, facts: { ...facts, everRegistered: true } },
+  listening,
+  asked: { ...listening, askedAtMs: 1_000 },
+  registered: { ...listening, registered: true, facts: { ...facts, backoff: "none" } },
   refused: { kind: "refused", facts: { ...facts, refusals }, waitMs: 1_000 },
   standby: { kind: "standby", facts, reason: "socket-taken" },
   stopping: { kind: "stopping", facts, outcome: { kind: "stopped" } },
   stopped: { kind: "stopped", facts, outcome: { kind: "stopped" } },
 };
 
-export function stateNamed<Name extends StateName>(name: Name): (typeof STATES)[Name] {
+export function stateNamed<Name extends StateName>(name: Name): Named<Name> {
   return STATES[name];
 }
 
 /** An event of each kind. A driver that restarts does so while kubelet is busy with nothing else. */
 export function eventOf(kind: LoopEvent["kind"]): LoopEvent {
   const idleKubelet = kind === "driver-restarted" ? { kubeletIsIdle: true } : {};
-  const rest = { driverName: "y.csi", socketPath: "/x", alias: undefined, found: "gone", error: "no" };
+  const rest = {
+    driverName: "y.csi",
+    socketPath: "/x",
+    alias: kind === "kubelet-silent" ? "x_1" : undefined,
+    found: "gone",
+    error: "no",
+  };
   return { kind, ...rest, ...idleKubelet, reason: "stopped", outcome: { kind: "stopped" } } as LoopEvent;
 }
 
@@ -65,6 +84,5 @@ export const EVENT_KINDS = Object.keys({
 export function leadsTo(from: StateName, kind: LoopEvent["kind"]): StateName | undefined {
   const state = stateNamed(from);
   const next = transition(state, eventOf(kind), { nowMs: 2_000, random: 0 });
-  const isSame = next === state || (next.kind === from && next.kind !== "publishing");
-  return isSame ? undefined : next.kind;
+  return isStateChange(state, next) && next !== state ? nameOf(next) : undefined;
 }

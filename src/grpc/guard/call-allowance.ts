@@ -25,6 +25,7 @@ export function createCallAllowance(bounds: ClientBounds, now: () => number = ()
   const running = new Map<number, number | "ended">();
   let newest = 0;
   let everCalled = false;
+  let everAnswered = false;
   let unfinishedHere = 0;
   let left = bounds.maxFrames;
   let earnedAt = now();
@@ -78,7 +79,10 @@ export function createCallAllowance(bounds: ClientBounds, now: () => number = ()
     if (type === FrameType.RST_STREAM && forget(streamId)) spend();
     if (type !== FrameType.DATA && type !== FrameType.HEADERS) return;
     const endsCall = (flags & FrameFlag.END_STREAM) !== 0;
-    if (endsCall) forget(streamId);
+    if (endsCall) {
+      forget(streamId);
+      everAnswered = true;
+    }
     if (endsCall || (type === FrameType.DATA && length > 0)) left = bounds.maxFrames;
   }
 
@@ -91,6 +95,7 @@ export function createCallAllowance(bounds: ClientBounds, now: () => number = ()
     },
     /** Whether a whole request ever arrived. */
     everCalled: () => everCalled,
+    everAnswered: () => everAnswered,
     running: () => running.size,
   };
 }

@@ -37,9 +37,9 @@ export function guardFromClient(socket: Socket, bounds: ClientBounds, serve: (st
   /** One of both said GOAWAY without an error. */
   let isLeaving = false;
   let violation: string | undefined;
-  let replaced: string | undefined;
+  let authority: string | undefined;
   const rewrite = (block: Buffer) => {
-    replaced = readFields(block) ?? replaced;
+    authority = readFields(block) ?? authority;
   };
   const stream = guardConnection(socket, {
     *received(bytes, pass) {
@@ -78,8 +78,8 @@ export function guardFromClient(socket: Socket, bounds: ClientBounds, serve: (st
     calls,
     /** How the client broke HTTP/2 or a bound, for which the connection is closed; undefined if it did not. */
     violation: () => violation,
-    /** The last `:authority` that was replaced, as the client sent it. */
-    replacedAuthority: () => replaced,
+    /** The `:authority` of the client's last call, as it was sent; undefined before. */
+    authority: () => authority,
   };
 }
 

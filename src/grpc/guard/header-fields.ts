@@ -36,7 +36,7 @@ const OF_NO_TABLE: Entry = { isAuthority: false, bytes: FIELD_OVERHEAD_BYTES };
 
 /**
  * Creates the function that reads each header block of one client, in order. It replaces, in place, an `:authority` that
- * nghttp2 would refuse, and returns what it replaced. It throws `PROTOCOL` for too many bytes, and leaves a malformed block to
+ * nghttp2 would refuse, and returns one that is spelled out, as the client sent it. It throws `PROTOCOL` for too many bytes, and leaves a malformed block to
  * nghttp2, and an empty authority.
  *
  * Kubelets up to 1.28 send the socket's raw path (grpc-go before 1.57). The new value is as many `a` as the old one has
@@ -51,7 +51,7 @@ export function createFieldReader(): (block: Buffer) => string | undefined {
   return (block) => {
     let at = 0;
     let listBytes = 0;
-    let replaced: string | undefined;
+    let sent: string | undefined;
     const integer = (prefixBits: number): number => {
       const prefixMax = 2 ** prefixBits - 1;
       let value = (block[at++] ?? 0) & prefixMax;
@@ -94,12 +94,12 @@ export function createFieldReader(): (block: Buffer) => string | undefined {
       if (!isAuthority || content.length === 0) continue;
       const isHuffman = (block[start] as number) >= 0x80;
       const authority = isHuffman ? decodeHuffman(content) : content.toString("latin1");
+      sent = authority;
       if (LEGAL.test(authority)) continue;
       block[start] = (block[start] as number) & 0x7f;
       content.fill("a");
-      replaced = authority;
     }
-    return replaced;
+    return sent;
   };
 }
 

@@ -31,13 +31,13 @@ export interface DriverFacts {
   /** Replaces the driver's name in the name of our socket, to get around kubelet's backoff. */
   readonly alias: string | undefined;
   readonly everPublished: boolean;
-  /** How many of kubelet's registration statuses were lost in a row. */
+  /** How many of kubelet's registration statuses were lost under this name. */
   readonly lostStatuses: number;
-  /** A dead socket was at our path when we first published: kubelet may be backing off from it. */
-  readonly foundDeadSocket: boolean;
-  /** We have moved away from that path, once. */
-  readonly hasMoved: boolean;
-  readonly everRegistered: boolean;
+  /**
+   * Whether kubelet may be backing off from our path, because it failed there before we published: `possible` until kubelet
+   * reports a status, `left` once we have moved to another path.
+   */
+  readonly backoff: "possible" | "left" | "none";
   /** Kubelet's refusals since it last registered the driver. */
   readonly refusals: Refusals | undefined;
 }
@@ -50,9 +50,15 @@ export interface Refusals {
   readonly repeats: number;
 }
 
-/** What is known while our socket is in place. Times are milliseconds of `performance.now()`. */
+/**
+ * Our socket is in place. Its public name is `registered` from kubelet's first acceptance on, before that `asked` while kubelet
+ * owes a status, else `listening` (`nameOf`). Times are milliseconds of `performance.now()`.
+ */
 interface InPlace {
+  readonly kind: "in-place";
   readonly facts: DriverFacts;
+  /** Kubelet said so; it stays true when kubelet restarts and asks again, until an attempt fails. */
+  readonly registered: boolean;
   /** When kubelet called GetInfo; undefined after its registration status. */
   readonly askedAtMs: number | undefined;
   /** Why kubelet should register the driver anew after this attempt; undefined if it should not. */
@@ -68,9 +74,7 @@ interface Ended {
 export type RegistrationState =
   | { readonly kind: "waiting"; readonly facts?: undefined }
   | { readonly kind: "publishing"; readonly facts: DriverFacts; readonly reason: PublishReason }
-  | ({ readonly kind: "listening" } & InPlace)
-  | ({ readonly kind: "asked"; readonly askedAtMs: number } & InPlace)
-  | ({ readonly kind: "registered" } & InPlace)
+  | InPlace
   | {
       readonly kind: "refused";
       readonly facts: DriverFacts & { readonly refusals: Refusals };
@@ -84,8 +88,15 @@ export type RegistrationState =
   | ({ readonly kind: "stopping" } & Ended)
   | ({ readonly kind: "stopped" } & Ended);
 
-export type StateOf<Kind extends StateName> = Extract<RegistrationState, { readonly kind: Kind }>;
-export type InPlaceState = StateOf<"listening" | "asked" | "registered">;
+export type StateKind = RegistrationState["kind"];
+export type StateOf<Kind extends StateKind> = Extract<RegistrationState, { readonly kind: Kind }>;
+
+/** The name by which logs, metrics and callers know a state. */
+export function nameOf(state: RegistrationState): StateName {
+  if (state.kind !== "in-place") return state.kind;
+  if (state.registered) return "registered";
+  return state.askedAtMs === undefined ? "listening" : "asked";
+}
 
 /** Everything that can change the state of a registration; the loop takes it from its inbox. */
 export type LoopEvent =
@@ -105,12 +116,13 @@ export type LoopEvent =
   | { readonly kind: "directory-gone" }
   | { readonly kind: "socket-dead" }
   | { readonly kind: "socket-taken"; readonly alias: string | undefined }
-  /** Kubelet backs off from our path: another name gets a fresh start. */
-  | { readonly kind: "kubelet-silent"; readonly alias: string }
+  /** Kubelet may be backing off from our path: another name gets a fresh start; undefined if there is none. */
+  | { readonly kind: "kubelet-silent"; readonly alias: string | undefined }
+  /** Kubelet called GetInfo; perhaps without an answer. */
   | { readonly kind: "get-info" }
   | { readonly kind: "accepted" }
   | { readonly kind: "refused"; readonly error: string }
-  /** Kubelet closed its connection after GetInfo, and its registration status has not come. */
+  /** Kubelet's connection has ended after GetInfo, and its registration status has not come. */
   | { readonly kind: "status-lost" }
   /** Kubelet says that the driver is registered under another path: there is a peer. */
   | { readonly kind: "already-registered"; readonly error: string }

@@ -2,11 +2,13 @@ import { BACKOFF, backoffMs } from "../../base/backoff";
 import { pause } from "../../base/pause";
 import type { createGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
+import type { PathWatch } from "../../unix/path-watch";
 import type { SocketFile } from "../../unix/socket-file";
 import { fitsSocketPath } from "../../unix/socket-path";
 import type { ResolvedOptions } from "../model/options";
 import { fileNameOf, nextAlias, registrationSocketPath, socketsOf } from "../model/socket-name";
 import type { DriverFacts } from "../model/state";
+import type { KubeletClients } from "./kubelet-clients";
 
 /** What the states of a registration work with. None of it changes from state to state. */
 export interface RegistrationContext {
@@ -14,7 +16,10 @@ export interface RegistrationContext {
   /** Named by the state. */
   readonly log: Logger;
   readonly socket: SocketFile;
-  readonly server: Pick<ReturnType<typeof createGrpcServer>, "hasCaller" | "connections" | "close">;
+  readonly server: Pick<ReturnType<typeof createGrpcServer>, "connections" | "close">;
+  readonly kubelet: KubeletClients;
+  /** The watch of our socket, kept from state to state. */
+  readonly watchAt: (path: string) => Promise<PathWatch>;
   /** Called with the reason when our socket could not be published and is tried again. */
   readonly onUnpublished: (reason: string) => void;
 }

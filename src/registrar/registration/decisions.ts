@@ -1,10 +1,17 @@
 import { BACKOFF, backoffMs, FIRST_REFUSALS } from "../../base/backoff";
 import { errnoOf, RegistrarError } from "../../base/errors";
+import { LONGEST_WAIT_MS } from "../../base/pause";
 import { isShortage } from "../../unix/descriptors";
 import type { PublishEnd } from "../../unix/publish-steps";
 import type { SocketFound } from "../../unix/unix-socket";
 import type { ResolvedOptions } from "../model/options";
-import type { DriverFacts, InPlaceState, LoopEvent, RegistrationState, StateOf } from "../model/state";
+import {
+  type DriverFacts,
+  type LoopEvent,
+  nameOf,
+  type RegistrationState,
+  type StateOf,
+} from "../model/state";
 
 // What a registration decides, without I/O: the states' activities carry it out, and test/exploration tries every order of it.
 
@@ -45,38 +52,70 @@ export function endsRegistration({ failureIsFatal }: PublicationPlan, error: unk
 /** The longest that kubelet may be between GetInfo and its status: NodeGetInfo has 2 min (csi_plugin.go), and slack. */
 export const KUBELET_BUSY_MS = 150_000;
 
-/** Whether kubelet is between GetInfo and its registration status, when another publication would undo its work. */
-export const isKubeletBusy = ({ askedAtMs }: InPlaceState, nowMs: number, hasCaller: boolean): boolean =>
-  askedAtMs !== undefined && nowMs - askedAtMs < KUBELET_BUSY_MS && hasCaller;
+/** Kubelet's reconcile loop runs each second: no call for this long, after a publication, may mean backoff. */
+export const MOVE_AFTER_MS = 2_500;
 
-/** What a look at our socket means; undefined to look again later. A file of another kind in its place counts as gone. */
-export function judgeInPlace(
-  { facts, again }: InPlaceState,
-  found: SocketFound,
-  seen: { readonly isKubeletBusy: boolean; readonly hasDirectory: boolean },
-): LoopEvent | undefined {
-  if (found === "taken") return { kind: "socket-taken", alias: facts.alias };
-  if (seen.isKubeletBusy) return undefined;
-  if (found === "dead") return { kind: "socket-dead" };
-  // Nothing can be done before the file system answers.
-  if (found === "ours" || found === "hanging") return again && { kind: again, kubeletIsIdle: true };
-  return { kind: seen.hasDirectory ? "socket-gone" : "directory-gone" };
+/** What is seen while our socket is in place. Times are milliseconds of `performance.now()`. */
+export interface Seen {
+  readonly found: SocketFound;
+  readonly hasDirectory: boolean;
+  readonly nowMs: number;
+  /** When the state began. */
+  readonly sinceMs: number;
+  readonly kubelet: {
+    /** Whether a connection is open over which kubelet called GetInfo, and owes its status. */
+    readonly isAsking: boolean;
+    /** When the last such connection ended. */
+    readonly endedAtMs: number;
+  };
+}
+
+/** Nothing to do now: look again when something changes, and after `ms` at the latest. */
+interface Wait {
+  readonly kind: "wait";
+  readonly ms: number;
 }
 
 /**
- * How long kubelet's connection may be gone in state `asked` until its status counts as lost. Kubelet up to 1.35 reports a
- * status once; if this process is frozen for those 5 s, kubelet never tells it again. Grows, because a client that is not
- * kubelet may call GetInfo, too.
+ * What to do while our socket is in place: publish again because it is gone or dead, stand by because it is taken, register
+ * the driver anew, give up a status that was lost, move away from kubelet's backoff, or nothing.
+ *
+ * To publish again costs a deregistration and a registration at kubelet, so nothing is done while kubelet is between GetInfo
+ * and its registration status (NodeGetInfo may hang for minutes, kubernetes#138170).
+ */
+export function judgeInPlace(
+  state: StateOf<"in-place">,
+  { found, hasDirectory, nowMs, sinceMs, kubelet }: Seen,
+): LoopEvent | Wait {
+  const { facts, askedAtMs, again } = state;
+  const until = (ms: number): Wait => ({ kind: "wait", ms: ms - nowMs });
+  if (found === "taken") return { kind: "socket-taken", alias: facts.alias };
+  if (askedAtMs !== undefined && kubelet.isAsking && nowMs < askedAtMs + KUBELET_BUSY_MS)
+    return until(askedAtMs + KUBELET_BUSY_MS);
+  if (found === "dead") return { kind: "socket-dead" };
+  // A file of another kind counts as gone. Nothing can be done before a file system answers.
+  if (found !== "ours" && found !== "hanging")
+    return { kind: hasDirectory ? "socket-gone" : "directory-gone" };
+  if (again) return { kind: again, kubeletIsIdle: true };
+  if (kubelet.isAsking) return WAIT_FOR_A_CHANGE;
+  if (askedAtMs !== undefined) {
+    const lostAtMs = Math.max(askedAtMs, kubelet.endedAtMs) + statusLostAfterMs(facts);
+    return nowMs < lostAtMs ? until(lostAtMs) : { kind: "status-lost" };
+  }
+  if (nameOf(state) !== "listening" || facts.backoff !== "possible") return WAIT_FOR_A_CHANGE;
+  const movesAtMs = Math.max(sinceMs, kubelet.endedAtMs) + MOVE_AFTER_MS;
+  return nowMs < movesAtMs ? until(movesAtMs) : { kind: "kubelet-silent", alias: undefined };
+}
+
+const WAIT_FOR_A_CHANGE: Wait = { kind: "wait", ms: LONGEST_WAIT_MS };
+
+/**
+ * How long after the end of kubelet's connection its status counts as lost. Kubelet up to 1.35 reports a status once; if this
+ * process is frozen for those 5 s, kubelet never tells it again. Grows, because a client that looks like kubelet may call
+ * GetInfo, too, and each time costs a registration.
  */
 export const statusLostAfterMs = ({ lostStatuses }: DriverFacts): number =>
   backoffMs(BACKOFF.lostStatus, lostStatuses);
-
-/**
- * Whether our socket moves to another name if kubelet does not call. Kubelet backs off by path, up to 2 min 2 s, from a socket
- * that a reboot left behind; a new file there does not end that (goroutinemap's exponential backoff).
- */
-export const movesFromBackoff = (facts: DriverFacts, hasCaller: boolean): boolean =>
-  facts.foundDeadSocket && !facts.everRegistered && !facts.hasMoved && !hasCaller;
 
 /**
  * The event after kubelet reported its status. With policy `retry` we stand by for a peer under another path. Kubelet's text

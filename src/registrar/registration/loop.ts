@@ -1,10 +1,10 @@
-import { sweepDotSockets } from "../../unix/private-socket";
+import { createKeptWatch } from "../../unix/path-watch";
 import type { Inbox } from "../model/inbox";
 import { failedBy, type RegistrationOutcome } from "../model/outcome";
-import type { LoopEvent, RegistrationState, StateName, StateOf } from "../model/state";
+import { type LoopEvent, nameOf, type RegistrationState, type StateKind, type StateOf } from "../model/state";
 import type { RegistrationContext } from "./context";
-import { noticeLostStatus, remindOfMissingStatus, watchOurSocket } from "./states/in-place";
-import { moveFromBackoff, remindOfSilence } from "./states/listening";
+import { remindOfMissingStatus, sweepWhenRegistered, watchOurSocket } from "./states/in-place";
+import { remindOfSilence } from "./states/listening";
 import { publishSocket } from "./states/publishing";
 import { endOrRetry } from "./states/refused";
 import { standBy } from "./states/standby";
@@ -12,23 +12,17 @@ import { shutDown } from "./states/stopping";
 import { isStateChange, transition } from "./transition";
 
 /** One thing that is done in a state. Ends promptly when `signal` is aborted, because the state is left. */
-type Activity<Kind extends StateName> = (
+type Activity<Kind extends StateKind> = (
   state: StateOf<Kind>,
   context: RegistrationContext,
   signal: AbortSignal,
 ) => Promise<LoopEvent | undefined>;
 
 /** What is done in each state. The event that an activity ends with, if any, goes into the inbox. */
-const ACTIVITIES: { readonly [Kind in StateName]: readonly Activity<Kind>[] } = {
+const ACTIVITIES: { readonly [Kind in StateKind]: readonly Activity<Kind>[] } = {
   waiting: [],
   publishing: [publishSocket],
-  listening: [watchOurSocket, moveFromBackoff, remindOfSilence],
-  asked: [watchOurSocket, noticeLostStatus, remindOfMissingStatus],
-  registered: [
-    watchOurSocket,
-    // Dot-sockets that killed registrars left behind.
-    (_, { options }, signal) => sweepDotSockets(options.pluginRegistrationPath, signal),
-  ],
+  "in-place": [watchOurSocket, remindOfSilence, remindOfMissingStatus, sweepWhenRegistered],
   refused: [endOrRetry],
   standby: [standBy],
   stopping: [shutDown],
@@ -40,15 +34,18 @@ const ACTIVITIES: { readonly [Kind in StateName]: readonly Activity<Kind>[] } = 
  * and goes to the state that follows. Resolves after a `stop` event, when nothing is left behind; never rejects.
  */
 export async function runLoop(
-  context: RegistrationContext,
+  given: Omit<RegistrationContext, "watchAt">,
   inbox: Inbox<LoopEvent>,
   onTransition: (state: RegistrationState, event: LoopEvent, from: RegistrationState) => void,
 ): Promise<RegistrationOutcome> {
-  const log = context.log.named("loop");
+  const log = given.log.named("loop");
+  const watch = createKeptWatch(log);
+  const context: RegistrationContext = { ...given, watchAt: watch.at };
   let state: RegistrationState = { kind: "waiting" };
+  let isRepeated = false;
   while (state.kind !== "stopped") {
     const leave = new AbortController();
-    const activities = ACTIVITIES[state.kind] as readonly Activity<StateName>[];
+    const activities = ACTIVITIES[state.kind] as readonly Activity<StateKind>[];
     const running = activities.map((activity) => perform(activity, state, leave.signal));
 
     let event: LoopEvent;
@@ -60,11 +57,13 @@ export async function runLoop(
 
     leave.abort();
     await Promise.all(running);
+    if (next.kind !== "in-place") watch.close();
 
+    isRepeated = isRepetition(event, next, isRepeated);
     if (isStateChange(state, next))
-      log.v(isSameRound(next, event) ? 4 : 0).info("Registration state changed", {
-        from: state.kind,
-        to: next.kind,
+      log.v(isRepeated ? 4 : 0).info("Registration state changed", {
+        from: nameOf(state),
+        to: nameOf(next),
         reason: event.kind,
         driver: next.facts?.driverName,
         socket: context.socket.path,
@@ -74,21 +73,25 @@ export async function runLoop(
   }
   return state.outcome;
 
-  async function perform(activity: Activity<StateName>, state: RegistrationState, signal: AbortSignal) {
+  async function perform(activity: Activity<StateKind>, state: RegistrationState, signal: AbortSignal) {
     try {
-      const event = await activity(state, { ...context, log: context.log.named(state.kind) }, signal);
+      const event = await activity(state, { ...context, log: given.log.named(nameOf(state)) }, signal);
       // A stop counts in any state: kubelet's next call may have led out of this one meanwhile.
       if (event) inbox.put(event, event.kind === "stop" ? undefined : signal);
     } catch (error) {
       if (signal.aborted) return;
-      log.error(error, "Registration cannot go on", { state: state.kind });
+      log.error(error, "Registration cannot go on", { state: nameOf(state) });
       inbox.put({ kind: "stop", reason: "failed", outcome: failedBy(error) }, signal);
     }
   }
 }
 
-const STEPS_OF_A_ROUND: readonly LoopEvent["kind"][] = ["retry", "published", "get-info", "refused"];
-
-export function isSameRound(next: RegistrationState, event: LoopEvent): boolean {
-  return (next.facts?.refusals?.repeats ?? 0) > 0 && STEPS_OF_A_ROUND.includes(event.kind);
+/**
+ * Whether a change of state belongs to another attempt after a refusal, of which the log tells the outcome alone, unless that is
+ * the same refusal. `before`: whether the change before it did.
+ */
+export function isRepetition(event: LoopEvent, next: RegistrationState, before: boolean): boolean {
+  if (event.kind === "retry") return true;
+  const isSame = event.kind === "refused" && (next.facts?.refusals?.repeats ?? 0) > 0;
+  return before && (event.kind === "published" || event.kind === "get-info" || isSame);
 }

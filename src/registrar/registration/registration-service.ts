@@ -1,6 +1,7 @@
 import { Metadata, type Server, status } from "@grpc/grpc-js";
 import type { EventOf } from "../../base/event-source";
 import { startImmediate } from "../../base/pause";
+import type { GuardedClient } from "../../grpc/guard/guards";
 import { unaryHandler } from "../../grpc/handlers";
 import { registrationMethods } from "../../grpc/methods";
 import type { RegistrationStatus } from "../../grpc/protos";
@@ -15,12 +16,20 @@ import { encodeReport, REPORT_KEY, type RegistrationReport, SELF_CHECK_KEY } fro
 
 type KubeletCall = EventOf<RegistrarEvent, "get-info" | "registration-status">;
 
+/** A call of kubelet's: over the socket of which publication, and by which client. */
+export interface Caller {
+  readonly publication: Publication | undefined;
+  readonly client: GuardedClient;
+}
+
 export interface RegistrationCalls {
   /** What a self-check gets, whatever the state. */
   readonly report: () => { readonly name: string; readonly report: RegistrationReport };
   /** What kubelet gets from GetInfo over the socket of `publication`. */
   readonly answer: (publication: Publication | undefined) => ReturnType<typeof infoAnswer>;
-  readonly onCall: (call: KubeletCall, publication: Publication | undefined) => void;
+  readonly onCall: (call: KubeletCall, caller: Caller) => void;
+  /** The client called, and ended its connection before it got an answer. */
+  readonly onMissedCall: (caller: Caller) => void;
 }
 
 /**
@@ -34,12 +43,16 @@ export function createRegistrationService(
 ) {
   const log = parentLog.named("registration-service");
   let lastError = "";
-  return (publication: Publication | undefined, client: { isSelfCheck?: boolean }): Server => {
+  return (publication: Publication | undefined, client: GuardedClient): Server => {
     const server = createSmallServer({ log });
+    const caller = { publication, client };
+    // A process that was frozen finds calls that were given up.
+    client.socket.once("close", () => {
+      if (client.calls.everCalled() && !client.calls.everAnswered()) calls.onMissedCall(caller);
+    });
     server.addService(registrationMethods, {
       GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata }) => {
         if (metadata.get(SELF_CHECK_KEY).length > 0) {
-          client.isSelfCheck = true;
           const { name, report } = calls.report();
           sendMetadata(Metadata.fromHttp2Headers({ [REPORT_KEY]: encodeReport(report) }));
           return { type, name, endpoint, supportedVersions };
@@ -47,7 +60,7 @@ export function createRegistrationService(
         log.v(4).info("Received GetInfo call", { request: "" });
         const answer = calls.answer(publication);
         if ("whyNot" in answer) throw Object.assign(new Error(answer.whyNot), { code: status.UNAVAILABLE });
-        startImmediate(calls.onCall, { kind: "get-info" }, publication);
+        startImmediate(calls.onCall, { kind: "get-info" }, caller);
         return { type, name: answer.name, endpoint, supportedVersions };
       }),
       NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((received) => {
@@ -60,7 +73,7 @@ export function createRegistrationService(
         const fields = [registered && "plugin_registered:true", error && `error:${JSON.stringify(error)}`];
         const status = fields.filter(Boolean).join(" ");
         log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status });
-        startImmediate(calls.onCall, { kind: "registration-status", registered, error }, publication);
+        startImmediate(calls.onCall, { kind: "registration-status", registered, error }, caller);
         return {};
       }),
     });

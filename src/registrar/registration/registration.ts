@@ -9,6 +9,7 @@ import { errorOf, type RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent, RegistrationState } from "../model/state";
 import type { DriverHealth, DriverStatus } from "../model/status";
 import { infoAnswer, statusEvent } from "./decisions";
+import { createKubeletClients, type KubeletClients } from "./kubelet-clients";
 import { runLoop } from "./loop";
 import { createRegistrationService, type RegistrationCalls } from "./registration-service";
 import { checkRegistrationSocket, createCachedCheck, createKeptAsk, type SelfCheck } from "./self-check";
@@ -65,16 +66,22 @@ export interface RegistrationParts {
   readonly signal?: AbortSignal | undefined;
 }
 
+interface KubeletParts {
+  readonly inbox: Inbox<LoopEvent>;
+  readonly kubelet: KubeletClients;
+}
+
 /** Assembles the registration of one driver from its parts, and starts its loop in state `waiting`. */
 export function startRegistrationLoop(options: ResolvedOptions, parts: RegistrationParts): Registration {
   const { driver, events, log, signal } = parts;
   const inbox = createInbox<LoopEvent>();
   const view = createView(options, driver, events);
   events.subscribe(options.onEvent);
-  const calls = answerKubelet(view, options, { inbox, ...parts }, () => server.silent);
+  const kubelet = createKubeletClients();
+  const calls = answerKubelet(view, options, { inbox, kubelet, events, log }, () => server.silent);
   const server = createGrpcServer({ log, newServer: createRegistrationService(options, calls, log) });
   const socket = createSocketFile(server.accept, log);
-  const context = { options, log, server, socket, onUnpublished: view.onUnpublished };
+  const context = { options, log, server, socket, kubelet, onUnpublished: view.onUnpublished };
 
   const stopFollowing = new AbortController();
   const stop = () => inbox.put({ kind: "stop", reason: "stopped", outcome: { kind: "stopped" } });
@@ -121,7 +128,7 @@ export function startRegistrationLoop(options: ResolvedOptions, parts: Registrat
 function answerKubelet(
   view: RegistrationView,
   { onRegistrationFailure }: ResolvedOptions,
-  { inbox, events, log }: RegistrationParts & { readonly inbox: Inbox<LoopEvent> },
+  { inbox, kubelet, events, log }: Pick<RegistrationParts, "events" | "log"> & KubeletParts,
   countStandbys: () => number,
 ): RegistrationCalls {
   return {
@@ -131,7 +138,10 @@ function answerKubelet(
         isWithdrawn: publication?.withdrawn.aborted ?? true,
         isOwn: publication?.path === view.socketPath(),
       }),
-    onCall: (call, publication) => {
+    onCall: (call, { publication, client }) => {
+      if (call.kind === "registration-status") kubelet.reported(client);
+      else if (kubelet.isKubelet(client)) kubelet.asked(client);
+      else return log.v(2).info("GetInfo of a client that is not kubelet was answered");
       // It is about another publication, perhaps of another name.
       if (publication?.withdrawn.aborted) {
         log.info("Kubelet's call came over a socket that was replaced since, ignored", { call: call.kind });
@@ -141,6 +151,12 @@ function answerKubelet(
       const event = call.kind === "get-info" ? call : statusEvent(onRegistrationFailure, call);
       inbox.put(event, publication?.withdrawn);
       events.emit(call);
+    },
+    onMissedCall: ({ publication, client }) => {
+      // Also over a socket that was replaced: kubelet backs off by the path.
+      if (!kubelet.isKubelet(client) || publication?.path !== view.socketPath()) return;
+      log.v(2).info("A client that may be kubelet called, and ended its connection before the answer");
+      inbox.put({ kind: "get-info" });
     },
   };
 }

@@ -1,10 +1,11 @@
-import type {
-  DriverFacts,
-  InPlaceState,
-  LoopEvent,
-  PublishReason,
-  Refusals,
-  RegistrationState,
+import {
+  type DriverFacts,
+  type LoopEvent,
+  nameOf,
+  type PublishReason,
+  type Refusals,
+  type RegistrationState,
+  type StateOf,
 } from "../model/state";
 import { refusalPauseMs } from "./decisions";
 
@@ -33,19 +34,12 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
 
     case "publishing":
       if (event.kind === "published")
-        return inPlace("listening", {
-          ...state.facts,
-          alias: event.alias,
-          everPublished: true,
-          foundDeadSocket: state.facts.everPublished ? state.facts.foundDeadSocket : event.found === "dead",
-        });
+        return inPlace({ ...state.facts, alias: event.alias, everPublished: true }, false);
       return event.kind === "socket-taken"
         ? { kind: "standby", facts: { ...state.facts, alias: event.alias }, reason: event.kind }
         : state;
 
-    case "listening":
-    case "asked":
-    case "registered":
+    case "in-place":
       return whileInPlace(state, event, now);
 
     case "refused":
@@ -70,32 +64,35 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
 
 /** Whether kubelet has registered the driver, is not registering it again, and is not to. */
 export function mayReregister(state: RegistrationState): boolean {
-  return state.kind === "registered" && state.askedAtMs === undefined && state.again === undefined;
+  return (
+    state.kind === "in-place" &&
+    state.registered &&
+    state.askedAtMs === undefined &&
+    state.again === undefined
+  );
 }
 
-/** Every way out of the three states in which our socket is in place: a lost socket has the same remedy in each. */
+/** Every way out of the state in which our socket is in place, whatever kubelet has said by then. */
 function whileInPlace(
-  state: InPlaceState,
+  state: StateOf<"in-place">,
   event: Exclude<LoopEvent, { kind: "stop" | "driver-renamed" }>,
   now: Moment,
 ): RegistrationState {
-  const { facts } = state;
+  const { registered, askedAtMs } = state;
+  // Without a status, kubelet may have failed to call, and back off from our path again.
+  const facts: DriverFacts = askedAtMs === undefined ? state.facts : { ...state.facts, backoff: "possible" };
   switch (event.kind) {
     case "get-info":
-      // A kubelet that restarts asks again: registered stays true until an attempt fails.
-      if (state.kind === "registered") return { ...state, askedAtMs: now.nowMs };
-      return { kind: "asked", facts, askedAtMs: now.nowMs, again: state.again };
+      return { ...state, askedAtMs: now.nowMs };
 
-    case "accepted": {
-      if (state.kind === "registered" && state.askedAtMs === undefined) return state;
-      const known = { ...facts, everRegistered: true, refusals: undefined, lostStatuses: 0 };
-      return { ...inPlace("registered", known), again: state.again };
-    }
+    case "accepted":
+      if (registered && askedAtMs === undefined) return state;
+      return { ...inPlace({ ...facts, backoff: "none", refusals: undefined }, true), again: state.again };
 
     case "refused": {
       const refusals = countRefusal(facts.refusals, event.error);
       const waitMs = refusalPauseMs(refusals.count, now.random);
-      return { kind: "refused", facts: { ...facts, refusals, lostStatuses: 0 }, waitMs };
+      return { kind: "refused", facts: { ...facts, backoff: "none", refusals, lostStatuses: 0 }, waitMs };
     }
 
     case "already-registered":
@@ -105,9 +102,9 @@ function whileInPlace(
     case "reregister":
     case "driver-restarted":
       if (event.kubeletIsIdle) return publish(facts, event.kind);
-      // In the other states kubelet is registering the driver, or will.
-      if (event.kind === "reregister" && state.kind !== "registered") return state;
-      if (state.askedAtMs === undefined) return publish(facts, event.kind);
+      // Before kubelet has registered the driver, it will.
+      if (event.kind === "reregister" && !registered) return state;
+      if (askedAtMs === undefined) return publish(facts, event.kind);
       return state.again ? state : { ...state, again: event.kind };
 
     case "socket-gone":
@@ -115,12 +112,15 @@ function whileInPlace(
     case "socket-dead":
       return publish(facts, event.kind);
 
-    case "kubelet-silent":
-      if (state.kind !== "listening") return state;
-      return publish({ ...facts, alias: event.alias, hasMoved: true }, event.kind);
+    case "kubelet-silent": {
+      if (nameOf(state) !== "listening") return state;
+      const moved: DriverFacts = { ...facts, backoff: "left" };
+      return event.alias === undefined
+        ? { ...state, facts: moved }
+        : publish({ ...moved, alias: event.alias }, event.kind);
+    }
 
     case "status-lost":
-      if (state.kind !== "asked") return state;
       return publish({ ...facts, lostStatuses: facts.lostStatuses + 1 }, event.kind);
 
     case "retry":
@@ -139,23 +139,20 @@ function publish(facts: DriverFacts, reason: PublishReason): RegistrationState {
   return { kind: "publishing", facts, reason };
 }
 
-function inPlace<Kind extends "listening" | "registered">(kind: Kind, facts: DriverFacts) {
-  return { kind, facts, askedAtMs: undefined, again: undefined } as const;
+function inPlace(facts: DriverFacts, registered: boolean): StateOf<"in-place"> {
+  return { kind: "in-place", facts, registered, askedAtMs: undefined, again: undefined };
 }
 
 const AT_FIRST: Omit<DriverFacts, "driverName"> = {
   alias: undefined,
   everPublished: false,
   lostStatuses: 0,
-  foundDeadSocket: false,
-  hasMoved: false,
-  everRegistered: false,
+  backoff: "possible",
   refusals: undefined,
 };
 
-function rename(facts: DriverFacts, driverName: string): RegistrationState {
-  const forgotten = { alias: undefined, foundDeadSocket: false, refusals: undefined, lostStatuses: 0 };
-  return publish({ ...facts, ...forgotten, driverName }, "driver-renamed");
+function rename({ everPublished }: DriverFacts, driverName: string): RegistrationState {
+  return publish({ ...AT_FIRST, everPublished, driverName }, "driver-renamed");
 }
 
 function countRefusal(former: Refusals | undefined, text: string): Refusals {
@@ -163,7 +160,7 @@ function countRefusal(former: Refusals | undefined, text: string): Refusals {
   return { text, repeats, count: (former?.count ?? 0) + 1 };
 }
 
-/** Whether the state changes, or begins again: only `publishing` leads to itself, under another name. */
+/** Whether the public state changes, or begins again: only `publishing` leads to itself, under another name. */
 export function isStateChange(from: RegistrationState, next: RegistrationState): boolean {
-  return next.kind !== from.kind || next.kind === "publishing";
+  return nameOf(next) !== nameOf(from) || next.kind === "publishing";
 }

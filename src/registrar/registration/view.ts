@@ -2,7 +2,7 @@ import type { EventSource } from "../../base/event-source";
 import { createCounters } from "../model/counters";
 import type { RegistrarEvent } from "../model/events";
 import type { ResolvedOptions } from "../model/options";
-import type { LoopEvent, RegistrationState, StateChange } from "../model/state";
+import { type LoopEvent, nameOf, type RegistrationState, type StateChange } from "../model/state";
 import { type DriverHealth, type DriverStatus, type DriverTrouble, reasonOf } from "../model/status";
 import { socketPathOf } from "./context";
 import type { RegistrationReport } from "./self-report";
@@ -29,7 +29,7 @@ export function createView(
     return {
       ...health,
       trouble: health.trouble ?? unpublished,
-      state: state.kind,
+      state: nameOf(state),
       history: [...history],
       registrationSocketPath: state.facts?.everPublished ? socketPath() : undefined,
       counters: counters.current,
@@ -71,7 +71,12 @@ export function createView(
       if (event.kind === "published" && from.kind === "publishing")
         events.emit({ kind: "published", socketPath: event.socketPath, reason: from.reason });
       if (!isStateChange(from, next)) return;
-      const change: StateChange = { from: from.kind, to: next.kind, reason: event.kind, atMs: Date.now() };
+      const change: StateChange = {
+        from: nameOf(from),
+        to: nameOf(next),
+        reason: event.kind,
+        atMs: Date.now(),
+      };
       history = [...history, change].slice(-HISTORY_LENGTH);
       events.emit({ kind: "state-changed", change });
     },

@@ -185,10 +185,10 @@ export function createObservedServer(
   onRequest: (request: ObservedRequest) => void,
 ): Server {
   return createSmallServer({
-    onRequest: ({ ":path": path = "", ":authority": authority = "", "grpc-timeout": timeout }) =>
+    onRequest: ({ ":path": path = "", "grpc-timeout": timeout }) =>
       onRequest({
         method: path.slice(path.lastIndexOf("/") + 1),
-        authority: client.replacedAuthority() ?? authority,
+        authority: client.authority() ?? "",
         ...(timeout !== undefined && { timeoutMs: timeoutMsOf(String(timeout)) }),
       }),
   });

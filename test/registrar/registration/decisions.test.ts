@@ -1,20 +1,23 @@
+import * as fc from "fast-check";
 import { RegistrarError } from "../../../src/base/errors";
-import type { InPlaceState, LoopEvent, StateOf } from "../../../src/registrar/model/state";
+import { LONGEST_WAIT_MS } from "../../../src/base/pause";
+import type { LoopEvent, StateName, StateOf } from "../../../src/registrar/model/state";
 import {
   endsRegistration,
   infoAnswer,
-  isKubeletBusy,
   judgeInPlace,
-  movesFromBackoff,
   peerIsGone,
   planPublication,
   publicationEvent,
   refusalPauseMs,
+  type Seen,
   statusEvent,
   statusLostAfterMs,
 } from "../../../src/registrar/registration/decisions";
+import { transition } from "../../../src/registrar/registration/transition";
 import type { PublishEnd } from "../../../src/unix/publish-steps";
 import type { SocketFound } from "../../../src/unix/unix-socket";
+import { propertyTest } from "../../support/fuzz";
 import { facts, stateNamed } from "../../support/registration-states";
 
 const OURS = { isWithdrawn: false, isOwn: true };
@@ -79,53 +82,110 @@ test.each<[string, boolean, ends: boolean]>([
   expect(endsRegistration({ ...plan, failureIsFatal }, new Error("a fault of ours"))).toBe(true);
 });
 
-const asked = stateNamed("asked") as InPlaceState;
+const asked = stateNamed("asked");
+const IDLE: Seen = {
+  found: "ours",
+  hasDirectory: true,
+  nowMs: 1_000,
+  sinceMs: 1_000,
+  kubelet: { isAsking: false, endedAtMs: 0 },
+};
+const ASKING: Partial<Seen> = { kubelet: { isAsking: true, endedAtMs: 0 } };
+const judged = (state: StateOf<"in-place">, seen: Partial<Seen>) => judgeInPlace(state, { ...IDLE, ...seen });
 
-test.each([
-  ["while it has a connection on which it asked", 150_999, true, true],
-  ["no more when that is gone", 1_000, false, false],
-  ["no more when its status is overdue", 151_000, true, false],
-])("kubelet is busy, %s", (_when, nowMs, hasCaller, expected) => {
-  expect(isKubeletBusy(asked, nowMs, hasCaller)).toBe(expected);
-});
-
-test.each<[SocketFound, busy: object | undefined, idle: object | undefined]>([
+test.each<[SocketFound, busy: object, idle: object]>([
   ["taken", { kind: "socket-taken", alias: "x_1" }, { kind: "socket-taken", alias: "x_1" }],
-  ["gone", undefined, { kind: "socket-gone" }],
-  ["blocked", undefined, { kind: "socket-gone" }],
-  ["dead", undefined, { kind: "socket-dead" }],
-  ["ours", undefined, { kind: "reregister", kubeletIsIdle: true }],
-  ["hanging", undefined, { kind: "reregister", kubeletIsIdle: true }],
+  ["gone", { kind: "wait", ms: 150_000 }, { kind: "socket-gone" }],
+  ["blocked", { kind: "wait", ms: 150_000 }, { kind: "socket-gone" }],
+  ["dead", { kind: "wait", ms: 150_000 }, { kind: "socket-dead" }],
+  ["ours", { kind: "wait", ms: 150_000 }, { kind: "reregister", kubeletIsIdle: true }],
+  ["hanging", { kind: "wait", ms: 150_000 }, { kind: "reregister", kubeletIsIdle: true }],
 ])("what a look at our socket means that finds %s", (found, busy, idle) => {
-  const state: InPlaceState = { ...asked, facts: { ...facts, alias: "x_1" }, again: "reregister" };
-  expect(judgeInPlace(state, found, { isKubeletBusy: true, hasDirectory: true })).toEqual(busy);
-  const seen = { isKubeletBusy: false, hasDirectory: true };
-  expect(judgeInPlace(state, found, seen)).toEqual(idle);
+  const state = { ...asked, facts: { ...facts, alias: "x_1" }, again: "reregister" } as const;
+  expect(judged(state, { ...ASKING, found })).toEqual(busy);
+  expect(judged(state, { found })).toEqual(idle);
+  expect(judged(state, { ...ASKING, found, nowMs: 151_000 })).toEqual(
+    found === "ours" || found === "hanging" ? { kind: "reregister", kubeletIsIdle: true } : idle,
+  );
   const isLost = found === "gone" || found === "blocked";
-  const gone = judgeInPlace(state, found, { ...seen, hasDirectory: false });
-  expect(gone).toEqual(isLost ? { kind: "directory-gone" } : idle);
+  expect(judged(state, { found, hasDirectory: false })).toEqual(isLost ? { kind: "directory-gone" } : idle);
 });
 
-test("our socket in place is as it should be, unless kubelet is to register the driver again", () => {
-  expect(judgeInPlace(asked, "ours", { isKubeletBusy: false, hasDirectory: true })).toBeUndefined();
+describe("a status that is lost", () => {
+  const registered = { ...stateNamed("registered"), askedAtMs: 1_000 };
+
+  test.each([asked, registered])("is noticed 5 s after the end of kubelet's connection: %j", (state) => {
+    const kubelet = { isAsking: false, endedAtMs: 3_000 };
+    expect(judged(state, { kubelet, nowMs: 4_000 })).toEqual({ kind: "wait", ms: 4_000 });
+    expect(judged(state, { kubelet, nowMs: 8_000 })).toEqual({ kind: "status-lost" });
+    // It called, and its connection ended before the answer.
+    expect(judged(state, { nowMs: 6_000 })).toEqual({ kind: "status-lost" });
+  });
+
+  test("is none while kubelet has its connection, however long", () => {
+    expect(judged(asked, { ...ASKING, nowMs: 1e9 })).toEqual({ kind: "wait", ms: LONGEST_WAIT_MS });
+  });
+
+  test("counts as lost later each time", () => {
+    expect([0, 1, 9].map((lostStatuses) => statusLostAfterMs({ ...facts, lostStatuses }))).toEqual([
+      5_000, 10_000, 300_000,
+    ]);
+  });
 });
 
-test("a status counts as lost later each time", () => {
-  expect([0, 1, 9].map((lostStatuses) => statusLostAfterMs({ ...facts, lostStatuses }))).toEqual([
-    5_000, 10_000, 300_000,
-  ]);
+const FOR_EVER = { ms: LONGEST_WAIT_MS };
+test.each<[string, StateOf<"in-place">, Partial<Seen>, object]>([
+  ["after 2.5 s", stateNamed("listening"), { nowMs: 3_500 }, { kind: "kubelet-silent" }],
+  ["not before", stateNamed("listening"), { nowMs: 3_400 }, { kind: "wait", ms: 100 }],
+  [
+    "not while kubelet works on an earlier publication",
+    stateNamed("listening"),
+    { ...ASKING, nowMs: 1e9 },
+    {},
+  ],
+  [
+    "nor soon after",
+    stateNamed("listening"),
+    { kubelet: { isAsking: false, endedAtMs: 3_000 }, nowMs: 4_000 },
+    { kind: "wait", ms: 1_500 },
+  ],
+  ["not once registered", stateNamed("registered"), { nowMs: 1e9 }, FOR_EVER],
+  [
+    "not twice",
+    { ...stateNamed("listening"), facts: { ...facts, backoff: "left" } },
+    { nowMs: 1e9 },
+    FOR_EVER,
+  ],
+])("moves from kubelet's backoff %s", (_what, state, seen, expected) => {
+  expect(judged(state, seen)).toMatchObject({ kind: "wait", ...expected });
 });
 
-const left = { ...facts, foundDeadSocket: true };
-test.each([
-  ["from a socket that a reboot left", left, false, true],
-  ["not while kubelet works on another", left, true, false],
-  ["not from one of its own", facts, false, false],
-  ["not once registered", { ...left, everRegistered: true }, false, false],
-  ["not twice", { ...left, hasMoved: true }, false, false],
-])("moves from kubelet's backoff %s", (_what, known, hasCaller, expected) => {
-  expect(movesFromBackoff(known, hasCaller)).toBe(expected);
-});
+const IN_PLACE: readonly StateName[] = ["listening", "asked", "registered"];
+propertyTest(
+  "what is judged changes the state, so that it is not judged again",
+  {
+    runs: 500,
+    given: fc.record({
+      name: fc.constantFrom(...IN_PLACE),
+      registeredAsked: fc.option(fc.nat(1_000_000), { nil: undefined }),
+      again: fc.constantFrom(undefined, "reregister" as const, "driver-restarted" as const),
+      backoff: fc.constantFrom("possible" as const, "left" as const, "none" as const),
+      found: fc.constantFrom<SocketFound>("ours", "gone", "taken", "dead", "blocked", "hanging"),
+      nowMs: fc.nat(1_000_000),
+      endedAtMs: fc.nat(1_000_000),
+      isAsking: fc.boolean(),
+      hasDirectory: fc.boolean(),
+    }),
+  },
+  ({ name, registeredAsked, again, backoff, isAsking, endedAtMs, ...rest }) => {
+    const known = stateNamed(name) as StateOf<"in-place">;
+    const askedAtMs = name === "registered" ? registeredAsked : known.askedAtMs;
+    const state = { ...known, askedAtMs, again, facts: { ...facts, backoff } };
+    const next = judgeInPlace(state, { ...IDLE, ...rest, kubelet: { isAsking, endedAtMs } });
+    if (next.kind === "wait") expect(next.ms).toBeGreaterThan(0);
+    else expect(transition(state, next, { nowMs: 0, random: 0 })).not.toBe(state);
+  },
+);
 
 const PEER = "Another driver with the same name is already registered with a higher supported version";
 test.each([

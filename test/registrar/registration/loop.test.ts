@@ -1,8 +1,9 @@
 import { basename } from "node:path";
 import { createInbox } from "../../../src/registrar/model/inbox";
 import { refusedFor } from "../../../src/registrar/model/outcome";
-import type { LoopEvent, RegistrationState } from "../../../src/registrar/model/state";
+import { type LoopEvent, nameOf, type RegistrationState } from "../../../src/registrar/model/state";
 import type { RegistrationContext } from "../../../src/registrar/registration/context";
+import { createKubeletClients } from "../../../src/registrar/registration/kubelet-clients";
 import { runLoop } from "../../../src/registrar/registration/loop";
 import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
@@ -26,11 +27,12 @@ async function startLoop(socket: Partial<Socket>) {
     },
     log: log.logger,
     socket: { path: undefined, look: async () => "ours", withdraw: () => {}, close: () => {}, ...socket },
-    server: { hasCaller: false, connections: {}, close: async () => {} },
+    server: { connections: {}, close: async () => {} },
+    kubelet: createKubeletClients(),
   } as unknown as RegistrationContext;
   const published: string[] = [];
   const onTransition = (next: RegistrationState, event: LoopEvent) => {
-    way.push(`${event.kind} ${next.kind}`);
+    way.push(`${event.kind} ${nameOf(next)}`);
     if (event.kind === "published") published.push(basename(event.socketPath));
   };
   const ended = runLoop(context, inbox, onTransition);

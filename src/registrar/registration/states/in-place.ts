@@ -1,62 +1,86 @@
 import { pause } from "../../../base/pause";
-import { watchPath } from "../../../unix/path-watch";
-import type { InPlaceState, LoopEvent, StateOf } from "../../model/state";
-import { type RegistrationContext, socketPathOf } from "../context";
-import { isKubeletBusy, judgeInPlace, KUBELET_BUSY_MS, statusLostAfterMs } from "../decisions";
+import { sweepDotSockets } from "../../../unix/private-socket";
+import { type LoopEvent, nameOf, type StateOf } from "../../model/state";
+import { anotherAlias, type RegistrationContext, socketPathOf } from "../context";
+import { judgeInPlace, KUBELET_BUSY_MS } from "../decisions";
 
-/** Kubelet can become idle without an event. */
-const LOOK_WHILE_ASKED_MS = 5_000;
+type InPlace = StateOf<"in-place">;
 
 /**
- * While our socket is in place, in any state: ends when it is gone, dead or taken by another registrar, or when the driver
- * came back and kubelet should register it anew.
- *
- * To publish again costs a deregistration and a registration at kubelet, so nothing is done while kubelet is between
- * GetInfo and its registration status (NodeGetInfo may hang for minutes, kubernetes#138170). That status makes another
- * state, in which we look again.
+ * Watches our socket and kubelet, and ends with the event by which `judgeInPlace` decides that something must be done: the
+ * socket is gone, kubelet's status is lost, kubelet backs off from the path. Looks again at each hint of the file system, at
+ * the end of kubelet's connection, and when a wait is over. What kubelet says makes another state, which looks anew.
  */
 export async function watchOurSocket(
-  state: InPlaceState,
-  { options, socket, server, log }: RegistrationContext,
+  state: InPlace,
+  { options, socket, kubelet, watchAt, log }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   const socketPath = socketPathOf(state.facts, options);
-  using watch = await watchPath(socketPath, log.named("in-place"));
-  for (;;) {
-    const found = await socket.look(socketPath, signal);
-    const hasDirectory = found === "ours" || (await socket.hasDirectory());
-    if (signal.aborted) return undefined;
-    const isBusy = isKubeletBusy(state, performance.now(), server.hasCaller);
-    const event = judgeInPlace(state, found, { isKubeletBusy: isBusy, hasDirectory });
-    if (event) return event;
-    await watch.wait(signal, state.askedAtMs === undefined ? undefined : LOOK_WHILE_ASKED_MS);
-    if (signal.aborted) return undefined;
-  }
-}
-
-/** State `asked`: ends when kubelet's connection is gone and no registration status came. */
-export async function noticeLostStatus(
-  { facts }: StateOf<"asked">,
-  { log, server }: RegistrationContext,
-  signal: AbortSignal,
-): Promise<LoopEvent | undefined> {
-  while (await pause(statusLostAfterMs(facts), signal)) {
-    if (server.hasCaller) continue;
-    log.warn("Kubelet disconnected without a registration status, publishing again", { check });
-    return { kind: "status-lost" };
+  const sinceMs = performance.now();
+  const watch = await watchAt(socketPath);
+  /** A timer may be early by a millisecond. */
+  let dueMs = 0;
+  const stopListening = kubelet.onEnd(watch.hint);
+  try {
+    while (!signal.aborted) {
+      const found = await socket.look(socketPath, signal);
+      const hasDirectory = found === "ours" || (await socket.hasDirectory());
+      if (signal.aborted) return undefined;
+      const nowMs = Math.max(performance.now(), dueMs);
+      const next = judgeInPlace(state, { found, hasDirectory, nowMs, sinceMs, kubelet });
+      if (next.kind === "kubelet-silent") return moveFromBackoff(state, { options, log });
+      if (next.kind === "status-lost")
+        log.warn("Kubelet disconnected without a registration status, publishing again", { check });
+      if (next.kind !== "wait") return next;
+      const isHinted = await watch.wait(signal, next.ms);
+      dueMs = isHinted ? 0 : nowMs + next.ms;
+    }
+  } finally {
+    stopListening();
   }
   return undefined;
 }
 
-/** State `asked`: warns if kubelet sends no registration status for longer than it ever should need. */
+/**
+ * Kubelet backs off by path, up to 2 min 2 s, from a socket that it could not call: that a reboot left behind, or of a process
+ * that was frozen. A new file there does not end that (goroutinemap's exponential backoff), another name does.
+ */
+function moveFromBackoff(
+  { facts }: InPlace,
+  { options, log }: Pick<RegistrationContext, "options" | "log">,
+): LoopEvent {
+  const alias = anotherAlias(facts, options);
+  const was = socketPathOf(facts, options);
+  if (alias === undefined)
+    log.warn("Kubelet may back off from the socket, and its path has no room for another name", { was });
+  else
+    log.info("Kubelet has not called and may back off from the socket, publishing under another name", {
+      was,
+      now: socketPathOf({ ...facts, alias }, options),
+    });
+  return { kind: "kubelet-silent", alias };
+}
+
+/** Warns if kubelet sends no registration status for longer than it ever should need. */
 export async function remindOfMissingStatus(
-  { askedAtMs }: StateOf<"asked">,
+  { askedAtMs }: InPlace,
   { log }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<undefined> {
-  if (!(await pause(askedAtMs + KUBELET_BUSY_MS - performance.now(), signal))) return;
+  if (askedAtMs === undefined || !(await pause(askedAtMs + KUBELET_BUSY_MS - performance.now(), signal)))
+    return;
   const waited = `${KUBELET_BUSY_MS / 1000}s`;
   log.warn("Kubelet called GetInfo and has not reported a status", { waited, check });
 }
 
 const check = "kubelet's log, and whether the driver's NodeGetInfo answers";
+
+/** Once the driver is registered, removes the dot-sockets that killed registrars left behind. */
+export async function sweepWhenRegistered(
+  state: InPlace,
+  { options }: RegistrationContext,
+  signal: AbortSignal,
+): Promise<undefined> {
+  if (nameOf(state) === "registered") await sweepDotSockets(options.pluginRegistrationPath, signal);
+}

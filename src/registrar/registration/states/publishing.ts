@@ -15,7 +15,7 @@ export async function publishSocket(
   const { pluginRegistrationPath, isNodeWide } = options;
   const { facts, reason } = state;
   const plan = planPublication(state, isNodeWide);
-  const verbosity = reason === "retry" && (facts.refusals?.repeats ?? 0) > 0 ? 4 : 0;
+  const verbosity = reason === "retry" ? 4 : 0;
   const alias = plan.isNewName ? aliasInUse(await socketsOfDriver(facts, options)) : facts.alias;
   const socketPath = socketPathOf({ ...facts, alias }, options);
 

@@ -92,19 +92,43 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
   });
 });
 
-test("it is published again when kubelet disconnects without a status, however often", async () => {
-  for (const waitMs of [5_000, 10_000]) {
-    const kubelet = dialRegistration(node.socketPath());
+describe("a status that is lost", () => {
+  test.each(["listening", "registered"])("is noticed in state %s, however often", async (state) => {
+    if (state === "registered") await started.accept();
+    for (const waitMs of [5_000, 10_000]) {
+      // It may be moving to another name at this moment.
+      const kubelet = await eventually(async () => {
+        const client = dialRegistration(started.registrar.status().registrationSocketPath ?? "");
+        await client.getInfo();
+        return client;
+      });
+      await waits.end(150_000); // As long as kubelet is there, this is no loss.
+      kubelet[Symbol.dispose]();
+      await eventually(async () => {
+        for (const ms of waits.pending().filter((one) => one <= waitMs)) await waits.end(ms);
+        expect(publications()).toHaveProperty(["status-lost"], waitMs / 5_000);
+      });
+      await started.state("listening");
+    }
+    expect(publications()).toMatchObject({ "driver-named": 1, "status-lost": 2 });
+    await started.accept();
+  });
+
+  test("is none that a stranger waits for, once kubelet is known by its authority", async () => {
+    using kubelet = dialRegistration(node.socketPath(), "%2Fvar%2Freg%2Fx.csi-reg.sock");
     await kubelet.getInfo();
-    await started.state("asked");
-    await waits.end(waitMs); // As long as kubelet is there, this is no loss.
-    kubelet[Symbol.dispose]();
-    await eventually(async () => {
-      for (const ms of waits.pending().filter((one) => one <= waitMs)) await waits.end(ms);
-      expect(started.registrar.status().state).not.toBe("asked");
-    });
+    await kubelet.notify();
+    await started.state("registered");
+    using stranger = dialRegistration(node.socketPath());
+    expect((await stranger.getInfo()).name).toBe("x.csi");
+    await new Promise(setImmediate);
+    expect(started.registrar.status().tally.getInfoCalls).toBe(1);
+    expect(started.registrar.reregister()).toBe(true);
+
+    // Its socket has another name, and its release sends the raw path.
     await started.state("listening");
-  }
-  expect(publications()).toEqual({ "driver-named": 1, "status-lost": 2 });
-  await started.accept();
+    using restarted = dialRegistration(node.socketPath(), "/var/reg/x.csi-_abc-reg.sock");
+    await restarted.getInfo();
+    await started.state("asked");
+  });
 });
