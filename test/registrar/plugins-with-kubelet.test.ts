@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import type { PluginRegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
+import { startFakeDevicePlugin } from "../simulator/fake-device-plugin";
 import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
 import { createTestNode } from "../support/registrar-node";
@@ -46,7 +47,8 @@ describe.each([
 
   test("is registered by its own type and endpoint, healed when its socket is removed, and forgotten in the end", async () => {
     const kubelet = await node.kubelet({ version });
-    await node.driver(); // Kubelet dials a device plugin.
+    const plugged = await startFakeDevicePlugin(node.csiAddress, {}, () => {}); // Kubelet calls a device plugin.
+    await using _end = { [Symbol.asyncDispose]: plugged.close };
     const registration = await start(plugin);
     await registration.ready;
     expect(await kubelet.registered(name)).toMatchObject({ pluginType: type, endpoint: node.csiAddress });
