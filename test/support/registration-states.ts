@@ -1,10 +1,10 @@
 import {
   type DriverFacts,
   type LoopEvent,
-  nameOf,
   type StateKind,
   type StateName,
   type StateOf,
+  stateNameOf,
 } from "../../src/registrar/model/state";
 import { isStateChange, transition } from "../../src/registrar/registration/transition";
 
@@ -84,5 +84,5 @@ export const EVENT_KINDS = Object.keys({
 export function leadsTo(from: StateName, kind: LoopEvent["kind"]): StateName | undefined {
   const state = stateNamed(from);
   const next = transition(state, eventOf(kind), { nowMs: 2_000, random: 0 });
-  return isStateChange(state, next) && next !== state ? nameOf(next) : undefined;
+  return isStateChange(state, next) && next !== state ? stateNameOf(next) : undefined;
 }

@@ -52,7 +52,7 @@ export interface Refusals {
 
 /**
  * Our socket is in place. Its public name is `registered` from kubelet's first acceptance on, before that `asked` while kubelet
- * owes a status, else `listening` (`nameOf`). Times are milliseconds of `performance.now()`.
+ * owes a status, else `listening` (`stateNameOf`). Times are milliseconds of `performance.now()`.
  */
 interface InPlace {
   readonly kind: "in-place";
@@ -92,7 +92,7 @@ export type StateKind = RegistrationState["kind"];
 export type StateOf<Kind extends StateKind> = Extract<RegistrationState, { readonly kind: Kind }>;
 
 /** The name by which logs, metrics and callers know a state. */
-export function nameOf(state: RegistrationState): StateName {
+export function stateNameOf(state: RegistrationState): StateName {
   if (state.kind !== "in-place") return state.kind;
   if (state.registered) return "registered";
   return state.askedAtMs === undefined ? "listening" : "asked";

@@ -8,9 +8,9 @@ import type { ResolvedOptions } from "../model/options";
 import {
   type DriverFacts,
   type LoopEvent,
-  nameOf,
   type RegistrationState,
   type StateOf,
+  stateNameOf,
 } from "../model/state";
 
 // What a registration decides, without I/O: the states' activities carry it out, and test/exploration tries every order of it.
@@ -56,7 +56,7 @@ export const KUBELET_BUSY_MS = 150_000;
 export const MOVE_AFTER_MS = 2_500;
 
 /** What is seen while our socket is in place. Times are milliseconds of `performance.now()`. */
-export interface Seen {
+export interface Look {
   readonly found: SocketFound;
   readonly hasDirectory: boolean;
   readonly nowMs: number;
@@ -85,7 +85,7 @@ interface Wait {
  */
 export function judgeInPlace(
   state: StateOf<"in-place">,
-  { found, hasDirectory, nowMs, sinceMs, kubelet }: Seen,
+  { found, hasDirectory, nowMs, sinceMs, kubelet }: Look,
 ): LoopEvent | Wait {
   const { facts, askedAtMs, again } = state;
   const until = (ms: number): Wait => ({ kind: "wait", ms: ms - nowMs });
@@ -102,7 +102,7 @@ export function judgeInPlace(
     const lostAtMs = Math.max(askedAtMs, kubelet.endedAtMs) + statusLostAfterMs(facts);
     return nowMs < lostAtMs ? until(lostAtMs) : { kind: "status-lost" };
   }
-  if (nameOf(state) !== "listening" || facts.backoff !== "possible") return WAIT_FOR_A_CHANGE;
+  if (stateNameOf(state) !== "listening" || facts.backoff !== "possible") return WAIT_FOR_A_CHANGE;
   const movesAtMs = Math.max(sinceMs, kubelet.endedAtMs) + MOVE_AFTER_MS;
   return nowMs < movesAtMs ? until(movesAtMs) : { kind: "kubelet-silent", alias: undefined };
 }

@@ -1,7 +1,13 @@
 import { createKeptWatch } from "../../unix/path-watch";
 import type { Inbox } from "../model/inbox";
 import { failedBy, type RegistrationOutcome } from "../model/outcome";
-import { type LoopEvent, nameOf, type RegistrationState, type StateKind, type StateOf } from "../model/state";
+import {
+  type LoopEvent,
+  type RegistrationState,
+  type StateKind,
+  type StateOf,
+  stateNameOf,
+} from "../model/state";
 import type { RegistrationContext } from "./context";
 import { remindOfMissingStatus, sweepWhenRegistered, watchOurSocket } from "./states/in-place";
 import { remindOfSilence } from "./states/listening";
@@ -62,8 +68,8 @@ export async function runLoop(
     isRepeated = isRepetition(event, next, isRepeated);
     if (isStateChange(state, next))
       log.v(isRepeated ? 4 : 0).info("Registration state changed", {
-        from: nameOf(state),
-        to: nameOf(next),
+        from: stateNameOf(state),
+        to: stateNameOf(next),
         reason: event.kind,
         driver: next.facts?.driverName,
         socket: context.socket.path,
@@ -75,12 +81,12 @@ export async function runLoop(
 
   async function perform(activity: Activity<StateKind>, state: RegistrationState, signal: AbortSignal) {
     try {
-      const event = await activity(state, { ...context, log: given.log.named(nameOf(state)) }, signal);
+      const event = await activity(state, { ...context, log: given.log.named(stateNameOf(state)) }, signal);
       // A stop counts in any state: kubelet's next call may have led out of this one meanwhile.
       if (event) inbox.put(event, event.kind === "stop" ? undefined : signal);
     } catch (error) {
       if (signal.aborted) return;
-      log.error(error, "Registration cannot go on", { state: nameOf(state) });
+      log.error(error, "Registration cannot go on", { state: stateNameOf(state) });
       inbox.put({ kind: "stop", reason: "failed", outcome: failedBy(error) }, signal);
     }
   }

@@ -1,11 +1,11 @@
 import {
   type DriverFacts,
   type LoopEvent,
-  nameOf,
   type PublishReason,
   type Refusals,
   type RegistrationState,
   type StateOf,
+  stateNameOf,
 } from "../model/state";
 import { refusalPauseMs } from "./decisions";
 
@@ -113,7 +113,7 @@ function whileInPlace(
       return publish(facts, event.kind);
 
     case "kubelet-silent": {
-      if (nameOf(state) !== "listening") return state;
+      if (stateNameOf(state) !== "listening") return state;
       const moved: DriverFacts = { ...facts, backoff: "left" };
       return event.alias === undefined
         ? { ...state, facts: moved }
@@ -162,5 +162,5 @@ function countRefusal(former: Refusals | undefined, text: string): Refusals {
 
 /** Whether the public state changes, or begins again: only `publishing` leads to itself, under another name. */
 export function isStateChange(from: RegistrationState, next: RegistrationState): boolean {
-  return nameOf(next) !== nameOf(from) || next.kind === "publishing";
+  return stateNameOf(next) !== stateNameOf(from) || next.kind === "publishing";
 }

@@ -2,7 +2,7 @@ import type { EventSource } from "../../base/event-source";
 import { createCounters } from "../model/counters";
 import type { RegistrarEvent } from "../model/events";
 import type { ResolvedOptions } from "../model/options";
-import { type LoopEvent, nameOf, type RegistrationState, type StateChange } from "../model/state";
+import { type LoopEvent, type RegistrationState, type StateChange, stateNameOf } from "../model/state";
 import { type DriverHealth, type DriverStatus, type DriverTrouble, reasonOf } from "../model/status";
 import { socketPathOf } from "./context";
 import type { RegistrationReport } from "./self-report";
@@ -29,7 +29,7 @@ export function createView(
     return {
       ...health,
       trouble: health.trouble ?? unpublished,
-      state: nameOf(state),
+      state: stateNameOf(state),
       history: [...history],
       registrationSocketPath: state.facts?.everPublished ? socketPath() : undefined,
       counters: counters.current,
@@ -72,8 +72,8 @@ export function createView(
         events.emit({ kind: "published", socketPath: event.socketPath, reason: from.reason });
       if (!isStateChange(from, next)) return;
       const change: StateChange = {
-        from: nameOf(from),
-        to: nameOf(next),
+        from: stateNameOf(from),
+        to: stateNameOf(next),
         reason: event.kind,
         atMs: Date.now(),
       };

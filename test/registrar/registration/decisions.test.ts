@@ -6,11 +6,11 @@ import {
   endsRegistration,
   infoAnswer,
   judgeInPlace,
+  type Look,
   peerIsGone,
   planPublication,
   publicationEvent,
   refusalPauseMs,
-  type Seen,
   statusEvent,
   statusLostAfterMs,
 } from "../../../src/registrar/registration/decisions";
@@ -83,15 +83,15 @@ test.each<[string, boolean, ends: boolean]>([
 });
 
 const asked = stateNamed("asked");
-const IDLE: Seen = {
+const IDLE: Look = {
   found: "ours",
   hasDirectory: true,
   nowMs: 1_000,
   sinceMs: 1_000,
   kubelet: { isAsking: false, endedAtMs: 0 },
 };
-const ASKING: Partial<Seen> = { kubelet: { isAsking: true, endedAtMs: 0 } };
-const judged = (state: StateOf<"in-place">, seen: Partial<Seen>) => judgeInPlace(state, { ...IDLE, ...seen });
+const ASKING: Partial<Look> = { kubelet: { isAsking: true, endedAtMs: 0 } };
+const judged = (state: StateOf<"in-place">, seen: Partial<Look>) => judgeInPlace(state, { ...IDLE, ...seen });
 
 test.each<[SocketFound, busy: object, idle: object]>([
   ["taken", { kind: "socket-taken", alias: "x_1" }, { kind: "socket-taken", alias: "x_1" }],
@@ -134,7 +134,7 @@ describe("a status that is lost", () => {
 });
 
 const FOR_EVER = { ms: LONGEST_WAIT_MS };
-test.each<[string, StateOf<"in-place">, Partial<Seen>, object]>([
+test.each<[string, StateOf<"in-place">, Partial<Look>, object]>([
   ["after 2.5 s", stateNamed("listening"), { nowMs: 3_500 }, { kind: "kubelet-silent" }],
   ["not before", stateNamed("listening"), { nowMs: 3_400 }, { kind: "wait", ms: 100 }],
   [

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { createInbox } from "../../../src/registrar/model/inbox";
 import { refusedFor } from "../../../src/registrar/model/outcome";
-import { type LoopEvent, nameOf, type RegistrationState } from "../../../src/registrar/model/state";
+import { type LoopEvent, type RegistrationState, stateNameOf } from "../../../src/registrar/model/state";
 import type { RegistrationContext } from "../../../src/registrar/registration/context";
 import { createKubeletClients } from "../../../src/registrar/registration/kubelet-clients";
 import { runLoop } from "../../../src/registrar/registration/loop";
@@ -32,7 +32,7 @@ async function startLoop(socket: Partial<Socket>) {
   } as unknown as RegistrationContext;
   const published: string[] = [];
   const onTransition = (next: RegistrationState, event: LoopEvent) => {
-    way.push(`${event.kind} ${nameOf(next)}`);
+    way.push(`${event.kind} ${stateNameOf(next)}`);
     if (event.kind === "published") published.push(basename(event.socketPath));
   };
   const ended = runLoop(context, inbox, onTransition);

@@ -1,10 +1,10 @@
 import { refusedFor } from "../../../src/registrar/model/outcome";
 import {
   type LoopEvent,
-  nameOf,
   type RegistrationState,
   STATE_NAMES,
   type StateName,
+  stateNameOf,
 } from "../../../src/registrar/model/state";
 import { isRepetition } from "../../../src/registrar/registration/loop";
 import { isStateChange, mayReregister, transition } from "../../../src/registrar/registration/transition";
@@ -217,7 +217,7 @@ describe("refusals", () => {
     ]) {
       const next = transition(state, event, now);
       isRepeated = isRepetition(event, next, isRepeated);
-      if (isStateChange(state, next) && !isRepeated) told.push(`${event.kind} ${nameOf(next)}`);
+      if (isStateChange(state, next) && !isRepeated) told.push(`${event.kind} ${stateNameOf(next)}`);
       state = next;
     }
     expect(told).toEqual([

@@ -1,6 +1,6 @@
 import { pause } from "../../../base/pause";
 import { sweepDotSockets } from "../../../unix/private-socket";
-import { type LoopEvent, nameOf, type StateOf } from "../../model/state";
+import { type LoopEvent, type StateOf, stateNameOf } from "../../model/state";
 import { anotherAlias, type RegistrationContext, socketPathOf } from "../context";
 import { judgeInPlace, KUBELET_BUSY_MS } from "../decisions";
 
@@ -82,5 +82,5 @@ export async function sweepWhenRegistered(
   { options }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<undefined> {
-  if (nameOf(state) === "registered") await sweepDotSockets(options.pluginRegistrationPath, signal);
+  if (stateNameOf(state) === "registered") await sweepDotSockets(options.pluginRegistrationPath, signal);
 }

@@ -3,7 +3,7 @@ import { pause } from "../../../base/pause";
 import { mountAt } from "../../../unix/file-calls";
 import { realPathOf } from "../../../unix/files";
 import { onFileSystem } from "../../../unix/mounts";
-import { nameOf, type StateOf } from "../../model/state";
+import { type StateOf, stateNameOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { explainSilence } from "../hints";
 
@@ -13,7 +13,7 @@ export async function remindOfSilence(
   { options, server, log }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<undefined> {
-  if (nameOf(state) !== "listening") return undefined;
+  if (stateNameOf(state) !== "listening") return undefined;
   const { pluginRegistrationPath: directory } = options;
   let waitedMs = 0;
   for (let line = 0; ; line++) {
