@@ -77,8 +77,7 @@ test("only the table of commands imports the tools, and loads each when it is us
 });
 
 /** What only a registration with the flags of node readiness loads, and the tools that judge these flags. */
-const OF_NODE_READINESS =
-  /^(?:node-readiness|kube-api)\/|^(?:cli|diagnostics|flags)\/node-readiness\.ts$|^flags\/start-problem\.ts$/;
+const OF_NODE_READINESS = /^(?:node-readiness|kube-api)\/|^(?:cli|diagnostics|flags)\/node-readiness\.ts$/;
 
 test("a registration imports node readiness in one place, and loads it only with its flags", () => {
   const importers = files.filter((file) =>

@@ -1,7 +1,6 @@
 import { messageOf } from "../base/errors";
 import type { ProcessFacts } from "../diagnostics/metric-table";
 import type { ShownNodeReadiness } from "../diagnostics/routes";
-import { BOTH_PORTS, checkFlags, checkPaths, httpEndpointOf, wantsNodeReadiness } from "../flags/checks";
 import { warnAboutFlags, warnAboutWords } from "../flags/flag-warnings";
 import {
   isNodeWide,
@@ -11,6 +10,7 @@ import {
   patternsOf,
   resolvePaths,
 } from "../flags/paths";
+import { BOTH_PORTS, endpointOf, wantsNodeReadiness } from "../flags/start-options";
 import type { Flags } from "../flags/table";
 import type { Logger } from "../logging/logger";
 import type { LoggingResolution } from "../logging/logging-options";
@@ -51,13 +51,11 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     log.info("Version", { version, node: process.version });
     log.info("Running node-driver-registrar", { mode: flags.mode });
     if (flags.healthPort > 0 && flags.httpEndpoint !== "") return fail(undefined, BOTH_PORTS);
-    checkFlags(flags);
     await warnAboutFlags(flags, paths, log);
-
+    const http = endpointOf(flags);
     const keepNodeReady = wantsNodeReadiness(flags)
       ? await (await import("./node-readiness")).prepareNodeReadiness(flags, process.env)
       : undefined;
-    checkPaths(flags);
     signal.throwIfAborted();
     const [needed, limit] = [countDescriptorNeed()(1), descriptorLimit()];
     if (limit < needed)
@@ -70,7 +68,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     keepHeapSmall().catch(() => {}); // Then the heap stays as V8 has it.
     collectWhenQuiet(registrations);
     await using nodeReadiness = await keepNodeReady?.(registrations, log);
-    const diagnostics = await startDiagnostics(flags, registrations, nodeReadiness?.shown, log);
+    const diagnostics = await startDiagnostics(flags, http, registrations, nodeReadiness?.shown, log);
     const outcome = await registrar.closed;
     await diagnostics?.[Symbol.asyncDispose]();
     if (outcome.kind === "stopped") return 0;
@@ -106,15 +104,16 @@ async function start(
 
 async function startDiagnostics(
   flags: Flags,
+  http: ReturnType<typeof endpointOf>,
   registrations: Registrations,
   nodeReadiness: ShownNodeReadiness | undefined,
   log: Logger,
 ): Promise<AsyncDisposable | undefined> {
-  const endpoint = httpEndpointOf(flags);
-  if (endpoint === undefined) {
+  if (http === undefined) {
     log.info("Skipping HTTP server");
     return undefined;
   }
+  const { endpoint } = http;
   log.info("Starting HTTP server", { endpoint });
   const { createRoutes, startDiagnosticsServer } = await import("../diagnostics");
   const profiledCommandLine = flags.enablePprof ? process.argv : undefined;

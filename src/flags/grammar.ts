@@ -1,6 +1,7 @@
 import type { CamelCaseKey } from "yargs";
 import { messageOf } from "../base/errors";
 import { quoteGo } from "../logging/escape";
+import type { OptionKind } from "../options/option-kinds";
 
 /** The official registrar's probe, which proves nothing. Not in the table, which a registration does not load. */
 export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
@@ -14,6 +15,8 @@ export interface Flag {
   readonly bare?: string;
   /** Makes the value out of all that were given. Without it the last one counts. */
   readonly join?: (items: readonly never[]) => unknown;
+  /** What the value must be beyond the official registrar's grammar, which a registration checks when it starts. */
+  readonly kind?: OptionKind<unknown>;
   /** The value when it is not given, as a user would type it. */
   readonly default?: string;
   /** Ends the name of the value: that of a duration is in milliseconds. */

@@ -1,13 +1,27 @@
+import { messageOf } from "../base/errors";
+import { resolveLogging } from "../logging/logging-options";
 import { parseTargets } from "../node-readiness/options";
-import { checkWait } from "./checks";
 import { isNodeWide } from "./paths";
+import { endpointOf, wantsNodeReadiness } from "./start-options";
 import type { Flags } from "./table";
 
 /** The options of node readiness that its flags give. Throws INVALID_OPTION. */
 export function nodeReadinessOptionsOf(flags: Flags) {
   const { removeStartupTaint: startupTaints, nodeConditionDelayMs: conditionDelayMs } = flags;
   const condition = flags.nodeCondition || undefined;
-  checkWait("node-condition-delay", conditionDelayMs);
   parseTargets({ startupTaints, condition, severalDrivers: isNodeWide(flags) });
   return { startupTaints, condition, conditionDelayMs };
+}
+
+/** Why the registrar would not start with these flags; undefined if it would. Required ones may be missing. */
+export function startProblemOf(flags: Flags): string | undefined {
+  const logging = resolveLogging(flags);
+  if (logging.kind === "invalid") return `LoggingConfiguration is invalid: ${logging.error}`;
+  try {
+    endpointOf(flags);
+    if (wantsNodeReadiness(flags)) nodeReadinessOptionsOf(flags);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }

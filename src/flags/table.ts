@@ -2,6 +2,7 @@ import { attempt, refuse } from "../base/errors";
 import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
 import type { VmoduleRule } from "../logging/logging-options";
+import { milliseconds, type OptionKind } from "../options/option-kinds";
 import { type Flag, type FlagValues, fieldOf, joinedValue, OFFICIAL_PROBE_MODE, parseWords } from "./grammar";
 import {
   parseBool,
@@ -16,8 +17,10 @@ const rowOf =
   <Value>(parse: (text: string) => Value) =>
   (byDefault = "", describe = "") => ({ describe, default: byDefault, parse });
 const string = rowOf((text) => text);
-const duration = (byDefault: string, describe: string) =>
-  ({ ...rowOf(parseDurationMs)(byDefault, describe), unit: "Ms" }) as const;
+const duration = (byDefault: string, describe: string, kind?: OptionKind<number>) =>
+  ({ ...rowOf(parseDurationMs)(byDefault, describe), ...(kind && { kind }), unit: "Ms" }) as const;
+const wait = inSeconds(milliseconds({ orZero: true }), "a duration, 0s to 24 days");
+const limit = inSeconds(milliseconds(), "a duration, more than 0s and at most 24 days");
 const list = (describe: string) => ({
   ...string("", describe),
   join: (texts: readonly string[]): readonly string[] => texts.filter((text) => text !== ""),
@@ -36,7 +39,7 @@ export const flagTable = {
     "csi-address": string("/run/csi/socket", "CSI driver socket as this container sees it"),
     "kubelet-registration-path": string("", "the same socket as the host sees it; required in a pod"),
     "plugin-registration-path": string("/registration", "directory for the registration socket"),
-    timeout: duration("1s", "limit of one call to the driver, and of /healthz"),
+    timeout: duration("1s", "limit of one call to the driver, and of /healthz", limit),
     "http-endpoint": string("", "serve health and metrics here: :9809, localhost:9809"),
     "enable-pprof": bool("serve profiles there too, under /debug/pprof/"),
     v: rowOf(parseVerbosity)("0", "verbosity: 2 names the driver, 5 each call"),
@@ -52,10 +55,10 @@ export const flagTable = {
   },
   /** Ours: without them the registrar behaves as a drop-in replacement. */
   ours: {
-    "driver-gone-after": duration("30s", "with * in the paths: deregister a driver after this absence"),
+    "driver-gone-after": duration("30s", "with * in the paths: deregister a driver after this absence", wait),
     "allow-drivers": string("", "with * in the paths: register only these names, a,b=/path,..."),
     "deny-drivers": string("", "with * in the paths: do not register these names, a,b,..."),
-    "driver-timeout": duration("0s", "exit if the driver has not answered by then; 0: never"),
+    "driver-timeout": duration("0s", "exit if the driver has not answered by then; 0: never", wait),
     "on-registration-failure": rowOf(parseRefusalPolicy)(
       "exit",
       "what to do when kubelet refuses the driver: exit, retry",
@@ -64,7 +67,7 @@ export const flagTable = {
     "require-driver": bool("not ready while the driver is away"),
     "remove-startup-taint": list("startup taint to remove, repeatable"),
     "node-condition": string("", "type of the Node condition to keep"),
-    "node-condition-delay": duration("30s", "delay before it turns False"),
+    "node-condition-delay": duration("30s", "delay before it turns False", wait),
     "node-name": string("", "Node name; else NODE_NAME, KUBE_NODE_NAME"),
     "metrics-path": string("/metrics", "path of the metrics"),
     "termination-log": string("/dev/termination-log", "file for the reason of a failure"),
@@ -114,6 +117,11 @@ export const ACCEPTED_FLAGS: ReadonlyMap<string, Flag> = new Map(
   }),
 );
 
+/** Throws INVALID_OPTION for a value that is not of its flag's kind. */
+export function checkKinds(flags: Flags): void {
+  for (const [name, row] of ACCEPTED_FLAGS) row.kind?.read(flags[fieldOf(name, row) as keyof Flags], name);
+}
+
 export function nearestFlag(unknown: string | undefined) {
   if (unknown === "endpoint") return "kubelet-registration-path"; // Its name in the library.
   return unknown === undefined ? undefined : nearWord(unknown, ACCEPTED_FLAGS.keys());
@@ -141,6 +149,13 @@ export function parseFlags(argv: readonly string[]) {
     rest: line.rest,
   };
   return { kind: "flags", flags } as const;
+}
+
+/** A duration is an option of the library in milliseconds, and a user gives it in Go's form. */
+function inSeconds({ read }: OptionKind<number>, takes: string): OptionKind<number> {
+  const accept = (given: unknown, name: string) =>
+    attempt(() => read(given, name)) ?? refuse(`${name} is ${Number(given) / 1000}s; it takes ${takes}`);
+  return { takes, read: accept };
 }
 
 const CONTROLLER = "node-driver-registrar";

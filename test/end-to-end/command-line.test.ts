@@ -62,7 +62,7 @@ test("the lines before the error are the official's", async () => {
 
 test.each([
   ["--csi-address=dns:///host", /csi-address "dns:\/\/\/host" is not a unix socket path: give/],
-  ["--driver-timeout=600h", /driver-timeout must be 24 days at most; 0 is no limit/],
+  ["--driver-timeout=600h", /driver-timeout is 2160000s; it takes a duration, 0s to 24 days/],
   ["--metrics-path=nope", /metrics-path "nope" is not a path of a URL: it must begin with \//],
 ])("%s ends with exit code 1 and leaves the reason in the termination log", async (flag, reason) => {
   await using folder = await createNodeFolder();
@@ -108,7 +108,10 @@ test.each([
 test.each([
   ["--kubelet-registration-path=/h/a/s", "each '*' must stand for the same in both"],
   ["--kubelet-registration-path=/h/*/s --csi-address=/q/*/s", "each needs its own"],
-  ["--kubelet-registration-path=/p/*/s --driver-gone-after=1000h", "gone-after must be 24 days at most"],
+  [
+    "--kubelet-registration-path=/p/*/s --driver-gone-after=1000h",
+    "driver-gone-after is 3600000s; it takes a duration, 0s to 24 days",
+  ],
   ["--kubelet-registration-path=/p/*/s --remove-startup-taint=a", "several drivers: write {driver}, "],
 ])("%j cannot be meant: exit code 1, and a line that says why", async (flags, why) => {
   const { status, stderr } = await runCommand(inContainer, "--csi-address=/p/*/s", ...flags.split(" "));

@@ -108,8 +108,11 @@ test.each<Row>([
     ["--arg=plain", '--arg="plain" is not a flag: write --arg=--FLAG=VALUE'],
     ["--arg=--help", "would print the help"],
     ["--arg=--on-registration-failur=retry", "did you mean --on-registration-failure?"],
-    ["--arg=--timeout=0s", "no registrar starts with these --arg: timeout must be more than 0"],
-    ["--arg=--node-condition-delay=-1s", "node-condition-delay must not be negative"],
+    [
+      "--arg=--timeout=0s",
+      "no registrar starts with these --arg: timeout is 0s; it takes a duration, more than 0s",
+    ],
+    ["--arg=--node-condition-delay=-1s", "node-condition-delay is -1s; it takes a duration, 0s to 24 days"],
     ["--arg=--v=1 --arg=-v=2", "--arg gives --v more than once"],
     ["--arg=--csi-address=/x", "cannot be set for every driver"],
     ["--arg=--node-condition=x", "has a flag of its own: give --node-condition"],

@@ -2,7 +2,7 @@ import { attempt, invalidOption } from "../../base/errors";
 import type { CommandFlag } from "../../flags/command-flags";
 import type { FlagValues } from "../../flags/grammar";
 import { choiceFlag, choicesFlag, listFlag, pairsFlag, switchFlag, textFlag } from "../../flags/kinds";
-import { startProblemOf } from "../../flags/start-problem";
+import { startProblemOf } from "../../flags/node-readiness";
 import { type FlagName, flagTable, nearestFlag, parseFlags } from "../../flags/table";
 import { parseBool } from "../../flags/values";
 import { OLDEST_SUPPORTED_MINOR } from "../../kubelet-rules/versions";

@@ -49,7 +49,7 @@ export const nodeMode = createMode(
       { gatherFacts },
       { renderTable, reportOn },
     ] = await Promise.all([
-      import("../../../flags/start-problem"),
+      import("../../../flags/node-readiness"),
       import("./read/target"),
       import("./read/gather"),
       import("./report"),

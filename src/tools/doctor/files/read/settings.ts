@@ -1,8 +1,7 @@
 import { attempt } from "../../../../base/errors";
-import { parseListenAddress } from "../../../../diagnostics/endpoint";
-import { httpEndpointOf, wantsNodeReadiness } from "../../../../flags/checks";
+import { startProblemOf } from "../../../../flags/node-readiness";
 import { askOfficial, correctArgument } from "../../../../flags/official";
-import { startProblemOf } from "../../../../flags/start-problem";
+import { endpointOf, wantsNodeReadiness } from "../../../../flags/start-options";
 import { ACCEPTED_FLAGS, isProbeMode, nearestFlag, parseFlags } from "../../../../flags/table";
 import { parseBool } from "../../../../flags/values";
 import { parseCsiAddress } from "../../../../unix/socket-path";
@@ -45,19 +44,19 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
     return { ...NOTHING, refusal: refuse("it prints its help and ends"), task: "print" };
   if (line.kind === "error") return { ...NOTHING, refusal: refuse(line.message, nearestFlag(line.unknown)) };
   const { flags } = line;
-  const problem = startProblemOf({
+  const asked = {
     ...flags,
     removeStartupTaint: flags.removeStartupTaint.map(withoutPlaceholders),
     nodeCondition: withoutPlaceholders(flags.nodeCondition),
-  });
-  const endpoint = httpEndpointOf(flags);
+  };
+  const problem = startProblemOf(asked);
   return {
     refusal: problem === undefined ? undefined : refuse(problem),
     csiAddress:
       problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
     pluginRegistrationPath: flags.pluginRegistrationPath.replace(/(?<=[^/])\/+$/, ""),
-    http: problem === undefined && endpoint !== undefined ? parseListenAddress(endpoint) : undefined,
+    http: problem === undefined ? endpointOf(asked) : undefined,
     metricsPath: flags.metricsPath,
     needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
     ignored: ignoredOf(words, flags.rest),
