@@ -46,6 +46,8 @@ export interface KubeletBehaviour {
   readonly driverAuthority: AuthorityStyle;
   /** What grpc-go says before it says why it could not connect: `newHTTP2Client` in `internal/transport/http2_client.go`. */
   readonly dialFailureWording: "Error while dialing" | "Error while dialing:";
+  /** What grpc-go says of a server that does not answer with HTTP/2: later than 1.40 why not. */
+  readonly handshakeFailureWording: "connection closed" | "error reading server preface";
   /** What grpc-go says of a connection that the server closed in a call. */
   readonly lostConnectionWording: "transport is closing" | "error reading from server: EOF";
   /**
@@ -103,6 +105,7 @@ const KUBELET_1_20: KubeletBehaviour = {
   registrationAuthority: "path",
   driverAuthority: "path",
   dialFailureWording: "Error while dialing",
+  handshakeFailureWording: "connection closed",
   lostConnectionWording: "transport is closing",
   unreadableInfoWording: "grpc: failed to unmarshal the received message unexpected EOF",
   checksUtf8: false,
@@ -130,6 +133,7 @@ const CHANGES: Readonly<Record<SimulatedVersion, Partial<KubeletBehaviour>>> = {
   "1.28": {
     driverAuthority: "localhost",
     dialFailureWording: "Error while dialing:",
+    handshakeFailureWording: "error reading server preface",
     unreadableInfoWording: "grpc: failed to unmarshal the received message: unexpected EOF",
     namesDialledDevicePlugin: false,
     scanFollowsLinks: true,

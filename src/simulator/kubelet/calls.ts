@@ -87,14 +87,16 @@ export async function unlessSilent<Answer>(
   client: Client,
   connectMs: number,
   socketPath: string,
+  wording: Wording,
   run: () => Promise<Answer>,
 ): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
   const silent = new Promise<never>((_, reject) => {
     timer = startTimer(() => {
       if (client.getChannel().getConnectivityState(false) !== connectivityState.CONNECTING) return;
+      const isOld = wording.handshakeFailureWording === "connection closed";
       const why = `read unix @->${socketPath}: use of closed network connection`;
-      const details = `connection error: desc = "error reading server preface: ${why}"`;
+      const details = isOld ? "timed out waiting for server handshake" : goHandshakeFailure(why, wording);
       reject(Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
     }, connectMs);
   });
@@ -156,7 +158,7 @@ function resultOf(called: Called<unknown>): CallResult {
 /** The words in which releases of grpc-go differ. */
 type Wording = Pick<
   KubeletBehaviour,
-  "dialFailureWording" | "lostConnectionWording" | "unreadableInfoWording"
+  "dialFailureWording" | "handshakeFailureWording" | "lostConnectionWording" | "unreadableInfoWording"
 >;
 
 /** A failed call in the words of grpc-go, by default a new one: registrars get these texts as the reason of a refusal, and people search for them. */
@@ -174,6 +176,11 @@ export function goRpcError(
 export const goDialFailure = (why: string, { dialFailureWording }: Wording) =>
   `connection error: desc = "transport: ${dialFailureWording} ${why}"`;
 
+/** A server that is connected and does not speak HTTP/2. */
+function goHandshakeFailure(why: string, { handshakeFailureWording: wording }: Wording): string {
+  return wording === "connection closed" ? wording : `connection error: desc = "${wording}: ${why}"`;
+}
+
 /** grpc-js' own errors, which the server did not send, in grpc-go's words. */
 function goDescription(details: string, socketPath: string, wording: Wording): string {
   if (details.startsWith("Deadline exceeded")) return "context deadline exceeded";
@@ -181,8 +188,10 @@ function goDescription(details: string, socketPath: string, wording: Wording): s
     const errno = /connect (?<errno>E[A-Z0-9]+)/.exec(details)?.groups?.errno;
     if (errno === undefined) {
       // What is no HTTP/2 has a large number where a frame's length should be.
-      const why = details.includes("Protocol error") ? "http2: frame too large" : "EOF";
-      return `connection error: desc = "error reading server preface: ${why}"`;
+      return goHandshakeFailure(
+        details.includes("Protocol error") ? "http2: frame too large" : "EOF",
+        wording,
+      );
     }
     // Of the errors that connect(2) usually gives, libuv has the same texts as Go.
     const [, text = errno] = [...getSystemErrorMap().values()].find(([name]) => name === errno) ?? [];

@@ -71,7 +71,7 @@ function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
     try {
       const bounds = { timeoutMs: timings.nodeGetInfoMs, signal };
       const called = await call("NodeGetInfo", endpoint, () =>
-        unlessSilent(client, timings.connectMs, endpoint, () =>
+        unlessSilent(client, timings.connectMs, endpoint, behaviour, () =>
           callUnary(client, protos.node.NodeGetInfo, {}, bounds),
         ),
       );

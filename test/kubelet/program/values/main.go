@@ -1,5 +1,3 @@
-//go:build kubelet1.36
-
 // Program values reads texts as Go and Kubernetes do: one JSON object a line on stdin, its answer on stdout.
 package main
 
@@ -21,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/kubernetes/pkg/apis/storage"
-	"k8s.io/kubernetes/pkg/apis/storage/validation"
 )
 
 type question struct {
@@ -70,7 +67,7 @@ func main() {
 			labels := metav1validation.ValidateLabels(asked.Labels, field.NewPath("metadata", "labels"))
 			out.Encode(asApiServer(schema.GroupKind{Kind: "Node"}, labels))
 		case asked.Drivers != nil:
-			drivers := validation.ValidateCSINodeUpdate(csiNode(asked.Drivers), csiNode(asked.Before))
+			drivers := validateUpdate(csiNode(asked.Drivers), csiNode(asked.Before))
 			out.Encode(asApiServer(storage.SchemeGroupVersion.WithKind("CSINode").GroupKind(), drivers))
 		default:
 			out.Encode(readFlags(asked.Words))
