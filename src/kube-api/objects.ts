@@ -1,14 +1,32 @@
+import { invalidOption } from "../base/errors";
+import { boundText } from "../logging/escape";
+
 /** An object from YAML, or from the API server's JSON, whose fields may be anything. */
 export type Tree = Readonly<Record<string, unknown>>;
 
-/** The fields of an object; empty for any other value. */
-export function tree(value: unknown): Tree {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Tree) : {};
+function refuseUnlike(value: unknown, wanted: "list" | "map"): never {
+  throw invalidOption(`it has ${boundText(text(value), 120)} where a ${wanted} must be`);
 }
 
-export function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+const isMap = (value: unknown): value is Tree =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The fields of an object; of one that is absent or null it has none. Throws for any other value. */
+export function tree(value: unknown): Tree {
+  if (value === undefined || value === null) return {};
+  return isMap(value) ? value : refuseUnlike(value, "map");
 }
+
+/** The items of a list; absent and null have none. Throws for any other value. */
+export function list(value: unknown): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : refuseUnlike(value, "list");
+}
+
+/** The fields of what may be something else than an object: then it has none. */
+export const anyTree = (value: unknown): Tree => (isMap(value) ? value : {});
+
+export const anyList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Any value as text; empty for null and undefined. */
 export function text(value: unknown): string {

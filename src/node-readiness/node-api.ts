@@ -1,6 +1,6 @@
 import type { ApiCall, ApiClient } from "../kube-api/client";
 import { type ApiFailure, failureOf } from "../kube-api/failure";
-import { list, text, textOrNone, tree } from "../kube-api/objects";
+import { anyList, anyTree, text, textOrNone } from "../kube-api/objects";
 
 /** A taint of a Node, with all its fields: a patch compares whole taints. */
 export interface Taint {
@@ -23,14 +23,14 @@ export type NodeView = NonNullable<ReturnType<typeof parseNode>>;
 
 /** Reads a Node; undefined for any other object. Its `uid` is another one after it was deleted and created again. */
 export function parseNode(object: unknown) {
-  const { kind, metadata, spec, status } = tree(object);
-  const { uid, resourceVersion } = tree(metadata);
+  const { kind, metadata, spec, status } = anyTree(object);
+  const { uid, resourceVersion } = anyTree(metadata);
   if (kind !== "Node" || typeof uid !== "string" || typeof resourceVersion !== "string") return undefined;
   return {
     uid,
     resourceVersion,
-    taints: list(tree(spec).taints) as readonly Taint[],
-    conditions: list(tree(status).conditions) as readonly NodeCondition[],
+    taints: anyList(anyTree(spec).taints) as readonly Taint[],
+    conditions: anyList(anyTree(status).conditions) as readonly NodeCondition[],
   };
 }
 
@@ -38,9 +38,9 @@ export type CsiNodeView = ReturnType<typeof parseCsiNode>;
 
 /** Reads a CSINode's drivers and the UID of the Node that owns it. One that does not exist has neither. */
 export function parseCsiNode(csiNode: unknown) {
-  const { metadata, spec } = tree(csiNode);
-  const owners = list(tree(metadata).ownerReferences).map(tree);
-  const drivers = list(tree(spec).drivers).map((driver) => text(tree(driver).name));
+  const { metadata, spec } = anyTree(csiNode);
+  const owners = anyList(anyTree(metadata).ownerReferences).map(anyTree);
+  const drivers = anyList(anyTree(spec).drivers).map((driver) => text(anyTree(driver).name));
   return { drivers, ownerUid: textOrNone(owners.find(({ kind }) => kind === "Node")?.uid) };
 }
 
@@ -118,10 +118,10 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
       });
       let reported: ApiFailure | undefined;
       const onObject = (line: unknown) => {
-        const { type, object } = tree(line);
-        const version = String(tree(tree(object).metadata).resourceVersion);
+        const { type, object } = anyTree(line);
+        const version = String(anyTree(anyTree(object).metadata).resourceVersion);
         const node = parseNode(object);
-        if (type === "ERROR") reported = failureOf(Number(tree(object).code), object, undefined);
+        if (type === "ERROR") reported = failureOf(Number(anyTree(object).code), object, undefined);
         if (type === "BOOKMARK") onVersion(version, undefined);
         if (type === "DELETED") onVersion(version, null);
         if ((type === "ADDED" || type === "MODIFIED") && node) onVersion(version, node);

@@ -2,7 +2,7 @@ import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
 import { version } from "../../runtime/version";
 import { HAS_OFFICIAL_NAME, partsOf } from "./image";
-import { holds } from "./rule";
+import { holds, itemsOf } from "./rule";
 import { HAS_OWN_MARK } from "./swap";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
@@ -57,7 +57,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
     if (release !== undefined) return { kind: "official", release: Number(major) * 100 + Number(minor) };
     if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
     if (tag === "" || OFFICIAL_REPOSITORY.test(image)) return { kind: "official", release: undefined };
-  } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program)) return OURS;
+  } else if (OUR_PROGRAM.test(splitCommand(itemsOf(container.command).map(text)).program)) return OURS;
   const other = "neither this registrar's nor an official release";
   const what = name === ALL_IN_ONE ? "the all-in-one sidecar of KEP-4958" : other;
   return { kind: "unknown", why: `its image ${boundText(image) || "(none)"} is ${what}` };
@@ -101,10 +101,6 @@ export function isRegistrar(container: Tree, ours: OurImage): boolean {
         directories.some((directory) => /^\/registration\/*$/.test(directory))))
   );
 }
-
-/** A command or its arguments; the API server refuses a text in the place of a list. */
-export const itemsOf = (words: unknown): readonly unknown[] =>
-  typeof words === "string" ? [words] : list(words);
 
 function splitCommand(words: readonly string[]) {
   // Node's own options: the image's first line has one.

@@ -18,6 +18,10 @@ export type Rule =
   | { readonly any: readonly Rule[] }
   | { readonly not: Rule };
 
+/** The items of a list; a text in its place, which the API server refuses, is one item. */
+export const itemsOf = (words: unknown): readonly unknown[] =>
+  typeof words === "string" ? [words] : list(words);
+
 const valueAt = (path: Path, root: unknown): unknown =>
   path.reduce<unknown>((one, key) => (typeof key === "number" ? list(one)[key] : tree(one)[key]), root);
 
@@ -26,7 +30,7 @@ export function holds(rule: Rule, object: unknown): boolean {
   if ("any" in rule) return rule.any.some((one) => holds(one, object));
   if ("not" in rule) return !holds(rule.not, object);
   if ("has" in rule) return valueAt(rule.has, object) !== undefined;
-  if ("some" in rule) return list(valueAt(rule.some, object)).some((item) => holds(rule.is, item));
+  if ("some" in rule) return itemsOf(valueAt(rule.some, object)).some((item) => holds(rule.is, item));
   if ("entry" in rule) {
     const [key, value] = [new RegExp(rule.key), new RegExp(rule.value)];
     const entries = Object.entries(tree(valueAt(rule.entry, object)));

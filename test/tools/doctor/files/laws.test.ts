@@ -52,3 +52,41 @@ test("one more object that is well and unrelated changes nothing", () => {
   ];
   fc.assert(fc.property(objects, (all) => expect(said([...all, ...well])).toEqual(said(all))));
 });
+
+/** The paths of all lists and maps in a value. */
+function placesIn(value: unknown): readonly (readonly string[])[] {
+  if (typeof value !== "object" || value === null) return [];
+  return [[], ...Object.entries(value).flatMap(([key, one]) => placesIn(one).map((path) => [key, ...path]))];
+}
+
+function replaceAt(value: unknown, [key, ...path]: readonly string[], by: unknown): unknown {
+  if (key === undefined) return by;
+  const copy = (Array.isArray(value) ? [...value] : { ...Object(value) }) as Record<string, unknown>;
+  copy[key] = replaceAt(copy[key], path, by);
+  return copy;
+}
+
+const rich = daemonSet({
+  env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
+  envFrom: [{ configMapRef: { name: "c" } }],
+  livenessProbe: { httpGet: { path: "/healthz", port: "healthz" } },
+  ports: [{ name: "healthz", containerPort: 9809 }],
+  more: ["--http-endpoint=:9809"],
+  securityContext: { runAsUser: 0 },
+  resources: { limits: { memory: "100Mi" } },
+  pod: { initContainers: [{ name: "i" }], securityContext: { runAsUser: 0 } },
+  spec: { updateStrategy: { rollingUpdate: { maxSurge: 0 } } },
+});
+/** What doctor does not read of this DaemonSet, or what has a finding of its own. */
+const ELSEWHERE =
+  /^metadata$|\.valueFrom\b|\.envFrom\.0|^spec\.selector$|\.resources\b|\.args$|\.args\.|\.httpGet$|initContainers\.0$/;
+
+test("a text in the place of a list or a map is never taken for an empty one", () => {
+  const places = placesIn(rich).filter((path) => path.length > 0 && !ELSEWHERE.test(path.join(".")));
+  expect(places.length).toBeGreaterThan(20);
+  const silent = places.filter((path) => {
+    const codes = findingsIn([replaceAt(rich, path, "{{ .Values.x }}") as object]).map(({ code }) => code);
+    return !codes.includes("CSI113");
+  });
+  expect(silent).toEqual([]);
+});

@@ -99,7 +99,7 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
   const text =
     "are owned by Nodes that were deleted and created again: the garbage collector removes them, then no volume can be attached";
   const fix =
-    "restart kubelet on these nodes: 1.35 to 1.37 keep the Node's UID that they read at their start, and only a new kubelet writes CSINode for the new Node";
+    "restart kubelet on these nodes: some releases keep the old Node's UID until then, and write it into each new CSINode";
   return { ...problem("CSINodes", text, fix), nodes: here };
 });
 

@@ -1,6 +1,7 @@
 import { invalidOption } from "../../../../base/errors";
-import { type Tree, tree } from "../../../../kube-api/objects";
+import { tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
+import { readLimitRange } from "../../files/read/limits";
 import { nameOf } from "../../files/read/objects";
 import { sortedBy } from "../../findings/finding";
 import type { ListApi } from "./list-api";
@@ -119,7 +120,12 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
   );
   const namespaces = [...new Set(sets.map(({ namespace }) => namespace))];
   const limits = namespaces.map((namespace) =>
-    reader.read("limitranges", each(readLimitRange), {}, namespace),
+    reader.read(
+      "limitranges",
+      each((one) => readLimitRange(tree(one))),
+      {},
+      namespace,
+    ),
   );
   const found = (await Promise.all(pods)).flat().filter(({ node }) => isMeant(target, node));
   const all = sortedBy(found, ({ name }) => name);
@@ -128,12 +134,6 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
     sets,
     pods: all.filter(({ isLeaving }) => !isLeaving),
     leaving: all.filter(({ isLeaving }) => isLeaving),
-    limitRanges: sortedBy((await Promise.all(limits)).flat(), nameOf),
+    limitRanges: sortedBy((await Promise.all(limits)).flat(), ({ name }) => name),
   };
-}
-
-function readLimitRange(object: unknown): Tree {
-  const { metadata, spec } = tree(object);
-  const { namespace, name } = tree(metadata);
-  return { metadata: { namespace, name }, spec };
 }

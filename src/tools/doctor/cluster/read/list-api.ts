@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../../../base/errors";
 import { type ApiFailure, failureOf, mayPass, retryMs } from "../../../../kube-api/failure";
-import { list, text, textOrNone, tree } from "../../../../kube-api/objects";
+import { anyList, anyTree, text, textOrNone } from "../../../../kube-api/objects";
 import { readBody, sendRequest } from "../../../../kube-api/request";
 import { boundText } from "../../../../logging/escape";
 
@@ -86,15 +86,15 @@ export function createListApi(
         words.set("limit", String(limit));
         continue;
       }
-      const { kind, metadata, items, rows } = tree(answer.body);
+      const { kind, metadata, items, rows } = anyTree(answer.body);
       const found = asTable && kind === "Table" ? rows : /List$/.test(text(kind)) ? items : undefined;
-      const next = textOrNone(tree(metadata).continue);
+      const next = textOrNone(anyTree(metadata).continue);
       // 410 with a token: the snapshot of the list expired, the rest comes from a newer one.
       const isExpired = answer.failure?.kind === "expired" && next !== undefined;
       if (answer.failure !== undefined && !isExpired) return answer.failure;
       // A login page answers with 200, too.
       if (!isExpired && !Array.isArray(found)) return NO_LIST;
-      if (!isExpired) onPage(list(found), answer.dateMs, isFirst);
+      if (!isExpired) onPage(anyList(found), answer.dateMs, isFirst);
       if (next === undefined) return undefined;
       isFirst &&= isExpired;
       words.set("continue", next);

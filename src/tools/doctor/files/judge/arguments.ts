@@ -1,7 +1,5 @@
 import { isPattern } from "../../../../host-path/path-pattern";
-import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
-import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
 import { flat } from "../../findings/finding";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
@@ -46,7 +44,7 @@ function judgePatterns({ program, unseen, settings }: RegistrarContainer): State
 
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
 
-function judgeStart({ program, unseen, settings, literals, source }: RegistrarContainer): Statement {
+function judgeStart({ program, unseen, settings, literals, mayKnowNodeName }: RegistrarContainer): Statement {
   const { refusal, doubtful, ignored, kubeletRegistrationPath: told } = settings;
   if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
   if (program.kind === "unknown")
@@ -66,19 +64,10 @@ function judgeStart({ program, unseen, settings, literals, source }: RegistrarCo
       "does not start: kubelet-registration-path is a required parameter",
       "add --kubelet-registration-path: the driver's socket as the host has it",
     );
-  return settings.needsNodeName && !mayKnowNodeName(source.container)
+  return settings.needsNodeName && !mayKnowNodeName
     ? problem(
         "does not start: --remove-startup-taint and --node-condition need the node's name",
         "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}",
       )
     : ok("has arguments with which the registrar starts");
-}
-
-/** The environment has the node's name, or is partly defined elsewhere. */
-function mayKnowNodeName({ env, envFrom }: Tree): boolean {
-  const names = list(env)
-    .map(tree)
-    .filter(({ value, valueFrom }) => valueFrom !== undefined || text(value) !== "")
-    .map(({ name }) => text(name));
-  return list(envFrom).length > 0 || NODE_NAME_VARIABLES.some((name) => names.includes(name));
 }

@@ -1,4 +1,5 @@
 import { check, unread } from "../../findings/finding";
+import { isTemplate, RENDER_FIRST } from "../../findings/words";
 import type { ManifestFacts } from "../read/registrars";
 import { manifestArguments } from "./arguments";
 import { limitChecks } from "./limits";
@@ -7,8 +8,9 @@ import { podChecks } from "./pod";
 import { manifestProbes } from "./probes";
 
 export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", (facts) =>
-  facts.unread.map(({ place, why, advice = "correct it, or leave it out" }) =>
-    unread(place, `cannot be judged: ${why}`, advice),
+  facts.unread.map(
+    ({ place, why, advice = isTemplate(why) ? RENDER_FIRST : "correct it, or leave it out" }) =>
+      unread(place, `cannot be judged: ${why}`, advice),
   ),
 );
 

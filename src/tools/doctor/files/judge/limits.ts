@@ -1,8 +1,8 @@
 import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
 import { isTemplate, RENDER_FIRST } from "../../findings/words";
-import { amountOf, type LimitedResource, limitsOn } from "../read/limits";
-import type { RegistrarContainer } from "../read/registrars";
+import { amountOf, type LimitedResource, quantityOf } from "../read/limits";
+import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 
 /** What fixes propose, and what they ask for at least. */
@@ -16,6 +16,39 @@ interface Bound {
 
 /** Whether a limit bounds an amount: one of 0 bounds nothing. */
 const isBelow = (limit: string, amount: string) => amountOf(limit) > 0 && amountOf(limit) < amountOf(amount);
+
+const NAMES = { memory: "memory", cpu: "CPU" };
+
+/**
+ * The limits on a container: its own, or its namespace's default, and its pod's; and the maxima beside them. `raise` is undefined
+ * for its own.
+ */
+function limitsOn(one: RegistrarContainer, { limitRanges }: ManifestFacts, resource: LimitedResource) {
+  const { own, ofPod } = one.limits[resource];
+  const ranges = limitRanges
+    .filter(({ namespace }) => namespace === one.namespace)
+    .flatMap(({ name, containers }) =>
+      containers.map(({ max, byDefault }) => {
+        const of = `LimitRange ${name}`;
+        return {
+          of,
+          max: { raise: `max in ${of}`, most: max[resource] || "0" },
+          byDefault: byDefault[resource],
+        };
+      }),
+    );
+  const limitOf = (most: string) => `a ${NAMES[resource]} limit of ${most}`;
+  const bounds = [
+    { what: `has ${limitOf(own)}`, raise: undefined, most: own },
+    { what: `is in a pod with ${limitOf(ofPod)}`, raise: "the limit of its pod", most: ofPod },
+    // The API server takes the maximum for a default that is missing.
+    ...(own === "0" ? ranges : []).map(({ of, max, byDefault }) => {
+      const bound = byDefault ? { raise: `default in ${of}`, most: byDefault } : max;
+      return { what: `gets ${limitOf(bound.most)} from ${of}`, ...bound };
+    }),
+  ].map((bound) => ({ ...bound, amount: quantityOf(bound.most) }));
+  return { bounds, maxima: ranges.map(({ max }) => max) };
+}
 
 /** Judges the least of the limits on a container. */
 const limitCheck = (

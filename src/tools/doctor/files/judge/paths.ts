@@ -1,13 +1,11 @@
 import { basename, dirname, join } from "node:path/posix";
 import { isPattern, leadsThrough } from "../../../../host-path/path-pattern";
-import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { registrationSocketPath } from "../../../../registrar/model/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { directoryFor, judgeDriverPlace, registryOf, rootIn } from "../../findings/registration-directory";
 import { isTemplate, RENDER_FIRST, tooLong } from "../../findings/words";
-import { type MountedDirectory, mountOf, mountsOf, onHost, placeOf } from "../read/mounts";
+import { type MountedDirectory, mountOf, onHost, placeOf } from "../read/mounts";
 import type { RegistrarContainer } from "../read/registrars";
-import { wordsOf } from "../read/start";
 import { defineFirst } from "./arguments";
 import { eachRegistrar, isReadable, ok, problem, type Statement, unknown, warning } from "./each-registrar";
 
@@ -103,13 +101,11 @@ const undeclared = ({ volume, volumeKind }: MountedDirectory) =>
 const DRIVER_NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
 
 const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registration-directory", (one) => {
-  const { unseen, program, settings, mounts, source } = one;
+  const { unseen, program, settings, mounts, hostPaths } = one;
   const { pluginRegistrationPath: directory, kubeletRegistrationPath: told, csiAddress } = settings;
   const mount = mountOf(directory, mounts);
   if (unseen !== undefined || (mount === undefined && program.kind === "unknown")) return undefined;
-  const kubeletPaths = list(source.pod.volumes)
-    .map((volume) => text(tree(tree(volume).hostPath).path).replace(/(?<=[^/])\/+$/, ""))
-    .filter((path) => rootIn(path) !== undefined);
+  const kubeletPaths = hostPaths.filter((path) => rootIn(path) !== undefined);
   const driverPath = onHost(csiAddress, mounts) ?? told;
   const mountIt = `mount the hostPath ${directoryFor(driverPath, told, ...kubeletPaths)} there`;
   if (mount === undefined) return problem(`has nothing mounted at ${directory}`, mountIt);
@@ -162,7 +158,7 @@ const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (
   const { container, path, place: made } = one.driverSocket;
   if (place === made) return ok(`waits for the socket that container ${container} makes: ${path}`);
   const waits = `waits for ${place}, and container ${container} makes its socket at ${made ?? `${path}, on no volume`}`;
-  const other = otherDriver(one, container);
+  const other = one.mayBeDrivers.find((name) => name !== container);
   if (other !== undefined)
     return unknown(`${waits}; container ${other} may be the driver`, "compare its socket");
   const name = basename(path);
@@ -175,16 +171,5 @@ const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (
         ];
   return problem(waits, made !== undefined && dirname(made) === dirname(place) ? ofName : ofDirectory);
 });
-
-/** A container beside these that has the volume of `--csi-address` and is no sidecar, which would have that flag. */
-function otherDriver({ settings, mounts, source: { pod, container } }: RegistrarContainer, named: string) {
-  const volume = mountOf(settings.csiAddress, mounts)?.volume;
-  const isOther = (one: Tree) =>
-    ![named, text(container.name)].includes(text(one.name)) &&
-    !/--?csi-address\b/.test(wordsOf(one).join(" ")) &&
-    mountsOf(one, pod).some((mount) => mount.volume === volume);
-  const found = list(pod.containers).map(tree).find(isOther);
-  return found && text(found.name);
-}
 
 export const pathChecks = [manifestDriverPath, manifestRegistrationDirectory, manifestDriverSocket];

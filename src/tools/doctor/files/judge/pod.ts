@@ -1,21 +1,18 @@
-import { numberOrNone, text, tree } from "../../../../kube-api/objects";
-import { eachRegistrar, problem, warning } from "./each-registrar";
+import { isTemplate, RENDER_FIRST } from "../../findings/words";
+import { eachRegistrar, problem, unknown, warning } from "./each-registrar";
 
-const manifestSurge = eachRegistrar("CSI107", "manifest-surge", ({ source: { object }, hasDriver }) => {
-  const { updateStrategy } = tree(object.spec);
-  const maxSurge = text(tree(tree(updateStrategy).rollingUpdate).maxSurge);
-  return hasDriver && !/^(?:0%?)?$/.test(maxSurge)
+const manifestSurge = eachRegistrar("CSI107", "manifest-surge", ({ maxSurge, hasDriver }) =>
+  hasDriver && !/^(?:0%?)?$/.test(maxSurge)
     ? problem(`updates with maxSurge ${maxSurge}, and has a driver in its pods`, "set maxSurge: 0")
-    : undefined;
-});
+    : undefined,
+);
 
-const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ source: { pod, container } }) => {
-  const [own, ofPod] = [tree(container.securityContext), tree(pod.securityContext)];
-  const isNonRoot = (own.runAsNonRoot ?? ofPod.runAsNonRoot) === true;
-  const user = numberOrNone(own.runAsUser ?? ofPod.runAsUser) ?? 0;
-  return isNonRoot || user !== 0
+const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ user: { isNonRoot, id } }) => {
+  if (!isNonRoot && isTemplate(id))
+    return unknown(`has a user that is not filled in: runAsUser ${id}`, RENDER_FIRST);
+  return isNonRoot || !/^0*$/.test(id)
     ? problem(
-        `does not run as root: ${isNonRoot ? "runAsNonRoot" : `runAsUser ${user}`}`,
+        `does not run as root: ${isNonRoot ? "runAsNonRoot" : `runAsUser ${id}`}`,
         "set runAsUser: 0 and runAsNonRoot: false in the container",
       )
     : undefined;

@@ -20,7 +20,6 @@ function judgePort(
   one: RegistrarContainer,
 ): Statement | undefined {
   const { http, metricsPath } = one.settings;
-  const isOnNode = one.source.pod.hostNetwork === true;
   if (http === undefined)
     return isReadable(one)
       ? problem(
@@ -62,7 +61,7 @@ function judgePort(
       }`,
       `ask /healthz, and leave /readyz to a readinessProbe`,
     );
-  return LOCALHOST.test(host ?? "") && !isOnNode
+  return LOCALHOST.test(host ?? "") && !one.isOnNode
     ? problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "remove host")
     : undefined;
 }

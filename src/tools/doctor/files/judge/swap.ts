@@ -1,6 +1,4 @@
-import { HAS_OFFICIAL_NAME } from "../../../recognise/image";
 import { isNamed, type OurImage } from "../../../recognise/program";
-import { holds } from "../../../recognise/rule";
 import { findingsOf, keyOf } from "../../findings/finding";
 import { reportFindings } from "../../findings/report";
 import { counted } from "../../findings/words";
@@ -20,10 +18,8 @@ export function readSwap(
   const known = { ...ours, replaced, image: to || undefined };
   const before = read(known);
   const taken = before.registrars.filter(
-    ({ isForWindows, program, image, source }) =>
-      !isForWindows &&
-      program.kind !== "ours" &&
-      (holds(HAS_OFFICIAL_NAME, source.container) || isNamed(image, replaced)),
+    ({ isForWindows, program, image, hasOfficialName }) =>
+      !isForWindows && program.kind !== "ours" && (hasOfficialName || isNamed(image, replaced)),
   );
   const after = read({ ...known, swapped: new Set(taken.map((one) => one.image)) });
   return { before, after, swapped: taken.length };

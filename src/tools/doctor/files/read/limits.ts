@@ -1,6 +1,5 @@
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { nameOf } from "./objects";
-import type { ManifestFacts, RegistrarContainer } from "./registrars";
 
 export type LimitedResource = "memory" | "cpu";
 
@@ -8,7 +7,7 @@ const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const BINARY = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 /** A Kubernetes quantity as bytes or CPUs, by the grammar of `ParseQuantity`; undefined if it is invalid or missing. */
-function quantityOf(quantity: string): number | undefined {
+export function quantityOf(quantity: string): number | undefined {
   const [, digits, exponent, unit = ""] =
     /^([+-]?(?:\d+(?:\.\d*)?|\.\d*)?)(?:[eE]([+-]?\d+)|([KMGTPE]i|[numkMGTPE]?))$/.exec(quantity.trim()) ??
     [];
@@ -23,39 +22,29 @@ export const amountOf = (quantity: string) => quantityOf(quantity) ?? 0;
 
 /** A limit of a container or a pod. A missing limit is `0`, which Kubernetes takes for no limit, too. */
 function limitIn({ resources }: Tree, resource: LimitedResource): string {
+  if (typeof resources === "string") return resources;
   const { limits } = tree(resources);
-  const whole = [resources, limits].find((one) => typeof one === "string");
-  return text(whole ?? tree(limits)[resource] ?? "0");
+  return typeof limits === "string" ? limits : text(tree(limits)[resource] ?? "0");
 }
 
-const NAMES = { memory: "memory", cpu: "CPU" };
+/** The limits of a container and of its pod. */
+export const limitsOf = (container: Tree, pod: Tree) =>
+  forEach((resource) => ({ own: limitIn(container, resource), ofPod: limitIn(pod, resource) }));
 
-/**
- * The limits on a container: its own, or its namespace's default, and its pod's; and the maxima beside them. `raise` is undefined
- * for its own.
- */
-export function limitsOn(one: RegistrarContainer, { limitRanges }: ManifestFacts, resource: LimitedResource) {
-  const { container, pod, object: owner } = one.source;
-  const namespaceOf = ({ metadata }: Tree) => text(tree(metadata).namespace) || "default";
-  const [own, ofPod] = [limitIn(container, resource), limitIn(pod, resource)];
-  const ranges = limitRanges
-    .filter((range) => namespaceOf(range) === namespaceOf(owner))
-    .flatMap((object) => list(tree(object.spec).limits).map((item) => ({ object, item: tree(item) })))
-    .filter(({ item }) => item.type === "Container")
-    .map(({ object, item }) => {
-      const of = `LimitRange ${nameOf(object)}`;
-      const [max, byDefault] = [item.max, item.default].map((amounts) => text(tree(amounts)[resource]));
-      return { of, max: { raise: `max in ${of}`, most: max || "0" }, byDefault };
-    });
-  const limitOf = (most: string) => `a ${NAMES[resource]} limit of ${most}`;
-  const bounds = [
-    { what: `has ${limitOf(own)}`, raise: undefined, most: own },
-    { what: `is in a pod with ${limitOf(ofPod)}`, raise: "the limit of its pod", most: ofPod },
-    // The API server takes the maximum for a default that is missing.
-    ...(own === "0" ? ranges : []).map(({ of, max, byDefault }) => {
-      const bound = byDefault ? { raise: `default in ${of}`, most: byDefault } : max;
-      return { what: `gets ${limitOf(bound.most)} from ${of}`, ...bound };
-    }),
-  ].map((bound) => ({ ...bound, amount: quantityOf(bound.most) }));
-  return { bounds, maxima: ranges.map(({ max }) => max) };
+const forEach = <R>(read: (resource: LimitedResource) => R) => ({ memory: read("memory"), cpu: read("cpu") });
+
+export type LimitRange = ReturnType<typeof readLimitRange>;
+
+export function readLimitRange({ metadata, spec }: Tree) {
+  const items = list(tree(spec).limits).map(tree);
+  return {
+    name: nameOf({ metadata }),
+    namespace: text(tree(metadata).namespace) || "default",
+    containers: items
+      .filter(({ type }) => type === "Container")
+      .map((item) => ({
+        max: forEach((resource) => text(tree(item.max)[resource])),
+        byDefault: forEach((resource) => text(tree(item.default)[resource])),
+      })),
+  };
 }

@@ -1,16 +1,16 @@
 import { messageOf } from "../../../../base/errors";
-import { text, tree } from "../../../../kube-api/objects";
+import { anyTree, text } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 
 /** `NAMESPACE/NAME`; the name alone of an object without a namespace. */
 export function nameOf(object: unknown): string {
-  const { namespace, name } = tree(tree(object).metadata);
+  const { namespace, name } = anyTree(anyTree(object).metadata);
   return [namespace, name].map(text).filter(Boolean).join("/");
 }
 
 /** `daemonset.yaml: DaemonSet kube-system/csi-x-node`. */
 export function placeIn(file: string | undefined, object: unknown): string {
-  const named = [text(tree(object).kind), nameOf(object)].filter(Boolean).join(" ");
+  const named = [text(anyTree(object).kind), nameOf(object)].filter(Boolean).join(" ");
   return [file, named].filter(Boolean).join(": ");
 }
 

@@ -1,12 +1,15 @@
 import { invalidOption } from "../../../../base/errors";
-import { list, type Tree, text, tree } from "../../../../kube-api/objects";
-import { lastPart } from "../../../recognise/image";
+import { anyTree, list, type Tree, text, tree } from "../../../../kube-api/objects";
+import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
+import { HAS_OFFICIAL_NAME, lastPart } from "../../../recognise/image";
 import { foreignArchitecturesOf, isForWindows } from "../../../recognise/nodes";
 import { isRegistrar, type OurImage, programOf } from "../../../recognise/program";
+import { holds } from "../../../recognise/rule";
 import { foreignProgramsOf } from "../../../recognise/swap";
 import type { About } from "../../findings/causes";
 import type { ReadObject } from "./documents";
-import { driverSocketOf, mountsOf } from "./mounts";
+import { type LimitRange, limitsOf, readLimitRange } from "./limits";
+import { driverSocketOf, type MountedDirectory, mountOf, mountsOf } from "./mounts";
 import { placeIn, type Unread, unreadAt } from "./objects";
 import { probesOf } from "./probes";
 import { type RegistrarSettings, settingsOf } from "./settings";
@@ -19,14 +22,14 @@ const OF_POD = { values: 10_000, textLength: 2 ** 17 };
 
 export interface ManifestFacts {
   readonly registrars: readonly RegistrarContainer[];
-  readonly limitRanges: readonly Tree[];
+  readonly limitRanges: readonly LimitRange[];
   readonly unread: readonly Unread[];
 }
 
 /** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
 export function readRegistrars(objects: readonly ReadObject[], ours?: OurImage): ManifestFacts {
   const registrars: RegistrarContainer[] = [];
-  const limitRanges: Tree[] = [];
+  const limitRanges: LimitRange[] = [];
   const unread: Unread[] = [];
   let number = 0;
   const read = (place: string, act: () => void) => {
@@ -39,14 +42,15 @@ export function readRegistrars(objects: readonly ReadObject[], ours?: OurImage):
   for (const { file, object: root } of objects)
     read(file, () => {
       refuseHuge(root, OF_LIST);
-      for (const object of unfold(root)) {
-        const place = placeIn(file, object);
+      for (const item of unfold(root)) {
+        const place = placeIn(file, item);
         read(place, () => {
+          const object = tree(item);
           const found = registrarsIn({ object: number++, name: place }, object, ours);
           const reason = found.length > 0 ? judgedLater(object) : undefined;
           if (reason === undefined) registrars.push(...found);
           else unread.push({ place, ...reason });
-          if (object.kind === "LimitRange") limitRanges.push(object);
+          if (object.kind === "LimitRange") limitRanges.push(readLimitRange(object));
         });
       }
     });
@@ -55,8 +59,7 @@ export function readRegistrars(objects: readonly ReadObject[], ours?: OurImage):
 
 /** Of a patch: the API server requires a selector. */
 function judgedLater({ kind, spec }: Tree) {
-  const isSet = ["DaemonSet", "Deployment", "StatefulSet"].includes(text(kind));
-  return isSet && tree(spec).selector === undefined
+  return SETS.includes(text(kind)) && tree(spec).selector === undefined
     ? {
         why: "it has no selector, so it is a patch of another object",
         advice: "apply it first: kubectl kustomize DIRECTORY | registrar doctor -f -",
@@ -65,14 +68,17 @@ function judgedLater({ kind, spec }: Tree) {
 }
 
 /** The items of a List, those of a DaemonSetList with its kind; any other object is its own only item. */
-function unfold(object: unknown): readonly Tree[] {
-  const one = tree(object);
-  const [, kind] = /^(.*)List$/s.exec(text(one.kind)) ?? [];
-  if (kind === undefined || !Array.isArray(one.items)) return [one];
-  const { apiVersion } = one;
-  return one.items
+function unfold(object: unknown): readonly unknown[] {
+  const { kind: whole, apiVersion, items } = anyTree(object);
+  const [, kind] = /^(.*)List$/s.exec(text(whole)) ?? [];
+  // A List of Kubernetes has a list of items; an IPAllowList may have anything.
+  if (kind === undefined || (kind !== "" && !Array.isArray(items))) return [object];
+  return list(items)
     .flatMap(unfold)
-    .map((item) => (kind === "" || item.kind !== undefined ? item : { kind, apiVersion, ...item }));
+    .map((item) => {
+      const named = kind === "" || anyTree(item).kind !== undefined || typeof item !== "object";
+      return named ? item : { kind, apiVersion, ...item };
+    });
 }
 
 /** Throws INVALID_OPTION for a value that would take too long to judge, and for one that holds itself. */
@@ -92,9 +98,15 @@ function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void 
 
 export type RegistrarContainer = ReturnType<typeof registrarsIn>[number];
 
-export function podIn(object: Tree): Tree {
-  const spec = tree(object.spec);
-  return object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
+const SETS = ["DaemonSet", "Deployment", "StatefulSet"];
+const WITH_PODS = [...SETS, "ReplicaSet", "Job", "ReplicationController"];
+
+/** What other kinds have in the place of a pod may be anything else. */
+function podIn({ kind, spec }: Tree): Tree {
+  if (kind === "Pod") return tree(spec);
+  const read = WITH_PODS.includes(text(kind)) ? tree : anyTree;
+  const pod = read(read(read(spec).template).spec);
+  return read === tree || Array.isArray(pod.containers) ? pod : {};
 }
 
 const containersIn = (pod: Tree): readonly Tree[] =>
@@ -104,7 +116,7 @@ const containersIn = (pod: Tree): readonly Tree[] =>
 export const imagesIn = (objects: readonly ReadObject[]): readonly string[] =>
   objects
     .flatMap(({ object }) => unfold(object))
-    .flatMap((object) => containersIn(podIn(object)).map(({ image }) => text(image)));
+    .flatMap((object) => containersIn(podIn(tree(object))).map(({ image }) => text(image)));
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
 export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
@@ -124,13 +136,19 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     const program = programOf(container, ours);
     const start = startOf(container, program);
     const settings = settingsOf(start.args, program);
+    const mounts = mountsOf(container, pod);
     return {
       place: `${about.name}, container ${name}`,
       about: { ...about, container: name },
-      /** Where a check reads what no other one asks for. */
-      source: { object, pod, container },
       container: name,
       image: text(container.image),
+      hasOfficialName: holds(HAS_OFFICIAL_NAME, container),
+      namespace: text(tree(object.metadata).namespace) || "default",
+      limits: limitsOf(container, pod),
+      user: userOf(tree(container.securityContext), tree(pod.securityContext)),
+      isOnNode: pod.hostNetwork === true,
+      mayKnowNodeName: mayKnowNodeName(container),
+      maxSurge: text(tree(tree(tree(object.spec).updateStrategy).rollingUpdate).maxSurge),
       program,
       isForWindows: isForWindows(pod, container),
       /** What our image does not have: programs that the container names, and architectures that its pod does. */
@@ -144,15 +162,53 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
           ? undefined
           : start.args.find((word) => /^--?[a-z]\S*\s+--?[a-z]/.test(word.trim())),
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open),
-      mounts: mountsOf(container, pod),
+      mounts,
+      /** Those of all volumes of the pod. */
+      hostPaths: list(pod.volumes).map((volume) =>
+        text(tree(tree(volume).hostPath).path).replace(/(?<=[^/])\/+$/, ""),
+      ),
       probes: probesOf(container, program),
       driverSocket,
+      /** Other containers with the volume of `--csi-address`, but no sidecars, which would have that flag. */
+      mayBeDrivers: mayBeDrivers(container, pod, settings, mounts),
       role: !init.has(container) ? "container" : isRunning(container) ? "sidecar" : "init",
       beside: containers.filter((one) => one !== container && isRunning(one)).map(besideOf),
       /** The pod has a container that is not a registrar. */
       hasDriver: containers.length > registrars.length,
     };
   });
+}
+
+function userOf(own: Tree, ofPod: Tree) {
+  const isNonRoot = (own.runAsNonRoot ?? ofPod.runAsNonRoot) === true;
+  return { isNonRoot, id: text(own.runAsUser ?? ofPod.runAsUser) };
+}
+
+/** The environment has the node's name, or is partly defined elsewhere. */
+function mayKnowNodeName({ env, envFrom }: Tree): boolean {
+  const names = list(env)
+    .map(tree)
+    .filter(({ value, valueFrom }) => valueFrom !== undefined || text(value) !== "")
+    .map(({ name }) => text(name));
+  return list(envFrom).length > 0 || NODE_NAME_VARIABLES.some((name) => names.includes(name));
+}
+
+function mayBeDrivers(
+  registrar: Tree,
+  pod: Tree,
+  { csiAddress }: RegistrarSettings,
+  mounts: readonly MountedDirectory[],
+): readonly string[] {
+  const volume = mountOf(csiAddress, mounts)?.volume;
+  const others = list(pod.containers).map(tree);
+  return others
+    .filter(
+      (one) =>
+        one.name !== registrar.name &&
+        !/--?csi-address\b/.test(wordsOf(one).join(" ")) &&
+        mountsOf(one, pod).some((mount) => mount.volume === volume),
+    )
+    .map(({ name }) => text(name));
 }
 
 export type BesideFacts = ReturnType<typeof besideOf>;

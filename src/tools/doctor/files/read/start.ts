@@ -1,6 +1,7 @@
 import { invalidOption } from "../../../../base/errors";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
-import { behindRegistrar, itemsOf, type Program } from "../../../recognise/program";
+import { behindRegistrar, type Program } from "../../../recognise/program";
+import { itemsOf } from "../../../recognise/rule";
 
 /** A `$(NAME)` whose value is not in the object. */
 interface OpenVariable {
@@ -33,7 +34,7 @@ export function startOf(container: Tree, { kind }: Program) {
 
 export function wordsOf(container: Tree): readonly string[] {
   const fill = environmentOf(container);
-  return [...list(container.command), ...list(container.args)].map((word) => fill(text(word)).text);
+  return [...itemsOf(container.command), ...itemsOf(container.args)].map((word) => fill(text(word)).text);
 }
 
 /** Linux' limits of one argument or variable (MAX_ARG_STRLEN), and of all of them (ARG_MAX). */
