@@ -1,5 +1,5 @@
 import { isPattern } from "../../../../host-path/path-pattern";
-import { onHost } from "../../files/read/mounts";
+import { onHost } from "../../files/read/pod";
 import type { RegistrarContainer } from "../../files/read/registrars";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";

@@ -1,8 +1,8 @@
 import { invalidOption } from "../../../../base/errors";
 import { tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
-import { readLimitRange } from "../../files/read/limits";
 import { nameOf } from "../../files/read/objects";
+import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/finding";
 import type { ListApi } from "./list-api";
 import {

@@ -4,7 +4,7 @@ import { registrationSocketPath } from "../../../../registrar/model/socket-name"
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { directoryFor, judgeDriverPlace, registryOf, rootIn } from "../../findings/registration-directory";
 import { isTemplate, RENDER_FIRST, tooLong } from "../../findings/words";
-import { type MountedDirectory, mountOf, onHost, placeOf } from "../read/mounts";
+import { type MountedDirectory, mountOf, onHost, placeOf } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { defineFirst } from "./arguments";
 import { eachRegistrar, isReadable, ok, problem, type Statement, unknown, warning } from "./each-registrar";

@@ -1,5 +1,5 @@
 import { isTemplate } from "../../findings/words";
-import type { ProbeFacts } from "../read/probes";
+import type { ProbeFacts } from "../read/pod";
 import type { BesideFacts, RegistrarContainer } from "../read/registrars";
 import { hasOnlyItself } from "./arguments";
 import { eachRegistrar, isReadable, problem, type Statement, warning } from "./each-registrar";

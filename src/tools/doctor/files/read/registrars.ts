@@ -7,13 +7,19 @@ import { isRegistrar, type OurImage, programOf } from "../../../recognise/progra
 import { holds } from "../../../recognise/rule";
 import { foreignProgramsOf } from "../../../recognise/swap";
 import type { About } from "../../findings/causes";
+import { literalsIn, type RegistrarSettings, settingsOf, startOf, wordsOf } from "./arguments";
 import type { ReadObject } from "./documents";
-import { type LimitRange, limitsOf, readLimitRange } from "./limits";
-import { driverSocketOf, type MountedDirectory, mountOf, mountsOf } from "./mounts";
 import { placeIn, type Unread, unreadAt } from "./objects";
-import { probesOf } from "./probes";
-import { type RegistrarSettings, settingsOf } from "./settings";
-import { literalsIn, startOf, wordsOf } from "./start";
+import {
+  driverSocketOf,
+  type LimitRange,
+  limitsOf,
+  type MountedDirectory,
+  mountOf,
+  mountsOf,
+  probesOf,
+  readLimitRange,
+} from "./pod";
 
 /** Lists of a large cluster have some 100,000 values. */
 const OF_LIST = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };

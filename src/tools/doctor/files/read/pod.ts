@@ -1,7 +1,9 @@
-import { list, type Tree, text, tree } from "../../../../kube-api/objects";
+import { list, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { isWithin } from "../../../../unix/mounts";
+import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../findings/words";
-import { environmentOf, wordsOf } from "./start";
+import { environmentOf, settingsOf, wordsOf } from "./arguments";
+import { nameOf } from "./objects";
 
 export type MountedDirectory = ReturnType<typeof mountsOf>[number];
 
@@ -80,4 +82,83 @@ export function placeOf(path: string, mounts: readonly MountedDirectory[]): stri
   if (mount?.volumeKind === undefined) return undefined;
   const inVolume = `volume ${mount.volume}: ${mount.subPath}${path.slice(mount.mountPath.length)}`;
   return (onHost(path, mounts) ?? inVolume).replace(/^\/var\/run\//, "/run/");
+}
+
+export type LimitedResource = "memory" | "cpu";
+
+const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+const BINARY = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+
+/** A Kubernetes quantity as bytes or CPUs, by the grammar of `ParseQuantity`; undefined if it is invalid or missing. */
+export function quantityOf(quantity: string): number | undefined {
+  const [, digits, exponent, unit = ""] =
+    /^([+-]?(?:\d+(?:\.\d*)?|\.\d*)?)(?:[eE]([+-]?\d+)|([KMGTPE]i|[numkMGTPE]?))$/.exec(quantity.trim()) ??
+    [];
+  if (digits === undefined || quantity.trim() === "") return undefined;
+  // Kubernetes reads a missing number as 0.
+  const number = /\d/.test(digits) ? digits : "0";
+  if (BINARY.includes(unit)) return Number(number) * 1024 ** (BINARY.indexOf(unit) + 1);
+  return Number(`${number}e${exponent ?? (DECIMAL.indexOf(unit) - DECIMAL.indexOf("")) * 3}`);
+}
+
+export const amountOf = (quantity: string) => quantityOf(quantity) ?? 0;
+
+/** A limit of a container or a pod. A missing limit is `0`, which Kubernetes takes for no limit, too. */
+function limitIn({ resources }: Tree, resource: LimitedResource): string {
+  if (typeof resources === "string") return resources;
+  const { limits } = tree(resources);
+  return typeof limits === "string" ? limits : text(tree(limits)[resource] ?? "0");
+}
+
+/** The limits of a container and of its pod. */
+export const limitsOf = (container: Tree, pod: Tree) =>
+  forEach((resource) => ({ own: limitIn(container, resource), ofPod: limitIn(pod, resource) }));
+
+const forEach = <R>(read: (resource: LimitedResource) => R) => ({ memory: read("memory"), cpu: read("cpu") });
+
+export type LimitRange = ReturnType<typeof readLimitRange>;
+
+export function readLimitRange({ metadata, spec }: Tree) {
+  const items = list(tree(spec).limits).map(tree);
+  return {
+    name: nameOf({ metadata }),
+    namespace: text(tree(metadata).namespace) || "default",
+    containers: items
+      .filter(({ type }) => type === "Container")
+      .map((item) => ({
+        max: forEach((resource) => text(tree(item.max)[resource])),
+        byDefault: forEach((resource) => text(tree(item.default)[resource])),
+      })),
+  };
+}
+
+const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
+
+export type ProbeFacts = ReturnType<typeof probesOf>[number];
+
+export function probesOf(container: Tree, program: Program) {
+  const fill = environmentOf(container);
+  const ports = new Map(list(container.ports).map((port) => [tree(port).name, tree(port).containerPort]));
+  return PROBES.flatMap((kind) => {
+    const probe = tree(container[kind]);
+    const { exec, grpc, httpGet, tcpSocket } = probe;
+    if ([exec, grpc, httpGet, tcpSocket].every((way) => !way)) return [];
+    const asked = tree(httpGet ?? grpc ?? tcpSocket);
+    const http = asked.scheme === "HTTPS" ? "HTTPS" : "HTTP";
+    const command = list(tree(exec).command).map((word) => fill(text(word)).text);
+    const own = behindRegistrar(command);
+    return {
+      kind,
+      /** Kubelet runs a command in the container (exec), or connects to a port. */
+      asks: httpGet ? http : grpc ? "gRPC" : tcpSocket ? "TCP" : "exec",
+      /** Undefined: kubelet connects to the pod's address. */
+      host: textOrNone(asked.host),
+      /** A number, or the name of a port that the container does not have. */
+      port: text(ports.get(asked.port) ?? asked.port),
+      path: httpGet ? text(asked.path ?? "/") : undefined,
+      command,
+      /** Undefined: the command is another program's. */
+      settings: own && settingsOf(own, program),
+    };
+  });
 }
