@@ -40,6 +40,16 @@ test("resolves when kubelet finds the socket, and is ready when kubelet has regi
   await eventually(async () => expect(await registration.selfCheck()).toEqual({ kind: "ok" }));
 });
 
+test("a driver whose name looks like another one's alias keeps its socket when the other one starts", async () => {
+  await using alike = await start({ name: "x.csi-_abc" });
+  await registerOnce(node.socketPath("x.csi-_abc"));
+  await alike.ready;
+  await using _other = await start();
+  expect(new Set(node.visibleFiles())).toEqual(new Set(["x.csi-_abc-reg.sock", "x.csi-reg.sock"]));
+  expect(await registerOnce(node.socketPath("x.csi-_abc"))).toMatchObject({ name: "x.csi-_abc" });
+  expect(alike.status().state).toBe("registered");
+});
+
 test.each<[Partial<CsiOptions>, string, string]>([
   [{ name: "../evil" }, "UNSAFE_DRIVER_NAME", "it contains '/'"],
   [{ pluginRegistrationPath: "/none/here" }, "SOCKET_UNUSABLE", "ENOENT: the directory does not exist"],

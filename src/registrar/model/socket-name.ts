@@ -71,7 +71,9 @@ export type SocketOfDriver = readonly [alias: string | undefined, found: SocketF
 
 /** All sockets of a driver in `directory`, judged at the same time. */
 export async function socketsOf(directory: string, driverName: string): Promise<SocketOfDriver[]> {
-  const files = (await listNames(directory)).filter((file) => driverOfSocket(file) === driverName);
+  // A driver may be named like another one's alias.
+  const isOf = (file: string) => file === driverName + SOCKET_TAIL || driverOfSocket(file) === driverName;
+  const files = (await listNames(directory)).filter(isOf);
   return Promise.all(
     files.map(async (file): Promise<SocketOfDriver> => {
       const name = file.slice(0, -SOCKET_TAIL.length);
@@ -81,14 +83,15 @@ export async function socketsOf(directory: string, driverName: string): Promise<
 }
 
 /**
- * The alias under which another registrar published this driver: a living one, or else one that was killed and left its
- * dead socket. For kubelet the driver is registered by that file; it refuses any other (csi_plugin.go, validateVersions), so
- * the next registrar must use the same alias.
+ * The alias under which another registrar published this driver: a living one, or else, unless one lives under the driver's own
+ * name, one that was killed and left its dead socket. For kubelet the driver is registered by that file; it refuses any other
+ * (csi_plugin.go, validateVersions), so the next registrar must use the same alias.
  */
 export function aliasInUse(sockets: readonly SocketOfDriver[]): string | undefined {
   const aliases = sockets.filter(([alias]) => alias !== undefined);
-  const inUse = (wanted: SocketFound) => aliases.find(([, found]) => found === wanted);
-  return (inUse("taken") ?? inUse("dead"))?.[0];
+  const found = (wanted: SocketFound, among: readonly SocketOfDriver[]) =>
+    among.find(([, one]) => one === wanted);
+  return (found("taken", aliases) ?? found("taken", sockets) ?? found("dead", aliases))?.[0];
 }
 
 /**

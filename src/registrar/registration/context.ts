@@ -6,9 +6,16 @@ import type { PathWatch } from "../../unix/path-watch";
 import type { SocketFile } from "../../unix/socket-file";
 import { fitsSocketPath } from "../../unix/socket-path";
 import type { ResolvedOptions } from "../model/options";
-import { fileNameOf, nextAlias, registrationSocketPath, socketsOf } from "../model/socket-name";
+import {
+  fileNameOf,
+  nextAlias,
+  registrationSocketPath,
+  type SocketOfDriver,
+  socketsOf,
+} from "../model/socket-name";
 import type { DriverFacts } from "../model/state";
 import type { KubeletClients } from "./kubelet-clients";
+import { askInfo } from "./self-report";
 
 /** What the states of a registration work with. None of it changes from state to state. */
 export interface RegistrationContext {
@@ -29,9 +36,29 @@ export function socketPathOf({ alias, driverName }: DriverFacts, options: Resolv
   return registrationSocketPath(options.pluginRegistrationPath, name);
 }
 
-/** The registration sockets of this driver, of whatever registrar. */
-export function socketsOfDriver({ driverName }: DriverFacts, options: ResolvedOptions) {
-  return socketsOf(options.pluginRegistrationPath, fileNameOf(options, driverName));
+/** The registration sockets of this driver, of whatever registrar. A living one that has an alias is asked whose it is. */
+export async function socketsOfDriver(
+  { driverName }: DriverFacts,
+  options: ResolvedOptions,
+  signal: AbortSignal,
+): Promise<readonly SocketOfDriver[]> {
+  const sockets = await socketsOf(options.pluginRegistrationPath, fileNameOf(options, driverName));
+  const areOthers = await Promise.all(
+    sockets.map(([alias, found]) => found === "taken" && isOfAnother({ driverName, alias }, options, signal)),
+  );
+  return sockets.filter((_, at) => !areOthers[at]);
+}
+
+/** Whether the registrar under this alias says that its driver is another one, whose name looks like an alias of ours. */
+export async function isOfAnother(
+  { driverName, alias }: Pick<DriverFacts, "driverName" | "alias">,
+  { pluginRegistrationPath, timeoutMs }: ResolvedOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (alias === undefined) return false;
+  const path = registrationSocketPath(pluginRegistrationPath, alias);
+  const info = await askInfo(path, { timeoutMs, signal }).catch(() => undefined);
+  return info !== undefined && info.name !== driverName;
 }
 
 /** Another alias for our socket, to get around kubelet's backoff; undefined if it does not fit into a socket's path. */

@@ -98,6 +98,17 @@ test("finds the alias of a registrar that was killed, before it that of one that
   expect(await find()).toBe("x.csi-_abc");
 });
 
+test("a registrar that lives under the driver's own name comes before one that was killed under an alias", async () => {
+  await leaveDeadSocket(folder.at("x.csi-_abb-reg.sock"));
+  await using _living = await startForeignSocket(folder.at("x.csi-reg.sock"));
+  expect(await find()).toBeUndefined();
+});
+
+test("a driver that is named like an alias finds its own socket", async () => {
+  await using _living = await startForeignSocket(folder.at("x.csi-_abc-reg.sock"));
+  expect(await socketsOf(folder.path, "x.csi-_abc")).toEqual([[undefined, "taken"]]);
+});
+
 test("where kubelet has the driver by a dead socket, that of a dead one is next, else ours again", async () => {
   const next = async () => aliasAfterPeer(await socketsOf(folder.path, name), "x.csi-_abb");
   await using _living = await startForeignSocket(folder.at("x.csi-_abc-reg.sock"));

@@ -16,7 +16,7 @@ export async function publishSocket(
   const { facts, reason } = state;
   const plan = planPublication(state, isNodeWide);
   const verbosity = reason === "retry" ? 4 : 0;
-  const alias = plan.isNewName ? aliasInUse(await socketsOfDriver(facts, options)) : facts.alias;
+  const alias = plan.isNewName ? aliasInUse(await socketsOfDriver(facts, options, signal)) : facts.alias;
   const socketPath = socketPathOf({ ...facts, alias }, options);
 
   const publish = () => {

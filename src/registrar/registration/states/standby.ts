@@ -6,7 +6,7 @@ import { watchPath } from "../../../unix/path-watch";
 import { tryConnect } from "../../../unix/unix-socket";
 import { aliasAfterPeer } from "../../model/socket-name";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
-import { type RegistrationContext, socketPathOf, socketsOfDriver, takeAway } from "../context";
+import { isOfAnother, type RegistrationContext, socketPathOf, socketsOfDriver, takeAway } from "../context";
 import { peerIsGone } from "../decisions";
 import { askInfo } from "../self-report";
 
@@ -27,6 +27,8 @@ export async function standBy(
 ): Promise<LoopEvent | undefined> {
   const { log } = context;
   await takeAway(context.socket.withdraw, log, signal);
+  // A driver with such a name has our place: ours is under our driver's own name.
+  if (await isOfAnother(facts, context.options, signal)) return { kind: "peer-gone", alias: undefined };
   const peer = await findPeer(facts, context, signal);
   if (signal.aborted) return undefined;
   if (peer !== undefined) {
@@ -37,7 +39,7 @@ export async function standBy(
       after: `${UNSEEN_PEER_MS / 1000}s`,
     });
     if (!(await pause(UNSEEN_PEER_MS, signal))) return undefined;
-    const sockets = await socketsOfDriver(facts, context.options);
+    const sockets = await socketsOfDriver(facts, context.options, signal);
     return { kind: "peer-gone", alias: aliasAfterPeer(sockets, facts.alias) };
   }
   return { kind: "peer-gone", alias: facts.alias };
