@@ -2,14 +2,15 @@ import { tagOf } from "../../recognise/image";
 import { judgeSwap, readSwap } from "../files/judge/swap";
 import type { RegistrarContainer } from "../files/read/registrars";
 import { causeKey } from "../findings/causes";
-import { type Finding, findingsOf, grouped, sortedBy } from "../findings/finding";
+import { type Finding, findingsOf, grouped } from "../findings/finding";
 import { CLUSTER_SCHEMA, leadingIn, reportFindings } from "../findings/report";
-import { type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
+import type { Seen, SeenList } from "../findings/seen";
+import { type ClusterFacts, conclude, manifestsOf, placeKey } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { needChecks, rights } from "./judge/needs";
-import { isWithoutRegistrar, type Place } from "./judge/places";
+import { isWithoutRegistrar, lacking, type Place } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
-import { isGuess, notRead, PLACES } from "./judge/units";
+import { isGuess, type RegistrarUnit } from "./judge/units";
 import type { ClusterReading } from "./read/cluster";
 
 export const CLUSTER_CHECKS = [...stateChecks, ...needChecks];
@@ -28,11 +29,8 @@ export function reportOnCluster(reading: ClusterReading, swap?: string) {
   const { findings, problemsWithEither } = judgeSwap(both);
   const found = [...findings, ...findingsOf([rights], facts)];
   const counts = { swapped: both.swapped, problemsWithEither };
-  const isUnread = notRead(facts, "daemonsets") !== undefined;
-  return reportOf(facts, found, {
-    swap,
-    ...(isUnread ? { swapped: null, problemsWithEither: null } : counts),
-  });
+  const none = { swapped: null, problemsWithEither: null };
+  return reportOf(facts, found, { swap, ...(facts.sets.all().kind === "seen" ? counts : none) });
 }
 
 function reportOf(
@@ -52,42 +50,54 @@ function reportOf(
     registrars: registrarRows(facts),
     summary,
     findings: findings.map((finding) => ({ ...finding, nodes: finding.nodes ?? [] })),
-    nodes: facts.places.map((place) => placeRow(place, facts, codeOf(place))),
+    nodes: [...facts.places.each((place) => placeRow(place, facts, codeOf(place)))],
   };
 }
 
 /** Null: what could not be read decides on it. */
 function driverRows(facts: ClusterFacts) {
-  const { units, places, csiDrivers, csiNodes, target } = facts;
+  const { units, places, pods, csiDrivers, csiNodes, target } = facts;
   const isMeant = (name: string) => name === (target.driver ?? name);
-  const unitsOf = grouped(units, ({ driver }) => driver.name);
-  const placesOf = grouped(places, ({ driver }) => driver);
+  const none = (): Iterable<string> => [];
   // What could not be listed perhaps mentions a driver of which only its CSIDriver is seen.
-  const described = notRead(facts, ...PLACES) ? [...(csiDrivers ?? [])] : [];
-  return [...new Set([...unitsOf.keys(), ...placesOf.keys(), ...described.filter(isMeant)])]
-    .sort()
-    .map((name) => {
-      const own = placesOf.get(name) ?? [];
-      const [unit] = unitsOf.get(name) ?? [];
-      const isEvery = unit?.driver.kind === "every";
-      const isKnown = isEvery ? !notRead(facts, "pods") : csiNodes !== undefined && !isGuess(unit);
-      const there = own.filter(({ state, isListed }) => (isEvery ? state.kind === "registered" : isListed));
-      return {
-        name,
-        daemonSets:
-          notRead(facts, "daemonsets") || (unit === undefined && facts.hasGuess)
-            ? null
-            : [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
-        nodes: notRead(facts, ...PLACES) ? null : own.length,
-        registered: isKnown ? there.length : null,
-        csiDriver: isEvery || isGuess(unit) ? null : (csiDrivers?.has(name) ?? null),
-        guessed: isGuess(unit),
-      };
-    });
+  const unknown = () => csiDrivers.filter(isMeant).each((name) => name);
+  const described = lacking(places)<Iterable<string>>({ yes: none, no: none, unknown });
+  const names = [
+    ...units.each(({ driver }) => driver.name),
+    ...places.each(({ driver }) => driver),
+    ...described,
+  ];
+  const [unitsOf, placesOf] = [units.by(({ driver }) => driver.name), places.by(({ driver }) => driver)];
+  return [...new Set(names)].sort().map((name) => {
+    const unit = unitsOf(name).known(() => true);
+    const isEvery = unit?.driver.kind === "every";
+    const well = new Set(
+      placesOf(name).each(({ state, pod }) => (state.kind === "registered" ? pod?.uid : undefined)),
+    );
+    const there: SeenList<unknown> = isEvery
+      ? pods.filter(({ uid }) => well.has(uid))
+      : csiNodes.filter(({ drivers }) => drivers.has(name));
+    const sets = unitsOf(name).map(({ set }) => set.name);
+    return {
+      name,
+      daemonSets:
+        unit === undefined && facts.hasGuess ? null : orNull(sets.all(), (all) => [...new Set(all)]),
+      nodes: orNull(placesOf(name).all(), ({ length }) => length),
+      registered: isGuess(unit) ? null : orNull(there.all(), ({ length }) => length),
+      csiDriver: isEvery || isGuess(unit) ? null : csiDrivers.contains((one) => one === name)(YES_NO),
+      guessed: isGuess(unit),
+    };
+  });
 }
 
+const YES_NO = { yes: () => true, no: () => false, unknown: () => null };
+const orNull = <Value, Row>(one: Seen<Value>, rowOf: (value: Value) => Row): Row | null =>
+  one.kind === "seen" ? rowOf(one.value) : null;
+
 function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
-  const { node, driver, state, pod, isListed, need } = place;
+  const { node, driver, state, pod, isListed } = place;
+  const key = placeKey(node, driver);
+  const attachments = facts.attachedAt(key).map((one) => one.attachments);
   return {
     node: node ?? null,
     driver,
@@ -95,30 +105,44 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
     reason: state.reason,
     code: code ?? null,
     pod: pod?.name ?? null,
-    csiNode: isGuess(place.unit) ? null : (isListed ?? null),
-    waitingPods: notRead(facts, "pods", "events") ? null : (need?.pods ?? []),
-    volumeAttachments: notRead(facts, "volumeattachments") ? null : (need?.attachments ?? 0),
+    csiNode: isGuess(place.unit) ? null : (isListed?.(YES_NO) ?? null),
+    waitingPods: orNull(facts.waitingAt(key).all(), (all) => all.map((one) => one.pod).sort()),
+    volumeAttachments: orNull(attachments.all(), ([one = 0]) => one),
   };
 }
 
-function imageRow({ image, program }: Pick<RegistrarContainer, "image" | "program">) {
-  return { image, program: program.kind, version: tagOf(image) ?? null };
+interface ImageRow {
+  readonly image: string | null;
+  readonly program: RegistrarContainer["program"]["kind"] | null;
+  readonly version: string | null;
 }
+
+const imageRow = ({ image, program }: Pick<RegistrarContainer, "image" | "program">): ImageRow => ({
+  image,
+  program: program.kind,
+  version: tagOf(image) ?? null,
+});
 
 /** Each registrar of each DaemonSet: its image there, and what its pods have. */
 function registrarRows(facts: ClusterFacts) {
-  return sortedBy(facts.units, ({ set }) => set.name).map((unit) => {
+  const rowOf = (unit: RegistrarUnit) => {
     const { set, registrar, driver } = unit;
     const { container } = registrar;
-    const own = (facts.podsOf.get(set.uid) ?? []).flatMap((pod) => {
+    const own = facts.podsOf(set.uid).flatMap((pod): ImageRow | undefined => {
       const one = pod.running.registrars.find((running) => running.container === container);
       if (one !== undefined) return imageRow(one);
-      return isWithoutRegistrar({ pod, unit }) ? { image: null, program: null, version: null } : [];
+      return isWithoutRegistrar({ pod, unit }) ? { image: null, program: null, version: null } : undefined;
     });
-    const pods = notRead(facts, "pods") ? null : withCounts(own);
     const name = { driver: driver.name, guessed: isGuess(unit) };
-    return { daemonSet: set.name, container, ...name, ...imageRow(registrar), pods };
-  });
+    return {
+      daemonSet: set.name,
+      container,
+      ...name,
+      ...imageRow(registrar),
+      pods: orNull(own.all(), withCounts),
+    };
+  };
+  return [...facts.units.sorted(({ set }) => set.name).each(rowOf)];
 }
 
 const withCounts = <Row>(rows: readonly Row[]) =>

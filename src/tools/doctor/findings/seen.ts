@@ -1,16 +1,16 @@
 import { errnoOf } from "../../../base/errors";
+import { grouped, sortedBy } from "./finding";
 
 // What could not be read is never taken for nothing: these types have no way from an unread thing to an empty one.
 
-/** Why something could not be read. `reason` of `http` is the API server's word, of `unreached` the connection's error. */
+/** Why something could not be read. */
 export type Why =
   | { readonly kind: "errno"; readonly errno: string }
   | { readonly kind: "mount"; readonly fileSystem: string }
   | { readonly kind: "cut"; readonly read: number; readonly there: number }
-  | { readonly kind: "http"; readonly status: number; readonly reason: string }
-  | { readonly kind: "unreached"; readonly reason: string }
-  | { readonly kind: "syntax"; readonly text: string; readonly line: number }
-  | { readonly kind: "unlike"; readonly field: string }
+  /** A list of the API, in the server's or the connection's words; or one object of it. */
+  | { readonly kind: "list"; readonly failure: string; readonly message: string }
+  | { readonly kind: "object"; readonly text: string }
   | { readonly kind: "fault"; readonly error: string };
 
 /** Something that could not be read. `part` decides which check says so, and whether the user asked for it. */
@@ -69,8 +69,13 @@ export interface SeenList<Item> {
   /** An item of which the answer is unknown is left out, and leaves its gap. */
   filter(isSo: IsSo<Item>): SeenList<Item>;
   with(more: readonly Item[] | SeenList<Item>): SeenList<Item>;
-  /** How many there are, if all were seen. */
-  count(): Seen<number>;
+  /** In groups, as far as the items were seen. */
+  grouped(keyOf: (item: Item) => string): SeenList<readonly [Item, ...Item[]]>;
+  /** The items with a key. If keys are unique, the list of one that was seen lacks nothing. */
+  by(keyOf: (item: Item) => string, keys?: "unique"): (key: string) => SeenList<Item>;
+  sorted(keyOf: (item: Item) => string): SeenList<Item>;
+  /** All items, if all were seen. */
+  all(): Seen<readonly Item[]>;
 }
 
 /** What lists share with each other, and with nobody else. */
@@ -82,6 +87,10 @@ export const truth = (answer: boolean | Gap): Truth =>
   truthOf(typeof answer === "boolean" ? (answer ? "yes" : "no") : [answer]);
 
 function truthOf(answer: Answer): Truth {
+  return answer === "yes" ? YES : answer === "no" ? NO : newTruth(answer);
+}
+
+function newTruth(answer: Answer): Truth {
   const call = <R>({ yes, no, unknown }: Answers<R>): R => {
     if (answer === "yes") return yes();
     return answer === "no" ? no() : unknown(answer);
@@ -100,6 +109,8 @@ function truthOf(answer: Answer): Truth {
   });
 }
 
+const [YES, NO] = [newTruth("yes"), newTruth("no")];
+
 function answerOf(asked: boolean | Truth): Answer {
   if (typeof asked === "boolean") return asked ? "yes" : "no";
   return asked<Answer>({ yes: () => "yes", no: () => "no", unknown: (gaps) => gaps });
@@ -108,10 +119,10 @@ function answerOf(asked: boolean | Truth): Answer {
 function eitherOf(one: Answer, other: Answer): Answer {
   if (one === "yes" || other === "yes") return "yes";
   if (one === "no") return other;
-  return other === "no" ? one : union(one, other);
+  return other === "no" ? one : union([one, other]);
 }
 
-const union = <One>(...lists: readonly (readonly One[])[]): readonly One[] => [...new Set(lists.flat())];
+const union = <One>(lists: readonly (readonly One[])[]): readonly One[] => [...new Set(lists.flat())];
 
 const isList = (value: unknown): value is SeenList<never> => insides.has(Object(value));
 
@@ -126,7 +137,7 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     const insides = items.map((item) => insideOf(change(item)));
     return listOf(
       insides.flatMap((one) => one.items),
-      union(gaps, ...insides.map((one) => one.gaps)),
+      union([gaps, ...insides.map((one) => one.gaps)]),
     );
   };
   const list: SeenList<Item> = {
@@ -143,10 +154,19 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
         const answer = answerOf(isSo(item));
         return typeof answer === "string" ? listOf(answer === "yes" ? [item] : [], []) : listOf([], answer);
       }),
-    with: (more) => listOf([...items, ...insideOf(more).items], union(gaps, insideOf(more).gaps)),
-    count: () => {
+    with: (more) => listOf(items.concat(insideOf(more).items), union([gaps, insideOf(more).gaps])),
+    grouped: (keyOf) => listOf([...grouped(items, keyOf).values()], gaps),
+    by: (keyOf, keys) => {
+      const [groups, none] = [grouped(items, keyOf), listOf<Item>([], gaps)];
+      return (key) => {
+        const found = groups.get(key);
+        return found === undefined ? none : listOf(found, keys === "unique" ? [] : gaps);
+      };
+    },
+    sorted: (keyOf) => listOf(sortedBy(items, keyOf), gaps),
+    all: () => {
       const [gap] = gaps;
-      return gap === undefined ? { kind: "seen", value: items.length } : { kind: "unread", gap };
+      return gap === undefined ? { kind: "seen", value: items } : { kind: "unread", gap };
     },
   };
   insides.set(list, { items, gaps });

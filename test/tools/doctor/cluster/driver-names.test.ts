@@ -2,6 +2,7 @@ import { nameDrivers } from "../../../../src/tools/doctor/cluster/judge/units";
 import type { PodTrouble } from "../../../../src/tools/doctor/cluster/read/pod";
 import type { Resource } from "../../../../src/tools/doctor/cluster/read/reader";
 import { readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
+import { startReading } from "../../../../src/tools/doctor/findings/seen";
 import { daemonSet, type SetChanges } from "../../../support/cluster-objects";
 
 interface World {
@@ -13,42 +14,58 @@ interface World {
   /** Where the first DaemonSet has a pod that is not. */
   readonly brokenOn?: readonly string[];
   readonly needs?: readonly string[];
-  readonly incomplete?: readonly Resource[];
+  readonly unread?: readonly Resource[];
 }
 
 function namesOf(
   sets: readonly SetChanges[],
-  { csiDrivers = [], csiNodes = {}, podsOn = [], brokenOn = [], needs = [], incomplete = [] }: World,
+  { csiDrivers = [], csiNodes = {}, podsOn = [], brokenOn = [], needs = [], unread = [] }: World,
 ) {
   const podOf = (n: number, node: string, trouble?: PodTrouble) => ({
     setUid: `${n}`,
     ...{ uid: "u", name: "a/b", node, trouble, startedMs: 0, isLeaving: false },
     running: { registrars: [], dropped: [] },
   });
+  const reading = startReading<Resource>();
+  const list = <Item>(resource: Resource, items: readonly Item[]) =>
+    reading.list(
+      items,
+      unread.filter((one) => one === resource).map((part) => ({ part, subject: part, why: AWAY })),
+    );
   const drivers = nameDrivers({
-    sets: sets.map((changes, n) => {
-      const object = daemonSet("x", { name: `set-${n}`, ...changes });
-      const set = readRegistrarSet({ ...object, metadata: { ...object.metadata, uid: `${n}` } }, n);
-      if (set === undefined) throw new Error("no registrar in it");
-      return set;
-    }),
-    pods: [
+    sets: list(
+      "daemonsets",
+      sets.map((changes, n) => {
+        const object = daemonSet("x", { name: `set-${n}`, ...changes });
+        const set = readRegistrarSet({ ...object, metadata: { ...object.metadata, uid: `${n}` } }, n);
+        if (set === undefined) throw new Error("no registrar in it");
+        return set;
+      }),
+    ),
+    pods: list("pods", [
       ...podsOn.flatMap((nodes, n) => nodes.map((node) => podOf(n, node))),
       ...brokenOn.map((node) => podOf(0, node, { kind: "blocked", why: {}, reason: "" })),
-    ],
-    csiNodes: new Map(Object.entries(csiNodes).map(([node, drivers]) => [node, new Set(drivers)])),
-    csiDrivers: new Set(csiDrivers),
-    incomplete: new Set(incomplete),
-    needs: needs.map((driver) => ({ node: "n", driver, pods: ["a/b"], reported: [], attachments: 0 })),
+    ]),
+    csiNodes: list(
+      "csinodes",
+      Object.entries(csiNodes).map(([node, names]) => ({ node, drivers: new Set(names), owner: undefined })),
+    ),
+    csiDrivers: list("csidrivers", csiDrivers),
+    needs: list(
+      "events",
+      needs.map((driver) => ({ driver })),
+    ),
   });
-  return drivers.map(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`).join(" ");
+  const names = drivers.each(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`);
+  return [...names].join(" ");
 }
 
+const AWAY = { kind: "list", failure: "forbidden", message: "no" } as const;
 const BOTH = ["a", "b"];
 const byNodes: World = { csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi", "y.csi"] }, podsOn: [BOTH, BOTH] };
 const apart: World = { csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi"] }, podsOn: [["a"], ["b"]] };
 const byOne: World = { csiNodes: { a: ["y.csi"], b: [] } };
-const unlisted: World = { ...byOne, podsOn: [["a"]], incomplete: ["csidrivers"] };
+const unlisted: World = { ...byOne, podsOn: [["a"]], unread: ["csidrivers"] };
 const nfs = { folder: "csi-nfsplugin", driverArgs: ["--drivername=nfs.csi.k8s.io"] };
 
 const X = [{ folder: "x.csi" }];

@@ -20,12 +20,14 @@ export const ago = (minutes: number) => new Date(NOW_MS - minutes * 60_000).toIS
 type Any = Stored & { readonly [field: string]: unknown };
 type Placed = { path: string; object: Any };
 
-/** What happens to a read, or to all that fit, after some pages. */
+/** What happens to a read, or to all that fit, after some pages: it ends, its object is broken, or it takes 20 minutes. */
 interface Fault {
   readonly read: string | RegExp;
   readonly page: number;
-  readonly failure: ListFailure;
+  readonly what: ListFailure | "broken" | "delayed";
 }
+
+const broken = ({ metadata }: Any) => ({ metadata, spec: "x", status: "x", cells: "x", involvedObject: "x" });
 
 export type MemoryCluster = ReturnType<typeof createMemoryCluster>;
 
@@ -55,8 +57,12 @@ export function createMemoryCluster() {
     reads.set(read, items.length);
     const isFaulty = typeof fault?.read === "string" ? fault.read === read : fault?.read.test(read);
     for (const [at, item] of items.entries()) {
-      if (isFaulty && fault?.page === at) return fault.failure;
-      onPage(item, nowMs + 10_000 * pages++, at === 0);
+      const what = isFaulty && fault?.page === at ? fault.what : undefined;
+      if (typeof what === "object") return what;
+      // The other reads, which need not wait for this one, end before it.
+      if (what === "delayed") await new Promise(setImmediate);
+      const lateMs = what === "delayed" ? 20 * 60_000 : 10_000 * pages++;
+      onPage(what === "broken" ? item.map((one) => broken(one as Any)) : item, nowMs + lateMs, at === 0);
     }
     return undefined;
   };
@@ -108,7 +114,7 @@ export function createMemoryCluster() {
       fault = wanted;
     },
     refuse: (lists: readonly string[], message: string, kind: ListFailure["kind"] = "forbidden") => {
-      fault = { failure: { kind, message }, page: 0, read: new RegExp(`/(?:${lists.join("|")}) `) };
+      fault = { what: { kind, message }, page: 0, read: new RegExp(`/(?:${lists.join("|")}) `) };
     },
   };
 }

@@ -127,7 +127,7 @@ describe.each(WORLDS)("%s", (_what, make) => {
     for (const [at, [read, pages]] of reads.entries()) {
       const kind = KINDS[at % KINDS.length] ?? "unexpected";
       const failure = turn === 0 ? FORBIDDEN : { kind, message: "it is away" };
-      cluster.setFault({ failure, read, page: turn === 0 ? pages - 1 : 0 });
+      cluster.setFault({ what: failure, read, page: turn === 0 ? pages - 1 : 0 });
       const report = await cluster.report();
       expect([kind, read, tooMuchIn(report, whole)]).toEqual([kind, read, []]);
       const names = report.drivers.map(({ name }) => name);
@@ -136,6 +136,21 @@ describe.each(WORLDS)("%s", (_what, make) => {
       expect([read, report.healthy, wrongIn(report)]).toEqual([read, false, []]);
       expect(report.findings).toContainEqual(expect.objectContaining({ code: "CSI212" }));
     }
+  });
+
+  test("each page in turn ends its list, has a broken object, or comes 20 minutes later than all others", async () => {
+    for (const [read, pages] of reads)
+      for (let page = 0; page < pages; page++)
+        for (const what of [FORBIDDEN, "broken", "delayed"] as const) {
+          cluster.setFault({ read, page, what });
+          const report = await cluster.report();
+          const place = [read, page, what];
+          expect([place, tooMuchIn(report, whole)]).toEqual([place, []]);
+          // A part that is not looked at may be broken.
+          const isSame = JSON.stringify(report) === JSON.stringify(whole);
+          if (what === "delayed" || isSame) expect([place, report]).toEqual([place, whole]);
+          else expect([place, report.healthy, wrongIn(report)]).toEqual([place, false, []]);
+        }
   });
 
   test("several lists are forbidden, also for one driver, one node, or one driver of a node", async () => {

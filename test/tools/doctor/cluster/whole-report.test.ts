@@ -16,10 +16,10 @@ describe("what may not be read is unknown, and the rule that is missing is named
   test("the rest goes on", async () => {
     const cluster = await makeCluster({ inCsiNode: {} });
     cluster.refuse(["csinodes"], "csinodes is forbidden");
-    const rule = '{apiGroups: ["storage.k8s.io"], resources: ["csinodes"], verbs: ["list"]}';
+    const rule = "kubectl create clusterrole registrar-doctor --verb=list --resource=csinodes.storage.k8s.io";
     expect(await said(cluster)).toEqual([
       expect.stringMatching(/^CSI204 unknown: .*is possibly registered: CSINodes could not be listed/),
-      expect.stringContaining(`-> add to your ClusterRole: ${rule}`),
+      expect.stringContaining(`: ${rule}`),
     ]);
   });
 

@@ -63,12 +63,16 @@ test("no list with a gap says that there is none, whatever is made of it", () =>
         list.with([]),
         whole.with(list),
         listOf([1], true).flatMap(() => list),
+        list.grouped(String).flatMap((group) => group),
+        list
+          .by(() => "")("")
+          .with(list.by(String)("none")),
       ];
       const expected = items.includes(wanted) ? "yes" : isWhole ? "no" : "unknown";
       for (const one of made) {
         expect(wordOf(one.contains((item) => item === wanted))).toBe(expected);
-        expect(one.count().kind).toBe(isWhole ? "seen" : "unread");
-        expect([...one.each((item) => item)]).toEqual(items);
+        expect(one.all().kind).toBe(isWhole ? "seen" : "unread");
+        expect([...one.sorted(String).each((item) => item)]).toEqual(items.toSorted());
         expect(one.known((item) => item === wanted)).toBe(items.includes(wanted) ? wanted : undefined);
       }
     }),
@@ -78,7 +82,7 @@ test("no list with a gap says that there is none, whatever is made of it", () =>
 test("an item of which the answer is unknown is left out, and its gap stays", () => {
   const list = listOf([1, 2], true).filter((item) => (item === 1 ? true : truths.unknown));
   expect([...list.each((item) => item)]).toEqual([1]);
-  expect(list.count()).toEqual({ kind: "unread", gap: GAP });
+  expect(list.all()).toEqual({ kind: "unread", gap: GAP });
   expect(wordOf(listOf([1], true).contains(() => truths.unknown))).toBe("unknown");
   expect(listOf([1], true).known(() => truths.unknown)).toBeUndefined();
 });

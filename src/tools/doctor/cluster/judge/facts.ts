@@ -2,7 +2,8 @@ import type { OurImage } from "../../../recognise/program";
 import { MANIFEST_CHECKS } from "../../files/judge/checks";
 import type { ManifestFacts } from "../../files/read/registrars";
 import { type About, type Cause, causeKey } from "../../findings/causes";
-import { type Finding, findingsOf, grouped, keyOf } from "../../findings/finding";
+import { type Finding, findingsOf, keyOf } from "../../findings/finding";
+import type { SeenList } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import { placesIn } from "./places";
 import { isGuess, nameDrivers, type RegistrarUnit } from "./units";
@@ -11,57 +12,66 @@ export type ClusterFacts = ReturnType<typeof conclude>;
 
 /** Names the drivers, and drops all but the one that is asked for. */
 export function conclude(reading: ClusterReading) {
-  const { target } = reading;
-  const all = nameDrivers(reading);
+  const { target, waiting, attached, reported } = reading;
+  const needs = waiting.map(needOf).with(attached.map(needOf)).with(reported.map(needOf));
+  const all = nameDrivers({ ...reading, needs });
   const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
     target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
   const units = all.filter((unit) => isMeant(unit.driver.name, unit));
-  const everywhere = placesIn(reading, all);
-  const names = [...all.map(({ driver }) => driver.name), ...everywhere.map(({ driver }) => driver)];
-  const guesses = all.filter(isGuess).map(({ driver }) => driver.name);
-  const places = everywhere.filter(({ driver, unit }) => isMeant(driver, unit));
+  const everywhere = placesIn(reading, all, needs);
+  const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));
+  const guesses = new Set(all.each((unit) => (isGuess(unit) ? unit.driver.name : undefined)));
   const manifests = manifestsOf({ ...reading, units }, reading.images);
   const findings = findingsOf(MANIFEST_CHECKS, manifests);
   const running = runningFindings(reading, manifests);
   const known = new Set(findings.map(keyOf));
   const found = [...findings, ...running.filter((finding) => !known.has(keyOf(finding)))];
   const manifestFindings = leadingFirst(found.filter(({ status }) => status !== "ok"));
+  const keyOfNeed = (one: Need) => placeKey(one.node, one.driver);
   return {
     ...reading,
     units,
-    places,
-    /** Known names of all drivers, also of those that are not asked for. */
-    driverNames: [...new Set([...names, ...(reading.csiDrivers ?? [])])].filter(
-      (name) => !guesses.includes(name),
-    ),
+    places: everywhere.filter(({ driver, unit }) => isMeant(driver, unit)),
+    /** Names of all drivers, also of those that are not asked for; some may be missing. */
+    driverNames: named
+      .with(everywhere.map(({ driver }) => driver).filter((name) => !guesses.has(name)))
+      .with(reading.csiDrivers),
     /** Whether the driver of some DaemonSet is not known. */
-    hasGuess: guesses.length > 0,
-    podsOf: grouped(reading.pods, ({ setUid }) => setUid),
+    hasGuess: guesses.size > 0,
+    podsOf: reading.pods.by(({ setUid }) => setUid),
+    waitingAt: waiting.by(keyOfNeed),
+    attachedAt: attached.by(keyOfNeed),
+    reportedAt: reported.by(keyOfNeed),
     /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar is a cause. */
     manifestFindings,
     manifestCauses: new Set(manifestFindings.flatMap(({ cause }) => (cause ? causeKey(cause) : []))),
   };
 }
 
+type Need = Readonly<Record<"node" | "driver", string>>;
+const needOf = ({ node, driver }: Need): Need => ({ node, driver });
+export const placeKey = (node: string | undefined, driver: string): string => `${node} ${driver}`;
+
 /** The DaemonSets' registrars as `doctor -f` has them, if these images are this registrar's. */
 export function manifestsOf(
-  reading: ClusterReading & Pick<ClusterFacts, "units">,
+  { units, limitRanges, gaps }: ClusterReading & { readonly units: SeenList<RegistrarUnit> },
   ours: OurImage,
 ): ManifestFacts {
-  const { units, limitRanges, unreadObjects } = reading;
-  const places = units.map(({ registrar }) => registrar.place);
-  const sets = [...new Set(units.map(({ set }) => set))];
+  const places = new Set(units.each(({ registrar }) => registrar.place));
+  const sets = new Set(units.each(({ set }) => set));
   return {
     limitRanges,
-    registrars: sets.flatMap((set) => set.registrarsWith(ours)).filter(({ place }) => places.includes(place)),
-    unread: unreadObjects,
+    registrars: [...sets].flatMap((set) => set.registrarsWith(ours)).filter(({ place }) => places.has(place)),
+    unread: gaps.flatMap(({ subject, why }) =>
+      why.kind === "object" ? { place: subject, why: why.text } : [],
+    ),
   };
 }
 
 /** What `doctor -f` would find in the pods that admission gave this registrar. */
 function runningFindings({ pods }: ClusterReading, manifests: ManifestFacts): readonly Finding[] {
   const programs = new Map(manifests.registrars.map(({ place, program }) => [place, program.kind]));
-  const given = [...new Set(pods.map(({ running }) => running))]
+  const given = [...new Set(pods.each(({ running }) => running))]
     .flatMap((running) => running.registrars)
     .filter(({ place, program }) => program.kind === "ours" && (programs.get(place) ?? "ours") !== "ours");
   return findingsOf(MANIFEST_CHECKS, { ...manifests, unread: [], registrars: given });

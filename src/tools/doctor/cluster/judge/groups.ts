@@ -1,8 +1,8 @@
 import { type Cause, causeKey } from "../../findings/causes";
-import { type Advice, check, grouped, problem, type Run, type Verdict } from "../../findings/finding";
+import { type Advice, check, problem, type Run, type Verdict } from "../../findings/finding";
 import { counted, podsText } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
-import { type ClusterFacts, manifestCause } from "./facts";
+import { type ClusterFacts, manifestCause, placeKey } from "./facts";
 import type { Place } from "./places";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
@@ -38,20 +38,21 @@ export function judgeGroups(
   judge: (first: Place, group: readonly Place[]) => Verdict,
 ): readonly Verdict[] {
   const keyOf = (place: Place) => `${place.driver} ${causeKey(causeOf(place, facts))}`;
-  const meant = facts.places.filter((place) => isMeant(place, facts));
-  return Array.from(grouped(meant, keyOf).values(), (group) => {
+  const groups = facts.places.filter((place) => isMeant(place, facts)).grouped(keyOf);
+  const verdictOn = (group: readonly [Place, ...Place[]]) => {
     const [first] = group;
     return { ...judge(first, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
-  });
+  };
+  return [...groups.each(verdictOn)];
 }
 
 /** The cause of a place's state: equal for all places that one change would fix. */
-export function causeOf(place: Place, { manifestCauses }: ClusterFacts): Cause {
+export function causeOf(place: Place, facts: ClusterFacts): Cause {
   const { state, unit, driver } = place;
-  if (state.kind === "node-away" && whoWaits([place]) !== "") return NODES_AWAY;
+  if (state.kind === "node-away" && whoWaits([place], facts) !== "") return NODES_AWAY;
   const isOfRegistrar = state.kind === "unregistered" || state.container?.isRegistrar;
   const manifest = unit && manifestCause(unit.registrar.about);
-  if (isOfRegistrar && manifest && manifestCauses.has(causeKey(manifest))) return manifest;
+  if (isOfRegistrar && manifest && facts.manifestCauses.has(causeKey(manifest))) return manifest;
   const pod = state.why && { object: unit?.registrar.about.object, ...state.why };
   return { kind: "trouble", driver, trouble: state.kind, ...pod };
 }
@@ -60,11 +61,13 @@ export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }
 
-/** What waits for a driver: `1 pod (shop/a) and 1 VolumeAttachment`; empty: nothing is known to. */
-export function whoWaits(places: readonly Place[]): string {
-  const needs = places.flatMap(({ need }) => need ?? []);
-  const pods = [...new Set(needs.flatMap((need) => need.pods))];
-  const attachments = needs.reduce((sum, need) => sum + need.attachments, 0);
+/** What is seen to wait for a driver: `1 pod (shop/a) and 1 VolumeAttachment`; empty: nothing. */
+export function whoWaits(places: readonly Place[], { waitingAt, attachedAt }: ClusterFacts): string {
+  const keys = [...new Set(places.map(({ node, driver }) => placeKey(node, driver)))];
+  const pods = [...new Set(keys.flatMap((key) => [...waitingAt(key).each(({ pod }) => pod)]))].sort();
+  const attachments = keys
+    .flatMap((key) => [...attachedAt(key).each((one) => one.attachments)])
+    .reduce((sum, one) => sum + one, 0);
   const who = [
     pods.length > 0 ? podsText(pods) : "",
     attachments > 0 ? counted(attachments, "VolumeAttachment") : "",

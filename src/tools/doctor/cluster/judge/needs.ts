@@ -1,11 +1,12 @@
 import { nearWord } from "../../../../base/near-word";
 import { check, grouped, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { counted, firstOf, together } from "../../findings/words";
+import { GROUPS, type Resource } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
 import { inState, judgeGroups, kubectl, NODES_AWAY, nodesOf, problemsOf, whoWaits } from "./groups";
-import { isYoung, type Place, SETTLED } from "./places";
-import { EVERY_DRIVER, HINTS, notRead } from "./units";
+import { isYoung, lacking, type Place, SETTLED } from "./places";
+import { EVERY_DRIVER, lackText } from "./units";
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
   ...problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node }) =>
@@ -16,115 +17,147 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
       node,
     ),
   ),
-  ...facts.sets.map((set) => judgePods(set, facts)),
+  ...facts.sets.each((set) => judgePods(set, facts)),
 ]);
 
 /** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
 function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdict | undefined {
   const { name, current, desired, uid } = set;
   const { units, nodes, leaving, nowMs, target } = facts;
-  if (current >= desired || !units.some((unit) => unit.set === set)) return undefined;
-  const isChanging = isYoung(set, nowMs) || leaving.some(({ setUid }) => setUid === uid);
-  if (isChanging || [...(nodes?.values() ?? [])].some((node) => isYoung(node, nowMs))) return undefined;
+  if (current >= desired || !units.known((unit) => unit.set === set)) return undefined;
   const text = `has only ${current.toLocaleString("en")} of ${counted(desired, "pod")}: the others were not created`;
   const fix = kubectl("see its events", target, "describe daemonset", name);
-  // A node that joined a moment ago would explain it.
-  const missing = notRead(facts, "nodes", "pods");
-  if (missing) return unknown(`DaemonSet ${name}`, `${text}, and ${missing}`);
-  return problem(`DaemonSet ${name}`, text, fix);
+  const isChanging = leaving.contains(({ setUid }) => setUid === uid).or(isYoung(set, nowMs));
+  return isChanging.or(nodes.contains((node) => isYoung(node, nowMs)))<Verdict | undefined>({
+    yes: () => undefined,
+    no: () => problem(`DaemonSet ${name}`, text, fix),
+    unknown: (gaps) => unknown(`DaemonSet ${name}`, `${text}, and ${lackText(gaps)}`),
+  });
 }
 
-const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
-  const advice = "install the driver, or correct its name in the volume or StorageClass";
-  const needed = problemsOf(facts, inState("unprovided"), "is needed, and ", () => advice);
-  const { units, places, csiDrivers, hasGuess } = facts;
+const INSTALL = "install the driver, or correct its name in the volume or StorageClass";
+
+const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
+  ...problemsOf(facts, inState("unprovided"), "is needed, and ", () => INSTALL),
+  judgeTarget(facts),
+]);
+
+/** A driver that was asked for and is nowhere. */
+function judgeTarget(facts: ClusterFacts): Verdict | undefined {
+  const { units, places, csiNodes, hasGuess } = facts;
   const { driver, node } = facts.target;
-  const isFound =
-    units.some((unit) => unit.driver.name === driver) || places.some((one) => one.driver === driver);
-  if (driver === undefined || isFound) return needed;
-  const missing = notRead(facts, ...(hasGuess ? HINTS : (["daemonsets", "csinodes"] as const)));
+  if (driver === undefined || places.known((one) => one.driver === driver)) return undefined;
   const there = node === undefined ? "" : ` on ${node}`;
-  if (missing !== undefined) return unknown(driver, `is possibly installed${there}: ${missing}`);
-  const names = facts.driverNames.filter((name) => name !== EVERY_DRIVER).sort();
-  const others = firstOf([...new Set([nearWord(driver, names) ?? [], names].flat())]);
-  const correct = others ? `install it, or correct --driver: doctor found ${others}` : advice;
-  const install = "install its node plugin: only its CSIDriver object is there";
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
-  const fix = csiDrivers?.has(driver) ? install : correct;
-  return problem(driver, `${inWhich}, and no DaemonSet is known to register it`, fix);
-});
+  const isProvided = units.contains((unit) => unit.driver.name === driver);
+  const isGuessed = hasGuess ? lacking(facts.pods).or(lacking(facts.csiDrivers)) : false;
+  return csiNodes
+    .contains(({ drivers }) => drivers.has(driver))
+    .or(isProvided)
+    .or(isGuessed)<Verdict | undefined>({
+    yes: () => undefined,
+    no: () =>
+      problem(driver, `${inWhich}, and no DaemonSet is known to register it`, howToGet(driver, facts)),
+    unknown: (gaps) => unknown(driver, `is possibly installed${there}: ${lackText(gaps)}`),
+  });
+}
+
+function howToGet(driver: string, { driverNames, csiDrivers }: ClusterFacts): string {
+  if (csiDrivers.known((name) => name === driver))
+    return "install its node plugin: only its CSIDriver object is there";
+  const names = [...new Set(driverNames.each((name) => (name === EVERY_DRIVER ? undefined : name)))].sort();
+  const others = firstOf([...new Set([nearWord(driver, names) ?? [], names].flat())]);
+  return others ? `install it, or correct --driver: doctor found ${others}` : INSTALL;
+}
 
 const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
+  const described = facts.csiDrivers.by((name) => name, "unique");
   // If the name is a guess, so would this be.
-  const unsure = facts.units.filter(({ driver }) => driver.kind !== "known").map(({ driver }) => driver.name);
-  const named = facts.places.flatMap(({ driver, unit, isListed }) => (unit || isListed ? driver : []));
+  const isNamed = ({ driver, unit, isListed }: Place) =>
+    unit ? unit.driver.name !== driver || unit.driver.kind === "known" : isListed?.ifYes(() => true);
+  const named = new Set(facts.places.each((place) => (isNamed(place) ? place.driver : undefined)));
   const text =
     "has no CSIDriver object: Kubernetes attaches its volumes before it mounts them, and passes the driver no information about the pod";
   const fix = "apply its CSIDriver object: examples/csidriver.yaml explains each field";
-  return [...new Set(named)]
-    .filter((driver) => facts.csiDrivers?.has(driver) === false && !unsure.includes(driver))
-    .map((driver) => warning(driver, text, fix));
+  return [...named].map((driver) =>
+    described(driver)
+      .contains(() => true)
+      .ifNo(() => warning(driver, text, fix)),
+  );
 });
 
 const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
-  const isMissed = (place: Place) => whoWaits([place]) !== "" && !inState(...SETTLED, "node-away")(place);
+  const isMissed = (place: Place) =>
+    whoWaits([place], facts) !== "" && !inState(...SETTLED, "node-away")(place);
   const fix = "fix what keeps the driver from being registered";
   const missed = judgeGroups(facts, isMissed, ({ driver }, places) =>
-    problem(driver, `has ${whoWaits(places)} waiting for it`, fix),
+    problem(driver, `has ${whoWaits(places, facts)} waiting for it`, fix),
   );
   return [missed, judgeAway(facts)];
 });
 
 /** Whether a driver is registered there is only known when kubelet reports again. */
-function judgeAway({ places, target }: ClusterFacts): Verdict | undefined {
-  const away = places.filter((place) => inState("node-away")(place) && whoWaits([place]) !== "");
+function judgeAway(facts: ClusterFacts): Verdict | undefined {
+  const isAway = (place: Place) => inState("node-away")(place) && whoWaits([place], facts) !== "";
+  const away = [...facts.places.filter(isAway).each((place) => place)];
   const [first] = nodesOf(away);
   if (first === undefined) return undefined;
-  const text = `are not ready or gone, with ${whoWaits(away)} waiting there`;
-  const fix = kubectl("see why kubelet does not report", target, "describe node", first);
+  const text = `are not ready or gone, with ${whoWaits(away, facts)} waiting there`;
+  const fix = kubectl("see why kubelet does not report", facts.target, "describe node", first);
   return { ...unread("nodes", text, fix), cause: NODES_AWAY, nodes: nodesOf(away) };
 }
 
 /** Kubelet's pkg/volume/csi/nodeinfomanager; kubernetes#120063. */
 const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) => {
-  const { nodes, csiNodeOwners, places, nowMs, target } = facts;
-  const bad = [...(nodes?.values() ?? [])].filter((node) => {
-    const owner = csiNodeOwners.get(node.name);
-    const isOther = owner !== undefined && node.uid !== undefined && owner !== node.uid;
-    return isOther && node.isReady && !isYoung(node, nowMs);
+  const { nodes, csiNodes, places, nowMs, target } = facts;
+  const csiNodeAt = csiNodes.by(({ node }) => node, "unique");
+  const here = new Set(places.each(({ node }) => node));
+  const bad = nodes.filter(({ name, uid, isReady, createdMs }) => {
+    const isOther = csiNodeAt(name).known(
+      ({ owner }) => owner !== undefined && uid !== undefined && owner !== uid,
+    );
+    const isHere = target.driver === undefined || here.has(name);
+    return isHere && isOther !== undefined && isReady && !isYoung({ createdMs }, nowMs);
   });
-  const names = bad.map(({ name }) => name).sort();
-  const here = target.driver === undefined ? names : names.filter((name) => nodesOf(places).includes(name));
-  if (here.length === 0) return [];
+  const [...names] = bad.sorted(({ name }) => name).each(({ name }) => name);
+  if (names[0] === undefined) return undefined;
   const text =
     "are owned by Nodes that were deleted and created again: the garbage collector removes them, then no volume can be attached";
   const fix =
     "restart kubelet on these nodes: some releases keep the old Node's UID until then, and write it into each new CSINode";
-  return { ...problem("CSINodes", text, fix), nodes: here };
+  return { ...problem("CSINodes", text, fix), nodes: names };
 });
 
 /** Lists that failed alike are one finding: an API server that went away fails all. */
-export const rights = check<ClusterFacts>("CSI212", "rights", ({ unread: lists, ...facts }) => [
-  ...[...grouped(lists, ({ kind, message }) => `${kind} ${message}`).values()].map((own) => {
-    const [{ kind, message }] = own;
-    const names = together(own.map(({ resource }) => resource));
-    const fix = "run doctor again, or for one node only: --node";
-    if (kind !== "forbidden") return unread(names, `could not be listed: ${message}`, fix);
-    const rules = own.map(
-      ({ apiGroup, resource }) => `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`,
-    );
-    return unread(names, `cannot be listed: ${message}`, {
-      fix: "add to your ClusterRole",
-      command: rules.join(", "),
-    });
-  }),
-  judgeNode(facts),
-]);
+export const rights = check<ClusterFacts>("CSI212", "rights", (facts) => {
+  const lists = facts.gaps.flatMap(({ part, why }) => (why.kind === "list" ? { part, ...why } : []));
+  const alike = grouped(lists, ({ failure, message }) => `${failure} ${message}`);
+  return [
+    ...Array.from(alike.values(), (own) => {
+      const [{ failure, message }] = own;
+      const resources = [...new Set(own.map(({ part }) => part as Resource))];
+      const names = together(resources);
+      const fix = "run doctor again, or for one node only: --node";
+      if (failure !== "forbidden") return unread(names, `could not be listed: ${message}`, fix);
+      const all = resources.map((one) => [one, GROUPS[one]].filter(Boolean).join("."));
+      return unread(names, `cannot be listed: ${message}`, {
+        fix: "have somebody who may create it, and bind it to you",
+        command: `kubectl create clusterrole registrar-doctor --verb=list --resource=${all.join(",")}`,
+      });
+    }),
+    judgeNode(facts),
+  ];
+});
 
-function judgeNode({ nodes, csiNodes, pods, target: { node } }: Omit<ClusterFacts, "unread">) {
-  const isSeen = nodes !== undefined || pods.some((pod) => pod.node === node) || csiNodes?.has(node ?? "");
-  if (node === undefined || isSeen) return undefined;
-  return unknown(`node ${node}`, "is in no list that could be read: doctor cannot tell whether it exists");
+function judgeNode({ nodes, csiNodes, pods, target: { node } }: ClusterFacts): Verdict | undefined {
+  const isSeen = csiNodes.known((one) => one.node === node) ?? pods.known((pod) => pod.node === node);
+  if (node === undefined || isSeen !== undefined) return undefined;
+  return nodes.contains(({ name }) => name === node)<Verdict | undefined>({
+    yes: () => undefined,
+    no: () => undefined,
+    unknown: () =>
+      unknown(`node ${node}`, "is in no list that could be read: doctor cannot tell whether it exists"),
+  });
 }
 
 export const needChecks = [coverage, providers, csiDrivers, waiting, csiNodeOwners, rights];

@@ -1,9 +1,8 @@
-import { grouped, sortedBy } from "../../findings/finding";
+import { type Gap, type SeenList, type Truth, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
-import type { Need } from "../read/needs";
 import { CREATION_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
-import { EVERY_DRIVER, HINTS, isGuess, notRead, type RegistrarUnit } from "./units";
+import { EVERY_DRIVER, isGuess, lackText, type RegistrarUnit } from "./units";
 
 /** Why a driver is in a state; null: it is healthy. */
 const REASONS = {
@@ -27,11 +26,10 @@ export interface Place {
   readonly driver: string;
   readonly node: string | undefined;
   readonly state: PlaceState;
-  /** CSINode lists it: kubelet has it, or has had it. Undefined: CSINodes could not be read, or it is not one driver. */
-  readonly isListed: boolean | undefined;
+  /** Whether CSINode lists it: kubelet has it, or has had it. Undefined: it is not one driver. */
+  readonly isListed: Truth | undefined;
   readonly unit: RegistrarUnit | undefined;
   readonly pod: RegistrarPod | undefined;
-  readonly need: Need | undefined;
 }
 
 type Stateless = Omit<Place, "state">;
@@ -40,46 +38,61 @@ const NOT_FOUND = "the node-wide registrar has not found it";
 /** The time in which kubelet calls a registrar and writes CSINode. */
 const START_MS = 60_000;
 
-type Mention = Pick<Place, "driver" | "node"> & Partial<Pick<Place, "pod" | "unit" | "need">>;
+type Mention = Pick<Place, "driver" | "node"> & Partial<Pick<Place, "pod" | "unit">>;
+
+/** No, or unknown where the list lacks something. */
+export const lacking = <Item>(list: SeenList<Item>): Truth => list.contains(() => false);
 
 /** What a driver's state is judged by, beside its place. */
-interface Surroundings extends ClusterReading {
-  readonly unitsOf: ReadonlyMap<string, readonly RegistrarUnit[]>;
-  readonly unitsByDriver: ReadonlyMap<string, readonly RegistrarUnit[]>;
+type Surroundings = ReturnType<typeof surroundingsOf>;
+
+function surroundingsOf(reading: ClusterReading, units: SeenList<RegistrarUnit>) {
+  const names = reading.csiDrivers.with(reading.csiNodes.flatMap(({ drivers }) => [...drivers]));
+  return {
+    ...reading,
+    units,
+    unitsOfSet: units.by(({ set }) => set.uid),
+    unitsOfDriver: units.by(({ driver }) => driver.name),
+    nodeAt: reading.nodes.by(({ name }) => name, "unique"),
+    csiNodeAt: reading.csiNodes.by(({ node }) => node, "unique"),
+    leavingFrom: reading.leaving.by(({ node = "" }) => node),
+    podsOn: reading.pods.by(({ node = "" }) => node),
+    /** A driver whose name is a guess may have one that could not be read. */
+    mayBeOther: lacking(names).or(lacking(reading.pods)),
+  };
 }
 
-export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[]): readonly Place[] {
-  const unitsOf = grouped(units, ({ set }) => set.uid);
-  const unitsByDriver = grouped(units, ({ driver }) => driver.name);
-  const around = { ...reading, unitsOf, unitsByDriver };
-  const mentions: readonly Mention[] = [
-    ...reading.pods.flatMap((pod) =>
-      (unitsOf.get(pod.setUid) ?? []).map((unit) => ({
-        ...{ driver: unit.driver.name, node: pod.node, pod, unit },
-      })),
-    ),
-    ...[...(reading.csiNodes ?? [])].flatMap(([node, drivers]) =>
-      Array.from(drivers, (driver) => ({ driver, node })),
-    ),
-    ...reading.needs.map((need) => ({ driver: need.driver, node: need.node, need })),
-  ];
+export function placesIn(
+  reading: ClusterReading,
+  units: SeenList<RegistrarUnit>,
+  needs: SeenList<Pick<Place, "driver" | "node">>,
+): SeenList<Place> {
+  const around = surroundingsOf(reading, units);
+  const ofPods = reading.pods.flatMap((pod) =>
+    around
+      .unitsOfSet(pod.setUid)
+      .map((unit): Mention => ({ driver: unit.driver.name, node: pod.node, pod, unit })),
+  );
+  const ofCsiNodes = reading.csiNodes.flatMap(({ node, drivers }) =>
+    Array.from(drivers, (driver): Mention => ({ driver, node })),
+  );
   // Each pod without a node is a place of its own.
   const keyOf = ({ node, pod, driver }: Mention) => JSON.stringify([node ?? pod?.name, driver]);
-  return sortedBy(grouped(mentions, keyOf), ([key]) => key).map(([, mentioned]) =>
-    placeOf(mentioned, around),
-  );
+  return ofPods
+    .with(ofCsiNodes)
+    .with(needs)
+    .grouped(keyOf)
+    .sorted(([first]) => keyOf(first))
+    .map((mentioned) => placeOf(mentioned, around));
 }
 
 function placeOf(mentioned: readonly [Mention, ...Mention[]], around: Surroundings): Place {
   const { driver, node } = mentioned[0];
   const [leading] = mentioned.filter(({ pod }) => pod).sort((one, other) => rankOf(one) - rankOf(other));
-  const { pod, unit = around.unitsByDriver.get(driver)?.[0] } = leading ?? {};
+  const { pod, unit = around.unitsOfDriver(driver).known(() => true) } = leading ?? {};
   const isListed =
-    unit?.driver.kind === "every"
-      ? undefined
-      : around.csiNodes && around.csiNodes.get(node ?? "")?.has(driver) === true;
-  const need = mentioned.find((one) => one.need)?.need;
-  const place = { driver, node, isListed, unit, pod, need };
+    node === undefined ? truth(false) : around.csiNodeAt(node).contains(({ drivers }) => drivers.has(driver));
+  const place = { driver, node, isListed: unit?.driver.kind === "every" ? undefined : isListed, unit, pod };
   // A DaemonSet that is rolled out with maxSurge has two pods on a node.
   const registering = new Map(mentioned.map((one) => [one.unit?.registrar.place, one.pod?.name]));
   const names = [...registering.values()].filter((name) => name !== undefined);
@@ -98,70 +111,82 @@ export function isWithoutRegistrar({ pod, unit }: Pick<Place, "pod" | "unit">): 
 
 const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASONS[kind] });
 
-const unseen = (why: string): PlaceState => ({ kind: "unseen", reason: why });
+const unseen = (...reasons: readonly (string | null)[]): PlaceState => ({
+  kind: "unseen",
+  reason: reasons.filter((reason) => reason !== null).join("; "),
+});
 
 function stateOf(place: Stateless, podNames: readonly string[], around: Surroundings): PlaceState {
   const { node, pod } = place;
-  const { nodes, nowMs } = around;
   if (podNames.length > 1) return { kind: "duplicate", reason: `${together(podNames)} register it` };
   // What a container said before its node went away is still true.
   if (pod?.trouble?.kind === "restarting") return pod.trouble;
-  const row = nodes?.get(node ?? "");
-  if (node !== undefined && nodes !== undefined && row?.isReady !== true) return state("node-away");
   const found = stateOnNode(place, around);
-  if (SETTLED.includes(found.kind) || node === undefined) return found;
-  if (nodes === undefined)
-    return unseen(`${notRead(around, "nodes")}${found.reason === null ? "" : `; ${found.reason}`}`);
-  return isYoung(row, nowMs) ? state("starting") : found;
+  if (node === undefined) return found;
+  const row = around.nodeAt(node);
+  const isSettled = SETTLED.includes(found.kind);
+  return row.contains(({ isReady }) => isReady)<PlaceState>({
+    no: () => state("node-away"),
+    unknown: (gaps) => (isSettled ? found : unseen(lackText(gaps), found.reason)),
+    yes: () => (!isSettled && row.known((one) => isYoung(one, around.nowMs)) ? state("starting") : found),
+  });
 }
 
 /** These hold whether the node is ready or not. */
 export const SETTLED: readonly PlaceState["kind"][] = ["registered", "starting", "unseen"];
 
 /** Created so recently that what it needs may still be on its way. */
-export const isYoung = (object: { readonly createdMs: number } | undefined, nowMs: number): boolean =>
-  object !== undefined && nowMs - object.createdMs < CREATION_MS;
+export const isYoung = ({ createdMs }: { readonly createdMs: number }, nowMs: number): boolean =>
+  nowMs - createdMs < CREATION_MS;
 
 /** The state of a driver on a node that is ready. */
-function stateOnNode(place: Stateless, around: Surroundings) {
-  const { unit, pod, isListed } = place;
+function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
+  const { pod, isListed } = place;
   if (pod?.trouble !== undefined) return pod.trouble;
   // Only the registrar of all drivers knows which ones there are.
-  if (unit?.driver.kind === "every" || isListed === true) return state("registered");
-  if (isListed === undefined) return unseen(notRead(around, "csinodes") ?? "");
-  return pod === undefined ? stateWithout(place, around) : stateWith(place, around);
+  if (isListed === undefined) return state("registered");
+  return isListed<PlaceState>({
+    yes: () => state("registered"),
+    no: () => (pod === undefined ? stateWithout(place, around) : stateWith(place, around)),
+    unknown: (gaps) => unseen(lackText(gaps)),
+  });
 }
 
 /** The state of a driver that has no pod on the node, and is not listed. */
-function stateWithout({ driver, node, unit }: Stateless, around: Surroundings) {
-  const { unitsByDriver: provided, unitsOf, leaving, nowMs } = around;
-  const isReplaced = leaving.some(
-    (one) => one.node === node && unitsOf.get(one.setUid)?.some((own) => own.driver.name === driver),
-  );
-  const isNew = [driver, EVERY_DRIVER].some((name) =>
-    provided.get(name)?.some(({ set }) => isYoung(set, nowMs)),
-  );
-  if (isReplaced || isNew) return state("starting");
-  const missing = notRead(around, "daemonsets", "pods");
-  if (missing !== undefined) return unseen(missing);
-  const [guess] = provided.has(driver) ? [] : [...provided.values()].flat().filter(isGuess);
-  const unnamed = guess && notRead(around, "csidrivers");
-  if (unnamed) return unseen(`the driver of DaemonSet ${guess.set.name} is not known, because ${unnamed}`);
-  if (!provided.has(EVERY_DRIVER) && !provided.has(driver)) return state("unprovided");
+function stateWithout({ driver, node = "", unit }: Stateless, around: Surroundings): PlaceState {
+  const { units, unitsOfSet, podsOn, leavingFrom, nowMs } = around;
+  const isOf = (one: RegistrarUnit) => [driver, EVERY_DRIVER].includes(one.driver.name);
+  const isProvider = (one: RegistrarUnit) => (isGuess(one) && !isOf(one) ? around.mayBeOther : isOf(one));
+  const isReplaced = leavingFrom(node).known(({ setUid }) => unitsOfSet(setUid).contains(isOf));
+  if (isReplaced || units.known((one) => isOf(one) && isYoung(one.set, nowMs))) return state("starting");
+  const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
   const reason = unit ? `no pod of DaemonSet ${unit.set.name} is on the node` : NOT_FOUND;
-  return { kind: "uncovered", reason } as const;
+  const uncovered = () => ({ kind: "uncovered", reason }) as const;
+  return units.contains(isProvider)<PlaceState>({
+    no: () => state("unprovided"),
+    unknown,
+    // A pod that was not read may be there.
+    yes: () => lacking(podsOn(node))<PlaceState>({ yes: uncovered, no: uncovered, unknown }),
+  });
 }
 
 /** The state of a driver whose pod is on the node, and that is not listed. */
-function stateWith({ node, unit, pod }: Stateless, around: Surroundings) {
-  // If the name is a guess, a listed driver without a registrar may be this one.
-  if (isGuess(unit)) {
-    const others = [...(around.csiNodes?.get(node ?? "") ?? [])];
-    const missing = notRead(around, ...HINTS);
-    if (missing !== undefined) return unseen(missing);
-    if (others.some((name) => !around.unitsByDriver.has(name)))
-      return unseen("the driver's name is unknown, and CSINode lists drivers without a known registrar");
-  }
+function stateWith({ node = "", unit, pod }: Stateless, around: Surroundings): PlaceState {
   const { startedMs = Number.POSITIVE_INFINITY } = pod ?? {};
-  return state(around.nowMs - startedMs < START_MS ? "starting" : "unregistered");
+  const known = () => state(around.nowMs - startedMs < START_MS ? "starting" : "unregistered");
+  if (!isGuess(unit)) return known();
+  // If the name is a guess, a listed driver without a registrar may be this one.
+  const hasOther = around.csiNodeAt(node).flatMap(({ drivers }) => [...drivers]);
+  return around.mayBeOther.or(
+    hasOther.contains((name) =>
+      around
+        .unitsOfDriver(name)
+        .contains(() => true)
+        .not(),
+    ),
+  )<PlaceState>({
+    no: known,
+    yes: () => unseen("the driver's name is unknown, and CSINode lists drivers without a known registrar"),
+    unknown: (gaps) => unseen(lackText(gaps)),
+  });
 }

@@ -1,6 +1,6 @@
-import { type Advice, check, grouped, ok, unknown, type Verdict } from "../../findings/finding";
+import { type Advice, check, ok, unknown, type Verdict } from "../../findings/finding";
 import { counted, LEAVE_ONE, podsText } from "../../findings/words";
-import type { ClusterFacts } from "./facts";
+import { type ClusterFacts, placeKey } from "./facts";
 import {
   inState,
   judgeGroups,
@@ -11,30 +11,34 @@ import {
   shellWord,
   whoWaits,
 } from "./groups";
-import { isWithoutRegistrar, type Place } from "./places";
-import { isGuess, notRead, PLACES } from "./units";
+import { isWithoutRegistrar, lacking, type Place } from "./places";
+import { isGuess } from "./units";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   ...problemsOf(facts, inState("unregistered"), "is not in CSINode: ", whereToLook),
-  ...judgeGroups(facts, inState("unseen"), judgeUnseen),
+  ...judgeGroups(facts, inState("unseen"), (first, places) => judgeUnseen(first, places, facts)),
   ...healthyDrivers(facts),
 ]);
 
-function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[]): Verdict {
-  const isNotListed = !isGuess(unit) && places.every(({ isListed }) => isListed === false);
+function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[], facts: ClusterFacts): Verdict {
+  const isNotListed = places.every(({ isListed }) => isListed?.ifNo(() => true)) && !isGuess(unit);
   const what = isNotListed ? "is not in CSINode, and doctor cannot tell why" : "is possibly registered";
-  const waiting = whoWaits(places);
-  const reported = places.flatMap(({ need }) => need?.reported ?? []);
+  const waiting = whoWaits(places, facts);
+  const reported = places.flatMap(({ node }) => [
+    ...facts.reportedAt(placeKey(node, driver)).each(({ pod }) => pod),
+  ]);
   const needed = [
     waiting === "" ? "" : `; needed by ${waiting}`,
-    reported.length === 0 ? "" : `; events say that it was missing for ${podsText(reported)}`,
+    reported.length === 0
+      ? ""
+      : `; events say that it was missing for ${podsText([...new Set(reported)].sort())}`,
   ];
   return unknown(driver, `${what}: ${state.reason}${needed.join("")}`);
 }
 
 function whereToLook({ unit, pod }: Place, { target, units }: ClusterFacts): Advice {
   const isWithout = unit !== undefined && isWithoutRegistrar({ pod, unit });
-  if (isWithout && !units.some(({ driver }) => driver.kind === "every"))
+  if (isWithout && units.known(({ driver }) => driver.kind === "every") === undefined)
     return "an admission policy removed its registrar: delete the policy, and restart the driver's DaemonSet";
   if (unit === undefined || isWithout)
     return "see the log of the node-wide registrar on that node, and its --allow-drivers and --deny-drivers";
@@ -50,13 +54,19 @@ function whereToLook({ unit, pod }: Place, { target, units }: ClusterFacts): Adv
   return kubectl("run doctor in its container", target, "exec", pod?.name, more);
 }
 
-function healthyDrivers(facts: ClusterFacts): readonly Verdict[] {
-  if (notRead(facts, ...PLACES, "nodes") !== undefined) return [];
-  return [...grouped(facts.places, ({ driver }) => driver)].flatMap(([driver, own]) => {
-    const nodes = nodesOf(own);
-    const isWell = own.every(({ state }) => state.kind === "registered");
-    return isWell ? { ...ok(driver, `is registered on ${counted(nodes.length, "node")}`), nodes } : [];
-  });
+function healthyDrivers({ places, nodes }: ClusterFacts): Iterable<Verdict> {
+  return places
+    .grouped(({ driver }) => driver)
+    .each((own) => {
+      const isUnwell = places.contains(
+        ({ driver, state }) => driver === own[0].driver && state.kind !== "registered",
+      );
+      const on = nodesOf(own);
+      return isUnwell.or(lacking(nodes)).ifNo(() => ({
+        ...ok(own[0].driver, `is registered on ${counted(on.length, "node")}`),
+        nodes: on,
+      }));
+    });
 }
 
 const RESTARTING = "has a registrar that keeps restarting: ";

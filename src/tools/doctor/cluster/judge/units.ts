@@ -1,59 +1,65 @@
 import { isPattern } from "../../../../host-path/path-pattern";
 import { onHost } from "../../files/read/pod";
 import type { RegistrarContainer } from "../../files/read/registrars";
+import type { Gap, SeenList } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
 import type { Resource } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 
-/** Which of these lists could not be read to their end, as a sentence; undefined: none. */
-export function notRead({ incomplete }: Pick<ClusterReading, "incomplete">, ...lists: readonly Resource[]) {
-  const missing = lists.filter((one) => incomplete.has(one)).map((one) => KINDS[one] ?? one);
-  return missing.length === 0 ? undefined : `${together(missing)} could not be listed`;
-}
-const KINDS: Partial<Record<Resource, string>> = {
-  ...{ nodes: "Nodes", csinodes: "CSINodes", csidrivers: "CSIDrivers" },
-  ...{ daemonsets: "DaemonSets", volumeattachments: "VolumeAttachments" },
+const KINDS: Readonly<Record<Resource, string>> = {
+  ...{ nodes: "Nodes", csinodes: "CSINodes", csidrivers: "CSIDrivers", daemonsets: "DaemonSets" },
+  ...{ volumeattachments: "VolumeAttachments", pods: "pods", events: "events", limitranges: "limitranges" },
 };
-/** The lists that say where a driver is or is needed. */
-export const PLACES = ["daemonsets", "pods", "csinodes", "volumeattachments", "events"] as const;
-/** The lists by which a driver's name is found. */
-export const HINTS = ["daemonsets", "pods", "csidrivers", "csinodes"] as const;
 
-export type RegistrarUnit = ReturnType<typeof nameDrivers>[number];
+/** What could not be read, as a sentence. */
+export const lackText = (gaps: readonly Gap[]): string =>
+  `${together([...new Set(gaps.map(({ part }) => KINDS[part as Resource]))])} could not be listed`;
+
+export type RegistrarUnit = ReturnType<typeof nameDrivers> extends SeenList<infer Unit> ? Unit : never;
 
 export const EVERY_DRIVER = "(every driver)";
 export const isGuess = (unit: RegistrarUnit | undefined): boolean => unit?.driver.kind === "guessed";
 
-type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers" | "needs" | "incomplete">;
+type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers"> & {
+  readonly needs: SeenList<{ readonly driver: string }>;
+};
 
 /** Finds every registrar's driver: by its socket's path, the words of its pod, or the drivers of its nodes. */
-export function nameDrivers(reading: Hints) {
-  const { sets, csiNodes, csiDrivers, needs } = reading;
-  const listed = [...(csiNodes?.values() ?? [])].flatMap((drivers) => [...drivers]);
-  const known = new Set([...(csiDrivers ?? []), ...needs.map(({ driver }) => driver), ...listed]);
+export function nameDrivers({ sets, pods, csiNodes, csiDrivers, needs }: Hints) {
+  const names = csiDrivers.with(csiNodes.flatMap(({ drivers }) => [...drivers]));
+  const known = new Set([...names.each((name) => name), ...needs.each(({ driver }) => driver)]);
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
+  const csiNodeOf = csiNodes.by(({ node }) => node, "unique");
+  const podsOf = pods.by(({ setUid }) => setUid);
   const named = new Map<RegistrarContainer, string | undefined>();
   const onlyFree = (isMeant: (name: string) => boolean) => {
     const taken = new Set(named.values());
-    const names = [...known].filter((name) => !taken.has(name) && isMeant(name));
-    return names.length === 1 ? names[0] : undefined;
+    const free = [...known].filter((name) => !taken.has(name) && isMeant(name));
+    return free.length === 1 ? free[0] : undefined;
   };
-  const onlyOnAll = (set: RegistrarSet, isMeant: (name: string) => boolean) => {
-    const own = nodesOf(set, reading);
-    const isOnAll = (name: string) => own.length > 0 && own.every((node) => csiNodes?.get(node)?.has(name));
-    return onlyFree((name) => isMeant(name) && isOnAll(name));
+  const isOnAll = ({ uid }: RegistrarSet, name: string) => {
+    const nodes = podsOf(uid).flatMap(({ node, trouble }) => (trouble ? undefined : node));
+    const lacks = (node: string) =>
+      csiNodeOf(node)
+        .contains(({ drivers }) => drivers.has(name))
+        .not();
+    return nodes.contains(() => true).and(nodes.contains(lacks).not());
   };
-  type Way = (unit: (typeof units)[number]) => string | undefined;
+  const onlyOnAll = (set: RegistrarSet, isMeant: (name: string) => boolean) =>
+    onlyFree((name) => isMeant(name) && isOnAll(set, name).ifYes(() => true) === true);
+  type Way = (registrar: RegistrarContainer, set: RegistrarSet) => string | undefined;
   // Two DaemonSets may have one driver in the paths of their sockets.
-  const byPath: Way = ({ registrar }) => nameInPath(registrar, known);
-  const byWord: Way = ({ set }) => onlyFree((name) => set.words.has(name));
-  const byNodes: Way = ({ set }) => onlyOnAll(set, () => true);
-  const byBoth: Way = ({ set }) => onlyOnAll(set, (name) => set.words.has(name));
-  // A name that is left over is this one's only if all are known.
-  const others = notRead(reading, ...HINTS) === undefined ? [byWord, byNodes] : [byBoth];
-  for (const way of [byPath, ...(notRead(reading, "daemonsets", "pods") === undefined ? others : [])])
-    for (const unit of units) named.set(unit.registrar, named.get(unit.registrar) ?? way(unit));
+  const byPath: Way = (registrar) => nameInPath(registrar, known);
+  const byWord: Way = (_, set) => onlyFree((name) => set.words.has(name));
+  const byNodes: Way = (_, set) => onlyOnAll(set, () => true);
+  const byBoth: Way = (_, set) => onlyOnAll(set, (name) => set.words.has(name));
+  // A name that is left over is this one's only if all others have theirs.
+  const areAll = pods.all().kind === "seen";
+  const others = names.all().kind === "seen" ? [byWord, byNodes] : [byBoth];
+  for (const way of [byPath, ...(areAll ? others : [])])
+    for (const { registrar, set } of units.each((unit) => unit))
+      named.set(registrar, named.get(registrar) ?? way(registrar, set));
   return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));
 }
 
@@ -77,10 +83,4 @@ function nameInPath(registrar: RegistrarContainer, known: ReadonlySet<string>): 
 /** The driver's socket on the host: by the volumes, and as kubelet gets it, which may be wrong. */
 function socketPathsOf({ settings, mounts }: RegistrarContainer): readonly string[] {
   return [onHost(settings.csiAddress, mounts) ?? [], settings.kubeletRegistrationPath].flat();
-}
-
-function nodesOf({ uid }: RegistrarSet, { pods }: Hints): readonly string[] {
-  return pods.flatMap(({ setUid, node, trouble }) =>
-    setUid === uid && trouble === undefined && node !== undefined ? [node] : [],
-  );
 }

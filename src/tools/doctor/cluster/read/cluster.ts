@@ -7,16 +7,17 @@ import { sortedBy } from "../../findings/finding";
 import type { ListApi } from "./list-api";
 import {
   countAttachments,
-  needsIn,
   readCsiNode,
   readNeedEvent,
   readNodeRow,
   readPendingPod,
-  startLatest,
+  reportedIn,
+  startMountEvents,
+  waitingIn,
 } from "./needs";
-import { readRegistrarPod, withMountFailure } from "./pod";
-import { createReader, each, type Reader, type Resource } from "./reader";
-import { createRunningReader, readRegistrarSet } from "./set";
+import { type RegistrarPod, readRegistrarPod, withMountFailure } from "./pod";
+import { createReader, each, type Reader } from "./reader";
+import { createRunningReader, type RegistrarSet, readRegistrarSet } from "./set";
 
 /** Restricts the report to one node or driver; undefined: all. */
 export interface ClusterTarget {
@@ -35,8 +36,8 @@ const SET_KUBECONFIG =
   "; kubectl seems to have no cluster: set KUBECONFIG, or give --kubeconfig or --context";
 
 /**
- * Reads a cluster's lists page by page and keeps the facts that the checks judge. Lists that cannot be read are in `unread`.
- * Rejects with INVALID_OPTION if no list can be read, or the target's node does not exist.
+ * Reads a cluster's lists page by page and keeps the facts that the checks judge. Rejects with INVALID_OPTION if no list can be
+ * read, or the target's node does not exist.
  */
 export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTarget, ours: OurImage) {
   const reader = createReader(api);
@@ -44,37 +45,32 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     readSets(reader, target, ours),
     readOthers(reader, target),
   ]);
-  const { unread } = reader;
-  const [failure] = unread.values();
-  if (!reader.hasRead() && failure !== undefined) {
-    const advice = NO_CLUSTER.test(failure.message) ? SET_KUBECONFIG : "";
-    throw invalidOption(`cannot read the cluster: ${failure.message}${advice}`);
+  const failure = reader.gaps().flatMap(({ why }) => (why.kind === "list" ? why.message : []));
+  if (!reader.hasRead() && failure[0] !== undefined) {
+    const advice = NO_CLUSTER.test(failure[0]) ? SET_KUBECONFIG : "";
+    throw invalidOption(`cannot read the cluster: ${failure[0]}${advice}`);
   }
-  const [nodes, csiNodes, csiDrivers, attachments, pending, mounts, attaches] = others;
-  if (target.node !== undefined && !unread.has("nodes") && nodes.length === 0)
-    throw invalidOption(`there is no node ${target.node}`);
-  /** Undefined: the list could not be read. */
-  const ifRead = <Value>(resource: Resource, value: Value) => (unread.has(resource) ? undefined : value);
+  const [nodes, csiNodes, csiDrivers, attached, pending, mounts, attaches] = others;
+  if (target.node !== undefined)
+    nodes
+      .contains(() => true)
+      .ifNo(() => {
+        throw invalidOption(`there is no node ${target.node}`);
+      });
+  const events = mounts
+    .with(attaches)
+    .flatMap((event) => ("driver" in event && isMeant(target, event.node) ? event : undefined));
+  const latest = mounts.flatMap((event) => ("at" in event ? event : undefined)).by(({ podUid }) => podUid);
   return {
     ...registrars,
     target,
     nowMs: reader.beganMs(),
-    pods: registrars.pods.map((pod) => withMountFailure(pod, mounts.byPod.get(pod.uid)?.message)),
-    nodes: ifRead("nodes", new Map(nodes.map((node) => [node.name, node]))),
-    csiNodes: ifRead("csinodes", new Map(csiNodes.map(({ node, drivers }) => [node, drivers]))),
-    /** Node -> UID of the Node that owns its CSINode. */
-    csiNodeOwners: new Map(csiNodes.map(({ node, owner }) => [node, owner])),
-    csiDrivers: ifRead("csidrivers", new Set(csiDrivers)),
-    needs: needsIn(
-      [...attachments.values()],
-      pending,
-      [...mounts.needs, ...attaches].filter(({ node }) => isMeant(target, node)),
-      unread.has("pods"),
-    ),
-    unreadObjects: sortedBy(reader.unreadObjects, ({ place }) => place),
-    /** The lists of which objects are missing, because they were not read or could not be parsed. */
-    incomplete: reader.incomplete,
-    unread: sortedBy(unread.values(), ({ resource }) => resource),
+    pods: registrars.pods.map((pod) => withMountFailure(pod, latest(pod.uid).known(() => true)?.message)),
+    ...{ nodes, csiNodes, csiDrivers, attached },
+    waiting: waitingIn(pending, events),
+    reported: reportedIn(pending, events),
+    /** What could not be read. */
+    gaps: sortedBy(reader.gaps(), ({ subject }) => subject),
   };
 }
 
@@ -96,7 +92,7 @@ async function readOthers({ read }: Reader, target: ClusterTarget) {
     read("volumeattachments", counting),
     read("pods", each(readPendingPod), { fieldSelector: `status.phase=Pending${there}` }),
     // The events that name a missing driver: kubelet's at a mount, the controllers' at an attach.
-    read("events", startLatest, because("FailedMount")),
+    read("events", startMountEvents, because("FailedMount")),
     read("events", each(readNeedEvent), because("FailedAttachVolume")),
   ]);
 }
@@ -104,36 +100,45 @@ async function readOthers({ read }: Reader, target: ClusterTarget) {
 /** The sets with a registrar, their pods, and the limits of their namespaces. */
 async function readSets(reader: Reader, target: ClusterTarget, images: OurImage) {
   let number = 0;
-  const parse = (item: unknown) => readRegistrarSet(item, number++, images);
-  // In an order that does not depend on what was read first.
-  const sets = sortedBy(await reader.read("daemonsets", each(parse)), ({ name }) => name);
+  const sets = await reader.read(
+    "daemonsets",
+    each((item) => readRegistrarSet(item, number++, images)),
+  );
   // The pods on the node, and those that have no node yet.
   const fields = target.node === undefined ? [undefined] : [target.node, ""];
   const readRunning = createRunningReader(images);
-  const pods = sets.flatMap((set) =>
+  const readPods = (set: RegistrarSet) =>
     fields.map((node) => {
       const selected = node === undefined ? {} : { fieldSelector: `spec.nodeName=${node}` };
       const query = { labelSelector: set.selector, ...selected };
       const parsePod = (item: unknown) => readRegistrarPod(item, set, reader.beganMs(), readRunning);
       return reader.read("pods", each(parsePod), query, set.namespace);
-    }),
-  );
-  const namespaces = [...new Set(sets.map(({ namespace }) => namespace))];
-  const limits = namespaces.map((namespace) =>
+    });
+  const podLists = await Promise.all(sets.each(readPods));
+  const readLimits = (namespace: string) =>
     reader.read(
       "limitranges",
       each((one) => readLimitRange(tree(one))),
       {},
       namespace,
-    ),
-  );
-  const found = (await Promise.all(pods)).flat().filter(({ node }) => isMeant(target, node));
-  const all = sortedBy(found, ({ name }) => name);
+    );
+  const limitLists = await Promise.all([...new Set(sets.each(({ namespace }) => namespace))].map(readLimits));
+  // A pod of a DaemonSet that was not read is not read either. In an order that does not depend on what was read first.
+  const pods = podLists
+    .reduce(
+      (all, one) => all.with(one),
+      sets.flatMap<RegistrarPod>(() => undefined),
+    )
+    .filter(({ node }) => isMeant(target, node))
+    .sorted(({ name }) => name);
   return {
     images,
-    sets,
-    pods: all.filter(({ isLeaving }) => !isLeaving),
-    leaving: all.filter(({ isLeaving }) => isLeaving),
-    limitRanges: sortedBy((await Promise.all(limits)).flat(), ({ name }) => name),
+    sets: sets.sorted(({ name }) => name),
+    pods: pods.filter(({ isLeaving }) => !isLeaving),
+    leaving: pods.filter(({ isLeaving }) => isLeaving),
+    limitRanges: sortedBy(
+      limitLists.flatMap((one) => [...one.each((range) => range)]),
+      ({ name }) => name,
+    ),
   };
 }

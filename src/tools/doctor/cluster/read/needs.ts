@@ -1,7 +1,7 @@
 import { list, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { nameOf } from "../../files/read/objects";
-import { grouped } from "../../findings/finding";
+import type { SeenList } from "../../findings/seen";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
 const MOUNT_FAILED = /driver name (?<driver>\S+) not found in the list of registered CSI drivers/;
@@ -34,22 +34,26 @@ export function readNeedEvent(object: unknown) {
 }
 
 /** Collects the events of failed mounts: those that name a driver, and of each pod the latest other one. */
-export function startLatest() {
+export function startMountEvents() {
   const needs: NeedEvent[] = [];
-  const byPod = new Map<string, { readonly at: string; readonly message: string }>();
+  const latest = new Map<
+    string,
+    { readonly podUid: string; readonly at: string; readonly message: string }
+  >();
   const add = (object: unknown) => {
     const need = readNeedEvent(object);
     if (need !== undefined) return void needs.push(need);
     const { message, involvedObject, lastTimestamp, eventTime } = tree(object);
-    const uid = text(tree(involvedObject).uid);
-    const event = { at: text(lastTimestamp ?? eventTime), message: boundText(text(message)) };
-    const known = byPod.get(uid);
-    if (known === undefined || [known.at, known.message] < [event.at, event.message]) byPod.set(uid, event);
+    const podUid = text(tree(involvedObject).uid);
+    const event = { podUid, at: text(lastTimestamp ?? eventTime), message: boundText(text(message)) };
+    const known = latest.get(podUid);
+    if (known === undefined || [known.at, known.message] < [event.at, event.message])
+      latest.set(podUid, event);
   };
-  return { values: { needs, byPod }, add };
+  return { values: () => [...needs, ...latest.values()], add };
 }
 
-interface Attached {
+export interface Attached {
   readonly node: string;
   readonly driver: string;
   attachments: number;
@@ -66,37 +70,32 @@ export const countAttachments = (isMeant: (node: string) => boolean) => () => {
     sum.attachments += 1;
     values.set(key, sum);
   };
-  return { values, add };
+  return { values: () => [...values.values()], add };
 };
 
-type OneNeed = Partial<Record<"pod" | "reported", string> & Attached> & Pick<Attached, "node" | "driver">;
-
-export type Need = ReturnType<typeof needsIn>[number];
-
-export function needsIn(
-  attached: readonly Attached[],
-  pods: readonly PendingPod[],
-  events: readonly NeedEvent[],
-  isUnread: boolean,
-) {
-  const byPod = grouped(events, ({ podUid }) => podUid);
-  const waiting = pods.flatMap(({ uid, name, node, inlineDrivers }) => {
-    const others = byPod.get(uid)?.map(({ driver }) => driver) ?? [];
-    return [...new Set([...inlineDrivers, ...others])].map((driver) => ({ node, driver, pod: name }));
-  });
-  const reported = events.flatMap(({ node, driver, pod }) =>
-    isUnread && node ? { node, driver, reported: pod } : [],
-  );
-  const all: readonly OneNeed[] = [...attached, ...waiting, ...reported];
-  return Array.from(grouped(all, ({ node, driver }) => `${node} ${driver}`).values(), (ones) => ({
-    node: ones[0].node,
-    driver: ones[0].driver,
-    pods: ones.flatMap(({ pod }) => pod ?? []).sort(),
-    /** Pods that could not be listed, and that an event names: possibly they wait no more. */
-    reported: [...new Set(ones.flatMap((one) => one.reported ?? []))].sort(),
-    attachments: ones.reduce((sum, one) => sum + (one.attachments ?? 0), 0),
-  }));
+export interface Waiting {
+  readonly node: string;
+  readonly driver: string;
+  readonly pod: string;
 }
+
+/** The pods that wait for a driver: they have a volume of it, or an event names it. */
+export function waitingIn(pods: SeenList<PendingPod>, events: SeenList<NeedEvent>): SeenList<Waiting> {
+  const eventsOf = events.by(({ podUid }) => podUid);
+  return pods.flatMap(({ uid, name, node, inlineDrivers }) =>
+    eventsOf(uid)
+      .map(({ driver }) => driver)
+      .with(inlineDrivers)
+      .grouped((driver) => driver)
+      .map(([driver]) => ({ node, driver, pod: name })),
+  );
+}
+
+/** Pods that an event names, where pods could not be listed: possibly they wait no more. */
+export const reportedIn = (pods: SeenList<PendingPod>, events: SeenList<NeedEvent>): SeenList<Waiting> =>
+  events.flatMap(({ node, driver, pod }) =>
+    pods.all().kind === "unread" && node !== undefined ? { node, driver, pod } : undefined,
+  );
 
 /** A row of `kubectl get nodes`, with the Node's metadata: whole objects are ten times as large. */
 export function readNodeRow(row: unknown) {

@@ -1,44 +1,42 @@
-import { nameOf, type Unread, unreadAt } from "../../files/read/objects";
-import type { ListApi, ListFailure } from "./list-api";
+import { nameOf, unreadAt } from "../../files/read/objects";
+import { type Gap, type SeenList, startReading } from "../../findings/seen";
+import type { ListApi } from "./list-api";
 
 const STORAGE = "storage.k8s.io";
 /** The API group of each list, as RBAC names it. */
-const GROUPS = {
+export const GROUPS = {
   ...{ events: "", limitranges: "", nodes: "", pods: "" },
   daemonsets: "apps",
   ...{ csidrivers: STORAGE, csinodes: STORAGE, volumeattachments: STORAGE },
 } as const;
 
 export type Resource = keyof typeof GROUPS;
-type UnreadList = ListFailure & { readonly resource: Resource; readonly apiGroup: string };
+/** A list that could not be read to its end, or one of its objects. */
+export type ClusterGap = Gap<Resource>;
 
 /** Takes the objects of a list; a list that begins again gets a new one. */
 export interface Collector<Value> {
-  readonly values: Value;
   readonly add: (object: unknown) => void;
+  readonly values: () => readonly Value[];
 }
 
 /** Collects what `parse` returns, except undefined. */
 export const each =
   <Value>(parse: (object: unknown) => Value | undefined) =>
-  (): Collector<readonly Value[]> => {
+  (): Collector<Value> => {
     const values: Value[] = [];
     const add = (object: unknown) => {
       const value = parse(object);
       if (value !== undefined) values.push(value);
     };
-    return { values, add };
+    return { values: () => values, add };
   };
 
 export type Reader = ReturnType<typeof createReader>;
 
-/**
- * Reads lists. Why one could not be read to its end is in `unread`, each object that could not be parsed in `unreadObjects`.
- */
+/** Reads lists, each with what it lacks. */
 export function createReader(api: Pick<ListApi, "list">) {
-  const unread = new Map<Resource, UnreadList>();
-  const unreadObjects: Unread[] = [];
-  const incomplete = new Set<Resource>();
+  const reading = startReading<Resource>();
   let beganMs: number | undefined;
 
   return {
@@ -48,38 +46,36 @@ export function createReader(api: Pick<ListApi, "list">) {
       start: () => Collector<Value>,
       query: Readonly<Record<string, string>> = {},
       namespace?: string,
-    ): Promise<Value> => {
+    ): Promise<SeenList<Value>> => {
       const group = GROUPS[resource];
       const root = group ? `/apis/${group}/v1` : "/api/v1";
       const path = `${root}${namespace ? `/namespaces/${namespace}` : ""}/${resource}`;
       let collector = start();
-      let bad: Unread[] = [];
+      let gaps: ClusterGap[] = [];
       // Of Nodes the metadata and what kubectl shows are enough.
       const request = { path, query, asTable: resource === "nodes" };
       const failure = await api.list(request, (items, dateMs, isFirst) => {
         beganMs ??= dateMs;
-        if (isFirst) [collector, bad] = [start(), []];
+        if (isFirst) [collector, gaps] = [start(), []];
         for (const item of items)
           try {
             collector.add(item);
           } catch (error) {
-            bad.push(unreadAt(`${resource} ${nameOf(item)}`, error));
+            const { place, why } = unreadAt(`${resource} ${nameOf(item)}`, error);
+            gaps.push({ part: resource, subject: place, why: { kind: "object", text: why } });
           }
       });
-      unreadObjects.push(...bad);
-      if (failure !== undefined)
-        unread.set(resource, {
-          resource,
-          ...failure,
-          apiGroup: group,
+      if (failure !== undefined) {
+        const why = {
+          kind: "list",
+          failure: failure.kind,
           message: failure.message.replace(/\s+/g, " "),
-        });
-      if (failure !== undefined || bad.length > 0) incomplete.add(resource);
-      return collector.values;
+        } as const;
+        gaps.push({ part: resource, subject: resource, why });
+      }
+      return reading.list(collector.values(), gaps);
     },
-    unread: unread as ReadonlyMap<Resource, UnreadList>,
-    unreadObjects: unreadObjects as readonly Unread[],
-    incomplete: incomplete as ReadonlySet<Resource>,
+    gaps: reading.gaps,
     /** Whether any list could be read. */
     hasRead: () => beganMs !== undefined,
     /** The API server's time when the reading began: what started since then is recent, however long the lists are. */

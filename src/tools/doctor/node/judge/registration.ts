@@ -119,9 +119,8 @@ const registrationEndpoint = check("CSI016", "registration-endpoint", (view: Vie
 function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: View): Verdict | undefined {
   const { target, isWhole, hostPath, drivers, socketsOnHost } = view;
   const { name } = plugin;
-  const own = drivers.filter((driver) => driver.name === name);
-  const count = own.count();
-  const inode = count.kind === "seen" && count.value === 1 ? own.known(() => true)?.socket.inode : undefined;
+  const own = drivers.filter((driver) => driver.name === name).all();
+  const inode = own.kind === "seen" && own.value.length === 1 ? own.value[0]?.socket.inode : undefined;
   const fixPath = pathFix(inode, view, CORRECT_PATH);
   const told = target.kubeletRegistrationPath;
   const bad = isAskedFor ? problem : warning;
@@ -169,7 +168,7 @@ const registrationDuplicates = check("CSI018", "registration-duplicates", ({ ans
     if (ones.length > 1) return (isAskedFor ? problem : warning)(name, living, LEAVE_ONE, cause);
     const more = `has ${counted(standbys, "more registrar")} on standby for the one on ${path}`;
     if (standbys > 0) return warning(name, more, LEAVE_ONE, cause);
-    const isOne = isAskedFor && answering.count().kind === "seen";
+    const isOne = isAskedFor && answering.all().kind === "seen";
     return isOne ? ok(name, "has one living registration socket") : undefined;
   }),
 );
