@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { startCsiDriver } from "./support/csi-driver";
 import { PUBLISHED, settled, startDriverPod, startRegisteredPod } from "./support/driver-pod";
 import { startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
@@ -33,6 +34,26 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await pod.registrar.reached("registered");
     await settled(node);
     await node.kubelet.registered(name);
+  });
+
+  // Kubelet up to 1.35 reports a status once, and the registrar stays `registered` meanwhile: all it sees is the end of a connection.
+  test.concurrent("registered, kubelet restarts and fails; frozen while it says so: registered again", async () => {
+    await using node = await startNode(version);
+    await using pod = await startRegisteredPod(node, { name });
+    await using kubelet = await node.kubelet.restart();
+    await kubelet.command({ command: "hang", seconds: 3 });
+    await kubelet.answered("validate", name);
+    pod.registrar.kill("SIGSTOP");
+    await pod.driver.kill();
+    expect((await kubelet.answered("register", name)).error).toContain("connection refused");
+    const failed = await kubelet.eventsSoFar();
+    await kubelet.log.waitFor((line) => line.includes("DeadlineExceeded"));
+    await using _driver = await startCsiDriver({ endpoint: pod.paths.kubeletRegistrationPath, name });
+    pod.registrar.kill("SIGCONT");
+
+    expect((await kubelet.answered("register", name, failed)).error).toBeNull();
+    await kubelet.registered(name);
+    await pod.registrar.line("Received NotifyRegistrationStatus call", { nth: 2 });
   });
 
   test.concurrent("the socket is removed while NodeGetInfo hangs: put back after the notice only", async () => {
