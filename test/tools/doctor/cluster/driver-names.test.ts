@@ -23,7 +23,7 @@ function namesOf(
 ) {
   const podOf = (n: number, node: string, trouble?: PodTrouble) => ({
     setUid: `${n}`,
-    ...{ uid: "u", name: "a/b", node, trouble, startedMs: 0, isLeaving: false },
+    ...{ uid: "u", name: "a/b", node, trouble, startedMs: 0, isLeaving: false, unready: [] },
     running: { registrars: [], dropped: [] },
   });
   const reading = startReading<Resource>();

@@ -67,6 +67,33 @@ const world =
     return cluster;
   };
 
+const RUNS = podStatus({
+  registrar: { kind: "running", at: ago(1) },
+  driver: { kind: "running", at: ago(1) },
+});
+const isReady = { type: "Ready", status: "False", lastTransitionTime: ago(1) };
+const UNREADY = {
+  ...{ ...WELL, conditions: [isReady] },
+  containerStatuses: WELL.containerStatuses.map((one) => ({ ...one, ready: one.name !== "driver" })),
+};
+const INIT = { restartCount: 0, state: { running: { startedAt: ago(1) } } };
+const initial = { reason: "PodInitializing", message: "" };
+const initializing = (inits: Readonly<Record<string, object>>) => ({
+  ...podStatus({ registrar: { kind: "waiting", ...initial }, driver: { kind: "waiting", ...initial } }),
+  conditions: [isReady],
+  initContainerStatuses: Object.entries(inits).map(([name, status]) => ({ name, ...status })),
+});
+function withInits(...initContainers: readonly object[]) {
+  const set = daemonSet(DISK);
+  return {
+    ...set,
+    spec: {
+      ...set.spec,
+      template: { ...set.spec.template, spec: { ...set.spec.template.spec, initContainers } },
+    },
+  };
+}
+
 const alone = { inCsiNode: {}, podsOn: [] };
 const young = { creationTimestamp: ago(1) };
 const ended = (phase: string) => ({ phase, conditions: [] });
@@ -84,12 +111,52 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
   [
     "a roll-out: the pod is being deleted, and a volume is attached",
     world(alone, pod(WELL, { deletionTimestamp: ago(-0.5) }), needed()),
-    [CSI207, CSI211],
+    [/^CSI202 .*its pod was to be gone/, CSI211],
   ],
   [
     "an evicted pod and its successor",
     world(alone, pod(ended("Failed"), { name: "disk-node-evicted" }), pod(CREATING), needed()),
     [CSI202, CSI211],
+  ],
+  [
+    "a pod that is being deleted",
+    world(alone, pod(WELL, { deletionTimestamp: ago(1) })),
+    [
+      /^CSI202 problem: .* does not run: its pod was to be gone at 2026.*, and until .* -> see which.*describe pod/,
+    ],
+  ],
+  [
+    "a pod that was evicted",
+    world(alone, pod({ ...ended("Failed"), reason: "Evicted", message: "low on memory" })),
+    [
+      /^CSI202 problem: .*its pod failed, and none has taken its place: Evicted: low on memory -> see what the n/,
+    ],
+  ],
+  [
+    "a second pod of the DaemonSet",
+    world({}, pod(RUNS)),
+    [/^CSI206 .*disk-node-new and .* -> its.*delete pod/],
+  ],
+  [
+    "a pod that is not ready",
+    world({ status: UNREADY }),
+    [/^CSI205 warning: disk.* because of driver: a roll-/],
+  ],
+  [
+    "an init container that runs",
+    world({ inCsiNode: {}, daemon: withInits({ name: "fetch" }), status: initializing({ fetch: INIT }) }),
+    [
+      /^CSI202 .*init container fetch has run since 2026-11-22T11:59.*the others wait .* -> .*logs .* -c fetch$/,
+    ],
+  ],
+  [
+    "a sidecar that has not started, beside one that has",
+    world({
+      inCsiNode: {},
+      daemon: withInits({ name: "up", restartPolicy: "Always" }, { name: "late", restartPolicy: "Always" }),
+      status: initializing({ up: { ...INIT, started: true }, late: INIT }),
+    }),
+    [/^CSI202 .*init container late has run/],
   ],
   ...["Failed", "Succeeded"].map((phase) => {
     const make = world({}, pod(ended(phase), { creationTimestamp: ago(60) }));
@@ -138,7 +205,7 @@ test.each<readonly [what: string, said: readonly RegExp[], Readonly<Record<strin
 
 test("a roll-out of the node-wide registrar with maxSurge has no duplicate", async () => {
   const deployed: Act = (cluster) => deploy(cluster, ALL, ["node-1"], () => WELL);
-  const cluster = await world({}, deployed, pod(WELL, {}, ALL))();
+  const cluster = await world({}, deployed, pod(RUNS, {}, ALL))();
   const said = (await cluster.report()).findings.map(({ code }) => code);
   expect(said).toContain("CSI204");
   expect(said).not.toContain("CSI206");

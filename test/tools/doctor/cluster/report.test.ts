@@ -62,7 +62,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI201 .*has restarted 3 times/, restarted(3, 9)],
   [/^CSI201 .*has restarted once \(exit code 1\)/, withRegistrar(crashLoop({}, 1))],
   [
-    /^CSI202 problem: .*has a pod that does not start: container registrar does not start: ImagePullBackOff: no such image -> see its events: kubectl -n storage describe pod disk-node-node-1$/,
+    /^CSI202 problem: .*has a pod that does not run: container registrar does not start: ImagePullBackOff: no such image -> see its events: kubectl -n storage describe pod disk-node-node-1$/,
     waitingFor("ImagePullBackOff", "no such image"),
   ],
   [/^CSI202 .*does not start: ContainerCreating ->/, waitingFor("ContainerCreating")],
@@ -73,6 +73,16 @@ test.each<readonly [expected: RegExp, Changes]>([
   [
     /^CSI202 problem: .*the scheduler finds no node for its pod: Insufficient cpu/,
     { ...none, isScheduled: false, status: { conditions: [noRoom] } },
+  ],
+  [
+    /^CSI203 .*container fetch has restarted 4 times/,
+    {
+      ...none,
+      status: {
+        ...podStatus({ registrar: { kind: "waiting", reason: "PodInitializing", message: "" } }),
+        initContainerStatuses: podStatus({ fetch: crashLoop({}, 4) }).containerStatuses,
+      },
+    },
   ],
   [/^CSI203 .*driver has restarted 9 times \(exit code 139\)/, crashed({}, crashLoop({ exitCode: 139 }, 9))],
   [

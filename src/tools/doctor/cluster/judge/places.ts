@@ -1,7 +1,8 @@
+import { grouped } from "../../findings/finding";
 import { type Gap, type SeenList, type Truth, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
-import { CREATION_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
+import { CREATION_MS, isOver, LONG_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
 import { EVERY_DRIVER, isGuess, lackText, type RegistrarUnit } from "./units";
 
 /** Why a driver is in a state; null: it is healthy. */
@@ -88,16 +89,33 @@ export function placesIn(
 
 function placeOf(mentioned: readonly [Mention, ...Mention[]], around: Surroundings): Place {
   const { driver, node } = mentioned[0];
-  const [leading] = mentioned.filter(({ pod }) => pod).sort((one, other) => rankOf(one) - rankOf(other));
+  const ofPods = mentioned.filter(({ pod }) => pod);
+  const living = ofPods.filter(({ pod }) => pod && !isOver(pod));
+  const [leading] = (living.length > 0 ? living : ofPods).toSorted(
+    (one, other) => rankOf(one) - rankOf(other),
+  );
   const { pod, unit = around.unitsOfDriver(driver).known(() => true) } = leading ?? {};
   const isListed =
     node === undefined ? truth(false) : around.csiNodeAt(node).contains(({ drivers }) => drivers.has(driver));
   const place = { driver, node, isListed: unit?.driver.kind === "every" ? undefined : isListed, unit, pod };
-  // A DaemonSet that is rolled out with maxSurge has two pods on a node.
-  const registering = new Map(mentioned.map((one) => [one.unit?.registrar.place, one.pod?.name]));
-  const names = [...registering.values()].filter((name) => name !== undefined);
-  return { ...place, state: stateOf(place, names, around) };
+  return { ...place, state: stateOf(place, twinsIn(living, around), around) };
 }
+
+/** Several pods that register a driver on a node. Of a DaemonSet that is rolled out with maxSurge two are there for a while. */
+function twinsIn(mentions: readonly Mention[], { nowMs }: Surroundings): PlaceState | undefined {
+  const ofSets = grouped(mentions, ({ unit }) => unit?.registrar.place);
+  const registering = [...ofSets.values()].flatMap((ones) => {
+    const settled = ones.filter(({ pod }) => nowMs - (pod?.startedMs ?? nowMs) >= LONG_MS);
+    return settled.length > 1 ? settled : [ones[0]];
+  });
+  if (registering.length < 2) return undefined;
+  const names = registering.map(({ pod }) => pod?.name ?? "").sort();
+  const word = ofSets.size === 1 ? ONE_SET : "";
+  return { kind: "duplicate", why: { word }, reason: `${together(names)} register it` };
+}
+
+/** The API's word for what the pods have in common. */
+export const ONE_SET = "DaemonSet";
 
 /** Of two pods of a DaemonSet on a node: the one with a trouble, then the older one. */
 function rankOf({ pod }: Mention): number {
@@ -116,9 +134,9 @@ const unseen = (...reasons: readonly (string | null)[]): PlaceState => ({
   reason: reasons.filter((reason) => reason !== null).join("; "),
 });
 
-function stateOf(place: Stateless, podNames: readonly string[], around: Surroundings): PlaceState {
+function stateOf(place: Stateless, twins: PlaceState | undefined, around: Surroundings): PlaceState {
   const { node, pod } = place;
-  if (podNames.length > 1) return { kind: "duplicate", reason: `${together(podNames)} register it` };
+  if (twins !== undefined) return twins;
   // What a container said before its node went away is still true.
   if (pod?.trouble?.kind === "restarting") return pod.trouble;
   const found = stateOnNode(place, around);

@@ -1,5 +1,6 @@
-import { type Advice, check, ok, unknown, type Verdict } from "../../findings/finding";
-import { counted, LEAVE_ONE, podsText } from "../../findings/words";
+import { otherKubeletRoots } from "../../../../host-path/kubelet-roots";
+import { type Advice, check, ok, unknown, type Verdict, warning } from "../../findings/finding";
+import { counted, LEAVE_ONE, podsText, together } from "../../findings/words";
 import { type ClusterFacts, placeKey } from "./facts";
 import {
   inState,
@@ -11,7 +12,7 @@ import {
   shellWord,
   whoWaits,
 } from "./groups";
-import { isWithoutRegistrar, lacking, type Place } from "./places";
+import { isWithoutRegistrar, lacking, ONE_SET, type Place } from "./places";
 import { isGuess } from "./units";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
@@ -70,7 +71,7 @@ function healthyDrivers({ places, nodes }: ClusterFacts): Iterable<Verdict> {
 }
 
 const RESTARTING = "has a registrar that keeps restarting: ";
-const NOT_STARTING = "has a pod that does not start: ";
+const NOT_RUNNING = "has a pod that does not run: ";
 const isRestarting =
   (ofRegistrar: boolean) =>
   ({ state }: Place): boolean =>
@@ -88,16 +89,49 @@ function adviceOn({ state, pod }: Place, { target }: ClusterFacts): Advice {
 /** Kubelet's message (pkg/volume/hostpath) where a Directory that a pod mounts is not there. */
 const NO_REGISTRY = /hostPath type check failed: \S*\/plugins_registry\/? is not a dir/;
 
-function seeEvents(place: Place, facts: ClusterFacts): Advice {
-  if (NO_REGISTRY.test(place.state.mountFailure ?? ""))
-    return "kubelet has another root directory on that node: find its --root-dir, and mount the plugins_registry in it (the value kubeletDir of many charts)";
-  return kubectl("see its events", facts.target, "describe pod", place.pod?.name);
+function seePod({ state, pod }: Place, { target }: ClusterFacts): Advice {
+  if (NO_REGISTRY.test(state.mountFailure ?? ""))
+    return `kubelet has another root directory on that node: find its --root-dir, and mount the plugins_registry in it, the value kubeletDir of many charts. Usual ones: ${otherKubeletRoots().join(", ")}`;
+  if (state.waitsFor !== undefined)
+    return kubectl("see what it waits for", target, "logs", pod?.name, ` -c ${state.waitsFor}`);
+  const fixes: Partial<Record<typeof state.kind, string>> = {
+    failed:
+      "see what the node lacks, and what its events say: the DaemonSet controller tries again, ever later",
+    terminating: "see which container does not end, or which finalizer holds it, and kubelet's log",
+  };
+  return kubectl(fixes[state.kind] ?? "see its events", target, "describe pod", pod?.name);
 }
+
+function leaveOne({ state, pod }: Place, { target }: ClusterFacts): Advice {
+  return state.why?.word === ONE_SET
+    ? kubectl("its DaemonSet wants one pod on a node: delete the other", target, "delete pod", pod?.name)
+    : LEAVE_ONE;
+}
+
+/** A driver may be registered meanwhile. */
+const ready = check<ClusterFacts>("CSI205", "pods-ready", (facts) => {
+  const isUnready = (place: Place) => inState("registered")(place) && place.pod?.unready[0] !== undefined;
+  const places = facts.places
+    .filter(isUnready)
+    .grouped(({ driver, pod }) => JSON.stringify([driver, pod?.unready]));
+  return [
+    ...places.each((group) => {
+      const [{ driver, pod }] = group;
+      const names = together(pod?.unready ?? []);
+      const text = `has pods that are not Ready for ten minutes or longer, because of ${names}: a roll-out waits for them`;
+      const fix = kubectl("see its readiness probe", facts.target, "describe pod", pod?.name);
+      return { ...warning(driver, text, fix), nodes: nodesOf(group) };
+    }),
+  ];
+});
+
+const NO_POD = ["unscheduled", "blocked", "failed", "terminating"] as const;
 
 export const stateChecks = [
   registered,
   placeCheck("CSI201", "registrar-pods", isRestarting(true), RESTARTING, adviceOn),
-  placeCheck("CSI202", "pods-start", inState("unscheduled", "blocked"), NOT_STARTING, seeEvents),
+  placeCheck("CSI202", "pods-start", inState(...NO_POD), NOT_RUNNING, seePod),
   placeCheck("CSI203", "driver-pods", isRestarting(false), "keeps restarting: ", adviceOn),
-  placeCheck("CSI206", "duplicates", inState("duplicate"), "has several registrars: ", () => LEAVE_ONE),
+  placeCheck("CSI206", "duplicates", inState("duplicate"), "has several registrars: ", leaveOne),
+  ready,
 ];

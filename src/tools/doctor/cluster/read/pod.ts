@@ -15,27 +15,37 @@ import type { ReadRunning, RegistrarSet } from "./set";
 /** A container that runs has a fault if it restarted so often, the last time so recently. */
 const MANY_RESTARTS = 3;
 const SHORT_AGO_MS = 10 * 60_000;
+/** What has lasted so long does not pass by itself: two pods where there should be one, or one that is not ready. */
+export const LONG_MS = 10 * 60_000;
 /** The time for images and volumes, from a pod's creation or a reboot of its node; what lasts longer is no ordinary event. */
 export const CREATION_MS = 2 * 60_000;
 const TOGETHER_MS = 60_000;
-const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
 
-/** Why a pod does not work: the scheduler finds no node, a container cannot start, or it ends again and again. */
+/**
+ * Why a pod does not work: the scheduler finds no node, a container cannot start, or it ends again and again; the pod failed, or
+ * should be gone.
+ */
 export interface PodTrouble {
-  readonly kind: "unscheduled" | "blocked" | "restarting";
+  readonly kind: "unscheduled" | "blocked" | "restarting" | "failed" | "terminating";
   readonly reason: string;
   /** What is the same on all nodes with this trouble: the container, and the API's word for what it does. */
   readonly why: { readonly container?: string; readonly word?: string };
   /** The one that ends again and again, and the reason without its termination message. */
   readonly container?: Container;
   readonly ending?: string;
+  /** The others wait for this one. */
+  readonly waitsFor?: string;
   /** What kubelet says of its volumes. */
   readonly mountFailure?: string;
 }
 
 export type RegistrarPod = NonNullable<ReturnType<typeof readRegistrarPod>>;
 
-/** Undefined for a pod of another owner, and for one that has ended or should be gone. */
+/** Whether another pod would take its place. */
+export const isOver = ({ trouble }: RegistrarPod): boolean =>
+  trouble?.kind === "failed" || trouble?.kind === "terminating";
+
+/** Undefined for a pod of another owner, and for one that has ended well. */
 export function readRegistrarPod(
   object: unknown,
   set: RegistrarSet,
@@ -48,34 +58,80 @@ export function readRegistrarPod(
   if (!list(ownerReferences).some((owner) => tree(owner).uid === setUid)) return undefined;
   const names = registrars.map(({ container }) => container);
   const { initContainerStatuses, containerStatuses } = tree(status);
-  const [inits, mains] = [initContainerStatuses, containerStatuses].map((all) =>
-    list(all).map((one) => readContainer(tree(one), names)),
+  const ofInits = list(tree(spec).initContainers).map(tree);
+  const sidecars = ofInits.flatMap(({ name, restartPolicy }) =>
+    restartPolicy === "Always" ? text(name) : [],
   );
-  const containers = [...(inits ?? []), ...(mains ?? [])];
+  const inits = list(initContainerStatuses).map((one) => readContainer(tree(one), names));
+  const mains = list(containerStatuses).map((one) => readContainer(tree(one), names));
+  const containers = [...inits, ...mains];
   const times = timesOf(tree(metadata), tree(status), containers, nowMs);
-  const { isLeaving } = times;
-  if (isLeaving && times.leftMs >= CREATION_MS) return undefined;
+  if (tree(status).phase === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
   // The DaemonSet controller writes the node into the affinity of a pod; the scheduler assigns it.
   const fields = requiredNodeTerms(tree(spec)).flatMap(({ matchFields }) => list(matchFields).map(tree));
   const intended = fields.find(({ key }) => key === "metadata.name");
   const waitedFor = containers.filter(({ isRegistrar }) => isRegistrar || running.dropped.length > 0);
   const startedMs = Math.max(...waitedFor.map((one) => one.startedMs));
+  const isWaitedFor = ({ name, hasStarted }: Container) => (sidecars.includes(name) ? !hasStarted : true);
+  const trouble = () =>
+    unscheduled(tree(status)) ??
+    troubleIn(containers, mains, times, names) ??
+    initTrouble(inits.filter(isWaitedFor), mains, times);
   return {
     setUid,
     uid: text(uid),
     name: nameOf(object),
     /** It was deleted, has failed or has succeeded a moment ago: another pod will take its place. */
-    isLeaving,
+    isLeaving: times.isLeaving,
     /** Its node, or the one that it is meant for; undefined if unknown. */
     node: textOrNone(tree(spec).nodeName) ?? textOrNone(list(intended?.values)[0]),
-    trouble: times.isNew
-      ? undefined
-      : (unscheduled(tree(status)) ?? troubleIn(containers, mains ?? [], times, names)),
+    trouble: overTrouble(tree(metadata), tree(status)) ?? (times.isNew ? undefined : trouble()),
     running,
     /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
     startedMs: Number.isFinite(startedMs) ? startedMs : undefined,
+    /** The containers that run, and that kubelet has long not called ready. */
+    unready:
+      nowMs - times.readyMs < LONG_MS
+        ? []
+        : mains.flatMap(({ name, isReady, startedMs }) => (isReady || Number.isNaN(startedMs) ? [] : name)),
   };
+}
+
+/** Of a pod that failed or was deleted. The DaemonSet controller makes another one when it is gone. */
+function overTrouble(
+  { deletionTimestamp: since }: Tree,
+  { phase, reason, message }: Tree,
+): PodTrouble | undefined {
+  const said = [reason, message].map(text).filter(Boolean).join(": ");
+  if (since !== undefined)
+    return {
+      kind: "terminating",
+      why: {},
+      reason: `its pod was to be gone at ${text(since)}, and until it is, no other is made on the node`,
+    };
+  if (phase !== "Failed") return undefined;
+  return {
+    kind: "failed",
+    why: { word: text(reason) },
+    reason: `its pod failed, and none has taken its place: ${boundText(said || "without a reason")}`,
+  };
+}
+
+/** A pod starts when its init containers have ended, and its sidecars have started. */
+function initTrouble(
+  inits: readonly Container[],
+  mains: readonly Container[],
+  { quietMs }: ReturnType<typeof timesOf>,
+): PodTrouble | undefined {
+  const waits = mains.find(({ waiting }) => waiting === "PodInitializing");
+  if (waits === undefined || quietMs < CREATION_MS) return undefined;
+  const running = inits.find(({ startedMs }) => !Number.isNaN(startedMs));
+  if (running === undefined) return blocked(waits.name, "PodInitializing", "PodInitializing");
+  const { name } = running;
+  const since = new Date(running.startedMs).toISOString();
+  const reason = `init container ${name} has run since ${since}, and the others wait for it`;
+  return { kind: "blocked", why: { container: name, word: "running" }, reason, waitsFor: name };
 }
 
 /** Kubelet's message (pkg/kubelet, GenerateError), up to what differs from node to node. */
@@ -100,14 +156,20 @@ function timesOf(metadata: Tree, status: Tree, containers: readonly Container[],
   const sandboxMs = changes.find(({ type }) => type === "PodReadyToStartContainers")?.at ?? 0;
   // A reboot of the node ends its containers.
   const changedMs = Math.max(...changes.map(({ at }) => at), ...containers.map(({ endedMs }) => endedMs), 0);
+  const ready = list(status.conditions)
+    .map(tree)
+    .find(({ type }) => type === "Ready");
   const hasEnded = status.phase === "Failed" || status.phase === "Succeeded";
   return {
     nowMs,
+    /** When it was Ready for the last time, or created. */
+    readyMs: ready?.status === "True" ? nowMs : (timeOrNone(ready?.lastTransitionTime) ?? createdMs),
     /** It was created, or its node made it anew, a moment ago. */
     isNew: nowMs - Math.max(createdMs, sandboxMs) < CREATION_MS,
     quietMs: nowMs - Math.max(createdMs, changedMs),
-    isLeaving: hasEnded || deletionTimestamp !== undefined,
-    leftMs: nowMs - (timeOrNone(deletionTimestamp) ?? changedMs),
+    isLeaving:
+      (hasEnded || deletionTimestamp !== undefined) &&
+      nowMs - (timeOrNone(deletionTimestamp) ?? Math.max(changedMs, createdMs)) < CREATION_MS,
   };
 }
 
@@ -128,12 +190,17 @@ function endedWithNode(containers: readonly Container[]): boolean {
 
 type Container = ReturnType<typeof readContainer>;
 
-function readContainer({ name, state, lastState, restartCount }: Tree, registrars: readonly string[]) {
+function readContainer(
+  { name, state, lastState, restartCount, ready, started }: Tree,
+  registrars: readonly string[],
+) {
   const { waiting, running, terminated } = tree(state);
   const last = tree(terminated ?? tree(lastState).terminated);
   return {
     name: text(name),
     isRegistrar: registrars.includes(text(name)),
+    isReady: ready === true,
+    hasStarted: started === true,
     waiting: waiting === undefined ? undefined : text(tree(waiting).reason),
     waitingMessage: boundText(text(tree(waiting).message)),
     /** NaN: it does not run. */
@@ -191,8 +258,8 @@ function blocked(container: string, word: string, text: string): PodTrouble {
 }
 
 function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number): PodTrouble | undefined {
-  if (waiting === undefined || waiting === "CrashLoopBackOff") return undefined;
-  if (ON_ITS_WAY.includes(waiting) && quietMs < CREATION_MS) return undefined;
+  if (waiting === undefined || ["CrashLoopBackOff", "PodInitializing"].includes(waiting)) return undefined;
+  if (waiting === "ContainerCreating" && quietMs < CREATION_MS) return undefined;
   return blocked(name, waiting, [waiting, waitingMessage].filter(Boolean).join(": "));
 }
 
