@@ -34,12 +34,14 @@ export const clusterMode = createMode(
       { startKubectlProxy },
       { createListApi },
       { reportOnCluster },
+      { unprovidedIn },
       { renderClusterTable },
     ] = await Promise.all([
       import("./read/cluster"),
       import("./read/kubectl-proxy"),
       import("./read/list-api"),
       import("./report"),
+      import("./judge/facts"),
       import("./table"),
     ]);
     const { context, kubeconfig, node, driver, image, swap } = flags;
@@ -48,7 +50,7 @@ export const clusterMode = createMode(
     await using proxy = await startKubectlProxy({ context, kubeconfig });
     using api = createListApi(proxy.socketPath);
     const target = { context, kubeconfig, node, driver };
-    const report = reportOnCluster(await readCluster(api, target, { image, version }), swap);
+    const report = reportOnCluster(await readCluster(api, target, { image, version }, unprovidedIn), swap);
     return { report, render: (look) => renderClusterTable(report, look) };
   },
 );

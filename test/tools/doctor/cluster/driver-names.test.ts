@@ -48,7 +48,12 @@ function namesOf(
     ]),
     csiNodes: list(
       "csinodes",
-      Object.entries(csiNodes).map(([node, names]) => ({ node, drivers: new Set(names), owner: undefined })),
+      Object.entries(csiNodes).map(([node, names]) => ({
+        node,
+        createdMs: 0,
+        drivers: new Set(names),
+        owner: undefined,
+      })),
     ),
     csiDrivers: list("csidrivers", csiDrivers),
     needs: list(

@@ -1,3 +1,4 @@
+import { unprovidedIn } from "../../../../src/tools/doctor/cluster/judge/facts";
 import { type ClusterTarget, readCluster } from "../../../../src/tools/doctor/cluster/read/cluster";
 import type { ListApi, ListFailure, ListRequest } from "../../../../src/tools/doctor/cluster/read/list-api";
 import { reportOnCluster } from "../../../../src/tools/doctor/cluster/report";
@@ -27,7 +28,7 @@ interface Fault {
   readonly what: ListFailure | "broken" | "delayed";
 }
 
-const broken = ({ metadata }: Any) => ({ metadata, spec: "x", status: "x", cells: "x", involvedObject: "x" });
+const broken = ({ metadata }: Any) => ({ metadata, spec: "x", status: "x", involvedObject: "x" });
 
 export type MemoryCluster = ReturnType<typeof createMemoryCluster>;
 
@@ -41,13 +42,13 @@ export function createMemoryCluster() {
   let pages = 0;
   let nowMs = NOW_MS;
 
-  const find = ({ path, query = {}, asTable = false }: ListRequest): readonly object[] => {
+  const find = ({ path, query = {} }: ListRequest): readonly object[] => {
     const resource = path.split("/").at(-1) ?? "";
     const isIn = (one: string) =>
       path.includes("/namespaces/") ? one === path : one.endsWith(`/${resource}`);
     return stored
       .filter((one) => isIn(one.path) && isSelected(one.object, query))
-      .map(({ object }) => (asTable ? rowOf(object) : object));
+      .map(({ object }) => object);
   };
   const list: ListApi["list"] = async (request, onPage) => {
     const { path, query = {} } = request;
@@ -90,7 +91,7 @@ export function createMemoryCluster() {
     const whole = { context: undefined, node: undefined, driver: undefined, ...target };
     pages = 0;
     reads.clear();
-    return readCluster({ list }, whole, ours);
+    return readCluster({ list }, whole, ours, unprovidedIn);
   };
   return {
     ...writer,
@@ -132,16 +133,6 @@ function isSelected(
     });
   const fieldOf = (path: string) => path.split(".").reduce<unknown>((at, key) => Object(at)[key], object);
   return fits(labelSelector, (name) => labels[name]) && fits(fieldSelector, fieldOf);
-}
-
-/** As the API server's table has a Node. */
-function rowOf(object: Any): object {
-  const { conditions = [] } = (object.status ?? {}) as { conditions?: { type: string; status: string }[] };
-  const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
-  return {
-    cells: [object.metadata.name, isReady ? "Ready" : "NotReady"],
-    object: { metadata: object.metadata },
-  };
 }
 
 /** The cluster whose real API server recorded/sick-cluster.json has the answers of. */

@@ -8,7 +8,7 @@ import {
   volumeAttachment,
   waitingPod,
 } from "../../../support/cluster-objects";
-import { ago, type Changes, expectSaid, makeCluster, running, WELL } from "./memory-cluster";
+import { ago, type Changes, expectSaid, makeCluster, running, said, WELL } from "./memory-cluster";
 import { DISK, deploy, STORAGE } from "./sick-cluster";
 
 const none = { inCsiNode: {} };
@@ -214,5 +214,98 @@ test("a volume of a driver that nobody has", async () => {
     cluster,
     /^CSI208 problem: gone\.csi is needed, and no DaemonSet has a registrar for it/,
     /^CSI211 problem: gone\.csi has 1 VolumeAttachment waiting for it/,
+  );
+});
+
+const STARTUP = { key: `${DISK}/agent-not-ready`, effect: "NoExecute" };
+const GPU = { key: "gpu", value: "yes", effect: "NoSchedule" };
+const tolerating = (...tolerations: readonly object[]): Changes => {
+  const set = daemonSet(DISK, { driverArgs: ["--remove-startup-taint={driver}/own:NoSchedule"] });
+  Object.assign(set.spec.template.spec, { tolerations });
+  return { daemon: set };
+};
+const own = { key: `${DISK}/own`, effect: "NoSchedule" };
+const needing = { ...none, podsOn: [] };
+
+test.each<readonly [taints: readonly object[], Changes, expected: readonly RegExp[]]>([
+  [
+    [STARTUP],
+    {},
+    [
+      /^CSI213 problem: disk.* startup taint disk.csi.example.com\/agent-not-ready:NoExecute is still there: .* kubectl taint node node-1 disk.csi.example.com\/agent-not-ready:NoExecute-$/,
+    ],
+  ],
+  [
+    [own],
+    tolerating({ operator: "Exists" }),
+    [/^CSI213 problem: disk.* startup taint disk\S*own:NoSchedule is/],
+  ],
+  [[{ ...own, effect: "NoExecute" }], tolerating({ operator: "Exists" }), []],
+  [[GPU], {}, []],
+  [
+    [own],
+    { ...needing, ...tolerating({ key: "gpu", operator: "Exists" }) },
+    [
+      /^CSI213 problem: DaemonSet storage\/disk-node does not tolerate its driver's startup taint disk\S*own:NoSchedule/,
+    ],
+  ],
+  [[GPU], { ...needing, ...tolerating({ key: "gpu", value: "yes", effect: "NoSchedule" }) }, []],
+])("taints %j", async (taints, changes, expected) => {
+  const cluster = await makeCluster(changes);
+  await cluster.setSpec("/api/v1/nodes/node-1", { taints });
+  await expectSaid(cluster, ...expected);
+});
+
+test("what keeps a pod from a node that needs it: a taint", async () => {
+  const cluster = await makeCluster({ ...needing, ...tolerating({ key: "gpu", value: "no" }) });
+  const kept = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
+  await cluster.setSpec("/api/v1/nodes/node-1", { taints: [kept, GPU] });
+  await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
+  await expectSaid(
+    cluster,
+    /^CSI207 problem: .*, and the set does not tolerate its taint gpu=yes:NoSchedule -> add the toleration .*describe node node-1$/,
+    /^CSI211/,
+  );
+});
+
+const LOST = "lost.csi";
+const owned = (owner: object | undefined, driver = LOST) => ({
+  metadata: {
+    name: "lost",
+    namespace: "storage",
+    ...(owner && { ownerReferences: [{ ...owner, controller: true }] }),
+  },
+  spec: { ...daemonSet(driver).spec.template.spec, nodeName: "node-1" },
+});
+
+test.each([
+  [
+    "logs of its registrar",
+    owned({ kind: "Node", name: "node-1" }),
+    /a static pod: .* and a registrar: .* kubectl -n storage logs lost -c registrar$/,
+  ],
+  ["its owner", owned({ kind: "StatefulSet", name: "x" }), /pod storage\/lost \(StatefulSet x\) has/],
+  ["nobody", owned(undefined), /\(no controller\)/],
+  ["nothing of another driver", owned(undefined, "lost.csi.io"), /-> install the driver/],
+])("who serves a driver that no DaemonSet registers: %s", async (_what, pod, expected) => {
+  const cluster = await makeCluster();
+  await cluster.create("/api/v1/namespaces/storage/pods", pod);
+  await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", LOST, "node-1"));
+  expect((await said(cluster))[0]).toMatch(/^CSI208 problem/);
+  expect((await said(cluster))[0]).toMatch(expected);
+});
+
+test("a CSINode that was made anew: the pod is to be deleted", async () => {
+  const cluster = await makeCluster(none);
+  cluster.edit((stored) =>
+    stored.map((one) => {
+      const { metadata } = one.object;
+      const anew = { ...metadata, creationTimestamp: ago(20) };
+      return one.path.endsWith("/csinodes") ? { ...one, object: { ...one.object, metadata: anew } } : one;
+    }),
+  );
+  await expectSaid(
+    cluster,
+    /^CSI204 .*CSINode was made anew .*: kubectl -n storage delete pod disk-node-node-1$/,
   );
 });

@@ -4,21 +4,39 @@ import type { ManifestFacts } from "../../files/read/registrars";
 import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Finding, findingsOf, keyOf } from "../../findings/finding";
 import type { SeenList } from "../../findings/seen";
-import type { ClusterReading } from "../read/cluster";
+import type { ClusterLists, ClusterReading } from "../read/cluster";
+import type { Unprovided } from "../read/owners";
 import { placesIn } from "./places";
 import { isGuess, nameDrivers, type RegistrarUnit } from "./units";
 
 export type ClusterFacts = ReturnType<typeof conclude>;
 
+/** The drivers that are needed, and that no DaemonSet is known to register. */
+export function unprovidedIn(lists: ClusterLists): readonly Unprovided[] {
+  const { driver: wanted } = lists.target;
+  return [
+    ...placed(lists).everywhere.each(({ driver, node, state }) =>
+      state.kind === "unprovided" && node !== undefined && driver === (wanted ?? driver)
+        ? { driver, node }
+        : undefined,
+    ),
+  ];
+}
+
+function placed(lists: ClusterLists) {
+  const { waiting, attached, reported } = lists;
+  const needs = waiting.map(needOf).with(attached.map(needOf)).with(reported.map(needOf));
+  const all = nameDrivers({ ...lists, needs });
+  return { all, everywhere: placesIn(lists, all, needs) };
+}
+
 /** Names the drivers, and drops all but the one that is asked for. */
 export function conclude(reading: ClusterReading) {
   const { target, waiting, attached, reported } = reading;
-  const needs = waiting.map(needOf).with(attached.map(needOf)).with(reported.map(needOf));
-  const all = nameDrivers({ ...reading, needs });
+  const { all, everywhere } = placed(reading);
   const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
     target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
   const units = all.filter((unit) => isMeant(unit.driver.name, unit));
-  const everywhere = placesIn(reading, all, needs);
   const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));
   const guesses = new Set(all.each((unit) => (isGuess(unit) ? unit.driver.name : undefined)));
   const manifests = manifestsOf({ ...reading, units }, reading.images);

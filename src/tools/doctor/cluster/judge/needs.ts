@@ -1,17 +1,29 @@
 import { nearWord } from "../../../../base/near-word";
-import { check, grouped, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
+import {
+  type Advice,
+  check,
+  grouped,
+  problem,
+  unknown,
+  unread,
+  type Verdict,
+  warning,
+} from "../../findings/finding";
 import { counted, firstOf, together } from "../../findings/words";
 import { GROUPS, type Resource } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
 import { inState, judgeGroups, kubectl, NODES_AWAY, nodesOf, problemsOf, whoWaits } from "./groups";
 import { isYoung, lacking, type Place, SETTLED } from "./places";
+import { startupTaints } from "./taints";
 import { EVERY_DRIVER, lackText } from "./units";
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
-  ...problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node }) =>
+  ...problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node, state }) =>
     kubectl(
-      "compare its DaemonSet with the node's taints, labels and pods",
+      state.why?.word
+        ? "add the toleration to the DaemonSet, or remove the taint; see"
+        : "compare its DaemonSet with the node's taints, labels and pods",
       facts.target,
       "describe node",
       node,
@@ -38,9 +50,19 @@ function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdict | undefined 
 const INSTALL = "install the driver, or correct its name in the volume or StorageClass";
 
 const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
-  ...problemsOf(facts, inState("unprovided"), "is needed, and ", () => INSTALL),
+  ...problemsOf(facts, inState("unprovided"), "is needed, and ", adviceFor),
   judgeTarget(facts),
 ]);
+
+/** A pod may serve the driver that is of no DaemonSet with a registrar. */
+function adviceFor({ driver }: Place, { owners, target }: ClusterFacts): Advice {
+  const found = owners.find((one) => one.driver === driver);
+  if (found === undefined) return INSTALL;
+  const { pod, owner, registrar } = found;
+  const served = `pod ${pod} (${owner}) has the driver's directory`;
+  if (registrar === undefined) return `${served}, and no registrar: add one to it, see registrar manifest`;
+  return kubectl(`${served} and a registrar: see its log`, target, "logs", pod, ` -c ${registrar}`);
+}
 
 /** A driver that was asked for and is nowhere. */
 function judgeTarget(facts: ClusterFacts): Verdict | undefined {
@@ -160,4 +182,4 @@ function judgeNode({ nodes, csiNodes, pods, target: { node } }: ClusterFacts): V
   });
 }
 
-export const needChecks = [coverage, providers, csiDrivers, waiting, csiNodeOwners, rights];
+export const needChecks = [coverage, providers, csiDrivers, waiting, startupTaints, csiNodeOwners, rights];

@@ -1,8 +1,10 @@
+import { taintText } from "../../../../node-readiness/startup-taint";
 import { grouped } from "../../findings/finding";
 import { type Gap, type SeenList, type Truth, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
-import type { ClusterReading } from "../read/cluster";
+import type { ClusterLists } from "../read/cluster";
 import { CREATION_MS, isOver, LONG_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
+import { repelling } from "./tolerations";
 import { EVERY_DRIVER, isGuess, lackText, type RegistrarUnit } from "./units";
 
 /** Why a driver is in a state; null: it is healthy. */
@@ -47,7 +49,7 @@ export const lacking = <Item>(list: SeenList<Item>): Truth => list.contains(() =
 /** What a driver's state is judged by, beside its place. */
 type Surroundings = ReturnType<typeof surroundingsOf>;
 
-function surroundingsOf(reading: ClusterReading, units: SeenList<RegistrarUnit>) {
+function surroundingsOf(reading: ClusterLists, units: SeenList<RegistrarUnit>) {
   const names = reading.csiDrivers.with(reading.csiNodes.flatMap(({ drivers }) => [...drivers]));
   return {
     ...reading,
@@ -64,7 +66,7 @@ function surroundingsOf(reading: ClusterReading, units: SeenList<RegistrarUnit>)
 }
 
 export function placesIn(
-  reading: ClusterReading,
+  reading: ClusterLists,
   units: SeenList<RegistrarUnit>,
   needs: SeenList<Pick<Place, "driver" | "node">>,
 ): SeenList<Place> {
@@ -172,14 +174,22 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
 
 /** The state of a driver that has no pod on the node, and is not listed. */
 function stateWithout({ driver, node = "", unit }: Stateless, around: Surroundings): PlaceState {
-  const { units, unitsOfSet, podsOn, leavingFrom, nowMs } = around;
+  const { units, unitsOfSet, podsOn, leavingFrom, nodeAt, nowMs } = around;
   const isOf = (one: RegistrarUnit) => [driver, EVERY_DRIVER].includes(one.driver.name);
   const isProvider = (one: RegistrarUnit) => (isGuess(one) && !isOf(one) ? around.mayBeOther : isOf(one));
   const isReplaced = leavingFrom(node).known(({ setUid }) => unitsOfSet(setUid).contains(isOf));
   if (isReplaced || units.known((one) => isOf(one) && isYoung(one.set, nowMs))) return state("starting");
   const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
   const reason = unit ? `no pod of DaemonSet ${unit.set.name} is on the node` : NOT_FOUND;
-  const uncovered = () => ({ kind: "uncovered", reason }) as const;
+  const taints = unit
+    ? nodeAt(node)
+        .flatMap((one) => repelling(unit.set, one))
+        .each(taintText)
+    : [];
+  const [word] = taints;
+  const because = word === undefined ? "" : `, and the set does not tolerate its taint ${word}`;
+  const uncovered = () =>
+    ({ kind: "uncovered", why: { ...(word && { word }) }, reason: reason + because }) as const;
   return units.contains(isProvider)<PlaceState>({
     no: () => state("unprovided"),
     unknown,
@@ -188,10 +198,17 @@ function stateWithout({ driver, node = "", unit }: Stateless, around: Surroundin
   });
 }
 
+export const REMADE =
+  "its pod runs, and the node's CSINode was made anew after it had started: kubelet does not write it again";
+
 /** The state of a driver whose pod is on the node, and that is not listed. */
 function stateWith({ node = "", unit, pod }: Stateless, around: Surroundings): PlaceState {
   const { startedMs = Number.POSITIVE_INFINITY } = pod ?? {};
-  const known = () => state(around.nowMs - startedMs < START_MS ? "starting" : "unregistered");
+  const isRemade = around.csiNodeAt(node).known(({ createdMs }) => createdMs - startedMs >= START_MS);
+  const known = (): PlaceState => {
+    if (around.nowMs - startedMs < START_MS) return state("starting");
+    return isRemade ? { kind: "unregistered", why: { word: REMADE }, reason: REMADE } : state("unregistered");
+  };
   if (!isGuess(unit)) return known();
   // If the name is a guess, a listed driver without a registrar may be this one.
   const hasOther = around.csiNodeAt(node).flatMap(({ drivers }) => [...drivers]);

@@ -12,7 +12,7 @@ import {
   shellWord,
   whoWaits,
 } from "./groups";
-import { isWithoutRegistrar, lacking, ONE_SET, type Place } from "./places";
+import { isWithoutRegistrar, lacking, ONE_SET, type Place, REMADE } from "./places";
 import { isGuess } from "./units";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
@@ -37,7 +37,9 @@ function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[], f
   return unknown(driver, `${what}: ${state.reason}${needed.join("")}`);
 }
 
-function whereToLook({ unit, pod }: Place, { target, units }: ClusterFacts): Advice {
+function whereToLook({ unit, pod, state }: Place, { target, units }: ClusterFacts): Advice {
+  if (state.why?.word === REMADE)
+    return kubectl("have it registered again: delete the pod", target, "delete pod", pod?.name);
   const isWithout = unit !== undefined && isWithoutRegistrar({ pod, unit });
   if (isWithout && units.known(({ driver }) => driver.kind === "every") === undefined)
     return "an admission policy removed its registrar: delete the policy, and restart the driver's DaemonSet";

@@ -9,12 +9,13 @@ import {
   countAttachments,
   readCsiNode,
   readNeedEvent,
-  readNodeRow,
+  readNode,
   readPendingPod,
   reportedIn,
   startMountEvents,
   waitingIn,
 } from "./needs";
+import { readOwners, type Unprovided } from "./owners";
 import { type RegistrarPod, readRegistrarPod, withMountFailure } from "./pod";
 import { createReader, each, type Reader } from "./reader";
 import { createRunningReader, type RegistrarSet, readRegistrarSet } from "./set";
@@ -27,7 +28,7 @@ export interface ClusterTarget {
   readonly driver: string | undefined;
 }
 
-/** Of each object it has only the facts that the checks judge, so that a large cluster fits into little memory. */
+/** Of each object it has only the facts that the checks judge, and `gaps` has what could not be read. */
 export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
 
 /** kubectl without any configuration tries this address. */
@@ -39,8 +40,21 @@ const SET_KUBECONFIG =
  * Reads a cluster's lists page by page and keeps the facts that the checks judge. Rejects with INVALID_OPTION if no list can be
  * read, or the target's node does not exist.
  */
-export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTarget, ours: OurImage) {
+export async function readCluster(
+  api: Pick<ListApi, "list">,
+  target: ClusterTarget,
+  ours: OurImage,
+  unprovidedIn: (lists: ClusterLists) => readonly Unprovided[],
+) {
   const reader = createReader(api);
+  const lists = await readLists(reader, target, ours);
+  const owners = await readOwners(reader, unprovidedIn(lists));
+  return { ...lists, owners, gaps: sortedBy(reader.gaps(), ({ subject }) => subject) };
+}
+
+export type ClusterLists = Awaited<ReturnType<typeof readLists>>;
+
+async function readLists(reader: Reader, target: ClusterTarget, ours: OurImage) {
   const [registrars, others] = await Promise.all([
     readSets(reader, target, ours),
     readOthers(reader, target),
@@ -69,8 +83,6 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     ...{ nodes, csiNodes, csiDrivers, attached },
     waiting: waitingIn(pending, events),
     reported: reportedIn(pending, events),
-    /** What could not be read. */
-    gaps: sortedBy(reader.gaps(), ({ subject }) => subject),
   };
 }
 
@@ -86,7 +98,7 @@ async function readOthers({ read }: Reader, target: ClusterTarget) {
   // A large cluster has 100,000 of them: only their numbers are kept.
   const counting = countAttachments((at) => isMeant(target, at));
   return Promise.all([
-    read("nodes", each(readNodeRow), named),
+    read("nodes", each(readNode), named),
     read("csinodes", each(readCsiNode), named),
     read("csidrivers", each(nameOf)),
     read("volumeattachments", counting),

@@ -9,8 +9,6 @@ import { boundText } from "../../../../logging/escape";
 export interface ListRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Rows of the table that kubectl shows, with the objects' metadata, in place of whole objects. */
-  readonly asTable?: boolean;
 }
 
 /** Why a list could not be read to its end; `not-found`: the API server has no such resource. */
@@ -41,8 +39,6 @@ const PAGE_TIMEOUT_MS = 120_000;
 const RETRIES = 4;
 const RESTARTS = 2;
 const MAX_WAIT_MS = 10_000;
-const JSON_TYPE = "application/json";
-const TABLE_TYPE = `${JSON_TYPE};as=Table;v=v1;g=meta.k8s.io, ${JSON_TYPE}`;
 
 /** Makes a client for the API server behind the unix socket of `kubectl proxy`; `scale` multiplies its limits of bytes. */
 export function createListApi(
@@ -53,8 +49,8 @@ export function createListApi(
   let spent = 0;
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
-  const getOnce = async (path: string, accept: string): Promise<Answer> => {
-    const options = { socketPath, path, agent, headers: { host: "localhost", accept } };
+  const getOnce = async (path: string): Promise<Answer> => {
+    const options = { socketPath, path, agent, headers: { host: "localhost", accept: "application/json" } };
     try {
       return await readAnswer(await sendRequest(options, AbortSignal.timeout(PAGE_TIMEOUT_MS)), maxPageBytes);
     } catch (error) {
@@ -63,21 +59,20 @@ export function createListApi(
     }
   };
 
-  const get = async (path: string, accept: string) => {
+  const get = async (path: string) => {
     for (let attempt = 0; ; attempt++) {
-      const answer = await getOnce(path, accept);
+      const answer = await getOnce(path);
       const { failure } = answer;
       if (failure === undefined || !mayPass(failure) || attempt === RETRIES) return answer;
       await wait(Math.min(retryMs(failure, attempt), MAX_WAIT_MS));
     }
   };
 
-  const readPages = async ({ path, query, asTable = false }: ListRequest, onPage: OnPage) => {
+  const readPages = async ({ path, query }: ListRequest, onPage: OnPage) => {
     let limit = PAGE_ITEMS;
     const words = new URLSearchParams({ ...query, limit: String(limit) });
-    if (asTable) words.set("includeObject", "Metadata");
     for (let isFirst = true; ; ) {
-      const answer = await get(`${path}?${words}`, asTable ? TABLE_TYPE : JSON_TYPE);
+      const answer = await get(`${path}?${words}`);
       spent += Math.max(answer.bytes, LEAST_PAGE_BYTES * scale);
       if (spent > MAX_BYTES * scale) return tooMuch("the lists together have", MAX_BYTES);
       if (answer.bytes > maxPageBytes) {
@@ -86,8 +81,8 @@ export function createListApi(
         words.set("limit", String(limit));
         continue;
       }
-      const { kind, metadata, items, rows } = anyTree(answer.body);
-      const found = asTable && kind === "Table" ? rows : /List$/.test(text(kind)) ? items : undefined;
+      const { kind, metadata, items } = anyTree(answer.body);
+      const found = /List$/.test(text(kind)) ? items : undefined;
       const next = textOrNone(anyTree(metadata).continue);
       // 410 with a token: the snapshot of the list expired, the rest comes from a newer one.
       const isExpired = answer.failure?.kind === "expired" && next !== undefined;

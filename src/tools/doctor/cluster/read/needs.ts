@@ -1,5 +1,6 @@
 import { list, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
+import type { Taint } from "../../../../node-readiness/node-api";
 import { nameOf } from "../../files/read/objects";
 import type { SeenList } from "../../findings/seen";
 
@@ -97,27 +98,33 @@ export const reportedIn = (pods: SeenList<PendingPod>, events: SeenList<NeedEven
     pods.all().kind === "unread" && node !== undefined ? { node, driver, pod } : undefined,
   );
 
-/** A row of `kubectl get nodes`, with the Node's metadata: whole objects are ten times as large. */
-export function readNodeRow(row: unknown) {
-  const { cells, object } = tree(row);
-  const { name, uid, creationTimestamp } = tree(tree(object).metadata);
-  const [status = ""] = text(list(cells)[1]).split(",");
+export function readNode(object: unknown) {
+  const { metadata, spec, status } = tree(object);
+  const { name, uid, creationTimestamp } = tree(metadata);
+  const ready = list(tree(status).conditions)
+    .map(tree)
+    .find(({ type }) => type === "Ready");
   return {
     name: text(name),
     uid: textOrNone(uid),
     createdMs: timeOrNone(creationTimestamp) ?? 0,
-    isReady: status === "Ready",
+    isReady: ready?.status === "True",
+    taints: list(tree(spec).taints).map((taint): Taint => {
+      const { key, value, effect } = tree(taint);
+      return { key: text(key), value: text(value), effect: text(effect) };
+    }),
   };
 }
 
 export function readCsiNode(object: unknown) {
   const { metadata, spec } = tree(object);
-  const { name, ownerReferences } = tree(metadata);
+  const { name, ownerReferences, creationTimestamp } = tree(metadata);
   const owner = list(ownerReferences)
     .map(tree)
     .find(({ kind }) => kind === "Node");
   return {
     node: text(name),
+    createdMs: timeOrNone(creationTimestamp) ?? 0,
     drivers: new Set(list(tree(spec).drivers).map((driver) => text(tree(driver).name))),
     /** The UID of the Node that it belongs to. */
     owner: textOrNone(owner?.uid),

@@ -52,9 +52,7 @@ export function createReader(api: Pick<ListApi, "list">) {
       const path = `${root}${namespace ? `/namespaces/${namespace}` : ""}/${resource}`;
       let collector = start();
       let gaps: ClusterGap[] = [];
-      // Of Nodes the metadata and what kubectl shows are enough.
-      const request = { path, query, asTable: resource === "nodes" };
-      const failure = await api.list(request, (items, dateMs, isFirst) => {
+      const failure = await api.list({ path, query }, (items, dateMs, isFirst) => {
         beganMs ??= dateMs;
         if (isFirst) [collector, gaps] = [start(), []];
         for (const item of items)

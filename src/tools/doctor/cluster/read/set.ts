@@ -37,6 +37,10 @@ export function readRegistrarSet(object: unknown, number: number, ours?: OurImag
     /** The number of pods that it wants, and has. */
     desired: numberOrNone(desiredNumberScheduled) ?? 0,
     current: numberOrNone(currentNumberScheduled) ?? 0,
+    tolerations: list(tree(template.spec).tolerations).map((one) => {
+      const { key, operator, value, effect } = tree(one);
+      return { key: text(key), operator: text(operator), value: text(value), effect: text(effect) };
+    }),
     /** One of them may be the driver's name. */
     words: wordsIn(tree(template.spec).containers),
   };

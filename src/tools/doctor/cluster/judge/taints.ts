@@ -1,0 +1,64 @@
+import type { Taint } from "../../../../node-readiness/node-api";
+import { taintText } from "../../../../node-readiness/startup-taint";
+import { check, problem } from "../../findings/finding";
+import type { readNode } from "../read/needs";
+import type { ClusterFacts } from "./facts";
+import { inState, kubectl, nodesOf, shellWord } from "./groups";
+import { isYoung, type Place } from "./places";
+import { repelling } from "./tolerations";
+import type { RegistrarUnit } from "./units";
+
+/** By its arguments, or as the drivers that remove theirs themselves call it. */
+function isStartupTaint({ key, effect }: Taint, { driver, set }: RegistrarUnit): boolean {
+  const known = [key, `${key}:${effect}`].flatMap((one) => [
+    one,
+    one.replace(`${driver.name}/`, "{driver}/"),
+  ]);
+  return key === `${driver.name}/agent-not-ready` || known.some((one) => set.words.has(one));
+}
+
+/** While a startup taint is there, only pods that tolerate it come to the node. */
+export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (facts) => {
+  const { nodes, places, units, nowMs, target } = facts;
+  const nodeAt = nodes.by(({ name }) => name, "unique");
+  const taintsOn = (node: string, unit: RegistrarUnit) =>
+    nodeAt(node)
+      .filter((one) => one.isReady && !isYoung(one, nowMs))
+      .flatMap(({ taints }) => taints.filter((taint) => isStartupTaint(taint, unit)));
+  const isLong = ({ pod }: Place) =>
+    pod?.startedMs !== undefined && !isYoung({ createdMs: pod.startedMs }, nowMs);
+  const left = places
+    .filter((place) => inState("registered")(place) && isLong(place))
+    .flatMap(({ node, driver, unit }) =>
+      node !== undefined && unit
+        ? taintsOn(node, unit).map((taint) => ({ node, driver, word: taintText(taint) }))
+        : undefined,
+    )
+    .grouped(({ driver, word }) => `${driver} ${word}`);
+  return [
+    ...left.each((group) => {
+      const [{ driver, word, node }] = group;
+      const text = `is registered, and its startup taint ${word} is still there: pods that do not tolerate it stay away`;
+      const fix = kubectl(
+        "see the log of what removes it, and its right to patch nodes; or remove it",
+        target,
+        "taint node",
+        node,
+        ` ${shellWord(word)}-`,
+      );
+      return { ...problem(driver, text, fix), nodes: nodesOf(group) };
+    }),
+    ...units.each((unit) => judgeTolerations(unit, facts)),
+  ];
+});
+
+function judgeTolerations(unit: RegistrarUnit, { nodes }: ClusterFacts) {
+  const own = (node: ReturnType<typeof readNode>) =>
+    repelling(unit.set, node).filter((one) => isStartupTaint(one, unit));
+  const [taint] = nodes.flatMap(own).each(taintText);
+  if (taint === undefined) return undefined;
+  const text = `does not tolerate its driver's startup taint ${taint}: its pods do not come to the node, and the taint stays`;
+  const tainted = [...nodes.each((node) => (own(node).length > 0 ? { node: node.name } : undefined))];
+  const fix = "add the toleration to its pod template: operator Exists with that key";
+  return { ...problem(`DaemonSet ${unit.set.name}`, text, fix), nodes: nodesOf(tainted) };
+}

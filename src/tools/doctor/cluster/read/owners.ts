@@ -1,0 +1,55 @@
+import { list, text, tree } from "../../../../kube-api/objects";
+import { nameOf } from "../../files/read/objects";
+import { registrarsIn } from "../../files/read/registrars";
+import { grouped } from "../../findings/finding";
+import { each, type Reader } from "./reader";
+
+/** A driver that a node needs, and that no DaemonSet is known to register. */
+export interface Unprovided {
+  readonly driver: string;
+  readonly node: string;
+}
+
+/** Of so many drivers. */
+const MOST = 5;
+
+export type Owner = NonNullable<ReturnType<typeof readOwner>>;
+
+/** The pods that have the socket's directory of such a driver, on one of its nodes: static ones, those of other controllers. */
+export async function readOwners({ read }: Reader, unprovided: readonly Unprovided[]) {
+  const drivers = [...grouped(unprovided, ({ driver }) => driver).values()].slice(0, MOST);
+  const lists = await Promise.all(
+    drivers.map(([{ driver, node }]) =>
+      read(
+        "pods",
+        each((pod) => readOwner(pod, driver)),
+        { fieldSelector: `spec.nodeName=${node}` },
+      ),
+    ),
+  );
+  return lists.flatMap((owners) => [...owners.each((owner) => owner)]);
+}
+
+/** Only a node plugin has its socket on the host, in a directory of its driver's name. */
+function readOwner(object: unknown, driver: string) {
+  const { metadata, spec } = tree(object);
+  const paths = list(tree(spec).volumes).map((volume) => text(tree(tree(tree(volume).hostPath)).path));
+  if (!paths.some((path) => path.split("/").includes(driver))) return undefined;
+  const owner = list(tree(metadata).ownerReferences)
+    .map(tree)
+    .find(({ controller }) => controller === true);
+  const name = nameOf(object);
+  const [registrar] = registrarsIn({ object: -1, name }, { ...tree(object), kind: "Pod" });
+  return {
+    driver,
+    pod: name,
+    /** As `DaemonSet x`. Kubelet owns a static pod. */
+    owner:
+      owner === undefined
+        ? "no controller"
+        : owner.kind === "Node"
+          ? "a static pod: a file on its node"
+          : `${text(owner.kind)} ${text(owner.name)}`,
+    registrar: registrar?.container,
+  };
+}
