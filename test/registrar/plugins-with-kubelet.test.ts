@@ -74,10 +74,15 @@ test("two instances of a DRA driver are registered side by side, and the end of 
   const latter = await startOne("new");
   expect(kubelet.events.history("deregistered")).toEqual([]);
   expect([former, latter].map((one) => one.status().state)).toEqual(["registered", "registered"]);
+  const gone = kubelet.deregistered(DRA.name);
   await former.close();
-  await kubelet.events.when("deregistered");
+  await kubelet.events.when("operation-started", { where: ({ operation }) => operation === "unregister" });
+  expect(await kubelet.registered(DRA.name)).toMatchObject({ endpoint: latter.endpoint });
+  expect(kubelet.events.history("deregistered")).toEqual([]);
   expect(latter.status()).toMatchObject({ state: "registered", counters: { accepted: 1 } });
   expect(await latter.selfCheck()).toEqual({ kind: "ok" });
+  await latter.close();
+  await gone;
 });
 
 test("a CSI driver and a device plugin have no instances", async () => {

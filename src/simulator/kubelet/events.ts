@@ -71,6 +71,7 @@ export type KubeletEvent = { readonly atMs: number } & (
   | ({ readonly kind: "registered" } & IntroducedPlugin)
   /** The registrar gets this refusal; `reason` is the text. */
   | ({ readonly kind: "refused"; readonly stage: RefusalStage; readonly reason: string } & IntroducedPlugin)
+  /** Kubelet has the driver no more: of a DRA driver, none of its instances. */
   | { readonly kind: "deregistered"; readonly driverName: string; readonly because: DeregistrationCause }
   /** A registration failed: kubelet leaves this path alone for `backoffMs`; `retries`: whether it tries again then. */
   | {

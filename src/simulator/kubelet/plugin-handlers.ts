@@ -129,9 +129,8 @@ const DRA_HEALTH_SERVICES: readonly string[] = ["v1.DRAResourceHealth", "v1alpha
  * Source: `pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`.
  */
 function createDraHandler({ emit, behaviour }: KubeletContext): PluginHandler {
-  /** A driver may have several plugins, each with an endpoint of its own. */
-  const registered = new Set<string>();
-  const keyOf = (name: string, endpoint: string) => JSON.stringify([name, endpoint]);
+  /** The endpoints of each driver: during an update it has several instances. */
+  const registered = new Map<string, Set<string>>();
   return {
     validate: ({ driverName: name, endpoint, versions }) => {
       if (versions.some((version) => DRA_SERVICES.includes(version))) return undefined;
@@ -142,9 +141,10 @@ function createDraHandler({ emit, behaviour }: KubeletContext): PluginHandler {
       return `invalid supported gRPC versions of DRA driver plugin ${name} at endpoint ${endpoint}: ${problem}`;
     },
     register: async ({ driverName: name, endpoint, versions }) => {
-      if (registered.has(keyOf(name, endpoint)))
+      const endpoints = registered.get(name) ?? new Set();
+      if (endpoints.has(endpoint))
         return `endpoint ${endpoint} already registered for DRA driver plugin ${name}`;
-      registered.add(keyOf(name, endpoint));
+      registered.set(name, endpoints.add(endpoint));
       const service = {
         "of-none": undefined,
         "of-each": "v1alpha1.DRAResourceHealth",
@@ -154,7 +154,9 @@ function createDraHandler({ emit, behaviour }: KubeletContext): PluginHandler {
       return undefined;
     },
     deregister: ({ driverName, endpoint }, because) => {
-      if (registered.delete(keyOf(driverName, endpoint))) emit({ kind: "deregistered", driverName, because });
+      const endpoints = registered.get(driverName);
+      if (!endpoints?.delete(endpoint) || endpoints.size > 0) return;
+      emit({ kind: "deregistered", driverName, because });
     },
   };
 }
