@@ -48,6 +48,8 @@ export interface KubeletBehaviour {
   readonly dialFailureWording: "Error while dialing" | "Error while dialing:";
   /** What grpc-go says of a server that does not answer with HTTP/2: later than 1.40 why not. */
   readonly handshakeFailureWording: "connection closed" | "error reading server preface";
+  /** How grpc-go calls a read of a connection that it closes meanwhile: since 1.82 it reads by a `syscall.RawConn`. */
+  readonly closedReadWording: "read" | "raw-read";
   /** What grpc-go says of a connection that the server closed in a call. */
   readonly lostConnectionWording: "transport is closing" | "error reading from server: EOF";
   /**
@@ -106,6 +108,7 @@ const KUBELET_1_20: KubeletBehaviour = {
   driverAuthority: "path",
   dialFailureWording: "Error while dialing",
   handshakeFailureWording: "connection closed",
+  closedReadWording: "read",
   lostConnectionWording: "transport is closing",
   unreadableInfoWording: "grpc: failed to unmarshal the received message unexpected EOF",
   checksUtf8: false,
@@ -153,7 +156,7 @@ const CHANGES: Readonly<Record<SimulatedVersion, Partial<KubeletBehaviour>>> = {
   },
   "1.35": { lengthUnit: "bytes", updatesVolumeLimits: true },
   "1.36": { afterFailure: "forget", watchesDraHealth: "of-each" },
-  "1.37": { watchesDraHealth: "as-listed" },
+  "1.37": { closedReadWording: "raw-read", watchesDraHealth: "as-listed" },
 };
 
 /** Oldest first. */

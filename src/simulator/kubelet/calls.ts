@@ -95,7 +95,7 @@ export async function unlessSilent<Answer>(
     timer = startTimer(() => {
       if (client.getChannel().getConnectivityState(false) !== connectivityState.CONNECTING) return;
       const isOld = wording.handshakeFailureWording === "connection closed";
-      const why = `read unix @->${socketPath}: use of closed network connection`;
+      const why = `${wording.closedReadWording} unix @->${socketPath}: use of closed network connection`;
       const details = isOld ? "timed out waiting for server handshake" : goHandshakeFailure(why, wording);
       reject(Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
     }, connectMs);
@@ -158,7 +158,11 @@ function resultOf(called: Called<unknown>): CallResult {
 /** The words in which releases of grpc-go differ. */
 type Wording = Pick<
   KubeletBehaviour,
-  "dialFailureWording" | "handshakeFailureWording" | "lostConnectionWording" | "unreadableInfoWording"
+  | "dialFailureWording"
+  | "handshakeFailureWording"
+  | "closedReadWording"
+  | "lostConnectionWording"
+  | "unreadableInfoWording"
 >;
 
 /** A failed call in the words of grpc-go, by default a new one: registrars get these texts as the reason of a refusal, and people search for them. */

@@ -44,14 +44,17 @@ export const kubeletStep = {
   failsSomehow: (path: string) => kubelet(path, FAILS),
 };
 
-/** Whether kubelet, by its steps about a socket and by what the registrar behind it was told, still does something. */
+/**
+ * Whether kubelet, by its steps about a socket and by what the registrar behind it saw, still does something: it hangs up
+ * when it has the answer to the registration status.
+ */
 export function isRunning(about: string, steps: readonly Step[]): boolean {
   const last = steps.findLast((step) => step.about === about);
   const after = last === undefined ? [] : steps.slice(steps.indexOf(last));
-  return (
-    last?.what === `${STARTS} register` &&
-    !after.some((step) => step.about === about.replace("kubelet", "registrar") && step.what === IS_REGISTERED)
-  );
+  const ofRegistrar = after.filter((step) => step.about === about.replace("kubelet", "registrar"));
+  const told = ofRegistrar.findIndex(({ what }) => what === IS_REGISTERED);
+  const isOver = told >= 0 && ofRegistrar.slice(told).some(({ what }) => what === IS_LEFT);
+  return last?.what === `${STARTS} register` && !isOver;
 }
 
 /** What the registrar behind the socket at a path hears from kubelet. */
@@ -92,7 +95,7 @@ export function comparable(step: Step, folder: string): Step {
       .replaceAll(folder, "NODE")
       .replaceAll(encodeURIComponent(folder), "NODE")
       .replace("desc = Deadline exceeded", "desc = context deadline exceeded")
-      .replace(/read unix @->\S+: read: connection reset by peer/, "EOF")
+      .replace(/(?:read unix @->\S+: read: )?connection reset by peer/, "EOF")
       .replaceAll(/\(0x[0-9a-f]+\)/g, "(POINTER)")
       .replaceAll("\u00a0", " ");
   return { ...step, about: textOf(step.about), what: textOf(step.what), toldAtMs: Date.now() };
