@@ -38,7 +38,12 @@ const OF_TOOLS = {
   ],
   status: ["tools/status/command"],
   manifest: ["tools/manifest/command"],
-  simulations: ["tools/demo/command", "tools/simulate/kubelet", "tools/simulate/driver"],
+  simulations: [
+    "tools/demo/command",
+    "tools/legacy/command",
+    "tools/simulate/kubelet",
+    "tools/simulate/driver",
+  ],
   grpc: ["@grpc/grpc-js"],
   "proto-loader": ["@grpc/proto-loader"],
   kubeconfig: ["kube-api/read-kubeconfig"],

@@ -6,7 +6,7 @@ import * as esbuild from "esbuild";
 
 /** Every command, and the first words of those that have a help of their own. */
 const LINES = [
-  ...["demo", "kubelet", "driver", "doctor", "status", "manifest"].map((name) => [name]),
+  ...["demo", "kubelet", "driver", "doctor", "status", "manifest", "legacy"].map((name) => [name]),
   ...[["--cluster"], ["-f", "x"]].map((mode) => ["doctor", ...mode]),
   ["manifest", "--image-policy"],
 ];

@@ -13,7 +13,7 @@ const ROOMS: readonly string[] = [
 ];
 
 /** The tools that a simulated kubelet or driver is for; the event lines are theirs. */
-const SIMULATING = /^tools\/(?:event-lines\.ts|(?:demo|simulate)\/.*)$/;
+const SIMULATING = /^tools\/(?:event-lines\.ts|(?:demo|legacy|simulate)\/.*)$/;
 
 const files = filesBelow("src", ".ts")
   .map((file) => relative("src", file))

@@ -13,6 +13,7 @@ const SUMMARIES = {
   doctor: "find out why a driver is not registered, on a node or in a cluster; changes nothing",
   status: "show the drivers of this node and the state of their registrations",
   manifest: "write the YAML that deploys a driver with this registrar",
+  legacy: "show what driver-registrar did in 2018, before kubelet registered drivers",
 } as const;
 
 /** Each command is loaded only when it is used. */
@@ -23,6 +24,7 @@ const LOADERS: Readonly<Record<keyof typeof SUMMARIES, () => Promise<Command["ru
   doctor: async () => (await import("../tools/doctor/command")).runDoctor,
   status: async () => (await import("../tools/status/command")).runStatus,
   manifest: async () => (await import("../tools/manifest/command")).runManifest,
+  legacy: async () => (await import("../tools/legacy/command")).runLegacy,
 };
 
 export const COMMANDS: readonly Command[] = Object.entries(SUMMARIES).map(([name, summary]) => ({

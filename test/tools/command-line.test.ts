@@ -5,7 +5,7 @@ import { correctCommand } from "../../src/cli/commands";
 import { runCommand } from "../support/run-command";
 import { createTempFolder } from "../support/temp-folder";
 
-test.each(["demo", "kubelet", "driver", "doctor", "status", "manifest", "manifest --image-policy"])(
+test.each(["demo", "kubelet", "driver", "doctor", "status", "manifest", "manifest --image-policy", "legacy"])(
   "registrar %s --help is one screen, with an example and the exit codes",
   async (name) => {
     const { status, stdout, stderr } = await runCommand(...name.split(" "), "--help");
