@@ -1,5 +1,6 @@
 import fs, { rmSync, utimesSync } from "node:fs";
 import type { Socket } from "node:net";
+import { join } from "node:path";
 import { LONGEST_WAIT_MS } from "../../../../src/base/pause";
 import type { LoopEvent } from "../../../../src/registrar/model/state";
 import type { RegistrationContext } from "../../../../src/registrar/registration/context";
@@ -180,10 +181,12 @@ describe("kubelet says that the driver is registered already", () => {
     await started.accept();
   });
 
-  test("neither another driver's socket is a peer, nor a plugin's of another type, nor a mute one", async () => {
+  test("another driver's socket is not a peer, nor that of another type, a hidden one, or a mute one", async () => {
     const others = await Promise.all([
       startFakeRegistrar({ socketPath: node.socketPath("a"), info: { name: "other.csi" } }),
       startFakeRegistrar({ socketPath: node.socketPath("c"), info: { name, type: "DRAPlugin" } }),
+      // A registrar of the driver that kubelet has refused: kubelet cannot have registered it by a hidden name.
+      startFakeRegistrar({ socketPath: join(node.pluginRegistrationPath, ".out-a1b2c"), info: { name } }),
     ]);
     await using _mute = await startForeignSocket(node.socketPath("b"));
     await using started = await (await loading).startListening(node, { ...retry, timeoutMs: 1_000 });

@@ -16,6 +16,10 @@ test.each<readonly [expected: RegExp, Changes]>([
     /^CSI101 unknown: starts with some releases only: the official registrar has --logtostderr before v2\.11 only -> take/,
     { more: ["--logtostderr"], image: "k8s.gcr.io/sig-storage/csi-node-driver-registrar" },
   ],
+  [
+    /^CSI101 problem: does not start: timeout is 3600000s; it takes .* 24 days/,
+    { more: ["--timeout=1000h"] },
+  ],
   [/^CSI101 problem: .*not a listen address/, { more: ["--http-endpoint=x"] }],
   [/^CSI101 problem: .*is served already/, { more: ["--http-endpoint=:1", "--enable-pprof", HEAP] }],
   [/^CSI101 problem: .*required parameter/, { more: ["--kubelet-registration-path="] }],
