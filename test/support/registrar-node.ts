@@ -8,7 +8,8 @@ import type { CsiDriverOptions } from "../../src/simulator/driver/options";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import type { KubeletOptions } from "../../src/simulator/kubelet/options";
 import { type FakeRegistrarOptions, startFakeRegistrar } from "../simulator/fake-registrar";
-import { registerOnce } from "./dial-registration";
+import { dialRegistration, registerOnce } from "./dial-registration";
+import { eventually } from "./eventually";
 import { PATIENCE_MS } from "./history";
 import { createNodeFolder } from "./node-folder";
 import { recordLog } from "./recorded-log";
@@ -96,14 +97,30 @@ export async function startTestRegistrar(
   const registrar = await startRegistrar({ ...node.options, ...options, logger: log.logger, signal });
   const state = (wanted: StateName) => untilState(registrar, wanted);
   const socketPath = () => registrar.status().registrationSocketPath ?? "";
+  /** Calls GetInfo as kubelet does; once more where the socket has moved to another name meanwhile. */
+  const ask = () =>
+    eventually(async () => {
+      const path = socketPath();
+      const kubelet = dialRegistration(path);
+      try {
+        const info = await kubelet.getInfo();
+        if (path !== socketPath()) throw new Error(`${path} was left`);
+        return { ...kubelet, info };
+      } catch (error) {
+        kubelet[Symbol.dispose]();
+        throw error;
+      }
+    });
   return {
     registrar,
     log,
     state,
+    ask,
     accept: async (): Promise<PluginInfo> => {
-      const info = await registerOnce(socketPath());
+      using kubelet = await ask();
+      await kubelet.notify();
       await state("registered");
-      return info;
+      return kubelet.info;
     },
     refuse: async (error: string): Promise<void> => {
       await registerOnce(socketPath(), error);
