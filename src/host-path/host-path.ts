@@ -55,33 +55,79 @@ export async function judgeByMounts(
  * something like kubelet's root.
  */
 export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
-  const { csiSocketPath, mounts } = question;
+  const facts = factsOf(question);
+  return (facts && CASES.find(({ applies }) => applies(facts))?.verdict(facts)) ?? UNKNOWN;
+}
+
+type Facts = NonNullable<ReturnType<typeof factsOf>>;
+
+/** What the mounts say of both paths; undefined if nothing can be said. */
+function factsOf({ csiSocketPath, mounts, ...question }: HostPathQuestion) {
   const given = question.kubeletRegistrationPath.replace(/\/{2,}/g, "/");
   const socket = mountPlaceOf(csiSocketPath, mounts);
+  if (socket === undefined || !given.startsWith("/")) return undefined;
   const registry = mountPlaceOf(question.pluginRegistrationPath, mounts);
-  if (socket === undefined || !given.startsWith("/")) return UNKNOWN;
-  const { path } = socket;
-  const { root, inRoot, knownRoot } = rootOf(socket, registry);
+  const kubelet = kubeletRootOf(socket, registry);
+  /** This process runs on the host itself: its paths are kubelet's. */
   const isHost = registry?.isMountPoint === false && mountPlaceOf("/", mounts)?.fileSystem !== "overlay";
-  const subvolume = knownRoot && root?.slice(0, -knownRoot.length);
-  let hostPath: string | undefined;
-  if (isInKnownRoot(path) || isHostsRoot(socket.device, mounts)) hostPath = path;
-  else if (isHost) hostPath = csiSocketPath;
-  else if (subvolume && isWithin(path, subvolume)) hostPath = path.slice(subvolume.length);
-  const givenRoot =
-    inRoot !== undefined && given.endsWith(inRoot) ? given.slice(0, -inRoot.length) : undefined;
-  const isLayer = socket.fileSystem === "overlay";
-  const isWholeDisk = socket.isWholeFileSystem && socket.mountPoint === dirname(csiSocketPath);
+  const { path, device, mountPoint, isWholeFileSystem } = socket;
+  const subvolume = kubelet.known && kubelet.root?.slice(0, -kubelet.known.length);
+  const isOnRoot = isInKnownRoot(path) || isHostsRoot(device, mounts);
+  const inSubvolume = subvolume && isWithin(path, subvolume) ? path.slice(subvolume.length) : undefined;
+  const { inRoot } = kubelet;
+  return {
+    ...{ csiSocketPath, given, socket, registry, kubelet, isHost },
+    isLayer: socket.fileSystem === "overlay",
+    isWholeDisk: isWholeFileSystem && mountPoint === dirname(csiSocketPath),
+    /** The socket's path on the host, where the mounts show it. */
+    hostPath: isOnRoot ? path : isHost ? csiSocketPath : inSubvolume,
+    /** What `given` has in the place of kubelet's root. */
+    givenRoot: inRoot !== undefined && given.endsWith(inRoot) ? given.slice(0, -inRoot.length) : undefined,
+  };
+}
+
+interface Case {
+  readonly applies: (facts: Facts) => boolean;
+  readonly verdict: (facts: Facts) => HostPathVerdict;
+}
+
+/** The first that applies counts. */
+const CASES: readonly Case[] = [
+  { applies: isInEmptyDir, verdict: ({ given, socket }) => (given === socket.path ? FITS : IN_EMPTY_DIR) },
+  { applies: isNotMounted, verdict: ({ csiSocketPath }) => notMounted(csiSocketPath) },
+  { applies: isOnHost, verdict: () => FITS },
+  { applies: ({ isWholeDisk, isLayer }) => isWholeDisk || isLayer, verdict: () => UNKNOWN },
+  { applies: isEndOnDisk, verdict: () => FITS },
+  { applies: isAnotherRoot, verdict: () => UNKNOWN },
+  { applies: () => true, verdict: differs },
+];
+
+function isInEmptyDir({ socket }: Facts): boolean {
+  return socket.path.includes("/kubernetes.io~empty-dir/");
+}
+
+function isOnHost({ given, hostPath, isHost, csiSocketPath }: Facts): boolean {
+  return given === hostPath || (isHost && given === csiSocketPath);
+}
+
+/** The socket is in the container's own layers, while kubelet's directory is mounted. */
+function isNotMounted({ isLayer, registry }: Facts): boolean {
+  return isLayer && registry?.isMountPoint === true && registry.fileSystem !== "overlay";
+}
+
+/** `given` may be where the host mounts the socket's disk. No kubelet has / for its root. */
+function isEndOnDisk({ given, socket, csiSocketPath, hostPath, givenRoot }: Facts): boolean {
   const isContainers = given === csiSocketPath && hostPath !== undefined;
-  if (path.includes("/kubernetes.io~empty-dir/")) return given === path ? FITS : IN_EMPTY_DIR;
-  if (isLayer && registry?.isMountPoint === true && registry.fileSystem !== "overlay")
-    return notMounted(csiSocketPath);
-  if (given === hostPath || (isHost && given === csiSocketPath)) return FITS;
-  if (isWholeDisk || isLayer) return UNKNOWN;
-  // No kubelet has / for its root.
-  if (given.endsWith(path) && !isContainers && givenRoot !== "") return FITS;
-  const isNamedAlike = !knownRoot && basename(givenRoot ?? "") === basename(root ?? "");
-  if (givenRoot && (isNamedAlike || roots.includes(givenRoot))) return UNKNOWN;
+  return given.endsWith(socket.path) && !isContainers && givenRoot !== "";
+}
+
+/** `given` has another root of kubelet's than the mounts show, which may be a link to that. */
+function isAnotherRoot({ givenRoot, kubelet: { root, known } }: Facts): boolean {
+  if (!givenRoot) return false;
+  return roots.includes(givenRoot) || (!known && basename(givenRoot) === basename(root ?? ""));
+}
+
+function differs({ hostPath, socket: { path }, kubelet: { inRoot } }: Facts): HostPathVerdict {
   const below = inRoot ? `<kubelet root>${inRoot}` : `<where the host mounts that disk>${path}`;
   const [place, found] = hostPath === undefined ? ["on its disk", path] : ["on the host", hostPath];
   return wrong(
@@ -91,12 +137,12 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
 }
 
 /** Kubelet's root on the socket's disk, by the registration directory; the socket's path in it; the usual root that it ends with. */
-function rootOf(socket: MountPlace, registry: MountPlace | undefined) {
+function kubeletRootOf(socket: MountPlace, registry: MountPlace | undefined) {
   const isKubelets = registry?.device === socket.device && registry.path.endsWith(REGISTRY);
   const root = isKubelets ? registry.path.slice(0, -REGISTRY.length) : undefined;
   const inRoot =
     root !== undefined && isWithin(socket.path, root) ? socket.path.slice(root.length) : undefined;
-  return { root, inRoot, knownRoot: roots.find((known) => root?.endsWith(known)) };
+  return { root, inRoot, known: roots.find((known) => root?.endsWith(known)) };
 }
 
 const IN_EMPTY_DIR = wrong(

@@ -1,12 +1,12 @@
 import { dirname } from "node:path";
 import { BACKOFF, backoffMs } from "../../base/backoff";
+import { followSignal } from "../../base/pause";
 import { fillPattern, type PathPattern } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
 import { createPacedWarning } from "../../logging/repeats";
 import { countDescriptorNeed, descriptorFix, descriptorLimit } from "../../unix/descriptors";
 import { versionOf } from "../../unix/file-identity";
 import { mayAccept, tryConnect } from "../../unix/unix-socket";
-import type { RegistrationOutcome } from "../model/outcome";
 import type { Registration } from "../registration/registration";
 import type { Changes } from "./scan";
 
@@ -34,7 +34,7 @@ const WHY_LATER = {
 
 /** Makes the set of a node's drivers: each has one registration while its socket is there, and starts over after a failure. */
 export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: NodeDriversOptions) {
-  const places = new Map<string, ReturnType<typeof createPlace>>();
+  const places = new Map<string, NonNullable<ReturnType<typeof startPlace>>>();
   /** The CSI driver sockets that are there. `file` identifies the file: two paths can lead to one socket. */
   const sockets = new Map<string, { readonly kubeletRegistrationPath: string; readonly file: string }>();
   const descriptorsFor = countDescriptorNeed();
@@ -57,21 +57,29 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     }
   };
 
-  const join = (csiAddress: string, failures = 0) => {
-    const socket = sockets.get(csiAddress);
-    if (signal.aborted || socket === undefined) return;
-    const vacate = (failuresNow?: number) => {
+  const join = (csiAddress: string) => {
+    const place = startPlace(csiAddress, () => begin(csiAddress), { driverGoneAfterMs, log, signal });
+    if (place === undefined) return;
+    places.set(csiAddress, place);
+    const leave = () => {
       places.delete(csiAddress);
-      if (failuresNow === undefined) joinAll();
-      else join(csiAddress, failuresNow);
+      if (!signal.aborted) joinAll();
     };
+    place.left
+      .then(leave)
+      .catch((error) => log.error(error, "Cannot start over with a CSI driver", { csiAddress }));
+  };
+
+  /** The registration of the driver behind a socket; undefined if the socket is gone or its path cannot be used. */
+  const begin = (csiAddress: string): Registration | undefined => {
+    const socket = sockets.get(csiAddress);
+    if (signal.aborted || socket === undefined) return undefined;
     try {
-      const registration = register(csiAddress, socket.kubeletRegistrationPath);
-      const context = { driverGoneAfterMs, log, signal, vacate };
-      places.set(csiAddress, createPlace(csiAddress, registration, failures, context));
+      return register(csiAddress, socket.kubeletRegistrationPath);
     } catch (error) {
       log.error(error, "Cannot register the CSI driver", { csiAddress });
       sockets.delete(csiAddress); // Until it is found anew.
+      return undefined;
     }
   };
 
@@ -95,59 +103,53 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     /** Deregisters every driver; `signal` must be aborted before. */
     close: async (): Promise<void> => {
       clearTimeout(roomTimer);
-      await Promise.all([...places.values()].map((place) => place.close()));
+      await Promise.all([...places.values()].map(({ registration }) => registration.close()));
       places.clear();
     },
   };
 }
 
-interface PlaceContext extends Pick<NodeDriversOptions, "driverGoneAfterMs" | "log" | "signal"> {
-  /** Ends the place: the driver has left, or starts over after so many registrations in a row that failed or ended by a new name. */
-  readonly vacate: (failures?: number) => void;
-}
+const waitUnless = (gone: AbortSignal, ms: number) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    gone.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 
-/** A driver's registration, until the driver has left or starts over. */
-function createPlace(
+type PlaceContext = Pick<NodeDriversOptions, "driverGoneAfterMs" | "log" | "signal">;
+
+/** Registers a driver, again after a failure and under each new name, until it has left the node. */
+function startPlace(
   csiAddress: string,
-  registration: Registration,
-  failuresBefore: number,
-  { driverGoneAfterMs, log, signal, vacate }: PlaceContext,
+  begin: () => Registration | undefined,
+  { driverGoneAfterMs, log, signal }: PlaceContext,
 ) {
-  const sinceMs = performance.now();
-  /** `failed`, `renamed`: the registration has ended, and the next one begins when `timer` is over. */
-  let phase: "serving" | "leaving" | "failed" | "renamed" = "serving";
-  /** Until a driver that is away is looked at, or until the next registration. */
-  let timer: NodeJS.Timeout | undefined;
-
-  const onClosed = ({ kind }: RegistrationOutcome) => {
-    clearTimeout(timer);
-    if (signal.aborted) return;
-    if (phase === "leaving") return vacate();
-    phase = kind === "failed" ? "failed" : "renamed";
-    const failures = performance.now() - sinceMs < STEADY_AFTER_MS ? failuresBefore : 0;
-    // One that came back under another name starts over at once, but not again and again.
-    if (phase === "renamed" && failures === 0) return vacate(1);
-    const waitMs = backoffMs(BACKOFF.failedDriver, failures);
-    log.info(WHY_LATER[phase], { csiAddress, after: `${waitMs / 1000}s` });
-    timer = setTimeout(vacate, waitMs, failures + 1);
-  };
+  const first = begin();
+  if (first === undefined) return undefined;
+  let registration = first;
+  const gone = followSignal(signal);
+  /** How the registration has ended; undefined while it lasts. */
+  let end: keyof typeof WHY_LATER | undefined;
+  /** Until a driver that is away is looked at. */
+  let look: NodeJS.Timeout | undefined;
 
   const leave = (reason: string) => {
-    if (signal.aborted || phase === "leaving") return;
-    clearTimeout(timer);
+    if (gone.signal.aborted) return;
     log.info("CSI driver has gone", { csiAddress, reason });
-    if (phase !== "serving") return vacate();
-    phase = "leaving";
+    gone.abort();
+    clearTimeout(look);
     registration.close().catch(() => {}); // It never rejects.
   };
 
-  /** After a while, looks whether the driver is back. If not, deregisters it and waits for its socket. */
+  /** After a while, looks whether the driver is back. If not, it has left. */
   const expectDeparture = (afterMs = driverGoneAfterMs) => {
-    if (phase !== "serving" || signal.aborted) return;
-    clearTimeout(timer);
-    timer = setTimeout(async () => {
+    clearTimeout(look);
+    if (end !== undefined || gone.signal.aborted) return;
+    look = setTimeout(async () => {
       const isBack = mayAccept(await tryConnect(csiAddress));
-      if (phase !== "serving") return;
+      if (end !== undefined) return;
       if (!isBack) leave(`not there for ${driverGoneAfterMs / 1000}s`);
       // A driver that accepts connections without an answer may go without a further event: look again.
       else if (!registration.status().connected)
@@ -155,23 +157,40 @@ function createPlace(
     }, afterMs);
   };
 
-  registration.subscribe("driver-lost", () => expectDeparture());
-  registration.closed
-    .then(onClosed)
-    .catch((error) => log.error(error, "Cannot start over with a CSI driver", { csiAddress }));
+  const run = async () => {
+    for (let failures = 0; ; failures += 1) {
+      const sinceMs = performance.now();
+      registration.subscribe("driver-lost", () => expectDeparture());
+      const { kind } = await registration.closed;
+      clearTimeout(look);
+      end = kind === "failed" ? "failed" : "renamed";
+      if (gone.signal.aborted) return;
+      if (performance.now() - sinceMs >= STEADY_AFTER_MS) failures = 0;
+      // One that came back under another name starts over at once, but not again and again.
+      if (end === "failed" || failures > 0) {
+        const waitMs = backoffMs(BACKOFF.failedDriver, failures);
+        log.info(WHY_LATER[end], { csiAddress, after: `${waitMs / 1000}s` });
+        await waitUnless(gone.signal, waitMs);
+      }
+      const next = gone.signal.aborted ? undefined : begin();
+      if (next === undefined) return;
+      registration = next;
+      end = undefined;
+    }
+  };
+
   return {
-    registration,
+    get registration() {
+      return registration;
+    },
+    /** Resolves when the driver has left and its registration has ended. */
+    left: run().finally(() => gone[Symbol.dispose]()),
     leave,
     loseSocket: (): void => {
       // A driver that has another name after each restart waits all the same.
-      if (phase === "renamed") return;
-      const isKnown = phase === "serving" && registration.status().identity !== undefined;
-      if (isKnown) expectDeparture();
+      if (end === "renamed") return;
+      if (end === undefined && registration.status().identity !== undefined) expectDeparture();
       else leave("its socket is gone");
-    },
-    close: () => {
-      clearTimeout(timer);
-      return registration.close();
     },
   };
 }

@@ -25,6 +25,7 @@ export interface Scan {
   readonly sockets: ReadonlyMap<string, Entry>;
 }
 
+const NO_ENTRIES: ReadonlyMap<string, Stats> = new Map();
 export const NOTHING: Scan = { directories: new Map(), sockets: new Map() };
 
 interface ScanOptions {
@@ -61,34 +62,27 @@ export async function scan(
   let level: (readonly [path: string, entry: Entry])[] = [];
   if (isFoundDirectory(root)) level = [[rootPath, { stats: root, captures: [] }]];
 
+  /** What fits a segment in a directory. A directory that did not change is not listed again. */
   const entriesOf = async (path: string, { stats }: Entry, segment: string) => {
-    const known = before.directories.get(path);
-    const isKnown =
-      known !== undefined &&
-      directoryVersionOf(known.stats) === directoryVersionOf(stats) &&
-      !changed.has(path);
-    const formerly = [...(known?.entries.keys() ?? [])];
+    const { stats: statsBefore, entries: former = NO_ENTRIES } = before.directories.get(path) ?? {};
+    const isSame = statsBefore && directoryVersionOf(statsBefore) === directoryVersionOf(stats);
+    const isListed = !isSame || changed.has(path);
     let failure: unknown;
     const fail = (error: unknown) => {
       failure ??= error;
     };
-    const names = isKnown
-      ? formerly.filter((name) => changed.has(join(path, name)))
-      : isPattern(segment)
-        ? [...formerly, ...(await listNames(path, fail))]
-        : [segment];
-    const entries = new Map(isKnown ? known.entries : []);
-    const looking = [...new Set(names)].map(async (name) => {
-      if (matchSegment(segment, name) === undefined) return;
-      const found = await look(join(path, name));
-      if (found === "blocked") fail(await errorAt(join(path, name)));
-      const isUnread = found === "hanging" || found === "blocked";
-      const there = isUnread ? known?.entries.get(name) : found;
-      if (typeof there === "object") entries.set(name, there);
-      else entries.delete(name);
+    const listed = isListed && isPattern(segment) ? await listNames(path, fail) : [];
+    const names = isPattern(segment) || !isListed ? [...former.keys(), ...listed] : [segment];
+    const looked = [...new Set(names)].map(async (name): Promise<readonly [string, Stats][]> => {
+      if (matchSegment(segment, name) === undefined) return [];
+      const place = join(path, name);
+      const found = isListed || changed.has(place) ? await look(place) : former.get(name);
+      if (found === "blocked") fail(await errorAt(place));
+      const there = found === "hanging" || found === "blocked" ? former.get(name) : found;
+      return typeof there === "object" ? [[name, there]] : [];
     });
-    await Promise.all(looking);
-    if (!isKnown || failure !== undefined) onRead(path, failure);
+    const entries = new Map((await Promise.all(looked)).flat());
+    if (isListed || failure !== undefined) onRead(path, failure);
     return entries;
   };
 
