@@ -4,7 +4,7 @@ import { boundText } from "../logging/escape";
 /** An object from YAML, or from the API server's JSON, whose fields may be anything. */
 export type Tree = Readonly<Record<string, unknown>>;
 
-function refuseUnlike(value: unknown, wanted: "list" | "map"): never {
+function refuseUnlike(value: unknown, wanted: "list" | "map" | "text" | "number" | "boolean"): never {
   throw invalidOption(`it has ${boundText(text(value), 120)} where a ${wanted} must be`);
 }
 
@@ -34,12 +34,28 @@ export function text(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
+/** Undefined: it is absent, null or empty. Throws for any other value than a text. */
 export function textOrNone(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
+  if (value === undefined || value === null || value === "") return undefined;
+  return typeof value === "string" ? value : refuseUnlike(value, "text");
 }
 
+/** Undefined: it is absent or null. Throws for any other value than a number. */
 export function numberOrNone(value: unknown): number | undefined {
-  return typeof value === "number" ? value : undefined;
+  if (value === undefined || value === null) return undefined;
+  return typeof value === "number" ? value : refuseUnlike(value, "number");
+}
+
+/** As the API has them: absent and null are false. Throws for any other value than a boolean. */
+export function bool(value: unknown): boolean {
+  if (value === undefined || value === null) return false;
+  return typeof value === "boolean" ? value : refuseUnlike(value, "boolean");
+}
+
+/** `NAMESPACE/NAME`; the name alone of an object without a namespace. */
+export function nameOf(object: unknown): string {
+  const { namespace, name } = anyTree(anyTree(object).metadata);
+  return [namespace, name].map(text).filter(Boolean).join("/");
 }
 
 /** An RFC 3339 time in milliseconds since 1970; undefined if it is invalid. */

@@ -1,6 +1,6 @@
 import type { ApiCall, ApiClient } from "../kube-api/client";
 import { type ApiFailure, failureOf } from "../kube-api/failure";
-import { anyList, anyTree, text, textOrNone } from "../kube-api/objects";
+import { anyList, anyTree, text } from "../kube-api/objects";
 
 /** A taint of a Node, with all its fields: a patch compares whole taints. */
 export interface Taint {
@@ -41,7 +41,7 @@ export function parseCsiNode(csiNode: unknown) {
   const { metadata, spec } = anyTree(csiNode);
   const owners = anyList(anyTree(metadata).ownerReferences).map(anyTree);
   const drivers = anyList(anyTree(spec).drivers).map((driver) => text(anyTree(driver).name));
-  return { drivers, ownerUid: textOrNone(owners.find(({ kind }) => kind === "Node")?.uid) };
+  return { drivers, ownerUid: text(owners.find(({ kind }) => kind === "Node")?.uid) || undefined };
 }
 
 /** Whether a view is older than another of the same Node. Resource versions are growing whole numbers (KEP-5504). */

@@ -41,7 +41,7 @@ function podOf(kind: string, { serviceAccount: _, serviceAccountName: __, ...res
 }
 
 const isForWindows = ({ nodeSelector }: Template) => nodeSelector?.["kubernetes.io/os"] === "windows";
-const isRegistrar = ({ image }: Container) => /\bcsi-node-driver-registrar(?:[:@]|$)/.test(image);
+const isRegistrar = ({ image }: Container) => /\bcsi-node-driver-registrar(?:-rhel9)?(?:[:@]|$)/.test(image);
 /** What may change of a registrar; image-policy.test.ts says when. */
 const CHANGED = /^(?:image|args|ports(?:\.\d+)?|resources\.limits\.memory|livenessProbe\.timeoutSeconds)$/;
 

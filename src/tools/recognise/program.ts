@@ -2,8 +2,9 @@ import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
 import { version } from "../../runtime/version";
 import { HAS_OFFICIAL_NAME, partsOf } from "./image";
+import { foreignArchitecturesOf, isForWindows } from "./nodes";
 import { holds, itemsOf } from "./rule";
-import { HAS_OWN_MARK } from "./swap";
+import { foreignProgramsOf, HAS_OWN_MARK } from "./swap";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
 export type Program =
@@ -45,6 +46,33 @@ const OFFICIAL_REPOSITORY =
   /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/(?:k8scsi|openshift)|registry\.redhat\.io\/openshift4|mcr\.microsoft\.com\/oss(?:\/v2)?\/kubernetes-csi|public\.ecr\.aws\/(?:csi-components|eks-distro\/kubernetes-csi))\//;
 const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 
+/** What a container with a registrar is. Files, swap and cluster ask this; the image policy has the same rules in CEL. */
+export interface Recognised {
+  readonly program: Program;
+  readonly isForWindows: boolean;
+  /** A swap gives it our image: it is for Linux, and has the official image's name, or the image that is swapped. */
+  readonly isSwappable: boolean;
+  /** What our image does not have: programs that the container names, and architectures that its pod does. */
+  readonly foreign: {
+    readonly programs: ReturnType<typeof foreignProgramsOf>;
+    readonly architectures: readonly string[];
+  };
+}
+
+/** Undefined: the container has no registrar. */
+export function recognise(container: Tree, pod: Tree, ours: OurImage): Recognised | undefined {
+  if (!isRegistrar(container, ours)) return undefined;
+  const program = programOf(container, ours);
+  const isWindows = isForWindows(pod, container);
+  const isMeant = holds(HAS_OFFICIAL_NAME, container) || isNamed(text(container.image), ours.replaced);
+  return {
+    program,
+    isForWindows: isWindows,
+    isSwappable: isMeant && !isWindows && program.kind !== "ours",
+    foreign: { programs: foreignProgramsOf(container), architectures: foreignArchitecturesOf(pod) },
+  };
+}
+
 export function programOf(container: Tree, ours: OurImage): Program {
   const image = text(container.image);
   const { name, tag } = partsOf(image);
@@ -75,7 +103,7 @@ export function parseOurImage(image: string): string {
 const OUR_FLAG = /^--?(?:csi-address|plugin-registration-path)(?:=|$)/;
 
 /** The whole reference, digest too; without a tag and a digest, all of its repository. */
-export function isNamed(image: string, given: string | undefined): boolean {
+function isNamed(image: string, given: string | undefined): boolean {
   return given !== undefined && [image, image.replace(/@.*/, ""), partsOf(image).repository].includes(given);
 }
 

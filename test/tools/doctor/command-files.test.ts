@@ -7,6 +7,7 @@ import { findingsOf } from "../../../src/tools/doctor/findings/finding";
 import { ROOT, readText } from "../../docs/markdown";
 import { runCommand } from "../../support/run-command";
 import { parseAll } from "../../support/yaml";
+import { readAs } from "./files/one-daemon-set";
 
 // What we write ourselves, the doctor has no word to say about.
 
@@ -14,10 +15,12 @@ const EXAMPLES = join(__dirname, "..", "..", "..", "examples");
 
 /** Everything that is not well in a file, and how many registrars it has. */
 function judge(file: string, text: string) {
-  const objects = parseAll(text).map((object: unknown) => ({ file, object }));
-  const facts = readRegistrars(objects);
+  const facts = readRegistrars(readAs(file, parseAll(text)));
   const bad = findingsOf(MANIFEST_CHECKS, facts).filter(({ status }) => status !== "ok");
-  return { registrars: facts.registrars.length, bad: bad.map(({ code, text }) => `${code} ${text}`) };
+  return {
+    registrars: [...facts.registrars.each(() => 1)].length,
+    bad: bad.map(({ code, text }) => `${code} ${text}`),
+  };
 }
 
 const yamlFiles = readdirSync(EXAMPLES, { recursive: true, encoding: "utf8" }).filter((name) =>

@@ -64,7 +64,7 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   [
     "more than an API server takes",
     keys(600_000),
-    /it has more than 4 MiB in one YAML document: give it as JSON, as kubectl get -o json writes it$/,
+    /it has more than 4 MiB in one YAML document -> give it as JSON, as kubectl get -o json writes it$/,
   ],
   [
     "aliases of aliases",
@@ -75,7 +75,7 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   [
     "words behind ---",
     "a: b\n--- {kind: Pod}",
-    /document 2 cannot be judged: it has words behind its ---, line 2: begin/,
+    /document 2 cannot be judged: it has words behind its ---, line 2 -> begin/,
   ],
   ["words behind ...", "a: b\n...\nkind: Pod", /document 1 cannot be judged: expected a single document/],
   ["a list", "- kind: Pod", /document 1 cannot be judged: it is a list, and not an object$/],

@@ -52,5 +52,7 @@ test("an empty stdin is said", async () => {
   using doctor = await startDoctor("\n");
   doctor.stdin.end();
   expect(await once(doctor, "close")).toEqual([3, null]);
-  expect(doctor.said.stderr).toBe("registrar doctor: cannot read stdin: empty input\n");
+  expect(doctor.said.stderr).toBe(
+    "registrar doctor: cannot read stdin: empty input; see what the program before the pipe says\n",
+  );
 });

@@ -26,11 +26,8 @@ export function reportOnCluster(reading: ClusterReading, swap?: string) {
   if (swap === undefined)
     return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
-  const { findings, problemsWithEither } = judgeSwap(both);
-  const found = [...findings, ...findingsOf([rights], facts)];
-  const counts = { swapped: both.swapped, problemsWithEither };
-  const none = { swapped: null, problemsWithEither: null };
-  return reportOf(facts, found, { swap, ...(facts.sets.all().kind === "seen" ? counts : none) });
+  const { findings, ...counts } = judgeSwap(both);
+  return reportOf(facts, [...findings, ...findingsOf([rights], facts)], { swap, ...counts });
 }
 
 function reportOf(

@@ -1,5 +1,5 @@
 import { plain } from "../../../logging/escape";
-import { manifestReadable } from "../files/judge/checks";
+import { manifestReadable } from "../files/judge/gaps";
 import { eitherLines } from "../files/judge/swap";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
 import { rights } from "./judge/needs";

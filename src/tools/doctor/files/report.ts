@@ -1,15 +1,16 @@
-import { invalidOption } from "../../../base/errors";
+import { invalidOption, refuse } from "../../../base/errors";
 import { plain } from "../../../logging/escape";
 import { HAS_OFFICIAL_NAME, hasName, lastPart } from "../../recognise/image";
 import type { OurImage } from "../../recognise/program";
 import { holds } from "../../recognise/rule";
-import { type Finding, findingsOf, unread as unreadVerdict } from "../findings/finding";
+import { type Finding, findingsOf, unread } from "../findings/finding";
 import { reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
-import { MANIFEST_CHECKS, manifestReadable } from "./judge/checks";
+import { MANIFEST_CHECKS } from "./judge/checks";
+import { manifestReadable, sayWhy } from "./judge/gaps";
 import { eitherLines, judgeSwap, readSwap } from "./judge/swap";
 import type { FilesRead } from "./read/documents";
-import { imagesIn, type ManifestFacts, readRegistrars } from "./read/registrars";
+import { type FileFacts, type ManifestFacts, readRegistrars } from "./read/registrars";
 
 /** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */
 export function reportOnFiles(read: FilesRead, ours: OurImage) {
@@ -24,54 +25,58 @@ export function reportOnFiles(read: FilesRead, ours: OurImage) {
 export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const { files } = read;
   const both = readSwap((images) => factsOf(read, images), ours, swap);
-  const { before, swapped } = both;
-  const policy =
-    ours.image === undefined || swapped === 0
-      ? null
-      : policyCommand(ours.image, swap || "IMAGE", before, read);
-  const { findings, problemsWithEither } = judgeSwap(both);
-  const target = { files, swap, swapped, policy, problemsWithEither };
-  const report = reportOf(target, swapped === 0 ? [...findings, nothingToSwap(read, before)] : findings);
-  const command = `registrar doctor ${files.map((file) => `-f ${plain(file)}`).join(" ")}`;
+  const { before } = both;
+  const { findings, ...counts } = judgeSwap(both);
+  const isAny = both.swapped.contains(() => true);
+  const { image } = ours;
+  const command = () => (image === undefined ? null : policyCommand(image, swap || "IMAGE", before));
+  const policy = isAny({ yes: command, no: NONE, unknown: NONE });
+  const none = isAny.ifNo(() => nothingToSwap(read, before));
+  const target = { files, swap, policy, ...counts };
+  const report = reportOf(target, none ? [...findings, none] : findings);
+  const judged = `registrar doctor ${files.map((file) => `-f ${plain(file)}`).join(" ")}`;
   const next = [
-    ...eitherLines(problemsWithEither, command),
+    ...eitherLines(counts.problemsWithEither, judged),
     ...(policy === null ? [] : [`To swap them in a cluster: ${policy}`]),
   ];
   const layout = { isBySubject: true, swapped: target, next };
   return { report, render: (look: TableLook) => renderReport(report, look, layout) };
 }
 
+const NONE = () => null;
+
 /** The image policy knows the official image's names. Null: other containers have, or may have, an image of this name, too. */
-function policyCommand(image: string, swap: string, before: ManifestFacts, read: FilesRead): string | null {
+function policyCommand(image: string, swap: string, { otherImages }: FileFacts): string | null {
   const name = lastPart(image);
-  const isKnown = holds(HAS_OFFICIAL_NAME, { image });
-  const count = (images: readonly string[]) =>
-    images.filter((one) => holds(hasName([name]), { image: one })).length;
-  const isShared = () => count(imagesIn(read.objects)) > count(before.registrars.map((one) => one.image));
-  if (!isKnown && (before.unread.length > 0 || isShared())) return null;
-  return `registrar manifest --image-policy --image=${swap}${isKnown ? "" : ` --match-image=${name}`}`;
+  const command = `registrar manifest --image-policy --image=${swap}`;
+  if (holds(HAS_OFFICIAL_NAME, { image })) return command;
+  const isShared = otherImages.contains((one) => holds(hasName([name]), { image: one }));
+  return isShared({ yes: NONE, unknown: NONE, no: () => `${command} --match-image=${name}` });
 }
 
-function factsOf({ objects, unread }: FilesRead, ours: OurImage): ManifestFacts {
-  const [first] = unread;
-  if (objects.length === 0 && first) {
-    const why = [`${first.place}: ${first.why}`, first.advice].filter(Boolean).join("; ");
-    throw invalidOption(`cannot read ${why}`);
+function factsOf(read: FilesRead, ours: OurImage): FileFacts {
+  const nothing = () => undefined;
+  const gap = read.objects.contains(() => true)({ yes: nothing, no: nothing, unknown: ([first]) => first });
+  if (gap !== undefined) {
+    const { text, fix } = sayWhy(gap.why);
+    throw invalidOption(`cannot read ${gap.subject}: ${text}; ${fix}`);
   }
-  const read = readRegistrars(objects, ours);
-  const facts = { ...read, unread: [...unread, ...read.unread] };
-  if (facts.registrars.length === 0 && facts.unread.length === 0)
-    throw invalidOption(
-      "no registrar in these files: no container has its arguments, or its image without another command; if one is this registrar's, name its image with --image=IMAGE; registrar doctor --cluster judges what an operator creates",
+  const facts = readRegistrars(read, ours);
+  facts.registrars
+    .contains(() => true)
+    .ifNo(() =>
+      refuse(
+        "no registrar in these files: no container has its arguments, or its image without another command; if one is this registrar's, name its image with --image=IMAGE; registrar doctor --cluster judges what an operator creates",
+      ),
     );
   return facts;
 }
 
 function nothingToSwap({ files }: FilesRead, { registrars }: ManifestFacts): Finding {
-  const [unknown = "no container for Linux has the official registrar's image"] = registrars.flatMap(
-    ({ place, program }) => (program.kind === "unknown" ? `${place}: ${program.why}` : []),
+  const [unknown = "no container for Linux has the official registrar's image"] = registrars.each(
+    ({ place, program }) => (program.kind === "unknown" ? `${place}: ${program.why}` : undefined),
   );
   const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
   const { code, name } = manifestReadable;
-  return { code, check: name, ...unreadVerdict(files.join(", "), `has nothing to swap: ${unknown}`, fix) };
+  return { code, check: name, ...unread(files.join(", "), `has nothing to swap: ${unknown}`, fix) };
 }

@@ -1,10 +1,18 @@
-import { errnoOf } from "../../../base/errors";
+import { errnoOf, invalidOption, messageOf, type RegistrarError } from "../../../base/errors";
 import { grouped, sortedBy } from "./finding";
 
 // What could not be read is never taken for nothing: these types have no way from an unread thing to an empty one.
 
+/** What keeps a file, a document of it or an object from being judged. */
+export type Flaw =
+  | ("no-files" | "pipe" | "large" | "encoding" | "empty")
+  | ("document-size" | "dashes" | "directive" | "no-object" | "template")
+  | ("patch" | "values" | "long" | "deep" | "variables");
+
 /** Why something could not be read. */
 export type Why =
+  /** `at`: which one, where it is, or how many. */
+  | { readonly kind: "flaw"; readonly flaw: Flaw; readonly at: string }
   | { readonly kind: "errno"; readonly errno: string }
   | { readonly kind: "mount"; readonly fileSystem: string }
   | { readonly kind: "cut"; readonly read: number; readonly there: number }
@@ -192,8 +200,18 @@ export function startReading<Part extends string>() {
 
 export const seen = <T>(value: T): Seen<T, never> => ({ kind: "seen", value });
 
-/** An error without an errno is a fault of ours, never the file system's. */
+/** Throws an error of which {@link whyOf} makes this flaw. */
+export function refuseFlaw(flaw: Flaw, at: string | number = ""): never {
+  throw invalidOption(flaw, { cause: { kind: "flaw", flaw, at: at.toLocaleString("en") } satisfies Why });
+}
+
+/** An error that is neither the file system's nor one of ours about what was read is a fault of ours. */
 export function whyOf(error: unknown): Why {
   const errno = errnoOf(error);
-  return errno === undefined ? { kind: "fault", error: String(error) } : { kind: "errno", errno };
+  if (errno !== undefined) return { kind: "errno", errno };
+  if (error instanceof RangeError) return { kind: "flaw", flaw: "deep", at: "" };
+  const { code, cause } = Object(error) as Partial<RegistrarError>;
+  if (code !== "INVALID_OPTION") return { kind: "fault", error: String(error) };
+  const why = cause as Why | undefined;
+  return why?.kind === "flaw" ? why : { kind: "object", text: messageOf(error) };
 }

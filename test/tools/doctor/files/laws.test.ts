@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { daemonSet, findingsIn } from "./one-daemon-set";
+import { type Changes, daemonSet, expectSaid, findingsIn, saidOf } from "./one-daemon-set";
 
 // What holds whatever the objects are: of healthy and of sick ones.
 
@@ -89,4 +89,18 @@ test("a text in the place of a list or a map is never taken for an empty one", (
     return !codes.includes("CSI113");
   });
   expect(silent).toEqual([]);
+});
+
+const PLUGIN = { name: "plugin", mountPath: "/csi" };
+const REGISTRATION = { name: "registration", mountPath: "/registration" };
+
+test.each<Changes>([
+  { pod: { hostNetwork: "true" } },
+  { pod: { securityContext: { runAsNonRoot: "yes" } } },
+  { volumeMounts: [PLUGIN, { ...REGISTRATION, readOnly: 1 }] },
+  { livenessProbe: "" },
+  { livenessProbe: { exec: false } },
+  { livenessProbe: { httpGet: { port: 1, host: 7 } } },
+])("a field of another type is a gap, and never an absent one: %j", (changes) => {
+  expectSaid(saidOf(changes), [/^CSI113 unknown: cannot be judged: it has .* where a \w+ must be/]);
 });

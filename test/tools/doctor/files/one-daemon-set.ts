@@ -2,6 +2,7 @@ import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/files/judge/checks
 import { judgeSwap, readSwap } from "../../../../src/tools/doctor/files/judge/swap";
 import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
 import { type Finding, findingsOf } from "../../../../src/tools/doctor/findings/finding";
+import { startReading } from "../../../../src/tools/doctor/findings/seen";
 
 export const PATH = "/var/lib/kubelet/plugins/x.csi";
 const REGISTRY = "/var/lib/kubelet/plugins_registry";
@@ -49,16 +50,23 @@ export function daemonSet(changes: Changes = {}) {
   };
 }
 
-const inFile = (object: object) => ({ file: "a.yaml", object });
+/** Objects as they are read from a file. */
+export const readAs = (file: string, objects: readonly object[]) => ({
+  objects: startReading<"files">().list(objects.map((object) => ({ file, object }))),
+  gaps: [],
+});
 
 /** The findings in these objects, except those with status ok. */
 export const findingsIn = (objects: readonly object[]): readonly Finding[] =>
-  findingsOf(MANIFEST_CHECKS, readRegistrars(objects.map(inFile))).filter(({ status }) => status !== "ok");
+  findingsOf(MANIFEST_CHECKS, readRegistrars(readAs("a.yaml", objects))).filter(
+    ({ status }) => status !== "ok",
+  );
 
 /** What a swap of the official image changes in these objects. */
 export function findingsOfSwapIn(objects: readonly object[]): readonly Finding[] {
-  const swap = readSwap((ours) => readRegistrars(objects.map(inFile), ours), {});
-  return swap.swapped === 0 ? [] : judgeSwap(swap).findings;
+  const swap = readSwap((ours) => readRegistrars(readAs("a.yaml", objects), ours), {});
+  const { findings, swapped } = judgeSwap(swap);
+  return swapped === 0 ? [] : findings;
 }
 
 export const said = (...objects: readonly object[]): readonly string[] =>

@@ -1,6 +1,6 @@
 import type { OurImage } from "../../../recognise/program";
 import { MANIFEST_CHECKS } from "../../files/judge/checks";
-import type { ManifestFacts } from "../../files/read/registrars";
+import type { ManifestFacts, RegistrarContainer } from "../../files/read/registrars";
 import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Finding, findingsOf, keyOf } from "../../findings/finding";
 import type { SeenList } from "../../findings/seen";
@@ -76,23 +76,27 @@ export function manifestsOf(
   ours: OurImage,
 ): ManifestFacts {
   const places = new Set(units.each(({ registrar }) => registrar.place));
-  const sets = new Set(units.each(({ set }) => set));
+  const registrars = units.grouped(({ set }) => set.uid).flatMap(([{ set }]) => set.registrarsWith(ours));
   return {
     limitRanges,
-    registrars: [...sets].flatMap((set) => set.registrarsWith(ours)).filter(({ place }) => places.has(place)),
-    unread: gaps.flatMap(({ subject, why }) =>
-      why.kind === "object" ? { place: subject, why: why.text } : [],
-    ),
+    registrars: registrars.filter(({ place }) => places.has(place)),
+    gaps: gaps.filter(({ why }) => why.kind !== "list"),
   };
 }
 
 /** What `doctor -f` would find in the pods that admission gave this registrar. */
 function runningFindings({ pods }: ClusterReading, manifests: ManifestFacts): readonly Finding[] {
-  const programs = new Map(manifests.registrars.map(({ place, program }) => [place, program.kind]));
-  const given = [...new Set(pods.each(({ running }) => running))]
-    .flatMap((running) => running.registrars)
-    .filter(({ place, program }) => program.kind === "ours" && (programs.get(place) ?? "ours") !== "ours");
-  return findingsOf(MANIFEST_CHECKS, { ...manifests, unread: [], registrars: given });
+  const programs = new Map(manifests.registrars.each(({ place, program }) => [[place, program.kind]]));
+  const isGiven = ({ place, program }: RegistrarContainer) =>
+    program.kind === "ours" && (programs.get(place) ?? "ours") !== "ours";
+  // Pods share what is alike.
+  const known = new Set<unknown>();
+  const registrars = pods.flatMap(({ running }) => {
+    if (known.has(running)) return undefined;
+    known.add(running);
+    return running.registrars.filter(isGiven);
+  });
+  return findingsOf(MANIFEST_CHECKS, { ...manifests, gaps: [], registrars });
 }
 
 /** The first problem of a registrar is the cause of its pods' trouble. */

@@ -1,8 +1,7 @@
 import { invalidOption } from "../../../../base/errors";
-import { tree } from "../../../../kube-api/objects";
+import { nameOf, tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
-import { nameOf } from "../../files/read/objects";
-import { readLimitRange } from "../../files/read/pod";
+import { type LimitRange, readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/finding";
 import type { ListApi } from "./list-api";
 import {
@@ -148,9 +147,11 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
     sets: sets.sorted(({ name }) => name),
     pods: pods.filter(({ isLeaving }) => !isLeaving),
     leaving: pods.filter(({ isLeaving }) => isLeaving),
-    limitRanges: sortedBy(
-      limitLists.flatMap((one) => [...one.each((range) => range)]),
-      ({ name }) => name,
-    ),
+    limitRanges: limitLists
+      .reduce(
+        (all, one) => all.with(one),
+        sets.flatMap<LimitRange>(() => undefined),
+      )
+      .sorted(({ name }) => name),
   };
 }

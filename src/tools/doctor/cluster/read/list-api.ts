@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../../../base/errors";
 import { type ApiFailure, failureOf, mayPass, retryMs } from "../../../../kube-api/failure";
-import { anyList, anyTree, text, textOrNone } from "../../../../kube-api/objects";
+import { anyList, anyTree, text } from "../../../../kube-api/objects";
 import { readBody, sendRequest } from "../../../../kube-api/request";
 import { boundText } from "../../../../logging/escape";
 
@@ -83,7 +83,7 @@ export function createListApi(
       }
       const { kind, metadata, items } = anyTree(answer.body);
       const found = /List$/.test(text(kind)) ? items : undefined;
-      const next = textOrNone(anyTree(metadata).continue);
+      const next = text(anyTree(metadata).continue) || undefined;
       // 410 with a token: the snapshot of the list expired, the rest comes from a newer one.
       const isExpired = answer.failure?.kind === "expired" && next !== undefined;
       if (answer.failure !== undefined && !isExpired) return answer.failure;

@@ -1,7 +1,6 @@
-import { list, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
+import { list, nameOf, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
-import { nameOf } from "../../files/read/objects";
 import type { SeenList } from "../../findings/seen";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */

@@ -1,5 +1,4 @@
-import { list, text, tree } from "../../../../kube-api/objects";
-import { nameOf } from "../../files/read/objects";
+import { list, nameOf, text, tree } from "../../../../kube-api/objects";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped } from "../../findings/finding";
 import { each, type Reader } from "./reader";

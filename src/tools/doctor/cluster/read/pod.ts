@@ -1,5 +1,6 @@
 import {
   list,
+  nameOf,
   numberOrNone,
   type Tree,
   text,
@@ -9,7 +10,6 @@ import {
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
-import { nameOf } from "../../files/read/objects";
 import type { ReadRunning, RegistrarSet } from "./set";
 
 /** A container that runs has a fault if it restarted so often, the last time so recently. */

@@ -1,5 +1,5 @@
-import { nameOf, unreadAt } from "../../files/read/objects";
-import { type Gap, type SeenList, startReading } from "../../findings/seen";
+import { nameOf } from "../../../../kube-api/objects";
+import { type Gap, type SeenList, startReading, whyOf } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 
 const STORAGE = "storage.k8s.io";
@@ -59,8 +59,7 @@ export function createReader(api: Pick<ListApi, "list">) {
           try {
             collector.add(item);
           } catch (error) {
-            const { place, why } = unreadAt(`${resource} ${nameOf(item)}`, error);
-            gaps.push({ part: resource, subject: place, why: { kind: "object", text: why } });
+            gaps.push({ part: resource, subject: `${resource} ${nameOf(item)}`, why: whyOf(error) });
           }
       });
       if (failure !== undefined) {

@@ -1,5 +1,6 @@
 import {
   list,
+  nameOf,
   numberOrNone,
   type Tree,
   text,
@@ -8,8 +9,7 @@ import {
   tree,
 } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
-import { nameOf, placeIn } from "../../files/read/objects";
-import { registrarsIn } from "../../files/read/registrars";
+import { placeIn, registrarsIn } from "../../files/read/registrars";
 
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 

@@ -11,13 +11,13 @@ export const eachRegistrar = (
   // Windows has other rules for paths and volumes.
   isMeant = ({ isForWindows }: RegistrarContainer): boolean => !isForWindows,
 ) =>
-  check<ManifestFacts>(code, name, (facts) =>
-    facts.registrars
+  check<ManifestFacts>(code, name, (facts) => [
+    ...facts.registrars
       .filter(isMeant)
-      .flatMap((one) =>
+      .each((one) =>
         flat(judge(one, facts)).map((statement) => ({ ...statement, subject: one.place, about: one.about })),
       ),
-  );
+  ]);
 
 /** Whether the registrar starts with its arguments, as far as they tell, and gets the paths in them. */
 export const isReadable = ({ unseen, joined, settings }: RegistrarContainer): boolean =>

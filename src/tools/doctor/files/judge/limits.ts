@@ -25,9 +25,9 @@ const NAMES = { memory: "memory", cpu: "CPU" };
  */
 function limitsOn(one: RegistrarContainer, { limitRanges }: ManifestFacts, resource: LimitedResource) {
   const { own, ofPod } = one.limits[resource];
-  const ranges = limitRanges
-    .filter(({ namespace }) => namespace === one.namespace)
-    .flatMap(({ name, containers }) =>
+  const ofNamespace = limitRanges.filter(({ namespace }) => namespace === one.namespace);
+  const ranges = [
+    ...ofNamespace.each(({ name, containers }) =>
       containers.map(({ max, byDefault }) => {
         const of = `LimitRange ${name}`;
         return {
@@ -36,7 +36,8 @@ function limitsOn(one: RegistrarContainer, { limitRanges }: ManifestFacts, resou
           byDefault: byDefault[resource],
         };
       }),
-    );
+    ),
+  ];
   const limitOf = (most: string) => `a ${NAMES[resource]} limit of ${most}`;
   const bounds = [
     { what: `has ${limitOf(own)}`, raise: undefined, most: own },

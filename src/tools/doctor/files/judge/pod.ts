@@ -45,8 +45,8 @@ const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({
     : undefined,
 );
 
-const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role, settings: { task } }) =>
-  role === "init" && task === "register"
+const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role, settings: { mode } }) =>
+  role === "init" && (mode === "one" || mode === "node-wide")
     ? problem(
         "is an init container, and never ends: no container of the pod starts",
         "move it to containers, or set restartPolicy: Always",

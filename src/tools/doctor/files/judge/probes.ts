@@ -94,15 +94,15 @@ function judgeExec(
     return problem(`has a ${kind} that ${hasOnlyItself(foreign.program)}`, USE_HTTP);
   if (asked === undefined) return undefined;
   const { program, mounts } = one;
-  const { refusal, task } = asked;
+  const { refusal, mode: does } = asked;
   const isOfficial = program.kind === "official";
   const mode = modeIn(command);
   const isOtherMode = isOfficial && ![OFFICIAL_MODE, ""].includes(mode) && !isTemplate(mode);
-  if (task === "register" || isOtherMode)
+  if (does === "one" || does === "node-wide" || isOtherMode)
     return problem(`has a ${kind} that starts a second registrar`, USE_HTTP);
-  if (task === undefined && refusal !== undefined && !isTemplate(refusal.problem))
+  if (does === undefined && refusal !== undefined && !isTemplate(refusal.problem))
     return problem(`has a ${kind} that always fails: ${refusal.problem}`, refusal.advice);
-  if (task !== "probe") return undefined;
+  if (does !== "probe") return undefined;
   // Outside a container the registrar's paths have defaults.
   const isInContainer = isOfficial || mounts.some(({ mountPath }) => mountPath === "/registration");
   if (asked.kubeletRegistrationPath === "" && isInContainer)

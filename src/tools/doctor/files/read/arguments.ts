@@ -1,13 +1,15 @@
-import { attempt, invalidOption } from "../../../../base/errors";
+import { attempt } from "../../../../base/errors";
 import { startProblemOf } from "../../../../flags/node-readiness";
 import { askOfficial, correctArgument } from "../../../../flags/official";
 import { endpointOf, wantsNodeReadiness } from "../../../../flags/start-options";
-import { ACCEPTED_FLAGS, isProbeMode, nearestFlag, parseFlags } from "../../../../flags/table";
+import { ACCEPTED_FLAGS, type Flags, isProbeMode, nearestFlag, parseFlags } from "../../../../flags/table";
 import { parseBool } from "../../../../flags/values";
+import { isPattern } from "../../../../host-path/path-pattern";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { itemsOf } from "../../../recognise/rule";
+import { refuseFlaw } from "../../findings/seen";
 import { isTemplate } from "../../findings/words";
 
 /** A `$(NAME)` whose value is not in the object. */
@@ -65,8 +67,7 @@ export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledI
     const refuseLong = (more: number) => {
       length += more;
       total += more;
-      if (length > MAX_ARGUMENT_LENGTH || total > MAX_ARGUMENTS_LENGTH)
-        throw invalidOption("its variables, filled in, are longer than a program's arguments can be");
+      if (length > MAX_ARGUMENT_LENGTH || total > MAX_ARGUMENTS_LENGTH) refuseFlaw("variables");
     };
     const filledIn = word.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) => {
       if (name === undefined) return "$";
@@ -107,8 +108,8 @@ export interface RegistrarSettings {
   readonly needsNodeName: boolean;
   /** The words behind the flags, which the registrar ignores. */
   readonly ignored: { readonly words: readonly [string, ...string[]]; readonly advice: string } | undefined;
-  /** Undefined: the registrar cannot parse the arguments. */
-  readonly task: "register" | "probe" | "print" | undefined;
+  /** What it does: registers one driver or all of a node, or probes, or prints. Undefined: it cannot parse the arguments. */
+  readonly mode: "one" | "node-wide" | "probe" | "print" | undefined;
 }
 
 /** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
@@ -118,14 +119,14 @@ export function settingsOf(args: readonly string[], program: Program): Registrar
   if (program.kind !== "official") return settings;
   const answer = askOfficial(words, program.release);
   if (answer.kind === "unclear") return { ...settings, refusal: undefined, doubtful: answer };
-  return answer.kind === "refused" ? { ...settings, refusal: answer, task: undefined } : settings;
+  return answer.kind === "refused" ? { ...settings, refusal: answer, mode: undefined } : settings;
 }
 
 function ourSettings(words: readonly string[]): RegistrarSettings {
   const line = parseFlags(words);
   const refuse = (problem: string, near?: string) => ({ problem, advice: correctArgument(near) });
   if (line.kind === "help")
-    return { ...NOTHING, refusal: refuse("it prints its help and ends"), task: "print" };
+    return { ...NOTHING, refusal: refuse("it prints its help and ends"), mode: "print" };
   if (line.kind === "error") return { ...NOTHING, refusal: refuse(line.message, nearestFlag(line.unknown)) };
   const { flags } = line;
   const asked = {
@@ -144,8 +145,14 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
     metricsPath: flags.metricsPath,
     needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
     ignored: ignoredOf(words, flags.rest),
-    task: flags.version ? "print" : isProbeMode(flags.mode) ? "probe" : "register",
+    mode: modeOf(flags),
   };
+}
+
+function modeOf(flags: Flags): RegistrarSettings["mode"] {
+  if (flags.version) return "print";
+  if (isProbeMode(flags.mode)) return "probe";
+  return [flags.csiAddress, flags.kubeletRegistrationPath].some(isPattern) ? "node-wide" : "one";
 }
 
 /** The words that end the flags, such as the next word of a switch. */
@@ -180,5 +187,5 @@ const NOTHING: RegistrarSettings = {
   metricsPath: "/metrics",
   needsNodeName: false,
   ignored: undefined,
-  task: undefined,
+  mode: undefined,
 };

@@ -1,11 +1,11 @@
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { attempt, invalidOption, refuse } from "../../../../base/errors";
+import { attempt } from "../../../../base/errors";
 import { readBody } from "../../../../kube-api/request";
 import { readYaml } from "../../../../kube-api/yaml";
 import { boundText } from "../../../../logging/escape";
-import { type Unread, unreadAt } from "./objects";
+import { type Gap, refuseFlaw, type SeenList, startReading, whyOf } from "../../findings/seen";
 
 export interface ReadObject {
   readonly file: string;
@@ -14,8 +14,8 @@ export interface ReadObject {
 
 export interface FilesRead {
   readonly files: readonly string[];
-  readonly objects: readonly ReadObject[];
-  readonly unread: readonly Unread[];
+  readonly objects: SeenList<ReadObject>;
+  readonly gaps: readonly Gap[];
 }
 
 const MEBIBYTE = 2 ** 20;
@@ -27,17 +27,16 @@ const MAX_DOCUMENTS = 100_000;
 /** The parser takes 40 bytes for a byte. No object of an API server has 2 MiB; a list may have more. */
 const MAX_YAML_LENGTH = 4 * MEBIBYTE;
 
-const RENDER_IT = "render it first: helm template NAME CHART | registrar doctor -f -";
-
 /** Reads the objects in files, directories and, for `-`, on stdin: YAML or JSON. Goes on after what it cannot read. */
 export async function readFiles(names: readonly string[]): Promise<FilesRead> {
+  const reading = startReading<"files">();
   const objects: ReadObject[] = [];
-  const unread: Unread[] = [];
+  const gaps: Gap<"files">[] = [];
   const read = async <Value>(place: string, act: () => Value | Promise<Value>) => {
     try {
       return await act();
     } catch (error) {
-      unread.push(unreadAt(place, error));
+      gaps.push({ part: "files", subject: place, why: whyOf(error) });
       return undefined;
     }
   };
@@ -46,41 +45,37 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
       const file = path === "-" ? "stdin" : path;
       const stream = async () => documentsIn(await contentOf(path, path !== name));
       const documents = (await read(file, stream)) ?? [];
-      let template: string | undefined;
+      // Of a template's documents one is named.
+      let template: ReadDocument | undefined;
       for (const [index, document] of documents.entries()) {
         const place = documents.length === 1 ? file : `${file}, document ${index + 1}`;
         const one = await read(place, () => readDocument(document));
-        if (one?.kind === "template") template ??= one.where;
+        if (one?.kind === "template") template ??= one;
         else if (one !== undefined && one.object !== null) objects.push({ file, object: one.object });
       }
-      const why = `it is a template: ${template}`;
-      if (template !== undefined) unread.push({ place: file, why, advice: RENDER_IT });
+      const where = template?.kind === "template" ? template.where : undefined;
+      if (where !== undefined) await read(file, () => refuseFlaw("template", where));
     }
-  return { files: names, objects, unread };
+  return { files: names, objects: reading.list(objects, gaps), gaps: reading.gaps() };
 }
 
 /** A directory stands for the YAML and JSON files in it, as it does for kubectl. */
 async function filesIn(name: string): Promise<readonly string[]> {
   if (name === "-" || !(await stat(name)).isDirectory()) return [name];
   const files = (await readdir(name)).filter((file) => /\.(?:ya?ml|json)$/.test(file));
-  if (files.length === 0)
-    throw invalidOption("it has no .yaml, .yml or .json file, and the directories below it are not read");
+  if (files.length === 0) refuseFlaw("no-files");
   return files.sort().map((file) => join(name, file));
 }
 
 /** What the command line names is read even if it is a pipe; nothing may ever write to a pipe in a directory. */
 async function contentOf(path: string, isInDirectory: boolean): Promise<string> {
-  if (isInDirectory && !(await stat(path)).isFile()) throw invalidOption("it is not a regular file");
+  if (isInDirectory && !(await stat(path)).isFile()) refuseFlaw("pipe");
   const bytes = await readBody(path === "-" ? process.stdin : createReadStream(path), MAX_FILE_BYTES);
-  if (bytes === undefined)
-    throw invalidOption(
-      `it has more than ${MAX_FILE_BYTES / MEBIBYTE} MiB: give the file of the driver alone`,
-    );
+  if (bytes === undefined) return refuseFlaw("large", `${MAX_FILE_BYTES / MEBIBYTE} MiB`);
   const text = attempt(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  if (text === undefined || text.includes("\0"))
-    throw invalidOption("it is not UTF-8, but UTF-16 or no text: save it as UTF-8");
+  if (text === undefined || text.includes("\0")) return refuseFlaw("encoding");
   // The program before the pipe has failed; an empty file in a directory is nothing to kubectl.
-  if (path === "-" && text.trim() === "") throw invalidOption("empty input");
+  if (path === "-" && text.trim() === "") refuseFlaw("empty");
   return text;
 }
 
@@ -96,8 +91,7 @@ export function documentsIn(text: string): readonly FileDocument[] {
   const isStream =
     objects.length > 1 && objects.every((part) => attempt(() => JSON.parse(part)) !== undefined);
   const parts = isStream ? objects : text.split(/(?<![^\n])(?=---)/, MAX_DOCUMENTS + 1);
-  if (parts.length > MAX_DOCUMENTS)
-    throw invalidOption(`it has more than ${MAX_DOCUMENTS.toLocaleString("en")} documents`);
+  if (parts.length > MAX_DOCUMENTS) refuseFlaw("large", `${MAX_DOCUMENTS.toLocaleString("en")} documents`);
   let line = 1;
   return parts
     .map((part) => {
@@ -125,17 +119,12 @@ export function readDocument({ text, line }: FileDocument): ReadDocument {
   if (json !== undefined) return { kind: "object", object: json };
   const template = /^[^#\n]*?(\{\{[^\n]*?(?:\}\}|$))/m.exec(text);
   try {
-    if (text.length > MAX_YAML_LENGTH)
-      refuse(
-        `it has more than ${MAX_YAML_LENGTH / MEBIBYTE} MiB in one YAML document: give it as JSON, as kubectl get -o json writes it`,
-      );
-    if (/^---[^\S\n]*[^\s#]/.test(text))
-      refuse(`it has words behind its ---, line ${line}: begin a new line`);
-    if (/^(?:[^\S\n]*(?:#[^\n]*)?\n)*%/.test(text))
-      refuse("it begins with a directive (%), which kubectl refuses: take it out");
+    if (text.length > MAX_YAML_LENGTH) refuseFlaw("document-size", `${MAX_YAML_LENGTH / MEBIBYTE} MiB`);
+    if (/^---[^\S\n]*[^\s#]/.test(text)) refuseFlaw("dashes", `${line}`);
+    if (/^(?:[^\S\n]*(?:#[^\n]*)?\n)*%/.test(text)) refuseFlaw("directive");
     const object = readYaml(text, line);
     if (Array.isArray(object) || (typeof object !== "object" && object !== undefined))
-      refuse(`it is ${Array.isArray(object) ? "a list" : "a word"}, and not an object`);
+      refuseFlaw("no-object", Array.isArray(object) ? "a list" : "a word");
     return { kind: "object", object: object ?? null };
   } catch (error) {
     if (template === null) throw error;

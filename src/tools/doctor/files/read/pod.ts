@@ -1,9 +1,8 @@
-import { list, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
+import { bool, list, nameOf, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { isWithin } from "../../../../unix/mounts";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../findings/words";
 import { environmentOf, settingsOf, wordsOf } from "./arguments";
-import { nameOf } from "./objects";
 
 export type MountedDirectory = ReturnType<typeof mountsOf>[number];
 
@@ -19,7 +18,7 @@ export function mountsOf(container: Tree, pod: Tree) {
       const subPath = text(mount.subPath) || fill(text(mount.subPathExpr)).text;
       return {
         mountPath: plainPath(text(mount.mountPath)),
-        isReadOnly: mount.readOnly === true,
+        isReadOnly: bool(mount.readOnly),
         volume: text(mount.name),
         subPath,
         /** The host's directory; undefined for other volumes than a hostPath. */
@@ -142,7 +141,7 @@ export function probesOf(container: Tree, program: Program) {
   return PROBES.flatMap((kind) => {
     const probe = tree(container[kind]);
     const { exec, grpc, httpGet, tcpSocket } = probe;
-    if ([exec, grpc, httpGet, tcpSocket].every((way) => !way)) return [];
+    if ([exec, grpc, httpGet, tcpSocket].every((way) => way === undefined || way === null)) return [];
     const asked = tree(httpGet ?? grpc ?? tcpSocket);
     const http = asked.scheme === "HTTPS" ? "HTTPS" : "HTTP";
     const command = list(tree(exec).command).map((word) => fill(text(word)).text);

@@ -1,15 +1,11 @@
-import { invalidOption } from "../../../../base/errors";
-import { anyTree, list, type Tree, text, tree } from "../../../../kube-api/objects";
+import { anyTree, bool, list, nameOf, type Tree, text, tree } from "../../../../kube-api/objects";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
-import { HAS_OFFICIAL_NAME, lastPart } from "../../../recognise/image";
-import { foreignArchitecturesOf, isForWindows } from "../../../recognise/nodes";
-import { isRegistrar, type OurImage, programOf } from "../../../recognise/program";
-import { holds } from "../../../recognise/rule";
-import { foreignProgramsOf } from "../../../recognise/swap";
+import { lastPart } from "../../../recognise/image";
+import { type OurImage, recognise } from "../../../recognise/program";
 import type { About } from "../../findings/causes";
+import { type Gap, refuseFlaw, type SeenList, startReading, whyOf } from "../../findings/seen";
 import { literalsIn, type RegistrarSettings, settingsOf, startOf, wordsOf } from "./arguments";
-import type { ReadObject } from "./documents";
-import { placeIn, type Unread, unreadAt } from "./objects";
+import type { FilesRead } from "./documents";
 import {
   driverSocketOf,
   type LimitRange,
@@ -27,51 +23,64 @@ const OF_LIST = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
 const OF_POD = { values: 10_000, textLength: 2 ** 17 };
 
 export interface ManifestFacts {
-  readonly registrars: readonly RegistrarContainer[];
-  readonly limitRanges: readonly LimitRange[];
-  readonly unread: readonly Unread[];
+  readonly registrars: SeenList<RegistrarContainer>;
+  readonly limitRanges: SeenList<LimitRange>;
+  readonly gaps: readonly Gap[];
 }
+
+export type FileFacts = ReturnType<typeof readRegistrars>;
 
 /** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
-export function readRegistrars(objects: readonly ReadObject[], ours?: OurImage): ManifestFacts {
-  const registrars: RegistrarContainer[] = [];
-  const limitRanges: LimitRange[] = [];
-  const unread: Unread[] = [];
-  let number = 0;
-  const read = (place: string, act: () => void) => {
+export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "gaps">, ours?: OurImage) {
+  const reading = startReading<"files">();
+  const read = <Value>(place: string, act: () => readonly Value[] | SeenList<Value>) => {
     try {
-      act();
+      return act();
     } catch (error) {
-      unread.push(unreadAt(place, error));
+      return reading.list<Value>([], [{ part: "files", subject: place, why: whyOf(error) }]);
     }
   };
-  for (const { file, object: root } of objects)
-    read(file, () => {
-      refuseHuge(root, OF_LIST);
-      for (const item of unfold(root)) {
-        const place = placeIn(file, item);
-        read(place, () => {
-          const object = tree(item);
-          const found = registrarsIn({ object: number++, name: place }, object, ours);
-          const reason = found.length > 0 ? judgedLater(object) : undefined;
-          if (reason === undefined) registrars.push(...found);
-          else unread.push({ place, ...reason });
-          if (object.kind === "LimitRange") limitRanges.push(readLimitRange(object));
-        });
-      }
+  let number = 0;
+  const readItem = (file: string, item: unknown) => {
+    const place = placeIn(file, item);
+    return read(place, () => {
+      const object = tree(item);
+      const registrars = registrarsIn({ object: number++, name: place }, object, ours);
+      if (registrars.length > 0 && isPatch(object)) refuseFlaw("patch");
+      return [
+        {
+          registrars,
+          limitRange: object.kind === "LimitRange" ? readLimitRange(object) : undefined,
+          otherImages: otherImagesIn(object, ours),
+        },
+      ];
     });
-  return { registrars, limitRanges, unread };
+  };
+  const items = objects
+    .flatMap(({ file, object }) =>
+      read(file, () => {
+        refuseHuge(object, OF_LIST);
+        return unfold(object).map((item) => ({ file, item }));
+      }),
+    )
+    .flatMap(({ file, item }) => readItem(file, item));
+  return {
+    registrars: items.flatMap((item) => item.registrars),
+    limitRanges: items.flatMap((item) => item.limitRange),
+    /** Those of containers without a registrar. */
+    otherImages: items.flatMap((item) => item.otherImages),
+    gaps: [...gaps, ...reading.gaps()],
+  };
 }
 
-/** Of a patch: the API server requires a selector. */
-function judgedLater({ kind, spec }: Tree) {
-  return SETS.includes(text(kind)) && tree(spec).selector === undefined
-    ? {
-        why: "it has no selector, so it is a patch of another object",
-        advice: "apply it first: kubectl kustomize DIRECTORY | registrar doctor -f -",
-      }
-    : undefined;
+/** `daemonset.yaml: DaemonSet kube-system/csi-x-node`. */
+export function placeIn(file: string | undefined, object: unknown): string {
+  const named = [text(anyTree(object).kind), nameOf(object)].filter(Boolean).join(" ");
+  return [file, named].filter(Boolean).join(": ");
 }
+
+/** The API server requires a selector. */
+const isPatch = ({ kind, spec }: Tree) => SETS.includes(text(kind)) && tree(spec).selector === undefined;
 
 /** The items of a List, those of a DaemonSetList with its kind; any other object is its own only item. */
 function unfold(object: unknown): readonly unknown[] {
@@ -92,12 +101,10 @@ function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void 
   const open = [root];
   for (let seen = 1; open.length > 0; ) {
     const value = open.pop();
-    if (typeof value === "string" && value.length > textLength)
-      throw invalidOption(`it has a text of ${value.length} characters`);
+    if (typeof value === "string" && value.length > textLength) refuseFlaw("long", `${value.length}`);
     const parts = typeof value === "object" && value !== null ? Object.values(value) : [];
     seen += parts.length;
-    if (seen > values)
-      throw invalidOption(`it has more than ${values.toLocaleString("en")} values, or holds itself`);
+    if (seen > values) refuseFlaw("values", values);
     for (const part of parts) open.push(part);
   }
 }
@@ -118,28 +125,32 @@ function podIn({ kind, spec }: Tree): Tree {
 const containersIn = (pod: Tree): readonly Tree[] =>
   [...list(pod.containers), ...list(pod.initContainers)].map(tree);
 
-/** The images of all containers, in objects that could all be read. */
-export const imagesIn = (objects: readonly ReadObject[]): readonly string[] =>
-  objects
-    .flatMap(({ object }) => unfold(object))
-    .flatMap((object) => containersIn(podIn(tree(object))).map(({ image }) => text(image)));
+function otherImagesIn(object: Tree, ours: OurImage = {}): readonly string[] {
+  const pod = podIn(object);
+  const others = containersIn(pod).filter((container) => recognise(container, pod, ours) === undefined);
+  return others.map(({ image }) => text(image));
+}
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
 export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   const pod = podIn(object);
   const containers = containersIn(pod);
-  const registrars = containers.filter((container) => isRegistrar(container, ours));
+  const registrars = containers.flatMap((container) => {
+    const recognised = recognise(container, pod, ours);
+    return recognised === undefined ? [] : { container, recognised };
+  });
   if (registrars.length === 0) return [];
   refuseHuge(pod, OF_POD);
   // Other init containers have ended when the containers start.
   const init = new Set(list(pod.initContainers));
   const isRunning = (one: Tree) => !init.has(one) || one.restartPolicy === "Always";
-  const drivers = containers.filter((one) => !registrars.includes(one) && isRunning(one));
+  const isOther = (one: Tree) => registrars.every(({ container }) => container !== one);
+  const drivers = containers.filter((one) => isOther(one) && isRunning(one));
   // With several registrars it is not known which driver is whose.
   const driverSocket = registrars.length > 1 ? undefined : driverSocketOf(drivers, pod);
-  return registrars.map((container) => {
+  return registrars.map(({ container, recognised }) => {
     const name = text(container.name);
-    const program = programOf(container, ours);
+    const { program } = recognised;
     const start = startOf(container, program);
     const settings = settingsOf(start.args, program);
     const mounts = mountsOf(container, pod);
@@ -148,17 +159,13 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
       about: { ...about, container: name },
       container: name,
       image: text(container.image),
-      hasOfficialName: holds(HAS_OFFICIAL_NAME, container),
+      ...recognised,
       namespace: text(tree(object.metadata).namespace) || "default",
       limits: limitsOf(container, pod),
       user: userOf(tree(container.securityContext), tree(pod.securityContext)),
-      isOnNode: pod.hostNetwork === true,
+      isOnNode: bool(pod.hostNetwork),
       mayKnowNodeName: mayKnowNodeName(container),
       maxSurge: text(tree(tree(tree(object.spec).updateStrategy).rollingUpdate).maxSurge),
-      program,
-      isForWindows: isForWindows(pod, container),
-      /** What our image does not have: programs that the container names, and architectures that its pod does. */
-      foreign: { programs: foreignProgramsOf(container), architectures: foreignArchitecturesOf(pod) },
       /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
       settings,
@@ -186,7 +193,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
 }
 
 function userOf(own: Tree, ofPod: Tree) {
-  const isNonRoot = (own.runAsNonRoot ?? ofPod.runAsNonRoot) === true;
+  const isNonRoot = bool(own.runAsNonRoot ?? ofPod.runAsNonRoot);
   return { isNonRoot, id: text(own.runAsUser ?? ofPod.runAsUser) };
 }
 

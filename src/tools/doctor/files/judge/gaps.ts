@@ -1,0 +1,68 @@
+import { boundText } from "../../../../logging/escape";
+import { type Advice, check, unread } from "../../findings/finding";
+import type { Flaw, Gap, Why } from "../../findings/seen";
+import { isTemplate, RENDER_FIRST } from "../../findings/words";
+import type { ManifestFacts } from "../read/registrars";
+
+const CORRECT = "correct it, or leave it out";
+const DRIVER_ALONE = "give the file of the driver alone";
+
+/** What is said of each, with `{}` for which one it is; and what to do. */
+const FLAWS: Readonly<Record<Flaw, readonly [text: string, advice: Advice]>> = {
+  "no-files": [
+    "it has no .yaml, .yml or .json file, and the directories below it are not read",
+    "name the directory that has them",
+  ],
+  pipe: ["it is not a regular file", "name it by itself, or leave it out"],
+  large: ["it has more than {}", DRIVER_ALONE],
+  encoding: ["it is not UTF-8, but UTF-16 or no text", "save it as UTF-8"],
+  empty: ["empty input", "see what the program before the pipe says"],
+  "document-size": [
+    "it has more than {} in one YAML document",
+    "give it as JSON, as kubectl get -o json writes it",
+  ],
+  dashes: ["it has words behind its ---, line {}", "begin a new line"],
+  directive: ["it begins with a directive (%), which kubectl refuses", "take it out"],
+  "no-object": ["it is {}, and not an object", CORRECT],
+  template: ["it is a template: {}", "render it first: helm template NAME CHART | registrar doctor -f -"],
+  patch: [
+    "it has no selector, so it is a patch of another object",
+    "apply it first: kubectl kustomize DIRECTORY | registrar doctor -f -",
+  ],
+  values: ["it has more than {} values, or holds itself", CORRECT],
+  long: ["it has a text of {} characters", CORRECT],
+  deep: ["it is nested too deeply", CORRECT],
+  variables: ["its variables, filled in, are longer than a program's arguments can be", CORRECT],
+};
+
+const ERRNOS: Readonly<Record<string, string>> = {
+  ENOENT: "there is nothing of that name: correct the path",
+  EACCES: "run as a user who may read it",
+};
+
+/** The words of a gap in files, or of an object in a cluster. */
+export function sayWhy(why: Why): { readonly text: string; readonly fix: Advice } {
+  switch (why.kind) {
+    case "flaw": {
+      const [text, fix] = FLAWS[why.flaw];
+      return { text: text.replace("{}", () => why.at), fix };
+    }
+    case "errno":
+      return { text: why.errno, fix: ERRNOS[why.errno] ?? CORRECT };
+    case "object":
+      return { text: boundText(why.text, 500), fix: isTemplate(why.text) ? RENDER_FIRST : CORRECT };
+    case "fault":
+      return { text: why.error, fix: "report this fault of the program, with its version" };
+    default:
+      return { text: why.kind, fix: CORRECT };
+  }
+}
+
+const sayGap = ({ subject, why }: Gap) => {
+  const { text, fix } = sayWhy(why);
+  return unread(subject, `cannot be judged: ${text}`, fix);
+};
+
+export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", ({ gaps }) =>
+  gaps.map(sayGap),
+);
