@@ -14,13 +14,13 @@ export type { StartOptions } from "./options/start-options";
 export type { RegistrationCounters } from "./registrar/model/counters";
 export type { DriverCall, RegistrarEvent } from "./registrar/model/events";
 export type {
-  CommonOptions,
   CsiRegistrationOptions,
   PluginRegistrationOptions,
   PluginType,
   RegistrarOptions,
   RegistrationFailurePolicy,
   RegistrationOptions,
+  SharedRegistrationOptions,
 } from "./registrar/model/options";
 export type { RegistrationOutcome } from "./registrar/model/outcome";
 export type {

@@ -23,10 +23,10 @@ export type {
 } from "./simulator/driver/options";
 export type { EventStream, SimulatorEvent, WaitOptions, WhenOptions } from "./simulator/event-stream";
 export type {
-  CallResult,
   DeregistrationCause,
   IntroducedPlugin,
   KubeletCall,
+  KubeletCallResult,
   KubeletEvent,
   RefusalStage,
 } from "./simulator/kubelet/events";

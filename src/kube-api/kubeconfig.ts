@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { invalidOption } from "../base/errors";
-import { show, textKind } from "../options/option-kinds";
+import { isObject, show, textKind } from "../options/option-kinds";
 import { type ApiAccess, type Credential, isServer } from "./access";
 import { list, type Tree, tree } from "./objects";
 
@@ -20,14 +20,14 @@ export function accessFromKubeconfig(config: KubeConfigLike): ApiAccess;
  */
 export function accessFromKubeconfig(config: unknown, directory: string): ApiAccess;
 export function accessFromKubeconfig(given: unknown, directory?: string): ApiAccess {
+  if (given !== undefined && given !== null && !isObject(given))
+    throw invalidOption(
+      `accessFromKubeconfig is given ${show(given)}; it takes a parsed kubeconfig, or a KubeConfig`,
+    );
   const isLoaded = ["getCurrentCluster", "getCurrentUser"].every(
     (name) => typeof tree(given)[name] === "function",
   );
   const config = isLoaded ? fileOf(given as KubeConfigLike) : given;
-  if (given !== undefined && given !== null && tree(given) !== given)
-    throw invalidOption(
-      `accessFromKubeconfig is given ${show(given)}; it takes a parsed kubeconfig, or a KubeConfig`,
-    );
   if (!isLoaded) textKind.read(directory, "accessFromKubeconfig: directory");
   const current = textIn(tree(config), "current-context");
   if (current === undefined) throw problem("it has no current-context");

@@ -11,10 +11,10 @@ import {
   socketPathKind,
 } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
-import { COMMON_OPTIONS, type CommonOptions } from "../registrar/model/options";
+import { COMMON_OPTIONS, type SharedRegistrationOptions } from "../registrar/model/options";
 
 /** The options of a CSI driver in this process. */
-export interface CsiServingOptions extends CommonOptions {
+export interface CsiServingOptions extends SharedRegistrationOptions {
   /** Where to listen, as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its directory must exist. */
   readonly csiAddress: string;
   /** The same socket as kubelet sees it on the host, an absolute path. @default csiAddress */

@@ -128,6 +128,7 @@ test("KUBECONFIG is read as kubectl reads YAML", async () => {
 
 test.each<[string, unknown, string]>([
   ["no file at all", undefined, "it has no current-context"],
+  ["a file's text", "kind: Config", 'accessFromKubeconfig is given "kind: Config"; it takes a parsed'],
   [
     "a context without a user",
     { ...config(SERVER, {}), contexts: [{ name: "dev", context: { cluster: "c" } }] },

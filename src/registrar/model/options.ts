@@ -32,7 +32,7 @@ export const CSI_VERSIONS: readonly string[] = ["1.0.0"];
 export type RegistrationFailurePolicy = "retry" | "end";
 
 /** The options of every registration. Times are milliseconds, 24 days at most. */
-export interface CommonOptions extends StartOptions {
+export interface SharedRegistrationOptions extends StartOptions {
   /** The plugin registration directory, where the registration socket goes. @default "/registration" */
   readonly pluginRegistrationPath?: string | undefined;
   /** Bounds each single call that is made: to the driver, and to registration sockets. @default 1000 */
@@ -44,7 +44,7 @@ export interface CommonOptions extends StartOptions {
 }
 
 /** The options of a registrar for a driver that runs elsewhere. */
-export interface RegistrarOptions extends CommonOptions {
+export interface RegistrarOptions extends SharedRegistrationOptions {
   /** The CSI driver socket as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. */
   readonly csiAddress: string;
   /** The same socket as kubelet sees it on the host, an absolute path: `--kubelet-registration-path`. */
@@ -56,7 +56,7 @@ export interface RegistrarOptions extends CommonOptions {
 }
 
 /** What one registration runs by, every default filled in and every value checked. */
-export interface ResolvedOptions extends Omit<Resolved<CommonOptions>, "onRegistrationFailure"> {
+export interface ResolvedOptions extends Omit<Resolved<SharedRegistrationOptions>, "onRegistrationFailure"> {
   /** `exit`: an end after which the process exits, so that its container restarts. */
   readonly onRegistrationFailure: RegistrationFailurePolicy | "exit";
   readonly type: PluginType;
@@ -99,7 +99,7 @@ export interface PluginRegistrationOptions extends InProcessOptions {
   readonly instance?: string | undefined;
 }
 
-interface InProcessOptions extends CommonOptions {
+interface InProcessOptions extends SharedRegistrationOptions {
   /** The driver's name: a CSI driver's as in its GetPluginInfo, a device plugin's resource. */
   readonly name: string;
   /**
@@ -126,7 +126,7 @@ const podUid = kindOf("a pod's UID: letters, digits and '-', 64 at most", (given
   typeof given === "string" && /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/i.test(given) ? given : undefined,
 );
 
-export const COMMON_OPTIONS: OptionTable<Resolved<CommonOptions> & ResolvedStartOptions> = {
+export const COMMON_OPTIONS: OptionTable<Resolved<SharedRegistrationOptions> & ResolvedStartOptions> = {
   pluginRegistrationPath: optional(directoryPath, "/registration"),
   timeoutMs: optional(milliseconds(), 1_000),
   onRegistrationFailure: optional(oneOf<RegistrationFailurePolicy>(["retry", "end"]), "retry"),

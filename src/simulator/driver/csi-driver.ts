@@ -239,7 +239,7 @@ function createHandlers(
     unaryHandler<object, object>(async (_request, { signal }) => {
       const startedAt = monotonicMs();
       const report = (result: CsiAnswerResult) =>
-        emit({ kind: "answered", method, durationMs: monotonicMs() - startedAt, result });
+        emit({ kind: "answered", method, durationMs: Math.round(monotonicMs() - startedAt), result });
       try {
         await misbehave(method, faults, signal);
         const response = answers[method]();

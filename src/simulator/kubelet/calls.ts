@@ -15,7 +15,7 @@ import type { NodeInfo, PluginInfo, Unary } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/status";
 import { behaviourOf, type KubeletBehaviour, NEWEST_SIMULATED } from "../../kubelet-rules/versions";
 import type { FaultScript } from "../simulator-options";
-import type { CallResult, Emit, KubeletCall } from "./events";
+import type { Emit, KubeletCall, KubeletCallResult } from "./events";
 import type { NodeInfoManager } from "./objects";
 import type { KubeletFault, KubeletTimings } from "./options";
 
@@ -140,7 +140,7 @@ export function createKubeletContext(surroundings: Omit<KubeletContext, "call">)
       (error: unknown) => ({ kind: "error", error: goRpcError(error, socketPath, behaviour) }) as const,
     );
     if (!signal.aborted) {
-      const durationMs = monotonicMs() - startedAt;
+      const durationMs = Math.round(monotonicMs() - startedAt);
       emit({ kind: "called", call, socketPath, durationMs, result: resultOf(called) });
     }
     return called;
@@ -149,7 +149,7 @@ export function createKubeletContext(surroundings: Omit<KubeletContext, "call">)
 }
 
 /** Reports only answers with content: those of dial and of NotifyRegistrationStatus are empty. */
-function resultOf(called: Called<unknown>): CallResult {
+function resultOf(called: Called<unknown>): KubeletCallResult {
   if (called.kind === "error") return called;
   const isEmpty = Object.keys(Object(called.answer)).length === 0;
   return isEmpty ? { kind: "ok" } : { kind: "ok", answer: called.answer as PluginInfo | NodeInfo };

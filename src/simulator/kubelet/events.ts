@@ -15,7 +15,7 @@ export type KubeletCall =
   | "ListAndWatch";
 
 /** How a call ended. */
-export type CallResult =
+export type KubeletCallResult =
   | { readonly kind: "ok"; readonly answer?: PluginInfo | NodeInfo }
   /** The error as kubelet's gRPC library words it. */
   | { readonly kind: "error"; readonly error: string };
@@ -54,7 +54,7 @@ export type KubeletEvent = { readonly atMs: number } & (
       readonly call: KubeletCall;
       readonly socketPath: string;
       readonly durationMs: number;
-      readonly result: CallResult;
+      readonly result: KubeletCallResult;
     }
   /** Nothing is done for a socket that should be (un)registered; reported once per wait. */
   | {
