@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { startRegistrar } from "../../../src/registrar/start-registrar";
 import { startCsiDriver } from "../../../src/simulator/driver/csi-driver";
@@ -48,6 +48,23 @@ test("what kubelet is told is a path of the host: it is looked for below its roo
   expect((await run("status")).stdout).toMatch(new RegExp(`^${NAME} +listening +.*${PLUGIN}`, "m"));
   await driver.close();
   expect(await endpoints()).toMatchObject([{ status: "problem" }]);
+});
+
+test("kubelet's root is an absolute link, as on MicroK8s: it is followed on the host", async () => {
+  const { at, doctor } = host;
+  const [root, snap] = ["/var/lib/kubelet", "/var/snap/microk8s/common/var/lib/kubelet"];
+  mkdirSync(dirname(at(snap)), { recursive: true });
+  renameSync(at(root), at(snap));
+  symlinkSync(snap, at(root));
+  const csiAddress = at(PLUGIN.replace(root, snap));
+  await using _driver = await startCsiDriver({ csiAddress, name: NAME, nodeId: "n1" });
+  const socketPath = at(REGISTRY.replace(root, snap), `${NAME}-reg.sock`);
+  await using _registrar = await startFakeRegistrar({ socketPath, info: { name: NAME, endpoint: PLUGIN } });
+  const { drivers, findings, target } = await doctor();
+  expect(target.pluginRegistrationPath).toBe(dirname(socketPath));
+  const own = drivers.filter(({ name }: { readonly name: string | null }) => name === NAME);
+  expect(own).toMatchObject([{ state: "unreported", csiSocket: PLUGIN }]);
+  expect(findings).toContainEqual(expect.objectContaining({ code: "CSI016", status: "ok" }));
 });
 
 test("a wrong path: the right one is in the fix", async () => {

@@ -62,6 +62,16 @@ const NOWHERE = {
 const unconnected = (errno: string): Changes => ({
   driver: { socket: socket(CSI, { kind: "not-accepting", errno, explanation: errno }), identity: undefined },
 });
+const KUBELET = { pid: 7, found: "ENOENT", isHere: true, isDeaf: false, directory: REGISTRY };
+const versions = (...supportedVersions: string[]): Changes => ({
+  registrations: healthyRegistrations().map((one) => ({
+    ...one,
+    info:
+      one.info?.kind === "answered"
+        ? { ...one.info, value: { ...one.info.value, supportedVersions } }
+        : one.info,
+  })),
+});
 const negative = { nodeId: "n1", maxVolumesPerNode: -1, accessibleTopology: null };
 const UNLIMITED = healthy.driver && {
   ...healthy.driver,
@@ -129,6 +139,33 @@ test.each<Case>([
     /, but kubelet does not call; fix: \/registration \(\/srv\S+ on its file system\) must be/,
     uncalled("listening"),
   ],
+
+  [
+    "registration",
+    "problem",
+    /; or kubelet gets no events: fs\.inotify\.max.*, or that file/,
+    uncalled("listening"),
+  ],
+  [
+    "registration",
+    "problem",
+    /and kubelet must be running$/,
+    { ...uncalled("listening"), kubelets: [KUBELET] },
+  ],
+  [
+    "kubelet",
+    "problem",
+    /\(process 7\) does not watch \/registration/,
+    { kubelets: [{ ...KUBELET, isDeaf: true }] },
+  ],
+  [
+    "registration",
+    "problem",
+    /will be refused: .* is 0\.9, must be v1\.x; fix: .*such a version, 1\.0\.0$/,
+    versions("0.9"),
+  ],
+  ["registration", "problem", /will be refused: .*an empty list for supported versions; fix/, versions()],
+  ["registration", "unknown", /does not report/, versions("2.0.0", "1.2")],
 
   ["driver-socket", "problem", /ECONNREFUSED/, unconnected("ECONNREFUSED")],
   ["driver-socket", "problem", /EAGAIN/, unconnected("EAGAIN")],

@@ -19,11 +19,18 @@ test("a driver that is well", async () => {
 
 const FILE = (node: DoctorNode) => writeFileSync(node.csiAddress, "");
 const PLUGIN = (node: DoctorNode) => node.plugin("y-reg.sock", { name: "y" });
+const OTHER = (node: DoctorNode) => node.driver({ csiAddress: node.at("other.sock") });
 const NOTHING = () => {};
 
 test.each([
   [NOTHING, "csi.sock", /^problem: .*is not there; fix: start the driver/, /^unknown: /],
   [NOTHING, "no/csi.sock", /nor is its directory; fix: mount the directory here/, /^unknown: /],
+  [
+    OTHER,
+    "csi.sock",
+    /is not there; fix: the driver x\.csi listens on \S+other\.sock: correct the path$/,
+    /^unknown: /,
+  ],
   [FILE, "csi.sock", /^problem: .*csi\.sock is a file, not a socket/, /^unknown: /],
   [NOTHING, "reg", /reg is a directory, not a socket/, /^unknown: /],
   [PLUGIN, "reg/y-reg.sock", /^ok: /, /fails GetPluginInfo: Unimplemented: .*; fix: correct --csi/],

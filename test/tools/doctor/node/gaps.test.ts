@@ -29,7 +29,13 @@ const leftOf = (name: string) => ({
   socket: { ...dead(name).socket, path: `/registration/${name}-reg.sock` },
   ...{ info: undefined, report: undefined, endpoint: undefined },
 });
-const kubelet = (isHere: boolean) => ({ pid: 1, found: "ENOENT", isHere, directory: "/k/plugins_registry" });
+const kubelet = (isHere: boolean, isDeaf = false) => ({
+  pid: 1,
+  found: "ENOENT",
+  isHere,
+  isDeaf,
+  directory: "/k/plugins_registry",
+});
 const registrarOf = (registersIn: "here" | "elsewhere", path: string) => ({
   ...{ pid: 2, isNodeWide: false, directory: "/other", registersIn, endpoint: path },
   socket: { kind: "missing" as const, path, isDirectoryInSight: true },

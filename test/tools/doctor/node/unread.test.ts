@@ -4,7 +4,7 @@ import { createDoctorNode, type DoctorNode, WHOLE } from "./doctor-node";
 
 // Taking information away may turn a verdict into "unknown", and nothing else: each read of a look fails in turn.
 
-const READS = ["stat", "readdir", "realpath", "readFile"] as const;
+const READS = ["stat", "readdir", "readlink", "realpath", "readFile"] as const;
 type Read = readonly [call: (typeof READS)[number] | "readFileSync", path: string];
 type Answer = (real: () => unknown) => unknown;
 
@@ -51,7 +51,8 @@ const badIn = ({ findings }: Awaited<ReturnType<DoctorNode["look"]>>) =>
     .map(({ code, subject }) => `${code} ${subject}`);
 
 /** A process in this node's /proc. */
-function addProcess({ procfs }: DoctorNode, pid: number, ...words: readonly string[]) {
+function addProcess({ procfs, directory }: DoctorNode, pid: number, ...words: readonly string[]) {
+  const watch = `inotify wd:2 ino:${fs.statSync(directory).ino.toString(16)} sdev:1 mask:fc6\n`;
   fs.mkdirSync(join(procfs, `${pid}`));
   fs.symlinkSync("/", join(procfs, `${pid}`, "root"));
   const files = {
@@ -61,6 +62,12 @@ function addProcess({ procfs }: DoctorNode, pid: number, ...words: readonly stri
     mountinfo: "",
   };
   for (const [name, text] of Object.entries(files)) fs.writeFileSync(join(procfs, `${pid}`, name), text);
+  for (const name of ["fd", "fdinfo"]) fs.mkdirSync(join(procfs, `${pid}`, name));
+  fs.symlinkSync("anon_inode:inotify", join(procfs, `${pid}`, "fd", "7"));
+  fs.writeFileSync(
+    join(procfs, `${pid}`, "fdinfo", "7"),
+    `pos:\t0\ninotify wd:1 ino:2 sdev:1 mask:fc6\n${watch}`,
+  );
 }
 
 async function makeHealthy(node: DoctorNode, csiAddress: string) {
@@ -116,3 +123,18 @@ test.each([makeHealthy, makeSick, makeNested])(
       }
   },
 );
+
+test("a kubelet that watches other files, and not this directory, is deaf", async () => {
+  await using node = await createDoctorNode();
+  const pluginRegistrationPath = node.at("plugins_registry");
+  fs.mkdirSync(pluginRegistrationPath);
+  addProcess({ ...node, directory: pluginRegistrationPath }, 1, "kubelet", `--root-dir=${node.path}`);
+  const said = async () => (await node.look({ ...WHOLE, pluginRegistrationPath })).says("kubelet");
+  expect(await said()).toBe("");
+  // It is made anew, so the watch is on the old one.
+  fs.renameSync(pluginRegistrationPath, node.at("old"));
+  fs.mkdirSync(pluginRegistrationPath);
+  expect(await said()).toMatch(
+    /^problem: kubelet \(process 1\) does not watch .*: its inotify watches are on other files; fix: restart kubelet: .*fs\.ino/,
+  );
+});

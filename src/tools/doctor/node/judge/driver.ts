@@ -29,7 +29,7 @@ import {
   SEE_DRIVER,
   socketText,
 } from "./sockets";
-import { type Driver, pathFix, type View } from "./view";
+import { type Driver, driverBeside, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";
 const NAME_NODE =
@@ -87,7 +87,14 @@ function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
   if (socket.kind === "accepting") return ok(socket.path, `${text} (${ownershipText(socket.ownership)})`);
   const isClosed = socket.kind === "not-accepting" || socket.kind === "out-of-reach";
   const say = isClosed && !isDead(socket) && !isStuck(socket) ? unread : problem;
-  return say(socket.path, text, ...remedyFor(socket, view, view.target.csiSocketPath));
+  const [fix, cause] = remedyFor(socket, view, view.target.csiSocketPath);
+  const other = cause && driverBeside(socket, view);
+  return say(
+    socket.path,
+    text,
+    other ? `the driver ${other.name} listens on ${other.socket.path}: correct the path` : fix,
+    cause,
+  );
 }
 
 /** A check of the driver that was named and of those that were found and are wanted. */

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { LEAVE_ONE } from "../../findings/words";
@@ -15,10 +16,16 @@ import {
 import type { DeadSocket, Driver, View } from "./view";
 
 const driversFound = check("CSI020", "drivers-found", (view: View) => [
-  ...view.drivers.each((one) => (one.isNamed ? undefined : judgeFound(one, view))),
+  ...view.drivers.each((one) => (one.isNamed || isOfNamed(one, view) ? undefined : judgeFound(one, view))),
   sayGaps(view, "sockets"),
   ...view.deadSockets.each((one) => judgeDead(one, view)),
 ]);
+
+/** CSI002 says of a driver that was named where it listens instead. */
+const isOfNamed = ({ socket }: Driver, { driver }: View): boolean =>
+  driver !== undefined &&
+  driver.identity === undefined &&
+  dirname(driver.socket.path) === dirname(socket.path);
 
 function judgeFound(driver: Driver, view: View): Verdict | undefined {
   const { socket, name, unwanted, twin } = driver;

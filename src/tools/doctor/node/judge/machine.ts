@@ -4,7 +4,7 @@ import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directo
 import type { DirectoryFacts } from "../read/directory";
 import { isDead } from "../read/facts";
 import { sayGaps } from "./gaps";
-import { ownershipText } from "./sockets";
+import { LIMITS, ownershipText } from "./sockets";
 import type { View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
@@ -13,15 +13,22 @@ const commandLine = check("CSI001", "command-line", ({ target: { startProblem } 
   return problem("the registrar", text, "correct that argument in the DaemonSet");
 });
 
-/** A kubelet that does not run calls nobody, and says nothing. */
-const kubelet = check("CSI012", "kubelet", ({ folder }: View) => {
-  if (folder === undefined || !isDead(folder.kubeletSocket)) return undefined;
+/** A kubelet that does not run, or gets no events, calls nobody and says nothing. */
+const kubelet = check("CSI012", "kubelet", ({ folder, deaf }: View) => {
+  if (folder === undefined) return undefined;
+  const cause = { kind: "kubelet-down" } as const;
+  if (deaf !== undefined) {
+    const text = `(process ${deaf.pid}) does not watch ${folder.path}: its inotify watches are on other files`;
+    const fix = `restart kubelet: the directory was made anew, or ${LIMITS} were reached, which kubelet's log says`;
+    return problem("kubelet", text, fix, cause);
+  }
+  if (!isDead(folder.kubeletSocket)) return undefined;
   const text = `does not seem to run: no process listens on its socket ${folder.kubeletSocket.path}`;
   const fix = {
     fix: "see the service of kubelet, k3s, RKE2, k0s or microk8s",
     command: "systemctl status kubelet",
   };
-  return problem("kubelet", text, fix, { kind: "kubelet-down" });
+  return problem("kubelet", text, fix, cause);
 });
 
 const registrationDirectory = check("CSI008", "registration-directory", (view: View) => [

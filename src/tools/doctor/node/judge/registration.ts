@@ -1,5 +1,8 @@
 import { dirname } from "node:path";
+import { messageOf } from "../../../../base/errors";
 import type { PluginInfo } from "../../../../grpc/protos";
+import { validateVersions } from "../../../../kubelet-rules/driver-versions";
+import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../../registrar/registration/hints";
 import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
@@ -12,6 +15,7 @@ import {
   downCause,
   duplicatesCause,
   failureText,
+  LIMITS,
   namelessCause,
   nodeInfoCause,
   remedyFor,
@@ -57,6 +61,9 @@ function judgeRegistration(
   if (isUnread(socket)) return undefined;
   if (plugin === undefined) return problem(path, trouble.text, trouble.fix);
   const { name } = plugin;
+  const versions = report?.state === "registered" ? undefined : versionsProblem(plugin);
+  if (versions !== undefined && report?.refusal === undefined)
+    return problem(name, `will be refused: ${versions}`, hintForRefusal(versions, path) ?? SEE_REGISTRAR);
   if (report === undefined) {
     const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
     return unknown(name, text, {
@@ -75,11 +82,26 @@ function judgeRegistration(
     return warning(name, text, `look again in a while, and ${SEE_REGISTRAR}`);
   }
   const { place, kubeletSocket } = view.folder ?? {};
-  const isDown = kubeletSocket?.kind === "not-accepting";
+  const isDown = kubeletSocket?.kind === "not-accepting" || view.deaf !== undefined;
   const kind = place?.fileSystem === "overlay" ? "not-kubelets" : isDown ? "kubelet-down" : undefined;
   const text = `is published on ${path}, but ${reason ?? "kubelet does not call"}`;
-  const fix = explainSilence(dirname(path) + onFileSystem(dirname(path), place?.path), NO_CONNECTION);
-  return problem(name, text, fix, kind && { kind });
+  const silence = explainSilence(dirname(path) + onFileSystem(dirname(path), place?.path), NO_CONNECTION);
+  // Where kubelet is seen, it is known whether it gets events.
+  const isSeen = view.processes.kubelets.known(({ isHere }) => isHere) !== undefined;
+  const events = `; or kubelet gets no events: ${LIMITS} are reached, or that file system has none`;
+  return problem(name, text, isSeen ? silence : silence + events, kind && { kind });
+}
+
+/** Kubelet's own words on versions that it does not take. */
+function versionsProblem({ type, name, supportedVersions }: PluginInfo): string | undefined {
+  if (type !== "CSIPlugin") return undefined;
+  const { versionsWording } = behaviourOf(NEWEST_SIMULATED);
+  try {
+    validateVersions("ValidatePlugin", name, supportedVersions, undefined, versionsWording);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefined, view: View): Verdict {
@@ -137,7 +159,9 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
     return ifTargets(unknown(name, `${saidAt} on the host, which cannot be seen from here`));
   if (socket.kind !== "accepting") {
     const [fix, cause] = remedyFor(socket, view, target.csiSocketPath);
-    return bad(name, `${saidAt}, which ${socketText(socket)}`, cause === undefined ? fixPath : fix, cause);
+    // A driver of that name that is alive elsewhere needs no start.
+    const isElsewhere = cause === undefined || (inode !== undefined && inode !== socket.inode);
+    return bad(name, `${saidAt}, which ${socketText(socket)}`, isElsewhere ? fixPath : fix, cause);
   }
   if (identity?.kind === "failed") {
     const fix = identity.code === "DeadlineExceeded" ? DRIVER_HANGS : fixPath;

@@ -10,6 +10,8 @@ export const SEE_DRIVER = "see the driver's log";
 export const DRIVER_HANGS = `${SEE_DRIVER}: it hangs or is still starting`;
 export const START_DRIVER = `start the driver, or see why it ended: ${SEE_DRIVER}`;
 export const SEE_REGISTRAR = "see the log of its registrar";
+/** Of inotify (sysctl). */
+export const LIMITS = "fs.inotify.max_user_instances or max_user_watches";
 export const RUN_AS_ROOT = "run registrar doctor as root";
 const KEEP_SOCKET =
   "remove the socket only if its driver is gone for good: kubelet then deregisters the driver";

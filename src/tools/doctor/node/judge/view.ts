@@ -6,7 +6,7 @@ import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
 import type { SeenList } from "../../findings/seen";
 import type { DirectoryFacts } from "../read/directory";
-import { answerIn, isDead, type SeenDriver } from "../read/facts";
+import { answerIn, isDead, type SeenDriver, type SocketFacts } from "../read/facts";
 import type { Facts, RegistrationFacts } from "../read/gather";
 import { troubleOf } from "./sockets";
 
@@ -66,6 +66,8 @@ export function viewOf(facts: Facts) {
     ),
     /** Those whose directory no kubelet of this machine watches. */
     misplaced: processes.registrars.filter(({ registersIn }) => registersIn === "elsewhere"),
+    /** The kubelet of this directory, if it gets no events from it. */
+    deaf: processes.kubelets.known(({ isHere, isDeaf }) => isHere && isDeaf),
     /** The directory that kubelet watches, as the host has it; undefined where no kubelet is seen. */
     watched: watchedBy(facts, folder),
   };
@@ -174,6 +176,10 @@ export function isOf(
     endpoint?.socket.path === driver.socket.path
   );
 }
+
+/** A driver that answers on another socket of the same directory. */
+export const driverBeside = ({ path }: Pick<SocketFacts, "path">, { drivers }: View): Driver | undefined =>
+  drivers.known(({ name, socket }) => name !== undefined && dirname(socket.path) === dirname(path));
 
 /** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */
 export function isInSight(path: string, { folder }: View): boolean {

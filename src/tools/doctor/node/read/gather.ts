@@ -1,4 +1,4 @@
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-path";
 import { isHiddenSocket } from "../../../../unix/private-socket";
 import { grouped } from "../../findings/finding";
@@ -16,6 +16,7 @@ import {
   type Target,
 } from "./facts";
 import { lookAtSocket } from "./files";
+import { reachBelow } from "./host-root";
 import { findProcesses } from "./processes";
 import { listRegistrations, lookAtRegistration } from "./registrations";
 import { findSockets } from "./sockets-found";
@@ -46,7 +47,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
   const ask = async (socket: SocketFacts) => (await import("./calls")).askDriver(socket, timeoutMs);
   const reading = startReading<NodePart>();
-  const known = knownDirectories.map((path) => join(hostRoot, path));
+  const known = await Promise.all(knownDirectories.map((path) => reachBelow(hostRoot, path)));
   const listed = await listRegistrations(pluginRegistrationPath);
   const lookAt = (paths: readonly string[]) =>
     inGroups(paths, (path) => lookAtRegistration(path, timeoutMs, hostRoot)).then((found) =>
@@ -56,7 +57,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   const [driver, kubeletPath, directory, firstSeen] = await Promise.all([
     csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath).then(ask),
     kubeletRegistrationPath?.startsWith("/")
-      ? lookAtSocket(join(hostRoot, kubeletRegistrationPath))
+      ? reachBelow(hostRoot, kubeletRegistrationPath).then((path) => lookAtSocket(path))
       : undefined,
     lookAtDirectory(pluginRegistrationPath, procfs, reading),
     lookAt(listed.paths),

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt, errnoOf, systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, isNodeWide, nodeDirectory } from "../../../../flags/paths";
@@ -13,6 +13,7 @@ import { behindRegistrar } from "../../../recognise/program";
 import { type Reading, type SeenList, whyOf } from "../../findings/seen";
 import type { NodeGap, NodePart } from "./facts";
 import { lookAtSocket, statsOrErrno } from "./files";
+import { reachBelow } from "./host-root";
 
 /** A process' short name, which can be read without waiting for the process. */
 const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
@@ -37,7 +38,20 @@ async function filesOf(procfs: string, pid: string) {
     pid,
     words: await listIn("cmdline"),
     /** A path of its own file system, as it is reached from here. */
-    reach: (path: string) => join(procfs, pid, path.startsWith("/") ? "root" : "cwd", path),
+    reach: async (path: string) =>
+      path.startsWith("/") ? reachBelow(join(procfs, pid, "root"), path) : join(procfs, pid, "cwd", path),
+    /** The inodes that it watches by inotify. */
+    watched: async () => {
+      const fds = await callFileSystem(procfs, () => readdir(join(procfs, pid, "fd")));
+      const targets = await Promise.all(
+        fds.map((fd) => callFileSystem(procfs, () => readlink(join(procfs, pid, "fd", fd))).catch(() => "")),
+      );
+      const own = fds.filter((_, at) => targets[at] === "anon_inode:inotify");
+      const infos = await Promise.all(own.map((fd) => text(join("fdinfo", fd))));
+      return infos.flatMap((info) =>
+        Array.from(info.matchAll(/^inotify .*?\bino:([0-9a-f]+)/gm), ([, ino]) => Number(`0x${ino}`)),
+      );
+    },
     /** The same path as the host has it, by its mounts; as far as they can be read. */
     onHost: async (path: string) => {
       const mounts = parseMountinfo(await text("mountinfo").catch(() => ""));
@@ -124,14 +138,24 @@ function seenOrDenied(path: string, found: FoundFile): FoundFile {
 const isSame = (one: FoundFile, other: FoundFile) =>
   typeof one !== "string" && typeof other !== "string" && isSameFile(one, other);
 
-async function readKubelet({ pid, words, reach, onHost }: ProcessFiles, ours: FoundFile) {
+async function readKubelet(files: ProcessFiles, ours: FoundFile) {
+  const { pid, words, reach, onHost } = files;
   const joined = words.map((word, at) =>
     /^--?(?:root-dir|kubelet-arg)$/.test(word) ? `${word}=${words[at + 1]}` : word,
   );
   const [root = DEFAULT_KUBELET_ROOT] = joined.flatMap((word) => ROOT_FLAG.exec(word)?.[1] || []).slice(-1);
   const path = join(root, "plugins_registry");
-  const found = seenOrDenied(path, await statsOrErrno(reach(path)));
-  return { pid: Number(pid), found, isHere: isSame(found, ours), directory: await onHost(path) };
+  const found = seenOrDenied(path, await statsOrErrno(await reach(path)));
+  return {
+    ...{ pid: Number(pid), found, isHere: isSame(found, ours), directory: await onHost(path) },
+    isDeaf: typeof found === "object" && (await isDeaf(files, found)),
+  };
+}
+
+/** Whether it watches other files, and not this directory. Unknown, so false, where it is not seen to watch anything. */
+async function isDeaf({ watched }: ProcessFiles, { ino }: Stats): Promise<boolean> {
+  const inodes = await watched().catch((): readonly number[] => []);
+  return inodes.length > 0 && !inodes.includes(ino);
 }
 
 async function readRegistrar(files: ProcessFiles, ours: FoundFile, kubelets: SeenList<RunningKubelet>) {
@@ -145,7 +169,7 @@ async function readRegistrar(files: ProcessFiles, ours: FoundFile, kubelets: See
     ? [flags.pluginRegistrationPath]
     : [CONTAINER_DIRECTORY, nodeDirectory(await files.environment())];
   const directories = await Promise.all(
-    paths.map(async (path) => ({ path, found: seenOrDenied(path, await statsOrErrno(reach(path))) })),
+    paths.map(async (path) => ({ path, found: seenOrDenied(path, await statsOrErrno(await reach(path))) })),
   );
   const used = directories.find(({ found }) => typeof found !== "string");
   if (used === undefined) return undefined;
@@ -165,6 +189,6 @@ async function readRegistrar(files: ProcessFiles, ours: FoundFile, kubelets: See
     /** The driver's socket as kubelet gets it. */
     endpoint: flags.kubeletRegistrationPath || csiAddress,
     /** The driver's socket as the registrar sees it; its path is of the registrar's own file system. */
-    socket: { ...(await lookAtSocket(reach(csiAddress))), path: csiAddress },
+    socket: { ...(await lookAtSocket(await reach(csiAddress))), path: csiAddress },
   };
 }

@@ -1,11 +1,11 @@
 import type { Dirent } from "node:fs";
-import { join } from "node:path";
 import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { isHiddenSocket } from "../../../../unix/private-socket";
 import { tryConnect } from "../../../../unix/unix-socket";
 import type { askRegistration } from "./calls";
 import { answerIn } from "./facts";
 import { lookAtSocket, walk } from "./files";
+import { reachBelow } from "./host-root";
 
 /** Lists sockets and what is named like one, as kubelet's plugin watcher does, also in subdirectories; and those hidden from it. */
 export async function listRegistrations(directory: string) {
@@ -31,7 +31,7 @@ export async function lookAtRegistration(path: string, timeoutMs: number, hostRo
   const plugin = answerIn(answer?.info);
   const told = plugin?.type === "CSIPlugin" ? plugin.endpoint : undefined;
   // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
-  const place = told === "" ? path : told?.startsWith("/") ? join(hostRoot, told) : undefined;
+  const place = told === "" ? path : told?.startsWith("/") ? await reachBelow(hostRoot, told) : undefined;
   const there = place === undefined ? undefined : await lookAtSocket(place);
   return {
     socket,

@@ -15,6 +15,22 @@ const MAX_DEPTH = 4;
 /** More than a node has drivers. */
 const MAX_SOCKETS = 500;
 
+/** Where services have their sockets: to connect may start one. */
+const OF_SERVICES = ["/", "/run", "/var/run", "/tmp"];
+
+/** The sockets beside a driver's that does not answer: it may listen on one of them. */
+async function walkBeside(driver: SocketFacts | undefined) {
+  const directory = dirname(driver?.path ?? "/");
+  const isSilent = driver?.kind === "missing" || driver?.kind === "not-accepting";
+  if (!isSilent || OF_SERVICES.includes(directory)) return { paths: [], gaps: [] };
+  const rules = {
+    part: "sockets",
+    isWanted: (entry: Dirent) => entry.isSocket(),
+    mayEnter: () => false,
+  } as const;
+  return walk(directory, rules, 1);
+}
+
 /** Looks at the sockets below kubelet's root, and at those that fit the pattern. `driver` is looked at already. */
 export async function findSockets(target: Target, driver: SocketFacts | undefined) {
   const { pattern, pluginRegistrationPath, hostRoot = "/" } = target;
@@ -29,7 +45,8 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
   const mayEnter = ({ name }: Dirent) => name !== "kubernetes.io" && name !== "globalmount";
   const rules = { part: "sockets", isWanted: (entry: Dirent) => entry.isSocket(), mayEnter } as const;
   const walks = await Promise.all(directories.map((path) => walk(path, rules, MAX_DEPTH)));
-  const paths = walks.flatMap((one) => one.paths);
+  const beside = await walkBeside(driver);
+  const paths = [...walks, beside].flatMap((one) => one.paths);
   const cut: Why = { kind: "cut", read: MAX_SOCKETS, there: paths.length };
   const seen = new Set([...paths.slice(0, MAX_SOCKETS), ...fitting]);
   const sockets = await Promise.all([...seen].map((path) => lookAtSocket(path)));
@@ -50,7 +67,7 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
       ? new Map(sockets.map(({ inode = "", path }) => [inode, join("/", relative(hostRoot, path))]))
       : new Map<string, string>(),
     gaps: [
-      ...walks.flatMap((one) => one.gaps),
+      ...[...walks, beside].flatMap((one) => one.gaps),
       ...(paths.length > MAX_SOCKETS ? [{ part: "sockets", subject: root, why: cut } as const] : []),
       ...sockets.filter(isUnread).map((one) => gapOf(one, "sockets")),
       ...onTheWay.filter(({ subject }) => !directories.some((one) => isWithin(subject, one))),

@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
 import { flagTable } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
@@ -6,6 +6,7 @@ import { isDirectory } from "../../../../unix/files";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import type { Target } from "./facts";
 import { statsOrErrno } from "./files";
+import { reachBelow } from "./host-root";
 
 const DEFAULT_CSI_ADDRESS = flagTable.dropIn["csi-address"].default;
 const exists = async (path: string) => (await statsOrErrno(path)) !== "ENOENT";
@@ -26,8 +27,8 @@ export async function resolveTarget(
   const isThere = hostRoot === undefined && (await fileSystem.exists(DEFAULT_CSI_ADDRESS));
   const csiAddress = flags.csiAddress ?? (isThere ? DEFAULT_CSI_ADDRESS : undefined);
   const csiSocketPath = onePath(csiAddress);
-  const onHost = (path: string) => join(hostRoot ?? "/", path);
-  const [named, others] = [onHost(nodeDirectory(env)), KNOWN_DIRECTORIES.map(onHost)];
+  const onHost = (path: string) => reachBelow(resolve(hostRoot ?? "/"), path);
+  const [named = "", ...others] = await Promise.all([nodeDirectory(env), ...KNOWN_DIRECTORIES].map(onHost));
   const container = hostRoot === undefined ? [CONTAINER_DIRECTORY] : [];
   const known = env[ROOT_VARIABLE] ? [named, ...container, ...others] : [...container, named, ...others];
   const areThere = await Promise.all(known.map(fileSystem.isDirectory));
