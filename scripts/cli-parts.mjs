@@ -14,7 +14,9 @@ import { closureTable, OF_A_NODE } from "./node-closure.mjs";
  */
 const OF_REGISTRATION = {
   main: ["cli/main", "unix/file-calls"],
-  register: ["cli/register", "registrar/start-registrar", "unix/path-watch"],
+  register: ["cli/register", "registrar/start-driver-registration", "unix/path-watch", "grpc/status"],
+  probe: ["cli/probe"],
+  diagnostics: ["diagnostics"],
   "node-wide": ["registrar/start-node-registrar"],
   // For the one line that comes before a registration is loaded, which has the same in it.
   "cli-logger": ["runtime/cli-logger"],
@@ -53,7 +55,12 @@ const OF_TOOLS = {
 const PARTS = { ...OF_REGISTRATION, ...OF_TOOLS };
 
 /** One copy of each: the state of those in unix/ belongs to the process, and gRPC comes with the other. */
-const OF_PROCESS = ["unix/file-calls", "unix/path-watch", "registrar/start-registrar"];
+const OF_PROCESS = [
+  "unix/file-calls",
+  "unix/path-watch",
+  "registrar/start-driver-registration",
+  "grpc/status",
+];
 
 const loadOtherParts = (current) => ({
   name: "load-other-parts",
@@ -126,6 +133,8 @@ export async function bundleCli(licences) {
 export const readClosure = async () => closureTable(await bundleAll(OF_A_NODE));
 
 function exportsOf(module) {
-  const isOurs = /^(?:cli|flags|kube-api|logging|registrar|runtime|tools|unix)\//.test(module);
+  const isOurs = /^(?:cli|diagnostics|flags|grpc|kube-api|logging|registrar|runtime|tools|unix)(?:\/|$)/.test(
+    module,
+  );
   return `export * from "${isOurs ? "./" : ""}${module}";`;
 }

@@ -70,6 +70,7 @@ const registrar = await startRegistrar({
 await registered;
 const look = `--plugin-registration-path=${pluginRegistrationPath}`;
 await run("status", look);
+await run("--mode=health-probe", look, `--kubelet-registration-path=${csiAddress}`);
 await run("doctor", look, `--csi-address=${csiAddress}`);
 const manifest = ["manifest", "--node-wide", "--image=registrar:v1"];
 await run(...manifest);

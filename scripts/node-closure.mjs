@@ -6,7 +6,9 @@ const REGION = /(?<=<!-- closure: written by npm run pages -->\n).*?(?=<!-- end 
 
 /** When a registration loads which parts. A row counts only what no earlier row has. */
 const ROWS = [
-  ["every registration, its probes and `--http-endpoint`", ["start", "main", "register", "cli-logger"]],
+  ["every registration", ["start", "main", "register", "cli-logger"]],
+  ["with `--http-endpoint` or `--health-port`", ["diagnostics"]],
+  ["an exec probe, `--mode=health-probe` or `ready-probe`", ["probe"]],
   ["with a pattern in `--csi-address`", ["node-wide"]],
   ["at the first scrape of `/metrics`", ["metrics"]],
   ["with `--logging-format=json`", ["json-line"]],

@@ -46,6 +46,8 @@ test("a sidecar reads grpc-js for unix sockets", () => {
 test.each([
   ["node-wide", "createNodeDrivers"],
   ["node-readiness", "startNodeReadiness"],
+  ["diagnostics", "createRoutes"],
+  ["probe", "runProbe"],
 ])("a sidecar reads nothing of %s without its flags, and both use the same gRPC", (own, name) => {
   const has = (part: string) => textOf(part).includes(`function ${name}(`);
   expect(["main", "register", own].filter(has)).toEqual([own]);
@@ -53,7 +55,7 @@ test.each([
 });
 
 test("a probe reads no package at all", () => {
-  expect(modulesIn("main")).toEqual([]);
+  expect(["main", "probe"].flatMap(modulesIn)).toEqual([]);
 });
 
 test.each([
@@ -62,7 +64,8 @@ test.each([
   ["polls", "pollDirectory", "register"],
 ])("all parts share the state of %s", (_what, name, owner) => {
   const ours = (part: string) => textOf(part).includes(`function ${name}(`);
-  const parts = ["main", "register", "node-wide", "status", "doctor-node", "node-readiness"];
+  const ofTools = ["status", "doctor-node"];
+  const parts = [...ofTools, "main", "register", "probe", "diagnostics", "node-wide", "node-readiness"];
   expect(parts.filter(ours)).toEqual([owner]);
 });
 
@@ -129,9 +132,5 @@ test("what is replaced of grpc-js is what was read, in the one version that pack
 test("docs/security.md says what a node runs; if not, run npm run pages", () => {
   const table: string = evaluate(`await (await import("./scripts/cli-parts.mjs")).readClosure()`);
   expect(readText("docs/security.md")).toContain(`<!-- closure: written by npm run pages -->\n${table}<!--`);
-  expect(
-    table.match(
-      /^\| every registration, its probes and `--http-endpoint` \| \d+00 \| \d+0 \| @grpc\/grpc-js \|$/m,
-    ),
-  ).not.toBeNull();
+  expect(table.match(/^\| every registration \| \d+00 \| \d+0 \| @grpc\/grpc-js \|$/m)).not.toBeNull();
 });

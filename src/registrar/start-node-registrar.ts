@@ -11,7 +11,7 @@ import { discover } from "./node-wide/discovery";
 import { createNodeDrivers } from "./node-wide/node-drivers";
 import { type NodeRegistrarOptions, resolveNodeOptions } from "./node-wide/options";
 import type { Registrations, RegistrationsEvent } from "./registration/registrations";
-import { startDriverRegistration } from "./start-registrar";
+import { startDriverRegistration } from "./start-driver-registration";
 
 /** The registrations of every driver of a node, and what happens to each. */
 export interface NodeRegistrar

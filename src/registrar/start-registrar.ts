@@ -1,13 +1,8 @@
 import { hostSocketPath } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";
-import { createDriverEvents, type DriverEventsContext } from "./driver/driver-events";
-import { createRegistrarEvents } from "./model/events";
-import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./model/options";
-import {
-  type Registration,
-  type RegistrationParts,
-  startRegistrationLoop,
-} from "./registration/registration";
+import { type RegistrarOptions, resolveOptions } from "./model/options";
+import type { Registration } from "./registration/registration";
+import { startDriverRegistration } from "./start-driver-registration";
 import { warnIfUnheard } from "./warn-if-unheard";
 
 /**
@@ -30,17 +25,4 @@ export async function startRegistrar(options: RegistrarOptions): Promise<Registr
   hostSocketPath.read(resolved.endpoint, "startRegistrar: endpoint");
   refuseAborted("the registrar", signal);
   return warnIfUnheard(startDriverRegistration(resolved, { signal, log }));
-}
-
-type DriverStartContext = Pick<RegistrationParts, "log" | "signal"> & Pick<DriverEventsContext, "admit">;
-
-/** The same with any text as `endpoint`: like the official registrar, it leaves the judgement to kubelet. */
-export function startDriverRegistration(
-  options: ResolvedRegistrarOptions,
-  { signal, log: parentLog, ...follow }: DriverStartContext,
-): Registration {
-  const log = parentLog.named("registrar");
-  const events = createRegistrarEvents(log);
-  const driver = createDriverEvents(options, { log, events, ...follow });
-  return startRegistrationLoop(options, { driver, events, log, signal });
 }

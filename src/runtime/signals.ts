@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
-import { attempt, RegistrarError } from "../base/errors";
-import { LONGEST_WAIT_MS, pause } from "../base/pause";
+import { attempt } from "../base/errors";
 import { someCallHangs, untilCallsSettle } from "../unix/file-calls";
 
 /** A registration socket is removed this soon after the signal to stop, unless its file system hangs. */
 const REMOVED_WITHIN_MS = 250;
 
 /** Without a handler, SIGHUP and SIGUSR2 would end the process and leave the registration socket behind. */
-const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;
+export const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;
 
 /** Ends the process as soon as it is known which file calls hang: within 2 s, mostly at once. */
 export async function endProcess(code: number): Promise<never> {
@@ -60,11 +59,6 @@ export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
   return controller.signal;
 }
 
-/** Lets the kernel end the process at a signal, also while JavaScript is busy. Process 1 needs its handlers. */
-export function endBySignals(): void {
-  if (process.pid !== 1) for (const name of STOP_SIGNALS) process.removeAllListeners(name);
-}
-
 const SIGTERM = 15;
 
 /**
@@ -83,25 +77,4 @@ export function listenOnly(name: NodeJS.Signals, listener: () => void): void {
   const former = process.rawListeners(name) as (() => void)[];
   process.on(name, listener);
   for (const one of former) process.off(name, one);
-}
-
-/** Aborted when a command in the foreground must end: by a signal, or because its stdout was closed. */
-export function untilStopped(): AbortSignal {
-  const unread = new AbortController();
-  process.stdout.on("error", () => unread.abort());
-  return AbortSignal.any([abortOnSignals(() => {}), unread.signal]);
-}
-
-/** Resolves when the signal is aborted; keeps the process alive until then. */
-export async function untilAborted(signal: AbortSignal): Promise<void> {
-  while (await pause(LONGEST_WAIT_MS, signal));
-}
-
-export async function unlessStopped<Started>(starting: Promise<Started>): Promise<Started | undefined> {
-  try {
-    return await starting;
-  } catch (error) {
-    if (error instanceof RegistrarError && error.code === "ABORTED") return undefined;
-    throw error;
-  }
 }

@@ -210,7 +210,7 @@ for (const [path, standIn] of Object.entries(STAND_INS))
     const actual = jest.requireActual<object>(path);
     return { ...actual, ...standIn(actual as never) };
   });
-const loading = import("../../src/registrar/start-registrar");
+const loading = import("../../src/registrar/start-driver-registration");
 
 async function start({ ours: [policy] }: Setup): Promise<void> {
   const { startDriverRegistration } = await loading;

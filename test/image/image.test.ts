@@ -75,8 +75,8 @@ test("adds to its base Node with its libraries, the CLI with its code cache, and
       .sort();
   const [programs, links] = [byMode("-rwxr-xr-x"), byMode("lrwxrwxrwx")];
   const cached = [
-    ...["doctor", "doctor-files", "doctor-node", "grpc", "main", "manifest", "proto-loader", "register"],
-    ...["status", "yaml"],
+    ...["diagnostics", "doctor", "doctor-files", "doctor-node", "grpc", "main", "manifest", "probe"],
+    ...["proto-loader", "register", "status", "yaml"],
   ];
   const parts = [
     ...["cli-logger", "doctor-cluster", "json-line", "kubeconfig"],

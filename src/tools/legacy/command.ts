@@ -4,11 +4,11 @@ import { choiceFlag, outputFlag, socketFlag, textFlag } from "../../flags/kinds"
 import { callUnary } from "../../grpc/client/unary";
 import { protos } from "../../grpc/protos";
 import { escapeUnprintable } from "../../logging/escape";
-import { unlessStopped, untilStopped } from "../../runtime/signals";
 import { connected, createKubeletClient, goRpcError } from "../../simulator/kubelet/calls";
 import { createNode, withNodeIds } from "../../simulator/kubelet/objects";
 import { createCommand } from "../command-line";
 import { createObjectPrinter, writeLine } from "../event-lines";
+import { unlessStopped, untilStopped } from "../foreground";
 
 /** driver-registrar's modes: on every node it annotated the Node, once in a cluster it created a CSIDriver. */
 const LEGACY_MODES = ["node-register", "kubernetes-register"] as const;

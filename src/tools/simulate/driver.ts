@@ -9,12 +9,12 @@ import {
   socketFlag,
   textFlag,
 } from "../../flags/kinds";
-import { unlessStopped, untilAborted, untilStopped } from "../../runtime/signals";
 import { startCsiDriver } from "../../simulator/driver/csi-driver";
 import { CSI_METHODS, DEFAULT_ANSWERS, FAILURE_CODES } from "../../simulator/driver/options";
 import { tryConnect } from "../../unix/unix-socket";
 import { createCommand } from "../command-line";
 import { tellEvents } from "../event-lines";
+import { unlessStopped, untilAborted, untilStopped } from "../foreground";
 
 const WHAT_IT_IS_NOT = "it provisions, attaches and mounts nothing.";
 

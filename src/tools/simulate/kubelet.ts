@@ -9,11 +9,11 @@ import {
 } from "../../flags/kinds";
 import { NEWEST_SIMULATED } from "../../kubelet-rules/versions";
 import { printError } from "../../runtime/print";
-import { unlessStopped, untilAborted, untilStopped } from "../../runtime/signals";
 import { type SimulatedKubelet, startKubelet } from "../../simulator/kubelet/kubelet";
 import { kubeletVersion } from "../../simulator/kubelet/options";
 import { createCommand } from "../command-line";
 import { createObjectPrinter, tellEvents } from "../event-lines";
+import { unlessStopped, untilAborted, untilStopped } from "../foreground";
 
 /** How long `--until` waits for NotifyRegistrationStatus, which a fault may prevent. */
 const NOTICE_WITHIN_MS = 5_000;

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { namedFlag, switchFlag } from "../../../flags/kinds";
-import { endBySignals } from "../../../runtime/signals";
 import { version } from "../../../runtime/version";
+import { endBySignals } from "../../foreground";
 import { checkSwap, SWAP_FLAGS } from "../files/swap-flags";
 import { CLUSTER_SCHEMA } from "../findings/report";
 import { createMode } from "../mode";

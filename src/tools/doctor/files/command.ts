@@ -1,6 +1,6 @@
 import { listFlag } from "../../../flags/kinds";
-import { endBySignals } from "../../../runtime/signals";
 import { version } from "../../../runtime/version";
+import { endBySignals } from "../../foreground";
 import { SCHEMA } from "../findings/report";
 import { createMode } from "../mode";
 import { checkSwap, SWAP_FLAGS } from "./swap-flags";

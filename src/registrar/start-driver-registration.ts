@@ -1,0 +1,21 @@
+import { createDriverEvents, type DriverEventsContext } from "./driver/driver-events";
+import { createRegistrarEvents } from "./model/events";
+import type { ResolvedRegistrarOptions } from "./model/options";
+import {
+  type Registration,
+  type RegistrationParts,
+  startRegistrationLoop,
+} from "./registration/registration";
+
+type DriverStartContext = Pick<RegistrationParts, "log" | "signal"> & Pick<DriverEventsContext, "admit">;
+
+/** What `startRegistrar` does, with any text as `endpoint`: like the official registrar, it leaves the judgement to kubelet. */
+export function startDriverRegistration(
+  options: ResolvedRegistrarOptions,
+  { signal, log: parentLog, ...follow }: DriverStartContext,
+): Registration {
+  const log = parentLog.named("registrar");
+  const events = createRegistrarEvents(log);
+  const driver = createDriverEvents(options, { log, events, ...follow });
+  return startRegistrationLoop(options, { driver, events, log, signal });
+}
