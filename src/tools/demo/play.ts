@@ -27,7 +27,7 @@ export function startPlay(cli: readonly string[], signal: AbortSignal, stepMs: n
     tell(coloured("green", String(steps)), text);
   };
 
-  say(`The registrar, a simulated CSI driver and a simulated kubelet, on real sockets in ${stage.directory}`);
+  say(wrapped(`A registrar, a simulated CSI driver and kubelet, on real sockets in ${stage.directory}`, ""));
   return {
     ...stage,
     chapter: (title: string, about: string) => {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { attempt, invalidOption, messageOf, RegistrarError } from "../../base/errors";
+import { attempt, RegistrarError } from "../../base/errors";
 import { createWakeUp, monotonicMs } from "../../base/pause";
 import { registrationSocketPath } from "../../registrar/model/socket-name";
 
@@ -11,7 +11,7 @@ export const DRIVER_NAME = "demo.csi";
 
 type Role = "doctor" | "driver" | "kubelet" | "registrar" | "second registrar";
 
-/** The path of the driver's socket in a registrar's container, which is none of the host's. */
+/** The path of the driver's socket in a registrar's container; on the host it means nothing. */
 export const IN_CONTAINER = "/csi/csi.sock";
 /** Runs first in each process: its stdin ends when the demo is gone, also by SIGKILL. */
 const END_WITH_DEMO = 'process.stdin.on("end", () => process.kill(process.pid, "SIGTERM")).resume().unref()';
@@ -19,9 +19,9 @@ const END_WITH_DEMO = 'process.stdin.on("end", () => process.kill(process.pid, "
 /** A process, and fields of an event or of a log line that it writes. */
 export type Sign = { readonly role: Role } & Readonly<Record<string, unknown>>;
 
-/** A directory that stands for a node, and the processes of `cli` on it: none yet. Throws INVALID_OPTION if it cannot be made. */
+/** A directory that stands for a node, and the processes of `cli` on it: none yet. */
 export function startStage(cli: readonly string[], signal: AbortSignal) {
-  const directory = makeDirectory();
+  const directory = mkdtempSync(join(tmpdir(), "demo-"));
   const csiAddress = join(directory, "plugins", DRIVER_NAME, "csi.sock");
   const pluginDir = join(directory, "plugins_registry");
   mkdirSync(dirname(csiAddress), { recursive: true });
@@ -110,13 +110,4 @@ export function startStage(cli: readonly string[], signal: AbortSignal) {
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-function makeDirectory(): string {
-  try {
-    return mkdtempSync(join(tmpdir(), "demo-"));
-  } catch (cause) {
-    const text = `cannot make a directory in ${tmpdir()}: ${messageOf(cause)}; name another directory by TMPDIR`;
-    throw invalidOption(text, { cause });
-  }
 }

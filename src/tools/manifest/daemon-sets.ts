@@ -141,7 +141,7 @@ export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess
       - --http-endpoint=:${options.httpPort}
       - --v=2
     `,
-    memory: ["32Mi", "100Mi"],
+    memory: ["64Mi", "100Mi"],
     mount: yaml`- {name: plugin-dir, mountPath: /csi, readOnly: true}`,
     driver: driverContainer(options),
     socketDirectory: hostPath("plugin-dir", options.pluginPath, "DirectoryOrCreate"),
