@@ -1,3 +1,4 @@
+import { runCommand } from "../support/run-command";
 import { useCluster } from "./support/cluster";
 import {
   applyPolicy,
@@ -12,9 +13,9 @@ import {
 } from "./support/dry-pods";
 
 const cluster = useCluster(async (started) => {
-  await applyPolicy(started, "drop", "--drop", IMAGE, "--include=daemonset");
-  await applyPolicy(started, "drop", "--drop", IMAGE, "--include=policy");
-  await applyPolicy(started, "some", "--drop", IMAGE, "--include=policy", "--nodes=node-1,node-3");
+  await started.apply((await runCommand("manifest", "--node-wide", IMAGE)).stdout);
+  await applyPolicy(started, "drop", "--drop");
+  await applyPolicy(started, "some", "--drop", "--nodes=node-1,node-3");
   await enforced(started, "drop", "some");
 });
 

@@ -38,9 +38,6 @@ const POLICIES: Readonly<Record<string, readonly string[]>> = {
   args: [`--arg=${RETRY}`],
   swap: ["--match-image=sidecar"],
   kept: ["--keep=memory,cpu", "--keep=probe-timeouts"],
-  ready: ["--startup-taint={driver}/x", "--node-condition={driver}/Ready"],
-  team: ["--namespace-label=team=storage"],
-  others: ["--namespace-label=team=network"],
   metered: ["9809", "host:metered/plugin=9810", "host:metered/other=9811"].map(
     (one) => `--metrics-port=${one}`,
   ),
@@ -50,7 +47,7 @@ const POLICIES: Readonly<Record<string, readonly string[]>> = {
 const cluster = useCluster(async (started) => {
   for (const [namespace, flags] of Object.entries(POLICIES))
     await applyPolicy(started, namespace, IMAGE, ...flags);
-  await enforced(started, ...Object.keys(POLICIES).filter((name) => name !== "others"));
+  await enforced(started, ...Object.keys(POLICIES));
 });
 
 const DIGEST = `sha256:${"0".repeat(64)}`;
@@ -197,32 +194,15 @@ const METERED: readonly Row[] = [
   ["the host's network, and another with the port", { ...hostOf("other"), ...withPort(9811) }, SWAPPED],
 ];
 
-const READY = args("--remove-startup-taint={driver}/x", "--node-condition={driver}/Ready", ...PATHS);
-const FIELD_REF = { apiVersion: "v1", fieldPath: "spec.nodeName" };
-const NODE_NAME = { name: "NODE_NAME", valueFrom: { fieldRef: FIELD_REF } };
-const OWN_VARIABLES = [
-  { name: "A", value: "b" },
-  { name: "B", valueFrom: { resourceFieldRef: { resource: "limits.cpu" } } },
-];
-const IN_READY: readonly Row[] = [
-  ["token", {}, { ...READY, env: [NODE_NAME] }],
-  ["own variables", { is: { env: OWN_VARIABLES } }, { ...READY, "env.2": NODE_NAME }],
-  ["the node's name", { is: { env: [{ ...NODE_NAME, name: "KUBE_NODE_NAME" }] } }, READY],
-  ["no token", { pod: { automountServiceAccountToken: false } }, SWAPPED],
-];
-
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
   args: IN_ARGS,
   swap: BY_IMAGE,
   kept: [["limits and probes stay", { is: { ...LITTLE, livenessProbe: PROBE } }, SWAPPED]],
-  team: [["a registrar", {}, SWAPPED]],
-  others: [["a registrar", {}, NOTHING]],
   staged: [
     ...onNodes({ "node-1": SWAPPED, "worker-7": SWAPPED, "worker-70": NOTHING }),
     ["a Deployment's, which has no node's name yet", {}, NOTHING],
   ],
   metered: METERED,
-  ready: IN_READY,
 };
 
 /** The changes of the registrar at this place, by their paths in the pod's spec. */

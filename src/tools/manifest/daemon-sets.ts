@@ -1,5 +1,5 @@
 import { NODE_NAME_VARIABLE, type NodeAccess } from "./node-access";
-import type { NodeWideOptions, ResolvedBasics, ResolvedManifestOptions } from "./options";
+import type { BasicOptions, ResolvedBasics, ResolvedManifestOptions } from "./options";
 import { items, object, scalar, type Yaml, yaml } from "./template";
 
 interface DaemonSetParts extends Readonly<Record<"about" | "update" | "args" | "mount", Yaml>> {
@@ -11,7 +11,7 @@ interface DaemonSetParts extends Readonly<Record<"about" | "update" | "args" | "
 
 /** Makes a DaemonSet for every Linux node or for `nodes`, whatever their taints. Without `access` it has no token. */
 function daemonSet(
-  options: ResolvedBasics & Pick<NodeWideOptions, "nodes">,
+  options: ResolvedBasics & Pick<BasicOptions, "nodes">,
   access: NodeAccess | undefined,
   { driver, ...parts }: DaemonSetParts,
 ): Yaml {
@@ -177,7 +177,7 @@ const driverContainer = ({ driverImage, driverArgs, kubeletRoot }: ResolvedManif
 
 /** One registrar for every driver of a node. `examples/node-wide.yaml` explains each part. */
 export function nodeWideDaemonSet(
-  options: ResolvedBasics & Pick<NodeWideOptions, "allowDrivers" | "nodes">,
+  options: ResolvedBasics & Pick<BasicOptions, "allowDrivers" | "nodes">,
   access?: NodeAccess,
 ): Yaml {
   const { kubeletRoot, httpPort, allowDrivers } = options;

@@ -1,36 +1,26 @@
 import { attempt, invalidOption } from "../../base/errors";
-import type { CommandFlag } from "../../flags/command-flags";
 import type { FlagValues } from "../../flags/grammar";
-import { choiceFlag, choicesFlag, listFlag, pairsFlag, switchFlag, textFlag } from "../../flags/kinds";
+import { choicesFlag, listFlag, pairsFlag, switchFlag, textFlag } from "../../flags/kinds";
 import { startProblemOf } from "../../flags/node-readiness";
 import { type FlagName, flagTable, nearestFlag, parseFlags } from "../../flags/table";
 import { parseBool } from "../../flags/values";
 import { OLDEST_SUPPORTED_MINOR } from "../../kubelet-rules/versions";
-import { parseTargets } from "../../node-readiness/options";
 import { print } from "../../runtime/print";
 import { createCommand, EXIT_USAGE } from "../command-line";
 import { parseOurImage } from "../recognise/program";
 import { type AddedArgument, type MetricsPorts, RAISES } from "./image-policy/changes";
 import { dropPolicy, IMAGE_POLICY_MINOR, swapPolicy } from "./image-policy/image-policy";
-import { refuseFlag } from "./names";
-import { readinessArguments } from "./node-access";
-import { objectFlags } from "./object-flags";
-import { makeNodeWideManifests } from "./objects";
+import { nodesFlag, objectFlags } from "./object-flags";
+import { kubeletRootOf } from "./options";
 import { streamOf } from "./template";
-
-const forDrop = <Row extends CommandFlag>(row: Row) =>
-  ({ ...row, describe: `with --drop: ${row.describe}`, implies: "drop" }) as const;
 
 const flags = {
   "image-policy": switchFlag("this form of the command"),
-  image: { ...textFlag("image of the registrar, with a tag or digest", parseOurImage), required: true },
+  image: { ...textFlag("image of the registrar, with a tag or digest", parseOurImage), conflicts: "drop" },
   name: { ...textFlag("name of the policy"), defaultDescription: "registrar-image, or registrar-drop" },
   "kubernetes-version": textFlag("the cluster's version, before 1.36", parseMinor),
   namespace: listFlag("only this namespace's pods, repeatable"),
-  "namespace-label": textFlag("only namespaces with this label: KEY, KEY=VALUE"),
-  nodes: textFlag(
-    "only pods of DaemonSets on these nodes, with commas, or as kubectl get nodes -o name lists them",
-  ),
+  nodes: nodesFlag("only pods of DaemonSets"),
   "match-image": listFlag("one more name of a registrar's image, its last part, repeatable"),
   arg: {
     ...listFlag("argument for registrars without that flag, repeatable, written --arg=--v=2"),
@@ -41,16 +31,9 @@ const flags = {
     conflicts: "drop",
   },
   keep: { ...choicesFlag("what not to raise", RAISES), conflicts: "drop" },
-  "startup-taint": objectFlags["startup-taint"],
-  "node-condition": objectFlags["node-condition"],
-  drop: switchFlag("take the registrars out of the pods, with one registrar for the whole node"),
-  include: {
-    ...choiceFlag("which file of --drop; daemonset comes first, and goes last", ["daemonset", "policy"]),
-    implies: "drop",
-  },
-  distribution: forDrop(objectFlags.distribution),
-  "kubelet-root": forDrop(objectFlags["kubelet-root"]),
-  "http-port": forDrop(objectFlags["http-port"]),
+  drop: switchFlag("take the registrars out of the pods, where manifest --node-wide has its own"),
+  distribution: { ...objectFlags.distribution, implies: "drop" },
+  "kubelet-root": { ...objectFlags["kubelet-root"], implies: "drop" },
 } as const;
 
 /** Whether the words have --image-policy, also with an invalid value, which this form of the command refuses. */
@@ -68,7 +51,7 @@ export const runImagePolicy = createCommand(
     failureExitCode: EXIT_USAGE,
     examples: [
       "manifest --image-policy --image example.com/registrar:v1 --arg=--v=2 --namespace csi-nfs",
-      "manifest --image-policy --image example.com/registrar:v1 --drop --include=daemonset",
+      "manifest --image-policy --drop",
     ],
     notes: [
       `Kubernetes 1.${IMAGE_POLICY_MINOR}, 1.${OLDEST_SUPPORTED_MINOR} with a feature gate. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
@@ -112,61 +95,30 @@ function metricsPortsOf({ metricsPort }: FlagValues<typeof flags>): MetricsPorts
   return { port, host };
 }
 
-/** In their order, each once, so that two runs write the same. */
-function nodesOf(list: string): readonly string[] {
-  const nodes = new Set(list.split(/[\s,]+/).map((word) => word.replace(/^node\//, "")));
-  nodes.delete("");
-  return nodes.size > 0 ? [...nodes].sort() : refuseFlag("nodes", list, "has no name of a node");
-}
-
 function makeImagePolicy(values: FlagValues<typeof flags>): string {
-  const { image, drop, include, namespaceLabel, distribution, kubeletRoot } = values;
-  const nodes = values.nodes === undefined ? undefined : nodesOf(values.nodes);
-  if (drop && include === undefined)
-    throw invalidOption(
-      "--drop has two files: apply that of --include=daemonset, then that of --include=policy; delete them in the " +
-        "other order, and restart the drivers' DaemonSets in between",
-    );
-  if (include === "daemonset") {
-    const { httpPort, startupTaint, nodeCondition } = values;
-    const ofNode = { image, distribution, kubeletRoot, httpPort, nodes };
-    return makeNodeWideManifests({ ...ofNode, startupTaint, nodeCondition });
-  }
+  const { image, drop, name, nodes, kubernetesVersion: minor } = values;
   const scope = {
-    ...{ image, name: values.name, namespaceLabel, nodes, minor: values.kubernetesVersion },
-    ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },
+    name,
+    nodes,
+    minor,
+    namespaces: values.namespace ?? [],
+    matchImages: values.matchImage ?? [],
   };
-  if (drop) return streamOf(dropPolicy({ ...scope, distribution, kubeletRoot }));
-  const args = [...sidecarArguments(values.arg ?? []), ...readinessFrom(values)];
-  return streamOf(swapPolicy({ ...scope, args, metrics: metricsPortsOf(values), keep: values.keep ?? [] }));
-}
-
-/** They need a token: without one the registrar exits. */
-function readinessFrom({
-  startupTaint = [],
-  nodeCondition,
-}: FlagValues<typeof flags>): readonly AddedArgument[] {
-  const targets = parseTargets({
-    startupTaints: startupTaint,
-    condition: nodeCondition,
-    severalDrivers: true,
-  });
-  return Object.entries(readinessArguments(targets))
-    .filter(([, words]) => words.length > 0)
-    .map(([flag, words]) => ({ words, unless: [flag], needsToken: true }));
+  if (drop) return streamOf(dropPolicy({ ...scope, root: kubeletRootOf(values) }));
+  if (image === undefined)
+    throw invalidOption("it needs --image, or --drop; see registrar manifest --image-policy --help");
+  const args = sidecarArguments(values.arg ?? []);
+  const metrics = metricsPortsOf(values);
+  return streamOf(swapPolicy({ ...scope, image, args, metrics, keep: values.keep ?? [] }));
 }
 
 /** Flags that a policy for every driver cannot set. */
 const NOT_FOR_ALL: readonly FlagName[] = [
   ...(["csi-address", "kubelet-registration-path", "plugin-registration-path", "node-name"] as const),
   ...(["driver-gone-after", "allow-drivers", "deny-drivers", "version", "mode"] as const),
+  // These need rights that the pods may not have.
+  ...(["remove-startup-taint", "node-condition"] as const),
 ];
-/** What gives them the rights or the port that they need, too. */
-const INSTEAD: Readonly<Partial<Record<FlagName, string>>> = {
-  "http-endpoint": "--metrics-port",
-  "remove-startup-taint": "--startup-taint",
-  "node-condition": "--node-condition",
-};
 /** Flags that exclude each other: with both the registrar does not start. */
 const EXCLUDED: Readonly<Partial<Record<FlagName, readonly FlagName[]>>> = {
   "logging-format": ["vmodule"],
@@ -204,6 +156,6 @@ function sidecarArgument(word: string): AddedArgument {
     return refuse("has no effect, or is deprecated: leave it out");
   if (name === undefined) return refuse("is not a flag: write --arg=--FLAG=VALUE");
   if (NOT_FOR_ALL.includes(name)) return refuse("cannot be set for every driver of a cluster");
-  if (INSTEAD[name]) return refuse(`has a flag of its own: give ${INSTEAD[name]}`);
-  return { words: [word], unless: [name, ...(EXCLUDED[name] ?? [])], needsToken: false };
+  if (name === "http-endpoint") return refuse("has a flag of its own: give --metrics-port");
+  return { word, unless: [name, ...(EXCLUDED[name] ?? [])] };
 }

@@ -57,9 +57,3 @@ export function checkDriverName(flag: string, value: string): void {
   if (verdict.kind !== "valid") refuseFlag(flag, value, `is not a driver name: ${verdict.problem}`);
   checkNamed("subdomain", flag, value);
 }
-
-/** Throws INVALID_OPTION for names that no Node can have. */
-export function checkNodes(nodes: readonly string[]): void {
-  const wrong = nodes.find((node) => !isSubdomain(node));
-  if (wrong !== undefined) throw invalidOption(`node ${quoteText(wrong)} ${RULES.subdomain[1]}`);
-}

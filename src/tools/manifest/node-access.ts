@@ -54,7 +54,10 @@ export function nodeAccess(basics: Basics, options: NodeAccessOptions) {
   return {
     /** Comes before the DaemonSet; the policy comes before the rights that it restricts. */
     before: [...nodePolicy(basics, options), ...rights(basics, options)],
-    args: items(Object.values(readinessArguments(options)).flat()),
+    args: items([
+      ...startupTaints.map(({ key, effect }) => `--remove-startup-taint=${key}${effect ? `:${effect}` : ""}`),
+      ...(condition === undefined ? [] : [`--node-condition=${condition}`]),
+    ]),
     env: yaml`env: [${NODE_NAME_VARIABLE}]`,
     mount: yaml`- {name: api-access, mountPath: ${SERVICE_ACCOUNT_DIRECTORY}, readOnly: true}`,
     volume: yaml`
@@ -67,13 +70,6 @@ export function nodeAccess(basics: Basics, options: NodeAccessOptions) {
     `,
   };
 }
-
-export const readinessArguments = ({ startupTaints, condition }: Targets) => ({
-  "remove-startup-taint": startupTaints.map(
-    ({ key, effect }) => `--remove-startup-taint=${key}${effect ? `:${effect}` : ""}`,
-  ),
-  "node-condition": condition === undefined ? [] : [`--node-condition=${condition}`],
-});
 
 export const NODE_NAME_VARIABLE = "{name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
 

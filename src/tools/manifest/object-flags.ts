@@ -1,10 +1,21 @@
+import { refuse } from "../../base/errors";
 import type { CommandFlag } from "../../flags/command-flags";
 import type { FlagValues } from "../../flags/grammar";
 import { choiceFlag, countFlag, listFlag, switchFlag, textFlag } from "../../flags/kinds";
 import { DISTRIBUTIONS } from "../../host-path/kubelet-roots";
+import { isSubdomain } from "../../kubelet-rules/api-validation";
 import { parseOurImage } from "../recognise/program";
 
 const ofDriver = <Row extends CommandFlag>(row: Row) => ({ ...row, conflicts: "node-wide" }) as const;
+
+/** Nodes by name, in their order, each once, so that two runs write the same. */
+export const nodesFlag = (what: string) =>
+  textFlag(`${what} on these nodes, with commas, or as kubectl get nodes -o name lists them`, (list) => {
+    const nodes = new Set(list.split(/[\s,]+/).map((word) => word.replace(/^node\//, "")));
+    nodes.delete("");
+    const wrong = nodes.size === 0 ? list : [...nodes].find((node) => !isSubdomain(node));
+    return wrong === undefined ? [...nodes].sort() : refuse(`"${wrong}" is not the name of a node`);
+  });
 
 export const objectFlags = {
   "driver-name": ofDriver(textFlag("what the driver answers to GetPluginInfo")),
@@ -17,6 +28,7 @@ export const objectFlags = {
     ...textFlag("with --node-wide, the registrar's own: these names only, a,b=/path,..."),
     implies: "node-wide",
   },
+  nodes: { ...nodesFlag("with --node-wide, only"), implies: "node-wide" },
   "driver-arg": ofDriver(listFlag("argument of the driver, repeatable, written --driver-arg=ARG")),
   name: {
     ...textFlag("name of the DaemonSet"),

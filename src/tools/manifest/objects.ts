@@ -2,12 +2,10 @@ import { nameListsFrom } from "../../flags/paths";
 import { parseTargets } from "../../node-readiness/options";
 import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { nodePlugin, nodeWideDaemonSet } from "./daemon-sets";
-import { checkNodes } from "./names";
 import { type NodeAccess, nodeAccess, sccBinding, serviceAccount } from "./node-access";
 import {
   type BasicOptions,
   type ManifestOptions,
-  type NodeWideOptions,
   type ResolvedBasics,
   resolveBasics,
   resolveManifestOptions,
@@ -22,9 +20,8 @@ export function makeManifests(options: ManifestOptions): string {
 }
 
 /** The same for one registrar that serves every driver of a node. Throws INVALID_OPTION. */
-export function makeNodeWideManifests(options: NodeWideOptions): string {
+export function makeNodeWideManifests(options: BasicOptions): string {
   const { allowDrivers, nodes } = options;
-  if (nodes !== undefined) checkNodes(nodes);
   const basics = { ...resolveBasics(options, "csi-registrar"), allowDrivers, nodes };
   const access = accessOf(basics, options, allowedNames(nameListsFrom({ allowDrivers })), true);
   return write(basics, nodeWideDaemonSet(basics, access), access);

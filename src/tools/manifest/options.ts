@@ -12,11 +12,6 @@ export interface BasicOptions extends Values {
   readonly image: string;
 }
 
-export interface NodeWideOptions extends BasicOptions {
-  /** Names of the nodes that it is for. Default: every Linux node. */
-  readonly nodes?: readonly string[] | undefined;
-}
-
 export interface ManifestOptions extends BasicOptions {
   readonly driverName: string;
   readonly driverImage: string;
@@ -49,16 +44,25 @@ export function resolveManifestOptions(options: ManifestOptions) {
 /** Fills the defaults of every DaemonSet's options and checks them; throws INVALID_OPTION. */
 export function resolveBasics(options: BasicOptions, defaultName: string) {
   const { image, name = defaultName, namespace = "kube-system", httpPort = 9809, distribution } = options;
-  const ownRoot = distribution === undefined ? DEFAULT_KUBELET_ROOT : KUBELET_ROOTS[distribution];
-  // A shell's completion ends a directory with "/".
-  const kubeletRoot = (options.kubeletRoot ?? ownRoot).replace(/(?<=[^/])\/$/, "");
+  const kubeletRoot = kubeletRootOf(options);
   checkNamed("image", "image", image);
   checkNamed("label", "name", name);
   checkNamed("label", "namespace", namespace);
-  checkNamed("host path", "kubelet-root", kubeletRoot);
   if (!(Number.isInteger(httpPort) && httpPort >= 1 && httpPort <= 65_535))
     refuseFlag("http-port", String(httpPort), "must be from 1 to 65535");
   return { image, name, namespace, distribution, kubeletRoot, httpPort };
+}
+
+/** Throws INVALID_OPTION for a directory that no container can mount. */
+export function kubeletRootOf({
+  distribution,
+  kubeletRoot,
+}: Pick<Values, "distribution" | "kubeletRoot">): string {
+  const usual = distribution === undefined ? DEFAULT_KUBELET_ROOT : KUBELET_ROOTS[distribution];
+  // A shell's completion ends a directory with "/".
+  const root = (kubeletRoot ?? usual).replace(/(?<=[^/])\/$/, "");
+  checkNamed("host path", "kubelet-root", root);
+  return root;
 }
 
 /** Begins with `csi-` unless the driver's name contains that. At most 63 characters, because it becomes a label. */

@@ -45,7 +45,7 @@ export async function applyPolicy(cluster: Cluster, namespace: string, ...flags:
   const { stdout, stderr } = await runCommand("manifest", ...words);
   expect(stderr).toBe("");
   const objects = [
-    `{apiVersion: v1, kind: Namespace, metadata: {name: ${namespace}, labels: {team: storage}}}`,
+    `{apiVersion: v1, kind: Namespace, metadata: {name: ${namespace}}}`,
     `{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: ${namespace}}}`,
   ];
   await cluster.apply([...objects, stdout].join("\n---\n"));

@@ -93,8 +93,8 @@ test("a policy swaps or drops registrars, and deleted gives them back", async ()
   await using stage = await authorsStage("fifth");
   const { apply, remove, kubectl } = cluster;
   const swap = written(`--arg=${RETRY}`);
-  const nodeWide = written("--drop", "--include=daemonset");
-  const policy = written("--drop", "--include=policy");
+  const nodeWide = writtenManifest("--node-wide");
+  const policy = written("--drop");
   const applyNodeWide = async () => {
     await apply(nodeWide);
     await kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);

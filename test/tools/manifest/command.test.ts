@@ -61,7 +61,6 @@ test("each flag reaches the DaemonSet", async () => {
 
 test.each([
   ["ServiceAccount RoleBinding DaemonSet", LINE],
-  ["ServiceAccount RoleBinding DaemonSet", "--image-policy --image=r:1 --drop --include=daemonset"],
   [`ServiceAccount RoleBinding ${CONFINED} DaemonSet`, `--node-wide --image=r:1 ${READINESS.join(" ")}`],
 ])(
   "OpenShift: %s, by %s: an account that may use the SCC, and its type for SELinux",

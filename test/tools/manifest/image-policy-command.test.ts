@@ -2,18 +2,17 @@ import { runCommand } from "../../support/run-command";
 import { parseAll } from "../../support/yaml";
 
 const IMAGE = "--image=example.com/registrar:v1";
-const DROPPING = ["--drop", "--include=policy"];
-const TAINT = "--startup-taint={driver}/x";
 const run = (...flags: readonly string[]) => runCommand("manifest", "--image-policy", ...flags);
 const written = async (...flags: readonly string[]) => {
-  const { status, stdout, stderr } = await run(IMAGE, ...flags);
+  const { status, stdout, stderr } = await run(...flags);
   expect([status, stderr]).toEqual([0, ""]);
   return parseAll(stdout);
 };
 
 test.each([
-  [[], "registrar-image"],
-  [["--name=x"], "x"],
+  [[IMAGE], "registrar-image"],
+  [["--drop"], "registrar-drop"],
+  [[IMAGE, "--name=x"], "x"],
 ])("%j writes a policy that never refuses a pod, and its binding: %s", async (flags, name) => {
   const objects = await written(...flags);
   expect(objects).toMatchObject([
@@ -29,14 +28,14 @@ test.each([
 });
 
 test.each([
-  [[], "1.34", "v1beta1"],
-  [DROPPING, "1.35", "v1beta1"],
-  [[...DROPPING, TAINT], "v1.36.1", "v1"],
+  [[IMAGE], "1.34", "v1beta1"],
+  [["--drop"], "1.35", "v1beta1"],
+  [["--drop"], "v1.36.1", "v1"],
 ])("%j for Kubernetes %s: %s, and what must be turned on there", async (form, minor, version) => {
   const apiVersion = `admissionregistration.k8s.io/${version}`;
   const flags = [...form, `--kubernetes-version=${minor}`];
   const hint = `--runtime-config=${apiVersion}=true`;
-  expect((await run(IMAGE, ...flags)).stdout.includes(hint)).toBe(version === "v1beta1");
+  expect((await run(...flags)).stdout.includes(hint)).toBe(version === "v1beta1");
   const objects = await written(...flags);
   expect(new Set(objects.map((object) => object.apiVersion))).toEqual(new Set([apiVersion]));
   expect(objects.map(({ spec }) => spec)).toEqual((await written(...form)).map(({ spec }) => spec));
@@ -49,13 +48,12 @@ test("ours may have the official one's name, with our version as its tag", async
 
 test("each flag reaches the policy", async () => {
   const [policy] = await written(
-    ...["--name=mine", "--namespace=a", "--namespace=b", "--namespace-label=team=storage"],
+    ...[IMAGE, "--name=mine", "--namespace=a", "--namespace=b"],
     ...["--match-image=a.b", "--keep=memory,cpu", "--arg=--termination-log=/it's\\\"\n"],
   );
   expect(policy.metadata.name).toBe("mine");
   expect(policy.spec.matchConstraints.namespaceSelector.matchExpressions).toEqual([
     { key: "kubernetes.io/metadata.name", operator: "In", values: ["a", "b"] },
-    { key: "team", operator: "In", values: ["storage"] },
   ]);
   expect(policy.spec.matchConditions[0].expression).toContain("(a\\\\.b)");
   const [{ jsonPatch }] = policy.spec.mutations;
@@ -64,32 +62,19 @@ test("each flag reaches the policy", async () => {
   expect(policy.spec.variables.at(-1).expression).toContain(String.raw`['--termination-log=/it\'s\\"\n']`);
 });
 
-test("--drop has two files: the registrar of the whole node, and the policy for the same folder of kubelet's", async () => {
-  const flags = ["--drop", "--distribution=microk8s", "--http-port=1234", "--startup-taint={driver}/x"];
-  const objects = await written(...flags, "--include=daemonset");
-  expect(objects.map(({ kind }) => kind)).toEqual([
-    ...["ServiceAccount", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ClusterRole"],
-    ...["ClusterRoleBinding", "DaemonSet"],
-  ]);
-  const { metadata, spec } = objects[5];
-  expect(metadata).toMatchObject({ name: "csi-registrar", namespace: "kube-system" });
+test("--drop: a policy for the folder of kubelet's in which the registrar of the whole node looks", async () => {
+  const [policy] = await written("--drop", "--distribution=microk8s");
   const root = "/var/snap/microk8s/common/var/lib/kubelet";
-  const { args } = spec.template.spec.containers[0];
-  expect(args).toContain(`--kubelet-registration-path=${root}/plugins/*/csi.sock`);
-  expect(args).toContain("--http-endpoint=:1234");
-  const policy = await written(...flags, "--include=policy");
-  const kinds = policy.map(({ kind }) => kind).join(" ");
-  expect(kinds).toBe("MutatingAdmissionPolicy MutatingAdmissionPolicyBinding");
   expect(JSON.stringify(policy)).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
 });
 
-test("--nodes: the names, in their order, for the policy and the DaemonSet", async () => {
+test("--nodes: the names, in their order, for the policy and the DaemonSet of the whole node", async () => {
   const flag = "--nodes=node/b\nnode/a.example.com\n\nb";
-  const [{ spec }] = await written(flag);
+  const [{ spec }] = await written(IMAGE, flag);
   expect(spec.variables[0]).toEqual({ name: "nodes", expression: '[\n "a.example.com",\n "b"\n]' });
-  expect(await written(flag)).toEqual(await written("--nodes=b,a.example.com"));
-  const [daemonSet] = await written(flag, "--drop", "--include=daemonset");
-  const { nodeAffinity } = daemonSet.spec.template.spec.affinity;
+  expect(await written(IMAGE, flag)).toEqual(await written(IMAGE, "--nodes=b,a.example.com"));
+  const { stdout } = await runCommand("manifest", "--node-wide", IMAGE, flag);
+  const { nodeAffinity } = parseAll(stdout)[0].spec.template.spec.affinity;
   const termOf = (node: string) => ({
     matchFields: [{ key: "metadata.name", operator: "In", values: [node] }],
   });

@@ -1,4 +1,4 @@
-import { checkNamed, checkNodes, checkPinned } from "../../../src/tools/manifest/names";
+import { checkNamed, checkPinned } from "../../../src/tools/manifest/names";
 import {
   type ManifestOptions,
   type ResolvedManifestOptions,
@@ -92,11 +92,6 @@ test.each(["a", "localhost:5000/registrar"])("%s is an image, and not pinned", (
 test.each(["", "A", "-a", "aB", "a/b", "a:v1", "a b"])("%j is no name of an image", (name) => {
   expect(() => checkNamed("image name", "match-image", "0a.b-c_d")).not.toThrow();
   expect(() => checkNamed("image name", "match-image", name)).toThrow(/^--match-image .* must be the last/);
-});
-
-test("the name of a node is checked", () => {
-  expect(() => checkNodes(["a.b"])).not.toThrow();
-  expect(() => checkNodes(["a.b", "a_b"])).toThrow(/^node "a_b" must be lower case letters, digits/);
 });
 
 test("a name that makes a socket's path on the host too long is refused: 107 bytes pass", () => {

@@ -1,5 +1,3 @@
-import { SERVICE_ACCOUNT_DIRECTORY } from "../../../kube-api/access";
-import { NODE_NAME_VARIABLES } from "../../../node-readiness/options";
 import { celList, celText, literal } from "../../recognise/rule";
 
 /** What this registrar's container needs at least, because it runs Node: the figures are in docs/measurements.md. */
@@ -12,10 +10,8 @@ export const LEAST = {
 
 /** An argument, added to registrars without the flags in `unless`. */
 export interface AddedArgument {
-  readonly words: readonly string[];
+  readonly word: string;
   readonly unless: readonly string[];
-  /** Whether it needs the API server: it is not added to containers without a token. */
-  readonly needsToken: boolean;
 }
 
 export const RAISES = ["memory", "cpu", "probe-timeouts"] as const;
@@ -67,19 +63,6 @@ const ADD_ARGUMENTS: readonly Change[] = [
   },
 ];
 
-const needsName = [
-  `r.added.exists(a, a.matches('^--(remove-startup-taint|node-condition)='))`,
-  `!r.words.exists(w, w.matches('^--?node-name(=|$)'))`,
-  `!r.is.?env.orValue([]).exists(e, e.name in ${celList(NODE_NAME_VARIABLES)})`,
-].join(" &&\n  ");
-const NODE_NAME =
-  "{'name': dyn('NODE_NAME'), 'valueFrom': dyn({'fieldRef': {'fieldPath': 'spec.nodeName'}})}";
-const addTo = (field: "env" | "ports", when: string, item: string): Change => ({
-  ...{ when, path: `/${field}`, value: `r.is.?${field}.orValue([]) + [${item}]` },
-});
-
-const HAS_NO_TOKEN = `!r.is.?volumeMounts.orValue([]).exists(m, m.mountPath == ${celText(SERVICE_ACCOUNT_DIRECTORY)})`;
-
 /** Whether a container `c` names the port in its ports, command, arguments or variables. */
 const NAMES_PORT = `(c.is.?ports.orValue([]).exists(p, p.containerPort == port) ||
     (c.is.?command.orValue([]) + c.is.?args.orValue([]) + c.is.?env.orValue([]).map(e, e.?value.orValue('')))
@@ -112,16 +95,17 @@ export function metricsPort({ port = 0, host }: MetricsPorts): string {
   .filter(port, port > 0 && !variables.containers.exists(c, ${NAMES_PORT}))`;
 }
 
-const PORT = `{'name': dyn('${METRICS_PORT_NAME}'), 'containerPort': dyn(variables.port[0])}`;
+const ADD_PORT: Change = {
+  when: "size(variables.port) > 0",
+  path: "/ports",
+  value: `r.is.?ports.orValue([]) + [{'name': dyn('${METRICS_PORT_NAME}'), 'containerPort': dyn(variables.port[0])}]`,
+};
+
 /** The list of words that is added to a registrar `r`, in CEL. */
 export function addedWords(args: readonly AddedArgument[], metrics: MetricsPorts | undefined): string {
-  const lists = args.map(({ words, unless, needsToken }) => {
-    const names = unless.map(literal).join("|");
-    const tests = [
-      `r.words.exists(w, w.matches(${celText(`^--?(${names})(=|$)`)}))`,
-      ...(needsToken ? [HAS_NO_TOKEN] : []),
-    ];
-    return `(${tests.join(" ||\n  ")} ? [] : ${celList(words)})`;
+  const lists = args.map(({ word, unless }) => {
+    const names = celText(`^--?(${unless.map(literal).join("|")})(=|$)`);
+    return `(r.words.exists(w, w.matches(${names})) ? [] : ${celList([word])})`;
   });
   const endpoint = "variables.port.map(port, '--http-endpoint=:' + string(port))";
   return [...lists, ...(metrics ? [endpoint] : [])].join(" +\n") || "[]";
@@ -140,8 +124,7 @@ export function swapPatch({ image, args, keep, metrics }: Swap): string {
   const changes: readonly Change[] = [
     { path: "/image", value: celText(image) },
     ...(args.length > 0 || metrics ? ADD_ARGUMENTS : []),
-    ...(metrics ? [addTo("ports", "size(variables.port) > 0", PORT)] : []),
-    ...(args.some(({ needsToken }) => needsToken) ? [addTo("env", needsName, NODE_NAME)] : []),
+    ...(metrics ? [ADD_PORT] : []),
     ...RAISES.filter((raise) => !keep.includes(raise)).flatMap((raise) => RAISING[raise]),
   ];
   return changes

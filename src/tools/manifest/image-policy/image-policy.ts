@@ -1,8 +1,6 @@
-import { isLabelValue, isQualifiedName } from "../../../kubelet-rules/api-validation";
 import { isOtherSidecar } from "../../recognise/image";
 import { celText } from "../../recognise/rule";
-import { checkNamed, checkNodes, checkPinned, refuseFlag } from "../names";
-import { type BasicOptions, resolveBasics } from "../options";
+import { checkNamed, checkPinned, refuseFlag } from "../names";
 import { object, scalar, type Yaml, yaml } from "../template";
 import { addedWords, metricsPort, type Swap, swapPatch } from "./changes";
 import { containersVariable, matchConditions, registrarsVariable, servedPattern } from "./recognise";
@@ -11,13 +9,10 @@ import { containersVariable, matchConditions, registrarsVariable, servedPattern 
 export const IMAGE_POLICY_MINOR = 36;
 
 interface PolicyScope {
-  readonly image: string;
   readonly name?: string | undefined;
   /** Names of other images that have the official registrar: the last part, without tag. */
   readonly matchImages: readonly string[];
   readonly namespaces: readonly string[];
-  /** Only namespaces with this label: `KEY` or `KEY=VALUE`. */
-  readonly namespaceLabel?: string | undefined;
   /** Only pods of DaemonSets on these nodes. */
   readonly nodes?: readonly string[] | undefined;
   /** The minor version of Kubernetes 1 that it is for; before 1.36 the API server serves v1beta1, and only if asked to. Default: one with MutatingAdmissionPolicy v1. */
@@ -30,6 +25,7 @@ const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
 export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
   const { name = "registrar-image", args, metrics } = options;
+  checkPinned("image", options.image);
   checkScope(name, options);
   const port = yaml`
     # The port for the metrics of the pod's registrar, if nothing in the pod may have it.
@@ -55,14 +51,14 @@ export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
   });
 }
 
-type DropOptions = PolicyScope & Pick<BasicOptions, "distribution" | "kubeletRoot">;
-
-/** Takes every registrar out of the pods whose driver the node-wide one finds, except a pod's only container. Throws INVALID_OPTION. */
-export function dropPolicy(options: DropOptions): readonly Yaml[] {
+/**
+ * Takes every registrar out of the pods whose driver the node-wide one finds in kubelet's root, except a pod's only container.
+ * Throws INVALID_OPTION.
+ */
+export function dropPolicy(options: PolicyScope & { readonly root: string }): readonly Yaml[] {
   const { name = "registrar-drop" } = options;
   checkScope(name, options);
-  const { kubeletRoot } = resolveBasics(options, "csi-registrar");
-  const path = celText(servedPattern(kubeletRoot));
+  const path = celText(servedPattern(options.root));
   return objectsOf(name, options, {
     about: yaml`
       # Takes the official CSI registrars out of the pods that it selects, as these are created, if the node-wide registrar finds their
@@ -93,15 +89,13 @@ export function dropPolicy(options: DropOptions): readonly Yaml[] {
   });
 }
 
-function checkScope(name: string, { image, matchImages, namespaces, nodes }: PolicyScope): void {
-  checkPinned("image", image);
+function checkScope(name: string, { matchImages, namespaces }: PolicyScope): void {
   checkNamed("label", "name", name);
   for (const one of matchImages) {
     checkNamed("image name", "match-image", one);
     if (isOtherSidecar(one))
       refuseFlag("match-image", one, "is another sidecar, which a registrar cannot replace");
   }
-  if (nodes !== undefined) checkNodes(nodes);
   for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
 }
 
@@ -132,7 +126,7 @@ function objectsOf(name: string, scope: PolicyScope, parts: PolicyParts): readon
           objectSelector:
             matchExpressions:
               - {key: registrar-image-policy, operator: NotIn, values: [ignore]}
-          ${namespaceSelector(scope)}
+          ${scope.namespaces.length > 0 && namespaceSelector(scope.namespaces)}
         matchConditions:
           ${matchConditions(scope.matchImages)}
         variables:
@@ -153,26 +147,8 @@ function objectsOf(name: string, scope: PolicyScope, parts: PolicyParts): readon
   ];
 }
 
-function namespaceSelector({ namespaces, namespaceLabel }: PolicyScope): Yaml | undefined {
-  const terms = [
-    ...(namespaces.length > 0 ? [inList("kubernetes.io/metadata.name", namespaces)] : []),
-    ...(namespaceLabel === undefined ? [] : [labelTest(namespaceLabel)]),
-  ];
-  return terms.length === 0
-    ? undefined
-    : yaml`
-        namespaceSelector:
-          matchExpressions:
-            ${terms}
-      `;
-}
-
-const inList = (key: string, values: readonly string[]) =>
-  yaml`- {key: ${scalar(key)}, operator: In, values: [${values.map((value) => JSON.stringify(value)).join(", ")}]}`;
-
-function labelTest(text: string): Yaml {
-  const [key = "", value, ...more] = text.split("=");
-  if (!isQualifiedName(key) || (value && !isLabelValue(value)) || more.length > 0)
-    refuseFlag("namespace-label", text, "is not a label: give KEY or KEY=VALUE");
-  return value === undefined ? yaml`- {key: ${scalar(key)}, operator: Exists}` : inList(key, [value]);
-}
+const namespaceSelector = (namespaces: readonly string[]) => yaml`
+  namespaceSelector:
+    matchExpressions:
+      - {key: kubernetes.io/metadata.name, operator: In, values: [${namespaces.map((name) => JSON.stringify(name)).join(", ")}]}
+`;
