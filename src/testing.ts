@@ -19,7 +19,6 @@ export type {
   CsiDriverFault,
   CsiDriverOptions,
   CsiMethod,
-  NodeCapability,
 } from "./simulator/driver/options";
 export type { EventStream, SimulatorEvent, WaitOptions, WhenOptions } from "./simulator/event-stream";
 export type {

@@ -127,7 +127,6 @@ const rows: readonly Row[] = [
     nodeId: text,
     topology: object,
     maxVolumes: Number.isInteger,
-    nodeCapabilities: (value) => list(value) && (value as []).length === 0,
     listenAfterMs: msOrZero,
   }),
   row(testKit.startKubelet, "startKubelet", [{ pluginRegistrationPath: "/none" }], {

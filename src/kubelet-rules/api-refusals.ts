@@ -3,7 +3,7 @@ import { MAX_LABEL_LENGTH, MAX_SUBDOMAIN_LENGTH, NAME, SUBDOMAIN } from "./api-v
 import { behaviourOf, type KubeletBehaviour, NEWEST_SIMULATED } from "./versions";
 
 // In which words the API server refuses what kubelet writes for a driver, unless told otherwise those of the newest release.
-type Wording = Pick<KubeletBehaviour, "lengthUnit" | "longNameWording">;
+type Wording = Pick<KubeletBehaviour, "lengthUnit" | "longNameWording" | "maxNodeIdBytes">;
 const NEWEST_WORDING: Wording = behaviourOf(NEWEST_SIMULATED);
 
 const NAME_FORMAT = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
@@ -94,9 +94,8 @@ export function invalidLabels(
 export function invalidCsiNodeDriver(
   nodeName: string,
   { name, nodeId }: { readonly name: string; readonly nodeId: string },
-  maxNodeIdBytes: number,
   others = 0,
-  { longNameWording } = NEWEST_WORDING,
+  { longNameWording, maxNodeIdBytes } = NEWEST_WORDING,
 ): string | undefined {
   const field = `spec.drivers[${others}]`;
   const isLong = Buffer.byteLength(name) > MAX_LABEL_LENGTH;
@@ -107,23 +106,14 @@ export function invalidCsiNodeDriver(
       : []),
     ...(SUBDOMAIN.test(name.toLowerCase()) ? [] : [invalidValue(`${field}.name`, name, RULES.subdomain)]),
   ];
-  const ofNodeId = nodeIdProblems(`${field}.nodeID`, nodeId, maxNodeIdBytes);
+  const isLongId = Buffer.byteLength(nodeId) > maxNodeIdBytes;
   return invalidObject("CSINode.storage.k8s.io", nodeName, [
     ...(name === "" ? [`${field}.name: Required value`] : ofName),
-    ...ofNodeId,
+    ...(nodeId === "" ? [`${field}.nodeID: Required value`] : []),
+    ...(isLongId
+      ? [invalidValue(`${field}.nodeID`, nodeId, `must be ${maxNodeIdBytes} characters or less`)]
+      : []),
   ]);
-}
-
-/** The same for its node ID alone. */
-export function invalidNodeId(nodeName: string, nodeId: string, maxBytes: number): string | undefined {
-  const problems = nodeIdProblems("spec.drivers[0].nodeID", nodeId, maxBytes);
-  return invalidObject("CSINode.storage.k8s.io", nodeName, problems);
-}
-
-function nodeIdProblems(field: string, nodeId: string, maxBytes: number): readonly string[] {
-  if (nodeId === "") return [`${field}: Required value`];
-  if (Buffer.byteLength(nodeId) <= maxBytes) return [];
-  return [invalidValue(field, nodeId, `must be ${maxBytes} characters or less`)];
 }
 
 const invalidValue = (field: string, value: string, problem: string) =>

@@ -93,11 +93,6 @@ export interface KubeletBehaviour {
    * takes another limit for a driver that CSINode lists. Feature gate `MutableCSINodeAllocatableCount`: on since 1.35.
    */
   readonly updatesVolumeLimits: boolean;
-  /**
-   * Of which DRA drivers kubelet watches the health: of each (`v1alpha1`), or of those that list a service for it. With the
-   * default feature gates: `ResourceHealthStatus` is on since 1.36. `add` in `pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`.
-   */
-  readonly watchesDraHealth: "of-none" | "of-each" | "as-listed";
 }
 
 /** What kubelet registers: `k8s.io/kubelet/pkg/apis/pluginregistration/v1/constants.go`. */
@@ -123,7 +118,6 @@ const KUBELET_1_20: KubeletBehaviour = {
   changedDriverWording: "CSINodeDriver",
   comparesVolumeLimit: false,
   updatesVolumeLimits: false,
-  watchesDraHealth: "of-none",
 };
 /** What each does otherwise than the one before it. */
 const CHANGES: Readonly<Record<SimulatedVersion, Partial<KubeletBehaviour>>> = {
@@ -155,8 +149,8 @@ const CHANGES: Readonly<Record<SimulatedVersion, Partial<KubeletBehaviour>>> = {
     pluginTypes: ["CSIPlugin", "DevicePlugin", "DRAPlugin"],
   },
   "1.35": { lengthUnit: "bytes", updatesVolumeLimits: true },
-  "1.36": { afterFailure: "forget", watchesDraHealth: "of-each" },
-  "1.37": { closedReadWording: "raw-read", watchesDraHealth: "as-listed" },
+  "1.36": { afterFailure: "forget" },
+  "1.37": { closedReadWording: "raw-read" },
 };
 
 /** Oldest first. */

@@ -20,8 +20,8 @@ test("each method is made once, with the messages it needs", () => {
   const { registration, identity, node } = protos;
   expect([registration, identity, node].map((service) => Object.keys(service))).toEqual([
     ["GetInfo", "NotifyRegistrationStatus"],
-    ["GetPluginInfo", "GetPluginCapabilities", "Probe"],
-    ["NodeGetCapabilities", "NodeGetInfo"],
+    ["GetPluginInfo", "Probe"],
+    ["NodeGetInfo"],
   ]);
   expect(identity.Probe).toBe(identity.Probe);
   expect(identity.Probe.path).toBe("/csi.v1.Identity/Probe");

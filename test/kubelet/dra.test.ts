@@ -1,5 +1,3 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { PluginRegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
@@ -25,32 +23,8 @@ const start = ({ at, pluginDir }: NodeFolder, options: Partial<PluginRegistratio
 const deregistered = ({ events }: Kubelet, from: number) =>
   events.waitFor((event) => event.event === "deregister" && event.plugin === name, from);
 
-const accepted = { versions: ["v1.DRAPlugin", "v1.DRAResourceHealth"], error: null };
-
 describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (version) => {
   const node = eachTest(() => startNode(version));
-
-  test("registers a driver, and it is ready and healthy; heals it; knows it after a restart; forgets it", async () => {
-    const registration = await start(node);
-    await registration.ready;
-    expect(await node.kubelet.answered("register", name)).toMatchObject({
-      ...accepted,
-      endpoint: registration.endpoint,
-    });
-    expect(await registration.selfCheck()).toEqual({ kind: "ok" });
-
-    const before = await node.kubelet.eventsSoFar();
-    await rm(join(node.pluginDir, `${name}_dra-reg.sock`));
-    await deregistered(node.kubelet, before);
-    expect(await node.kubelet.answered("register", name, before)).toMatchObject(accepted);
-
-    await using kubelet = await node.kubelet.restart();
-    expect(await kubelet.answered("register", name)).toMatchObject(accepted);
-
-    const beforeEnd = await kubelet.eventsSoFar();
-    await registration.close();
-    await deregistered(kubelet, beforeEnd);
-  });
 
   test("has two instances of a driver at once during a rolling update, and the driver at no time without one", async () => {
     const startOne = async (instance: string) => {
@@ -86,18 +60,5 @@ describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (ve
     ]);
     expect(latter.status()).toMatchObject({ state: "registered", counters: { accepted: 1 } });
     expect(await latter.selfCheck()).toEqual({ kind: "ok" });
-  });
-
-  test("says no in its own words, and is asked again with policy retry", async () => {
-    const unknown = await start(node, { supportedVersions: ["v9.DRAPlugin"], onRegistrationFailure: "end" });
-    await expect(unknown.ready).rejects.toMatchObject({
-      code: "REFUSED",
-      message: expect.stringContaining('none of services supported by the plugin (["v9.DRAPlugin"])'),
-    });
-    await node.kubelet.command({ command: "refuse", text: "not yet", times: 2 });
-    await using patient = await start(node, { onRegistrationFailure: "retry" });
-    await patient.ready;
-    // This kubelet tries again by itself, too: where both do at once, it says yes twice.
-    expect(patient.status()).toMatchObject({ state: "registered", counters: { refused: 2 } });
   });
 });

@@ -89,7 +89,7 @@ propertyTest(
     const before = [{ name: "first.csi.example.com", nodeId: "1" }];
     const driver = { name: driverName, nodeId };
     const { error } = await go.ask({ drivers: [...before, driver], before });
-    expect(invalidCsiNodeDriver("n", driver, 256, 1)).toBe(error);
+    expect(invalidCsiNodeDriver("n", driver, 1)).toBe(error);
   },
 );
 

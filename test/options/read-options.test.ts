@@ -120,7 +120,7 @@ test.each<[of: string, resolve: (given: never) => object, given: object]>([
     "startCsiDriver",
     resolveCsiDriverOptions,
     {
-      ...{ csiAddress: "/x", name: "x", topology: { a: "b" }, nodeCapabilities: ["EXPAND_VOLUME"] },
+      ...{ csiAddress: "/x", name: "x", topology: { a: "b" } },
       faults: [{ kind: "hang", method: "Probe" }],
     },
   ],

@@ -3,7 +3,7 @@ import { createConsumer } from "./support/consumer";
 
 const consumer = allTests(createConsumer);
 
-/** Runs a program of ES modules; test/projects has CommonJS and TypeScript. */
+/** Runs a program of ES modules, one of CommonJS; test/projects has bundlers and test runners. */
 async function runProgram(name: string, program: string) {
   const imports = `import { startRegistrar, startRegistration } from "registrar";
     import { startCsiDriver, startKubelet } from "registrar/testing";`;

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { ROOT } from "../docs/markdown";
 import { fetchNode } from "../matrix/nodes";
 import { packPackage } from "../package/support/packed-package";
-import { type Finished, run, succeeded } from "../support/child-process";
+import { run, succeeded } from "../support/child-process";
 import { allTests } from "../support/each-test";
 import { createTempFolder } from "../support/temp-folder";
 
-const SAME_PROGRAM = ["nodenext", "bundled", "strip-types"];
+// test/package has ES modules, CommonJS and their types.
 
 /** What a project has of its own; the package and these tools are installed by npm, from the registry. */
 const TOOLS = ["typescript@7", "vitest@4", "jest@29", "esbuild@0.28", "@types/node@24"];
@@ -25,23 +25,13 @@ beforeAll(async () => {
 async function open(name: string) {
   const cwd = workspace.at(name);
   await cp(join(__dirname, name), cwd, { recursive: true });
-  if (SAME_PROGRAM.includes(name)) await cp(join(__dirname, "program"), cwd, { recursive: true });
   const bin = (command: string) => workspace.at("node_modules", ".bin", command);
   const tool = (command: string, ...args: readonly string[]) =>
     run(bin(command), args, { cwd, lifeMs: 120_000 });
   const toolWith = async (line: string, command: string, ...args: readonly string[]) =>
     run((await fetchNode(line)).path, [bin(command), ...args], { cwd, lifeMs: 120_000 });
-  return { cwd, tool, toolWith, node: (...args: readonly string[]) => run(process.execPath, args, { cwd }) };
+  return { cwd, tool, toolWith };
 }
-
-const expectRegistered = (finished: Finished) =>
-  expect(finished).toEqual({ code: 0, stdout: REGISTERED, stderr: "" });
-
-test("an ES module in TypeScript, with nodenext", async () => {
-  const project = await open("nodenext");
-  succeeded(await project.tool("tsc"));
-  expectRegistered(await project.node("built/main.js"));
-});
 
 test("an ES module in TypeScript with a bundler's resolution, bundled by esbuild into one file", async () => {
   const project = await open("bundled");
@@ -52,12 +42,8 @@ test("an ES module in TypeScript with a bundler's resolution, bundled by esbuild
   await using elsewhere = await createTempFolder();
   await cp(join(project.cwd, "alone"), elsewhere.path, { recursive: true });
   expect(await readdir(elsewhere.path)).toEqual(["main.js"]);
-  expectRegistered(await run(process.execPath, ["main.js"], { cwd: elsewhere.path }));
-});
-
-test("CommonJS", async () => {
-  const project = await open("commonjs");
-  expectRegistered(await project.node("main.js"));
+  const finished = await run(process.execPath, ["main.js"], { cwd: elsewhere.path });
+  expect(finished).toEqual({ code: 0, stdout: REGISTERED, stderr: "" });
 });
 
 /** The last two run tests in a VM context, to which Node 20 and 22 give no `Symbol.dispose`. */
@@ -85,10 +71,4 @@ test("the example driver, with its own tests", async () => {
   // Who may not mount here skips one.
   expect([code, count("fail"), count("pass") + count("skipped")]).toEqual([0, 0, 5]);
   expect(count("pass")).toBeGreaterThanOrEqual(4);
-});
-
-test("TypeScript as it is, its types stripped by Node", async () => {
-  const project = await open("strip-types");
-  const { path } = await fetchNode("24");
-  expectRegistered(await run(path, ["main.ts"], { cwd: project.cwd }));
 });

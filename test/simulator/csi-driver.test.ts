@@ -26,16 +26,12 @@ const probe = () => ask(identity.Probe);
 
 test("answers with what it was given, and otherwise once it is told to; the other answers stay", async () => {
   const topology = { zone: "a" };
-  const nodeCapabilities = ["EXPAND_VOLUME"] as const;
-  const { setAnswers } = await start({ nodeId: "n7", topology, maxVolumes: 39, nodeCapabilities });
+  const { setAnswers } = await start({ nodeId: "n7", topology, maxVolumes: 39 });
   topology.zone = "b";
   const info = () => ask(node.NodeGetInfo);
   const before = { nodeId: "n7", accessibleTopology: { segments: { zone: "a" } } };
   expect(await info()).toEqual({ ...before, maxVolumesPerNode: 39 });
   expect(await probe()).toEqual({ ready: { value: true } });
-  const capabilities = async () => (await ask(identity.GetPluginCapabilities)).capabilities;
-  expect(await capabilities()).toMatchObject([{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }]);
-  expect(await ask(node.NodeGetCapabilities)).toEqual({ capabilities: [{ rpc: { type: "EXPAND_VOLUME" } }] });
   setAnswers({ maxVolumes: 5, nodeId: undefined });
   expect(await info()).toEqual({ ...before, maxVolumesPerNode: 5 });
   expect(() => setAnswers({ topology: {}, maxVolumes: 0.5 })).toThrow("setAnswers: maxVolumes");
@@ -44,7 +40,6 @@ test("answers with what it was given, and otherwise once it is told to; the othe
   setAnswers({ topology: {}, vendorVersion: "2" });
   expect(await info()).toEqual({ nodeId: "n7", maxVolumesPerNode: 5, accessibleTopology: null });
   expect(await getPluginInfo()).toMatchObject({ name: "x.csi", vendorVersion: "2" });
-  expect(await capabilities()).toEqual([]);
 });
 
 test("tells who called with which authority, a raw path too, and what was answered", async () => {

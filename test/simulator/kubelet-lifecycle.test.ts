@@ -1,4 +1,6 @@
+import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { eachTest } from "../support/each-test";
 import { recordLog } from "../support/recorded-log";
 import { createTestNode, DRIVER } from "../support/registrar-node";
@@ -23,13 +25,6 @@ test("each failure doubles a path's wait up to the longest, a success forgets it
   const [, ...retries] = kubelet.events.history("operation-started");
   for (const [index, { atMs, backoffMs }] of failures.slice(0, 3).entries())
     expect(retries[index]?.atMs).toBeGreaterThanOrEqual(atMs + backoffMs - 2);
-});
-
-test("a path has one operation at a time", async () => {
-  const slow = { kind: "slow", method: "NodeGetInfo", delayMs: 100 } as const;
-  const { kubelet } = await node.all({ driver: { faults: [slow] } });
-  await untilNotified(kubelet, await kubelet.registered("x.csi"));
-  expect(kubelet.events.history("operation-started")).toHaveLength(1);
 });
 
 test("close() is one promise, ends a running call, and tells those who wait", async () => {
@@ -180,4 +175,15 @@ test("faults and the options of restart() are checked", async () => {
   expect(() => kubelet.setFaults([{ kind: "never-cal" as "never-call" }])).toThrow("did you mean");
   await kubelet.close();
   expect(() => kubelet.setFaults([])).toThrow("the simulated kubelet is closed");
+});
+
+test("makes its directory, and says what stands in its way", async () => {
+  writeFileSync(`${node.pluginDir}/file`, "");
+  for (const pluginRegistrationPath of [`${node.pluginDir}/file`, "/proc/none/one"]) {
+    const message = expect.stringContaining(pluginRegistrationPath);
+    const blocked = startKubelet({ pluginRegistrationPath });
+    await expect(blocked).rejects.toMatchObject({ code: "SOCKET_UNUSABLE", message });
+  }
+  await node.kubelet({ pluginRegistrationPath: `${node.pluginDir}/new/one` });
+  expect(existsSync(`${node.pluginDir}/new/one`)).toBe(true);
 });

@@ -1,11 +1,11 @@
 import { createServer } from "node:net";
-import { type KubeletVersion, SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
-import type { CsiDriverOptions } from "../../src/simulator/driver/options";
+import { SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { createTestNode } from "../support/registrar-node";
 import { untilNotified } from "../support/until-notified";
 
+// What kubelet sees, refuses and writes, the comparison with its own code plays: test/kubelet/fidelity.
 const node = eachTest(createTestNode);
 
 test("registers a driver, puts it on the node, and takes it off when its socket goes", async () => {
@@ -60,14 +60,6 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
   expect(kubelet.node().metadata).toMatchObject({ labels: { rack: "7" }, annotations: {} });
 });
 
-test("a socket that was replaced is deregistered, and registered anew", async () => {
-  const { kubelet } = await node.all();
-  await untilNotified(kubelet, await kubelet.registered("x.csi"));
-  await node.plugin();
-  await expect(kubelet.events.when("deregistered")).resolves.toMatchObject({ because: "socket-replaced" });
-  await kubelet.registered("x.csi");
-});
-
 test("what a caller changes in the objects and events changes nothing", async () => {
   const { kubelet } = await node.all({ driver: { topology: { rack: "7" } } });
   const registered = await kubelet.registered("x.csi");
@@ -101,43 +93,6 @@ test.each(SIMULATED_VERSIONS)(
     expect(atNotice).toEqual([1, 1]);
   },
 );
-
-test.each<[version: KubeletVersion, listed: string[], watched: string | undefined]>([
-  ["1.35", ["v1.DRAResourceHealth"], undefined],
-  ["1.36", [], "v1alpha1.DRAResourceHealth"],
-  ["1.37", [], undefined],
-  ["1.37", ["v1alpha1.DRAResourceHealth"], "v1alpha1.DRAResourceHealth"],
-  ["1.37", ["v1alpha1.DRAResourceHealth", "v1.DRAResourceHealth"], "v1.DRAResourceHealth"],
-])("kubelet %s watches the health of a DRA driver that lists %j: %s", async (version, listed, watched) => {
-  const kubelet = await node.kubelet({ version });
-  await node.plugin({ info: { type: "DRAPlugin", supportedVersions: ["v1.DRAPlugin", ...listed] } });
-  await kubelet.registered("x.csi");
-  expect(kubelet.events.history("health-service-chosen").map(({ service }) => service)).toEqual(
-    watched === undefined ? [] : [watched],
-  );
-});
-
-// What else kubelet refuses, the comparison with its own code plays: test/kubelet/fidelity.
-test.each<[problem: string, text: string, driver: Partial<CsiDriverOptions>]>([
-  ["its topology is no label", "metadata.labels: Invalid value", { topology: { zone: "not this" } }],
-  ["its node ID is too long", "must be 256 characters or less", { nodeId: "i".repeat(257) }],
-  ["NodeGetInfo hangs", "context deadline exceeded", { faults: [{ kind: "hang", method: "NodeGetInfo" }] }],
-])("refuses a driver when %s", async (_problem, text, driver) => {
-  // Short only where nobody answers: on a busy machine an answer may take longer.
-  const { kubelet, registrar } = await node.all({
-    kubelet: driver.faults ? { timings: { nodeGetInfoMs: 200 } } : {},
-    driver,
-  });
-  const { error, registered } = await registrar.events.when("notified");
-  expect(registered).toBe(false);
-  expect(error).toContain("RegisterPlugin error -- plugin registration failed with err: ");
-  expect(error).toContain(text);
-  await expect(kubelet.refused("x.csi")).resolves.toMatchObject({ stage: "registration", reason: error });
-  expect(kubelet.csiNode().spec.drivers).toEqual([]);
-  expect(kubelet.node().metadata.annotations).toEqual({});
-  expect(kubelet.events.history("deregistered")).toEqual([]);
-  await registrar.events.when("left");
-});
 
 test.each(["close", "restart"] as const)("nothing of a dial that a %s cuts short goes on", async (end) => {
   let connections = 0;

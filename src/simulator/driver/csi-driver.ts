@@ -80,7 +80,7 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
 }
 
 /**
- * Starts a CSI driver that serves the Identity service, NodeGetInfo and NodeGetCapabilities: it provisions, attaches and mounts
+ * Starts a CSI driver that serves what registrars and kubelet's registration call: it provisions, attaches and mounts
  * nothing, and answers calls beyond `CsiMethod` with UNIMPLEMENTED. Its answers come from the options. Resolves when it
  * listens. `close()`, `kill()` and `signal` end it.
  *
@@ -218,21 +218,14 @@ function createHandlers(
   faults: FaultScript<CsiDriverFault>,
   emit: (event: WithoutTime<CsiDriverEvent>) => void,
 ) {
-  const hasTopology = () => Object.keys(present().topology).length > 0;
   const answers: Answers = {
     GetPluginInfo: () => ({ name, vendorVersion: present().vendorVersion, manifest: {} }),
-    GetPluginCapabilities: () => ({
-      capabilities: hasTopology() ? [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }] : [],
-    }),
     Probe: () => ({ ready: { value: faults.take("not-ready") === undefined } }),
-    NodeGetCapabilities: () => ({
-      capabilities: present().nodeCapabilities.map((type) => ({ rpc: { type } })),
-    }),
-    NodeGetInfo: () => ({
-      nodeId: present().nodeId,
-      maxVolumesPerNode: present().maxVolumes,
-      accessibleTopology: hasTopology() ? { segments: present().topology } : null,
-    }),
+    NodeGetInfo: () => {
+      const { nodeId, maxVolumes: maxVolumesPerNode, topology: segments } = present();
+      const hasTopology = Object.keys(segments).length > 0;
+      return { nodeId, maxVolumesPerNode, accessibleTopology: hasTopology ? { segments } : null };
+    },
   };
 
   const handlerOf = (method: CsiMethod) =>

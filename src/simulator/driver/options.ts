@@ -16,28 +16,7 @@ import { faultTimes, type SimulatorOptions, simulatorOptions } from "../simulato
 /** The methods that a simulated CSI driver answers. */
 export type CsiMethod = (typeof CSI_METHODS)[number];
 
-export const CSI_METHODS = [
-  "GetPluginInfo",
-  "GetPluginCapabilities",
-  "Probe",
-  "NodeGetCapabilities",
-  "NodeGetInfo",
-] as const;
-
-/** One of `NODE_CAPABILITIES`. */
-export type NodeCapability = (typeof NODE_CAPABILITIES)[number];
-
-/** What a node plugin can announce up to CSI 1.13. That version removed VOLUME_CONDITION, and brought the health ones. */
-export const NODE_CAPABILITIES = [
-  "STAGE_UNSTAGE_VOLUME",
-  "GET_VOLUME_STATS",
-  "EXPAND_VOLUME",
-  "VOLUME_CONDITION",
-  "SINGLE_NODE_MULTI_WRITER",
-  "VOLUME_MOUNT_GROUP",
-  "GET_VOLUME_HEALTH",
-  "GET_STORAGE_HEALTH",
-] as const;
+export const CSI_METHODS = ["GetPluginInfo", "Probe", "NodeGetInfo"] as const;
 
 type FailureCode = Exclude<keyof typeof status, "OK">;
 
@@ -72,8 +51,6 @@ export interface CsiDriverAnswers {
   readonly topology?: Readonly<Record<string, string>> | undefined;
   /** Volumes that fit on this node; 0 is no limit, nor a negative number, which CSI forbids and you can try. @default 0 */
   readonly maxVolumes?: number | undefined;
-  /** What NodeGetCapabilities answers. @default none */
-  readonly nodeCapabilities?: readonly NodeCapability[] | undefined;
 }
 
 /** The options of `startCsiDriver`. */
@@ -110,7 +87,6 @@ export const DEFAULT_ANSWERS: ResolvedCsiDriverAnswers = {
   nodeId: "node-1",
   topology: {},
   maxVolumes: 0,
-  nodeCapabilities: [],
 };
 
 /** Reads answers; those that are not given stay as in `otherwise`. */
@@ -119,7 +95,6 @@ export const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<Reso
   nodeId: optional(textKind, otherwise.nodeId),
   topology: optional(valuesByKey(textKind), otherwise.topology),
   maxVolumes: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), otherwise.maxVolumes),
-  nodeCapabilities: optional(listOf(oneOf(NODE_CAPABILITIES)), otherwise.nodeCapabilities),
 });
 
 export function resolveCsiDriverOptions(options: CsiDriverOptions) {

@@ -81,13 +81,6 @@ export type KubeletEvent = { readonly atMs: number } & (
       readonly backoffMs: number;
       readonly retries: boolean;
     }
-  /** The DRA driver's gRPC service by which kubelet watches the health of devices; this one does not call it. */
-  | {
-      readonly kind: "health-service-chosen";
-      readonly driverName: string;
-      readonly endpoint: string;
-      readonly service: string;
-    }
   | { readonly kind: "node-changed"; readonly node: NodeObject }
   | { readonly kind: "csi-node-changed"; readonly csiNode: CsiNodeObject }
   | { readonly kind: "fault-applied"; readonly fault: KubeletFault; readonly socketPath: string }
@@ -108,7 +101,6 @@ export const KUBELET_EVENT_KINDS: EveryKind<KubeletEvent> = {
   refused: true,
   deregistered: true,
   failed: true,
-  "health-service-chosen": true,
   "node-changed": true,
   "csi-node-changed": true,
   "fault-applied": true,

@@ -96,7 +96,7 @@ export function createNodeInfoManager(
   behaviour: KubeletBehaviour,
   emit: (change: ObjectChange) => void,
 ) {
-  const { comparesVolumeLimit, maxNodeIdBytes, updatesVolumeLimits } = behaviour;
+  const { comparesVolumeLimit, updatesVolumeLimits } = behaviour;
   const uid = randomUUID();
   let node = createNode(nodeName, uid, nodeLabels);
   // As kubelet creates it at its start, without its list of migrated in-tree plugins.
@@ -129,7 +129,7 @@ export function createNodeInfoManager(
       there && isDeepStrictEqual(withLimit(there, hasLimit), withLimit(wanted, hasLimit));
     if (isSame(comparesVolumeLimit)) return;
     const others = driversWithout(driver.name);
-    const invalid = invalidCsiNodeDriver(nodeName, driver, maxNodeIdBytes, others.length, behaviour);
+    const invalid = invalidCsiNodeDriver(nodeName, driver, others.length, behaviour);
     const isRefused = there !== undefined && !isSame(!updatesVolumeLimits);
     const changed = isRefused && changedDriver(nodeName, withLimit(wanted, !updatesVolumeLimits), behaviour);
     const problem = invalid ?? (changed || undefined);

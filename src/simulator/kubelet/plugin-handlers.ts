@@ -121,14 +121,12 @@ function textOf(error: unknown): string {
 
 /** The gRPC services that kubelets since 1.34 call: `servicesSupportedByKubelet` in `pkg/kubelet/cm/dra/plugin`. */
 const DRA_SERVICES: readonly string[] = ["v1.DRAPlugin", "v1beta1.DRAPlugin"];
-/** Newest first: `healthServicesSupportedByKubelet` there, in 1.37. */
-const DRA_HEALTH_SERVICES: readonly string[] = ["v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth"];
 
 /**
  * Kubelet's handler for DRA drivers, as far as a registration sees it: it calls no driver and prepares no claim.
  * Source: `pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`.
  */
-function createDraHandler({ emit, behaviour }: KubeletContext): PluginHandler {
+function createDraHandler({ emit }: KubeletContext): PluginHandler {
   /** The endpoints of each driver: during an update it has several instances. */
   const registered = new Map<string, Set<string>>();
   return {
@@ -140,17 +138,11 @@ function createDraHandler({ emit, behaviour }: KubeletContext): PluginHandler {
           : `none of services supported by the plugin (${quoteGoList(versions)}) are supported by the kubelet (${quoteGoList(DRA_SERVICES)})`;
       return `invalid supported gRPC versions of DRA driver plugin ${name} at endpoint ${endpoint}: ${problem}`;
     },
-    register: async ({ driverName: name, endpoint, versions }) => {
+    register: async ({ driverName: name, endpoint }) => {
       const endpoints = registered.get(name) ?? new Set();
       if (endpoints.has(endpoint))
         return `endpoint ${endpoint} already registered for DRA driver plugin ${name}`;
       registered.set(name, endpoints.add(endpoint));
-      const service = {
-        "of-none": undefined,
-        "of-each": "v1alpha1.DRAResourceHealth",
-        "as-listed": DRA_HEALTH_SERVICES.find((one) => versions.includes(one)),
-      }[behaviour.watchesDraHealth];
-      if (service !== undefined) emit({ kind: "health-service-chosen", driverName: name, endpoint, service });
       return undefined;
     },
     deregister: ({ driverName, endpoint }, because) => {

@@ -49,9 +49,11 @@ export function startPluginManager(pluginRegistrationPath: string, kubelet: Kube
   const reportWait = (socketPath: string, wait: PathBackoff | "never-call", nowMs: number) => {
     if (reported.get(socketPath) === wait) return;
     reported.set(socketPath, wait);
-    if (wait === "never-call") emit({ kind: "waiting", socketPath, because: { kind: wait } });
-    else
-      emit({ kind: "waiting", socketPath, because: { kind: "backoff", remainingMs: wait.untilMs - nowMs } });
+    const isBackoff = wait !== "never-call";
+    const because = isBackoff
+      ? { kind: "backoff" as const, remainingMs: wait.untilMs - nowMs }
+      : { kind: wait };
+    emit({ kind: "waiting", socketPath, because });
   };
 
   const start = (

@@ -96,9 +96,6 @@ class Identity:
                 context.abort(grpc.StatusCode[code], text)
         return self.info
 
-    def GetPluginCapabilities(self, request, context):
-        return csi.GetPluginCapabilitiesResponse()
-
     def Probe(self, request, context):
         return csi.ProbeResponse(ready=csi.BoolValue(value=True))
 
@@ -106,9 +103,6 @@ class Identity:
 class Node:
     def __init__(self, flags):
         self.node_id = flags.node_id
-
-    def NodeGetCapabilities(self, request, context):
-        return csi.NodeGetCapabilitiesResponse()
 
     def NodeGetInfo(self, request, context):
         return csi.NodeGetInfoResponse(node_id=self.node_id)

@@ -94,9 +94,6 @@ impl Driver {
                 )
                 .await
             }
-            "/csi.v1.Identity/GetPluginCapabilities" | "/csi.v1.Node/NodeGetCapabilities" => {
-                unary(request, ready(Ok(Empty {}))).await
-            }
             _ => Status::unimplemented("").into_http(),
         }
     }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { unlinkSync, writeFileSync } from "node:fs";
-import { link, mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { Scripts } from "../scripted-node";
 
@@ -100,6 +100,17 @@ export const files: Scripts = {
     await node.registrar({ name: "../folder/a.sock" });
     await node.whileDown(() => symlink(node.elsewhere("folder"), node.at("link")));
     await node.settled();
+  },
+  "takes a chmod for no creation": async (node) => {
+    await node.registered();
+    await chmod(node.at("a.sock"), 0o700);
+    await node.settled();
+  },
+  "deregisters a driver whose socket keeps a hidden name": async (node) => {
+    await node.registered();
+    await link(node.at("a.sock"), node.at(".out"));
+    await unlink(node.at("a.sock"));
+    await node.deregistered();
   },
   "registers once more a socket that gets a second name": async (node) => {
     await node.registered();

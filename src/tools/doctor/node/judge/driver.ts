@@ -1,7 +1,6 @@
 import type { NodeInfo } from "../../../../grpc/protos";
 import { isPattern } from "../../../../host-path/path-pattern";
-import { invalidLabels, invalidNodeId } from "../../../../kubelet-rules/api-refusals";
-import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
+import { invalidCsiNodeDriver, invalidLabels } from "../../../../kubelet-rules/api-refusals";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import type { Cause } from "../../findings/causes";
 import {
@@ -163,8 +162,8 @@ function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo
     return problem(subject, text, NAME_NODE, cause);
   }
   const topology = accessibleTopology?.segments ?? {};
-  const { maxNodeIdBytes } = behaviourOf(NEWEST_SIMULATED);
-  const why = invalidNodeId("this", nodeId, maxNodeIdBytes) ?? invalidLabels("this", topology);
+  // Another check judges the name.
+  const why = invalidCsiNodeDriver("this", { name: "x", nodeId }) ?? invalidLabels("this", topology);
   if (why !== undefined) {
     const text = `answers NodeGetInfo with a value that the API server refuses: ${why}`;
     return problem(subject, text, "correct the driver's settings", cause);
