@@ -201,3 +201,16 @@ test("a driver that CSINode lost is told after the delay, from what was read las
   await play.pass();
   expect(play.said()).toEqual(["True Registered"]);
 });
+
+test("of several drivers that are missing, the next pass is when the first of their delays is over", async () => {
+  const play = createPlay({ delayMs: MINUTE_MS });
+  const [first, second] = [
+    registrationIn("listening"),
+    { ...registrationIn("listening"), driverName: "b.csi" },
+  ];
+  play.registrations = [second];
+  expect(await play.pass()).toEqual(MINUTE_MS);
+  play.now += 1_000;
+  play.registrations = [first, second];
+  expect(await play.pass()).toEqual(MINUTE_MS - 1_000);
+});

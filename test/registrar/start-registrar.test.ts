@@ -49,6 +49,16 @@ test("registers a driver: kubelet learns all it needs, listeners and the log hea
   ]);
 });
 
+test("a call to the driver that the registrar's own end cuts off counts as no failure of the driver", async () => {
+  await using driver = await startScriptedDriver(node.csiAddress, "hang");
+  const { registrar } = await startTestRegistrar(node);
+  const events: RegistrarEvent["kind"][] = [];
+  registrar.subscribe(({ kind }) => events.push(kind));
+  await driver.called(1);
+  await registrar.close();
+  expect(events).not.toContain("driver-call");
+});
+
 describe("a driver that restarts", () => {
   /** A registered driver that goes, and comes back as `second`. */
   async function restart(second: { name: string; vendorVersion?: string }) {

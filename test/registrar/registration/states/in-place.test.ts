@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import type { RegistrationContext } from "../../../../src/registrar/registration/context";
 import { controlWaits } from "../../../support/controlled-waits";
 import { dialRegistration } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
@@ -9,6 +10,7 @@ import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
 import type { startListening } from "../../../support/registrar-node";
+import { stateNamed } from "../../../support/registration-states";
 
 // Without its net, the poll every 5 s: everything must be noticed when it happens.
 const waits = controlWaits({ fromMs: 300 });
@@ -129,4 +131,22 @@ describe("a status that is lost", () => {
     await restarted.getInfo();
     await started.state("asked");
   });
+});
+
+test("when the watch of our socket has ended, nothing of it listens to kubelet", async () => {
+  const { watchOurSocket } = await import("../../../../src/registrar/registration/states/in-place");
+  let listeners = 0;
+  const onEnd = () => {
+    listeners += 1;
+    return () => (listeners -= 1);
+  };
+  const context = {
+    options: started.registrar,
+    socket: { look: async () => "gone", hasDirectory: async () => true },
+    kubelet: { onEnd, isAsking: false, endedAtMs: 0 },
+    watchAt: async () => ({ hint: () => {} }),
+  } as unknown as RegistrationContext;
+  const { signal } = new AbortController();
+  expect(await watchOurSocket(stateNamed("listening"), context, signal)).toEqual({ kind: "socket-gone" });
+  expect(listeners).toBe(0);
 });
