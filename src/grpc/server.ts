@@ -7,7 +7,6 @@ import { createPacedWarning } from "../logging/repeats";
 import { createConnectionLimit } from "../unix/connection-limit";
 import { MAX_MESSAGE_BYTES } from "./guard/frames";
 import { type GuardedClient, guardFromClient } from "./guard/guards";
-import { guardHandlers } from "./handlers";
 
 /** What one gRPC socket lets its clients use, unless its owner says otherwise. Kubelet needs one connection and one call. */
 export const DEFAULT_GRPC_SERVER_LIMITS = {
@@ -32,12 +31,10 @@ export const createSmallServer = (hardening?: Hardening): Server =>
   );
 
 interface Hardening {
-  /** Where the faults of handlers go. @default nowhere */
+  /** Where calls go that failed before their handlers. @default nowhere */
   readonly log?: Logger;
   /** Sees each request, also of unknown methods. */
   readonly onRequest?: (headers: IncomingHttpHeaders) => void;
-  /** Whether running calls were cut off by the server's end. */
-  readonly isCut?: () => boolean;
 }
 
 type StreamListener = (
@@ -49,15 +46,13 @@ type StreamListener = (
 /**
  * grpc-js (1.14) throws for a call of an unknown method that was reset at once, and what an interceptor throws, which would end
  * the process, writes a line to stderr for each header field that is not ASCII, and ends a call at once if its timeout is more
- * than 24 days. It has no hook there, so this replaces its undocumented listeners; package.json pins its version. Handlers answer
- * as `guardHandlers` says.
+ * than 24 days. It has no hook there, so this replaces its undocumented listeners; package.json pins its version.
  */
 export function hardenServer(
   server: Server,
-  { log: parentLog = silentLogger, onRequest, isCut = () => false }: Hardening = {},
+  { log: parentLog = silentLogger, onRequest }: Hardening = {},
 ): Server {
   const log = parentLog.named("server");
-  guardHandlers(server, { log, isCut });
   const internals = server as unknown as Record<string, StreamListener>;
   for (const name of ["_streamHandler", "_channelzHandler"]) {
     const listener = internals[name]?.bind(server);

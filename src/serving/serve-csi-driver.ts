@@ -3,6 +3,7 @@ import { invalidOption, messageOf, RegistrarError } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
 import { fakeTimersHint } from "../base/pause";
 import { callUnary, createUnixClient } from "../grpc/client/unary";
+import { guardHandlers } from "../grpc/guard-handlers";
 import { identityMethods } from "../grpc/methods";
 import type { PluginIdentity } from "../grpc/protos";
 import { createGrpcServer, hardenServer } from "../grpc/server";
@@ -63,7 +64,8 @@ const NAME_WITHIN_MS = 10_000;
 export async function serveCsiDriver(options: CsiServingOptions): Promise<ServedCsiDriver> {
   const { signal, logger, ...resolved } = resolveServingOptions(options);
   refuseAborted("the CSI driver", signal);
-  const server = hardenServer(new Server(resolved.serverOptions), { log: logger, isCut: () => driver.isCut });
+  const server = hardenServer(new Server(resolved.serverOptions), { log: logger });
+  guardHandlers(server, { log: logger, isCut: () => driver.isCut });
   const driver = createGrpcServer({ newServer: () => server, log: logger, limits: UNLIMITED });
   let socket: KeptSocket | undefined;
   let registration: Registration;

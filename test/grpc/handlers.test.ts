@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { Metadata, type MethodDefinition, Server, type ServiceError, status } from "@grpc/grpc-js";
 import { createUnixClient } from "../../src/grpc/client/unary";
+import { guardHandlers } from "../../src/grpc/guard-handlers";
 import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
 import { createGrpcServer, hardenServer } from "../../src/grpc/server";
 import { eachTest } from "../support/each-test";
@@ -39,7 +40,8 @@ type Handler = (call: unknown, callback: Callback) => unknown;
 
 async function serve(handlers: Record<string, Handler>, options = {}) {
   const log = recordLog();
-  const grpc = hardenServer(new Server(options), { log: log.logger, isCut: () => driver.isCut });
+  const grpc = hardenServer(new Server(options), { log: log.logger });
+  guardHandlers(grpc, { log: log.logger, isCut: () => driver.isCut });
   grpc.addService({ ask, collect, list } as never, handlers as never);
   const driver = createGrpcServer({ newServer: () => grpc, log: log.logger });
   const path = folder.at("s");

@@ -1,0 +1,101 @@
+import type { Writable } from "node:stream";
+import { type Server, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
+import { isPromise } from "../base/guarded-call";
+import { monotonicMs } from "../base/pause";
+import type { Logger } from "../logging/logger";
+import { errorStatus, faultOf, metadataOf, thrownIn } from "./handlers";
+import { statusCodeOf } from "./status";
+
+type Callback = sendUnaryData<unknown>;
+type Call = ServerUnaryCall<unknown, unknown> & Writable;
+type Handler = (call: Call, callback: Callback) => unknown;
+
+interface Guarding {
+  readonly log: Logger;
+  /** Whether running calls were cut off by the server's end. */
+  readonly isCut: () => boolean;
+}
+
+interface GuardedMethod extends Guarding {
+  readonly method: string;
+}
+
+/**
+ * Makes each call of a server end with an answer or a line in the log, whatever its handler does. grpc-js ignores what a handler
+ * returns, and drops the error of a promise. A unary handler answers by its callback or by the promise that it returns; one that
+ * declares fewer than two parameters has no callback, and answers by what it returns. The first answer counts. Logged as errors,
+ * with the method: what a handler throws without a gRPC code, at any time; an answer that cannot be encoded; a second answer;
+ * a call that was cut off. A warning: a call whose client gave up first.
+ */
+export function guardHandlers(server: Server, guarding: Guarding): void {
+  const log = guarding.log.named("guard-handlers");
+  const register = server.register.bind(server);
+  server.register = (method, handler, serialize, deserialize, type) => {
+    const encode: typeof serialize = (value) => {
+      try {
+        return serialize(value);
+      } catch (error) {
+        log.error(error, "Cannot encode a handler's answer", { method });
+        throw error;
+      }
+    };
+    const guard = type === "unary" || type === "clientStream" ? answerOnce : endOnError;
+    const guarded = guard(handler as unknown as Handler, { ...guarding, log, method });
+    return register(method, guarded as never, encode, deserialize, type);
+  };
+}
+
+/** Of a call with one answer. */
+function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
+  const { log, method } = guarded;
+  const hasCallback = handle.length > 1;
+  return (call, callback) => {
+    let isAnswered = false;
+    const report = watchCall(call, guarded, () => isAnswered);
+    const answer: Callback = (given, value, trailer, flags) => {
+      if (isAnswered)
+        return log.error(undefined, "A handler answered twice, the first answer counts", { method });
+      isAnswered = true;
+      const error = given || faultOf(value);
+      if (error) report(thrownIn(error));
+      const trailers = metadataOf(trailer);
+      if (error) callback(errorStatus(error, given ? status.UNKNOWN : status.INTERNAL), null, trailers);
+      else callback(null, value ?? {}, trailers, flags);
+    };
+    new Promise((resolve) => {
+      const returned = hasCallback ? handle(call, answer) : (handle as (call: Call) => unknown)(call);
+      resolve(hasCallback && !isPromise(returned) ? undefined : returned);
+    })
+      .then((value) => !isAnswered && !(hasCallback && value === undefined) && answer(null, value))
+      .catch((error) => (isAnswered ? report(error) : answer(errorStatus(error))))
+      .catch(() => {}); // The client is gone.
+  };
+}
+
+/** Of a call with a stream of answers, which its handler ends. */
+function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => void {
+  return (call) => {
+    const report = watchCall(call, guarded, () => call.writableEnded);
+    call.on("error", (error) => report(thrownIn(error)));
+    new Promise((resolve) => resolve((handle as (call: Call) => unknown)(call))).catch((error) =>
+      call.emit("error", errorStatus(error)),
+    );
+  };
+}
+
+/** Logs the end of a call without an answer. Returns what logs the handler's errors. */
+function watchCall(call: Call, { log, method, isCut }: GuardedMethod, isAnswered: () => boolean) {
+  const startedAt = monotonicMs();
+  call.once("cancelled", () => {
+    if (isAnswered()) return;
+    const fields = { method, afterMs: Math.round(monotonicMs() - startedAt) };
+    if (isCut()) return log.error(undefined, "Cut off a call that its handler had not answered", fields);
+    const why = Number(call.getDeadline()) <= Date.now() ? "its deadline passed" : "its client gave up";
+    log.warn("A call ended before its handler answered", { ...fields, why });
+  });
+  return (error: unknown): void => {
+    // A handler that follows its signal ends so when the client is gone.
+    const isEnd = call.cancelled && Object(error).name === "AbortError";
+    if (statusCodeOf(error) === undefined && !isEnd) log.error(error, "A handler failed", { method });
+  };
+}
