@@ -53,6 +53,8 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     if (flags.healthPort > 0 && flags.httpEndpoint !== "") return fail(undefined, BOTH_PORTS);
     await warnAboutFlags(flags, paths, log);
     const http = endpointOf(flags);
+    // Before a registration, which may take the last file descriptors.
+    const diagnostics = http && { ...http, ...(await import("../diagnostics")) };
     const keepNodeReady = wantsNodeReadiness(flags)
       ? await (await import("./node-readiness")).prepareNodeReadiness(flags, process.env)
       : undefined;
@@ -68,9 +70,9 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     keepHeapSmall().catch(() => {}); // Then the heap stays as V8 has it.
     collectWhenQuiet(registrations);
     await using nodeReadiness = await keepNodeReady?.(registrations, log);
-    const diagnostics = await startDiagnostics(flags, http, registrations, nodeReadiness?.shown, log);
+    const server = startDiagnostics(flags, diagnostics, registrations, nodeReadiness?.shown, log);
     const outcome = await registrar.closed;
-    await diagnostics?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
     if (outcome.kind === "stopped") return 0;
     leaveReason(outcome.error.message);
     return 1;
@@ -102,20 +104,21 @@ async function start(
   return startNodeRegistrar({ ...common, csiAddresses, endpoints, names, driverGoneAfterMs });
 }
 
-async function startDiagnostics(
+type Diagnostics = NonNullable<ReturnType<typeof endpointOf>> & typeof import("../diagnostics");
+
+function startDiagnostics(
   flags: Flags,
-  http: ReturnType<typeof endpointOf>,
+  diagnostics: Diagnostics | undefined,
   registrations: Registrations,
   nodeReadiness: ShownNodeReadiness | undefined,
   log: Logger,
-): Promise<AsyncDisposable | undefined> {
-  if (http === undefined) {
+): AsyncDisposable | undefined {
+  if (diagnostics === undefined) {
     log.info("Skipping HTTP server");
     return undefined;
   }
-  const { endpoint } = http;
+  const { endpoint, createRoutes, startDiagnosticsServer } = diagnostics;
   log.info("Starting HTTP server", { endpoint });
-  const { createRoutes, startDiagnosticsServer } = await import("../diagnostics");
   const profiledCommandLine = flags.enablePprof ? process.argv : undefined;
   if (profiledCommandLine) log.info("Starting profiling", { endpoint });
   const routes = createRoutes(
