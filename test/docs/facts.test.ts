@@ -8,7 +8,7 @@ import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
 import { STATE_NAMES } from "../../src/registrar/model/state";
 import { hintForRefusal } from "../../src/registrar/registration/hints";
 import { DEPLOYMENTS } from "../charts/deployments";
-import { NODE_LINES } from "../matrix/nodes";
+import { NODE_LINES } from "../support/nodes";
 import { EVENT_KINDS, leadsTo } from "../support/registration-states";
 import { parse } from "../support/yaml";
 import { codeIn, codeOf, fencesIn, isThere, ROOT, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
@@ -35,7 +35,7 @@ test("the guide to node-wide mode counts the deployments that its pattern fits",
   expect(text).toContain(counted);
 });
 
-test("the support policy names the Node that the package asks for, and those of the matrix", () => {
+test("the support policy names the Node that the package asks for, and those of the weekly tests", () => {
   const policy = readText("docs/compatibility.md").replace(/\s+/g, " ");
   expect(policy).toContain(`| ${engines.node.slice(2, -2)} or newer |`);
   expect(policy).toContain(`tests with ${NODE_LINES.slice(0, -1).join(", ")} and ${NODE_LINES.at(-1)}.`);

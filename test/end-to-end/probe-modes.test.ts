@@ -103,3 +103,10 @@ nodeTest("a frozen registrar of another driver delays no probe until the timeout
   expect(await probe(node, HEALTHY, patient)).toBe(0);
   expect(await probe(node, READY, patient)).toBe(0);
 });
+
+// Once, Node 26 lost the answer to each second one.
+nodeTest("of ten probes in a row each gets its answer", async (node) => {
+  await node.driver();
+  await node.registrar().reached("listening");
+  for (let nth = 0; nth < 10; nth += 1) expect(await probe(node, HEALTHY)).toBe(0);
+});

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DRIVER_SERVERS } from "../drivers/support/servers";
 import { programPath } from "../kubelet/support/build";
 import { newestVersion } from "../kubelet/support/versions";
-import type { NodeRelease } from "../matrix/nodes";
+import type { NodeRelease } from "../support/nodes";
 
 type Command = readonly string[];
 

@@ -1,6 +1,6 @@
 import { readText, rowsIn, sectionOf } from "../docs/markdown";
 import { allVersions } from "../kubelet/support/versions";
-import { NODE_LINES } from "../matrix/nodes";
+import { NODE_LINES } from "../support/nodes";
 import { DRIVERS } from "./drivers";
 
 describe("the table of docs/measurements.md", () => {

@@ -3,8 +3,8 @@ import { startCli } from "../end-to-end/support/process";
 import { startKubelet } from "../kubelet/support/kubelet";
 import { createNodeFolder } from "../kubelet/support/node-folder";
 import { minorOf } from "../kubelet/support/versions";
-import type { NodeRelease } from "../matrix/nodes";
 import { type Exit, startChildProcess } from "../support/child-process";
+import type { NodeRelease } from "../support/nodes";
 import type { Driver } from "./drivers";
 
 export interface Parties {

@@ -1,10 +1,10 @@
 import { cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../docs/markdown";
-import { fetchNode } from "../matrix/nodes";
 import { packPackage } from "../package/support/packed-package";
 import { run, succeeded } from "../support/child-process";
 import { allTests } from "../support/each-test";
+import { fetchNode } from "../support/nodes";
 import { createTempFolder } from "../support/temp-folder";
 
 // test/package has ES modules, CommonJS and their types.

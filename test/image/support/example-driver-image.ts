@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../docs/markdown";
-import { fetchNode } from "../../matrix/nodes";
 import { packPackage } from "../../package/support/packed-package";
+import { fetchNode } from "../../support/nodes";
 import { copyProgram, whereIs } from "../../support/sandbox/program-files";
 import { BUILD_VARIABLES, type Buildah } from "./buildah";
 import { makeBuildBase } from "./stand-in-bases";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../docs/markdown";
-import { run, succeeded } from "../support/child-process";
-import { say } from "../support/run-main";
+import { run, succeeded } from "./child-process";
+import { say } from "./run-main";
 
 /** What we are tested with: the oldest Node that package.json allows, and each line that its makers keep. */
 export const NODE_LINES: readonly string[] = ["20.19", "22", "24", "26"];
