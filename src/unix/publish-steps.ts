@@ -63,8 +63,8 @@ export function* publishSteps({
     if (found === "hanging" || found === "blocked") return { kind: found };
     if (found === "taken" && !overLiving) return { kind: found };
     if (!isBound) yield "bind";
-    if (!(yield "isPlace")) return { kind: "elsewhere" };
     yield "withdrawOther";
+    if (!(yield "isPlace")) return { kind: "elsewhere" };
     if (!atOnce) {
       if (yield "link") return { kind: "in-place", found };
       yield "wait";

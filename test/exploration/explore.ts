@@ -1,7 +1,7 @@
 import { finalComponents } from "./final-components";
 import { isQuiet, kubeletSteps, type RegistrarSide, restartKubelet } from "./kubelet";
 import { answerInfo, hearStatus, oursSteps, START, take } from "./ours";
-import { oursOf } from "./sockets";
+import { livingOf, oursOf } from "./sockets";
 import {
   copyOf,
   endProcess,
@@ -138,12 +138,15 @@ function ordersOf({ ours, officials }: Setup): readonly (readonly number[])[] {
   return extended([]);
 }
 
-/** Whether kubelet has registered the driver, and no registrar of ours waits to hear so. */
-function isWell({ driver, kubelet, registrars }: World): boolean {
+/** Whether kubelet has registered the driver, no registrar of ours waits to hear so, and at most one has a socket. */
+function isWell(world: World): boolean {
+  const { driver, kubelet, registrars } = world;
   const isWaiting = registrars.some(
     (one) => one.kind === "ours" && one.state.kind === "in-place" && one.state.askedAtMs !== undefined,
   );
-  return kubelet.drivers[driver.name] === "registered" && !isWaiting;
+  return (
+    kubelet.drivers[driver.name] === "registered" && !isWaiting && livingOf(world, driver.name).length < 2
+  );
 }
 
 /** What reaches a registrar of ours; the default is the explorer's. */

@@ -1,20 +1,23 @@
 import { nameEvent } from "../../src/registrar/driver/driver-events";
-import { aliasAfterPeer, aliasInUse } from "../../src/registrar/model/socket-name";
+import { aliasAfterPeer } from "../../src/registrar/model/socket-name";
 import type { LoopEvent, RegistrationState, StateOf } from "../../src/registrar/model/state";
 import {
+  choosePlace,
   infoAnswer,
   judgeInPlace,
   peerIsGone,
   planPublication,
   publicationEvent,
+  type SocketPlace,
   statusEvent,
 } from "../../src/registrar/registration/decisions";
 import { transition } from "../../src/registrar/registration/transition";
 import { type PublishEnd, publishSteps } from "../../src/unix/publish-steps";
-import { isQuiet } from "./kubelet";
+import { isQuiet, PEER } from "./kubelet";
 import {
   isAtOnce,
   judge,
+  livingOf,
   oursOf,
   perform,
   replaceOwn,
@@ -186,8 +189,10 @@ export function bounded(state: RegistrationState): RegistrationState {
     lostStatuses: 0,
     backoff: state.facts.backoff === "possible" ? ("possible" as const) : ("none" as const),
   };
-  if (state.kind === "publishing")
-    return { ...state, facts, reason: state.reason === "driver-renamed" ? state.reason : "socket-gone" };
+  if (state.kind === "publishing") {
+    const isDecisive = state.reason === "driver-renamed" || state.reason === "retry";
+    return { ...state, facts, reason: isDecisive ? state.reason : "socket-gone" };
+  }
   return state.kind === "refused"
     ? { ...state, facts: { ...facts, refusals: { text: "no", count: 1, repeats: 0 } }, waitMs: 0 }
     : { ...state, facts };
@@ -202,17 +207,26 @@ function nextOf(one: Ours, state: StateOf<"publishing">, setup: Setup, id: numbe
   return { plan, step, label: step.done ? "done" : step.value };
 }
 
+/** Where its socket goes, as it finds that now. */
+function placeOf(world: World, state: StateOf<"publishing">, setup: Setup, id: number): SocketPlace {
+  const { driverName, alias } = state.facts;
+  const plan = planPublication(state, setup.ours[id] === "node-wide");
+  return choosePlace(plan, socketsOf(world, driverName), alias);
+}
+
 function publish(world: World, id: number, setup: Setup): void {
   const one = oursOf(world, id);
   const state = one.state as StateOf<"publishing">;
+  const { plan } = nextOf(one, state, setup, id);
+  const alias = plan.isNewName ? placeOf(world, state, setup, id).alias : state.facts.alias;
+  const publication = one.publication ?? { alias, answers: [] };
+  one.publication = publication;
+  const path = publication.alias ?? state.facts.driverName;
   for (;;) {
-    const { plan, step } = nextOf(one, state, setup, id);
-    const alias = plan.isNewName ? aliasInUse(socketsOf(world, state.facts.driverName)) : state.facts.alias;
-    const publication = one.publication ?? { alias, answers: [] };
-    one.publication = publication;
-    const path = publication.alias ?? state.facts.driverName;
+    const { step } = nextOf(one, state, setup, id);
     if (step.done) {
-      const event = publicationEvent(step.value as PublishEnd, path, publication.alias);
+      const place = placeOf(world, state, setup, id);
+      const event = publicationEvent(step.value as PublishEnd, path, publication.alias, place);
       const { bound } = publication;
       if (event?.kind === "published" && bound !== undefined) replaceOwn(world, one, path, bound);
       else if (bound !== undefined) delete world.sockets[bound];
@@ -220,7 +234,12 @@ function publish(world: World, id: number, setup: Setup): void {
       if (event) take(world, id, event, setup);
       return;
     }
-    publication.answers.push(perform(step.value, world, id, path, plan.overLiving));
+    const isLast = setup.undone !== "last-look";
+    publication.answers.push(
+      step.value === "isPlace"
+        ? !isLast || placeOf(world, state, setup, id).alias === publication.alias
+        : perform(step.value, world, id, path, plan.overLiving),
+    );
     const next = nextOf(one, state, setup, id).step;
     if (!next.done && !isAtOnce(step.value, next.value, one, path)) return;
   }
@@ -270,5 +289,9 @@ export function hearStatus(
   if (published?.socket !== socket || withdrawn !== undefined) return;
   const policy = setup.ours[id] === "exit" ? "end" : "retry";
   const event = statusEvent(policy, { registered: error === undefined, error: error ?? "" });
+  // One that tries again after a refusal leaves it to kubelet which of them has the driver.
+  const isAmongExits = setup.ours.every((one) => one === "exit");
+  if (isAmongExits && error === PEER && livingOf(world, driverOf(published.path)).length > 1)
+    throw new Violation("a registrar exits: it has published the driver beside another");
   take(world, id, event.kind === "refused" ? { ...event, error: "no" } : event, setup);
 }

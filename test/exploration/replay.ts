@@ -10,7 +10,7 @@ import type { Publication, SocketFile } from "../../src/unix/socket-file";
 import { explore, explored, isKubeletAtIt, type OursSide, stepsFrom } from "./explore";
 import { bounded, end, isAskingAt, LATER_MS } from "./ours";
 import { isAtOnce, judge, oursOf, perform, replaceOwn, withdraw, withdrawBy } from "./sockets";
-import { initialWorld, isLive, keyOf, type Setup, type World } from "./world";
+import { driverOf, initialWorld, isLive, keyOf, type Setup, type World } from "./world";
 
 // The real registration of one driver in a world of the explorer: its loop, states and answers, between stand-ins for kubelet,
 // the driver, the socket file and time. What it waits for is held until the explorer's registrar takes that step.
@@ -90,24 +90,26 @@ const SOCKET_FILE: Partial<SocketFile> = {
       await hold("look");
     return found();
   },
-  publish: async (path, { overLiving, signal }) => {
+  publish: async (path, { overLiving, signal, isPlace = async () => true }) => {
     const one = own();
     const name = nameIn(path);
     const steps = publishSteps({ overLiving });
     await hold("publish", signal);
-    const publication = { alias: name.includes("_") ? name : undefined, answers: [] as unknown[] };
+    const alias = name.includes("_") ? name : undefined;
+    const publication: NonNullable<typeof one.publication> = { alias, answers: [] };
     one.publication = publication;
     try {
       let step = steps.next();
       while (!step.done) {
         signal?.throwIfAborted();
-        const answer = perform(step.value, world, 0, name, overLiving);
+        const isLook = step.value === "isPlace";
+        const answer = isLook ? await isPlace() : perform(step.value, world, 0, name, overLiving);
         publication.answers.push(answer);
         const next = steps.next(answer);
         if (!next.done && !isAtOnce(step.value, next.value, one, name)) await hold("publish", signal);
         step = next;
       }
-      const { bound } = one.publication;
+      const { bound } = publication;
       const end = step.value as PublishEnd;
       if (bound === undefined) return end;
       paths.set(bound, path);
@@ -151,7 +153,7 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
   }),
   "../../src/unix/files": () => ({
     listNames: async () => {
-      if (own().state.kind === "publishing") await hold("list");
+      if (own().state.kind === "publishing" && own().publication === undefined) await hold("list");
       return Object.keys(world.files).map(fileOf);
     },
   }),
@@ -187,7 +189,7 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
     },
   }),
   "../../src/registrar/registration/self-report": () => ({
-    askInfo: async (path: string) => ({ type: "CSIPlugin", name: nameIn(path) }),
+    askInfo: async (path: string) => ({ type: "CSIPlugin", name: driverOf(nameIn(path)) }),
   }),
   "../../src/registrar/registration/hints": () => ({ explainRefusal: () => hold("explain").then(nothing) }),
   "../../src/registrar/registration/transition": ({ transition }: { transition: typeof transit }) => ({

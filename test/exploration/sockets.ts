@@ -28,12 +28,12 @@ export function judge(world: World, { published }: Ours, path: string): SocketFo
 }
 
 /** Steps that no other process can see follow the one before them at once. */
-const UNSEEN: readonly PublishStep[] = ["bind", "wait", "isPlace"];
+const UNSEEN: readonly PublishStep[] = ["bind", "wait"];
 
 /** Whether a step of a publication follows the one before it at once, so that nothing happens in between. */
 export function isAtOnce(former: PublishStep, next: PublishStep, { published }: Ours, path: string): boolean {
   if (next === "withdrawOther") return (published?.path ?? path) === path;
-  return UNSEEN.includes(next) || former === "settle";
+  return UNSEEN.includes(next) || former === "settle" || former === "isPlace";
 }
 
 export function perform(
@@ -55,8 +55,6 @@ export function perform(
     case "bind":
       publication.bound = newSocket(world, id, publication.isEager);
       return undefined;
-    case "isPlace":
-      return true;
     case "withdrawOther":
       if (one.published && one.published.path !== path) withdraw(world, id);
       return undefined;
@@ -90,6 +88,13 @@ export function replaceOwn(world: World, one: Ours, path: string, socket: number
   );
   if (mine.length > 1) throw new Violation("two visible sockets of one registrar");
 }
+
+/** The visible sockets on which registrars of ours listen for a driver. */
+export const livingOf = ({ files, sockets, registrars }: World, driverName: string): readonly string[] =>
+  Object.keys(files).filter((path) => {
+    const { live = false, owner = -1 } = sockets[files[path] ?? 0] ?? {};
+    return live && registrars[owner]?.kind === "ours" && driverOf(path) === driverName;
+  });
 
 /** The driver's sockets, as a registrar finds them. */
 export function socketsOf(world: World, driverName: string): readonly SocketOfDriver[] {

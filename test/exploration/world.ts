@@ -22,7 +22,8 @@ export interface Setup {
     | "settle"
     | "any-client"
     | "missed-call"
-    | "move";
+    | "move"
+    | "last-look";
 }
 
 export interface Publication {

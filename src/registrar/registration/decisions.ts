@@ -5,6 +5,7 @@ import { isShortage } from "../../unix/descriptors";
 import type { PublishEnd } from "../../unix/publish-steps";
 import type { SocketFound } from "../../unix/unix-socket";
 import type { ResolvedOptions } from "../model/options";
+import { aliasInUse, type SocketOfDriver } from "../model/socket-name";
 import {
   type DriverFacts,
   type LoopEvent,
@@ -25,6 +26,8 @@ export function planPublication({ facts, reason }: StateOf<"publishing">, isNode
   return {
     /** Whether another registrar may have published the driver under an alias, which this one must use, too. */
     isNewName,
+    /** After a refusal kubelet decides: it refuses again while it has the driver by another registrar's socket. */
+    mayBeBeside: reason === "retry",
     overLiving: isNewName && !isNodeWide,
     failureIsFatal: isFirst && reason !== "peer-gone" && !isNodeWide,
   };
@@ -32,14 +35,36 @@ export function planPublication({ facts, reason }: StateOf<"publishing">, isNode
 
 type PublicationPlan = ReturnType<typeof planPublication>;
 
-/** The event after a publication; undefined where our socket belongs elsewhere by now. */
+/** Under which alias our socket goes, and whether another registrar of the driver lives there, to which we give way. */
+export interface SocketPlace {
+  readonly alias: string | undefined;
+  readonly isHeld: boolean;
+}
+
+/**
+ * The place of our socket. Under a new name it is where another registrar has, or had, the driver; later the one that we have
+ * (`ours`), unless another registrar lives elsewhere: kubelet refuses a second path (csi_plugin.go, validateVersions).
+ */
+export function choosePlace(
+  { isNewName, mayBeBeside }: Pick<PublicationPlan, "isNewName" | "mayBeBeside">,
+  sockets: readonly SocketOfDriver[],
+  ours: string | undefined,
+): SocketPlace {
+  if (isNewName) return { alias: aliasInUse(sockets), isHeld: false };
+  const elsewhere = sockets.find(([alias, found]) => found === "taken" && alias !== ours);
+  return elsewhere && !mayBeBeside ? { alias: elsewhere[0], isHeld: true } : { alias: ours, isHeld: false };
+}
+
+/** The event after a publication; undefined where our socket belongs elsewhere by now, and has to choose its place anew. */
 export function publicationEvent(
   end: PublishEnd,
   socketPath: string,
   alias: string | undefined,
+  now: SocketPlace,
 ): LoopEvent | undefined {
   if (end.kind === "in-place") return { kind: "published", socketPath, alias, found: end.found };
-  return end.kind === "taken" ? { kind: "socket-taken", alias } : undefined;
+  if (end.kind === "taken") return { kind: "socket-taken", alias };
+  return now.isHeld ? { kind: "socket-taken", alias: now.alias } : undefined;
 }
 
 /** Whether a failed publication ends the registration: not if descriptors, memory or the file system may recover. */

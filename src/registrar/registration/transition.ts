@@ -35,9 +35,7 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
     case "publishing":
       if (event.kind === "published")
         return inPlace({ ...state.facts, alias: event.alias, everPublished: true }, false);
-      return event.kind === "socket-taken"
-        ? { kind: "standby", facts: { ...state.facts, alias: event.alias }, reason: event.kind }
-        : state;
+      return event.kind === "socket-taken" ? standBy(state.facts, event.kind, event.alias) : state;
 
     case "in-place":
       return whileInPlace(state, event, now);
@@ -96,8 +94,9 @@ function whileInPlace(
     }
 
     case "already-registered":
+      return standBy(facts, event.kind, facts.alias);
     case "socket-taken":
-      return { kind: "standby", facts, reason: event.kind };
+      return standBy(facts, event.kind, event.alias);
 
     case "reregister":
     case "driver-restarted":
@@ -137,6 +136,15 @@ function whileInPlace(
 
 function publish(facts: DriverFacts, reason: PublishReason): RegistrationState {
   return { kind: "publishing", facts, reason };
+}
+
+/** Its peer may leave kubelet backing off from the path. */
+function standBy(
+  facts: DriverFacts,
+  reason: StateOf<"standby">["reason"],
+  alias: string | undefined,
+): StateOf<"standby"> {
+  return { kind: "standby", facts: { ...facts, alias, backoff: "possible" }, reason };
 }
 
 function inPlace(facts: DriverFacts, registered: boolean): StateOf<"in-place"> {

@@ -1,8 +1,10 @@
 import * as fc from "fast-check";
 import { RegistrarError } from "../../../src/base/errors";
 import { LONGEST_WAIT_MS } from "../../../src/base/pause";
+import type { SocketOfDriver } from "../../../src/registrar/model/socket-name";
 import type { LoopEvent, StateName, StateOf } from "../../../src/registrar/model/state";
 import {
+  choosePlace,
   endsRegistration,
   infoAnswer,
   judgeInPlace,
@@ -11,6 +13,7 @@ import {
   planPublication,
   publicationEvent,
   refusalPauseMs,
+  type SocketPlace,
   statusEvent,
   statusLostAfterMs,
 } from "../../../src/registrar/registration/decisions";
@@ -64,12 +67,34 @@ test.each<[PublishEnd, LoopEvent | undefined]>([
     { kind: "in-place", found: "dead" },
     { kind: "published", alias: "x_1", socketPath: "/x-reg.sock", found: "dead" },
   ],
-  [{ kind: "elsewhere" }, undefined],
 ])("a publication that ends with %j means %j", (end, event) => {
-  expect(publicationEvent(end, "/x-reg.sock", "x_1")).toEqual(event);
+  expect(publicationEvent(end, "/x-reg.sock", "x_1", { alias: "x_1", isHeld: false })).toEqual(event);
 });
 
-const plan = { isNewName: true, overLiving: true };
+const plan = { isNewName: true, mayBeBeside: false, overLiving: true };
+const [OWN, SAME, OTHER] = [
+  [undefined, "taken"],
+  ["x_1", "taken"],
+  ["x_2", "taken"],
+] as const;
+const [FREE, HELD] = [
+  (alias?: string) => ({ alias, isHeld: false }),
+  (alias?: string) => ({ alias, isHeld: true }),
+];
+
+test.each<[readonly SocketOfDriver[], first: SocketPlace, later: SocketPlace]>([
+  [[], FREE(), FREE("x_1")],
+  [[SAME], FREE("x_1"), FREE("x_1")],
+  [[OWN], FREE(), HELD()],
+  [[OTHER], FREE("x_2"), HELD("x_2")],
+  [[["x_2", "dead"]], FREE("x_2"), FREE("x_1")],
+])("beside %j our socket, x_1, goes at first to %j and later to %j", (sockets, first, later) => {
+  expect(choosePlace(plan, sockets, "x_1")).toEqual(first);
+  expect(choosePlace({ ...plan, isNewName: false }, sockets, "x_1")).toEqual(later);
+  expect(choosePlace({ ...plan, isNewName: false, mayBeBeside: true }, sockets, "x_1")).toEqual(FREE("x_1"));
+  const isElsewhere = publicationEvent({ kind: "elsewhere" }, "/x-reg.sock", "x_1", later);
+  expect(isElsewhere).toEqual(later.isHeld ? { kind: "socket-taken", alias: later.alias } : undefined);
+});
 
 test.each<[string, boolean, ends: boolean]>([
   ["ENOENT", true, true],

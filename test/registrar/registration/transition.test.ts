@@ -128,6 +128,7 @@ describe("what is known of the socket", () => {
     expect(gone).toMatchObject({ kind: "publishing", reason: "socket-gone", facts: { alias } });
     const standby = reached(first, { kind: "socket-taken", alias });
     expect(standby).toMatchObject({ kind: "standby", reason: "socket-taken", facts: { alias } });
+    expect(standby.facts?.backoff).toBe("possible");
     const other = reached(standby, { kind: "peer-gone", alias: "x.csi-_abd" });
     expect(other).toMatchObject({ reason: "peer-gone", facts: { alias: "x.csi-_abd" } });
   });

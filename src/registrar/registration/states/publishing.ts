@@ -1,27 +1,35 @@
 import { messageOf } from "../../../base/errors";
 import { publishUntilThere } from "../../../unix/publish-until-there";
 import { failedBy } from "../../model/outcome";
-import { aliasInUse, refuseDriversOwn } from "../../model/socket-name";
+import { refuseDriversOwn } from "../../model/socket-name";
 import type { LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf, socketsOfDriver } from "../context";
-import { endsRegistration, planPublication, publicationEvent } from "../decisions";
+import { choosePlace, endsRegistration, planPublication, publicationEvent } from "../decisions";
 
-/** State `publishing`: puts our socket in place, by the plan of `planPublication`. */
+/** State `publishing`: puts our socket in place, by the plan of `planPublication`; begins again if its place is another by then. */
 export async function publishSocket(
   state: StateOf<"publishing">,
-  { socket, options, log, onUnpublished }: RegistrationContext,
+  context: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
+  const { socket, options, log, onUnpublished } = context;
   const { pluginRegistrationPath, isNodeWide } = options;
   const { facts, reason } = state;
   const plan = planPublication(state, isNodeWide);
   const verbosity = reason === "retry" ? 4 : 0;
-  const alias = plan.isNewName ? aliasInUse(await socketsOfDriver(facts, options, signal)) : facts.alias;
+  const choose = async () => choosePlace(plan, await socketsOfDriver(facts, options, signal), facts.alias);
+  // Ours may be in place until it moves: what else is there counts right before the publication.
+  let place = plan.isNewName ? await choose() : { alias: facts.alias, isHeld: false };
+  const { alias } = place;
+  const isPlace = async () => {
+    place = await choose();
+    return place.alias === alias;
+  };
   const socketPath = socketPathOf({ ...facts, alias }, options);
 
   const publish = () => {
     refuseDriversOwn(socketPath, options.csiSocketPath ?? options.endpoint);
-    return socket.publish(socketPath, { overLiving: plan.overLiving, signal });
+    return socket.publish(socketPath, { overLiving: plan.overLiving, signal, isPlace });
   };
   const onFailure = (error: unknown) => {
     log.error(error, "Failed to listen on socket", { socketPath });
@@ -31,8 +39,10 @@ export async function publishSocket(
   log.v(verbosity).info("Starting Registration Server", { socketPath });
   try {
     const end = await publishUntilThere(socketPath, publish, { log, signal, onFailure });
-    const event = end && publicationEvent(end, socketPath, alias);
-    if (event?.kind !== "published") return event;
+    if (end === undefined) return undefined;
+    const event = publicationEvent(end, socketPath, alias, place);
+    if (event === undefined) return publishSocket(state, context, signal);
+    if (event.kind !== "published") return event;
     const { found } = event;
     const fields = { socketPath, ...(found !== "gone" && { found }) };
     log.v(verbosity).info("Registration Server started", fields);

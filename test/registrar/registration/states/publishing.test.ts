@@ -1,4 +1,4 @@
-import fs, { lstatSync, mkdirSync, rmSync } from "node:fs";
+import fs, { existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { startNodeRegistrar } from "../../../../src/registrar/start-node-registrar";
 import { registerOnce } from "../../../support/dial-registration";
@@ -11,6 +11,7 @@ import { createTestNode, ENDPOINT, startTestRegistrar } from "../../../support/r
 import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
 
 const name = "x.csi";
+const ALIAS = "x.csi-_abc";
 const node = eachTest(createTestNode);
 let driver: ScriptedDriver;
 beforeEach(async () => {
@@ -69,6 +70,20 @@ describe("the first time", () => {
     expect((await registerOnce(node.socketPath(name))).name).toBe(name);
     await (theirs as AsyncDisposable | undefined)?.[Symbol.asyncDispose]();
   });
+
+  test("another registrar that publishes under an alias meanwhile has its place taken, and no second socket beside it", async () => {
+    const socketPath = node.socketPath(ALIAS);
+    const { chmod } = fs.promises;
+    const bound = jest.spyOn(fs.promises, "chmod").mockImplementationOnce(async (...given) => {
+      node.keep(await startForeignSocket(socketPath, (socket) => socket.destroy()));
+      return chmod(...given);
+    });
+    await using started = await startTestRegistrar(node);
+    const { fields } = await started.log.when("Registration Server started");
+    expect(fields).toEqual({ socketPath, found: "taken" });
+    expect(existsSync(node.socketPath(name))).toBe(false);
+    bound.mockRestore();
+  });
 });
 
 describe("later on", () => {
@@ -91,6 +106,19 @@ describe("later on", () => {
     // It is the same registration, not one that was begun anew half a minute later.
     expect(log.all("Trying again later, or when the CSI driver restarts")).toEqual([]);
     expect((await registerOnce(node.socketPath(name))).name).toBe(name);
+  });
+
+  test("another registrar that has published under an alias is stood by for, and its alias is ours after it", async () => {
+    await using started = await startTestRegistrar(node);
+    await started.state("listening");
+    await using peer = await startForeignSocket(node.socketPath(ALIAS), (socket) => socket.destroy());
+    rmSync(node.socketPath(name));
+    await started.state("standby");
+    expect(existsSync(node.socketPath(name))).toBe(false);
+    await peer.kill();
+    await started.state("listening");
+    expect(started.registrar.status().registrationSocketPath).toBe(node.socketPath(ALIAS));
+    expect(started.registrar.status().counters.publications).toEqual({ "driver-named": 1, "peer-gone": 1 });
   });
 
   test("that the socket cannot be published is told, and the driver may change its name meanwhile", async () => {
