@@ -8,7 +8,7 @@ import type { Seen, SeenList } from "../findings/seen";
 import { type ClusterFacts, conclude, manifestsOf, placeKey } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { needChecks, rights } from "./judge/needs";
-import { isWithoutRegistrar, lacking, type Place } from "./judge/places";
+import { isWithoutRegistrar, type Place } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
 import { isGuess, type RegistrarUnit } from "./judge/units";
 import type { ClusterReading } from "./read/cluster";
@@ -53,20 +53,11 @@ function reportOf(
 
 /** Null: what could not be read decides on it. */
 function driverRows(facts: ClusterFacts) {
-  const { units, places, pods, csiDrivers, csiNodes, target } = facts;
-  const isMeant = (name: string) => name === (target.driver ?? name);
-  const none = (): Iterable<string> => [];
-  // What could not be listed perhaps mentions a driver of which only its CSIDriver is seen.
-  const unknown = () => csiDrivers.filter(isMeant).each((name) => name);
-  const described = lacking(places)<Iterable<string>>({ yes: none, no: none, unknown });
-  const names = [
-    ...units.each(({ driver }) => driver.name),
-    ...places.each(({ driver }) => driver),
-    ...described,
-  ];
-  const [unitsOf, placesOf] = [units.by(({ driver }) => driver.name), places.by(({ driver }) => driver)];
+  const { units, places, pods, csiDrivers, csiNodes, unitsOfDriver } = facts;
+  const names = [...units.each(({ driver }) => driver.name), ...places.each(({ driver }) => driver)];
+  const placesOf = places.by(({ driver }) => driver);
   return [...new Set(names)].sort().map((name) => {
-    const unit = unitsOf(name).known(() => true);
+    const unit = unitsOfDriver(name).known(() => true);
     const isEvery = unit?.driver.kind === "every";
     const well = new Set(
       placesOf(name).each(({ state, pod }) => (state.kind === "registered" ? pod?.uid : undefined)),
@@ -74,7 +65,7 @@ function driverRows(facts: ClusterFacts) {
     const there: SeenList<unknown> = isEvery
       ? pods.filter(({ uid }) => well.has(uid))
       : csiNodes.filter(({ drivers }) => drivers.has(name));
-    const sets = unitsOf(name).map(({ set }) => set.name);
+    const sets = unitsOfDriver(name).map(({ set }) => set.name);
     return {
       name,
       daemonSets:

@@ -75,7 +75,6 @@ const nfs = { folder: "csi-nfsplugin", driverArgs: ["--drivername=nfs.csi.k8s.io
 
 const X = [{ folder: "x.csi" }];
 const PLUGIN = { folder: "plugin" };
-const WITH_WORD = { ...PLUGIN, driverArgs: ["--name=y.csi"] };
 
 test.each<readonly [what: string, names: string, World, sets: readonly SetChanges[]]>([
   ["the folder, where nothing is known", "x.csi?", {}, X],
@@ -99,13 +98,6 @@ test.each<readonly [what: string, names: string, World, sets: readonly SetChange
   ["by its own nodes, and not by another DaemonSet's", "y.csi x.csi", apart, [PLUGIN, ...X]],
   ["by the nodes where its pods are well", "y.csi", { ...byOne, podsOn: [["a"]], brokenOn: ["b"] }, [PLUGIN]],
   ["a guess, where CSIDrivers could not be listed", "plugin?", { ...unlisted }, [PLUGIN]],
-  ["an argument that all its nodes have, without CSIDrivers", "y.csi", { ...unlisted }, [WITH_WORD]],
-  [
-    "a guess, where an argument is all that is known",
-    "plugin?",
-    { ...unlisted, podsOn: [["z"]] },
-    [WITH_WORD],
-  ],
   ["every driver, for a pattern", "(every driver)", {}, [{ path: "/var/lib/kubelet/plugins/*/csi.sock" }]],
   ["a Windows path", "x.csi", { csiDrivers: ["x.csi"] }, [{ path: "C:\\x.csi\\csi.sock", folder: "other" }]],
 ])("%s", (_what, names, world, sets) => {

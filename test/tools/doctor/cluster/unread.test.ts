@@ -99,9 +99,7 @@ function wrongIn(report: ClusterReport): readonly string[] {
   ].filter(Boolean);
 }
 
-const LISTS = "nodes csinodes csidrivers daemonsets pods events volumeattachments limitranges".split(" ");
 const FORBIDDEN = { kind: "forbidden", message: "you may not" } as const;
-const KINDS = ["not-found", "unauthorized", "unavailable", "unreachable", "expired", "unexpected"] as const;
 /** What operators with half of the rights may not list. */
 const HALVES = [
   "pods daemonsets",
@@ -122,21 +120,6 @@ describe.each(WORLDS)("%s", (_what, make) => {
     reads = [...cluster.reads];
   });
   afterEach(() => cluster.setFault());
-
-  test.each([0, 1])("each list in turn fails for good: what depends on it is unknown (%d)", async (turn) => {
-    for (const [at, [read, pages]] of reads.entries()) {
-      const kind = KINDS[at % KINDS.length] ?? "unexpected";
-      const failure = turn === 0 ? FORBIDDEN : { kind, message: "it is away" };
-      cluster.setFault({ what: failure, read, page: turn === 0 ? pages - 1 : 0 });
-      const report = await cluster.report();
-      expect([kind, read, tooMuchIn(report, whole)]).toEqual([kind, read, []]);
-      const names = report.drivers.map(({ name }) => name);
-      const described = whole.drivers.flatMap(({ name, csiDriver }) => (csiDriver ? name : []));
-      if (!read.includes("csidrivers")) expect(names).toEqual(expect.arrayContaining(described));
-      expect([read, report.healthy, wrongIn(report)]).toEqual([read, false, []]);
-      expect(report.findings).toContainEqual(expect.objectContaining({ code: "CSI212" }));
-    }
-  });
 
   test("each page in turn ends its list, has a broken object, or comes 20 minutes later than all others", async () => {
     for (const [read, pages] of reads)
@@ -170,12 +153,12 @@ describe.each(WORLDS)("%s", (_what, make) => {
 
   test("a swap counts nothing that could not be read", async () => {
     const { target } = await cluster.swapReport("");
-    for (const list of LISTS) {
-      cluster.refuse([list], "you may not");
+    for (const [read] of reads) {
+      cluster.setFault({ read, page: 0, what: FORBIDDEN });
       const report = await cluster.swapReport("");
-      const isUnread = list === "daemonsets";
+      const isUnread = read.includes("daemonsets");
       const counts = isUnread ? { swapped: null, problemsWithEither: null } : {};
-      expect([list, report.target]).toEqual([list, { ...target, ...counts }]);
+      expect([read, report.target]).toEqual([read, { ...target, ...counts }]);
       const text = renderClusterTable(report, { width: 99, colors: false });
       expect(/^An unknown number of registrars/m.test(text)).toBe(isUnread);
     }
@@ -192,17 +175,14 @@ describe("an operator with half of the rights reads in the sick cluster", () => 
   };
 
   test.each<readonly [expected: RegExp, lists: readonly string[], Partial<ClusterTarget>]>([
-    [/CSI204 disk\.csi.* cannot tell why: .*events say.* missing for 2 pods \(s/, ["daemonsets", "pods"], {}],
-    [/CSI204 files\.csi.*; events say.* 1 pod \(shop\/web-0\) on 1 node/m, ["pods"], { node: "node-4" }],
     [
       /CSI204 backup\.csi.* is not in CSINode, .*; needed by 1 VolumeAttachment on 1 node/m,
       ["daemonsets"],
       {},
     ],
     [/CSI204 files\.csi.* is possibly registered: CSINodes could .*; needed by 1 pod/, ["csinodes"], {}],
-    [/^shares\.csi.* 4 of \? +\? +storage\/shares-node$/m, ["nodes", "events", "csidrivers"], {}],
+    [/^shares\.csi.* 4 of \? +no +storage\/shares-node$/m, ["nodes", "events"], {}],
     [/^csi-shares \(guess\) +\? of \? +\? +storage\/shares-node$/m, ["csinodes"], {}],
-    [/^unknown +CSI212 node node-9 is in no list that could be read/m, ["nodes"], { node: "node-9" }],
     [/CSI208 .* in no CSINode.*only its CSIDriver/s, ["volumeattachments"], { driver: BACKUP }],
     [/kubectl --kubeconfig='a'"'"' b' --context=c -n storage logs/, [], { kubeconfig: "a' b", context: "c" }],
   ])("%s without %p", async (expected, lists, target) => {

@@ -7,33 +7,23 @@ import type { SeenList } from "../../findings/seen";
 import type { ClusterLists, ClusterReading } from "../read/cluster";
 import type { Unprovided } from "../read/owners";
 import { placesIn } from "./places";
-import { isGuess, nameDrivers, type RegistrarUnit } from "./units";
+import { isGuess, type RegistrarUnit } from "./units";
 
 export type ClusterFacts = ReturnType<typeof conclude>;
 
 /** The drivers that are needed, and that no DaemonSet is known to register. */
-export function unprovidedIn(lists: ClusterLists): readonly Unprovided[] {
-  const { driver: wanted } = lists.target;
-  return [
-    ...placed(lists).everywhere.each(({ driver, node, state }) =>
-      state.kind === "unprovided" && node !== undefined && driver === (wanted ?? driver)
-        ? { driver, node }
-        : undefined,
-    ),
-  ];
-}
-
-function placed(lists: ClusterLists) {
-  const { waiting, attached, reported } = lists;
-  const needs = waiting.map(needOf).with(attached.map(needOf)).with(reported.map(needOf));
-  const all = nameDrivers({ ...lists, needs });
-  return { all, everywhere: placesIn(lists, all, needs) };
-}
+export const unprovidedIn = (lists: ClusterLists): readonly Unprovided[] => [
+  ...placesIn(lists).places.each(({ driver, node, state }) =>
+    state.kind === "unprovided" && node !== undefined && driver === (lists.target.driver ?? driver)
+      ? { driver, node }
+      : undefined,
+  ),
+];
 
 /** Names the drivers, and drops all but the one that is asked for. */
 export function conclude(reading: ClusterReading) {
-  const { target, waiting, attached, reported } = reading;
-  const { all, everywhere } = placed(reading);
+  const { target } = reading;
+  const { units: all, places, ...around } = placesIn(reading);
   const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
     target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
   const units = all.filter((unit) => isMeant(unit.driver.name, unit));
@@ -45,29 +35,26 @@ export function conclude(reading: ClusterReading) {
   const known = new Set(findings.map(keyOf));
   const found = [...findings, ...running.filter((finding) => !known.has(keyOf(finding)))];
   const manifestFindings = leadingFirst(found.filter(({ status }) => status !== "ok"));
-  const keyOfNeed = (one: Need) => placeKey(one.node, one.driver);
   return {
     ...reading,
+    ...around,
     units,
-    places: everywhere.filter(({ driver, unit }) => isMeant(driver, unit)),
+    places: places.filter(({ driver, unit }) => isMeant(driver, unit)),
     /** Names of all drivers, also of those that are not asked for; some may be missing. */
     driverNames: named
-      .with(everywhere.map(({ driver }) => driver).filter((name) => !guesses.has(name)))
+      .with(places.map(({ driver }) => driver).filter((name) => !guesses.has(name)))
       .with(reading.csiDrivers),
     /** Whether the driver of some DaemonSet is not known. */
     hasGuess: guesses.size > 0,
-    podsOf: reading.pods.by(({ setUid }) => setUid),
-    waitingAt: waiting.by(keyOfNeed),
-    attachedAt: attached.by(keyOfNeed),
-    reportedAt: reported.by(keyOfNeed),
+    waitingAt: reading.waiting.by(keyOfNeed),
+    attachedAt: reading.attached.by(keyOfNeed),
     /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar is a cause. */
     manifestFindings,
     manifestCauses: new Set(manifestFindings.flatMap(({ cause }) => (cause ? causeKey(cause) : []))),
   };
 }
 
-type Need = Readonly<Record<"node" | "driver", string>>;
-const needOf = ({ node, driver }: Need): Need => ({ node, driver });
+const keyOfNeed = ({ node, driver }: Readonly<Record<"node" | "driver", string>>) => placeKey(node, driver);
 export const placeKey = (node: string | undefined, driver: string): string => `${node} ${driver}`;
 
 /** The DaemonSets' registrars as `doctor -f` has them, if these images are this registrar's. */

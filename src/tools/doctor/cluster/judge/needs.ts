@@ -10,7 +10,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { counted, firstOf, together } from "../../findings/words";
-import { GROUPS, type Resource } from "../read/reader";
+import { GROUPS } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
 import { inState, judgeGroups, kubectl, NODES_AWAY, nodesOf, problemsOf, whoWaits } from "./groups";
@@ -131,8 +131,7 @@ function judgeAway(facts: ClusterFacts): Verdict | undefined {
 
 /** Kubelet's pkg/volume/csi/nodeinfomanager; kubernetes#120063. */
 const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) => {
-  const { nodes, csiNodes, places, nowMs, target } = facts;
-  const csiNodeAt = csiNodes.by(({ node }) => node, "unique");
+  const { nodes, csiNodeAt, places, nowMs, target } = facts;
   const here = new Set(places.each(({ node }) => node));
   const bad = nodes.filter(({ name, uid, isReady, createdMs }) => {
     const isOther = csiNodeAt(name).known(
@@ -151,35 +150,21 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
 });
 
 /** Lists that failed alike are one finding: an API server that went away fails all. */
-export const rights = check<ClusterFacts>("CSI212", "rights", (facts) => {
-  const lists = facts.gaps.flatMap(({ part, why }) => (why.kind === "list" ? { part, ...why } : []));
+export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps }) => {
+  const lists = gaps.flatMap(({ part, why }) => (why.kind === "list" ? { part, ...why } : []));
   const alike = grouped(lists, ({ failure, message }) => `${failure} ${message}`);
-  return [
-    ...Array.from(alike.values(), (own) => {
-      const [{ failure, message }] = own;
-      const resources = [...new Set(own.map(({ part }) => part as Resource))];
-      const names = together(resources);
-      const fix = "run doctor again, or for one node only: --node";
-      if (failure !== "forbidden") return unread(names, `could not be listed: ${message}`, fix);
-      const all = resources.map((one) => [one, GROUPS[one]].filter(Boolean).join("."));
-      return unread(names, `cannot be listed: ${message}`, {
-        fix: "have somebody who may create it, and bind it to you",
-        command: `kubectl create clusterrole registrar-doctor --verb=list --resource=${all.join(",")}`,
-      });
-    }),
-    judgeNode(facts),
-  ];
-});
-
-function judgeNode({ nodes, csiNodes, pods, target: { node } }: ClusterFacts): Verdict | undefined {
-  const isSeen = csiNodes.known((one) => one.node === node) ?? pods.known((pod) => pod.node === node);
-  if (node === undefined || isSeen !== undefined) return undefined;
-  return nodes.contains(({ name }) => name === node)<Verdict | undefined>({
-    yes: () => undefined,
-    no: () => undefined,
-    unknown: () =>
-      unknown(`node ${node}`, "is in no list that could be read: doctor cannot tell whether it exists"),
+  return Array.from(alike.values(), (own) => {
+    const [{ failure, message }] = own;
+    const resources = [...new Set(own.map(({ part }) => part))];
+    const names = together(resources);
+    const fix = "run doctor again, or for one node only: --node";
+    if (failure !== "forbidden") return unread(names, `could not be listed: ${message}`, fix);
+    const all = resources.map((one) => [one, GROUPS[one]].filter(Boolean).join("."));
+    return unread(names, `cannot be listed: ${message}`, {
+      fix: "have somebody who may create it, and bind it to you",
+      command: `kubectl create clusterrole registrar-doctor --verb=list --resource=${all.join(",")}`,
+    });
   });
-}
+});
 
 export const needChecks = [coverage, providers, csiDrivers, waiting, startupTaints, csiNodeOwners, rights];

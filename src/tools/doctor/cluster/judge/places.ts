@@ -5,7 +5,7 @@ import { together } from "../../findings/words";
 import type { ClusterLists } from "../read/cluster";
 import { CREATION_MS, isOver, LONG_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
 import { repelling } from "./tolerations";
-import { EVERY_DRIVER, isGuess, lackText, type RegistrarUnit } from "./units";
+import { EVERY_DRIVER, isGuess, lackText, nameDrivers, type RegistrarUnit } from "./units";
 
 /** Why a driver is in a state; null: it is healthy. */
 const REASONS = {
@@ -49,44 +49,49 @@ export const lacking = <Item>(list: SeenList<Item>): Truth => list.contains(() =
 /** What a driver's state is judged by, beside its place. */
 type Surroundings = ReturnType<typeof surroundingsOf>;
 
-function surroundingsOf(reading: ClusterLists, units: SeenList<RegistrarUnit>) {
-  const names = reading.csiDrivers.with(reading.csiNodes.flatMap(({ drivers }) => [...drivers]));
+function surroundingsOf(lists: ClusterLists, needs: SeenList<Mention>) {
+  const units = nameDrivers({ ...lists, needs });
+  const names = lists.csiDrivers.with(lists.csiNodes.flatMap(({ drivers }) => [...drivers]));
   return {
-    ...reading,
+    ...lists,
     units,
     unitsOfSet: units.by(({ set }) => set.uid),
     unitsOfDriver: units.by(({ driver }) => driver.name),
-    nodeAt: reading.nodes.by(({ name }) => name, "unique"),
-    csiNodeAt: reading.csiNodes.by(({ node }) => node, "unique"),
-    leavingFrom: reading.leaving.by(({ node = "" }) => node),
-    podsOn: reading.pods.by(({ node = "" }) => node),
+    nodeAt: lists.nodes.by(({ name }) => name, "unique"),
+    csiNodeAt: lists.csiNodes.by(({ node }) => node, "unique"),
+    podsOf: lists.pods.by(({ setUid }) => setUid),
+    podsOn: lists.pods.by(({ node = "" }) => node),
+    leavingFrom: lists.leaving.by(({ node = "" }) => node),
     /** A driver whose name is a guess may have one that could not be read. */
-    mayBeOther: lacking(names).or(lacking(reading.pods)),
+    mayBeOther: lacking(names).or(lacking(lists.pods)),
   };
 }
 
-export function placesIn(
-  reading: ClusterLists,
-  units: SeenList<RegistrarUnit>,
-  needs: SeenList<Pick<Place, "driver" | "node">>,
-): SeenList<Place> {
-  const around = surroundingsOf(reading, units);
-  const ofPods = reading.pods.flatMap((pod) =>
+/** Every driver on every node where it is, should be or is needed. */
+export function placesIn(lists: ClusterLists) {
+  const needOf = ({ node, driver }: Readonly<Record<"node" | "driver", string>>): Mention => ({
+    node,
+    driver,
+  });
+  const needs = lists.waiting.map(needOf).with(lists.attached.map(needOf));
+  const around = surroundingsOf(lists, needs);
+  const ofPods = lists.pods.flatMap((pod) =>
     around
       .unitsOfSet(pod.setUid)
       .map((unit): Mention => ({ driver: unit.driver.name, node: pod.node, pod, unit })),
   );
-  const ofCsiNodes = reading.csiNodes.flatMap(({ node, drivers }) =>
+  const ofCsiNodes = lists.csiNodes.flatMap(({ node, drivers }) =>
     Array.from(drivers, (driver): Mention => ({ driver, node })),
   );
   // Each pod without a node is a place of its own.
   const keyOf = ({ node, pod, driver }: Mention) => JSON.stringify([node ?? pod?.name, driver]);
-  return ofPods
+  const places = ofPods
     .with(ofCsiNodes)
     .with(needs)
     .grouped(keyOf)
     .sorted(([first]) => keyOf(first))
     .map((mentioned) => placeOf(mentioned, around));
+  return { ...around, places };
 }
 
 function placeOf(mentioned: readonly [Mention, ...Mention[]], around: Surroundings): Place {

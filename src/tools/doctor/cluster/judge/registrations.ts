@@ -1,7 +1,7 @@
 import { otherKubeletRoots } from "../../../../host-path/kubelet-roots";
 import { type Advice, check, ok, unknown, type Verdict, warning } from "../../findings/finding";
-import { counted, LEAVE_ONE, podsText, together } from "../../findings/words";
-import { type ClusterFacts, placeKey } from "./facts";
+import { counted, LEAVE_ONE, together } from "../../findings/words";
+import type { ClusterFacts } from "./facts";
 import {
   inState,
   judgeGroups,
@@ -25,16 +25,7 @@ function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[], f
   const isNotListed = places.every(({ isListed }) => isListed?.ifNo(() => true)) && !isGuess(unit);
   const what = isNotListed ? "is not in CSINode, and doctor cannot tell why" : "is possibly registered";
   const waiting = whoWaits(places, facts);
-  const reported = places.flatMap(({ node }) => [
-    ...facts.reportedAt(placeKey(node, driver)).each(({ pod }) => pod),
-  ]);
-  const needed = [
-    waiting === "" ? "" : `; needed by ${waiting}`,
-    reported.length === 0
-      ? ""
-      : `; events say that it was missing for ${podsText([...new Set(reported)].sort())}`,
-  ];
-  return unknown(driver, `${what}: ${state.reason}${needed.join("")}`);
+  return unknown(driver, `${what}: ${state.reason}${waiting && `; needed by ${waiting}`}`);
 }
 
 function whereToLook({ unit, pod, state }: Place, { target, units }: ClusterFacts): Advice {

@@ -19,8 +19,7 @@ function isStartupTaint({ key, effect }: Taint, { driver, set }: RegistrarUnit):
 
 /** While a startup taint is there, only pods that tolerate it come to the node. */
 export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (facts) => {
-  const { nodes, places, units, nowMs, target } = facts;
-  const nodeAt = nodes.by(({ name }) => name, "unique");
+  const { nodeAt, places, units, nowMs, target } = facts;
   const taintsOn = (node: string, unit: RegistrarUnit) =>
     nodeAt(node)
       .filter((one) => one.isReady && !isYoung(one, nowMs))

@@ -46,18 +46,14 @@ export function nameDrivers({ sets, pods, csiNodes, csiDrivers, needs }: Hints) 
         .not();
     return nodes.contains(() => true).and(nodes.contains(lacks).not());
   };
-  const onlyOnAll = (set: RegistrarSet, isMeant: (name: string) => boolean) =>
-    onlyFree((name) => isMeant(name) && isOnAll(set, name).ifYes(() => true) === true);
   type Way = (registrar: RegistrarContainer, set: RegistrarSet) => string | undefined;
   // Two DaemonSets may have one driver in the paths of their sockets.
   const byPath: Way = (registrar) => nameInPath(registrar, known);
   const byWord: Way = (_, set) => onlyFree((name) => set.words.has(name));
-  const byNodes: Way = (_, set) => onlyOnAll(set, () => true);
-  const byBoth: Way = (_, set) => onlyOnAll(set, (name) => set.words.has(name));
+  const byNodes: Way = (_, set) => onlyFree((name) => isOnAll(set, name).ifYes(() => true) === true);
   // A name that is left over is this one's only if all others have theirs.
-  const areAll = pods.all().kind === "seen";
-  const others = names.all().kind === "seen" ? [byWord, byNodes] : [byBoth];
-  for (const way of [byPath, ...(areAll ? others : [])])
+  const areAll = pods.all().kind === "seen" && names.all().kind === "seen";
+  for (const way of [byPath, ...(areAll ? [byWord, byNodes] : [])])
     for (const { registrar, set } of units.each((unit) => unit))
       named.set(registrar, named.get(registrar) ?? way(registrar, set));
   return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));

@@ -10,7 +10,6 @@ import {
   readNeedEvent,
   readNode,
   readPendingPod,
-  reportedIn,
   startMountEvents,
   waitingIn,
 } from "./needs";
@@ -81,7 +80,6 @@ async function readLists(reader: Reader, target: ClusterTarget, ours: OurImage) 
     pods: registrars.pods.map((pod) => withMountFailure(pod, latest(pod.uid).known(() => true)?.message)),
     ...{ nodes, csiNodes, csiDrivers, attached },
     waiting: waitingIn(pending, events),
-    reported: reportedIn(pending, events),
   };
 }
 

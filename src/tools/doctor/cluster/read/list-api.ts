@@ -27,7 +27,7 @@ const PAGE_ITEMS = 250;
 const MEBIBYTE = 2 ** 20;
 /** A larger page is requested again with a fifth of its objects; one object has 1.5 MiB at most. */
 const MAX_PAGE_BYTES = 8 * MEBIBYTE;
-/** Of all lists together: twice what 15,000 nodes with five drivers each have. */
+/** Of all lists together: more than 15,000 nodes with five drivers each have. */
 const MAX_BYTES = 1024 * MEBIBYTE;
 /** A smaller page counts as this, so that an endless list of empty pages reaches the limit. */
 const LEAST_PAGE_BYTES = MEBIBYTE / 2;

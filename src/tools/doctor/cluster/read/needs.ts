@@ -91,12 +91,6 @@ export function waitingIn(pods: SeenList<PendingPod>, events: SeenList<NeedEvent
   );
 }
 
-/** Pods that an event names, where pods could not be listed: possibly they wait no more. */
-export const reportedIn = (pods: SeenList<PendingPod>, events: SeenList<NeedEvent>): SeenList<Waiting> =>
-  events.flatMap(({ node, driver, pod }) =>
-    pods.all().kind === "unread" && node !== undefined ? { node, driver, pod } : undefined,
-  );
-
 export function readNode(object: unknown) {
   const { metadata, spec, status } = tree(object);
   const { name, uid, creationTimestamp } = tree(metadata);
