@@ -59,5 +59,13 @@ function judgeTolerations(unit: RegistrarUnit, { nodes }: ClusterFacts) {
   const text = `does not tolerate its driver's startup taint ${taint}: its pods do not come to the node, and the taint stays`;
   const tainted = [...nodes.each((node) => (own(node).length > 0 ? { node: node.name } : undefined))];
   const fix = "add the toleration to its pod template: operator Exists with that key";
-  return { ...problem(`DaemonSet ${unit.set.name}`, text, fix), nodes: nodesOf(tainted) };
+  const { object } = unit.registrar.about;
+  const cause = {
+    kind: "trouble",
+    driver: unit.driver.name,
+    trouble: "uncovered",
+    object,
+    word: taint,
+  } as const;
+  return { ...problem(`DaemonSet ${unit.set.name}`, text, fix, cause), nodes: nodesOf(tainted) };
 }
