@@ -33,17 +33,6 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
     labels: { zone: "a", rack: "7" },
     annotations: { "csi.volume.kubernetes.io/nodeid": '{"x.csi":"n1"}' },
   });
-  expect(registrar.events.history()).toMatchObject([
-    { kind: "called", method: "GetInfo" },
-    { kind: "called", method: "NotifyRegistrationStatus" },
-    { kind: "notified", registered: true, error: "" },
-  ]);
-  expect(kubelet.events.history("called")).toMatchObject([
-    { call: "dial", socketPath: node.socketPath(), result: { kind: "ok" } },
-    { call: "GetInfo", result: { kind: "ok", answer: { name: "x.csi", supportedVersions: ["1.0.0"] } } },
-    { call: "NodeGetInfo", socketPath: node.csiAddress, result: { kind: "ok", answer: { nodeId: "n1" } } },
-    { call: "NotifyRegistrationStatus", socketPath: node.socketPath() },
-  ]);
   const kinds = kubelet.events.history().map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind !== "file-ignored" && kind !== "calling" && kind !== "called")).toEqual([
     "started",
