@@ -27,8 +27,9 @@ export interface PromClient {
 }
 
 /**
- * Adds the metrics of a registration, or of a node's, to a registry of the caller's prom-client, once for each registry, with
- * the names and labels that the package's alerts and dashboard expect. Those of the process are `collectDefaultMetrics`' own.
+ * Adds the metrics of a registration, or of a node's, to a registry of the caller's prom-client (by default its own), with the
+ * names and labels that the package's alerts and dashboard expect. They stay when the registration ends. Those of the process
+ * are `collectDefaultMetrics`' own. Throws INVALID_OPTION for anything else, and where the registry has them already.
  */
 export function addMetrics(
   given: Registration | Registrations,

@@ -56,7 +56,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The access of a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, and the files of its service account in
- * `directory`, which are read later. Throws INVALID_OPTION outside of a pod.
+ * `directory` (/var/run/secrets/kubernetes.io/serviceaccount), which are read later. Throws INVALID_OPTION outside of a pod.
  */
 export function inClusterAccess(environment: Environment, directory = SERVICE_ACCOUNT_DIRECTORY): ApiAccess {
   if (typeof environment !== "object" || environment === null)

@@ -153,7 +153,7 @@ const CHANGES: Readonly<Record<SimulatedVersion, Partial<KubeletBehaviour>>> = {
   "1.37": { closedReadWording: "raw-read" },
 };
 
-/** Oldest first. */
+/** The kubelets that the test kit can be, oldest first. */
 export const SIMULATED_VERSIONS: readonly SimulatedVersion[] = Object.keys(CHANGES) as SimulatedVersion[];
 
 export function behaviourOf(version: SimulatedVersion): KubeletBehaviour {

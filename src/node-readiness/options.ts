@@ -23,11 +23,11 @@ export interface NodeReadinessOptions extends StartOptions {
   readonly nodeName: string;
   /** How to reach the API server: `inClusterAccess`, `accessFromKubeconfig`. */
   readonly access: ApiAccess;
-  /** Taints to remove once kubelet has registered the driver: `KEY` or `KEY:Effect`, with its name for `{driver}`. */
+  /** Taints to remove once kubelet has registered the driver: `KEY` or `KEY:Effect`, with its name for `{driver}`. @default none */
   readonly startupTaints?: readonly string[] | undefined;
-  /** Type of the condition to keep in the Node's status, with the driver's name for `{driver}`. Default: none. */
+  /** Type of the condition to keep in the Node's status, with the driver's name for `{driver}`. @default none */
   readonly condition?: string | undefined;
-  /** How long a driver must be unregistered before the condition says so. Milliseconds. Default 30,000. */
+  /** How long a driver must be unregistered before the condition says so, in milliseconds. @default 30000 */
   readonly conditionDelayMs?: number | undefined;
 }
 

@@ -32,7 +32,7 @@ export type CsiDriverFault =
       readonly kind: "error";
       readonly method: CsiMethod;
       readonly code: FailureCode;
-      /** Default: a text that says that the error is simulated. */
+      /** @default a text that says that the error is simulated */
       readonly message?: string | undefined;
       readonly times?: number | undefined;
     }

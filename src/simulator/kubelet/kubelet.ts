@@ -49,7 +49,8 @@ export interface SimulatedKubelet extends AsyncDisposable {
   setFaults(faults: readonly KubeletFault[]): void;
   /**
    * Ends this kubelet as a kill would and starts it again: it forgets its list of drivers and its backoffs, but not the
-   * Node and CSINode. From the call on `registered()` waits for what comes after it.
+   * Node and CSINode. From the call on `registered()` waits for what comes after it. Rejects with INVALID_OPTION, and with
+   * ABORTED once it is closed.
    */
   restart(options?: RestartOptions): Promise<void>;
   /** Ends it; drivers stay in the Node and CSINode, as when a kubelet stops. Always the same promise. */

@@ -20,9 +20,9 @@ export type KubeletFault =
       readonly reason: string;
       /** Where it fails. Kubelets up to 1.35 never retry after `registration` (the default), but do after `validation`. */
       readonly stage?: "validation" | "registration" | undefined;
-      /** Only this driver. Default: any. */
+      /** Only this driver. @default any */
       readonly driverName?: string | undefined;
-      /** How often. Default: until the faults are changed. */
+      /** How often. @default until the faults are changed */
       readonly times?: number | undefined;
     }
   | {
