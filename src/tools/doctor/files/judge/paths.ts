@@ -30,13 +30,12 @@ const manifestDriverPath = eachRegistrar("CSI102", "manifest-driver-path", (one)
     : said;
 });
 
-function judgePath({
-  settings,
-  mounts,
-  driverSocket,
-  place: subject,
-}: RegistrarContainer): Statement | undefined {
-  const { csiAddress, kubeletRegistrationPath: told } = settings;
+const isSocketItself = ({ settings: { csiAddress }, mounts }: RegistrarContainer): boolean =>
+  !isPattern(csiAddress) && mountOf(csiAddress, mounts)?.mountPath === csiAddress;
+
+function judgePath(one: RegistrarContainer): Statement | undefined {
+  const { mounts, driverSocket } = one;
+  const { csiAddress, kubeletRegistrationPath: told } = one.settings;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
     return problem(
@@ -44,7 +43,7 @@ function judgePath({
       "mount the driver's hostPath volume there",
     );
   const directory = dirname(csiAddress);
-  if (mount.mountPath === csiAddress && !isPattern(csiAddress))
+  if (isSocketItself(one))
     return problem(
       `mounts the driver's socket itself at ${csiAddress}: the driver makes a new file at each start, and the mount keeps the old one`,
       `mount its directory${mount.hostPath === undefined ? "" : `, the hostPath ${dirname(mount.hostPath)},`} at ${directory}`,
@@ -77,7 +76,7 @@ function judgePath({
           `write --kubelet-registration-path=${expected}`,
         );
   return (
-    (isPattern(told) ? undefined : judgeDriverPlace(told, subject, "has the driver's socket")) ??
+    (isPattern(told) ? undefined : judgeDriverPlace(told, one.place, "has the driver's socket")) ??
     ok(`tells kubelet where the driver's socket is on the host: ${told}`)
   );
 }
@@ -154,7 +153,8 @@ const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (
   const { csiAddress, kubeletRegistrationPath: told } = one.settings;
   const place = placeOf(csiAddress, one.mounts);
   if (!isReadable(one) || place === undefined || isTemplate(place) || isPattern(place)) return undefined;
-  if (one.driverSocket === undefined) return undefined;
+  // Then CSI102 says it.
+  if (one.driverSocket === undefined || isSocketItself(one)) return undefined;
   const { container, path, place: made } = one.driverSocket;
   if (place === made) return ok(`waits for the socket that container ${container} makes: ${path}`);
   const waits = `waits for ${place}, and container ${container} makes its socket at ${made ?? `${path}, on no volume`}`;
