@@ -79,4 +79,4 @@ export function* publishSteps({
 }
 
 /** How our socket goes: the file first, because it is known as ours only while we listen on it. */
-export const WITHDRAW_STEPS = ["removeIfOurs", "stopListening"] as const;
+export const WITHDRAW_STEPS = ["removeFile", "stopListening"] as const;

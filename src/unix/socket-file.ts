@@ -71,11 +71,8 @@ export function createSocketFile(
     const placed = ours;
     if (placed === undefined) return;
     placed.withdrawn.abort();
-    const deeds = {
-      removeIfOurs: () => removeIfSame(placed.path, placed),
-      stopListening: () => stopListening(placed),
-    };
-    for (const step of WITHDRAW_STEPS) await deeds[step]();
+    const deeds = { removeFile: () => removeIfSame(placed.path, placed), stopListening };
+    for (const step of WITHDRAW_STEPS) await deeds[step](placed);
     ours = undefined;
   };
 

@@ -1,6 +1,6 @@
 import { finalComponents } from "./final-components";
 import { isQuiet, kubeletSteps, type RegistrarSide, restartKubelet } from "./kubelet";
-import { answerInfo, hearStatus, oursSteps, START, take } from "./ours";
+import { answerInfo, down, hearStatus, oursSteps, take } from "./ours";
 import { livingOf, oursOf } from "./sockets";
 import {
   copyOf,
@@ -185,8 +185,9 @@ export function stepsFrom(world: World, setup: Setup, ours = explored(setup)): S
   const registrars = world.registrars.flatMap((one, id) =>
     one.kind === "ours" ? oursSteps(world, id, setup) : officialSteps(world, one, id),
   );
-  const driver: Step[] = world.driver.up ? [] : [{ label: "the driver is back", act: driverBack() }];
-  const faults = world.faults > 0 ? faultsOf(world, ours) : [];
+  const driver: Step[] =
+    world.driver.up || setup.served ? [] : [{ label: "the driver is back", act: driverBack() }];
+  const faults = world.faults > 0 ? faultsOf(world, setup, ours) : [];
   if (setup.strangers && world.faults > 0) faults.push(...strangersOf(world, ours));
   return [...kubelets, ...registrars, ...driver, ...faults];
 }
@@ -251,7 +252,7 @@ function exitOfficial(world: World, id: number): void {
   });
 }
 
-function faultsOf(world: World, ours: OursSide): Step[] {
+function faultsOf(world: World, setup: Setup, ours: OursSide): Step[] {
   const fault = (label: string, act: Step["act"]): Step => ({ label: `FAULT: ${label}`, isFault: true, act });
   const { driver } = world;
   const other = driver.name === "a" ? "b" : "a";
@@ -272,10 +273,7 @@ function faultsOf(world: World, ours: OursSide): Step[] {
       ];
     return [
       freeze,
-      fault(`registrar ${id} is killed`, (w) => {
-        endProcess(w, id);
-        Object.assign(oursOf(w, id), START, { up: false });
-      }),
+      fault(`registrar ${id} is killed`, (w) => down(w, id, setup)),
       ...(one.state.kind === "stopping"
         ? []
         : [fault(`registrar ${id} gets SIGTERM`, (w) => ours.stop(w, id))]),
@@ -284,7 +282,7 @@ function faultsOf(world: World, ours: OursSide): Step[] {
   return [
     ...faults,
     ...Object.keys(world.files).map((path) => fault(`${path} is removed`, (w) => unlink(w, path))),
-    ...(driver.up
+    ...(driver.up && !setup.served
       ? [
           fault("the driver goes", (w) => {
             w.driver.up = false;

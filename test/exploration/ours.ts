@@ -47,8 +47,7 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
   const event = (label: string, event: LoopEvent): Step => ({ label, act: (w) => take(w, id, event, setup) });
   const go = (label: string, act: Step["act"]): Step => ({ label, act });
   // A container starts again after a second or more.
-  if (!one.up)
-    return isQuiet(world) ? [go(`registrar ${id} starts`, (w) => Object.assign(oursOf(w, id), START))] : [];
+  if (!one.up) return isQuiet(world) ? [go(`registrar ${id} starts`, (w) => start(w, id, setup))] : [];
   if (one.frozen) return [go(`registrar ${id} goes on`, (w) => thaw(w, id, setup))];
 
   const steps: Step[] = [];
@@ -111,13 +110,25 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
         go(`registrar ${id} ${WITHDRAWING[next]}`, (w) => {
           oursOf(w, id).withdrawn = withdrawn + 1;
           withdrawBy(next, w, id, setup.undone);
-          if (others.length === 0) end(w, id);
+          if (others.length === 0) end(w, id, setup);
         }),
       ];
     }
     default:
       return steps;
   }
+}
+
+function start(world: World, id: number, { served }: Setup): void {
+  Object.assign(oursOf(world, id), START);
+  if (served) world.driver.up = true;
+}
+
+/** Its process is over, and with it the driver that it serves. */
+export function down(world: World, id: number, { served }: Setup): void {
+  endProcess(world, id);
+  Object.assign(oursOf(world, id), { ...START, up: false });
+  if (served) world.driver.up = false;
 }
 
 /** What kubelet has sent meanwhile is read first. */
@@ -130,7 +141,7 @@ function thaw(world: World, id: number, setup: Setup): void {
 }
 
 const REFUSED = { kind: "refused", reason: "no", hint: undefined, error: undefined } as never;
-export const START = {
+const START = {
   up: true,
   state: { kind: "waiting" } as RegistrationState,
   publication: undefined,
@@ -245,13 +256,12 @@ function publish(world: World, id: number, setup: Setup): void {
   }
 }
 
-export function end(world: World, id: number): void {
+export function end(world: World, id: number, setup: Setup): void {
   const left = Object.values(world.files).some(
     (socket) => world.sockets[socket]?.owner === id && isLive(world, socket),
   );
   if (left) throw new Violation(`registrar ${id} leaves its socket behind`);
-  endProcess(world, id);
-  Object.assign(oursOf(world, id), { ...START, up: false });
+  down(world, id, setup);
 }
 
 /** What kubelet's GetInfo gets from a registrar of ours. */

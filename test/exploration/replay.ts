@@ -15,7 +15,7 @@ import { driverOf, initialWorld, isLive, keyOf, type Setup, type World } from ".
 // The real registration of one driver in a world of the explorer: its loop, states and answers, between stand-ins for kubelet,
 // the driver, the socket file and time. What it waits for is held until the explorer's registrar takes that step.
 
-type Kind = "list" | "publish" | "look" | "watch" | "pause" | "explain" | "removeIfOurs" | "stopListening";
+type Kind = "list" | "publish" | "look" | "watch" | "pause" | "explain" | "removeFile" | "stopListening";
 
 const LOOKS: readonly Kind[] = ["watch", "look"];
 /** What each step of the explorer's registrar lets go on, in this order; of several pauses the shortest. */
@@ -27,7 +27,7 @@ const LETS_GO: Readonly<Record<string, readonly Kind[]>> = {
   ends: ["explain"],
   tries: ["explain", "pause"],
   finds: ["look", "watch", "look", "pause", "watch", "look"],
-  removes: ["removeIfOurs"],
+  removes: ["removeFile"],
   stops: ["stopListening"],
 };
 
@@ -287,7 +287,7 @@ export async function replay(setup: Setup, { story, known }: Story): Promise<voi
     await settled();
     if (verb === "moves" || verb === "gives") nowMs += LATER_MS;
     if (lets) await letGo(lets);
-    if (verb === "stops" && own().state.kind === "stopped") end(world, 0);
+    if (verb === "stops" && own().state.kind === "stopped") end(world, 0, setup);
     if (at < known) continue;
     const way = () =>
       `after\n${story.slice(0, at + 1).join("\n")}\nexplorer: ${JSON.stringify(explorers)}\nreal:     ${JSON.stringify(world)}`;

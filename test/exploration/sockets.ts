@@ -107,7 +107,7 @@ export function socketsOf(world: World, driverName: string): readonly SocketOfDr
     ]);
 }
 
-export const WITHDRAWING = { removeIfOurs: "removes its socket", stopListening: "stops listening" };
+export const WITHDRAWING = { removeFile: "removes its socket", stopListening: "stops listening" };
 
 type WithdrawStep = (typeof WITHDRAW_STEPS)[number];
 

@@ -11,6 +11,8 @@ export interface Setup {
   readonly faults: number;
   /** Kubelet never again dials a path at which it failed, as in its longest backoff. */
   readonly backoff?: boolean;
+  /** The driver runs in the registrar's process: it ends and starts with it, and keeps its name. */
+  readonly served?: boolean;
   /** A client that is not kubelet may call GetInfo. */
   readonly strangers?: boolean;
   /** What is as it was before it was mended. */

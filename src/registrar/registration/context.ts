@@ -67,11 +67,11 @@ export function anotherAlias(facts: DriverFacts, options: ResolvedOptions): stri
   return fitsSocketPath(socketPathOf({ ...facts, alias }, options)) ? alias : undefined;
 }
 
-/** Takes our socket away, by `withdraw` or `hide`; tries again as long as that fails. */
-export async function takeAway(remove: () => Promise<void>, log: Logger, signal: AbortSignal): Promise<void> {
+/** Withdraws or hides our socket, again by backoff as long as that fails. */
+export async function untilDone(deed: () => Promise<void>, log: Logger, signal: AbortSignal): Promise<void> {
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {
-      return await remove();
+      return await deed();
     } catch (error) {
       log.error(error, "Failed to remove socket with error, trying again");
       await pause(backoffMs(BACKOFF.publish, attempt), signal);

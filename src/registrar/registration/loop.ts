@@ -9,8 +9,12 @@ import {
   stateNameOf,
 } from "../model/state";
 import type { RegistrationContext } from "./context";
-import { remindOfMissingStatus, sweepWhenRegistered, watchOurSocket } from "./states/in-place";
-import { remindOfSilence } from "./states/listening";
+import {
+  remindOfMissingStatus,
+  remindOfSilence,
+  sweepWhenRegistered,
+  watchOurSocket,
+} from "./states/in-place";
 import { publishSocket } from "./states/publishing";
 import { endOrRetry } from "./states/refused";
 import { standBy } from "./states/standby";

@@ -1,8 +1,13 @@
+import { REMINDERS, reminderMs } from "../../../base/backoff";
 import { pause } from "../../../base/pause";
+import { mountAt } from "../../../unix/file-calls";
+import { realPathOf } from "../../../unix/files";
+import { onFileSystem } from "../../../unix/mounts";
 import { sweepDotSockets } from "../../../unix/private-socket";
 import { type LoopEvent, type StateOf, stateNameOf } from "../../model/state";
 import { anotherAlias, type RegistrationContext, socketPathOf } from "../context";
 import { judgeInPlace, KUBELET_BUSY_MS } from "../decisions";
+import { explainSilence } from "../hints";
 
 type InPlace = StateOf<"in-place">;
 
@@ -60,6 +65,28 @@ function moveFromBackoff(
       now: socketPathOf({ ...facts, alias }, options),
     });
   return { kind: "kubelet-silent", alias };
+}
+
+/** Warns that kubelet has not called, and says what to check; less and less often. */
+export async function remindOfSilence(
+  state: InPlace,
+  { options, server, log }: RegistrationContext,
+  signal: AbortSignal,
+): Promise<undefined> {
+  if (stateNameOf(state) !== "listening") return undefined;
+  const { pluginRegistrationPath: directory } = options;
+  let waitedMs = 0;
+  for (let line = 0; ; line++) {
+    const waitMs = reminderMs(REMINDERS.kubeletSilent, line);
+    if (!(await pause(waitMs, signal))) return undefined;
+    waitedMs += waitMs;
+    const place = mountAt(await realPathOf(directory));
+    log.warn("Kubelet has not called", {
+      waited: `${waitedMs / 1000}s`,
+      socketPath: socketPathOf(state.facts, options),
+      check: explainSilence(directory + onFileSystem(directory, place?.path), server.connections),
+    });
+  }
 }
 
 /** Warns if kubelet sends no registration status for longer than it ever should need. */

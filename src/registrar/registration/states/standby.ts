@@ -6,7 +6,7 @@ import { watchPath } from "../../../unix/path-watch";
 import { tryConnect } from "../../../unix/unix-socket";
 import { aliasAfterPeer } from "../../model/socket-name";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
-import { isOfAnother, type RegistrationContext, socketPathOf, socketsOfDriver, takeAway } from "../context";
+import { isOfAnother, type RegistrationContext, socketPathOf, socketsOfDriver, untilDone } from "../context";
 import { peerIsGone } from "../decisions";
 import { askInfo } from "../self-report";
 
@@ -26,7 +26,7 @@ export async function standBy(
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   const { log } = context;
-  await takeAway(context.socket.withdraw, log, signal);
+  await untilDone(context.socket.withdraw, log, signal);
   // A driver with such a name has our place: ours is under our driver's own name.
   if (await isOfAnother(facts, context.options, signal)) return { kind: "peer-gone", alias: undefined };
   const peer = await findPeer(facts, context, signal);
