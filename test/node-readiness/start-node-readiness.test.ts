@@ -45,28 +45,6 @@ test("the taint goes when kubelet says that the driver is registered, not before
     ]);
   }));
 
-test("another client rewrites the list between read and patch: nothing of it is undone (aws-efs#1320, aws-efs#1491)", async () => {
-  await using fixture = await startTainted();
-  const { server, log } = fixture;
-  const other = { key: "other.example.com/agent-not-ready", effect: "NoSchedule" };
-  const rewrites = [
-    [other, FOREIGN_TAINT, STARTUP_TAINT],
-    [STARTUP_TAINT, other],
-    [other, STARTUP_TAINT],
-  ];
-  server.script = ({ kind }) => {
-    const rewrite = kind === "patch-node" ? rewrites.shift() : undefined;
-    if (rewrite) server.setTaints(rewrite);
-    return undefined;
-  };
-  fixture.register(DRIVER);
-  await log.when(REMOVED);
-  expect(server.node?.spec.taints).toEqual([other]);
-  const tries = ["patch-node", "get-node"];
-  expect(fixture.kinds().slice(3)).toEqual([...tries, ...tries, ...tries, "patch-node"]);
-  expect(log.records.filter(({ severity }) => severity !== "info")).toEqual([]);
-});
-
 test("a Node with a taint that is none is a failed request, not the end of the process", async () => {
   await using fixture = await startTainted(undefined, [null as never, STARTUP_TAINT]);
   const { server, log } = fixture;
