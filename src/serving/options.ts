@@ -1,6 +1,4 @@
-import { join } from "node:path";
 import type { Server, ServerInterceptor, ServerOptions } from "@grpc/grpc-js";
-import { invalidOption } from "../base/errors";
 import {
   callbackOf,
   hostSocketPath,
@@ -11,7 +9,7 @@ import {
   socketPathKind,
 } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
-import { COMMON_OPTIONS, type SharedRegistrationOptions } from "../registrar/model/options";
+import { COMMON_OPTIONS, refuseInRegistry, type SharedRegistrationOptions } from "../registrar/model/options";
 
 /** The options of a CSI driver in this process. */
 export interface CsiServingOptions extends SharedRegistrationOptions {
@@ -66,11 +64,8 @@ export function resolveServingOptions(options: CsiServingOptions) {
     graceMs: optional(milliseconds({ orZero: true }), 10_000),
     ...COMMON_OPTIONS,
   });
-  // Kubelet takes every socket there for a registration's, in folders, too.
-  if (given.csiAddress.startsWith(join(given.pluginRegistrationPath, "/")))
-    throw invalidOption(
-      `serveCsiDriver: csiAddress ${given.csiAddress} is in the plugin registration directory, where kubelet would take it for a ` +
-        "registration socket; give the driver another directory",
-    );
-  return { ...given, endpoint: given.endpoint ?? given.csiAddress };
+  const { csiAddress, endpoint = csiAddress, pluginRegistrationPath } = given;
+  refuseInRegistry("serveCsiDriver: csiAddress", csiAddress, pluginRegistrationPath);
+  refuseInRegistry("serveCsiDriver: endpoint", endpoint, pluginRegistrationPath);
+  return { ...given, endpoint };
 }

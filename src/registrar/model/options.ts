@@ -1,3 +1,4 @@
+import { join, resolve } from "node:path";
 import { invalidOption } from "../../base/errors";
 import type { PluginType } from "../../kubelet-rules/versions";
 import {
@@ -161,6 +162,7 @@ export function resolveRegistrationOptions(options: RegistrationOptions) {
     instance: optional(podUid),
     ...COMMON_OPTIONS,
   });
+  refuseInRegistry("startRegistration: endpoint", given.endpoint, given.pluginRegistrationPath);
   if (given.instance !== undefined && given.type !== "DRAPlugin")
     throw invalidOption(
       `startRegistration: instance is for type DRAPlugin; kubelet keeps one ${given.type} of a name`,
@@ -170,4 +172,11 @@ export function resolveRegistrationOptions(options: RegistrationOptions) {
   throw invalidOption(
     `startRegistration: supportedVersions is missing or empty; name the versions or services of the ${given.type}`,
   );
+}
+
+/** Throws INVALID_OPTION for a driver's socket in the plugin registration directory, also in a folder there. */
+export function refuseInRegistry(option: string, socketPath: string, pluginRegistrationPath: string): void {
+  if (!resolve(socketPath).startsWith(join(pluginRegistrationPath, "/"))) return;
+  const why = "where kubelet would take it for a registration socket; give the driver another directory";
+  throw invalidOption(`${option} ${socketPath} is in the plugin registration directory, ${why}`);
 }

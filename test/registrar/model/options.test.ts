@@ -62,6 +62,8 @@ test("what another plugin speaks must be told", () => {
   expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: [] })).toThrow(missing);
   const given = { ...dra, supportedVersions: ["v1.DRAPlugin"] } as const;
   expect(resolveRegistrationOptions(given)).toMatchObject(given);
+  const among = { ...given, endpoint: "/registration/folder/../dra.sock" };
+  expect(() => resolveRegistrationOptions(among)).toThrow("is in the plugin registration directory, where");
   const csi = { type: "CSIPlugin", supportedVersions: ["1.0.0"] };
   expect(resolveRegistrationOptions({ name: "x", endpoint: "/x" })).toMatchObject(csi);
 });
