@@ -77,6 +77,15 @@ const rich = daemonSet({
   pod: { initContainers: [{ name: "i" }], securityContext: { runAsUser: 0 } },
   spec: { updateStrategy: { rollingUpdate: { maxSurge: 0 } } },
 });
+/** The registrar as a native sidecar. */
+const { containers, ...restOfPod } = rich.spec.template.spec;
+const sidecar = daemonSet({
+  pod: {
+    ...restOfPod,
+    containers: [{ name: "driver" }],
+    initContainers: [{ ...containers[0], restartPolicy: "Always" }],
+  },
+});
 /** What doctor does not read of this DaemonSet, or what has a finding of its own. */
 const ELSEWHERE =
   /^metadata$|\.valueFrom\b|\.envFrom\.0|^spec\.selector$|\.resources\b|\.args$|\.args\.|\.httpGet$|initContainers\.0$/;
@@ -104,3 +113,24 @@ test.each<Changes>([
 ])("a field of another type is a gap, and never an absent one: %j", (changes) => {
   expectSaid(saidOf(changes), [/^CSI113 unknown: cannot be judged: it has .* where a \w+ must be/]);
 });
+
+/** The paths of all texts, numbers and booleans in a value. */
+const leavesIn = (value: unknown): readonly (readonly string[])[] =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([key, one]) => leavesIn(one).map((path) => [key, ...path]))
+    : [[]];
+
+test.each(["{{ .Values.x }}", `\${X}`, "<x>"])(
+  "a placeholder %s is never a problem, wherever it stands",
+  (placeholder) => {
+    const problems = [rich, sidecar].flatMap((whole) =>
+      leavesIn(whole).flatMap((path) =>
+        findingsIn([replaceAt(whole, path, placeholder) as object])
+          .filter(({ status }) => status === "problem")
+          .map(({ code, text }) => `${path.join(".")}: ${code} ${text}`),
+      ),
+    );
+    expect(findingsIn([rich, sidecar])).toEqual([]);
+    expect(problems).toEqual([]);
+  },
+);

@@ -1,11 +1,12 @@
 import { isTemplate, RENDER_FIRST } from "../../findings/words";
 import { eachRegistrar, problem, unknown, warning } from "./each-registrar";
 
-const manifestSurge = eachRegistrar("CSI107", "manifest-surge", ({ maxSurge, hasDriver }) =>
-  hasDriver && !/^(?:0%?)?$/.test(maxSurge)
-    ? problem(`updates with maxSurge ${maxSurge}, and has a driver in its pods`, "set maxSurge: 0")
-    : undefined,
-);
+const manifestSurge = eachRegistrar("CSI107", "manifest-surge", ({ maxSurge, hasDriver }) => {
+  if (!hasDriver || /^(?:0%?)?$/.test(maxSurge)) return undefined;
+  return isTemplate(maxSurge)
+    ? unknown(`updates with a maxSurge that is not filled in: ${maxSurge}`, RENDER_FIRST)
+    : problem(`updates with maxSurge ${maxSurge}, and has a driver in its pods`, "set maxSurge: 0");
+});
 
 const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ user: { isNonRoot, id } }) => {
   if (!isNonRoot && isTemplate(id))

@@ -44,7 +44,7 @@ function judgePort(
     );
   const ours = ["/healthz", "/livez", "/readyz", "/statusz", metricsPath];
   const served = one.program.kind === "official" ? ["/healthz"] : ours;
-  if (path !== undefined && !served.includes(path.split("?", 1)[0] ?? ""))
+  if (path !== undefined && !isTemplate(path) && !served.includes(path.split("?", 1)[0] ?? ""))
     return problem(`has a ${kind} on ${path}, which it does not serve`, `ask one of ${served.join(", ")}`);
   // Kubelet connects from the node: to the pod's address, unless the probe has a host.
   if (host === undefined && LOCALHOST.test(http.host ?? ""))

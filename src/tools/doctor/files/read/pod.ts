@@ -1,6 +1,7 @@
 import { bool, list, nameOf, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { isWithin } from "../../../../unix/mounts";
 import { behindRegistrar, type Program } from "../../../recognise/program";
+import { refuseFlaw } from "../../findings/seen";
 import { isTemplate } from "../../findings/words";
 import { environmentOf, settingsOf, wordsOf } from "./arguments";
 
@@ -14,6 +15,8 @@ export function mountsOf(container: Tree, pod: Tree) {
     .map(tree)
     .map((mount) => {
       const volume = volumes.get(text(mount.name));
+      const open = [text(mount.name), ...volumes.keys()].find(isTemplate);
+      if (volume === undefined && open !== undefined) refuseFlaw("placeholder", open);
       const { path, type } = tree(volume?.hostPath);
       const subPath = text(mount.subPath) || fill(text(mount.subPathExpr)).text;
       return {
@@ -138,6 +141,7 @@ export type ProbeFacts = ReturnType<typeof probesOf>[number];
 export function probesOf(container: Tree, program: Program) {
   const fill = environmentOf(container);
   const ports = new Map(list(container.ports).map((port) => [tree(port).name, tree(port).containerPort]));
+  const openPort = [...ports.keys()].find((name) => isTemplate(text(name)));
   return PROBES.flatMap((kind) => {
     const probe = tree(container[kind]);
     const { exec, grpc, httpGet, tcpSocket } = probe;
@@ -152,8 +156,10 @@ export function probesOf(container: Tree, program: Program) {
       asks: httpGet ? http : grpc ? "gRPC" : tcpSocket ? "TCP" : "exec",
       /** Undefined: kubelet connects to the pod's address. */
       host: textOrNone(asked.host),
-      /** A number, or the name of a port that the container does not have. */
-      port: text(ports.get(asked.port) ?? asked.port),
+      /** A number, a placeholder, or the name of a port that the container does not have. */
+      port: text(
+        ports.get(asked.port) ?? (typeof asked.port === "string" ? openPort : undefined) ?? asked.port,
+      ),
       path: httpGet ? text(asked.path ?? "/") : undefined,
       command,
       /** Undefined: the command is another program's. */

@@ -4,6 +4,7 @@ import { lastPart } from "../../../recognise/image";
 import { type OurImage, recognise } from "../../../recognise/program";
 import type { About } from "../../findings/causes";
 import { type Gap, refuseFlaw, type SeenList, startReading, whyOf } from "../../findings/seen";
+import { isTemplate, RENDER_FIRST } from "../../findings/words";
 import { literalsIn, type RegistrarSettings, settingsOf, startOf, wordsOf } from "./arguments";
 import type { FilesRead } from "./documents";
 import {
@@ -143,7 +144,8 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   refuseHuge(pod, OF_POD);
   // Other init containers have ended when the containers start.
   const init = new Set(list(pod.initContainers));
-  const isRunning = (one: Tree) => !init.has(one) || one.restartPolicy === "Always";
+  const restarts = ({ restartPolicy }: Tree) => restartPolicy === "Always" || isTemplate(text(restartPolicy));
+  const isRunning = (one: Tree) => !init.has(one) || restarts(one);
   const isOther = (one: Tree) => registrars.every(({ container }) => container !== one);
   const drivers = containers.filter((one) => isOther(one) && isRunning(one));
   // With several registrars it is not known which driver is whose.
@@ -154,6 +156,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     const start = startOf(container, program);
     const settings = settingsOf(start.args, program);
     const mounts = mountsOf(container, pod);
+    for (const { mountPath } of mounts) if (isTemplate(mountPath)) refuseFlaw("placeholder", mountPath);
     return {
       place: `${about.name}, container ${name}`,
       about: { ...about, container: name },
@@ -250,7 +253,9 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
       why: `is started by ${startedBy}: what that program does with the arguments cannot be seen here`,
       advice: "make the registrar itself the command, or leave the command out",
     };
-  const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal } = settings;
+  const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal, ignored } = settings;
+  if (ignored !== undefined && isTemplate(ignored.words[0]))
+    return { why: `has the argument ${ignored.words[0]}, which is not filled in`, advice: RENDER_FIRST };
   const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal?.problem ?? ""];
   const found = open.find(
     ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
