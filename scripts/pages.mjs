@@ -108,7 +108,7 @@ function expressionOf(source, name) {
     if (!found) return undefined;
     rest = rest.slice(found.index + found[0].length);
   }
-  return /^\[?([^,;}\n]*)/.exec(rest)?.[1];
+  return /^\[?([^,;}\]\n]*)/.exec(rest)?.[1];
 }
 
 /** What a name of a page's comment stands for. Throws where `src` has no such constant, or several that differ. */

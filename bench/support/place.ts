@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { silentLogger } from "../../src/logging/logger";
-import { untilAccepting } from "../../src/unix/unix-socket";
+import { watchPath } from "../../src/unix/path-watch";
+import { tryConnect } from "../../src/unix/unix-socket";
 import { createTempFolder } from "../../test/support/temp-folder";
 
 export const DRIVER = "disk.csi.example.com";
@@ -31,14 +32,17 @@ export async function createPlace(csiAddress?: string): Promise<Place & AsyncDis
 
 /** Resolves as soon as a connection to the socket is accepted; rejects after `limitMs`. */
 export async function accepting(socketPath: string, limitMs = 120_000): Promise<void> {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new Error(`no process accepts on ${socketPath}`)), limitMs);
-  try {
-    await untilAccepting(socketPath, { log: silentLogger, signal: limit.signal });
-  } finally {
-    clearTimeout(timer);
+  const untilMs = performance.now() + limitMs;
+  using watch = await watchPath(socketPath, silentLogger);
+  while (await tryConnect(socketPath)) {
+    const leftMs = untilMs - performance.now();
+    if (leftMs <= 0) throw new Error(`no process accepts on ${socketPath}`);
+    await watch.wait(new AbortController().signal, Math.min(leftMs, LOOK_EVERY_MS));
   }
 }
+
+/** A server binds its socket before it listens. */
+const LOOK_EVERY_MS = 1;
 
 /** A TCP port that is free now. */
 export function freePort(): Promise<number> {

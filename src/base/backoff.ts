@@ -50,6 +50,8 @@ export function backoffMs(backoff: Backoff, attempt: number, random: () => numbe
 export const REMINDERS = {
   /** At first as often as csi-lib-utils says so. */
   connect: { pacesMs: [10_000, 60_000, 600_000, 3_600_000], linesAtPace: 6 },
+  /** Dead sockets on a node are nothing special. */
+  connectNodeWide: { pacesMs: [600_000], linesAtPace: 1 },
   kubeletSilent: { pacesMs: [30_000, 120_000, 600_000, 3_600_000], linesAtPace: 1 },
 } as const;
 

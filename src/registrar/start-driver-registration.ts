@@ -1,4 +1,4 @@
-import { createDriverEvents, type DriverEventsContext } from "./driver/driver-events";
+import { createDriver, type DriverContext } from "./driver/driver";
 import { createRegistrarEvents } from "./model/events";
 import type { ResolvedRegistrarOptions } from "./model/options";
 import {
@@ -7,7 +7,7 @@ import {
   startRegistrationLoop,
 } from "./registration/registration";
 
-type DriverStartContext = Pick<RegistrationParts, "log" | "signal"> & Pick<DriverEventsContext, "admit">;
+type DriverStartContext = Pick<RegistrationParts, "log" | "signal"> & Pick<DriverContext, "admit">;
 
 /** What `startRegistrar` does, with any text as `endpoint`: like the official registrar, it leaves the judgement to kubelet. */
 export function startDriverRegistration(
@@ -16,6 +16,6 @@ export function startDriverRegistration(
 ): Registration {
   const log = parentLog.named("registrar");
   const events = createRegistrarEvents(log);
-  const driver = createDriverEvents(options, { log, events, ...follow });
+  const driver = createDriver(options, { log, events, ...follow });
   return startRegistrationLoop(options, { driver, events, log, signal });
 }

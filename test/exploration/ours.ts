@@ -1,4 +1,4 @@
-import { nameEvent } from "../../src/registrar/driver/driver-events";
+import { nameEvent } from "../../src/registrar/driver/driver";
 import { aliasAfterPeer } from "../../src/registrar/model/socket-name";
 import type { LoopEvent, RegistrationState, StateOf } from "../../src/registrar/model/state";
 import {

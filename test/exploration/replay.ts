@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { silentLogger } from "../../src/logging/logger";
+import type { Inbox } from "../../src/registrar/model/inbox";
 import { resolveOptions } from "../../src/registrar/model/options";
-import type { RegistrationState } from "../../src/registrar/model/state";
+import type { LoopEvent, RegistrationState } from "../../src/registrar/model/state";
 import type { Registration } from "../../src/registrar/registration/registration";
 import type { RegistrationCalls } from "../../src/registrar/registration/registration-service";
 import type { transition as transit } from "../../src/registrar/registration/transition";
@@ -141,6 +142,7 @@ const WATCH = {
 const CONNECTION = { on: nothing, off: nothing, resume: nothing, destroy: nothing };
 const fileAt = (path: string) => world.files[nameIn(path)];
 
+type DriverModule = typeof import("../../src/registrar/driver/driver");
 /** What is replaced in each module. */
 const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
   "node:net": () => ({ connect: () => CONNECTION }),
@@ -200,10 +202,16 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
       return next;
     },
   }),
-  "../../src/registrar/driver/watch-driver": () => ({
-    watchCsiDriver: async (_options: unknown, { onAnswered }: { onAnswered: (identity: object) => void }) => {
-      answerName = (name) => onAnswered({ name, vendorVersion: "", manifest: {} });
-    },
+  "../../src/registrar/driver/driver": ({ nameEvent }: DriverModule) => ({
+    createDriver: ({ isNodeWide }: { isNodeWide: boolean }) => ({
+      follow: async (inbox: Inbox<LoopEvent>) => {
+        let before: string | undefined;
+        answerName = (name) => {
+          if (name !== before) inbox.put(nameEvent(before, name, isNodeWide));
+          before = name;
+        };
+      },
+    }),
   }),
 };
 jest.resetModules();

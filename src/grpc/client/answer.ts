@@ -1,3 +1,5 @@
+import { systemError } from "../../base/errors";
+
 /** What grpc-js notes of a failed connection: its time, and where the address came from. */
 const CONNECTION_NOTES = /(?: \(\d{4}-\d\d-\d\dT[\d:.]+Z\))?\. Resolution note: $/;
 /** Behind the seconds stand the stages that grpc-js measured. */
@@ -21,6 +23,13 @@ export function callFailureText(text: string, timeoutMs: number): string {
     const why = waited.includes("Waiting for LB pick") ? NOT_CONNECTED : "";
     return afterDeadline(timeoutMs) + why;
   });
+}
+
+/** Why no connection was made, as Node's socket said it and grpc-js has it in its text; else the error as it is. */
+export function connectErrorOf(error: unknown): Error {
+  const { details } = Object(error) as { readonly details?: unknown };
+  const [text, errno] = /connect (E[A-Z0-9]+)/.exec(String(details)) ?? [];
+  return errno === undefined ? (error as Error) : systemError(errno, text);
 }
 
 export const deadlineText = (timeoutMs: number): string => `4 DEADLINE_EXCEEDED: ${afterDeadline(timeoutMs)}`;

@@ -94,13 +94,18 @@ function failUndialled(...given: readonly unknown[]) {
 /**
  * A client of one unix socket that connects when first called, without retries. Its requests carry the authority `localhost`
  * as grpc-go's do: servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258). `close` ends its connections, also
- * one that is just being made, whatever the server does; what the client has sent by then still arrives.
+ * one that is just being made, whatever the server does; what the client has sent by then still arrives. `onConnected` is
+ * called with each connection that the server accepts, before HTTP/2.
  *
  * grpc-js (1.14) does not: when a client is closed it forgets the connection to a server that never speaks or never hangs
  * up, and the file descriptor stays. It has no option for the socket, so this replaces the undocumented function that makes
  * its connectors; package.json pins its version.
  */
-export function createUnixClient(socketPath: string, options: ChannelOptions = {}): Client {
+export function createUnixClient(
+  socketPath: string,
+  options: ChannelOptions = {},
+  onConnected = () => {},
+): Client {
   const open = new Set<Socket>();
   let isClosed = false;
   const insecure = credentials.createInsecure();
@@ -111,6 +116,7 @@ export function createUnixClient(socketPath: string, options: ChannelOptions = {
     const connector = createConnector(...args);
     const connect = (socket: Socket) => {
       if (isClosed) socket.destroy();
+      onConnected();
       open.add(socket);
       socket.once("close", () => open.delete(socket));
       // grpc-js gives it to http2, which takes any stream.

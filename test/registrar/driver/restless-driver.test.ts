@@ -1,4 +1,5 @@
 import { status } from "@grpc/grpc-js";
+import { REMINDERS } from "../../../src/base/backoff";
 import { LONGEST_WAIT_MS } from "../../../src/base/pause";
 import { controlWaits } from "../../support/controlled-waits";
 import { eachTest } from "../../support/each-test";
@@ -12,7 +13,7 @@ const LONGEST_MS = 10_000;
 /** A connection that lived so long was no early loss. */
 const STEADY_AFTER_MS = 10_000;
 const waits = controlWaits({ fromMs: FIRST_MS / 2 });
-const loading = import("../../../src/registrar/driver/watch-driver");
+const loading = import("../../../src/registrar/driver/driver");
 const x = { name: "x.csi" };
 
 /** Without the look at all directories of the process, and without waits for an event. */
@@ -22,8 +23,8 @@ const folder = eachTest(createTempFolder);
 const socketPath = () => folder.at("csi.sock");
 afterEach(() => jest.restoreAllMocks());
 
-async function startWatching() {
-  const watch = watchAt(socketPath(), {}, { watch: (await loading).watchCsiDriver });
+async function startWatching(options = {}) {
+  const watch = watchAt(socketPath(), options, { create: (await loading).createDriver });
   const answers = () => watch.answered.length;
   return {
     ...watch,
@@ -32,7 +33,7 @@ async function startWatching() {
     untilAnsweredAtOnce: (times: number) =>
       eventually(async () => {
         const [held] = pauses();
-        if (held !== undefined) await waits.end(held);
+        if (held !== undefined) await endWait(held);
         expect(answers()).toBe(times);
       }),
     /** Resolves with the waits that are held, or with none when the driver has answered this often before. */
@@ -45,10 +46,22 @@ async function startWatching() {
   };
 }
 
+const now = performance.now.bind(performance);
+let passedMs = 0;
+beforeEach(() => {
+  passedMs = 0;
+  jest.spyOn(performance, "now").mockImplementation(() => now() + passedMs);
+});
+
 /** As if so much time had passed. */
 function pass(ms: number): void {
-  const now = performance.now.bind(performance);
-  jest.spyOn(performance, "now").mockImplementation(() => now() + ms);
+  passedMs += ms;
+}
+
+/** Ends a wait, as if its time had passed. */
+async function endWait(ms: number): Promise<void> {
+  pass(ms);
+  await waits.end(ms);
 }
 
 test("a driver whose connections do not last is reconnected to at a growing distance", async () => {
@@ -62,15 +75,36 @@ test("a driver whose connections do not last is reconnected to at a growing dist
     const most = Math.min(FIRST_MS * 2 ** time, LONGEST_MS);
     // The driver is back at once; what has passed since its loss is not waited again, and a short wait may be over.
     const ms = await eventually(() => {
-      const passedMs = performance.now() - lostAtMs;
-      const held = waits.pending().find((one) => one <= most && one >= most * 0.8 - passedMs);
-      if (held === undefined && passedMs < most * 0.8) throw new Error(`no wait of ${most} ms is held`);
+      const sinceMs = performance.now() - lostAtMs;
+      const held = waits.pending().find((one) => one <= most && one >= most * 0.8 - sinceMs);
+      if (held === undefined && sinceMs < most * 0.8) throw new Error(`no wait of ${most} ms is held`);
       return held;
     });
     if (ms !== undefined) expect(watch.answers()).toBe(time + 1);
     await watch.untilAnsweredAtOnce(time + 2);
   }
   await driver.kill();
+});
+
+test("a driver that restarts again before it is asked is lost once", async () => {
+  await using watch = await startWatching();
+  let driver = await startScriptedDriver(socketPath(), x);
+  await watch.untilAnswered(1);
+  for (let restarts = 0; restarts < 2; restarts++) {
+    await driver.kill();
+    driver = await startScriptedDriver(socketPath(), x);
+    await watch.log.when("Lost connection");
+    expect((await watch.heldBeforeAnswer(2)).length).toBeGreaterThan(0);
+  }
+  await watch.untilAnsweredAtOnce(2);
+  // What answered is the server that is there: the end of one connection of its own is no loss.
+  driver.endConnections();
+  await watch.untilAnsweredAtOnce(3);
+  const away = watch.answered.map(({ awayMs }) => awayMs);
+  const losses = watch.losses();
+  await driver.kill();
+  expect(away).toEqual([undefined, expect.any(Number), undefined]);
+  expect(losses).toBe(1);
 });
 
 test("a driver that ended connections early, and then kept one, is reconnected to at once", async () => {
@@ -86,6 +120,36 @@ test("a driver that ended connections early, and then kept one, is reconnected t
   expect(await watch.heldBeforeAnswer(4)).toEqual([]);
 });
 
+test.each([
+  [false, REMINDERS.connect],
+  [true, REMINDERS.connectNodeWide],
+])("says that it still waits, and why; node-wide %s", async (isNodeWide, { pacesMs: [paceMs] }) => {
+  await using watch = await startWatching({ isNodeWide });
+  const lines = () => watch.log.all("Still connecting").map(({ fields }) => fields);
+  const stepMs = paceMs / 2;
+  await eventually(async () => {
+    // A wait of 5 s may be that of all directories, which ends the others.
+    for (const ms of waits.pending().filter((one) => one < LONGEST_WAIT_MS)) {
+      pass(stepMs);
+      await waits.end(ms);
+    }
+    expect(lines().length).toBeGreaterThan(1);
+  });
+  const [first, second] = lines().map(({ waited }) => Number.parseInt(String(waited), 10) * 1_000);
+  for (const [waitedMs, due] of [
+    [first, paceMs],
+    [second, 2 * paceMs],
+  ] as const) {
+    expect(waitedMs).toBeGreaterThanOrEqual(due);
+    expect(waitedMs).toBeLessThan(due + 4 * stepMs);
+  }
+  expect(lines()[0]).toEqual({
+    address: `unix://${socketPath()}`,
+    waited: expect.stringMatching(/^\d+s$/),
+    lastError: expect.stringMatching(/^ENOENT: no such socket yet/),
+  });
+});
+
 test("a driver that was long not ready, and then answered, is asked again soon after a new failure", async () => {
   const notReady = { code: status.UNAVAILABLE };
   const answers = [notReady, notReady, notReady, notReady, x, notReady, x];
@@ -93,7 +157,7 @@ test("a driver that was long not ready, and then answered, is asked again soon a
   await using watch = await startWatching();
   for (let failure = 0; failure < 4; failure++) {
     await watch.log.when("Error retreiving CSI driver name", failure + 1);
-    for (const ms of await watch.heldBeforeAnswer(1)) await waits.end(ms);
+    for (const ms of await watch.heldBeforeAnswer(1)) await endWait(ms);
   }
   await watch.untilAnswered(1);
   pass(STEADY_AFTER_MS);

@@ -1,8 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { createFleetNode, startTestFleet } from "../../support/fleet-node";
-import { leaveDeadSocket } from "../../support/foreign-socket";
 
 const node = eachTest(createFleetNode);
 beforeEach(() => {
@@ -22,21 +21,6 @@ const RETRY = "Trying again later, or when the CSI driver restarts";
 const RENAMED = "CSI driver changed its name again, trying again later";
 const LOST = "Lost connection";
 const RESTORED = "Connection restored";
-
-test("a dead socket is spoken of every 10 minutes", async () => {
-  mkdirSync(node.at("plugins", "a.csi"));
-  await leaveDeadSocket(node.csiAddress("a.csi"));
-  await using started = await startTestFleet(node);
-  await started.state("a.csi", "waiting");
-  const lines = () => started.log.all("Still connecting").length;
-  await eventually(() => {
-    jest.advanceTimersByTime(600_000);
-    expect(lines()).toBeGreaterThan(0); // It has tried by then.
-  });
-  const before = lines();
-  jest.advanceTimersByTime(1_800_000);
-  expect(lines()).toBe(before + 3);
-});
 
 test("a driver that is back when its time is over keeps its registration", async () => {
   const driver = await node.driver("a.csi");

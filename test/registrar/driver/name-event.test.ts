@@ -1,4 +1,4 @@
-import { nameEvent } from "../../../src/registrar/driver/driver-events";
+import { nameEvent } from "../../../src/registrar/driver/driver";
 
 test.each([
   [undefined, false, { kind: "driver-named", driverName: "y.csi" }],

@@ -1,0 +1,349 @@
+import { connectivityState, status } from "@grpc/grpc-js";
+import { BACKOFF, type Backoff, backoffMs, REMINDERS, reminderMs } from "../../base/backoff";
+import { errnoOf, messageOf, RegistrarError } from "../../base/errors";
+import type { EventSource } from "../../base/event-source";
+import { createWakeUp, followSignal } from "../../base/pause";
+import { connectErrorOf } from "../../grpc/client/answer";
+import { callUnary, createUnixClient } from "../../grpc/client/unary";
+import { identityMethods } from "../../grpc/methods";
+import type { PluginIdentity } from "../../grpc/protos";
+import { statusCodeOf } from "../../grpc/status";
+import { escapeUnprintable } from "../../logging/escape";
+import type { Logger } from "../../logging/logger";
+import { versionOf } from "../../unix/file-identity";
+import { type FileFound, findFile } from "../../unix/files";
+import { type PathWatch, watchPath } from "../../unix/path-watch";
+import { explainConnectError, whyNoSocket } from "../../unix/unix-socket";
+import type { RegistrarEvent } from "../model/events";
+import type { Inbox } from "../model/inbox";
+import type { ResolvedRegistrarOptions } from "../model/options";
+import { failedBy } from "../model/outcome";
+import type { LoopEvent } from "../model/state";
+import type { DriverHealth, DriverTrouble } from "../model/status";
+import { admitDriverName } from "./driver-name";
+
+export interface DriverContext {
+  readonly log: Logger;
+  readonly events: EventSource<RegistrarEvent>;
+  /** Resolves when the driver may be registered under this name; a rename starts over. @default at once */
+  readonly admit?: (name: string, log: Logger, onWithheld: (why: DriverTrouble) => void) => Promise<void>;
+}
+
+/**
+ * What a name means that the driver answered. A node-wide registrar starts over under another name: the former one is free for
+ * another driver, and the new one must be admitted.
+ */
+export function nameEvent(
+  admittedAs: string | undefined,
+  driverName: string,
+  isNodeWide: boolean,
+): LoopEvent {
+  if (admittedAs === undefined) return { kind: "driver-named", driverName };
+  if (!isNodeWide) return { kind: "driver-renamed", driverName };
+  return { kind: "stop", reason: "driver-renamed", outcome: { kind: "stopped" } };
+}
+
+/** Makes the driver of `options`: its name names the registration, a failure to learn it ends that. */
+export function createDriver(
+  options: ResolvedRegistrarOptions,
+  { log: parentLog, events, admit }: DriverContext,
+) {
+  const log = parentLog.named("driver");
+  const record = createRecord(options, log, events);
+  let identity: PluginIdentity | undefined;
+  let trouble: DriverTrouble | undefined;
+  let admittedAs: string | undefined;
+
+  const onNamed = async (name: string, inbox: Inbox<LoopEvent>, signal: AbortSignal) => {
+    const event = nameEvent(admittedAs, name, options.isNodeWide);
+    if (event.kind === "stop") {
+      const was = admittedAs;
+      log.info("CSI driver came back under another name, starting over", { was, csiDriverName: name });
+      return inbox.put(event);
+    }
+    await admit?.(name, log, (why) => {
+      trouble = why;
+    });
+    trouble = undefined;
+    admittedAs = name;
+    inbox.put(event, signal);
+  };
+
+  const follow = async (inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void> => {
+    const fail = (error: unknown) => {
+      if (signal.aborted) return;
+      log.error(error, "Cannot register the CSI driver");
+      trouble = { kind: "failed", text: messageOf(error) };
+      inbox.put({ kind: "stop", reason: "failed", outcome: failedBy(error) });
+    };
+    const onAnswered = (answer: PluginIdentity, awayMs: number | undefined) => {
+      const { name, vendorVersion } = answer;
+      const before = identity;
+      const isOtherVersion = before?.vendorVersion !== vendorVersion;
+      if (before?.name !== name) admitDriverName(name, log);
+      identity = answer;
+      events.emit({ kind: "driver-answered", identity, awayMs });
+      if (before?.name !== name) {
+        log.v(2).info("CSI driver name", { csiDriverName: name, vendorVersion });
+        onNamed(name, inbox, signal).catch(fail);
+      } else if (options.reregisterOnDriverRestart && (awayMs !== undefined || isOtherVersion))
+        inbox.put({ kind: "driver-restarted" });
+      else if (isOtherVersion) {
+        const was = before.vendorVersion;
+        const message = "CSI driver came back as another version, its registration stays as it is";
+        log.info(message, { was, vendorVersion });
+      }
+    };
+    log.v(1).info("Attempting to open a gRPC connection", { csiAddress: options.csiAddress });
+    await watchDriver(options, { log, signal, record, events, onAnswered }).catch(fail);
+  };
+
+  return {
+    /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
+    follow,
+    status: (): DriverHealth => {
+      const { isThere: connected, noAnswer } = record.now();
+      return { identity, connected, trouble: trouble ?? (identity ? undefined : noAnswer) };
+    },
+  };
+}
+
+interface WatchContext extends Omit<DriverContext, "admit"> {
+  readonly signal: AbortSignal;
+  readonly record: ReturnType<typeof createRecord>;
+  /** Gets each answer, after `awayMs` if the driver was lost. */
+  readonly onAnswered: (identity: PluginIdentity, awayMs: number | undefined) => void;
+}
+
+/**
+ * Stays in touch with the CSI driver: waits for its socket, asks its name, keeps that connection to notice its end, and asks
+ * again when it is back (it may be another version, or another driver). A driver has gone if its socket is removed or replaced,
+ * even though it answers on open connections: kubelet cannot reach it.
+ *
+ * Each round looks at the file, and then waits or asks; after a wait it looks again, because what answers must be what was
+ * looked at. Resolves when the signal is aborted. Rejects with DRIVER_TIMEOUT, and with what `onAnswered` throws.
+ */
+async function watchDriver(options: ResolvedRegistrarOptions, context: WatchContext): Promise<void> {
+  const { csiSocketPath, driverTimeoutMs } = options;
+  const { log, record } = context;
+  using until = followSignal(context.signal);
+  const { signal } = until;
+  const limit = driverTimeoutMs > 0 ? setTimeout(() => until.abort(), driverTimeoutMs) : undefined;
+  const onAnswered: WatchContext["onAnswered"] = (...answer) => {
+    clearTimeout(limit);
+    context.onAnswered(...answer);
+  };
+  try {
+    using watch = await watchPath(csiSocketPath, log);
+    let isHinted = false;
+    while (!signal.aborted) {
+      const found = await lookAt(csiSocketPath, signal);
+      if (signal.aborted) break;
+      const restMs = record.found(found);
+      if (restMs > 0) {
+        await watch.wait(signal, restMs);
+        continue;
+      }
+      const asking = { ...context, signal, onAnswered, watch };
+      const problem = typeof found === "string" ? await ask(found, options, asking) : found;
+      if (problem === undefined || signal.aborted) continue;
+      isHinted = await watch.wait(signal, record.refused(problem, isHinted));
+    }
+  } finally {
+    clearTimeout(limit);
+  }
+  if (!context.signal.aborted) throw timeoutError(options, record.failure());
+}
+
+/** What is at a path: a text that differs for each server, or why nothing can be dialled. Returns early at the signal. */
+async function lookAt(path: string, signal: AbortSignal): Promise<string | Error> {
+  const look = { found: "hanging" as FileFound };
+  const seen = createWakeUp();
+  findFile(path).then((found) => {
+    look.found = found;
+    seen.call();
+  }, seen.call);
+  await seen.wait(signal);
+  const { found } = look;
+  return whyNoSocket(path, found) ?? (typeof found === "string" ? found : versionOf(found));
+}
+
+/** Asks the server behind a file, and keeps the connection until that or the file is gone. Returns why none was made. */
+async function ask(
+  file: string,
+  { csiSocketPath, timeoutMs }: ResolvedRegistrarOptions,
+  { log, signal, record, events, onAnswered, watch }: WatchContext & { readonly watch: PathWatch },
+): Promise<Error | undefined> {
+  const { GetPluginInfo } = identityMethods;
+  const method = GetPluginInfo.path;
+  let connectedAtMs: number | undefined;
+  log.v(5).info("Connecting", { address: `unix://${csiSocketPath}` });
+  const client = createUnixClient(csiSocketPath, {}, () => {
+    if (connectedAtMs !== undefined) return; // grpc-js may connect again.
+    connectedAtMs = performance.now();
+    record.connected();
+    log.v(1).info("Calling CSI driver to discover driver name");
+    log.v(5).info("GRPC call", { method, request: "{}" });
+  });
+  const tell = (code: number, response: string, err?: string) => {
+    const durationMs = performance.now() - (connectedAtMs ?? 0);
+    events.emit({ kind: "driver-call", call: { method, code, durationMs } });
+    log.v(5).info("GRPC response", { response, err });
+  };
+  try {
+    const identity = await callUnary(client, GetPluginInfo, {}, { timeoutMs, signal });
+    tell(status.OK, textOf(identity));
+    // Where another socket took its place meanwhile, either server may have answered.
+    if ((await lookAt(csiSocketPath, signal)) !== file || signal.aborted) return undefined;
+    onAnswered(identity, record.answered(file));
+    const channel = client.getChannel();
+    const isOpen = () => channel.getConnectivityState(false) === READY;
+    if (isOpen()) channel.watchConnectivityState(READY, Number.POSITIVE_INFINITY, () => watch.hint());
+    for (let found: string | Error = file; isOpen() && !signal.aborted && isOrMayBe(file, found); ) {
+      await watch.wait(signal);
+      found = await lookAt(csiSocketPath, signal);
+    }
+    record.ended();
+  } catch (error) {
+    const code = statusCodeOf(error);
+    if (signal.aborted) return undefined;
+    if (code === undefined) throw error;
+    if (connectedAtMs === undefined) return connectErrorOf(error);
+    tell(code, "{}", messageOf(error));
+    log.error(error, "Error retreiving CSI driver name", { next: record.failed(file, code, error as Error) });
+  } finally {
+    client.close();
+  }
+  return undefined;
+}
+
+const { READY } = connectivityState;
+
+/** Whether the file that was asked is still there, or may be: its file system hangs. */
+const isOrMayBe = (file: string, found: string | Error) => found === file || errnoOf(found) === "ETIMEDOUT";
+
+/** As the official registrar logs it: JSON with the protocol's names of the fields that are not empty. */
+function textOf({ manifest, name, vendorVersion }: PluginIdentity): string {
+  const fields = Object.entries({ manifest, name, vendor_version: vendorVersion });
+  return JSON.stringify(Object.fromEntries(fields.filter(([, value]) => Object.keys(value).length > 0)));
+}
+
+/** After a connection that lasted less than this, the driver is asked again after a pause. */
+const STEADY_AFTER_MS = 10_000;
+
+/**
+ * The waits after a failed call, if not the usual ones; another server at the path is asked at once. Repeated although the CSI
+ * specification ("Error Scheme") forbids it for UNIMPLEMENTED: a server that listens before it has its services answers that
+ * once, or HTTP 404.
+ */
+const SLOW_PACES: Readonly<Partial<Record<number, Backoff>>> = {
+  [status.UNIMPLEMENTED]: BACKOFF.incompleteDriver,
+  [status.INVALID_ARGUMENT]: BACKOFF.unfitDriver,
+  [status.PERMISSION_DENIED]: BACKOFF.unfitDriver,
+  [status.UNAUTHENTICATED]: BACKOFF.unfitDriver,
+};
+
+const silent = (text: string): DriverTrouble => ({ kind: "no-answer", text });
+
+/** Makes the record of a driver: whether it is there, at first not, and when to ask it. Logs each loss and each return once. */
+function createRecord(options: ResolvedRegistrarOptions, parentLog: Logger, events: DriverContext["events"]) {
+  const log = parentLog.with({ address: `unix://${options.csiSocketPath}` });
+  const unreached = createUnreached(options, log);
+  /** The socket file behind which the driver answered; undefined after it was lost. */
+  let present: string | undefined;
+  let [answeredAtMs, endedAtMs] = [0, 0];
+  /** How many calls failed, or connections ended early, in a row. */
+  let failures = 0;
+  /** With `file`, only the server behind that file is not asked before. */
+  let rest: { readonly untilMs: number; readonly file?: string | undefined } = { untilMs: 0 };
+  let failure: Error | undefined;
+  let noAnswer: DriverTrouble | undefined;
+
+  const lost = () => {
+    if (present === undefined) return;
+    present = undefined;
+    log.error(undefined, "Lost connection", { lasted: `${Math.round(endedAtMs - answeredAtMs) / 1000}s` });
+    events.emit({ kind: "driver-lost" });
+  };
+
+  return {
+    now: () => ({ isThere: present !== undefined, noAnswer }),
+    /** Returns for how many milliseconds not to ask what is there. */
+    found: (found: string | Error): number => {
+      if (found !== present) lost();
+      const isResting = typeof found === "string" && (rest.file ?? found) === found;
+      return isResting ? rest.untilMs - performance.now() : 0;
+    },
+    /** No connection was made; a hint says that a server may be about to listen. Returns for how many milliseconds to wait. */
+    refused: (why: Error, isHinted: boolean): number => {
+      lost();
+      if (errnoOf(why) === "EAGAIN") noAnswer = silent("the CSI driver accepts no connections: it hangs");
+      return unreached.because(why, isHinted);
+    },
+    connected: unreached.end,
+    /** Returns for how many milliseconds it was lost; undefined if it was not. */
+    answered: (file: string): number | undefined => {
+      const nowMs = performance.now();
+      const awayMs = present || answeredAtMs === 0 ? undefined : Math.round(nowMs - endedAtMs);
+      if (awayMs !== undefined) log.info("Connection restored", { after: `${awayMs / 1000}s` });
+      // For its age, or because it was idle.
+      if (present) log.v(2).info("The driver ended a connection, and is still there");
+      [present, answeredAtMs, noAnswer] = [file, nowMs, undefined];
+      return awayMs;
+    },
+    /** Returns what comes next, for the log. */
+    failed: (file: string, code: number, why: Error): string => {
+      lost();
+      failure = why;
+      noAnswer = silent(`GetPluginInfo of the CSI driver fails: ${messageOf(why)}`);
+      const slow = SLOW_PACES[code];
+      const waitMs = backoffMs(slow ?? BACKOFF.askDriver, failures++);
+      rest = { untilMs: performance.now() + waitMs, file: slow && file };
+      return slow ? `retry in ${waitMs / 1_000}s, or when the driver restarts` : "retry";
+    },
+    /** The connection ended after the answer, or the file is gone. */
+    ended: (): void => {
+      endedAtMs = performance.now();
+      if (endedAtMs - answeredAtMs >= STEADY_AFTER_MS) failures = 0;
+      else rest = { untilMs: endedAtMs + backoffMs(BACKOFF.askDriver, failures++) };
+    },
+    /** The failure that says most: what a driver answered before it exited, rather than that its socket is gone. */
+    failure: () => failure ?? unreached.why(),
+  };
+}
+
+/** Makes what says now and then that no connection is made, and why. */
+function createUnreached({ isNodeWide }: ResolvedRegistrarOptions, log: Logger) {
+  const reminders = isNodeWide ? REMINDERS.connectNodeWide : REMINDERS.connect;
+  let why: Error | undefined;
+  let [sinceMs, tries, lines, lineAtMs] = [0, 0, 0, 0];
+  return {
+    why: () => why,
+    because: (problem: Error, isHinted: boolean): number => {
+      const nowMs = performance.now();
+      if (why === undefined)
+        [sinceMs, tries, lines, lineAtMs] = [nowMs, 0, 0, nowMs + reminderMs(reminders, 0)];
+      why = problem;
+      if (isHinted) tries = 0;
+      if (nowMs >= lineAtMs) {
+        const waited = `${Math.round((nowMs - sinceMs) / 1000)}s`;
+        log.info("Still connecting", { waited, lastError: explainConnectError(problem) });
+        lineAtMs = nowMs + reminderMs(reminders, ++lines);
+      }
+      return Math.min(backoffMs(BACKOFF.connect, tries++), lineAtMs - nowMs);
+    },
+    end: (): void => {
+      why = undefined;
+    },
+  };
+}
+
+function timeoutError(
+  { csiSocketPath, driverTimeoutMs }: ResolvedRegistrarOptions,
+  cause: Error | undefined,
+): RegistrarError {
+  const text = `no answer from the CSI driver on ${csiSocketPath} within the driver timeout of ${driverTimeoutMs / 1000} s`;
+  const last = explainConnectError(cause);
+  const why = last === undefined ? "" : `; the last attempt failed: ${escapeUnprintable(last)}`;
+  return new RegistrarError("DRIVER_TIMEOUT", text + why, { cause });
+}
