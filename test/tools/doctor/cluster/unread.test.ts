@@ -33,55 +33,35 @@ const WORLDS: readonly (readonly [what: string, make: () => Promise<MemoryCluste
   ],
 ];
 
-const isBad = ({ status }: { status: string }) => status === "problem" || status === "warning";
-const keyOf = ({ code, subject }: ClusterReport["findings"][number]) => `${code} ${subject}`;
+type Row = Readonly<Record<string, unknown>>;
 
-/** What a report says that one with all information does not. */
+/** What a report says that one with all information does not: null, `unseen` and a name that is a guess say nothing. */
 function tooMuchIn(report: ClusterReport, whole: ClusterReport): readonly string[] {
-  const nodesOf = new Map<string, readonly string[]>();
-  for (const one of whole.findings.filter(isBad))
-    nodesOf.set(keyOf(one), [...(nodesOf.get(keyOf(one)) ?? []), ...one.nodes]);
-  const bad = report.findings
-    .filter((one) => isBad(one) && !one.nodes.every((name) => nodesOf.get(keyOf(one))?.includes(name)))
-    .concat(report.findings.filter((one) => isBad(one) && !nodesOf.has(keyOf(one))));
-  const rowOf = (name: string) => whole.drivers.find((row) => row.name === name);
-  const counts = report.drivers.flatMap(({ name, nodes, registered, csiDriver, daemonSets, guessed }) => {
-    const row = rowOf(name);
-    const isSame = [
-      row !== undefined || guessed || csiDriver,
-      daemonSets === null || guessed || `${daemonSets}` === `${row?.daemonSets ?? ""}`,
-      nodes === null || row === undefined || nodes === row.nodes,
-      registered === null || registered === (row?.registered ?? 0),
-      csiDriver === null || row === undefined || csiDriver === row.csiDriver,
-    ];
-    return isSame.every(Boolean) ? [] : `${name}: ${registered} of ${nodes}, csiDriver ${csiDriver}`;
-  });
-  const placeOf = (one: ClusterReport["nodes"][number]) =>
-    whole.nodes.find(({ node, driver }) => node === one.node && driver === one.driver);
+  const linesOf = ({ findings }: ClusterReport) =>
+    findings.flatMap(({ status, code, subject, text, nodes }) => {
+      if (status === "ok") return `${subject} ${text}`;
+      return status === "unknown" ? [] : ["", ...nodes].map((node) => `${code} ${subject} ${node}`);
+    });
   const guesses = report.drivers.flatMap(({ name, guessed }) => (guessed ? name : []));
-  const states = report.nodes.flatMap((one) => {
-    const state = placeOf(one)?.state;
-    // CSINode has it, whatever its pod and node do; a driver whose name is not known has a row of its own.
-    const isListed = placeOf(one)?.csiNode === true;
-    const mayBe = ["unseen", state, ...(isListed ? ["registered"] : state ? [] : ["node-away"])];
-    const isFewer = one.waitingPods?.length !== (placeOf(one)?.waitingPods?.length ?? 0);
-    const isSame = !guesses.includes(one.driver) && one.csiNode === (placeOf(one)?.csiNode ?? false);
-    const isOther = one.csiNode !== null && !isSame;
-    const isWrong = !mayBe.includes(one.state) || (one.waitingPods !== null && isFewer) || isOther;
-    return isWrong ? `${one.node} ${one.driver} ${one.state}, waiting ${one.waitingPods}` : [];
-  });
-  const pods = report.registrars.flatMap(({ daemonSet, driver, guessed, pods }) => {
-    const row = whole.registrars.find((one) => one.daemonSet === daemonSet);
-    const isNamed = guessed || driver === row?.driver;
-    const isSame = pods === null || JSON.stringify(pods) === JSON.stringify(row?.pods);
-    return isSame && isNamed ? [] : `pods of ${daemonSet}: ${driver}`;
-  });
-  const textOf = ({ status, subject, text }: ClusterReport["findings"][number]) =>
-    status === "ok" ? `${subject} ${text}` : [];
-  const well = whole.findings.flatMap(textOf);
-  const tooWell = report.findings.flatMap(textOf).filter((text) => !well.includes(text));
-  const told = bad.map((one) => `${keyOf(one)} ${one.text} ${one.nodes}`);
-  return [...told, ...tooWell, ...counts, ...states, ...pods];
+  const othersOf = (kind: "drivers" | "nodes" | "registrars", keys: readonly string[], fields: object) =>
+    report[kind].flatMap((row: Row) => {
+      if (guesses.includes(String(row.driver ?? row.name))) return [];
+      const same = (whole[kind] as readonly Row[]).find((one) => keys.every((key) => one[key] === row[key]));
+      const others = Object.entries(fields).filter(([field, none]) => {
+        const text = JSON.stringify(row[field]);
+        return row[field] !== null && text !== JSON.stringify(same ? same[field] : none);
+      });
+      // CSINode has it, whatever its pod and node do.
+      const mayBe = ["unseen", same?.state, same?.csiNode ? "registered" : undefined];
+      const isOther = kind === "nodes" && same !== undefined && !mayBe.includes(row.state);
+      return [...others, ...(isOther ? ["state"] : [])].map((what) => `${what} of ${JSON.stringify(row)}`);
+    });
+  return [
+    ...linesOf(report).filter((line) => !linesOf(whole).includes(line)),
+    ...othersOf("drivers", ["name"], { daemonSets: [], nodes: 0, registered: 0, csiDriver: false }),
+    ...othersOf("nodes", ["node", "driver"], { csiNode: false, waitingPods: [], volumeAttachments: 0 }),
+    ...othersOf("registrars", ["daemonSet"], { driver: "", pods: [] }),
+  ];
 }
 
 /** What the text for people says that is not known, or does not say. */
