@@ -4,7 +4,7 @@ import { run, succeeded } from "../../support/child-process";
 import { createGoBuilder } from "../../support/go-build";
 import { BETAS, minorOf, programFolder } from "./versions";
 
-export type Program = "kubelet" | "csidriver" | "manifestcheck" | "values" | "probe";
+export type Program = "kubelet" | "csidriver" | "manifestcheck" | "values";
 
 const go = createGoBuilder(programFolder);
 const binFolder = join(__dirname, "..", "bin");
