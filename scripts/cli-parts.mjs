@@ -10,7 +10,8 @@ import { closureTable, OF_A_NODE } from "./node-closure.mjs";
 /**
  * The parts, and what is in each: modules under src/, or a package. An `import()` of any of them leads to its part, which
  * src/runtime/parts.ts then runs; whatever else a module imports is in the same part, but for OF_PROCESS, which all parts
- * share. The first part is loaded first. These are for a node; a driver's registration has one, which starts quicker than several.
+ * share. The first part is loaded first. These are for a node; what each driver's registration runs is in one, which starts quicker
+ * than several, and what a flag asks for has its own.
  */
 const OF_REGISTRATION = {
   main: ["cli/main", "unix/file-calls"],

@@ -99,6 +99,10 @@ nodeTest(
     await allRegistered(kubelet, names);
     await eventually(async () => expect(await http.get("/readyz")).toMatchObject({ body: "ok" }));
     expect(registrar.lines("CSI drivers wait for file descriptors")).toHaveLength(1);
+    const there = names.filter((name) => !removed.includes(name));
+    const before = descriptorsOf(registrar);
+    for (const name of there) expect((await http.get(`/readyz?driver=${name}`)).status).toBe(200);
+    expect(descriptorsOf(registrar)).toBeLessThan(before + 10); // The checks keep one connection for all drivers.
     // A removed driver may be seen to end before its socket is seen to be gone.
     const errors = registrar.lines().filter((line) => line.severity === "E");
     const ended = (line: LogLine) =>
