@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { invalidOption } from "../base/errors";
 import { isObject, show, textKind } from "../options/option-kinds";
 import { type ApiAccess, type Credential, isServer } from "./access";
-import { list, type Tree, tree } from "./objects";
+import { bool, list, type Tree, tree } from "./objects";
 
 /** What `accessFromKubeconfig` uses of a KubeConfig of @kubernetes/client-node. */
 export interface KubeConfigLike {
@@ -36,7 +36,7 @@ export function accessFromKubeconfig(given: unknown, directory?: string): ApiAcc
   const user = entryOf(config, "user", textIn(context, "user"));
   const { server } = cluster;
   if (!isServer(server)) throw problem(`the server must be https://HOST:PORT, not ${JSON.stringify(server)}`);
-  if (cluster["insecure-skip-tls-verify"] === true)
+  if (bool(cluster["insecure-skip-tls-verify"]))
     throw problem("insecure-skip-tls-verify is refused: give the server's certificate-authority");
   if (textIn(cluster, "proxy-url") !== undefined)
     throw problem(

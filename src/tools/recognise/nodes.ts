@@ -70,7 +70,7 @@ export const IS_CONTAINER_FOR_WINDOWS: Rule = {
 /** Whether a container is for Windows nodes. */
 export function isForWindows(pod: Tree, container: Tree): boolean {
   const os = text(tree(pod.os).name);
-  if (os !== "") return os === "windows";
+  if (os === "windows" || os === "linux") return os === "windows";
   return holds(IS_POD_FOR_WINDOWS, pod) || holds(IS_CONTAINER_FOR_WINDOWS, container);
 }
 

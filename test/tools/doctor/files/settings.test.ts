@@ -33,7 +33,7 @@ test.each<Changes>([
   { pod: { securityContext: { windowsOptions: { hostProcess: true } } } },
   affinity([ARM, os("In", "windows")], [os("NotIn", "linux")]),
   { command: ["C:\\registrar.exe"] },
-  { command: ["registrar.exe"] },
+  { command: ["registrar.exe"], pod: { os: { name: "{{ .Values.os }}" } } },
   { args: ["--csi-address=unix://C:\\\\csi\\\\csi.sock"] },
   { env: [{ name: "PATH", value: "C:/csi" }] },
   { volumeMounts: [{ name: "plugin", mountPath: "C:\\csi" }] },
