@@ -108,6 +108,24 @@ test.each([
   },
 );
 
+test("an image that is not filled in may have the name, too: no policy is offered", async () => {
+  const image = "x/my-registrar:v1";
+  const containers = daemonSet({ image }).spec.template.spec.containers.with(1, {
+    name: "driver",
+    image: "{{ .image }}",
+  });
+  const object = daemonSet({ image, pod: { containers } });
+  const { stdout } = await swap(["--swap=y/registrar:v1", `--image=${image}`, "-o", "json"], object);
+  expect(JSON.parse(stdout).target).toMatchObject({ swapped: 1, policy: null });
+});
+
+test("what could not be read may have more to swap: their number is null", async () => {
+  const objects = [daemonSet(official), { kind: "List", items: [7] }];
+  const { status, stdout } = await swap(["--swap=x/y:v1", "-o", "json"], ...objects);
+  expect(JSON.parse(stdout).target).toMatchObject({ swapped: null, problemsWithEither: null });
+  expect(status).toBe(3);
+});
+
 test("in JSON the target has the image and how many registrars were swapped", async () => {
   const objects = ["a", "b"].map((name) => daemonSet({ name, ...official }));
   const { stdout } = await swap(["--swap=x/y:v1", "-o", "json"], ...objects);

@@ -6,6 +6,7 @@ import { holds } from "../../recognise/rule";
 import { type Finding, findingsOf, unread } from "../findings/finding";
 import { reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
+import { isTemplate } from "../findings/words";
 import { MANIFEST_CHECKS } from "./judge/checks";
 import { manifestReadable, sayWhy } from "./judge/gaps";
 import { eitherLines, judgeSwap, readSwap } from "./judge/swap";
@@ -50,7 +51,7 @@ function policyCommand(image: string, swap: string, { otherImages }: FileFacts):
   const name = lastPart(image);
   const command = `registrar manifest --image-policy --image=${swap}`;
   if (holds(HAS_OFFICIAL_NAME, { image })) return command;
-  const isShared = otherImages.contains((one) => holds(hasName([name]), { image: one }));
+  const isShared = otherImages.contains((one) => isTemplate(one) || holds(hasName([name]), { image: one }));
   return isShared({ yes: NONE, unknown: NONE, no: () => `${command} --match-image=${name}` });
 }
 
