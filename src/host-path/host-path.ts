@@ -56,7 +56,8 @@ export async function judgeByMounts(
  */
 export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   const facts = factsOf(question);
-  return (facts && CASES.find(({ applies }) => applies(facts))?.verdict(facts)) ?? UNKNOWN;
+  const [, verdictOn] = (facts && CASES.find(([holds]) => holds(facts))) ?? [];
+  return facts && verdictOn ? verdictOn(facts) : UNKNOWN;
 }
 
 type Facts = NonNullable<ReturnType<typeof factsOf>>;
@@ -76,7 +77,10 @@ function factsOf({ csiSocketPath, mounts, ...question }: HostPathQuestion) {
   const inSubvolume = subvolume && isWithin(path, subvolume) ? path.slice(subvolume.length) : undefined;
   const { inRoot } = kubelet;
   return {
-    ...{ csiSocketPath, given, socket, registry, kubelet, isHost },
+    ...{ csiSocketPath, given, path, kubelet, isHost },
+    isInEmptyDir: path.includes("/kubernetes.io~empty-dir/"),
+    isRegistryMounted: registry?.isMountPoint === true && registry.fileSystem !== "overlay",
+    /** The socket is in the container's own layers. */
     isLayer: socket.fileSystem === "overlay",
     isWholeDisk: isWholeFileSystem && mountPoint === dirname(csiSocketPath),
     /** The socket's path on the host, where the mounts show it. */
@@ -86,39 +90,22 @@ function factsOf({ csiSocketPath, mounts, ...question }: HostPathQuestion) {
   };
 }
 
-interface Case {
-  readonly applies: (facts: Facts) => boolean;
-  readonly verdict: (facts: Facts) => HostPathVerdict;
-}
-
-/** The first that applies counts. */
-const CASES: readonly Case[] = [
-  { applies: isInEmptyDir, verdict: ({ given, socket }) => (given === socket.path ? FITS : IN_EMPTY_DIR) },
-  { applies: isNotMounted, verdict: ({ csiSocketPath }) => notMounted(csiSocketPath) },
-  { applies: isOnHost, verdict: () => FITS },
-  { applies: ({ isWholeDisk, isLayer }) => isWholeDisk || isLayer, verdict: () => UNKNOWN },
-  { applies: isEndOnDisk, verdict: () => FITS },
-  { applies: isAnotherRoot, verdict: () => UNKNOWN },
-  { applies: () => true, verdict: differs },
+/** Each verdict with its condition; the first that holds counts. */
+const CASES: readonly (readonly [(facts: Facts) => boolean, (facts: Facts) => HostPathVerdict])[] = [
+  [({ isInEmptyDir }) => isInEmptyDir, ({ given, path }) => (given === path ? FITS : IN_EMPTY_DIR)],
+  [({ isLayer, isRegistryMounted }) => isLayer && isRegistryMounted, notMounted],
+  [({ given, hostPath }) => given === hostPath, () => FITS],
+  [({ given, isHost, csiSocketPath }) => isHost && given === csiSocketPath, () => FITS],
+  [({ isWholeDisk, isLayer }) => isWholeDisk || isLayer, () => UNKNOWN],
+  [isEndOnDisk, () => FITS],
+  [isAnotherRoot, () => UNKNOWN],
+  [() => true, differs],
 ];
 
-function isInEmptyDir({ socket }: Facts): boolean {
-  return socket.path.includes("/kubernetes.io~empty-dir/");
-}
-
-function isOnHost({ given, hostPath, isHost, csiSocketPath }: Facts): boolean {
-  return given === hostPath || (isHost && given === csiSocketPath);
-}
-
-/** The socket is in the container's own layers, while kubelet's directory is mounted. */
-function isNotMounted({ isLayer, registry }: Facts): boolean {
-  return isLayer && registry?.isMountPoint === true && registry.fileSystem !== "overlay";
-}
-
 /** `given` may be where the host mounts the socket's disk. No kubelet has / for its root. */
-function isEndOnDisk({ given, socket, csiSocketPath, hostPath, givenRoot }: Facts): boolean {
+function isEndOnDisk({ given, path, csiSocketPath, hostPath, givenRoot }: Facts): boolean {
   const isContainers = given === csiSocketPath && hostPath !== undefined;
-  return given.endsWith(socket.path) && !isContainers && givenRoot !== "";
+  return given.endsWith(path) && !isContainers && givenRoot !== "";
 }
 
 /** `given` has another root of kubelet's than the mounts show, which may be a link to that. */
@@ -127,7 +114,7 @@ function isAnotherRoot({ givenRoot, kubelet: { root, known } }: Facts): boolean 
   return roots.includes(givenRoot) || (!known && basename(givenRoot) === basename(root ?? ""));
 }
 
-function differs({ hostPath, socket: { path }, kubelet: { inRoot } }: Facts): HostPathVerdict {
+function differs({ hostPath, path, kubelet: { inRoot } }: Facts): HostPathVerdict {
   const below = inRoot ? `<kubelet root>${inRoot}` : `<where the host mounts that disk>${path}`;
   const [place, found] = hostPath === undefined ? ["on its disk", path] : ["on the host", hostPath];
   return wrong(
@@ -150,11 +137,12 @@ const IN_EMPTY_DIR = wrong(
   `make that volume a hostPath: ${USUAL_DIRECTORY}`,
 );
 
-const notMounted = (csiSocketPath: string) =>
-  wrong(
+function notMounted({ csiSocketPath }: Facts): HostPathVerdict {
+  return wrong(
     `no directory of the host is mounted at ${dirname(csiSocketPath)}`,
     `mount the hostPath ${USUAL_DIRECTORY} there, in this container and in the driver's`,
   );
+}
 
 /** The longest first, because one is the end of another. */
 const roots: readonly string[] = [DEFAULT_KUBELET_ROOT, ...Object.values(KUBELET_ROOTS)].sort(
