@@ -1,5 +1,6 @@
 import type { Status } from "../../../../src/tools/doctor/findings/finding";
 import { kubeletDirectoryOf } from "../../../../src/tools/doctor/findings/registration-directory";
+import { truth } from "../../../../src/tools/doctor/findings/seen";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import type { SocketFacts } from "../../../../src/tools/doctor/node/read/facts";
 import { WHOLE } from "./doctor-node";
@@ -62,7 +63,7 @@ const NOWHERE = {
 const unconnected = (errno: string): Changes => ({
   driver: { socket: socket(CSI, { kind: "not-accepting", errno, explanation: errno }), identity: undefined },
 });
-const KUBELET = { pid: 7, found: "ENOENT", isHere: true, isDeaf: false, directory: REGISTRY };
+const KUBELET = { pid: 7, found: "ENOENT", isHere: true, isDeaf: truth(false), directory: REGISTRY };
 const versions = (...supportedVersions: string[]): Changes => ({
   registrations: healthyRegistrations().map((one) => ({
     ...one,
@@ -156,7 +157,7 @@ test.each<Case>([
     "kubelet",
     "problem",
     /\(process 7\) does not watch \/registration/,
-    { kubelets: [{ ...KUBELET, isDeaf: true }] },
+    { kubelets: [{ ...KUBELET, isDeaf: truth(true) }] },
   ],
   [
     "registration",

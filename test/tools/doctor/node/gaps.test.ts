@@ -1,3 +1,4 @@
+import { truth } from "../../../../src/tools/doctor/findings/seen";
 import type { NodeGap, NodePart } from "../../../../src/tools/doctor/node/read/facts";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
 import { WHOLE } from "./doctor-node";
@@ -29,11 +30,11 @@ const leftOf = (name: string) => ({
   socket: { ...dead(name).socket, path: `/registration/${name}-reg.sock` },
   ...{ info: undefined, report: undefined, endpoint: undefined },
 });
-const kubelet = (isHere: boolean, isDeaf = false) => ({
+const kubelet = (isHere: boolean) => ({
   pid: 1,
   found: "ENOENT",
   isHere,
-  isDeaf,
+  isDeaf: truth(false),
   directory: "/k/plugins_registry",
 });
 const registrarOf = (registersIn: "here" | "elsewhere", path: string) => ({

@@ -32,7 +32,7 @@ export async function readOwners({ read }: Reader, unprovided: readonly Unprovid
 /** Only a node plugin has its socket on the host, in a directory of its driver's name. */
 function readOwner(object: unknown, driver: string) {
   const { metadata, spec } = tree(object);
-  const paths = list(tree(spec).volumes).map((volume) => text(tree(tree(tree(volume).hostPath)).path));
+  const paths = list(tree(spec).volumes).map((volume) => text(tree(tree(volume).hostPath).path));
   if (!paths.some((path) => path.split("/").includes(driver))) return undefined;
   const owner = list(tree(metadata).ownerReferences)
     .map(tree)

@@ -86,10 +86,10 @@ function judgeRegistration(
   const kind = place?.fileSystem === "overlay" ? "not-kubelets" : isDown ? "kubelet-down" : undefined;
   const text = `is published on ${path}, but ${reason ?? "kubelet does not call"}`;
   const silence = explainSilence(dirname(path) + onFileSystem(dirname(path), place?.path), NO_CONNECTION);
-  // Where kubelet is seen, it is known whether it gets events.
-  const isSeen = view.processes.kubelets.known(({ isHere }) => isHere) !== undefined;
+  // Unless its own files show that it gets events.
+  const hears = view.processes.kubelets.known(({ isHere, isDeaf }) => isDeaf.not().and(isHere));
   const events = `; or kubelet gets no events: ${LIMITS} are reached, or that file system has none`;
-  return problem(name, text, isSeen ? silence : silence + events, kind && { kind });
+  return problem(name, text, hears ? silence : silence + events, kind && { kind });
 }
 
 /** Kubelet's own words on versions that it does not take. */

@@ -67,7 +67,7 @@ export function viewOf(facts: Facts) {
     /** Those whose directory no kubelet of this machine watches. */
     misplaced: processes.registrars.filter(({ registersIn }) => registersIn === "elsewhere"),
     /** The kubelet of this directory, if it gets no events from it. */
-    deaf: processes.kubelets.known(({ isHere, isDeaf }) => isHere && isDeaf),
+    deaf: processes.kubelets.known(({ isHere, isDeaf }) => isDeaf.and(isHere)),
     /** The directory that kubelet watches, as the host has it; undefined where no kubelet is seen. */
     watched: watchedBy(facts, folder),
   };

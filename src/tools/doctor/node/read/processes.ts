@@ -10,7 +10,7 @@ import { isSameFile } from "../../../../unix/file-identity";
 import { mountPlaceOf, parseMountinfo } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../recognise/program";
-import { type Reading, type SeenList, whyOf } from "../../findings/seen";
+import { type Reading, type SeenList, type Truth, truth, type Why, whyOf } from "../../findings/seen";
 import type { NodeGap, NodePart } from "./facts";
 import { lookAtSocket, statsOrErrno } from "./files";
 import { reachBelow } from "./host-root";
@@ -148,14 +148,17 @@ async function readKubelet(files: ProcessFiles, ours: FoundFile) {
   const found = seenOrDenied(path, await statsOrErrno(await reach(path)));
   return {
     ...{ pid: Number(pid), found, isHere: isSame(found, ours), directory: await onHost(path) },
-    isDeaf: typeof found === "object" && (await isDeaf(files, found)),
+    isDeaf: await isDeaf(files, found),
   };
 }
 
-/** Whether it watches other files, and not this directory. Unknown, so false, where it is not seen to watch anything. */
-async function isDeaf({ watched }: ProcessFiles, { ino }: Stats): Promise<boolean> {
-  const inodes = await watched().catch((): readonly number[] => []);
-  return inodes.length > 0 && !inodes.includes(ino);
+/** Whether it watches other files, and not this directory. Where it is not seen to watch anything, that is unknown. */
+async function isDeaf({ pid, watched }: ProcessFiles, found: FoundFile): Promise<Truth> {
+  const gap = (why: Why) => truth({ part: "processes", subject: `kubelet (process ${pid})`, why });
+  const inodes = await watched().catch(whyOf);
+  if (!Array.isArray(inodes)) return gap(inodes as Why);
+  if (typeof found === "string" || inodes.length === 0) return gap({ kind: "errno", errno: "ENOENT" });
+  return truth(!inodes.includes(found.ino));
 }
 
 async function readRegistrar(files: ProcessFiles, ours: FoundFile, kubelets: SeenList<RunningKubelet>) {
