@@ -1,6 +1,7 @@
 import { invalidOption } from "./errors";
 import { guardedCall } from "./guarded-call";
 import { nearWord } from "./near-word";
+import { createWakeUp } from "./pause";
 
 type KindOfEvent = { readonly kind: string };
 
@@ -101,18 +102,18 @@ export function createEventSource<Event extends KindOfEvent>(
     const wanted = given.slice(0, hasOptions ? -1 : undefined).map((kind) => readKind(kind, "iterate"));
     const signal = hasOptions ? readSignal(given.at(-1), "iterate") : undefined;
     const waiting: EventOf<Event, Kind>[] = [];
-    let wake = () => {};
+    const news = createWakeUp();
     const listener = {
       hear: (event: Event) => {
         if (wanted.length > 0 && !wanted.includes(event.kind)) return;
         waiting.push(event as EventOf<Event, Kind>);
         if (waiting.length > MOST_WAITING) waiting.shift();
-        wake();
+        news.call();
       },
       end: () => {
         listeners.delete(listener);
         signal?.removeEventListener("abort", listener.end);
-        wake();
+        news.call();
       },
     };
     if (!ended && !signal?.aborted) listeners.add(listener);
@@ -122,9 +123,7 @@ export function createEventSource<Event extends KindOfEvent>(
       for (;;) {
         for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
         if (!listeners.has(listener)) return;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+        await news.called();
       }
     }
     const iterator = events();

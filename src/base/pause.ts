@@ -45,6 +45,14 @@ export function createWakeUp() {
       isCalled = true;
       wake();
     },
+    /** Waits for a call, however long. Does not keep the process alive. */
+    called: async (): Promise<void> => {
+      if (!isCalled)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      isCalled = false;
+    },
     /** Waits for a call, `limitMs`, or `signal`, whichever comes first. Whether it was a call. Never rejects. */
     wait: async (signal: AbortSignal, limitMs = LONGEST_WAIT_MS): Promise<boolean> => {
       if (signal.aborted) return false;

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../base/errors";
+import { createWakeUp } from "../base/pause";
 import { isNodeWide, nameListsFrom, nodeDirectory, patternPairsOf, resolvePaths } from "../flags/paths";
 import type { Flags } from "../flags/table";
 import { bareCall } from "../grpc/client/bare-call";
@@ -75,17 +76,22 @@ const AT_ONCE = 32;
 function askAll(directory: string, sockets: readonly string[], timeoutMs: number) {
   const answers: Answer[] = [];
   const waiting = new Set(sockets);
-  let look = () => {};
+  const news = createWakeUp();
   const ask = async (name: string) => {
     waiting.delete(name);
     const answer = await askInfo(join(directory, name), { timeoutMs }).catch(() => undefined);
     if (answer !== undefined) answers.push(answer);
-    look();
+    news.call();
   };
   const askNext = async () => {
     for (const name of waiting) await ask(name); // Another one has deleted what it asks.
   };
-  const asking = Promise.all(Array.from({ length: AT_ONCE }, askNext));
+  let isAsking = true;
+  const end = () => {
+    isAsking = false;
+    news.call();
+  };
+  Promise.all(Array.from({ length: AT_ONCE }, askNext)).then(end, end);
   return {
     answers,
     /** Asks the sockets of these drivers at once. */
@@ -94,14 +100,11 @@ function askAll(directory: string, sockets: readonly string[], timeoutMs: number
       Promise.all(theirs.slice(0, AT_ONCE).map(ask)).catch(() => {});
     },
     /** Resolves when `isDecided`, when all have answered, or after `limitMs`; with whether it is decided. */
-    until: (isDecided: () => boolean, limitMs: number) =>
-      new Promise<boolean>((resolve, reject) => {
-        const end = () => resolve(isDecided());
-        look = () => isDecided() && end();
-        look();
-        asking.then(end, reject);
-        setTimeout(end, limitMs);
-      }),
+    until: async (isDecided: () => boolean, limitMs: number): Promise<boolean> => {
+      const limit = AbortSignal.timeout(limitMs);
+      while (isAsking && !isDecided() && !limit.aborted) await news.wait(limit);
+      return isDecided();
+    },
   };
 }
 
