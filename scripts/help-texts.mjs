@@ -1,7 +1,7 @@
 // Renders help texts by yargs, for scripts/help.mjs, which bundles this with the tables of flags.
 import yargs from "yargs";
-import { wrap } from "../src/base/wrap";
 import { flagTable } from "../src/flags/table";
+import { wrap } from "../src/tools/wrap";
 
 /** yargs to render a help text: it reads no argv, prints nothing and does not exit. Only the build calls it. */
 function createHelp(width, examples) {

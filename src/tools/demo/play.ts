@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { RegistrarError } from "../../base/errors";
 import { monotonicMs } from "../../base/pause";
-import { wrap } from "../../base/wrap";
+import { wrap } from "../wrap";
 import { type Sign, startStage } from "./stage";
 
 const WIDTH = 110;

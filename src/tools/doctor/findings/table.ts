@@ -1,5 +1,5 @@
-import { wrap } from "../../../base/wrap";
 import { plain } from "../../../logging/escape";
+import { wrap } from "../../wrap";
 import { grouped, type Status } from "./finding";
 import type { Report, ReportedFinding } from "./report";
 import { counted, firstOf } from "./words";

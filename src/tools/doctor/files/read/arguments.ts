@@ -1,6 +1,5 @@
 import { attempt } from "../../../../base/errors";
 import { startProblemOf } from "../../../../flags/node-readiness";
-import { askOfficial, correctArgument } from "../../../../flags/official";
 import { endpointOf, wantsNodeReadiness } from "../../../../flags/start-options";
 import { ACCEPTED_FLAGS, type Flags, isProbeMode, nearestFlag, parseFlags } from "../../../../flags/table";
 import { parseBool } from "../../../../flags/values";
@@ -11,6 +10,7 @@ import { behindRegistrar, type Program } from "../../../recognise/program";
 import { itemsOf } from "../../../recognise/rule";
 import { refuseFlaw } from "../../findings/seen";
 import { isTemplate } from "../../findings/words";
+import { askOfficial, correctArgument } from "./official";
 
 /** A `$(NAME)` whose value is not in the object. */
 interface OpenVariable {

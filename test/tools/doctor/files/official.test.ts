@@ -1,4 +1,4 @@
-import { askOfficial, officialFlags } from "../../src/flags/official";
+import { askOfficial, officialFlags } from "../../../../src/tools/doctor/files/read/official";
 
 test("v2.17 has the flags that its --help prints", () => {
   const help = `automaxprocs connection-timeout csi-address enable-pprof health-port http-endpoint

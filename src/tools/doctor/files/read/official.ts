@@ -1,6 +1,6 @@
-import { nearWord } from "../base/near-word";
-import { type FlagForm, parseWords } from "./grammar";
-import { ACCEPTED_FLAGS, flagTable } from "./table";
+import { nearWord } from "../../../../base/near-word";
+import { type FlagForm, parseWords } from "../../../../flags/grammar";
+import { ACCEPTED_FLAGS, flagTable } from "../../../../flags/table";
 
 /** The official registrar's latest release, as a number: v2.17 is 217. */
 const LATEST = 217;
