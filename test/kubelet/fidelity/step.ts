@@ -130,10 +130,14 @@ type Story = Readonly<Record<string, readonly string[]>>;
 /** A try has so many steps. */
 const LONGEST_TRY = 3;
 
-/** Without tries that were as those before them: how many there were before the script went on depends on the second. */
+/** Without tries that were as those before them: how many there were, and whether one ran when the socket went, depends on the second. */
 function onceEach(texts: readonly string[]): readonly string[] {
   const once: string[] = [];
-  for (const text of texts) {
+  const inOrder = [...texts];
+  for (const [index, text] of texts.entries())
+    if (text === MISSES && texts[index + 1]?.startsWith(FAILS))
+      inOrder.splice(index, 2, texts[index + 1] ?? "", text);
+  for (const text of inOrder) {
     once.push(text);
     for (let length = 1; length <= LONGEST_TRY; length++) {
       const [last, before] = [once.slice(-length), once.slice(-2 * length, -length)];
