@@ -32,11 +32,17 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
   const reading = startReading<"files">();
   const objects: ReadObject[] = [];
   const gaps: Gap<"files">[] = [];
-  const read = async <Value>(place: string, act: () => Value | Promise<Value>) => {
+  const templates = new Set<string>();
+  const read = async <Value>(place: string, act: () => Value | Promise<Value>, file = place) => {
     try {
       return await act();
     } catch (error) {
-      gaps.push({ part: "files", subject: place, why: whyOf(error) });
+      const why = whyOf(error);
+      const isTemplate = why.kind === "flaw" && why.flaw === "template";
+      // Of a template's documents one is named.
+      if (!isTemplate || !templates.has(file))
+        gaps.push({ part: "files", subject: isTemplate ? file : place, why });
+      if (isTemplate) templates.add(file);
       return undefined;
     }
   };
@@ -45,16 +51,11 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
       const file = path === "-" ? "stdin" : path;
       const stream = async () => documentsIn(await contentOf(path, path !== name));
       const documents = (await read(file, stream)) ?? [];
-      // Of a template's documents one is named.
-      let template: ReadDocument | undefined;
       for (const [index, document] of documents.entries()) {
         const place = documents.length === 1 ? file : `${file}, document ${index + 1}`;
-        const one = await read(place, () => readDocument(document));
-        if (one?.kind === "template") template ??= one;
-        else if (one !== undefined && one.object !== null) objects.push({ file, object: one.object });
+        const object = await read(place, () => readDocument(document), file);
+        if (object !== undefined && object !== null) objects.push({ file, object });
       }
-      const where = template?.kind === "template" ? template.where : undefined;
-      if (where !== undefined) await read(file, () => refuseFlaw("template", where));
     }
   return { files: names, objects: reading.list(objects, gaps), gaps: reading.gaps() };
 }
@@ -108,15 +109,10 @@ function linesIn(text: string): number {
   return lines;
 }
 
-/** `template`: it has `{{ }}` where YAML cannot have it; `where` is the first one. */
-export type ReadDocument =
-  | { readonly kind: "object"; readonly object: unknown }
-  | { readonly kind: "template"; readonly where: string };
-
-/** Throws INVALID_OPTION for what kubectl refuses. A document of `null` is nothing to kubectl. */
-export function readDocument({ text, line }: FileDocument): ReadDocument {
+/** Throws INVALID_OPTION for what kubectl refuses, and names the first `{{ }}` in it. A document of `null` is nothing to kubectl. */
+export function readDocument({ text, line }: FileDocument): unknown {
   const json: unknown = /^\s*\{/.test(text) ? attempt(() => JSON.parse(text)) : undefined;
-  if (json !== undefined) return { kind: "object", object: json };
+  if (json !== undefined) return json;
   const template = /^[^#\n]*?(\{\{[^\n]*?(?:\}\}|$))/m.exec(text);
   try {
     if (text.length > MAX_YAML_LENGTH) refuseFlaw("document-size", `${MAX_YAML_LENGTH / MEBIBYTE} MiB`);
@@ -125,14 +121,11 @@ export function readDocument({ text, line }: FileDocument): ReadDocument {
     const object = readYaml(text, line);
     if (Array.isArray(object) || (typeof object !== "object" && object !== undefined))
       refuseFlaw("no-object", Array.isArray(object) ? "a list" : "a word");
-    return { kind: "object", object: object ?? null };
+    return object ?? null;
   } catch (error) {
     if (template === null) throw error;
     const [whole, braces = ""] = template;
     const before = text.slice(0, template.index + whole.length - braces.length);
-    return {
-      kind: "template",
-      where: `${boundText(braces, 120)}, line ${line + linesIn(before)}`,
-    };
+    return refuseFlaw("template", `${boundText(braces, 120)}, line ${line + linesIn(before)}`);
   }
 }
