@@ -80,7 +80,8 @@ function askAll(directory: string, sockets: readonly string[], timeoutMs: number
   const ask = async (name: string) => {
     waiting.delete(name);
     const answer = await askInfo(join(directory, name), { timeoutMs }).catch(() => undefined);
-    if (answer !== undefined) answers.push(answer);
+    if (answer === undefined) return;
+    answers.push(answer);
     news.call();
   };
   const askNext = async () => {
