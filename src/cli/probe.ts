@@ -34,9 +34,7 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
   if (paths.kind === "missing") return fail(paths.message);
   const directory = paths.pluginRegistrationPath;
   try {
-    const drivers = isNodeWide(flags)
-      ? driversByPatterns(flags)
-      : driverByPath(flags, paths.kubeletRegistrationPath);
+    const drivers = isNodeWide(flags) ? driversByPatterns(flags) : driverByPath(flags, paths.endpoint);
     const { sockets, problem } = await socketsIn(directory);
     const { answers, until, askFirst } = askAll(directory, sockets, flags.timeoutMs);
     // Among many sockets those of the driver that answers now come first.
@@ -129,10 +127,9 @@ function driversByPatterns(flags: Flags) {
   const pairs = patternPairsOf(flags);
   const lists = nameListsFrom(flags);
   return {
-    text: pairs.map(({ kubeletRegistrationPath }) => kubeletRegistrationPath.text).join(" "),
+    text: pairs.map(({ endpoint }) => endpoint.text).join(" "),
     hasSeveral: true,
-    fits: (endpoint: string): boolean =>
-      pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, endpoint)),
+    fits: (endpoint: string): boolean => pairs.some((pair) => matchPattern(pair.endpoint, endpoint)),
     /** Whether a registrar that answers for such a driver is this container's, or has its work. */
     isOurs: ({ report }: Answer): boolean => report !== undefined,
     /** The drivers for which a healthy registrar would answer. */

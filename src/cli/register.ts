@@ -87,7 +87,7 @@ async function start(
   paths: Paths,
   context: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<Registration | NodeRegistrar> {
-  const { pluginRegistrationPath, kubeletRegistrationPath: endpoint } = paths;
+  const { pluginRegistrationPath, endpoint } = paths;
   const { timeoutMs, reregisterOnDriverRestart } = flags;
   const common = { pluginRegistrationPath, timeoutMs, reregisterOnDriverRestart, ...context };
   if (!isNodeWide(flags)) {
@@ -100,7 +100,7 @@ async function start(
   const { driverGoneAfterMs } = flags;
   const { startNodeRegistrar } = await import("../registrar/start-node-registrar");
   const names = nameListsFrom(flags);
-  const { csiAddresses, kubeletRegistrationPaths: endpoints } = patternsOf(flags);
+  const { csiAddresses, endpoints } = patternsOf(flags);
   return startNodeRegistrar({ ...common, csiAddresses, endpoints, names, driverGoneAfterMs });
 }
 

@@ -91,10 +91,10 @@ function warnAboutEndpoint(endpoint: string, log: Logger): void {
   if (endpoint.includes("/plugins_registry/")) doubt("it is in plugins_registry, among registration sockets");
 }
 
-const everyPath = (flags: Flags, { kubeletRegistrationPath }: Paths) =>
+const everyPath = (flags: Flags, { endpoint }: Paths) =>
   isNodeWide(flags)
     ? { addresses: flags.every.csiAddress, endpoints: flags.every.kubeletRegistrationPath }
-    : { addresses: [flags.csiAddress], endpoints: [kubeletRegistrationPath] };
+    : { addresses: [flags.csiAddress], endpoints: [endpoint] };
 
 /**
  * The kubelet registration paths that by the mounts of this container are wrong, such as one of the container. Only on Linux,

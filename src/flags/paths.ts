@@ -26,19 +26,16 @@ export function patternsOf({ every: { csiAddress, kubeletRegistrationPath } }: P
   const isGiven = kubeletRegistrationPath.length > 0;
   return {
     csiAddresses: csiAddress,
-    kubeletRegistrationPaths: isGiven ? kubeletRegistrationPath : csiAddress,
+    endpoints: isGiven ? kubeletRegistrationPath : csiAddress,
   };
 }
 
-const FLAG_OF = {
-  csiAddresses: "csi-address",
-  kubeletRegistrationPaths: "kubelet-registration-path",
-};
+const FLAG_OF = { csiAddresses: "csi-address", endpoints: "kubelet-registration-path" };
 
 /** The patterns, each driver's with the one for kubelet. Throws INVALID_OPTION if they do not fit together. */
 export function patternPairsOf(flags: Pick<Flags, "every">) {
-  const { csiAddresses, kubeletRegistrationPaths } = patternsOf(flags);
-  return pairPatterns(csiAddresses, kubeletRegistrationPaths, FLAG_OF);
+  const { csiAddresses, endpoints } = patternsOf(flags);
+  return pairPatterns(csiAddresses, endpoints, FLAG_OF);
 }
 
 /** The names that the flags allow and deny; an empty text allows every one. Throws INVALID_OPTION. */
@@ -76,26 +73,22 @@ export async function resolvePaths(
   onNode: string,
   isThere = isDirectory,
 ) {
-  const { pluginRegistrationPath, mode, given } = flags;
+  const { pluginRegistrationPath, mode, given, kubeletRegistrationPath: told } = flags;
   const isInContainer = given.has("plugin-registration-path") || (await isThere(CONTAINER_DIRECTORY));
   // With the path the official probe has ended before.
-  if (flags.kubeletRegistrationPath === "" && (isInContainer || mode === OFFICIAL_PROBE_MODE))
+  if (told === "" && (isInContainer || mode === OFFICIAL_PROBE_MODE))
     return missing("kubelet-registration-path is a required parameter");
-  if (isInContainer) {
-    const { kubeletRegistrationPath } = flags;
-    return { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath, assumed: [] } as const;
-  }
+  if (isInContainer) return { kind: "paths", endpoint: told, pluginRegistrationPath, assumed: [] } as const;
   if (!(await isThere(onNode)))
     return missing(
       `neither ${CONTAINER_DIRECTORY} (in a container) nor ${onNode} (on a node) is a directory: ` +
         `name kubelet's plugin registration directory with --plugin-registration-path, or its root with ${ROOT_VARIABLE}, ` +
         "or simulate a kubelet with: registrar kubelet --plugin-registration-path DIR",
     );
-  const kubeletRegistrationPath = flags.kubeletRegistrationPath || parseCsiAddress(flags.csiAddress);
+  const endpoint = told || parseCsiAddress(flags.csiAddress);
   const assumed = [{ flag: "plugin-registration-path", value: onNode }];
-  if (flags.kubeletRegistrationPath === "")
-    assumed.push({ flag: "kubelet-registration-path", value: kubeletRegistrationPath });
-  return { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath: onNode, assumed } as const;
+  if (told === "") assumed.push({ flag: "kubelet-registration-path", value: endpoint });
+  return { kind: "paths", endpoint, pluginRegistrationPath: onNode, assumed } as const;
 }
 
 const missing = (message: string) => ({ kind: "missing", message }) as const;

@@ -63,7 +63,7 @@ export const leadsThrough = (path: string, mountPoints: readonly string[]): bool
 
 export interface PatternPair {
   readonly csiAddress: PathPattern;
-  readonly kubeletRegistrationPath: PathPattern;
+  readonly endpoint: PathPattern;
 }
 
 /**
@@ -72,22 +72,22 @@ export interface PatternPair {
  */
 export function pairPatterns(
   csiAddresses: readonly string[],
-  hostPaths: readonly string[],
-  names = { csiAddresses: "csiAddresses", kubeletRegistrationPaths: "endpoints" },
+  endpoints: readonly string[],
+  names = { csiAddresses: "csiAddresses", endpoints: "endpoints" },
 ): readonly PatternPair[] {
-  const [addresses, paths] = [csiAddresses.length, hostPaths.length];
+  const [addresses, paths] = [csiAddresses.length, endpoints.length];
   if (addresses !== paths)
     throw invalidOption(
-      `${addresses} ${names.csiAddresses} but ${paths} ${names.kubeletRegistrationPaths}: each needs its own`,
+      `${addresses} ${names.csiAddresses} but ${paths} ${names.endpoints}: each needs its own`,
     );
   if (addresses === 0)
     throw invalidOption(`${names.csiAddresses} is an empty list: give a path or a pattern`);
   return csiAddresses.map((address, index) => {
-    const path = hostPaths[index] ?? "";
+    const path = endpoints[index] ?? "";
     const csiAddress = parsePattern(parseCsiAddress(address, names.csiAddresses), names.csiAddresses);
-    const kubeletRegistrationPath = parsePattern(path, names.kubeletRegistrationPaths);
-    if (csiAddress.stars === kubeletRegistrationPath.stars) return { csiAddress, kubeletRegistrationPath };
-    const counts = `${csiAddress.stars} '*' in ${address}, ${kubeletRegistrationPath.stars} in ${path}`;
+    const endpoint = parsePattern(path, names.endpoints);
+    if (csiAddress.stars === endpoint.stars) return { csiAddress, endpoint };
+    const counts = `${csiAddress.stars} '*' in ${address}, ${endpoint.stars} in ${path}`;
     throw invalidOption(`${counts}: each '*' must stand for the same in both`);
   });
 }

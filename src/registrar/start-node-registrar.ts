@@ -43,8 +43,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   const resolve = (csiAddress: string, endpoint: string) =>
     resolveOptions({ ...common, csiAddress, endpoint, onRegistrationFailure: "retry" }, whose);
   // What all drivers share must be right before the first one comes.
-  for (const { csiAddress, kubeletRegistrationPath } of pairs)
-    resolve(csiAddress.text, kubeletRegistrationPath.text);
+  for (const { csiAddress, endpoint } of pairs) resolve(csiAddress.text, endpoint.text);
   refuseAborted("the node-wide registrar", signal);
   const log = logger.named("start-node-registrar");
   const admission = createAdmission(names);
@@ -64,11 +63,11 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     return registration;
   };
   const drivers = createNodeDrivers({ register, driverGoneAfterMs, log, signal: stop.signal });
-  const watchPair = ({ csiAddress, kubeletRegistrationPath }: PatternPair) =>
+  const watchPair = ({ csiAddress, endpoint }: PatternPair) =>
     discover(csiAddress, {
       log,
       signal: stop.signal,
-      onChanges: (changes) => drivers.update(changes, kubeletRegistrationPath),
+      onChanges: (changes) => drivers.update(changes, endpoint),
     });
 
   log.info("Looking for CSI drivers", { patterns: pairs.map(({ csiAddress }) => csiAddress.text).join(" ") });

@@ -16,7 +16,7 @@ async function linesFor(
   { mounts = [], ...given }: Partial<Paths> & { readonly mounts?: readonly Mount[] } = {},
 ) {
   const log = recordLog();
-  const own = { kubeletRegistrationPath: HOST_SOCKET, pluginRegistrationPath: "/registration", assumed: [] };
+  const own = { endpoint: HOST_SOCKET, pluginRegistrationPath: "/registration", assumed: [] };
   const paths = { kind: "paths", ...own, ...given } as Paths;
   await warnAboutFlags(flagsOf(...words.split(" ").filter(Boolean)), paths, log.logger, mounts);
   return log.records.map(
@@ -83,9 +83,7 @@ test.each([
   [`/${"n".repeat(106)}`, undefined],
 ])("a doubtful path for kubelet is warned of, not refused: %s", async (path, problem) => {
   const warning = expect.stringMatching(`${UNREACHABLE.source}.*"problem":"${problem}`);
-  expect(await linesFor("", { kubeletRegistrationPath: path })).toEqual(
-    problem === undefined ? [] : [warning],
-  );
+  expect(await linesFor("", { endpoint: path })).toEqual(problem === undefined ? [] : [warning]);
 });
 
 test.each<readonly [csi: string, forKubelet: string, path: string | undefined]>([
@@ -112,6 +110,6 @@ test.each<readonly [csi: string, forKubelet: string, path: string | undefined]>(
     const words = `--csi-address=${folder.at("csi", csi)} --kubelet-registration-path=${forKubelet}`;
     const advice = `"fix":"write --kubelet-registration-path=${dirname(HOST_SOCKET)}/${path}"}`;
     const lines = path === undefined ? [] : [expect.stringContaining(advice)];
-    expect(await linesFor(words, { kubeletRegistrationPath: forKubelet, mounts })).toEqual(lines);
+    expect(await linesFor(words, { endpoint: forKubelet, mounts })).toEqual(lines);
   },
 );

@@ -27,8 +27,8 @@ test.each<
   ["a node", { "csi-address": "/s" }, [NODE_DIRECTORY], "/s", NODE_DIRECTORY, assuming("/s")],
   ["a node", { "csi-address": "unix:///s" }, [NODE_DIRECTORY], "/s", NODE_DIRECTORY, assuming("/s")],
   ["a node and a path", TOLD, [NODE_DIRECTORY], HOST_SOCKET, NODE_DIRECTORY, [ASSUMED]],
-])("%s: %j", async (_, given, folders, kubeletRegistrationPath, pluginRegistrationPath, assumed) => {
-  const paths = { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath, assumed };
+])("%s: %j", async (_, given, folders, endpoint, pluginRegistrationPath, assumed) => {
+  const paths = { kind: "paths", endpoint, pluginRegistrationPath, assumed };
   expect(await resolve(given, ...folders)).toEqual(paths);
 });
 

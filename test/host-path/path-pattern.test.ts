@@ -79,7 +79,7 @@ test.each([
 test("patterns are paired, first with first, an address without its scheme", () => {
   const addresses = ["unix:///plugins/*/csi.sock", "/more/*/*.sock"];
   const pairs = pairPatterns(addresses, ["/var/lib/kubelet/plugins/*/csi.sock", "/mnt/*/x/*"]);
-  expect(pairs.map((pair) => [pair.csiAddress.text, pair.kubeletRegistrationPath.text])).toEqual([
+  expect(pairs.map((pair) => [pair.csiAddress.text, pair.endpoint.text])).toEqual([
     ["/plugins/*/csi.sock", "/var/lib/kubelet/plugins/*/csi.sock"],
     ["/more/*/*.sock", "/mnt/*/x/*"],
   ]);

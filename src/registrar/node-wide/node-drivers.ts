@@ -12,7 +12,7 @@ import type { Changes } from "./scan";
 
 interface NodeDriversOptions {
   /** Registers the driver behind a socket. Throws INVALID_OPTION for a path that cannot be used. */
-  readonly register: (csiAddress: string, kubeletRegistrationPath: string) => Registration;
+  readonly register: (csiAddress: string, endpoint: string) => Registration;
   readonly driverGoneAfterMs: number;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -36,7 +36,7 @@ const WHY_LATER = {
 export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: NodeDriversOptions) {
   const places = new Map<string, NonNullable<ReturnType<typeof startPlace>>>();
   /** The CSI driver sockets that are there. `file` identifies the file: two paths can lead to one socket. */
-  const sockets = new Map<string, { readonly kubeletRegistrationPath: string; readonly file: string }>();
+  const sockets = new Map<string, { readonly endpoint: string; readonly file: string }>();
   const descriptorsFor = countDescriptorNeed();
   let roomTimer: NodeJS.Timeout | undefined;
   const warnOfWait = createPacedWarning(log, "CSI drivers wait for file descriptors", REMIND_OF_ROOM_MS);
@@ -75,7 +75,7 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     const socket = sockets.get(csiAddress);
     if (signal.aborted || socket === undefined) return undefined;
     try {
-      return register(csiAddress, socket.kubeletRegistrationPath);
+      return register(csiAddress, socket.endpoint);
     } catch (error) {
       log.error(error, "Cannot register the CSI driver", { csiAddress });
       sockets.delete(csiAddress); // Until it is found anew.
@@ -95,8 +95,8 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
         else if (gone.includes(csiAddress)) place.loseSocket();
       }
       for (const [csiAddress, { stats, captures }] of found) {
-        const kubeletRegistrationPath = fillPattern(hostPattern, captures);
-        sockets.set(csiAddress, { kubeletRegistrationPath, file: versionOf(stats) });
+        const endpoint = fillPattern(hostPattern, captures);
+        sockets.set(csiAddress, { endpoint, file: versionOf(stats) });
       }
       joinAll();
     },
