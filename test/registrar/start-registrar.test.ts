@@ -2,9 +2,11 @@ import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RegistrarEvent } from "../../src/registrar/model/events";
+import { askInfo } from "../../src/registrar/registration/self-report";
 import { dialRegistration, registerOnce } from "../support/dial-registration";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
+import { PATIENCE_MS } from "../support/history";
 import { identityOf } from "../support/identity-of";
 import { createTestNode, PLUGIN_INFO, startListening, startTestRegistrar } from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";
@@ -31,6 +33,8 @@ test("registers a driver: kubelet learns all it needs, listeners and the log hea
     registrationSocketPath: node.socketPath(name),
     counters: { getInfoCalls: 1, accepted: 1, refused: 0, publications: { "driver-named": 1 } },
   });
+  const { report } = await askInfo(node.socketPath(name), { timeoutMs: PATIENCE_MS });
+  expect(report).toMatchObject({ state: "registered", since: registrar.status().history.at(-1)?.atMs });
   const isCall = (kind: string) => kind !== "state-changed";
   expect(events.filter(isCall)).toEqual([
     "driver-call",

@@ -157,3 +157,17 @@ test("an inotify without room is told once for all watches, with the limits to c
   ]);
   expect(log.all("Cannot watch directory either").length).toBeGreaterThanOrEqual(3);
 });
+
+test("a watch that is kept ends when another path is wanted", async () => {
+  const { createKeptWatch } = await loading;
+  const kept = createKeptWatch(silentLogger);
+  const first = await kept.at(folder.at("a.sock"));
+  expect(await kept.at(folder.at("a.sock"))).toBe(first);
+  let isOver = false;
+  void first.wait(new AbortController().signal).then(() => {
+    isOver = true;
+  });
+  await kept.at(folder.at("b", "a.sock"));
+  await eventually(() => expect(isOver).toBe(true));
+  kept.close();
+});

@@ -154,3 +154,16 @@ propertyTest(
       );
   },
 );
+
+test("an entry that no table of 4,096 bytes can hold any more is forgotten: a client cannot fill our memory", () => {
+  const readFields = createFieldReader();
+  const added = (name: string) =>
+    Buffer.concat([Buffer.from([0x40, name.length]), Buffer.from(name), Buffer.from([1, 0x61])]);
+  readFields(added(":authority"));
+  for (let count = 0; count < 200; count++) readFields(added("x"));
+  // A literal whose name is that of entry 62 + 200, the first one.
+  const block = Buffer.from([0x0f, 0xf7, 0x01, 2, 0x2f, 0x70]);
+  const sent = Buffer.from(block);
+  expect(readFields(block)).toBeUndefined();
+  expect(block).toEqual(sent);
+});

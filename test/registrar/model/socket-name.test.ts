@@ -30,6 +30,13 @@ test("an alias is a safe file name that no driver by the specification has", () 
   }
 });
 
+test("an alias comes again after 36, when kubelet's backoff from its path is over", () => {
+  const aliases = ["x.csi-_aba"];
+  for (let nth = 0; nth < 36; nth++) aliases.push(nextAlias(name, aliases.at(-1)));
+  expect(new Set(aliases).size).toBe(36);
+  expect(aliases.at(-1)).toBe(aliases[0]);
+});
+
 const domain = fc.stringMatching(/^[a-z0-9](?:[a-z0-9-]{0,9}[a-z0-9])?(?:\.(?:dra|csi|device|com))?$/);
 const resource = fc.stringMatching(/^(?:a|b-c)\.com\/[a-z](?:[a-z_.-]{0,9}[a-z])?$/);
 const plugin = fc.oneof(

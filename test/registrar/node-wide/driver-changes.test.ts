@@ -91,6 +91,7 @@ describe("names", () => {
     node.remove("first");
     await started.state("second", "listening");
     expect(await started.register("a.csi")).toBe("/host/second/csi.sock");
+    expect(started.fleet.all.map((one) => one.status().trouble)).toEqual([undefined]);
   });
 
   test("a driver that comes back under a name that is not wanted is not announced any more", async () => {

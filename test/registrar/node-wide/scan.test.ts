@@ -137,3 +137,15 @@ describe("a scan of what has changed", () => {
   expect(stat.mock.calls.flat()).not.toContain(folder.at("evil"));
   stat.mockRestore();
 });
+
+test("the sockets of a directory that cannot be listed are still looked at, and stay", async () => {
+  mkdirSync(folder.at("a"));
+  await leaveDeadSocket(folder.at("a", "x.sock"));
+  const pattern = patternOf(folder.at("a", "*.sock"));
+  const before = await scan(pattern);
+  jest.spyOn(fs.promises, "readdir").mockRejectedValue(new Error("EIO: i/o error"));
+  const now = await scan(pattern, { before, changed: new Set([folder.at("a")]) });
+  jest.restoreAllMocks();
+  expect(socketsOf(now)).toEqual(socketsOf(before));
+  expect(before.sockets.size).toBe(1);
+});

@@ -86,6 +86,14 @@ describe("the first time", () => {
   });
 });
 
+test("a socket under an alias that does not say whose it is counts as this driver's: ours goes there", async () => {
+  const alias = node.socketPath(`${name}-_a1b`);
+  await using _mute = await startForeignSocket(alias);
+  await using started = await startTestRegistrar(node, { timeoutMs: 300 });
+  await started.state("listening");
+  expect(started.registrar.status().registrationSocketPath).toBe(alias);
+});
+
 describe("later on", () => {
   test("a folder that went while another was stood by for is waited for, even if we never had a socket", async () => {
     const log = recordLog();

@@ -75,6 +75,10 @@ describe("policy retry", () => {
     });
     const unspoken = started.log.all("Kubelet refused the driver again, for the same reason");
     expect(unspoken.map(({ fields }) => fields.attempt)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 13]);
-    expect(unspoken.every(({ verbosity }) => verbosity === 4)).toBe(true);
+    const isQuiet = ({ verbosity }: { readonly verbosity: number }) => verbosity === 4;
+    expect(unspoken.every(isQuiet)).toBe(true);
+    // The same of kubelet's status: a text that repeats the last one is quiet.
+    const told = started.log.all("Received NotifyRegistrationStatus call");
+    expect([told.length, told.filter(isQuiet).length]).toEqual([15, 11]);
   });
 });

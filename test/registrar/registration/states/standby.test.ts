@@ -160,7 +160,8 @@ test("a socket that cannot be removed ends nothing: it is tried again", async ()
   const withdraw = jest.fn().mockRejectedValueOnce(new Error("EROFS: read-only file system"));
   const standing = standAlone({ ...socket, withdraw }, log);
   await log.when("Failed to remove socket with error, trying again");
-  for (const ms of waits.pending()) await waits.end(ms);
+  await eventually(() => expect(held()).toHaveLength(1)); // Not at once.
+  for (const ms of held()) await waits.end(ms);
   expect(await standing).toEqual({ kind: "peer-gone", alias: undefined });
   expect(withdraw).toHaveBeenCalledTimes(2);
 });
