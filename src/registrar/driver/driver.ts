@@ -177,7 +177,6 @@ async function ask(
   const { GetPluginInfo } = identityMethods;
   const method = GetPluginInfo.path;
   let connectedAtMs: number | undefined;
-  log.v(5).info("Connecting", { address: `unix://${csiSocketPath}` });
   const client = createUnixClient(csiSocketPath, {}, () => {
     if (connectedAtMs !== undefined) return; // grpc-js may connect again.
     connectedAtMs = performance.now();
@@ -272,7 +271,9 @@ function createRecord(options: ResolvedRegistrarOptions, parentLog: Logger, even
     found: (found: string | Error): number => {
       if (found !== present) lost();
       const isResting = typeof found === "string" && (rest.file ?? found) === found;
-      return isResting ? rest.untilMs - performance.now() : 0;
+      const restMs = isResting ? rest.untilMs - performance.now() : 0;
+      if (restMs <= 0 && unreached.why() === undefined) log.v(5).info("Connecting");
+      return restMs;
     },
     /** No connection was made; a hint says that a server may be about to listen. Returns for how many milliseconds to wait. */
     refused: (why: Error, isHinted: boolean): number => {
