@@ -71,7 +71,7 @@ describe.each(versions)("kubelet %s", (version) => {
     const driver = createActor(() => startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name }));
     let { kubelet } = node;
     const removeSockets = async () => {
-      for (const file of node.visibleFiles()) await rm(join(node.pluginDir, file));
+      for (const file of node.visibleFiles()) await rm(join(node.pluginDir, file), { force: true }); // It may have moved.
     };
     const ofRegistrar = () => {
       if (!registrar.isUp()) return { "registrar starts": registrar.start };
