@@ -11,10 +11,13 @@ function refuseUnlike(value: unknown, wanted: "list" | "map" | "text" | "number"
 const isMap = (value: unknown): value is Tree =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The fields of an object; of one that is absent or null it has none. Throws for any other value. */
+/** The fields of an object: those that are null are absent, and one that is absent has none. Throws for any other value. */
 export function tree(value: unknown): Tree {
   if (value === undefined || value === null) return {};
-  return isMap(value) ? value : refuseUnlike(value, "map");
+  const map = isMap(value) ? value : refuseUnlike(value, "map");
+  const fields = Object.entries(map);
+  const present = fields.filter(([, field]) => field !== null);
+  return present.length === fields.length ? map : Object.fromEntries(present);
 }
 
 /** The items of a list; absent and null have none. Throws for any other value. */

@@ -41,8 +41,17 @@ test.each<Changes>([
   expectSaid(saidOf({ more: ["--nope"], ...changes }), [/^CSI112 problem: is for Windows nodes/]);
 });
 
+test.each<Changes>([
+  { pod: { securityContext: { windowsOptions: null }, nodeSelector: null } },
+  { pod: { securityContext: null, os: null } },
+  { securityContext: { windowsOptions: null } },
+  { env: [{ name: "FLAG", value: "--nope", valueFrom: null }], more: ["$(FLAG)"] },
+])("a field that is null is absent: %j", (changes) => {
+  expectSaid(saidOf({ more: ["--nope"], ...changes }), [/^CSI101 problem: does not start: .* -nope/]);
+});
+
 test("a patch is not judged", () => {
-  expectSaid(saidOf({ more: ["--nope"], spec: { selector: undefined } }), [
+  expectSaid(saidOf({ more: ["--nope"], spec: { selector: null } }), [
     /^CSI113 unknown: cannot be judged: it has no selector, .*kubectl kustomize/,
   ]);
 });
