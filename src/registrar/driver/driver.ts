@@ -1,5 +1,5 @@
 import { connectivityState, status } from "@grpc/grpc-js";
-import { BACKOFF, type Backoff, backoffMs, REMINDERS, reminderMs } from "../../base/backoff";
+import { BACKOFF, type Backoff, backoffMs } from "../../base/backoff";
 import { errnoOf, messageOf, RegistrarError } from "../../base/errors";
 import type { EventSource } from "../../base/event-source";
 import { createWakeUp, followSignal } from "../../base/pause";
@@ -13,7 +13,7 @@ import type { Logger } from "../../logging/logger";
 import { versionOf } from "../../unix/file-identity";
 import { type FileFound, findFile } from "../../unix/files";
 import { type PathWatch, watchPath } from "../../unix/path-watch";
-import { explainConnectError, whyNoSocket } from "../../unix/unix-socket";
+import { explainConnectError, tryConnect, whyNoSocket } from "../../unix/unix-socket";
 import type { RegistrarEvent } from "../model/events";
 import type { Inbox } from "../model/inbox";
 import type { ResolvedRegistrarOptions } from "../model/options";
@@ -21,6 +21,7 @@ import { failedBy } from "../model/outcome";
 import type { LoopEvent } from "../model/state";
 import type { DriverHealth, DriverTrouble } from "../model/status";
 import { admitDriverName } from "./driver-name";
+import { createUnreached } from "./unreached";
 
 export interface DriverContext {
   readonly log: Logger;
@@ -57,8 +58,8 @@ export function createDriver(
   const onNamed = async (name: string, inbox: Inbox<LoopEvent>, signal: AbortSignal) => {
     const event = nameEvent(admittedAs, name, options.isNodeWide);
     if (event.kind === "stop") {
-      const was = admittedAs;
-      log.info("CSI driver came back under another name, starting over", { was, csiDriverName: name });
+      const facts = { was: admittedAs, csiDriverName: name };
+      log.info("CSI driver came back under another name, starting over", facts);
       return inbox.put(event);
     }
     await admit?.(name, log, (why) => {
@@ -174,6 +175,8 @@ async function ask(
   { csiSocketPath, timeoutMs }: ResolvedRegistrarOptions,
   { log, signal, record, events, onAnswered, watch }: WatchContext & { readonly watch: PathWatch },
 ): Promise<Error | undefined> {
+  const refusal = await record.stillRefuses();
+  if (refusal !== undefined || signal.aborted) return refusal;
   const { GetPluginInfo } = identityMethods;
   const method = GetPluginInfo.path;
   let connectedAtMs: number | undefined;
@@ -196,8 +199,9 @@ async function ask(
     if ((await lookAt(csiSocketPath, signal)) !== file || signal.aborted) return undefined;
     onAnswered(identity, record.answered(file));
     const channel = client.getChannel();
-    const isOpen = () => channel.getConnectivityState(false) === READY;
-    if (isOpen()) channel.watchConnectivityState(READY, Number.POSITIVE_INFINITY, () => watch.hint());
+    const isOpen = () => channel.getConnectivityState(false) === connectivityState.READY;
+    if (isOpen())
+      channel.watchConnectivityState(connectivityState.READY, Number.POSITIVE_INFINITY, watch.hint);
     for (let found: string | Error = file; isOpen() && !signal.aborted && isOrMayBe(file, found); ) {
       await watch.wait(signal);
       found = await lookAt(csiSocketPath, signal);
@@ -215,8 +219,6 @@ async function ask(
   }
   return undefined;
 }
-
-const { READY } = connectivityState;
 
 /** Whether the file that was asked is still there, or may be: its file system hangs. */
 const isOrMayBe = (file: string, found: string | Error) => found === file || errnoOf(found) === "ETIMEDOUT";
@@ -251,8 +253,8 @@ function createRecord(options: ResolvedRegistrarOptions, parentLog: Logger, even
   /** The socket file behind which the driver answered; undefined after it was lost. */
   let present: string | undefined;
   let [answeredAtMs, endedAtMs] = [0, 0];
-  /** How many calls failed, or connections ended early, in a row. */
-  let failures = 0;
+  /** In a row. */
+  let [failedCalls, earlyEnds] = [0, 0];
   /** With `file`, only the server behind that file is not asked before. */
   let rest: { readonly untilMs: number; readonly file?: string | undefined } = { untilMs: 0 };
   let failure: Error | undefined;
@@ -281,6 +283,8 @@ function createRecord(options: ResolvedRegistrarOptions, parentLog: Logger, even
       if (errnoOf(why) === "EAGAIN") noAnswer = silent("the CSI driver accepts no connections: it hangs");
       return unreached.because(why, isHinted);
     },
+    /** Why what refused before still does; undefined if it may not. A gRPC client for each try costs three times as much. */
+    stillRefuses: async () => (unreached.why() ? tryConnect(options.csiSocketPath) : undefined),
     connected: unreached.end,
     /** Returns for how many milliseconds it was lost; undefined if it was not. */
     answered: (file: string): number | undefined => {
@@ -289,7 +293,7 @@ function createRecord(options: ResolvedRegistrarOptions, parentLog: Logger, even
       if (awayMs !== undefined) log.info("Connection restored", { after: `${awayMs / 1000}s` });
       // For its age, or because it was idle.
       if (present) log.v(2).info("The driver ended a connection, and is still there");
-      [present, answeredAtMs, noAnswer] = [file, nowMs, undefined];
+      [present, answeredAtMs, noAnswer, failedCalls] = [file, nowMs, undefined, 0];
       return awayMs;
     },
     /** Returns what comes next, for the log. */
@@ -298,44 +302,18 @@ function createRecord(options: ResolvedRegistrarOptions, parentLog: Logger, even
       failure = why;
       noAnswer = silent(`GetPluginInfo of the CSI driver fails: ${messageOf(why)}`);
       const slow = SLOW_PACES[code];
-      const waitMs = backoffMs(slow ?? BACKOFF.askDriver, failures++);
+      const waitMs = backoffMs(slow ?? BACKOFF.askDriver, failedCalls++);
       rest = { untilMs: performance.now() + waitMs, file: slow && file };
       return slow ? `retry in ${waitMs / 1_000}s, or when the driver restarts` : "retry";
     },
     /** The connection ended after the answer, or the file is gone. */
     ended: (): void => {
       endedAtMs = performance.now();
-      if (endedAtMs - answeredAtMs >= STEADY_AFTER_MS) failures = 0;
-      else rest = { untilMs: endedAtMs + backoffMs(BACKOFF.askDriver, failures++) };
+      if (endedAtMs - answeredAtMs >= STEADY_AFTER_MS) earlyEnds = 0;
+      else rest = { untilMs: endedAtMs + backoffMs(BACKOFF.askDriver, earlyEnds++) };
     },
     /** The failure that says most: what a driver answered before it exited, rather than that its socket is gone. */
     failure: () => failure ?? unreached.why(),
-  };
-}
-
-/** Makes what says now and then that no connection is made, and why. */
-function createUnreached({ isNodeWide }: ResolvedRegistrarOptions, log: Logger) {
-  const reminders = isNodeWide ? REMINDERS.connectNodeWide : REMINDERS.connect;
-  let why: Error | undefined;
-  let [sinceMs, tries, lines, lineAtMs] = [0, 0, 0, 0];
-  return {
-    why: () => why,
-    because: (problem: Error, isHinted: boolean): number => {
-      const nowMs = performance.now();
-      if (why === undefined)
-        [sinceMs, tries, lines, lineAtMs] = [nowMs, 0, 0, nowMs + reminderMs(reminders, 0)];
-      why = problem;
-      if (isHinted) tries = 0;
-      if (nowMs >= lineAtMs) {
-        const waited = `${Math.round((nowMs - sinceMs) / 1000)}s`;
-        log.info("Still connecting", { waited, lastError: explainConnectError(problem) });
-        lineAtMs = nowMs + reminderMs(reminders, ++lines);
-      }
-      return Math.min(backoffMs(BACKOFF.connect, tries++), lineAtMs - nowMs);
-    },
-    end: (): void => {
-      why = undefined;
-    },
   };
 }
 
