@@ -21,16 +21,19 @@ test.each(["SIGTERM", "SIGINT"] as const)(
   }),
 );
 
-/** The environment of a process that gets this signal behind the first file's last line, in the same turn. */
-function endedEarly(node: TestNode, signal: string): NodeJS.ProcessEnv {
+/** The environment of a process that does this behind the first file's last line, before it loads another. */
+function endedEarly(node: TestNode, byWhat: string): NodeJS.ProcessEnv {
   const early = node.at("early.cjs");
-  writeFileSync(early, `process.nextTick(() => process.kill(process.pid, "${signal}"));\n`);
+  writeFileSync(early, `process.nextTick(() => ${byWhat});\n`);
   return { NODE_OPTIONS: `--require=${early}` };
 }
 
 nodeTest("every signal that ends it does so before anything is begun, with exit code 0", async (node) => {
   for (const signal of ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"]) {
-    const registrar = node.cli(registrarArguments(node), endedEarly(node, signal));
+    const registrar = node.cli(
+      registrarArguments(node),
+      endedEarly(node, `process.kill(process.pid, "${signal}")`),
+    );
     expect([signal, await registrar.exit()]).toEqual([signal, { code: 0, signal: null }]);
     expect(node.files()).toEqual([]);
   }
@@ -39,7 +42,7 @@ nodeTest("every signal that ends it does so before anything is begun, with exit 
 nodeTest("a command that a signal ends before it listens to it has a shell's exit code", async (node) => {
   for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
     const words = ["driver", `--csi-address=${node.at("d.sock")}`, "--name=a.b"];
-    const command = node.cli(words, endedEarly(node, signal));
+    const command = node.cli(words, endedEarly(node, `process.emit("${signal}")`));
     expect(await command.exit()).toEqual({ code, signal: null });
   }
 });
