@@ -11,6 +11,7 @@ interface Step {
   readonly run?: string;
   readonly uses?: string;
   readonly with?: Readonly<Record<string, unknown>>;
+  readonly "working-directory"?: string;
 }
 
 interface Job {
@@ -44,7 +45,7 @@ const hasRights = (job: Job) =>
 /** Who made the actions that such a job may use; each is pinned to a commit. */
 const ACTIONS = /^(?:actions|github|sigstore)\//;
 /** Programs of GitHub's runner that run no code of a package. */
-const PROGRAMS = ["cosign", "echo", "exit", "gh", "sha256sum", "skopeo", "tar", "test"];
+const PROGRAMS = ["cosign", "echo", "exit", "gh", "mkdir", "sha256sum", "skopeo", "tar", "test"];
 
 /** The first word of each command of a shell's text. */
 const commandsIn = (shell: string) =>
@@ -86,6 +87,13 @@ function reasonAgainstScript(script: string): string | undefined {
   return reasons.find((reason) => reason !== "");
 }
 
+/** Whether a step unpacks what another job handed over elsewhere than outside of the checkout, whose scripts the job runs. */
+function bringsFilesToScripts({ uses = "", with: given, run = "", "working-directory": at }: Step): boolean {
+  const isOutside = (path: unknown) => /^\$\{\{ runner\.temp \}\}\//.test(String(path));
+  if (uses.startsWith("actions/download-artifact@")) return !isOutside(given?.path);
+  return commandsIn(run).some((command) => command.startsWith("tar ")) && !isOutside(at);
+}
+
 describe("no job with a right runs what may execute a dependency's code", () => {
   const privileged = JOBS.filter(hasRights);
 
@@ -104,7 +112,17 @@ describe("no job with a right runs what may execute a dependency's code", () => 
       expect([step.with?.cache, step.with?.["package-manager-cache"]]).toEqual([undefined, false]);
     const commands = steps.flatMap(({ run = "" }) => commandsIn(run));
     expect(commands.map(reasonAgainst).filter((reason) => reason !== undefined)).toEqual([]);
+    const hasScripts = steps.some((step) => step.uses?.startsWith("actions/checkout@"));
+    expect(hasScripts ? steps.filter(bringsFilesToScripts) : []).toEqual([]);
   });
+
+  test.each<Step>([
+    { uses: "actions/download-artifact@0", with: { name: "release" } },
+    { run: "test -e release.tar && tar --extract --file release.tar" },
+    { run: "tar --extract --file release.tar --directory release", "working-directory": "image" },
+  ])("%j would be found: it may replace a script that runs later", (step) =>
+    expect(bringsFilesToScripts(step)).toBe(true),
+  );
 
   test.each([
     "npm ci",
