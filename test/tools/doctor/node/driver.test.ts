@@ -78,7 +78,12 @@ test.each<[check: string, options: object, expected: RegExp]>([
   ["driver-node-info", { topology: { "not a key": "a" } }, /^problem: .*the API server refuses: .*not a key/],
   ["driver-node-info", fail("NodeGetInfo", "UNAVAILABLE"), /Unavailable: .*m; kubelet refuses .*; fix: see/],
   ["driver-node-info", fail("NodeGetInfo", "UNIMPLEMENTED"), /fix: name the socket of the driver's node/],
-  ["driver-node-info", hang("NodeGetInfo"), /time: .*(?:after 10s|: Deadline exceeded); kubelet refuses/],
+  ["driver-node-info", fail("NodeGetInfo", "DEADLINE_EXCEEDED"), /^problem: .*; kubelet refuses/],
+  [
+    "driver-node-info",
+    hang("NodeGetInfo"),
+    /^unknown: the CSI driver did not answer NodeGetInfo within 10 s; kubelet waits 120 s; fix: .*--timeout/,
+  ],
 ])("%s of a driver with %j", async (check, options, expected) => {
   await node.driver(options);
   expect((await node.look({}, { impatient: "faults" in options })).says(check)).toMatch(expected);

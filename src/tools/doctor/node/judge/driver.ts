@@ -33,6 +33,9 @@ import { type Driver, driverBeside, pathFix, type View } from "./view";
 const GIVEN = "is the path that kubelet dials";
 const NAME_NODE =
   "tell the driver its node's name, as its own documentation says: often by an environment variable";
+const NO_METADATA = `${SEE_DRIVER}: perhaps it cannot reach its source of node metadata`;
+/** For NodeGetInfo (`csiTimeout` in pkg/volume/csi/csi_plugin.go). */
+const KUBELET_WAITS_MS = 120_000;
 const FEWER_SEGMENTS =
   "have the driver answer fewer topology segments: the API server stores them as labels of the Node, and no object over 1.5 MiB";
 
@@ -146,8 +149,13 @@ const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, na
   // An illegal name is the first cause of a refusal.
   const cause = name && judgeDriverName(name).kind !== "valid" ? undefined : nodeInfoCause(name);
   if (nodeInfo.kind === "answered") return judgeNodeInfo(name, subject, nodeInfo.value, cause);
+  const { gaveUpAfterMs = KUBELET_WAITS_MS } = nodeInfo;
+  if (gaveUpAfterMs < KUBELET_WAITS_MS) {
+    const text = `did not answer NodeGetInfo within ${gaveUpAfterMs / 1000} s; kubelet waits ${KUBELET_WAITS_MS / 1000} s`;
+    return unread(subject, text, `${NO_METADATA}; --timeout gives it more time here`, cause);
+  }
   const fixes: Readonly<Record<string, string>> = {
-    DeadlineExceeded: `${SEE_DRIVER}: perhaps it cannot reach its source of node metadata; --timeout gives it more time here`,
+    DeadlineExceeded: NO_METADATA,
     Unimplemented: "name the socket of the driver's node plugin, not the controller's",
   };
   const text = `${failureText("NodeGetInfo", nodeInfo)}; kubelet refuses the driver`;

@@ -13,8 +13,10 @@ import type { Answer, SeenDriver, SocketFacts } from "./facts";
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most. Loaded when a socket
 // is there to be called, and what reads any message, which takes as long to load again, when NodeGetInfo is.
 
-/** Kubelet gives NodeGetInfo 2 minutes (`csiTimeout` in `csi_plugin.go`), other calls a second. */
+/** Nobody waits here for as long as kubelet does; other calls get a second from both. */
 const NODE_GET_INFO_FACTOR = 10;
+/** The server has the deadline too, and its clock may be first. */
+const DEADLINE_PART = 0.9;
 
 /**
  * Kubelet writes the topology into the Node's labels, which the API server stores in the same encoding; an object has at most
@@ -71,19 +73,21 @@ async function ask<Value>(
   options: UnaryCallOptions,
 ): Promise<Answer<Value>> {
   for (let tried = 1; ; tried++) {
-    const beforeMs = waitedMs();
+    const [startedMs, beforeMs] = [performance.now(), waitedMs()];
     try {
       return { kind: "answered", value: await callUnary(client, method, {}, options) };
     } catch (error) {
       const code = statusCodeOf(error);
       const wasReady = waitedMs() - beforeMs >= options.timeoutMs / 2;
-      if (code !== status.DEADLINE_EXCEEDED || wasReady || tried === MOST_TRIES)
-        return {
-          kind: "failed",
-          code: grpcCodeName(code),
-          message: messageOf(error),
-          isTooLarge: isTooLarge(error),
-        };
+      if (code === status.DEADLINE_EXCEEDED && !wasReady && tried < MOST_TRIES) continue;
+      const isLate = performance.now() - startedMs >= options.timeoutMs * DEADLINE_PART;
+      return {
+        kind: "failed",
+        code: grpcCodeName(code),
+        message: messageOf(error),
+        isTooLarge: isTooLarge(error),
+        gaveUpAfterMs: code === status.DEADLINE_EXCEEDED && isLate ? options.timeoutMs : undefined,
+      };
     }
   }
 }

@@ -56,6 +56,8 @@ export type Answer<Value> =
       readonly message: string;
       /** The answer came, and has more bytes than are read. */
       readonly isTooLarge?: boolean;
+      /** The doctor's own limit, if that ended the call: the answer is not known. */
+      readonly gaveUpAfterMs?: number | undefined;
     };
 
 /** What a driver answers; undefined where no process listens, or an earlier call failed. */
