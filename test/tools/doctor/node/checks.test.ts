@@ -63,7 +63,10 @@ const NOWHERE = {
 const unconnected = (errno: string): Changes => ({
   driver: { socket: socket(CSI, { kind: "not-accepting", errno, explanation: errno }), identity: undefined },
 });
-const KUBELET = { pid: 7, found: "ENOENT", isHere: true, isDeaf: truth(false), directory: REGISTRY };
+const KUBELET = {
+  ...{ pid: 7, directory: REGISTRY, is: () => truth(false) },
+  ...{ isHere: truth(true), isDeaf: truth(false) },
+};
 const versions = (...supportedVersions: string[]): Changes => ({
   registrations: healthyRegistrations().map((one) => ({
     ...one,

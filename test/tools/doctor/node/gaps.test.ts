@@ -32,8 +32,8 @@ const leftOf = (name: string) => ({
 });
 const kubelet = (isHere: boolean) => ({
   pid: 1,
-  found: "ENOENT",
-  isHere,
+  is: () => truth(false),
+  isHere: truth(isHere),
   isDeaf: truth(false),
   directory: "/k/plugins_registry",
 });

@@ -63,11 +63,14 @@ function addProcess({ procfs, directory }: DoctorNode, pid: number, ...words: re
   };
   for (const [name, text] of Object.entries(files)) fs.writeFileSync(join(procfs, `${pid}`, name), text);
   for (const name of ["fd", "fdinfo"]) fs.mkdirSync(join(procfs, `${pid}`, name));
-  fs.symlinkSync("anon_inode:inotify", join(procfs, `${pid}`, "fd", "7"));
-  fs.writeFileSync(
-    join(procfs, `${pid}`, "fdinfo", "7"),
-    `pos:\t0\ninotify wd:1 ino:2 sdev:1 mask:fc6\n${watch}`,
-  );
+  const other = "inotify wd:1 ino:2 sdev:1 mask:fc6\n";
+  for (const [fd, info] of [
+    ["6", other],
+    ["7", other + watch],
+  ] as const) {
+    fs.symlinkSync("anon_inode:inotify", join(procfs, `${pid}`, "fd", fd));
+    fs.writeFileSync(join(procfs, `${pid}`, "fdinfo", fd), `pos:\t0\n${info}`);
+  }
 }
 
 async function makeHealthy(node: DoctorNode, csiAddress: string) {
@@ -88,12 +91,25 @@ async function makeNested(node: DoctorNode) {
   await node.plugin("below/y.csi-reg.sock", { name: "y.csi", endpoint: csiAddress });
 }
 
-test.each([makeHealthy, makeSick, makeNested])(
+/** A registrar that took its socket out of kubelet's sight. */
+async function makeHidden(node: DoctorNode, csiAddress: string) {
+  const kubelet = await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no room" }] });
+  const registrar = await node.registrar({
+    csiAddress,
+    endpoint: csiAddress,
+    onRegistrationFailure: "retry",
+  });
+  await kubelet.refused("x.csi");
+  await registrar.state("refused");
+}
+
+test.each([makeHealthy, makeSick, makeNested, makeHidden])(
   "each read that fails takes findings away, and adds none: %p",
   async (make) => {
     await using node = await createDoctorNode();
     const csiAddress = await node.driverUnder("x.csi");
     await make(node, csiAddress);
+    fs.symlinkSync(node.directory, node.at("plugins_registry"));
     addProcess(node, 1, "kubelet", `--root-dir=${node.path}`);
     const paths = [`--csi-address=${csiAddress}`, `--kubelet-registration-path=${csiAddress}`];
     addProcess(node, 2, "registrar", ...paths, `--plugin-registration-path=${node.directory}`);
@@ -138,3 +154,32 @@ test("a kubelet that watches other files, and not this directory, is deaf", asyn
     /^problem: kubelet \(process 1\) does not watch .*: its inotify watches are on other files; fix: restart kubelet: .*fs\.ino/,
   );
 });
+
+const REGISTRAR = ["registrar", "--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"];
+
+test("kubelet's directory that is gone is not said to be another one than a registrar's", async () => {
+  await using node = await createDoctorNode();
+  const other = node.at("other");
+  for (const path of [other, node.at("plugins_registry")]) fs.mkdirSync(path);
+  addProcess(node, 1, "kubelet", `--root-dir=${node.path}`);
+  addProcess(node, 2, ...REGISTRAR, `--plugin-registration-path=${other}`);
+  const said = async () => (await node.look(WHOLE)).says("registrars");
+  expect(await said()).toMatch(/^problem: a registrar \(process 2\) registers in .*\/other; kubelet watches/);
+  fs.rmdirSync(node.at("plugins_registry"));
+  expect(await said()).toMatch(
+    /^unknown: \S+\/plugins_registry of kubelet \(process 1\) cannot be .*: ENOENT/,
+  );
+});
+
+test.each(["EIO", "ETIMEDOUT", "ESTALE"])(
+  "a registrar whose directory fails with %s is told",
+  async (code) => {
+    await using node = await createDoctorNode();
+    const other = node.at("other");
+    addProcess(node, 2, ...REGISTRAR, `--plugin-registration-path=${other}`);
+    spy(([call, path]) => (call === "stat" && path.endsWith(other) ? failing(code) : asIs));
+    const said = (await node.look(WHOLE)).says("registrars");
+    jest.restoreAllMocks();
+    expect(said).toMatch(new RegExp(`^unknown: a registrar \\(process 2\\) cannot be inspected: ${code}`));
+  },
+);

@@ -50,10 +50,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   const known = await Promise.all(knownDirectories.map((path) => reachBelow(hostRoot, path)));
   const listed = await listRegistrations(pluginRegistrationPath);
   const lookAt = (paths: readonly string[]) =>
-    inGroups(paths, (path) => lookAtRegistration(path, timeoutMs, hostRoot)).then((found) =>
-      // One hidden from kubelet tells only by its answer.
-      found.filter(({ socket, report }) => report !== undefined || !isHiddenSocket(basename(socket.path))),
-    );
+    inGroups(paths, (path) => lookAtRegistration(path, timeoutMs, hostRoot));
   const [driver, kubeletPath, directory, firstSeen] = await Promise.all([
     csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath).then(ask),
     kubeletRegistrationPath?.startsWith("/")
@@ -66,7 +63,11 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   const later = await listRegistrations(pluginRegistrationPath);
   const isMoved = later.gaps.length === 0 && later.paths.join("\0") !== listed.paths.join("\0");
   const { living, dead, socketsOnHost, gaps } = await findSockets(target, driver?.socket);
-  const registrations = isMoved ? await lookAt(later.paths) : firstSeen;
+  const looked = isMoved ? await lookAt(later.paths) : firstSeen;
+  // One hidden from kubelet tells only by its answer.
+  const registrations = looked.filter(
+    ({ socket, report }) => report !== undefined || !isHiddenSocket(basename(socket.path)),
+  );
   // One that could be listed once may not be the next time.
   const unlisted = distinct([...listed.gaps, ...later.gaps]);
   return {
@@ -82,7 +83,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     directory,
     registrations: reading.list(registrations, [
       ...(directory.kind === "unread" && unlisted.length === 0 ? [directory.gap] : unlisted),
-      ...registrations.flatMap(({ socket }) => (isUnread(socket) ? gapOf(socket, "directory") : [])),
+      ...looked.flatMap(({ socket }) => (isUnread(socket) ? gapOf(socket, "directory") : [])),
     ]),
     processes: await findProcesses(pluginRegistrationPath, procfs, reading),
     host: {

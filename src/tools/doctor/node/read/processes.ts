@@ -44,19 +44,17 @@ async function filesOf(procfs: string, pid: string) {
     watched: async () => {
       const fds = await callFileSystem(procfs, () => readdir(join(procfs, pid, "fd")));
       const targets = await Promise.all(
-        fds.map((fd) => callFileSystem(procfs, () => readlink(join(procfs, pid, "fd", fd))).catch(() => "")),
+        fds.map((fd) => callFileSystem(procfs, () => readlink(join(procfs, pid, "fd", fd)))),
       );
       const own = fds.filter((_, at) => targets[at] === "anon_inode:inotify");
       const infos = await Promise.all(own.map((fd) => text(join("fdinfo", fd))));
+      if (!infos.every((info) => info.endsWith("\n"))) throw systemError("EIO", "an fdinfo is cut");
       return infos.flatMap((info) =>
         Array.from(info.matchAll(/^inotify .*?\bino:([0-9a-f]+)/gm), ([, ino]) => Number(`0x${ino}`)),
       );
     },
-    /** The same path as the host has it, by its mounts; as far as they can be read. */
-    onHost: async (path: string) => {
-      const mounts = parseMountinfo(await text("mountinfo").catch(() => ""));
-      return mountPlaceOf(path, mounts)?.path ?? path;
-    },
+    /** The same path as the host has it, by its mounts. */
+    onHost: async (path: string) => mountPlaceOf(path, parseMountinfo(await text("mountinfo")))?.path ?? path,
     environment: async () =>
       Object.fromEntries((await listIn("environ")).map((one) => one.split(/=(.*)/s, 2))),
   };
@@ -100,7 +98,7 @@ export async function findProcesses(directory: string, procfs: string, reading: 
   const seenKubelets = await lookAt(called(MAY_BE_KUBELET), "kubelet", (files) => readKubelet(files, ours));
   const kubelets = reading.list(seenKubelets.items, [...gaps, ...seenKubelets.gaps]);
   const found = await lookAt(called(MAY_BE_REGISTRAR), "a registrar", (files) =>
-    readRegistrar(files, ours, kubelets),
+    readRegistrar(files, ours, kubelets, reading),
   );
   return { kubelets, registrars: reading.list(found.items, [...gaps, ...found.gaps]) };
 }
@@ -129,25 +127,35 @@ async function namesOf(procfs: string, gapOf: (error: unknown) => NodeGap) {
 
 type FoundFile = Stats | string;
 
-/** Who may not trace a process does not see its files: nothing is known of them then. */
-function seenOrDenied(path: string, found: FoundFile): FoundFile {
-  if (found === "EACCES" || found === "EPERM") throw systemError(found, path);
+/** What a process has at a path. It throws where that is not known: who may not trace the process does not see its files. */
+async function lookIn({ reach }: ProcessFiles, path: string): Promise<FoundFile> {
+  const found = await statsOrErrno(await reach(path));
+  if (typeof found === "string" && found !== "ENOENT") throw systemError(found, path);
   return found;
 }
 
-const isSame = (one: FoundFile, other: FoundFile) =>
+const isSame = (one: FoundFile, other: FoundFile): boolean =>
   typeof one !== "string" && typeof other !== "string" && isSameFile(one, other);
 
 async function readKubelet(files: ProcessFiles, ours: FoundFile) {
-  const { pid, words, reach, onHost } = files;
+  const { pid, words, onHost } = files;
   const joined = words.map((word, at) =>
     /^--?(?:root-dir|kubelet-arg)$/.test(word) ? `${word}=${words[at + 1]}` : word,
   );
   const [root = DEFAULT_KUBELET_ROOT] = joined.flatMap((word) => ROOT_FLAG.exec(word)?.[1] || []).slice(-1);
   const path = join(root, "plugins_registry");
-  const found = seenOrDenied(path, await statsOrErrno(await reach(path)));
+  const found = await lookIn(files, path);
+  const subject = `${path} of kubelet (process ${pid})`;
+  // Kubelet makes the directory when it starts: one that is not there was removed, perhaps a moment ago.
+  const is = (other: FoundFile): Truth =>
+    typeof found === "string"
+      ? truth({ part: "processes", subject, why: { kind: "errno", errno: found } })
+      : truth(isSame(found, other));
   return {
-    ...{ pid: Number(pid), found, isHere: isSame(found, ours), directory: await onHost(path) },
+    ...{ pid: Number(pid), directory: await onHost(path) },
+    /** Whether this is the directory that it watches. */
+    is,
+    isHere: is(ours),
     isDeaf: await isDeaf(files, found),
   };
 }
@@ -155,13 +163,20 @@ async function readKubelet(files: ProcessFiles, ours: FoundFile) {
 /** Whether it watches other files, and not this directory. Where it is not seen to watch anything, that is unknown. */
 async function isDeaf({ pid, watched }: ProcessFiles, found: FoundFile): Promise<Truth> {
   const gap = (why: Why) => truth({ part: "processes", subject: `kubelet (process ${pid})`, why });
-  const inodes = await watched().catch(whyOf);
+  // A descriptor that was closed in the meantime is not there the second time.
+  const again = (error: unknown) => (isGone(error) ? watched() : Promise.reject(error));
+  const inodes = await watched().catch(again).catch(whyOf);
   if (!Array.isArray(inodes)) return gap(inodes as Why);
   if (typeof found === "string" || inodes.length === 0) return gap({ kind: "errno", errno: "ENOENT" });
   return truth(!inodes.includes(found.ino));
 }
 
-async function readRegistrar(files: ProcessFiles, ours: FoundFile, kubelets: SeenList<RunningKubelet>) {
+async function readRegistrar(
+  files: ProcessFiles,
+  ours: FoundFile,
+  kubelets: SeenList<RunningKubelet>,
+  reading: Reading<NodePart>,
+) {
   const { pid, words, reach, onHost } = files;
   const args = behindRegistrar(words);
   const line = args && /^(?:-|$)/.test(args[0] ?? "") ? parseFlags(args) : undefined;
@@ -172,10 +187,11 @@ async function readRegistrar(files: ProcessFiles, ours: FoundFile, kubelets: See
     ? [flags.pluginRegistrationPath]
     : [CONTAINER_DIRECTORY, nodeDirectory(await files.environment())];
   const directories = await Promise.all(
-    paths.map(async (path) => ({ path, found: seenOrDenied(path, await statsOrErrno(await reach(path))) })),
+    paths.map(async (path) => ({ path, found: await lookIn(files, path) })),
   );
   const used = directories.find(({ found }) => typeof found !== "string");
   if (used === undefined) return undefined;
+  const isWatched = kubelets.contains(({ is }) => is(used.found));
   return {
     pid: Number(pid),
     isNodeWide: isNodeWide(flags),
@@ -184,10 +200,13 @@ async function readRegistrar(files: ProcessFiles, ours: FoundFile, kubelets: See
     /** `here`: this directory. `watched`: another one, which a kubelet of this machine watches. */
     registersIn: directories.some(({ found }) => isSame(found, ours))
       ? ("here" as const)
-      : kubelets.contains(({ found }) => isSame(found, used.found))<"watched" | "elsewhere" | "unknown">({
+      : isWatched<"watched" | "elsewhere" | "unknown">({
           yes: () => "watched",
           no: () => "elsewhere",
-          unknown: () => "unknown",
+          unknown: (gaps) => {
+            for (const gap of gaps) reading.unread(gap as NodeGap);
+            return "unknown";
+          },
         }),
     /** The driver's socket as kubelet gets it. */
     endpoint: flags.kubeletRegistrationPath || csiAddress,
