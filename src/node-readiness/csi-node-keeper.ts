@@ -21,7 +21,7 @@ interface Memory {
   /** When to read CSINode because of this driver; undefined if CSINode lists it. */
   lookAt?: number | undefined;
   /** When kubelet was last made to register it again, for which Node. */
-  tried?: { readonly at: number; readonly nodeUid: string } | undefined;
+  tried?: { readonly at: number; readonly nodeUid: string };
   reregistrations: number;
 }
 
@@ -59,7 +59,7 @@ export function createCsiNodeKeeper(
     const memory = memoryOf(csiDriverName);
     if (csiNode.listing(csiDriverName) === "listed") {
       if (memory.lookAt !== undefined) log.info("CSINode lists the driver again", { csiDriverName });
-      Object.assign(memory, { lacking: undefined, lookAt: undefined, tried: undefined });
+      Object.assign(memory, { lacking: undefined, lookAt: undefined });
       return;
     }
     memory.lacking ??= { since: Date.now(), from: now };

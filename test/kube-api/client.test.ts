@@ -9,6 +9,7 @@ import { apiServerCertificate, makeCertificate } from "../node-readiness/support
 import { type Fault, NODE_NAME, startScriptedApiServer } from "../node-readiness/support/scripted-api-server";
 import { run } from "../support/child-process";
 import { eachTest } from "../support/each-test";
+import { eventually } from "../support/eventually";
 import { expectNothingLeft } from "../support/resources";
 import { createTempFolder } from "../support/temp-folder";
 
@@ -240,6 +241,28 @@ test("a stream that is silent for too long is given up", async () => {
   const failure = await connection.client.follow(WATCH, options);
   expect(failure).toEqual({ kind: "unreachable", message: "no data in 1.5 s" });
   expect(onOpen).toHaveBeenCalledTimes(1);
+});
+
+test("a stream that tells something now and then is not", async () => {
+  await using server = await startScriptedApiServer();
+  using connection = connect(server.access);
+  jest.useFakeTimers({
+    doNotFake: ["Date", "nextTick", "performance", "queueMicrotask", "setImmediate", "setInterval"],
+  });
+  try {
+    const onObject = jest.fn();
+    const following = connection.client.follow(WATCH, { signal, idleMs: 1_000, onOpen: () => {}, onObject });
+    await eventually(() => expect(server.watches).toBe(1));
+    for (const times of [1, 2, 3]) {
+      jest.advanceTimersByTime(900);
+      server.tellWatches({});
+      await eventually(() => expect(onObject).toHaveBeenCalledTimes(times));
+    }
+    jest.advanceTimersByTime(1_000);
+    expect(await following).toEqual({ kind: "unreachable", message: "no data in 1 s" });
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test("a Node's name cannot lead elsewhere", async () => {

@@ -1,6 +1,8 @@
 import { EventEmitter } from "node:events";
+import fs from "node:fs";
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { systemError } from "../../src/base/errors";
 import { type ConnectionLimitOptions, createConnectionLimit } from "../../src/unix/connection-limit";
 import { recordLog } from "../support/recorded-log";
 
@@ -79,4 +81,15 @@ test("more than twice as many there are not, however young, and the newest stays
   expect(inside()).toEqual([6, 7, 8, 9]);
   jest.advanceTimersByTime(SETTLE_MS);
   expect(inside()).toEqual([8, 9]);
+});
+
+test("a listener keeps four while descriptors run short", () => {
+  const { come, inside } = openHouse({ max: 10 });
+  jest.spyOn(fs, "openSync").mockImplementation(() => {
+    throw systemError("EMFILE");
+  });
+  come(4);
+  expect(inside()).toEqual([1, 2, 3, 4]);
+  come();
+  expect(inside()).toEqual([2, 3, 4, 5]);
 });

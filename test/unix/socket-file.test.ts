@@ -12,7 +12,6 @@ import fs, {
 import { connect, Server, type Socket } from "node:net";
 import { basename, dirname } from "node:path";
 import { silentLogger } from "../../src/logging/logger";
-import { sweepDotSockets } from "../../src/unix/private-socket";
 import { tryConnect } from "../../src/unix/unix-socket";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
@@ -332,18 +331,4 @@ test("of two registrars that find a dead socket, one replaces it", async () => {
   await beside.pass();
   expect(await publishing).toEqual({ kind: "taken" });
   expect(readdirSync(dirname(beside.path))).toEqual([basename(beside.path)]);
-});
-
-test("sweeps what a killed process left; nothing else by such a name, and no other name", async () => {
-  await leaveDeadSocket(folder.at(".reg-0a1b2"));
-  await using _living = await startForeignSocket(folder.at(".reg-11111"));
-  mkdirSync(folder.at(".reg-22222"));
-  writeFileSync(folder.at(".reg-33333"), "precious");
-  const others = [".other", ".reg-0a1b", ".reg-0a1b23", ".reg-ABCDE", "x.csi-reg.sock"];
-  for (const name of others) await leaveDeadSocket(folder.at(name));
-  const { signal } = new AbortController();
-  await sweepDotSockets(folder.path, signal, 1);
-  const kept = [".reg-11111", ".reg-22222", ".reg-33333", ...others].sort();
-  expect(readdirSync(folder.path).sort()).toEqual(kept);
-  await sweepDotSockets(folder.at("away"), signal, 1);
 });

@@ -58,27 +58,38 @@ test("a driver that is lost again has the whole time again", async () => {
   await started.state("a.csi", "registered");
 });
 
-test("a driver that comes back without an answer, and is killed then, goes when its time is over once more", async () => {
-  const driver = await node.driver("a.csi");
-  await using started = await startTestFleet(node, { driverGoneAfterMs: LONG_MS });
-  await started.register("a.csi");
-  await driver.stop();
-  await started.log.when(LOST);
-  const silent = await node.driver("a.csi", "hang");
-  await silent.called(1);
-  jest.advanceTimersByTime(LONG_MS);
-  // It accepts connections: when another one is registered that is known, and nothing decided.
-  await node.driver("b.csi");
-  await started.register("b.csi");
-  expect(started.log.all(GONE)).toEqual([]);
-  await silent.kill();
-  await eventually(() => {
-    jest.advanceTimersByTime(LONG_MS);
-    expect(started.log.all(GONE)).toHaveLength(1);
-  });
-  await started.state("a.csi", "waiting");
-  expect(node.sockets()).toEqual(["b.csi-reg.sock"]);
-});
+test.each([
+  [LONG_MS, LONG_MS],
+  [0, 1_000],
+])(
+  "a driver that may be away for %i ms comes back without an answer: it is looked at each %i ms",
+  async (...times) => {
+    const [driverGoneAfterMs, lookEveryMs] = times;
+    const driver = await node.driver("a.csi");
+    await using started = await startTestFleet(node, { driverGoneAfterMs });
+    await started.register("a.csi");
+    await driver.stop();
+    await started.log.when(LOST);
+    const silent = await node.driver("a.csi", "hang");
+    await silent.called(1);
+    jest.advanceTimersByTime(driverGoneAfterMs);
+    // It accepts connections: when another one is registered that is known, and nothing decided.
+    await node.driver("b.csi");
+    await started.register("b.csi");
+    expect(started.log.all(GONE)).toEqual([]);
+    await silent.kill();
+    jest.advanceTimersByTime(lookEveryMs - 1);
+    await node.driver("c.csi");
+    await started.register("c.csi");
+    expect(started.log.all(GONE)).toEqual([]);
+    await eventually(() => {
+      jest.advanceTimersByTime(lookEveryMs);
+      expect(started.log.all(GONE)).toHaveLength(1);
+    });
+    await started.state("a.csi", "waiting");
+    expect(node.sockets()).toEqual(["b.csi-reg.sock", "c.csi-reg.sock"]);
+  },
+);
 
 test("a driver that fails after a long good life is tried again as soon as after a first failure", async () => {
   const answers = ["../evil", "../evil", "a.csi"].map((name) => ({ name }));

@@ -82,6 +82,8 @@ test("a driver that lets nobody in is asked again after half a minute", async ()
   await eventually(() => expect(waits.pending()).toContain(30_000));
   nowMs += 10_000;
   chmodSync(node.csiAddress, 0o700); // It looks, and does not begin to wait anew.
+  await eventually(() => expect(waits.pending()).toContain(20_000));
+  nowMs += 20_000;
   await waits.end(20_000);
   await started.state("listening");
 });

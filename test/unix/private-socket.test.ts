@@ -1,0 +1,48 @@
+import fs, { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { systemError } from "../../src/base/errors";
+import { sweepDotSockets } from "../../src/unix/private-socket";
+import { createSocketFile } from "../../src/unix/socket-file";
+import { tryConnect } from "../../src/unix/unix-socket";
+import { eachTest } from "../support/each-test";
+import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
+import { recordLog } from "../support/recorded-log";
+import { createTempFolder } from "../support/temp-folder";
+
+const folder = eachTest(createTempFolder);
+
+test("sweeps what a killed process left; nothing else by such a name, and no other name", async () => {
+  await leaveDeadSocket(folder.at(".reg-0a1b2"));
+  await using _living = await startForeignSocket(folder.at(".reg-11111"));
+  mkdirSync(folder.at(".reg-22222"));
+  writeFileSync(folder.at(".reg-33333"), "precious");
+  const others = [".other", ".reg-0a1b", ".reg-0a1b23", ".reg-ABCDE", "x.csi-reg.sock"];
+  for (const name of others) await leaveDeadSocket(folder.at(name));
+  const { signal } = new AbortController();
+  await sweepDotSockets(folder.path, signal, 1);
+  const kept = [".reg-11111", ".reg-22222", ".reg-33333", ...others].sort();
+  expect(readdirSync(folder.path).sort()).toEqual(kept);
+  await sweepDotSockets(folder.at("away"), signal, 1);
+});
+
+test("sweeps no socket that is new at the second look: it may listen in a moment", async () => {
+  const { readdir } = fs.promises;
+  await leaveDeadSocket(folder.at(".reg-0a1b2"));
+  const reading = jest.spyOn(fs.promises, "readdir").mockImplementationOnce(readdir);
+  reading.mockImplementationOnce(async (...of) => {
+    await leaveDeadSocket(folder.at(".reg-11111"));
+    return readdir(...of);
+  });
+  await sweepDotSockets(folder.path, new AbortController().signal, 1);
+  expect(readdirSync(folder.path)).toEqual([".reg-11111"]);
+});
+
+test("a connection that cannot be accepted is an error in the log, and no end", async () => {
+  const path = folder.at("x.csi-reg.sock");
+  const log = recordLog();
+  const one = createSocketFile(() => {}, log.logger);
+  await one.publish(path, { overLiving: false, signal: new AbortController().signal });
+  one.server?.emit("error", systemError("ENFILE"));
+  expect(log.all("Cannot accept a connection")).toMatchObject([{ fields: { socketPath: path } }]);
+  expect(await tryConnect(path)).toBeUndefined();
+  await one.withdraw();
+});
