@@ -41,8 +41,11 @@ test("a connection that cannot be accepted is an error in the log, and no end", 
   const log = recordLog();
   const one = createSocketFile(() => {}, log.logger);
   await one.publish(path, { overLiving: false, signal: new AbortController().signal });
-  one.server?.emit("error", systemError("ENFILE"));
-  expect(log.all("Cannot accept a connection")).toMatchObject([{ fields: { socketPath: path } }]);
-  expect(await tryConnect(path)).toBeUndefined();
-  await one.withdraw();
+  try {
+    one.server?.emit("error", systemError("ENFILE"));
+    expect(log.all("Cannot accept a connection")).toMatchObject([{ fields: { socketPath: path } }]);
+    expect(await tryConnect(path)).toBeUndefined();
+  } finally {
+    await one.withdraw();
+  }
 });
