@@ -58,7 +58,7 @@ test("refuses as often as it is asked to", () =>
   withKubelet(["--refuse", "no such node", "--refuse-times", "1"], async (kubelet, register) => {
     await register();
     await kubelet.line(/"refused" .*driverName="x\.csi" .*reason="RegisterPlugin error -- .*no such node"$/);
-    await kubelet.line(/"failed" .*backoffMs=500 retries=true$/);
+    await kubelet.line(/"failed" .*backoffMs=500 retries=/);
     await kubelet.line(/"registered" driverName="x\.csi"/);
   }));
 
