@@ -80,7 +80,7 @@ describe("on a node with a driver", () => {
 describe("what is looked at", () => {
   const on = (...there: readonly string[]) => {
     const isThere = async (path: string) => there.includes(path);
-    return { exists: isThere, isDirectory: isThere };
+    return { exists: isThere, mayBeDirectory: isThere };
   };
   const ENV = { KUBELET_ROOT_DIR: "/root/of/kubelet" };
   const NODE = "/root/of/kubelet/plugins_registry";

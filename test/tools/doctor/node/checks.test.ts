@@ -2,7 +2,7 @@ import type { Status } from "../../../../src/tools/doctor/findings/finding";
 import { kubeletDirectoryOf } from "../../../../src/tools/doctor/findings/registration-directory";
 import { truth } from "../../../../src/tools/doctor/findings/seen";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
-import type { SocketFacts } from "../../../../src/tools/doctor/node/read/facts";
+import type { NodeGap, SocketFacts } from "../../../../src/tools/doctor/node/read/facts";
 import { WHOLE } from "./doctor-node";
 import {
   type Changes,
@@ -63,6 +63,9 @@ const NOWHERE = {
 const unconnected = (errno: string): Changes => ({
   driver: { socket: socket(CSI, { kind: "not-accepting", errno, explanation: errno }), identity: undefined },
 });
+const OTHER_ROOT = (isThere: boolean | NodeGap) => ({
+  host: { otherDirectories: [{ path: "/k0s", isThere: truth(isThere) }] },
+});
 const KUBELET = {
   ...{ pid: 7, directory: REGISTRY, is: () => truth(false) },
   ...{ isHere: truth(true), isDeaf: truth(false) },
@@ -112,7 +115,13 @@ test.each<Case>([
   ["directory-kubelets", "unknown", /of a known kubelet/, called("listening", false)],
   ["directory-kubelets", "unknown", /of a known kubelet/, uncalled("listening")],
   ["directory-kubelets", "ok", /is at a usual path/, uncalled("waiting")],
-  ["directory-kubelets", "unknown", /this node has \/k0s too/, { host: { otherDirectories: ["/k0s"] } }],
+  ["directory-kubelets", "unknown", /this node has \/k0s too/, OTHER_ROOT(true)],
+  [
+    "directory-kubelets",
+    "unknown",
+    /; whether this node has another one cannot be read: \/k0s: EACCES/,
+    OTHER_ROOT({ part: "directory", subject: "/k0s", why: { kind: "errno", errno: "EACCES" } }),
+  ],
   ["directory-kubelets", "problem", /belongs to the container/, place("/registration", "overlay", false)],
   ["directory-kubelets", "problem", /emptyDir/, place("/pods/1/volumes/kubernetes.io~empty-dir/reg")],
   ["directory-kubelets", "unknown", /mounts cannot be read/, { folder: { place: undefined } }],

@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { startReading } from "../../../../src/tools/doctor/findings/seen";
+import { startReading, type Truth } from "../../../../src/tools/doctor/findings/seen";
 import { lookAtDirectory, otherDirectories } from "../../../../src/tools/doctor/node/read/directory";
+import { hostRootProblem, resolveTarget } from "../../../../src/tools/doctor/node/read/target";
 import { eachTest } from "../../../support/each-test";
 import { startForeignSocket } from "../../../support/foreign-socket";
 import { createTempFolder } from "../../../support/temp-folder";
@@ -29,7 +30,10 @@ test("a directory that is missing, and a file in its place; other directories ar
   writeFileSync(folder.at("file"), "");
   expect(await look(folder.at("none"), "/proc")).toMatchObject({ kind: "missing" });
   expect(await look(folder.at("file"), "/proc")).toMatchObject({ fileType: "a file" });
-  expect(await otherDirectories("/x", [folder.path, folder.at("none"), "/x"])).toEqual([folder.path]);
+  symlinkSync("loop", folder.at("loop"));
+  const others = await otherDirectories("/x", [folder.path, folder.at("none"), "/x", folder.at("loop")]);
+  const answerOf = (isThere: Truth) => isThere({ yes: () => "yes", no: () => "no", unknown: () => "?" });
+  expect(others.map(({ isThere }) => answerOf(isThere))).toEqual(["yes", "no", "?"]);
 });
 
 test("kubelet's device plugin socket is looked for beside the directory", async () => {
@@ -37,4 +41,16 @@ test("kubelet's device plugin socket is looked for beside the directory", async 
   await using _kubelet = await startForeignSocket(folder.at("device-plugins", "kubelet.sock"));
   const facts = await look(folder.at("plugins_registry"), "/proc");
   expect(facts).toMatchObject({ kubeletSocket: { kind: "accepting" } });
+});
+
+test("a host's root, or kubelet's in it, that cannot be read is not said to be something else", async () => {
+  for (const path of ["var/lib", "var/lib/k0s/kubelet/plugins_registry"])
+    mkdirSync(folder.at(path), { recursive: true });
+  symlinkSync("kubelet", folder.at("var/lib/kubelet"));
+  const { pluginRegistrationPath } = await resolveTarget({ hostRoot: folder.path }, {});
+  expect(pluginRegistrationPath).toBe(folder.at("var/lib/kubelet/plugins_registry"));
+  const problem = await hostRootProblem({ hostRoot: folder.at("var/lib/kubelet") });
+  expect(problem).toContain("var/lib/kubelet cannot be read: ELOOP");
+  writeFileSync(folder.at("file"), "");
+  expect(await hostRootProblem({ hostRoot: folder.at("file") })).toContain("is not a directory");
 });

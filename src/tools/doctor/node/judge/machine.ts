@@ -1,9 +1,10 @@
 import { onFileSystem } from "../../../../unix/mounts";
 import { check, ok, problem, unknown, unread, type Verdict } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
+import type { Truth } from "../../findings/seen";
 import type { DirectoryFacts } from "../read/directory";
 import { isDead } from "../read/facts";
-import { sayGaps } from "./gaps";
+import { sayGaps, whyText } from "./gaps";
 import { LIMITS, ownershipText } from "./sockets";
 import type { View } from "./view";
 
@@ -80,11 +81,17 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   // A root of another name is kubelet's only if kubelet calls.
   const isCalled = registrations.contains(({ report }) => report?.state === "listening").ifNo(() => true);
   const isNamedSo = isUsual || (isCalled === true && place.path.endsWith("/kubelet/plugins_registry"));
-  const others = host.otherDirectories.join(", ");
+  const { otherDirectories } = host;
+  const others = otherDirectories.flatMap((one) => one.isThere.ifYes(() => one.path) ?? []).join(", ");
+  const hidden = otherDirectories.flatMap(({ isThere }) => unreadIn(isThere)).join(", ");
   const where = onFileSystem(path, place.path);
   if (isNamedSo && others !== "")
     return unsure(
       `is at a usual path of kubelet's directory${where}, and this node has ${others} too: kubelet watches one of them`,
+    );
+  if (isNamedSo && hidden !== "")
+    return unsure(
+      `is at a usual path of kubelet's directory${where}; whether this node has another one cannot be read: ${hidden}`,
     );
   if (isNamedSo) return ok(path, `is at a usual path of kubelet's directory${where}`);
   if (place.fileSystem === "overlay")
@@ -93,6 +100,13 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
     });
   return unsure(`is not the registration directory of a known kubelet${where}`);
 });
+
+const unreadIn = (isThere: Truth): readonly string[] =>
+  isThere<readonly string[]>({
+    yes: () => [],
+    no: () => [],
+    unknown: (gaps) => gaps.map(({ subject, why }) => `${subject}: ${whyText(why)}`),
+  });
 
 export const machineChecks = [
   commandLine,

@@ -2,11 +2,10 @@ import { constants } from "node:fs";
 import { access, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { callFileSystem } from "../../../../unix/file-calls";
-import { isDirectory } from "../../../../unix/files";
 import { mountPlaceOf, readMounts } from "../../../../unix/mounts";
-import { type Reading, type Seen, seen, whyOf } from "../../findings/seen";
+import { type Reading, type Seen, seen, type Truth, truth, whyOf } from "../../findings/seen";
 import type { NodePart, Ownership } from "./facts";
-import { errnoIn, fileTypeOf, lookAtSocket } from "./files";
+import { errnoIn, fileTypeOf, isThereNone, lookAtSocket, statsOrErrno } from "./files";
 
 export type DirectoryFacts = Awaited<ReturnType<typeof seeDirectory>>;
 
@@ -46,7 +45,17 @@ async function seeDirectory(path: string, procfs: string) {
   };
 }
 
-export async function otherDirectories(path: string, directories: readonly string[]) {
-  const isThere = await Promise.all(directories.map(isDirectory));
-  return directories.filter((directory, index) => directory !== path && isThere[index]);
+/** Whether these are there, other than `path`. */
+export const otherDirectories = (path: string, directories: readonly string[]) =>
+  Promise.all(
+    directories
+      .filter((other) => other !== path)
+      .map(async (other) => ({ path: other, isThere: await isDirectory(other) })),
+  );
+
+async function isDirectory(path: string): Promise<Truth> {
+  const found = await statsOrErrno(path);
+  if (typeof found !== "string") return truth(found.isDirectory());
+  const gap = { part: "directory", subject: path, why: { kind: "errno", errno: found } } as const;
+  return truth(isThereNone(found) ? false : gap);
 }

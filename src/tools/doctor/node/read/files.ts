@@ -14,6 +14,9 @@ import type { NodeGap, NodePart, SocketFacts } from "./facts";
 export const statsOrErrno = (path: string): Promise<Stats | string> =>
   callFileSystem(path, () => stat(path)).catch(errnoIn);
 
+/** Whether the errno of a look says that nothing is at that path. */
+export const isThereNone = (errno: string): boolean => errno === "ENOENT" || errno === "ENOTDIR";
+
 /** Throws an error that is not the system's: it is a fault of ours. */
 export function errnoIn(error: unknown): string {
   const errno = errnoOf(error);

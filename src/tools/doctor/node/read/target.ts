@@ -2,14 +2,18 @@ import { resolve } from "node:path";
 import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
 import { flagTable } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
-import { isDirectory } from "../../../../unix/files";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import type { Target } from "./facts";
-import { statsOrErrno } from "./files";
+import { isThereNone, statsOrErrno } from "./files";
 import { reachBelow } from "./host-root";
 
 const DEFAULT_CSI_ADDRESS = flagTable.dropIn["csi-address"].default;
 const exists = async (path: string) => (await statsOrErrno(path)) !== "ENOENT";
+/** Of one that cannot be read it is not known: then the look says why. */
+async function mayBeDirectory(path: string) {
+  const found = await statsOrErrno(path);
+  return typeof found === "string" ? !isThereNone(found) : found.isDirectory();
+}
 
 type TargetFlag = "csiAddress" | "kubeletRegistrationPath" | "pluginRegistrationPath" | "hostRoot";
 
@@ -21,7 +25,7 @@ type TargetFlag = "csiAddress" | "kubeletRegistrationPath" | "pluginRegistration
 export async function resolveTarget(
   flags: Readonly<Partial<Record<TargetFlag, string | undefined>>>,
   env: NodeJS.ProcessEnv,
-  fileSystem: Readonly<Record<"exists" | "isDirectory", typeof exists>> = { exists, isDirectory },
+  fileSystem: Readonly<Record<"exists" | "mayBeDirectory", typeof exists>> = { exists, mayBeDirectory },
 ): Promise<Target> {
   const { hostRoot } = flags;
   const isThere = hostRoot === undefined && (await fileSystem.exists(DEFAULT_CSI_ADDRESS));
@@ -31,8 +35,8 @@ export async function resolveTarget(
   const [named = "", ...others] = await Promise.all([nodeDirectory(env), ...KNOWN_DIRECTORIES].map(onHost));
   const container = hostRoot === undefined ? [CONTAINER_DIRECTORY] : [];
   const known = env[ROOT_VARIABLE] ? [named, ...container, ...others] : [...container, named, ...others];
-  const areThere = await Promise.all(known.map(fileSystem.isDirectory));
-  const found = known.find((_, index) => areThere[index]);
+  const mayBeThere = await Promise.all(known.map(fileSystem.mayBeDirectory));
+  const found = known.find((_, index) => mayBeThere[index]);
   const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? named);
   const isOnNode = flags.pluginRegistrationPath === undefined && found !== CONTAINER_DIRECTORY;
   const { kubeletRegistrationPath } = flags;
@@ -51,8 +55,11 @@ export async function resolveTarget(
 
 /** Why the host cannot be inspected; undefined if it can. */
 export async function hostRootProblem({ hostRoot = "/" }: Pick<Target, "hostRoot">) {
-  if (await isDirectory(hostRoot)) return undefined;
-  return `--host-root=${hostRoot} ${(await exists(hostRoot)) ? "is not a directory" : "is not there"}: cannot inspect the host`;
+  const found = await statsOrErrno(hostRoot);
+  if (typeof found !== "string" && found.isDirectory()) return undefined;
+  const isRead = typeof found !== "string" || isThereNone(found);
+  const what = found === "ENOENT" ? "is not there" : "is not a directory";
+  return `--host-root=${hostRoot} ${isRead ? what : `cannot be read: ${found}`}: cannot inspect the host`;
 }
 
 function onePath(path: string | undefined): string | undefined {
