@@ -75,22 +75,20 @@ function askAll(directory: string, sockets: readonly string[], timeoutMs: number
   const answers: Answer[] = [];
   const waiting = new Set(sockets);
   const news = createWakeUp();
+  let asked = 0;
+  const isAsking = () => waiting.size + asked > 0;
   const ask = async (name: string) => {
     waiting.delete(name);
+    asked += 1;
     const answer = await askInfo(join(directory, name), { timeoutMs }).catch(() => undefined);
-    if (answer === undefined) return;
-    answers.push(answer);
-    news.call();
+    asked -= 1;
+    if (answer !== undefined) answers.push(answer);
+    if (answer !== undefined || !isAsking()) news.call();
   };
   const askNext = async () => {
     for (const name of waiting) await ask(name); // Another one has deleted what it asks.
   };
-  let isAsking = true;
-  const end = () => {
-    isAsking = false;
-    news.call();
-  };
-  Promise.all(Array.from({ length: AT_ONCE }, askNext)).then(end, end);
+  for (let nth = 0; nth < AT_ONCE; nth += 1) askNext().catch(() => {}); // It never rejects.
   return {
     answers,
     /** Asks the sockets of these drivers at once. */
@@ -101,7 +99,7 @@ function askAll(directory: string, sockets: readonly string[], timeoutMs: number
     /** Resolves when `isDecided`, when all have answered, or after `limitMs`; with whether it is decided. */
     until: async (isDecided: () => boolean, limitMs: number): Promise<boolean> => {
       const limit = AbortSignal.timeout(limitMs);
-      while (isAsking && !isDecided() && !limit.aborted) await news.wait(limit);
+      while (isAsking() && !isDecided() && !limit.aborted) await news.wait(limit);
       return isDecided();
     },
   };

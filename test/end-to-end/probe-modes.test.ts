@@ -1,9 +1,11 @@
 import { linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { mayMount, mountHanging } from "../support/hanging-mount";
-import { nodeTest, registered, type TestNode } from "./support/node";
+import { startScriptedDriver } from "../support/scripted-driver";
+import { DRIVER, nodeTest, registered, type TestNode } from "./support/node";
 
 const HEALTHY = "--mode=health-probe";
 const READY = "--mode=ready-probe";
@@ -82,6 +84,27 @@ nodeTest("20,000 dead sockets and files beside it hide no registrar that answers
   expect((await probing.exit()).code).toBe(1);
   expect(probing.stderr).toContain("not registered: state is listening");
 });
+
+nodeTest(
+  "a registrar that is slow is waited for when all others beside it have answered or gone",
+  async (node) => {
+    await using driver = await startScriptedDriver(node.csiAddress, { name: DRIVER });
+    const registrar = node.registrar();
+    await registrar.reached("listening");
+    await using frozen = await startForeignSocket(node.at("frozen"));
+    for (let nth = 0; nth < 200; nth += 1)
+      linkSync(node.at("frozen"), join(node.pluginDir, `${nth}.csi-reg.sock`));
+    registrar.kill("SIGSTOP");
+    const probing = node.registrar(READY, "--timeout=10m");
+    const ended = probing.exit();
+    await driver.called(2);
+    await frozen.kill();
+    await Promise.race([ended, delay(1_000)]);
+    registrar.kill("SIGCONT");
+    await ended;
+    expect(probing.stderr).toContain("not registered: state is listening");
+  },
+);
 
 nodeTest("a registrar that hangs is not healthy", async (node) => {
   await node.driver();
