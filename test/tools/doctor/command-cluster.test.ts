@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { startKubectlProxy } from "../../../src/tools/doctor/cluster/read/kubectl-proxy";
 import { fencesIn, isShownBy, readText } from "../../docs/markdown";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
@@ -94,6 +95,29 @@ test.each<readonly [said: string, script: string]>([
     expect([code, text]).toEqual([3, ""]);
   }),
 );
+
+test.each([
+  ["no word", HANGING],
+  ["no word, and no end when it is told to", `trap "" TERM; ${HANGING.replace("exec ", "")}`],
+])("a kubectl with %s: it is ended, and the error says so", async (_what, script) => {
+  const { PATH } = process.env;
+  const told = jest.spyOn(process.stderr, "write").mockReturnValue(true);
+  try {
+    await withKubectl(script, async (folder) => {
+      process.env.PATH = `${folder.path}:${PATH}`;
+      const patience = { noticeMs: 20, silentMs: 60, longestMs: 90 };
+      const proxy = startKubectlProxy({ context: undefined }, patience);
+      await expect(proxy).rejects.toMatchObject({
+        code: "INVALID_OPTION",
+        message: "kubectl proxy: no answer within 0.06 s: kubectl proxy to start",
+      });
+      expect(told).toHaveBeenCalledWith("registrar doctor: waiting for kubectl proxy to start\n");
+    });
+  } finally {
+    process.env.PATH = PATH;
+    told.mockRestore();
+  }
+});
 
 test("no directory for kubectl's socket: one line, and exit code 3", async () => {
   const { code, stderr } = await doctorWith({ TMPDIR: "/nonexistent" }, "--cluster");

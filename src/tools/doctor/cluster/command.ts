@@ -48,7 +48,7 @@ export const clusterMode = createMode(
     // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
     setFlagsFromString("--semi-space-growth-factor=1");
     await using proxy = await startKubectlProxy({ context, kubeconfig });
-    using api = createListApi(proxy.socketPath);
+    using api = createListApi(proxy.socketPath, { isLoggingIn: proxy.isLoggingIn });
     const target = { context, kubeconfig, node, driver };
     const report = reportOnCluster(await readCluster(api, target, { image, version }, unprovidedIn), swap);
     return { report, render: (look) => renderClusterTable(report, look) };

@@ -166,3 +166,56 @@ describe("limits, a thousandth of the real ones", () => {
     expect(seen.length).toBeLessThan(2_100);
   });
 });
+
+describe("silence", () => {
+  const patience = { noticeMs: 20, silentMs: 60, longestMs: 90 };
+
+  async function listsFrom(answer: (path: string, response: ServerResponse) => void, ...paths: string[]) {
+    await using folder = await createTempFolder();
+    const asked: string[] = [];
+    const server = createServer(({ url = "" }, response) => {
+      const [path = ""] = url.split("?");
+      asked.push(path);
+      answer(path, response);
+    }).listen(folder.at("api.sock"));
+    await once(server, "listening");
+    const told = jest.spyOn(process.stderr, "write").mockReturnValue(true);
+    try {
+      using api = createListApi(folder.at("api.sock"), { patience });
+      const failures = await Promise.all(paths.map((path) => api.list({ path }, () => {})));
+      return { failures, asked, told: told.mock.calls.map(([text]) => text) };
+    } finally {
+      told.mockRestore();
+      server.close();
+      server.closeAllConnections();
+    }
+  }
+  const empty = JSON.stringify(page([]).body);
+  const give = (response: ServerResponse) =>
+    void response.setHeader("content-type", "application/json").end(empty);
+  const unread = (path: string, seconds = 0.06) => ({
+    kind: "unreachable",
+    message: `no answer within ${seconds} s: the API server: GET ${path}`,
+  });
+
+  test("a list that hangs is asked for once and told to the user; the others are read", async () => {
+    const hang = (path: string, response: ServerResponse) => (/^.h/.test(path) ? undefined : give(response));
+    const paths = ["/first", "/h1", "/h2", "/last"];
+    const { failures, asked, told } = await listsFrom(hang, ...paths);
+    expect(failures).toEqual([undefined, unread("/h1"), unread("/h2"), undefined]);
+    expect(asked.toSorted()).toEqual(paths.toSorted());
+    const line = (path: string) => `registrar doctor: waiting for the API server: GET ${path}\n`;
+    expect(told).toEqual([line("/h1"), line("/h2")]);
+  });
+
+  test("an answer that has begun may take longer, and has an end, too", async () => {
+    const { failures } = await listsFrom((_path, response) => void response.write(" "), "/x");
+    expect(failures).toEqual([unread("/x", 0.09)]);
+  });
+
+  test("where nothing answers, no further list is asked for", async () => {
+    const { failures, asked } = await listsFrom(() => {}, "/a", "/b", "/c", "/d");
+    expect(asked).toEqual(["/a", "/b"]);
+    expect(failures).toEqual(Array(4).fill(expect.objectContaining({ kind: "unreachable" })));
+  });
+});

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { invalidOption, messageOf } from "../../../../base/errors";
 import { printError } from "../../../../runtime/print";
 import type { ClusterTarget } from "./cluster";
+import { PATIENCE, type Patience, waitFor } from "./patience";
 
 /** The proxy refuses every request that could change the cluster. */
 const WRITES = "^(POST|PUT|PATCH|DELETE)$";
@@ -26,16 +27,18 @@ exec kubectl "$@" </dev/null 3<&-
 `;
 /** A shell's exit code if there is no such program. */
 const NOT_FOUND = 127;
+/** A kubectl that does not end when it is told to is killed. */
+const ENDS_WITHIN_MS = 2_000;
 
 /**
  * Starts `kubectl proxy` and resolves when it serves. Rejects with INVALID_OPTION if there is no kubectl, or it ends, as
- * without such a context or file. Leaves no process and no file behind, also when this process is killed. What kubectl says to its
+ * without such a context or file, or it is silent. Leaves no process and no file behind, also when this process is killed. What kubectl says to its
  * user meanwhile, such as where to log in, goes to stderr.
  */
-export async function startKubectlProxy({
-  context,
-  kubeconfig,
-}: Pick<ClusterTarget, "context" | "kubeconfig">) {
+export async function startKubectlProxy(
+  { context, kubeconfig }: Pick<ClusterTarget, "context" | "kubeconfig">,
+  patience: Patience = PATIENCE,
+) {
   const directory = makeDirectory();
   const socketPath = join(directory, "api.sock");
   const words = [
@@ -47,9 +50,11 @@ export async function startKubectlProxy({
   ];
   const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", directory, ...words]);
   let isServing = false;
+  let hasSpoken = false;
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     const lines = text.split("\n").filter((line) => line !== "" && !KLOG_LINE.test(line));
+    if (lines.length > 0) hasSpoken = true;
     if (isServing) lines.forEach(passOn);
     if (said !== NO_CREDENTIALS) said = `${said}${text}`.slice(-4096);
   });
@@ -60,20 +65,29 @@ export async function startKubectlProxy({
   const close = async () => {
     // What a kubectl that is a wrapper started may keep its pipes open.
     for (const pipe of child.stdio) pipe?.destroy();
+    const kill = setTimeout(() => child.kill("SIGKILL"), ENDS_WITHIN_MS);
     await ended;
+    clearTimeout(kill);
     rmSync(directory, { recursive: true, force: true });
   };
   const serving = new Promise<undefined>((resolve) => {
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       if (SERVING.test(text)) resolve(undefined);
       else if (QUESTION.test(text)) said = NO_CREDENTIALS;
-      else passOn(text.trimEnd());
+      else {
+        hasSpoken = true;
+        passOn(text.trimEnd());
+      }
     });
   });
-  const failure = await Promise.race([serving, ended]);
+  const isLoggingIn = () => hasSpoken;
+  const start = () => Promise.race([serving, ended]);
+  const started = await waitFor("kubectl proxy to start", start, isLoggingIn, patience);
+  const silence = "silence" in started ? started.silence : undefined;
+  const failure = "value" in started ? started.value : silence;
   if (failure !== undefined) {
     await close();
-    const last = said.trim().split("\n").at(-1) || failure;
+    const last = silence ?? (said.trim().split("\n").at(-1) || failure);
     throw invalidOption(
       child.exitCode === NOT_FOUND
         ? "kubectl is not in PATH: run this where kubectl can reach the cluster, not in one of its containers"
@@ -81,7 +95,7 @@ export async function startKubectlProxy({
     );
   }
   isServing = true;
-  return { socketPath, [Symbol.asyncDispose]: close };
+  return { socketPath, isLoggingIn, [Symbol.asyncDispose]: close };
 }
 
 const passOn = (line: string) => printError(line);

@@ -5,6 +5,7 @@ import { type ApiFailure, failureOf, mayPass, retryMs } from "../../../../kube-a
 import { anyList, anyTree, text } from "../../../../kube-api/objects";
 import { readBody, sendRequest } from "../../../../kube-api/request";
 import { boundText } from "../../../../logging/escape";
+import { PATIENCE, type Patience, waitFor } from "./patience";
 
 export interface ListRequest {
   readonly path: string;
@@ -33,37 +34,36 @@ const MAX_BYTES = 1024 * MEBIBYTE;
 const LEAST_PAGE_BYTES = MEBIBYTE / 2;
 /** More requests at once would lengthen the API server's queue and enlarge our memory. */
 const AT_ONCE = 2;
-/** Time for a large page of a busy server, and for a user to log in. */
-const PAGE_TIMEOUT_MS = 120_000;
 /** Of a page that may pass, and of a list that expired. */
 const RETRIES = 4;
 const RESTARTS = 2;
 const MAX_WAIT_MS = 10_000;
 
-/** Makes a client for the API server behind the unix socket of `kubectl proxy`; `scale` multiplies its limits of bytes. */
+interface ListApiSettings {
+  /** Multiplies the limits of bytes. */
+  readonly scale?: number;
+  readonly wait?: (ms: number) => Promise<unknown>;
+  readonly patience?: Patience;
+  readonly isLoggingIn?: () => boolean;
+}
+
+/** Makes a client for the API server behind the unix socket of `kubectl proxy`. */
 export function createListApi(
   socketPath: string,
-  { scale = 1, wait = delay }: { scale?: number; wait?: (ms: number) => Promise<unknown> } = {},
+  { scale = 1, wait = delay, patience = PATIENCE, isLoggingIn = () => false }: ListApiSettings = {},
 ): ListApi {
   const maxPageBytes = MAX_PAGE_BYTES * scale;
   let spent = 0;
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
-
-  const getOnce = async (path: string): Promise<Answer> => {
-    const options = { socketPath, path, agent, headers: { host: "localhost", accept: "application/json" } };
-    try {
-      return await readAnswer(await sendRequest(options, AbortSignal.timeout(PAGE_TIMEOUT_MS)), maxPageBytes);
-    } catch (error) {
-      const failure = { kind: "unreachable", message: boundText(messageOf(error)) } as const;
-      return { bytes: 0, body: undefined, failure, dateMs: 0 };
-    }
-  };
+  const inTurn = createTurns();
+  const getOnce = createGet({ socketPath, agent, patience, isLoggingIn }, maxPageBytes);
 
   const get = async (path: string) => {
     for (let attempt = 0; ; attempt++) {
-      const answer = await getOnce(path);
+      const answer = await inTurn(() => getOnce(path));
       const { failure } = answer;
-      if (failure === undefined || !mayPass(failure) || attempt === RETRIES) return answer;
+      const isLast = answer.isSilent || attempt === RETRIES;
+      if (failure === undefined || !mayPass(failure) || isLast) return answer;
       await wait(Math.min(retryMs(failure, attempt), MAX_WAIT_MS));
     }
   };
@@ -112,7 +112,66 @@ export function createListApi(
 const UNREACHED =
   /^HTTP status 50[0-4]: (?=dial |read |write |tls: |net\/http: |http2: |proxyconnect |EOF|unexpected EOF|context deadline )/;
 
-type Answer = Awaited<ReturnType<typeof readAnswer>>;
+type Answer = Awaited<ReturnType<typeof readAnswer>> & {
+  /** It was waited for long enough: it is not asked again. */
+  readonly isSilent?: boolean;
+};
+
+const failed = (failure: ApiFailure, isSilent = false): Answer => ({
+  ...{ bytes: 0, body: undefined, dateMs: 0 },
+  ...{ failure, isSilent },
+});
+
+interface Access extends Pick<Required<ListApiSettings>, "patience" | "isLoggingIn"> {
+  readonly socketPath: string;
+  readonly agent: Agent;
+}
+
+/** Makes what asks for one page, once. */
+function createGet({ patience, isLoggingIn, ...to }: Access, maxPageBytes: number) {
+  let hasAnswered = false;
+  /** Why nothing more is asked: the API server never answered. */
+  let silent: Answer | undefined;
+
+  return async (path: string): Promise<Answer> => {
+    if (silent) return silent;
+    const options = { ...to, path, headers: { host: "localhost", accept: "application/json" } };
+    let hasBegun = false;
+    const ask = async (signal: AbortSignal) => {
+      const response = await sendRequest(options, signal);
+      hasBegun = true;
+      hasAnswered = true;
+      return await readAnswer(response, maxPageBytes);
+    };
+    try {
+      const what = `the API server: GET ${path.replace(/\?.*/s, "")}`;
+      const waited = await waitFor(what, ask, () => hasBegun || isLoggingIn(), patience);
+      if ("value" in waited) return waited.value;
+      const answer = failed({ kind: "unreachable", message: waited.silence }, true);
+      if (!hasAnswered) silent = answer;
+      return answer;
+    } catch (error) {
+      return failed({ kind: "unreachable", message: boundText(messageOf(error)) });
+    }
+  };
+}
+
+/** Starts only so many at once, so that none waits for another while its time runs. */
+function createTurns() {
+  let free = AT_ONCE;
+  const waiting: (() => void)[] = [];
+  return async <Value>(act: () => Promise<Value>): Promise<Value> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await act();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}
 
 async function readAnswer(response: IncomingMessage, maxBytes: number) {
   const { statusCode: code = 0, headers } = response;

@@ -1,0 +1,39 @@
+import { waitFor } from "../../../../src/tools/doctor/cluster/read/patience";
+
+const PATIENCE = { noticeMs: 10, silentMs: 20, longestMs: 30 };
+const NEVER = new Promise<never>(() => {});
+
+test.each([
+  ["silent", false, 0.02],
+  ["that may wait for its user", true, 0.03],
+])("what is %s is named, then ended", async (_what, isPatient, seconds) => {
+  const told = jest.spyOn(process.stderr, "write").mockReturnValue(true);
+  let running: AbortSignal | undefined;
+  const act = (signal: AbortSignal) => {
+    running = signal;
+    return NEVER;
+  };
+  const waited = await waitFor("kubectl", act, () => isPatient, PATIENCE);
+  expect(waited).toEqual({ silence: `no answer within ${seconds} s: kubectl` });
+  expect(told.mock.calls).toEqual([["registrar doctor: waiting for kubectl\n"]]);
+  expect(running?.aborted).toBe(true);
+});
+
+test("an answer, and a failure, are passed on at once", async () => {
+  const long = { noticeMs: 1e9, silentMs: 1e9, longestMs: 1e9 };
+  await expect(
+    waitFor(
+      "x",
+      async () => 1,
+      () => false,
+      long,
+    ),
+  ).resolves.toEqual({ value: 1 });
+  const failing = waitFor(
+    "x",
+    () => Promise.reject(new Error("broken")),
+    () => false,
+    long,
+  );
+  await expect(failing).rejects.toThrow("broken");
+});
