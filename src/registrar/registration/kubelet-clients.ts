@@ -13,6 +13,8 @@ export type KubeletClients = ReturnType<typeof createKubeletClients>;
 export function createKubeletClients() {
   /** The connections over which kubelet called GetInfo and has not reported a status. */
   const asking = new Set<Client>();
+  /** Whose end is listened for: a connection may carry any number of calls. */
+  const followed = new WeakSet<Client>();
   const listeners = new Set<() => void>();
   let known: string | undefined;
   let endedAtMs = 0;
@@ -24,6 +26,8 @@ export function createKubeletClients() {
     asked: (client: Client): void => {
       if (!isKubelet(client) || client.socket.destroyed) return;
       asking.add(client);
+      if (followed.has(client)) return;
+      followed.add(client);
       client.socket.once("close", () => {
         if (!asking.delete(client)) return;
         endedAtMs = performance.now();

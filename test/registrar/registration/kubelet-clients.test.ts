@@ -13,3 +13,20 @@ test("once kubelet is known, no client is waited for that called before and is a
   clients.asked(other);
   expect(clients.isAsking).toBe(false);
 });
+
+test("a connection is listened to once, however often kubelet asks over it, and its end is told once", () => {
+  const clients = createKubeletClients();
+  const kubelet = clientWith("%2Fk%2Fx-reg.sock");
+  const onEnd = jest.fn();
+  clients.onEnd(onEnd);
+  clients.asked(kubelet);
+  const before = kubelet.socket.listenerCount("close");
+  for (let call = 0; call < 20; call++) {
+    if (call % 2 > 0) clients.reported(kubelet);
+    clients.asked(kubelet);
+  }
+  expect(kubelet.socket.listenerCount("close")).toBe(before);
+  kubelet.socket.emit("close");
+  expect(onEnd).toHaveBeenCalledTimes(1);
+  expect(clients.isAsking).toBe(false);
+});
