@@ -34,8 +34,13 @@ export async function holdFile(
   let isTooLate = false;
   const opened = async () => {
     const handle = await open(path, O_PATH | constants.O_NOFOLLOW);
-    const stats = await handle.stat().finally(() => isTooLate && handle.close());
-    return { handle, stats };
+    let stats: Stats | undefined;
+    try {
+      stats = await handle.stat();
+      return { handle, stats };
+    } finally {
+      if (stats === undefined || isTooLate) await handle.close();
+    }
   };
   try {
     const { handle, stats } = await callFileSystem(path, opened);

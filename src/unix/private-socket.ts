@@ -35,10 +35,16 @@ export interface PrivateSocket extends HeldFile {
   readonly directory: HeldFile;
 }
 
+export interface ListenerCallbacks {
+  readonly onConnection: (connection: Socket) => void;
+  /** Gets the error of each connection that cannot be accepted. */
+  readonly onError: (error: Error) => void;
+}
+
 /** Listens there, open to its owner only (mode 0700). Leaves nothing behind when it rejects. */
 export async function bindPrivately(
   dotPath: string,
-  onConnection: (connection: Socket) => void,
+  { onConnection, onError }: ListenerCallbacks,
 ): Promise<PrivateSocket> {
   const directoryPath = dirname(dotPath);
   const server = createServer(onConnection);
@@ -47,6 +53,7 @@ export async function bindPrivately(
     const directory = await callFileSystem(directoryPath, () => stat(directoryPath));
     listenAsOwner(server, dotPath);
     await once(server, "listening");
+    server.on("error", onError);
     await callFileSystem(dotPath, () => chmod(dotPath, 0o700));
     const stats = await callFileSystem(dotPath, () => lstat(dotPath));
     const isHeld = () => server.listening;

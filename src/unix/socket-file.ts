@@ -102,14 +102,13 @@ export function createSocketFile(
      * aborted, after which nothing more becomes visible; ours at another path may be withdrawn by then.
      */
     publish: async (path: string, options: PublishOptions): Promise<PublishEnd> => {
-      const { end, placed } = await placeSocket(path, options, onConnection, {
+      const { end, placed } = await placeSocket(path, options, {
+        onConnection,
+        onError: (error) => log.error(error, "Cannot accept a connection", { socketPath: path }),
         judge: () => judge(path),
         withdrawOther: () => (ours?.path === path ? undefined : withdraw()),
       });
       if (placed === undefined) return end;
-      placed.server.on("error", (error) =>
-        log.error(error, "Cannot accept a connection", { socketPath: path }),
-      );
       const former = ours;
       ours = placed;
       former?.withdrawn.abort();
@@ -151,8 +150,12 @@ export function createSocketFile(
 async function placeSocket(
   path: string,
   { signal, isPlace = async () => true, ...rules }: PublishOptions,
-  onConnection: (connection: Socket, publication: Publication) => void,
-  own: { readonly judge: () => Promise<SocketFound>; readonly withdrawOther: () => unknown },
+  own: {
+    readonly onConnection: (connection: Socket, publication: Publication) => void;
+    readonly onError: (error: Error) => void;
+    readonly judge: () => Promise<SocketFound>;
+    readonly withdrawOther: () => unknown;
+  },
 ): Promise<{ readonly end: PublishEnd; readonly placed?: Placed | undefined }> {
   refuseLongPath(path);
   const withdrawn = new AbortController();
@@ -169,7 +172,8 @@ async function placeSocket(
     },
     settle: () => pause(SETTLES_WITHIN_MS, signal),
     bind: async () => {
-      bound = await bindPrivately(dotPath, (connection) => onConnection(connection, publication));
+      const onConnection = (connection: Socket) => own.onConnection(connection, publication);
+      bound = await bindPrivately(dotPath, { onConnection, onError: own.onError });
     },
     isPlace,
     withdrawOther: own.withdrawOther,

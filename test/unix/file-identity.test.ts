@@ -8,6 +8,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
+import { systemError } from "../../src/base/errors";
+import { countDescriptors } from "../../src/unix/descriptors";
 import { directoryVersionOf, holdFile, isHeldFile, versionOf } from "../../src/unix/file-identity";
 import { findLink } from "../../src/unix/files";
 import { eachTest } from "../support/each-test";
@@ -60,6 +63,18 @@ test("a link is held, not what it leads to, and where nothing is there is nothin
   held.release();
   expect(await holdFile(folder.at("no"))).toBe("gone");
   expect(await holdFile(folder.at("file", "x"))).toBe("blocked");
+});
+
+test("nothing stays open of a file that cannot be looked at", async () => {
+  writeFileSync(folder.at("file"), "");
+  const other = await open(folder.at("file"));
+  const looking = jest.spyOn(Object.getPrototypeOf(other) as typeof other, "stat");
+  const before = countDescriptors();
+  looking.mockRejectedValueOnce(systemError("EIO"));
+  expect(await holdFile(folder.at("file"))).toBe("blocked");
+  expect(countDescriptors()).toBe(before);
+  looking.mockRestore();
+  await other.close();
 });
 
 test("a socket's version is another with each server, a directory's with each birth", async () => {
