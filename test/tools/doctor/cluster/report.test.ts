@@ -295,6 +295,27 @@ test.each([
   expect((await said(cluster))[0]).toMatch(expected);
 });
 
+test("where it is not known who serves a driver, nobody is told to install it only", async () => {
+  const cluster = await makeCluster();
+  for (const at of [1, 2, 3, 4, 5, 6, 7])
+    await cluster.create(
+      `${STORAGE}/volumeattachments`,
+      volumeAttachment(`a${at}`, `lost-${at}.csi`, "node-1"),
+    );
+  const fixes = async () =>
+    (await said(cluster)).flatMap((line) => /^CSI208 .*-> (.*)$/.exec(line)?.[1] ?? []);
+  const unless =
+    /, unless a pod of its node serves it: kubectl get pods -A --field-selector=spec.nodeName=node-1$/;
+  const isOpen = async () => (await fixes()).map((fix) => unless.test(fix));
+  expect(await isOpen()).toEqual([false, false, false, false, false, true, true]);
+  cluster.setFault({
+    read: /pods spec.nodeName=node-1/,
+    page: 0,
+    what: { kind: "forbidden", message: "no" },
+  });
+  expect(await isOpen()).toEqual([true, true, true, true, true, true, true]);
+});
+
 test("a CSINode that was made anew: the pod is to be deleted", async () => {
   const cluster = await makeCluster(none);
   cluster.edit((stored) =>

@@ -55,9 +55,15 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
 ]);
 
 /** A pod may serve the driver that is of no DaemonSet with a registrar. */
-function adviceFor({ driver }: Place, { owners, target }: ClusterFacts): Advice {
-  const found = owners.find((one) => one.driver === driver);
-  if (found === undefined) return INSTALL;
+function adviceFor({ driver, node }: Place, { ownersOf, target }: ClusterFacts): Advice {
+  const owners = ownersOf(driver);
+  const found = owners?.known(() => true);
+  if (found === undefined) {
+    const isServed = owners?.contains(() => true).ifNo(() => false);
+    if (isServed === false) return INSTALL;
+    const which = `--field-selector=spec.nodeName=${node}`;
+    return kubectl(`${INSTALL}, unless a pod of its node serves it`, target, "get pods -A", which);
+  }
   const { pod, owner, registrar } = found;
   const served = `pod ${pod} (${owner}) has the driver's directory`;
   if (registrar === undefined) return `${served}, and no registrar: add one to it, see registrar manifest`;

@@ -46,8 +46,8 @@ export async function readCluster(
 ) {
   const reader = createReader(api);
   const lists = await readLists(reader, target, ours);
-  const owners = await readOwners(reader, unprovidedIn(lists));
-  return { ...lists, owners, gaps: sortedBy(reader.gaps(), ({ subject }) => subject) };
+  const ownersOf = await readOwners(reader, unprovidedIn(lists));
+  return { ...lists, ownersOf, gaps: sortedBy(reader.gaps(), ({ subject }) => subject) };
 }
 
 export type ClusterLists = Awaited<ReturnType<typeof readLists>>;

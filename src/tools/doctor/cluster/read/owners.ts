@@ -1,6 +1,7 @@
 import { list, nameOf, text, tree } from "../../../../kube-api/objects";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped } from "../../findings/finding";
+import type { SeenList } from "../../findings/seen";
 import { each, type Reader } from "./reader";
 
 /** A driver that a node needs, and that no DaemonSet is known to register. */
@@ -14,7 +15,10 @@ const MOST = 5;
 
 export type Owner = NonNullable<ReturnType<typeof readOwner>>;
 
-/** The pods that have the socket's directory of such a driver, on one of its nodes: static ones, those of other controllers. */
+/**
+ * The pods that have the socket's directory of such a driver, on one of its nodes: static ones, those of other controllers.
+ * Undefined for a driver that was not looked for.
+ */
 export async function readOwners({ read }: Reader, unprovided: readonly Unprovided[]) {
   const drivers = [...grouped(unprovided, ({ driver }) => driver).values()].slice(0, MOST);
   const lists = await Promise.all(
@@ -26,7 +30,8 @@ export async function readOwners({ read }: Reader, unprovided: readonly Unprovid
       ),
     ),
   );
-  return lists.flatMap((owners) => [...owners.each((owner) => owner)]);
+  const ownersOf = new Map(drivers.map(([{ driver }], at) => [driver, lists[at]]));
+  return (driver: string): SeenList<Owner> | undefined => ownersOf.get(driver);
 }
 
 /** Only a node plugin has its socket on the host, in a directory of its driver's name. */
