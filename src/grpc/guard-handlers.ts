@@ -3,7 +3,7 @@ import { type Server, type ServerUnaryCall, type sendUnaryData, status } from "@
 import { isPromise } from "../base/guarded-call";
 import { monotonicMs } from "../base/pause";
 import type { Logger } from "../logging/logger";
-import { errorStatus, faultOf, metadataOf, thrownIn } from "./handlers";
+import { errorStatus, faultOf, initialMetadata, metadataOf, thrownIn } from "./handlers";
 import { statusCodeOf } from "./status";
 
 type Callback = sendUnaryData<unknown>;
@@ -18,16 +18,20 @@ interface Guarding {
 
 interface GuardedMethod extends Guarding {
   readonly method: string;
+  /** By each call that is not over, whether it was answered. */
+  readonly running: Map<Call, () => boolean>;
 }
 
 /**
  * Makes each call of a server end with an answer or a line in the log, whatever its handler does. grpc-js ignores what a handler
- * returns, and drops the error of a promise. A unary handler answers by its callback or by the promise that it returns; one that
- * declares fewer than two parameters has no callback, and answers by what it returns. The first answer counts. Logged as errors,
+ * returns, and drops the error of a promise. A unary handler answers by its callback or by the promise that it returns; of one that
+ * declares fewer than two parameters, what it returns is an answer, too. The first answer counts. Logged as errors,
  * with the method: what a handler throws without a gRPC code, at any time; an answer that cannot be encoded; a second answer;
  * a call that was cut off. A warning: a call whose client gave up first.
+ * Returns what lists the methods of the calls that are not answered.
  */
-export function guardHandlers(server: Server, guarding: Guarding): void {
+export function guardHandlers(server: Server, guarding: Guarding): () => readonly string[] {
+  const running: GuardedMethod["running"] = new Map();
   const log = guarding.log.named("guard-handlers");
   const register = server.register.bind(server);
   server.register = (method, handler, serialize, deserialize, type) => {
@@ -40,9 +44,10 @@ export function guardHandlers(server: Server, guarding: Guarding): void {
       }
     };
     const guard = type === "unary" || type === "clientStream" ? answerOnce : endOnError;
-    const guarded = guard(handler as unknown as Handler, { ...guarding, log, method });
+    const guarded = guard(handler as unknown as Handler, { ...guarding, log, method, running });
     return register(method, guarded as never, encode, deserialize, type);
   };
+  return () => [...running].flatMap(([call, isAnswered]) => (isAnswered() ? [] : [call.getPath()]));
 }
 
 /** Of a call with one answer. */
@@ -51,10 +56,13 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
   const hasCallback = handle.length > 1;
   return (call, callback) => {
     let isAnswered = false;
+    let isByReturn = false;
     const report = watchCall(call, guarded, () => isAnswered);
     const answer: Callback = (given, value, trailer, flags) => {
-      if (isAnswered)
-        return log.error(undefined, "A handler answered twice, the first answer counts", { method });
+      if (isAnswered) {
+        const fields = isByReturn ? { method, hint: RETURN_ANSWERS } : { method };
+        return log.error(undefined, "A handler answered twice, the first answer counts", fields);
+      }
       isAnswered = true;
       const error = given || faultOf(value);
       if (error) report(thrownIn(error));
@@ -63,14 +71,22 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
       else callback(null, value ?? {}, trailers, flags);
     };
     new Promise((resolve) => {
-      const returned = hasCallback ? handle(call, answer) : (handle as (call: Call) => unknown)(call);
+      const returned = handle(call, answer);
       resolve(hasCallback && !isPromise(returned) ? undefined : returned);
     })
-      .then((value) => !isAnswered && !(hasCallback && value === undefined) && answer(null, value))
+      .then((value) => {
+        if (isAnswered || (hasCallback && value === undefined)) return;
+        answer(null, value);
+        isByReturn = !hasCallback;
+      })
       .catch((error) => (isAnswered ? report(error) : answer(errorStatus(error))))
       .catch(() => {}); // The client is gone.
   };
 }
+
+/** Why a callback came too late: `(...all) => {}` and a mock look like a handler that has none. */
+const RETURN_ANSWERS =
+  "it declares fewer than two parameters, so what it returned was its answer; declare (call, callback)";
 
 /** Of a call with a stream of answers, which its handler ends. */
 function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => void {
@@ -84,9 +100,13 @@ function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => vo
 }
 
 /** Logs the end of a call without an answer. Returns what logs the handler's errors. */
-function watchCall(call: Call, { log, method, isCut }: GuardedMethod, isAnswered: () => boolean) {
+function watchCall(call: Call, { log, method, isCut, running }: GuardedMethod, isAnswered: () => boolean) {
   const startedAt = monotonicMs();
+  const sendMetadata = call.sendMetadata.bind(call);
+  call.sendMetadata = (metadata) => sendMetadata(initialMetadata(metadata));
+  running.set(call, isAnswered);
   call.once("cancelled", () => {
+    running.delete(call);
     if (isAnswered()) return;
     const fields = { method, afterMs: Math.round(monotonicMs() - startedAt) };
     if (isCut()) return log.error(undefined, "Cut off a call that its handler had not answered", fields);

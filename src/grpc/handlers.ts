@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { Metadata, type ServerUnaryCall, type ServiceError, type sendUnaryData, status } from "@grpc/grpc-js";
 import { attempt, invalidOption, messageOf } from "../base/errors";
 import { show } from "../options/option-kinds";
@@ -15,8 +16,8 @@ export interface CallContext {
   readonly peer: string;
   /** Aborted when the client cancels the call, its deadline passes, or its connection ends, while the call runs. */
   readonly signal: AbortSignal;
-  /** Sends initial metadata, at once and once; without it, empty metadata precedes the answer. */
-  sendMetadata(metadata: Metadata): void;
+  /** Sends initial metadata, at once and once; without it, empty metadata precedes the answer. Throws INVALID_OPTION for anything else. */
+  sendMetadata(metadata: Metadata | Readonly<Record<string, string>>): void;
 }
 
 /** A unary handler of grpc-js' server: what `unaryHandler` returns. */
@@ -59,8 +60,17 @@ export function metadataOf(given: unknown): Metadata | undefined {
   return Object(given) === given ? attempt(() => Metadata.fromHttp2Headers(given as never)) : undefined;
 }
 
+/** Initial metadata. grpc-js would throw for anything else, and then never end the call. Throws INVALID_OPTION. */
+export function initialMetadata(given: unknown): Metadata {
+  const metadata = given === undefined ? new Metadata() : metadataOf(given);
+  if (metadata !== undefined) return metadata;
+  throw invalidOption(
+    `sendMetadata is given ${show(given)}; it takes Metadata, or an object with a text a key`,
+  );
+}
+
 /**
- * Makes a handler for grpc-js' server of a function that returns the answer, or its promise; undefined is the empty answer. An
+ * Makes a handler for grpc-js' server of a function that returns the answer, or its promise; undefined and null are the empty answer. An
  * error that it throws becomes the status of the call: its `code` if that is gRPC's (a number), `details` and `metadata`, else
  * INTERNAL with its text. Throws INVALID_OPTION if `handle` is not a function.
  */
@@ -82,7 +92,7 @@ export function unaryHandler<Request, Response>(
         deadline: Number(call.getDeadline()),
         peer: call.getPeer(),
         signal: gone.signal,
-        sendMetadata: (metadata) => call.sendMetadata(metadata),
+        sendMetadata: (metadata) => call.sendMetadata(initialMetadata(metadata)),
       });
     const fail = (error: unknown) => callback({ metadata: trailingMetadata, ...errorStatus(error) });
     run()
@@ -96,10 +106,27 @@ export function unaryHandler<Request, Response>(
   };
 }
 
-/** What is wrong with an answer, for which protobuf would send an empty message; undefined if it is a message. */
-export function faultOf(answer: unknown): Error | undefined {
-  if (typeof (answer ?? {}) === "object" && !Array.isArray(answer)) return undefined;
-  return new TypeError(
-    `the handler answered ${show(answer)}; it takes an object, or nothing for an empty answer`,
-  );
+/**
+ * What is wrong with an answer, for which protobuf would send an empty message; undefined if it is a message. An Error that was
+ * answered becomes the status that it would have been when thrown.
+ */
+export function faultOf(answer: unknown): object | undefined {
+  if (isMessage(answer ?? {})) return undefined;
+  const isError = types.isNativeError(answer) || answer instanceof Error;
+  const named = Object(answer).constructor?.name;
+  const isClass = typeof answer === "object" && !Array.isArray(answer) && typeof named === "string";
+  const what = isClass ? `an instance of ${named}` : show(answer);
+  const takes = isError ? "throw it instead" : "it takes an object, or nothing for an empty answer";
+  const fault = new TypeError(`the handler answered ${what}; ${takes}`, isError ? { cause: answer } : {});
+  return isError ? { ...errorStatus(answer), [THROWN]: fault } : fault;
+}
+
+/** Whether a serializer can read it: a plain object, bytes, or an instance of a class that protobuf's compilers write. */
+function isMessage(answer: unknown): boolean {
+  if (typeof answer !== "object" || Array.isArray(answer)) return false;
+  const prototype = Object.getPrototypeOf(answer);
+  if (prototype === null || Object.getPrototypeOf(prototype) === null || ArrayBuffer.isView(answer))
+    return true;
+  const { serializeBinary, toBinary, constructor: made } = answer as Partial<Record<string, unknown>>;
+  return [serializeBinary, toBinary, Object(made).encode].some((write) => typeof write === "function");
 }

@@ -1,9 +1,10 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import { type ConnectionInjector, Server, ServerCredentials } from "@grpc/grpc-js";
+import { type ConnectionInjector, Server, ServerCredentials, type ServerInterceptor } from "@grpc/grpc-js";
 import { LONGEST_WAIT_MS, startTimer, stopTimer } from "../base/pause";
 import { type Logger, silentLogger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
+import { show } from "../options/option-kinds";
 import { createConnectionLimit } from "../unix/connection-limit";
 import { MAX_MESSAGE_BYTES } from "./guard/frames";
 import { type GuardedClient, guardFromClient } from "./guard/guards";
@@ -44,8 +45,8 @@ type StreamListener = (
 ) => void;
 
 /**
- * grpc-js (1.14) throws for a call of an unknown method that was reset at once, and what an interceptor throws, which would end
- * the process, writes a line to stderr for each header field that is not ASCII, and ends a call at once if its timeout is more
+ * grpc-js (1.14) throws for a call of an unknown method that was reset at once, what an interceptor throws, and for one that
+ * returns no call, which would end the process; never ends a call whose metadata HTTP/2 refuses; writes a line to stderr for each header field that is not ASCII, and ends a call at once if its timeout is more
  * than 24 days. It has no hook there, so this replaces its undocumented listeners; package.json pins its version.
  */
 export function hardenServer(
@@ -54,22 +55,49 @@ export function hardenServer(
 ): Server {
   const log = parentLog.named("server");
   const internals = server as unknown as Record<string, StreamListener>;
+  const intercepting = server as unknown as { interceptors: readonly ServerInterceptor[] };
+  intercepting.interceptors = intercepting.interceptors.map(requireCall);
   for (const name of ["_streamHandler", "_channelzHandler"]) {
     const listener = internals[name]?.bind(server);
     internals[name] = (interceptors, stream, headers) => {
       stream.on("error", () => {}); // `close` follows.
       if (stream.destroyed || stream.closed) return;
       onRequest?.(headers);
+      const fail = (error: unknown, message: string) => {
+        if (stream.destroyed || stream.closed) return;
+        log.error(error, message, { method: headers[":path"] });
+        stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      };
+      for (const send of ["respond", "sendTrailers"] as const) {
+        const sendHeaders = stream[send].bind(stream) as (...given: unknown[]) => void;
+        stream[send] = (...given: unknown[]) => {
+          try {
+            sendHeaders(...given);
+          } catch (error) {
+            fail(error, "A call's metadata cannot be sent");
+          }
+        };
+      }
       try {
         listener?.(interceptors, stream, Object.fromEntries(Object.entries(headers).filter(isUnderstood)));
       } catch (error) {
-        log.error(error, "A call failed before its handler", { method: headers[":path"] });
-        stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+        fail(error, "A call failed before its handler");
       }
     };
   }
   return server;
 }
+
+/** The same interceptor; throws if it returns no call, on which grpc-js would fail where nothing catches it. */
+const requireCall =
+  (intercept: ServerInterceptor): ServerInterceptor =>
+  (method, inner) => {
+    const call = intercept(method, inner);
+    if (typeof Object(call).start === "function") return call;
+    throw new TypeError(
+      `an interceptor returned ${show(call)}; it takes a ServerInterceptingCall of its call`,
+    );
+  };
 
 /** The units of grpc-timeout (gRPC over HTTP2, Requests) in milliseconds. */
 const TIMEOUT_UNITS_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1 };

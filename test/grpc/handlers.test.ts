@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
+import { runInNewContext } from "node:vm";
 import { Metadata, type MethodDefinition, Server, type ServiceError, status } from "@grpc/grpc-js";
 import { createUnixClient } from "../../src/grpc/client/unary";
 import { guardHandlers } from "../../src/grpc/guard-handlers";
@@ -84,6 +85,25 @@ const BAD = "Cannot encode a handler's answer";
 const coded = Object.assign(new Error("gone"), { code: status.NOT_FOUND });
 const bug = () => new TypeError("Cannot read properties of undefined");
 const OK = [0, { a: 1 }];
+class Info {
+  readonly a = 1;
+}
+class Message extends Info {
+  static encode() {}
+}
+const of = (what: string) => [13, expect.stringContaining(`answered an instance of ${what}`)];
+const REFUSED: readonly Refusal[] = [
+  ["a Map", () => new Map(), of("Map"), [FAILED]],
+  ["Metadata", () => new Metadata(), of("Metadata"), [FAILED]],
+  ["an instance", () => new Info(), of("Info"), [FAILED]],
+  ["an Error", () => bug(), [13, bug().message], [FAILED]],
+  ["an Error of another realm", () => runInNewContext('new Error("no disk")'), [13, "no disk"], [FAILED]],
+  ["an Error with a code", () => coded, [5, "gone"], [FAILED]],
+  ["a message", () => new Message(), OK, []],
+  ["an object without prototype", () => Object.assign(Object.create(null), { a: 1 }), OK, []],
+  ["an object of another realm", () => runInNewContext("({ a: 1 })"), OK, []],
+];
+type Refusal = readonly [string, () => unknown, unknown, readonly string[]];
 
 /** What a handler does with its callback, if it has one, and what comes of it: the answer, and the lines of the log. */
 const BY_CALLBACK: readonly (readonly [string, (answer: Callback) => unknown, unknown, readonly string[]])[] =
@@ -99,6 +119,9 @@ const BY_CALLBACK: readonly (readonly [string, (answer: Callback) => unknown, un
     ["a text as error", (answer) => answer("no disk"), [2, "no disk"], [FAILED]],
     ["half of a surrogate pair", (answer) => answer({ code: 5, details: "a\ud83d" }), [5, "a\ufffd"], []],
     ["what cannot be encoded", (answer) => answer(null, { a: 1n }), [13, expect.any(String)], [BAD]],
+    ...REFUSED.map(
+      ([what, make, ...expected]) => [what, (answer: Callback) => answer(null, make()), ...expected] as const,
+    ),
     ["trailers that are none", (answer) => answer(null, { a: 1 }, 7), OK, []],
     [
       "an answer, then an exception",
@@ -110,7 +133,8 @@ const BY_CALLBACK: readonly (readonly [string, (answer: Callback) => unknown, un
       [FAILED],
     ],
   ];
-const BY_RETURN: readonly (readonly [string, () => unknown, unknown, readonly string[]])[] = [
+const BY_RETURN: readonly Refusal[] = [
+  ...REFUSED,
   ["an answer", () => ({ a: 1 }), OK, []],
   ["undefined", () => {}, [0, {}], []],
   ["null", () => null, [0, {}], []],
@@ -143,7 +167,9 @@ const SHAPES: readonly Shape[] = [
   ["async with a callback, returns the answer", async (_call, _answer) => ({ a: 1 }), OK, []],
   ["async with a callback, throws", async (_call, _answer) => raise(bug()), [13, bug().message], [FAILED]],
   ["a callback, throws", (_call, _answer) => raise(bug()), [13, bug().message], [FAILED]],
-  ["all parameters in one: it has no callback", (...all) => all[1]?.(null), [0, {}], []],
+  ["all parameters in one", (...all) => all[1]?.(null, { a: 1 }), OK, []],
+  ["all parameters in one, async", async (...all) => all[1]?.(null, { a: 1 }), OK, []],
+  ["a mock", jest.fn().mockImplementation((_call, answer) => answer(null, { a: 1 })) as Handler, OK, []],
 ];
 
 test.each(SHAPES)("a call is answered, and the handler's faults are logged: %s", async (_what, ...given) => {
@@ -154,7 +180,8 @@ test.each(SHAPES)("a call is answered, and the handler's faults are logged: %s",
   expect(problems(served.log)).toEqual(lines);
   for (const { fields, error = "" } of served.log.records.filter(({ message }) => message === FAILED)) {
     expect(fields).toEqual({ method: ask.path });
-    if (String(error) === String(bug())) expect((error as Error).stack).toMatch(/handlers\.test/);
+    const thrown = /answered an instance of \w*Error/.test(String(error)) ? (error as Error).cause : error;
+    if (String(thrown) === String(bug())) expect((thrown as Error).stack).toMatch(/handlers\.test/);
   }
 });
 
@@ -233,6 +260,45 @@ test("the context has grpc's metadata, deadline, peer; initial and trailing meta
   expect(first?.signal.aborted).toBe(false);
 });
 
+const UNSENDABLE = "A call's metadata cannot be sent";
+const given = (metadata: unknown) => metadata as Metadata;
+const own = (metadata: unknown) =>
+  unaryHandler((_request, call) => call.sendMetadata(given(metadata))) as Handler;
+const direct =
+  (metadata: unknown): Handler =>
+  (call, answer) => {
+    (call as CallContext).sendMetadata(given(metadata));
+    answer(null, {});
+  };
+const trailing =
+  (metadata: unknown): Handler =>
+  (_call, answer) =>
+    answer(null, {}, metadata);
+const ILLEGAL = Metadata.fromHttp2Headers({ connection: "close" });
+
+test.each<[string, Handler, number, readonly string[]]>([
+  ["a plain object", own({ first: "1" }), 0, []],
+  ["a plain object, sent by the call itself", direct({ first: "1" }), 0, []],
+  ["a text", own("first"), status.INTERNAL, [FAILED]],
+  ["a text, sent by the call itself", direct("first"), status.INTERNAL, [FAILED]],
+  ["a header that HTTP/2 forbids", own(ILLEGAL), status.INTERNAL, [UNSENDABLE]],
+  ["a header that HTTP/2 forbids, sent by the call itself", direct(ILLEGAL), status.INTERNAL, [UNSENDABLE]],
+  ["a trailer that HTTP/2 forbids", trailing(ILLEGAL), status.INTERNAL, [UNSENDABLE]],
+])("a call ends whatever its handler sends as metadata: %s", async (_what, handler, code, lines) => {
+  await using served = await serve({ ask: handler });
+  const { answered, seen } = served.call();
+  expect((await answered)[0]).toBe(code);
+  if (code === status.OK) expect(seen.initial?.get("first")).toEqual(["1"]);
+  await eventually(() => expect(problems(served.log)).toEqual(lines));
+});
+
+test("a late callback of a handler that declares none is told the rule", async () => {
+  await using served = await serve({ ask: (...all) => void setImmediate(() => all[1]?.(null, { a: 1 })) });
+  expect(await served.call().answered).toEqual([0, {}]);
+  const { fields } = await served.log.when(TWICE);
+  expect(fields).toMatchObject({ hint: expect.stringContaining("declare (call, callback)") });
+});
+
 const STREAMS: Readonly<Record<string, (stream: never) => unknown>> = {
   throws: () => raise(bug()),
   rejects: async () => raise(bug()),
@@ -263,8 +329,12 @@ test("a stream of requests is answered like a single one", async () => {
   expect(problems(served.log)).toEqual([FAILED]);
 });
 
-test("an interceptor that throws fails the call and not the process", async () => {
-  const interceptors = [() => raise(bug())];
+test.each<[string, () => unknown]>([
+  ["throws", () => raise(bug())],
+  ["returns nothing", () => {}],
+  ["is async", async () => {}],
+])("an interceptor that %s fails the call and not the process", async (_what, intercept) => {
+  const interceptors = [intercept];
   await using served = await serve({ ask: () => ({}) }, { interceptors });
   expect((await served.call().answered)[0]).toBe(status.INTERNAL);
   await eventually(() => expect(problems(served.log)).toEqual(["A call failed before its handler"]));

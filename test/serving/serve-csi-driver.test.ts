@@ -196,6 +196,37 @@ test.each<[string, number, (driver: ServedCsiDriver) => Promise<RegistrationOutc
   client.close();
 });
 
+test("close() names in the log the calls that it waits for, such as one whose handler awaits it", async () => {
+  const log = recordLog(0);
+  const { driver, client, calls, call } = await serveSlow({ logger: log.logger });
+  const { result } = await call();
+  const closed = driver.close();
+  const waiting = await log.when(
+    "Waiting for running calls to end; a handler that awaits close() waits for itself",
+  );
+  expect(waiting.fields).toEqual({ methods: [slow.path], graceMs: 10_000 });
+  calls[0]?.answer(null, {});
+  await result;
+  await closed;
+  client.close();
+});
+
+test("with fake timers it gives up before a test runner does, and says why", async () => {
+  const { setImmediate: real } = globalThis;
+  const serving = serve({
+    addServices: (server) =>
+      server.addService(identity, { GetPluginInfo: (_call: unknown, _answer: Answer) => {} }),
+  });
+  globalThis.setImmediate = ((act: () => void) => real(act)) as never;
+  const error = await serving
+    .catch((error: unknown) => error)
+    .finally(() => {
+      globalThis.setImmediate = real;
+    });
+  const message = expect.stringContaining("with fake timers: gRPC needs");
+  expect(error).toMatchObject({ code: "DRIVER_TIMEOUT", message });
+}, 9_000);
+
 test("a client that gives up many calls keeps its connection, and what runs on it, also when the socket is gone", async () => {
   const { driver, client, calls, call } = await serveSlow();
   const bystander = await call();
