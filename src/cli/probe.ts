@@ -133,7 +133,7 @@ function driversByPatterns(flags: Flags) {
     /** The drivers for which a healthy registrar would answer. */
     find: async () => {
       const fitting = await Promise.all(
-        pairs.map((pair) => socketsFitting(pair.csiAddress.text, reportUnread)),
+        pairs.map((pair) => socketsFitting(pair.csiAddress.text, { onRead: reportUnread })),
       );
       const paths = [...new Set(fitting.flat())];
       const names = await Promise.all(paths.map(quickNameOf));

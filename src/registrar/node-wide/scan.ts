@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
-import { mountAt } from "../../unix/file-calls";
+import { mountAt, timedOut } from "../../unix/file-calls";
 import { directoryVersionOf, versionOf } from "../../unix/file-identity";
 import { errorAt, type FileFound, findFile, isFoundDirectory, listNames } from "../../unix/files";
 import { canHang, isWithin, type Mount } from "../../unix/mounts";
@@ -147,11 +147,25 @@ export function carefulLook(
 
 const MAX_SOCKETS = 500;
 
+/** What is told of sockets that may be there, and are not in the answer. */
+interface Unlooked {
+  readonly onRead?: NonNullable<ScanOptions["onRead"]>;
+  readonly onLeftOut?: Parameters<typeof carefulLook>[1];
+  readonly onCut?: (read: number, there: number) => void;
+}
+
 export async function socketsFitting(
   pattern: string,
-  onRead?: ScanOptions["onRead"],
+  { onRead = () => {}, onLeftOut, onCut = () => {} }: Unlooked = {},
 ): Promise<readonly string[]> {
   const parsed = { segments: segmentsOf(pattern) };
-  const { sockets } = await scan(parsed, { look: carefulLook(rootOf(parsed)), ...(onRead && { onRead }) });
+  const careful = carefulLook(rootOf(parsed), onLeftOut);
+  const look = async (path: string) => {
+    const found = await careful(path);
+    if (found === "hanging") onRead(path, timedOut(path));
+    return found;
+  };
+  const { sockets } = await scan(parsed, { look, onRead });
+  if (sockets.size > MAX_SOCKETS) onCut(MAX_SOCKETS, sockets.size);
   return [...sockets.keys()].slice(0, MAX_SOCKETS);
 }

@@ -141,7 +141,10 @@ describe("a scan of what has changed", () => {
     await leaveDeadSocket(folder.at("a", "csi.sock"));
     using _mount = mountHanging(folder.at("evil"));
     const stat = jest.spyOn(fs.promises, "stat");
-    expect(await socketsFitting(folder.at("*", "csi.sock"))).toEqual([folder.at("a", "csi.sock")]);
+    const onLeftOut = jest.fn();
+    const fitting = await socketsFitting(folder.at("*", "csi.sock"), { onLeftOut });
+    expect(fitting).toEqual([folder.at("a", "csi.sock")]);
+    expect(onLeftOut).toHaveBeenCalledWith(expect.objectContaining({ mountPoint: folder.at("evil") }));
     expect(stat.mock.calls.flat()).toContain(folder.at("a"));
     expect(stat.mock.calls.flat()).not.toContain(folder.at("evil"));
     stat.mockRestore();

@@ -32,6 +32,21 @@ test("a directory on the way of a pattern that cannot be read is named", async (
   expect(says("drivers-found")).toMatch(/^unknown: \S+\/csi .*EACCES/);
 });
 
+test("a driver's directory behind a link that cannot be followed is named, and what is too much", async () => {
+  mkdirSync(node.at("plugins"));
+  fs.symlinkSync("loop", node.at("plugins", "loop"));
+  const pattern = node.at("plugins", "*", "csi.sock");
+  const said = async () => (await node.look({ ...WHOLE, pattern })).says("drivers-found");
+  expect(await said()).toMatch(/^unknown: \S+\/plugins cannot be inspected, .*ELOOP/);
+  fs.rmSync(node.at("plugins", "loop"));
+  await leaveDeadSocket(node.at("dead"));
+  for (let at = 0; at <= 500; at++) {
+    mkdirSync(node.at("plugins", `${at}`));
+    fs.symlinkSync(node.at("dead"), node.at("plugins", `${at}`, "csi.sock"));
+  }
+  expect(await said()).toMatch(/^unknown: \S+csi\.sock has 501 sockets, of which 500 were inspected/m);
+});
+
 test("one that is published is none, and its registrar tells since when and why", async () => {
   const csiAddress = await node.driverUnder("x.csi");
   const kubelet = await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no room" }] });

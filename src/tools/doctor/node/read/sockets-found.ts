@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { socketsFitting } from "../../../../registrar/node-wide/scan";
-import { isWithin } from "../../../../unix/mounts";
+import type { Mount } from "../../../../unix/mounts";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
 import { gapOf, isDead, isStuck, isUnread, type NodeGap, type SocketFacts, type Target } from "./facts";
@@ -35,10 +35,14 @@ async function walkBeside(driver: SocketFacts | undefined) {
 export async function findSockets(target: Target, driver: SocketFacts | undefined) {
   const { pattern, pluginRegistrationPath, hostRoot = "/" } = target;
   const onTheWay: NodeGap[] = [];
-  const onRead = (path: string, error: unknown) => {
-    if (error !== undefined) onTheWay.push({ part: "sockets", subject: path, why: whyOf(error) });
+  const tell = (subject: string, why: Why) => void onTheWay.push({ part: "sockets", subject, why });
+  const unlooked = {
+    onRead: (path: string, error: unknown) => (error === undefined ? undefined : tell(path, whyOf(error))),
+    onLeftOut: ({ mountPoint, fileSystem }: Pick<Mount, "mountPoint" | "fileSystem">) =>
+      tell(mountPoint, { kind: "mount", fileSystem }),
+    onCut: (read: number, there: number) => tell(pattern ?? "", { kind: "cut", read, there }),
   };
-  const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, onRead));
+  const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, unlooked));
   const root = dirname(pluginRegistrationPath);
   const directories = DRIVER_DIRECTORIES.map((name) => join(root, name));
   // Not in kubelet's own directories there, which hold mounted volumes.
@@ -70,7 +74,7 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
       ...[...walks, beside].flatMap((one) => one.gaps),
       ...(paths.length > MAX_SOCKETS ? [{ part: "sockets", subject: root, why: cut } as const] : []),
       ...sockets.filter(isUnread).map((one) => gapOf(one, "sockets")),
-      ...onTheWay.filter(({ subject }) => !directories.some((one) => isWithin(subject, one))),
+      ...onTheWay,
     ],
   };
 }
