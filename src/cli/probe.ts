@@ -70,10 +70,11 @@ const STRANGER_MS = 300;
 /** So many sockets are asked at a time: an answer costs a connection, a socket that nobody serves hardly less. */
 const AT_ONCE = 32;
 
-/** Asks every socket, which may be thousands, each for `timeoutMs` at most. */
+/** Asks every socket, which may be thousands, each for `timeoutMs` at most; then those that came or were moved meanwhile. */
 function askAll(directory: string, sockets: readonly string[], timeoutMs: number) {
   const answers: Answer[] = [];
-  const waiting = new Set(sockets);
+  const known = new Set<string>();
+  const waiting = new Set<string>();
   const news = createWakeUp();
   let asked = 0;
   const isAsking = () => waiting.size + asked > 0;
@@ -88,7 +89,15 @@ function askAll(directory: string, sockets: readonly string[], timeoutMs: number
   const askNext = async () => {
     for (const name of waiting) await ask(name); // Another one has deleted what it asks.
   };
-  for (let nth = 0; nth < AT_ONCE; nth += 1) askNext().catch(() => {}); // It never rejects.
+  /** Whether there are any that were not asked before. */
+  const askNew = (names: readonly string[]): boolean => {
+    for (const name of names) if (!known.has(name)) waiting.add(name);
+    for (const name of waiting) known.add(name);
+    const isAny = waiting.size > 0;
+    for (let nth = 0; nth < AT_ONCE; nth += 1) askNext().catch(() => {}); // It never rejects.
+    return isAny;
+  };
+  askNew(sockets);
   return {
     answers,
     /** Asks the sockets of these drivers at once. */
@@ -99,7 +108,9 @@ function askAll(directory: string, sockets: readonly string[], timeoutMs: number
     /** Resolves when `isDecided`, when all have answered, or after `limitMs`; with whether it is decided. */
     until: async (isDecided: () => boolean, limitMs: number): Promise<boolean> => {
       const limit = AbortSignal.timeout(limitMs);
-      while (isAsking() && !isDecided() && !limit.aborted) await news.wait(limit);
+      while (!isDecided() && !limit.aborted)
+        if (isAsking()) await news.wait(limit);
+        else if (!askNew((await socketsIn(directory)).sockets)) break;
       return isDecided();
     },
   };

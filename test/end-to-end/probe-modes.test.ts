@@ -106,6 +106,20 @@ nodeTest(
   },
 );
 
+nodeTest("a socket that came, or was moved, while a probe asked the others is asked, too", async (node) => {
+  await node.driver();
+  await using frozen = await startForeignSocket(node.at("frozen"));
+  mkdirSync(node.pluginDir, { recursive: true });
+  for (let nth = 0; nth < 200; nth += 1)
+    linkSync(node.at("frozen"), join(node.pluginDir, `${nth}.csi-reg.sock`));
+  const probing = node.registrar(READY, "--timeout=10m");
+  await eventually(() => expect(frozen.connections()).toBeGreaterThan(0));
+  await node.registrar().reached("listening");
+  await frozen.kill();
+  await probing.exit();
+  expect(probing.stderr).toContain("not registered: state is listening");
+});
+
 nodeTest("a registrar that hangs is not healthy", async (node) => {
   await node.driver();
   const registrar = node.registrar();
