@@ -1,8 +1,10 @@
 import type { Writable } from "node:stream";
 import { type Server, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
+import { invalidOption } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
 import { monotonicMs } from "../base/pause";
 import type { Logger } from "../logging/logger";
+import { show } from "../options/option-kinds";
 import { errorStatus, faultOf, initialMetadata, metadataOf, thrownIn } from "./handlers";
 import { statusCodeOf } from "./status";
 
@@ -34,6 +36,15 @@ export function guardHandlers(server: Server, guarding: Guarding): () => readonl
   const running: GuardedMethod["running"] = new Map();
   const log = guarding.log.named("guard-handlers");
   const register = server.register.bind(server);
+  const addService = server.addService.bind(server);
+  server.addService = (service, handlers) => {
+    for (const [name, { originalName = name }] of Object.entries(Object(service) as typeof service)) {
+      const handler: unknown = Object(handlers)[name] ?? Object(handlers)[originalName];
+      if (handler !== undefined && typeof handler !== "function")
+        throw invalidOption(`addService: the handler of ${name} is ${show(handler)}; it takes a function`);
+    }
+    addService(service, handlers);
+  };
   server.register = (method, handler, serialize, deserialize, type) => {
     const encode: typeof serialize = (value) => {
       try {

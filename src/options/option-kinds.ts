@@ -110,7 +110,9 @@ const HOST_SOCKET_PATH = `${SOCKET_PATH}, absolute, as kubelet sees it on the ho
 
 /** A unix socket as kubelet sees it on the host, where our working directory means nothing. */
 export const hostSocketPath: OptionKind<string> = kindOf(HOST_SOCKET_PATH, (given, name) =>
-  isPath(given) && isAbsolute(given) ? short(given, name, HOST_SOCKET_PATH) : undefined,
+  isPath(given) && isAbsolute(given) && !given.endsWith("/")
+    ? short(given, name, HOST_SOCKET_PATH)
+    : undefined,
 );
 
 export const valuesByKey = <Value>(kind: OptionKind<Value>): OptionKind<Readonly<Record<string, Value>>> =>

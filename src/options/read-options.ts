@@ -30,7 +30,8 @@ export function readOptions<Options extends object>(
   if (unknown !== undefined) {
     const byFlag = unknown.replace("kubeletRegistrationPath", "endpoint");
     const meant = nearWord(byFlag, names);
-    const hint = meant ? `did you mean ${meant}?` : `there are ${names.join(", ") || "none"}`;
+    const others = names.length > 0 ? `there are ${names.join(", ")}` : "it takes none";
+    const hint = meant ? `did you mean ${meant}?` : others;
     throw invalidOption(`${whose}: there is no option ${show(unknown)}; ${hint}`);
   }
   const options: Partial<Options> = {};

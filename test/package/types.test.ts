@@ -93,6 +93,8 @@ export function wrong(): readonly unknown[] {
     startRegistration({ name: "x.csi" }),
     // @ts-expect-error A DRA driver has no default versions.
     startRegistration({ ...options, type: "DRAPlugin" }),
+    // @ts-expect-error A CSI driver has one instance.
+    startRegistration({ name: "n", endpoint: "/e", instance: "uid" }),
     // @ts-expect-error There is no such policy.
     startRegistration({ ...options, onRegistrationFailure: "ignore" }),
     // @ts-expect-error It tells kubelet no version.

@@ -306,6 +306,16 @@ test.each<[string, Partial<CsiServingOptions>, object]>([
     refused("addServices must not bind the server"),
   ],
   [
+    "a handler is no function",
+    { addServices: (server) => server.addService(identity, { GetPluginInfo: {} as never }) },
+    refused("addService: the handler of GetPluginInfo is an object; it takes a function"),
+  ],
+  [
+    "its endpoint is a directory",
+    { endpoint: "/plug/" },
+    refused('endpoint is "/plug/"; it takes the path of'),
+  ],
+  [
     "its socket is below kubelet's directory",
     { csiAddress: "/r/x/csi.sock", pluginRegistrationPath: "/r" },
     refused("is in the plugin"),

@@ -36,7 +36,7 @@ export type RegistrationFailurePolicy = "retry" | "end";
 export interface SharedRegistrationOptions extends StartOptions {
   /** The plugin registration directory, where the registration socket goes. @default "/registration" */
   readonly pluginRegistrationPath?: string | undefined;
-  /** Bounds each single call that is made: to the driver, and to registration sockets. @default 1000 */
+  /** Bounds each call to a driver and to registration sockets, except the GetPluginInfo of `serveCsiDriver`. @default 1000 */
   readonly timeoutMs?: number | undefined;
   /** On refusal, publish again with backoff (`retry`), or end with outcome `refused` (`end`). @default "retry" */
   readonly onRegistrationFailure?: RegistrationFailurePolicy | undefined;
@@ -85,6 +85,8 @@ export interface CsiRegistrationOptions extends InProcessOptions {
   readonly type?: "CSIPlugin" | undefined;
   /** The versions of CSI that kubelet gets. @default ["1.0.0"] */
   readonly supportedVersions?: readonly [string, ...string[]] | undefined;
+  /** Kubelet keeps one CSI driver of a name. */
+  readonly instance?: undefined;
 }
 
 /** Those of a DRA driver or a device plugin. */

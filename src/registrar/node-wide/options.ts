@@ -11,7 +11,7 @@ export interface NodeRegistrarOptions
     RegistrarOptions,
     "csiAddress" | "endpoint" | "onRegistrationFailure" | "driverTimeoutMs" | "onEvent"
   > {
-  /** Patterns of driver sockets as this process sees them: `/plugins/STAR/csi.sock` with `*` for STAR. */
+  /** Patterns of driver sockets as this process sees them; `*` stands for one or more characters of one path segment. */
   readonly csiAddresses: readonly string[];
   /** The same as kubelet sees them, first with first; each `*` stands for the same as its counterpart. */
   readonly endpoints: readonly string[];

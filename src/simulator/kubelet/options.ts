@@ -50,7 +50,8 @@ export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
   readonly nodeLabels?: Readonly<Record<string, string>> | undefined;
   /**
    * Which kubelet to be: any from 1.13 on. The simulator plays the one of `SIMULATED_VERSIONS` that behaves like it, and
-   * logs which one that is. @default "1.37"
+   * logs which one that is. A text from elsewhere, such as an environment variable, is checked when it starts: write
+   * `text as KubeletVersion`. @default "1.37"
    */
   readonly version?: KubeletVersion | undefined;
   /** Milliseconds between two rounds of kubelet's reconciler. @default 1000, as kubelet's */
