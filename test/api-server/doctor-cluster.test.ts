@@ -8,9 +8,8 @@ import { startCommand } from "../tools/support/command";
 import { createAdmin, startApiServer } from "./support/cluster";
 
 const DOCTOR = join(__dirname, "..", "tools", "doctor", "cluster");
-/** What the same test without Go plays again; RECORD=1 writes it anew. */
-const RECORDED = () =>
-  process.env.RECORD ? join(DOCTOR, "recorded", "sick-cluster.json") : controlPlane.at("recorded.json");
+/** What the first of these tests plays again without Go; RECORD=1 writes it anew. */
+const RECORDED = join(DOCTOR, "recorded", "sick-cluster.json");
 
 const controlPlane = allTests(startApiServer);
 beforeAll(async () => {
@@ -24,15 +23,17 @@ beforeAll(async () => {
   admin.close();
   const real = `exec "${programPath("kubernetes")}" kubectl "$@"`;
   writeFileSync(controlPlane.at("kubectl"), `#!/bin/sh\n${real}\n`, { mode: 0o755 });
-  const variables = `REAL_KUBECTL="${controlPlane.at("kubectl")}" ANSWERS="${RECORDED()}"`;
+  const variables = `REAL_KUBECTL="${controlPlane.at("kubectl")}"`;
   const recording = `${variables} exec "${process.execPath}" "${DOCTOR}/fake-kubectl.cjs" "$@"`;
   mkdirSync(controlPlane.at("recording"));
   writeFileSync(controlPlane.at("recording", "kubectl"), `#!/bin/sh\n${recording}\n`, { mode: 0o755 });
 });
 
-async function doctor(...words: readonly string[]) {
+const doctor = (...words: readonly string[]) => doctorRecorded(controlPlane.at("recorded.json"), ...words);
+
+async function doctorRecorded(ANSWERS: string, ...words: readonly string[]) {
   const PATH = `${controlPlane.at("recording")}:${process.env.PATH}`;
-  const env = { PATH, KUBECONFIG: controlPlane.kubeconfig("admin"), FORCE_COLOR: "" };
+  const env = { PATH, ANSWERS, KUBECONFIG: controlPlane.kubeconfig("admin"), FORCE_COLOR: "" };
   using command = startCommand(["doctor", "--cluster", ...words], env);
   const code = await command.exitCode();
   return { code, text: `${command.lines.join("\n")}\n`, stderr: command.stderr };
@@ -46,7 +47,8 @@ async function changed(change: object): Promise<string> {
 }
 
 test("a real cluster in which several things are wrong: docs/doctor.md has what it says", async () => {
-  const { code, text, stderr } = await doctor();
+  const answers = process.env.RECORD ? RECORDED : controlPlane.at("recorded.json");
+  const { code, text, stderr } = await doctorRecorded(answers);
   expect(stderr).toBe("");
   expect(fencesIn(readText("docs/doctor.md"), "text").filter((fence) => isShownBy(fence, text))).toHaveLength(
     1,
