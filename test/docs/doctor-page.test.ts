@@ -2,6 +2,7 @@ import { refusedFor } from "../../src/registrar/model/outcome";
 import { explainRefusal } from "../../src/registrar/registration/hints";
 import { CLUSTER_CHECKS } from "../../src/tools/doctor/cluster/report";
 import { MANIFEST_CHECKS } from "../../src/tools/doctor/files/judge/checks";
+import { manifestOverwritten } from "../../src/tools/doctor/files/judge/stream";
 import { startReading } from "../../src/tools/doctor/findings/seen";
 import { NODE_CHECKS, renderTable, reportOn } from "../../src/tools/doctor/node/report";
 import { CONTAINER, judgeByRows, K, REGISTRATION, tableOf } from "../support/mount-rows";
@@ -9,11 +10,12 @@ import { healthyFacts, reporting } from "../tools/doctor/node/healthy-facts";
 import { fencesIn, readText } from "./markdown";
 
 const page = readText("docs/doctor-codes.md");
-const ALL = [...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS];
+const FILE_CHECKS = [...MANIFEST_CHECKS, manifestOverwritten];
+const ALL = [...NODE_CHECKS, ...FILE_CHECKS, ...CLUSTER_CHECKS];
 
 test.each([
   ["Of a node", "CSI0", NODE_CHECKS],
-  ["Of files before they are applied", "CSI1", MANIFEST_CHECKS],
+  ["Of files before they are applied", "CSI1", FILE_CHECKS],
   ["Of a cluster", "CSI2", CLUSTER_CHECKS],
 ] as const)(
   "docs/doctor-codes.md has a section for each check, with a fix, by code: %s",

@@ -9,13 +9,15 @@ import { renderReport, type TableLook } from "../findings/table";
 import { isTemplate } from "../findings/words";
 import { MANIFEST_CHECKS } from "./judge/checks";
 import { manifestReadable, sayWhy } from "./judge/gaps";
+import { STREAM_CHECKS } from "./judge/stream";
 import { eitherLines, judgeSwap, readSwap } from "./judge/swap";
 import type { FilesRead } from "./read/documents";
 import { type FileFacts, type ManifestFacts, readRegistrars } from "./read/registrars";
 
 /** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */
 export function reportOnFiles(read: FilesRead, ours: OurImage) {
-  const report = reportOf({ files: read.files }, findingsOf(MANIFEST_CHECKS, factsOf(read, ours)));
+  const checks = [...MANIFEST_CHECKS, ...STREAM_CHECKS];
+  const report = reportOf({ files: read.files }, findingsOf(checks, factsOf(read, ours)));
   return { report, render: (look: TableLook) => renderReport(report, look, { isBySubject: true }) };
 }
 
@@ -67,7 +69,7 @@ function factsOf(read: FilesRead, ours: OurImage): FileFacts {
     .contains(() => true)
     .ifNo(() =>
       refuse(
-        "no registrar in these files: no container has its arguments, or its image without another command; if one is this registrar's, name its image with --image=IMAGE; registrar doctor --cluster judges what an operator creates",
+        "no registrar in these files: no container has --kubelet-registration-path, or a known image that starts a registrar; if one is this registrar's, name its image with --image=IMAGE; registrar doctor --cluster judges what an operator creates",
       ),
     );
   return facts;

@@ -65,7 +65,7 @@ export function renderReport(
   const many = swapped?.swapped ?? null;
   const what =
     swapped &&
-    `${many === null ? "An unknown number of registrars" : counted(many, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
+    `${many === null ? "It is not known how many registrars are" : counted(many, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
   const last = isHarmless ? `${what}: no new problem.` : [what, sum].filter(Boolean).join(". ");
   const blocks = [...tables, ...findings, [last, ...next]].filter(({ length }) => length > 0);
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;

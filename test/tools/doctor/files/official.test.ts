@@ -1,4 +1,5 @@
 import { askOfficial, officialFlags } from "../../../../src/tools/doctor/files/read/official";
+import { daemonSet, expectSaid, OFFICIAL, said, saidOf } from "./one-daemon-set";
 
 test("v2.17 has the flags that its --help prints", () => {
   const help = `automaxprocs connection-timeout csi-address enable-pprof health-port http-endpoint
@@ -57,3 +58,49 @@ test.each([218, undefined])(
     expect(askOfficial(["--quite-another"], release)).toMatchObject({ kind: "unclear", why });
   },
 );
+
+describe("the build of kubernetes-csi", () => {
+  const K8S = "registry.k8s.io/sig-storage";
+  const image = `${K8S}/csi-node-driver-registrar:v2.17.0`;
+  const probe = (...command: readonly string[]) => ({ image, livenessProbe: { exec: { command } } });
+
+  test.each(["/bin/sh", "ls"])("has no %s for an exec probe", (program) => {
+    expectSaid(saidOf(probe(program)), [
+      `^CSI104 problem: has a livenessProbe that runs ${program}, and its image has no other program`,
+    ]);
+  });
+
+  test.each([
+    ["a program on a volume", probe("/csi/check")],
+    ["another build", { ...probe("/bin/sh"), image: OFFICIAL }],
+  ])("nothing is known of %s", (_what, changes) => {
+    expect(saidOf(changes)).toEqual([]);
+  });
+
+  test("another of its sidecars is no registrar", () => {
+    expectSaid(saidOf({ image: `${K8S}/csi-provisioner:v5.0.1` }), [
+      /^CSI101 problem: has the image of another sidecar, csi-provisioner, /,
+    ]);
+    expectSaid(saidOf({ image: "x/csi-provisioner:v5.0.1" }), [/^CSI101 unknown/]);
+  });
+
+  const sidecar = (kind: string, registrarImage = image, driver = { name: "driver" }, isBefore = false) => {
+    const { spec } = daemonSet({
+      ...{ image: registrarImage, more: ["--http-endpoint=:2"], restartPolicy: "Always" },
+      [kind]: { httpGet: { path: "/healthz", port: 2 } },
+    });
+    const { containers, volumes } = spec.template.spec;
+    const mounted = { ...driver, volumeMounts: [{ name: "plugin", mountPath: "/csi" }] };
+    const before = isBefore ? [{ ...mounted, restartPolicy: "Always" }] : [];
+    const initContainers = [...before, containers[0]];
+    const pod = { initContainers, containers: isBefore ? [{ name: "other" }] : [mounted], volumes };
+    return said({ ...daemonSet(), spec: { selector: {}, template: { spec: pod } } });
+  };
+
+  test("has no startup probe before the driver's container", () => {
+    expectSaid(sidecar("startupProbe"), [/^CSI104 problem: has a startupProbe, and serves nothing until/]);
+    expect(sidecar("readinessProbe")).toEqual([]);
+    expect(sidecar("startupProbe", "registrar:v1")).toEqual([]);
+    expect(sidecar("startupProbe", image, { name: "driver" }, true)).toEqual([]);
+  });
+});

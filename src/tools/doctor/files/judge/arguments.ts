@@ -1,6 +1,8 @@
 import { isPattern } from "../../../../host-path/path-pattern";
 import { boundText } from "../../../../logging/escape";
+import { isOtherSidecar, lastPart } from "../../../recognise/image";
 import { flat } from "../../findings/finding";
+import { mountOf } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
 
@@ -16,6 +18,14 @@ export const hasOnlyItself = (program: string) =>
   `runs ${program}, and this registrar's image has no other program`;
 
 /** The image policy leaves such a container alone; another way of a swap makes one that does not start. */
+/** Where kubernetes-csi publishes its builds: from a base image without a shell. */
+const KUBERNETES_CSI = /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/k8scsi)\//;
+
+export const hasNothingElse = ({ program, image, mounts }: RegistrarContainer, started: string): boolean =>
+  program.kind === "official" &&
+  KUBERNETES_CSI.test(image) &&
+  (!started.includes("/") || mountOf(started, mounts) === undefined);
+
 function judgeForeign({ program, foreign }: RegistrarContainer): readonly Statement[] {
   if (program.kind !== "ours" || !program.isSwapped) return [];
   return foreign.programs
@@ -44,8 +54,20 @@ function judgePatterns({ program, unseen, settings }: RegistrarContainer): State
 
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
 
-function judgeStart({ program, unseen, settings, literals, mayKnowNodeName }: RegistrarContainer): Statement {
+function judgeStart({
+  program,
+  image,
+  unseen,
+  settings,
+  literals,
+  mayKnowNodeName,
+}: RegistrarContainer): Statement {
   const { refusal, doubtful, ignored, kubeletRegistrationPath: told } = settings;
+  if (program.kind === "unknown" && KUBERNETES_CSI.test(image) && isOtherSidecar(lastPart(image)))
+    return problem(
+      `has the image of another sidecar, ${lastPart(image)}, which does not know --kubelet-registration-path`,
+      "use the image of a registrar",
+    );
   if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
   if (program.kind === "unknown")
     return unknown(`runs an unknown program: ${program.why}`, "if it is this registrar's, use --image");

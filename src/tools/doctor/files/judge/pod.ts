@@ -1,4 +1,5 @@
 import { isTemplate, RENDER_FIRST } from "../../findings/words";
+import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, unknown, warning } from "./each-registrar";
 
 const manifestSurge = eachRegistrar("CSI107", "manifest-surge", ({ maxSurge, hasDriver }) => {
@@ -19,7 +20,7 @@ const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ user: { isNonRo
     : undefined;
 });
 
-const manifestOperatingSystem = eachRegistrar(
+export const manifestOperatingSystem = eachRegistrar(
   "CSI112",
   "manifest-operating-system",
   ({ program, isForWindows }) => {
@@ -55,17 +56,38 @@ const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role,
     : undefined,
 );
 
-const manifestPorts = eachRegistrar("CSI109", "manifest-ports", ({ settings: { http }, beside }) => {
-  const other = beside.find(
-    ({ ports }) => http !== undefined && http.port > 0 && ports.includes(`${http.port}`),
+const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registrars }) => {
+  const { http } = one.settings;
+  if (http === undefined || http.port === 0) return undefined;
+  const other = one.beside.find(({ ports }) => ports.includes(`${http.port}`));
+  if (other)
+    return problem(
+      `serves port ${http.port}, and so does container ${other.name}: the second one cannot bind it`,
+      "give one of them another port, and its probes too",
+    );
+  const [same] = registrars.each((another) =>
+    isOnSameNodes(one, another) && isSamePort(http, another.settings.http) ? another.place : undefined,
   );
-  return other && http
-    ? problem(
-        `serves port ${http.port}, and so does container ${other.name}: the second one cannot bind it`,
-        "give one of them another port, and its probes too",
-      )
-    : undefined;
+  return same === undefined
+    ? undefined
+    : problem(
+        `serves port ${http.port} of the node's network, and so does ${same}: the second one on a node cannot bind it`,
+        "give one of them another port, and its probes too, or leave hostNetwork out",
+      );
 });
+
+/** Pods of two objects that share the network of their nodes. */
+const isOnSameNodes = (one: RegistrarContainer, another: RegistrarContainer) =>
+  one.isOnNode &&
+  another.isOnNode &&
+  !another.isForWindows &&
+  one.about.name !== another.about.name &&
+  one.nodes === another.nodes;
+
+type Served = NonNullable<RegistrarContainer["settings"]["http"]>;
+
+const isSamePort = ({ host, port }: Served, another: Served | undefined) =>
+  another?.port === port && (host === another.host || [host, another.host].includes(undefined));
 
 export const podChecks = [
   ...[manifestInit, manifestSurge, manifestUser, manifestPorts, manifestArchitecture],

@@ -1,7 +1,7 @@
 import { isTemplate } from "../../findings/words";
 import type { ProbeFacts } from "../read/pod";
 import type { BesideFacts, RegistrarContainer } from "../read/registrars";
-import { hasOnlyItself } from "./arguments";
+import { hasNothingElse, hasOnlyItself } from "./arguments";
 import { eachRegistrar, isReadable, problem, type Statement, warning } from "./each-registrar";
 
 const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
@@ -40,7 +40,7 @@ function judgePort(
   if (asks !== "HTTP" && asks !== "TCP")
     return problem(
       `has a ${kind} with ${asks}, and the registrar serves plain HTTP`,
-      `use httpGet on /healthz, port ${http.port}, without scheme: HTTPS`,
+      `use httpGet on /healthz, port ${http.port}${asks === "HTTPS" ? ", without scheme: HTTPS" : ""}`,
     );
   const ours = ["/healthz", "/livez", "/readyz", "/statusz", metricsPath];
   const served = one.program.kind === "official" ? ["/healthz"] : ours;
@@ -61,10 +61,19 @@ function judgePort(
       }`,
       `ask /healthz, and leave /readyz to a readinessProbe`,
     );
+  if (kind === "startupProbe" && waitsForDriver(one))
+    return problem(
+      `has a ${kind}, and serves nothing until the driver answers: the driver's container starts only when it succeeds`,
+      "remove the startupProbe",
+    );
   return LOCALHOST.test(host ?? "") && !one.isOnNode
     ? problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "remove host")
     : undefined;
 }
+
+/** The official registrar asks the driver for its name before it serves a port. */
+const waitsForDriver = ({ program, role, mayBeDrivers }: RegistrarContainer) =>
+  program.kind === "official" && role === "sidecar" && mayBeDrivers.length > 0;
 
 /** Kubelet would end the driver for what the registrar lacks. */
 function judgeDriversProbe(container: BesideFacts, one: RegistrarContainer): Statement | undefined {
@@ -92,6 +101,11 @@ function judgeExec(
   const foreign = one.foreign.programs.find(({ what }) => what === kind);
   if (foreign !== undefined && one.program.kind === "ours" && one.program.isSwapped)
     return problem(`has a ${kind} that ${hasOnlyItself(foreign.program)}`, USE_HTTP);
+  if (foreign !== undefined && hasNothingElse(one, foreign.program))
+    return problem(
+      `has a ${kind} that runs ${foreign.program}, and its image has no other program`,
+      USE_HTTP,
+    );
   if (asked === undefined) return undefined;
   const { program, mounts } = one;
   const { refusal, mode: does } = asked;

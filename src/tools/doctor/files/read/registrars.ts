@@ -51,6 +51,7 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
       return [
         {
           registrars,
+          identity: { ...identityOf(object), file, place, hasRegistrar: registrars.length > 0 },
           limitRange: object.kind === "LimitRange" ? readLimitRange(object) : undefined,
           otherImages: otherImagesIn(object, ours),
         },
@@ -68,10 +69,18 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
   return {
     registrars: items.flatMap((item) => item.registrars),
     limitRanges: items.flatMap((item) => item.limitRange),
+    /** What each object is to the API server. */
+    identities: items.flatMap((item) => item.identity),
     /** Those of containers without a registrar. */
     otherImages: items.flatMap((item) => item.otherImages),
     gaps: [...gaps, ...reading.gaps()],
   };
+}
+
+function identityOf({ apiVersion, kind, metadata }: Tree) {
+  const { namespace, name } = tree(metadata);
+  const [group] = /^.*(?=\/)/.exec(text(apiVersion)) ?? [];
+  return { isNamed: text(name) !== "", key: JSON.stringify([group, kind, namespace ?? "default", name]) };
 }
 
 /** `daemonset.yaml: DaemonSet kube-system/csi-x-node`. */
@@ -167,6 +176,8 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
       limits: limitsOf(container, pod),
       user: userOf(tree(container.securityContext), tree(pod.securityContext)),
       isOnNode: bool(pod.hostNetwork),
+      /** Which nodes its pod may run on, as far as two texts that are alike tell. */
+      nodes: JSON.stringify([pod.nodeSelector, pod.affinity]),
       mayKnowNodeName: mayKnowNodeName(container),
       maxSurge: text(tree(tree(tree(object.spec).updateStrategy).rollingUpdate).maxSurge),
       /** Why the settings are not known, for example because a shell starts the registrar. */

@@ -1,0 +1,68 @@
+import { reportOnFiles } from "../../../../src/tools/doctor/files/report";
+import { type Changes, daemonSet, OFFICIAL, readAs, said, WINDOWS } from "./one-daemon-set";
+
+const reportOn = (...objects: readonly object[]) =>
+  reportOnFiles({ files: ["a.yaml"], ...readAs("a.yaml", objects) }, {}).report;
+const listed = (...objects: readonly object[]) =>
+  reportOn(...objects).findings.flatMap(({ code, status, subject }) =>
+    status === "ok" ? [] : `${code} ${status} ${subject}`,
+  );
+
+const inWindows = daemonSet({ ...WINDOWS, name: "win", image: OFFICIAL });
+const UNJUDGED = "CSI112 unknown a.yaml: DaemonSet ns/win, container registrar";
+
+test("a registrar for Windows is unknown, and alone no healthy file", () => {
+  expect(listed(inWindows)).toEqual([UNJUDGED]);
+  expect(reportOn(inWindows)).toMatchObject({ healthy: false, summary: { unknown: 1, problem: 0 } });
+  expect(listed(inWindows, daemonSet())).toEqual([UNJUDGED]);
+  expect(reportOn(inWindows, daemonSet()).healthy).toBe(true);
+});
+
+describe("two objects of one name in a file", () => {
+  const OVERWRITTEN = "CSI116 warning a.yaml: DaemonSet ns/x";
+
+  test("are a warning, once", () => {
+    expect(listed(daemonSet(), daemonSet(), daemonSet())).toEqual([OVERWRITTEN]);
+    const other = { ...daemonSet(), spec: { selector: {}, template: { spec: { containers: [] } } } };
+    expect(listed(daemonSet(), other)).toEqual([OVERWRITTEN]);
+  });
+
+  test.each<[what: string, other: object]>([
+    ["name", daemonSet({ name: "y" })],
+    ["namespace", { ...daemonSet(), metadata: { name: "x", namespace: "other" } }],
+    ["kind", { ...daemonSet(), kind: "Deployment" }],
+  ])("are none with another %s", (_what, other) => {
+    expect(listed(daemonSet(), other)).toEqual([]);
+  });
+
+  test("are no concern of the doctor without a registrar", () => {
+    const service = { kind: "Service", metadata: { name: "s" } };
+    expect(listed(daemonSet(), service, service)).toEqual([]);
+  });
+});
+
+describe("two registrars on the network of one node", () => {
+  const onNode = (name: string, endpoint = ":2", pod = {}, more: Changes = {}) =>
+    daemonSet({ name, more: [`--http-endpoint=${endpoint}`], pod: { hostNetwork: true, ...pod }, ...more });
+
+  test.each([
+    [":2", ":2"],
+    [":2", "localhost:2"],
+  ])("cannot serve %s and %s", (one, other) => {
+    const [first, ...more] = said(onNode("x", one), onNode("y", other));
+    expect(first).toMatch(
+      /^CSI109 problem: serves port 2 of the node's network, and so does .* ns\/y, container/,
+    );
+    expect(more).toHaveLength(1);
+  });
+
+  test.each<[what: string, other: object]>([
+    ["another port", onNode("y", ":3")],
+    ["another address", onNode("y", "127.0.0.2:2")],
+    ["other nodes", onNode("y", "127.0.0.1:2", { nodeSelector: { pool: "b" } })],
+    ["a network of its own", onNode("y", "127.0.0.1:2", { hostNetwork: false })],
+    ["Windows", onNode("y", "127.0.0.1:2", WINDOWS.pod, { image: OFFICIAL })],
+  ])("may serve %s", (_what, other) => {
+    expect(said(onNode("x", "127.0.0.1:2"), other)).toEqual([]);
+  });
+});
