@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { errnoOf, messageOf, RegistrarError, systemError } from "../base/errors";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "./socket-path";
 
@@ -12,7 +13,12 @@ export function socketUnusable(path: string, error: unknown, dotPath = path): Re
 /** Throws SOCKET_UNUSABLE for a path that the kernel would cut. */
 export function refuseLongPath(path: string): void {
   if (fitsSocketPath(path)) return;
-  const text = `a unix socket path has at most ${MAX_SOCKET_PATH_BYTES} bytes, this one has ${Buffer.byteLength(path)}: use a shorter directory`;
+  const name = Buffer.byteLength(basename(path));
+  const advice =
+    name + "/".length < MAX_SOCKET_PATH_BYTES
+      ? "use a shorter directory"
+      : `its last part alone has ${name}: no directory helps, shorten that name (a driver's name makes its registration socket's)`;
+  const text = `a unix socket path has at most ${MAX_SOCKET_PATH_BYTES} bytes, this one has ${Buffer.byteLength(path)}: ${advice}`;
   throw socketUnusable(path, systemError("ENAMETOOLONG", text));
 }
 

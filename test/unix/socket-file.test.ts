@@ -112,6 +112,11 @@ describe("a path that cannot be", () => {
     expect(await tryConnect(longest)).toBeUndefined();
     const error = unusable("ENAMETOOLONG: a unix socket path has at most 107 bytes, this one has 1");
     await expect(socket.publish(`${longest}n`)).rejects.toEqual(error);
+    await expect(socket.publish(`${longest}n`)).rejects.toThrow(/: use a shorter directory$/);
+    const name = "n".repeat(200);
+    await expect(socket.publish(folder.at(name))).rejects.toThrow(
+      /: its last part alone has 200: no directory helps, shorten that name/,
+    );
   });
 
   test.each([

@@ -246,6 +246,9 @@ const SLOW_PACES: Readonly<Partial<Record<number, Backoff>>> = {
 
 const silent = (text: string): DriverTrouble => ({ kind: "no-answer", text });
 
+const hintFor = (code: number) =>
+  code === status.DEADLINE_EXCEEDED ? "; if the driver is slow, raise --timeout" : "";
+
 /** Makes the record of a driver: whether it is there, at first not, and when to ask it. Logs each loss and each return once. */
 function createRecord(options: ResolvedRegistrarOptions, parentLog: Logger, events: DriverContext["events"]) {
   const log = parentLog.with({ address: `unix://${options.csiSocketPath}` });
@@ -304,7 +307,7 @@ function createRecord(options: ResolvedRegistrarOptions, parentLog: Logger, even
       const slow = SLOW_PACES[code];
       const waitMs = backoffMs(slow ?? BACKOFF.askDriver, failedCalls++);
       rest = { untilMs: performance.now() + waitMs, file: slow && file };
-      return slow ? `retry in ${waitMs / 1_000}s, or when the driver restarts` : "retry";
+      return slow ? `retry in ${waitMs / 1_000}s, or when the driver restarts` : `retry${hintFor(code)}`;
     },
     /** The connection ended after the answer, or the file is gone. */
     ended: (): void => {

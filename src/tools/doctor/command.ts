@@ -9,9 +9,16 @@ import { nodeMode } from "./node/command";
 const MODES: readonly Mode[] = [clusterMode, filesMode, nodeMode];
 
 export const runDoctor = (argv: readonly string[]): Promise<number> => {
-  const mode = MODES.find((one) => isChosen(one, argv)) ?? nodeMode;
+  const mode = MODES.find((one) => isChosen(one, argv)) ?? (isHelpOn(filesMode, argv) ? filesMode : nodeMode);
   return mode.command(MODES.filter((one) => one !== mode))(argv);
 };
+
+/** Help is asked for, with a flag of this mode that a node's does not have. */
+function isHelpOn({ flags }: Mode, argv: readonly string[]): boolean {
+  const names = argv.flatMap((word) => /^--?([^-=][^=]*)/.exec(word)?.[1] ?? []);
+  const isOwn = (name: string) => Object.hasOwn(flags, name) && !Object.hasOwn(nodeMode.flags, name);
+  return names.some((name) => /^h(?:elp)?$/.test(name)) && names.some(isOwn);
+}
 
 function isChosen({ chosenBy, flags }: Mode, argv: readonly string[]): boolean {
   const [name = ""] = chosenBy ?? [];

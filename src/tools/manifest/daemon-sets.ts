@@ -2,7 +2,7 @@ import { NODE_NAME_VARIABLE, type NodeAccess } from "./node-access";
 import type { BasicOptions, ResolvedBasics, ResolvedManifestOptions } from "./options";
 import { items, object, scalar, type Yaml, yaml } from "./template";
 
-interface DaemonSetParts extends Readonly<Record<"about" | "update" | "args" | "mount", Yaml>> {
+interface DaemonSetParts extends Readonly<Record<"about" | "update" | "args" | "mount" | "ready", Yaml>> {
   readonly memory: readonly [request: string, limit: string];
   readonly driver?: Yaml;
   readonly socketDirectory: Yaml;
@@ -63,7 +63,7 @@ function daemonSet(
 const registrarContainer = (
   options: ResolvedBasics,
   access: NodeAccess | undefined,
-  parts: Pick<DaemonSetParts, "args" | "memory" | "mount">,
+  parts: Pick<DaemonSetParts, "args" | "memory" | "mount" | "ready">,
 ) => yaml`
   - name: registrar
     image: ${scalar(options.image)}
@@ -80,7 +80,7 @@ const registrarContainer = (
       periodSeconds: 20
       timeoutSeconds: 10
       failureThreshold: 3
-    # 200 while every driver that was found is registered.
+    ${parts.ready}
     readinessProbe:
       httpGet: {path: /readyz, port: healthz}
       periodSeconds: 5
@@ -141,6 +141,7 @@ export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess
       - --http-endpoint=:${options.httpPort}
       - --v=2
     `,
+    ready: yaml`# 200 while kubelet has the driver registered.`,
     memory: ["64Mi", "100Mi"],
     mount: yaml`- {name: plugin-dir, mountPath: /csi, readOnly: true}`,
     driver: driverContainer(options),
@@ -200,6 +201,7 @@ export function nodeWideDaemonSet(
       - --v=2
       ${allowDrivers !== undefined && items([`--allow-drivers=${allowDrivers}`])}
     `,
+    ready: yaml`# 200 while every driver that counts is registered: docs/node-wide.md says which do.`,
     memory: ["64Mi", "200Mi"],
     mount: yaml`
       - name: plugins-dir

@@ -29,7 +29,9 @@ export const objectFlags = {
     implies: "node-wide",
   },
   nodes: { ...nodesFlag("with --node-wide, only"), implies: "node-wide" },
-  "driver-arg": ofDriver(listFlag("argument of the driver, repeatable, written --driver-arg=ARG")),
+  "driver-arg": ofDriver(
+    listFlag("argument of the driver, repeatable, in place of its --endpoint and --nodeid"),
+  ),
   name: {
     ...textFlag("name of the DaemonSet"),
     defaultDescription: "from the driver's, or csi-registrar",

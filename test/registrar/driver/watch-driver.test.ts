@@ -27,7 +27,7 @@ test("asks as localhost, and again for as long as the driver is not ready", asyn
   expect(watch.calls).toEqual([...notReady, status.OK].map((code) => ({ ...call, code })));
   expect(driver.authorities).toEqual(Array(4).fill("localhost"));
   expect(watch.log.all("Error retreiving CSI driver name").map(({ fields }) => fields)).toEqual(
-    notReady.map(() => ({ next: "retry" })),
+    ["retry", "retry", "retry; if the driver is slow, raise --timeout"].map((next) => ({ next })),
   );
 });
 

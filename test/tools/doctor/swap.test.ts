@@ -150,3 +150,8 @@ test.each<readonly [object, RegExp]>([
   );
   expect((await swap(["--swap"], object)).stdout).toMatch(/^0 registrars swapped\. Not everything/m);
 });
+
+test("its help is that of a mode that has it, without a file too", async () => {
+  expect((await runCommand("doctor", "--swap", "--help")).stdout).toMatch(/^ +--swap/m);
+  expect((await runCommand("doctor", "--help")).stdout).not.toMatch(/^ +--swap/m);
+});

@@ -102,3 +102,11 @@ test("--node-wide takes the drivers: the registrar's argument, and one taint and
     "matches('^[-.a-zA-Z0-9]+/agent-not-ready$')",
   );
 });
+
+test("what is written of /readyz is true of the form", async () => {
+  const words = ["--image=registrar:v1", "--driver-name=x.csi", "--driver-image=x:v1"];
+  const { stdout } = await runCommand("manifest", ...words);
+  expect(stdout).toContain("# 200 while kubelet has the driver registered.\n");
+  const nodeWide = await runCommand("manifest", "--node-wide", "--image=registrar:v1");
+  expect(nodeWide.stdout).toContain("# 200 while every driver that counts is registered: docs/node-wide.md");
+});

@@ -93,7 +93,7 @@ describe("a report of a swap, by subject", () => {
       "2 registrars swapped to example.com/registrar:v1: no new problem.\nApply it.\n",
     );
     expect(renderReport(none, look, { swapped: { swap: "", swapped: null } })).toBe(
-      "An unknown number of registrars swapped: no new problem.\n",
+      "It is not known how many registrars are swapped: no new problem.\n",
     );
     expect(renderReport(none, look, { tables: [["NAME"], []] })).toBe(
       "NAME\n\nNot everything could be read: 0 problems, 0 warnings, 1 unknown.\n",

@@ -107,7 +107,9 @@ test("a driver that hangs is one problem, too, and is asked no further", async (
   const look = await node.look({}, { impatient: true });
   const methods = driver.events.history().flatMap((event) => (event.kind === "called" ? [event.method] : []));
   expect(new Set(methods)).toEqual(new Set(["GetPluginInfo"]));
-  expect(look.says("driver-identity")).toMatch(/^problem: .* does not answer GetPluginInfo in time: .*; fix/);
+  expect(look.says("driver-identity")).toMatch(
+    /^problem: .* does not answer GetPluginInfo in time: .*; fix.* slow, raise --timeout/,
+  );
   await node.plugin("x.csi-reg.sock", { endpoint: node.csiAddress });
   const registered = await node.look({}, { impatient: true });
   expect(problemsIn(registered)).toEqual(["CSI003", "CSI016 of CSI003"]);

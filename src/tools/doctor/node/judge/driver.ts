@@ -125,7 +125,7 @@ const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, soc
     return unknown(subject, "could not be asked for its name, readiness and node information");
   if (identity.kind === "failed") {
     const fixes: Readonly<Record<string, string>> = {
-      DeadlineExceeded: DRIVER_HANGS,
+      DeadlineExceeded: `${DRIVER_HANGS}; if it is only slow, raise --timeout`,
       Unimplemented: "correct --csi-address: it names another plugin's socket",
     };
     const fix = fixes[identity.code] ?? SEE_DRIVER;
