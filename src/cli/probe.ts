@@ -15,7 +15,6 @@ import { socketsFitting } from "../registrar/node-wide/scan";
 import { askInfo } from "../registrar/registration/self-report";
 import { printError } from "../runtime/print";
 import { callFileSystem } from "../unix/file-calls";
-import { findFile } from "../unix/files";
 import { isHiddenSocket } from "../unix/private-socket";
 import { parseCsiAddress } from "../unix/socket-path";
 
@@ -204,8 +203,6 @@ const QUICK_DRIVER_MS = 300;
 
 /** The name of the driver behind a socket; undefined if none answers at once. */
 async function quickNameOf(csiSocketPath: string): Promise<string | undefined> {
-  // `connect` walks the path on the main thread: first a call that cannot stop it.
-  if (typeof (await findFile(csiSocketPath)) === "string") return undefined;
   const { path, responseDeserialize } = identityMethods.GetPluginInfo;
   const asking = bareCall(csiSocketPath, path, { timeoutMs: QUICK_DRIVER_MS });
   return asking.then(

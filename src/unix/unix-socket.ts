@@ -1,23 +1,35 @@
 import type { Stats } from "node:fs";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { errnoOf, systemError } from "../base/errors";
 import { isShortage } from "./descriptors";
 import { timedOut } from "./file-calls";
 import { type FileFound, findFile, findLink } from "./files";
 
+/**
+ * Starts a connection to a unix socket; what becomes of it are its events, and an error that nobody hears is nothing. The one
+ * place that does: `connect` walks the path on the main thread, so first comes a look that cannot stop it. Rejects with
+ * ETIMEDOUT where the file system hangs, and where there is no socket.
+ */
+export async function connectTo(path: string): Promise<Socket> {
+  const whyNot = whyNoSocket(path, await findFile(path));
+  if (whyNot !== undefined) throw whyNot;
+  return connect({ path }).on("error", () => {});
+}
+
 /** The reason why a unix socket does not accept a connection; undefined if it does. */
 export async function tryConnect(path: string): Promise<Error | undefined> {
-  // `connect` walks the path on the main thread: first a call that cannot stop it.
-  const whyNot = whyNoSocket(path, await findFile(path));
-  if (whyNot !== undefined) return whyNot;
-  return new Promise((resolve) => {
-    const socket = connect({ path });
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(undefined);
+  try {
+    const socket = await connectTo(path);
+    return await new Promise((resolve) => {
+      socket.once("connect", () => {
+        socket.destroy();
+        resolve(undefined);
+      });
+      socket.once("error", resolve);
     });
-    socket.once("error", resolve);
-  });
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 /** Why what is at a path cannot be connected to, by a look at it; undefined if it may. */

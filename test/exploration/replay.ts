@@ -145,7 +145,6 @@ const fileAt = (path: string) => world.files[nameIn(path)];
 type DriverModule = typeof import("../../src/registrar/driver/driver");
 /** What is replaced in each module. */
 const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
-  "node:net": () => ({ connect: () => CONNECTION }),
   "../../src/base/pause": () => ({
     pause: (ms: number, signal: AbortSignal) => hold("pause", signal, ms),
   }),
@@ -160,6 +159,7 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
     },
   }),
   "../../src/unix/unix-socket": () => ({
+    connectTo: async () => CONNECTION,
     judgeSocket: async (path: string) => judge(world, { ...own(), published: undefined }, nameIn(path)),
     tryConnect: async (path: string) => (isLive(world, fileAt(path)) ? undefined : new Error("refused")),
   }),

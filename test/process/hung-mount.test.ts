@@ -4,6 +4,7 @@ import { askInfo } from "../../src/registrar/registration/self-report";
 import { httpOf } from "../end-to-end/support/http";
 import { onNode, registered } from "../end-to-end/support/node";
 import { allRegistered, driverFoldersOf, nameOf, socketOf } from "../end-to-end/support/node-wide";
+import { startForeignSocket } from "../support/foreign-socket";
 import { mayMount, mountHanging } from "../support/hanging-mount";
 
 const [A, B, EVIL, LATE] = [nameOf(0), nameOf(1), "evil.csi.example.com", "late.csi.example.com"];
@@ -42,5 +43,29 @@ testWithMounts.each([
     // A call may have been on its way when the mount came: without execve(2), which Node 20 lacks, only SIGKILL ends its thread.
     const ends = "execve" in process ? [0] : [0, null];
     expect(ends).toContain((await registrar.exit()).code);
+  }),
+);
+
+/** In milliseconds: a registrar that stands by has tried again by then. */
+const TRIES_AGAIN_WITHIN_MS = 2_000;
+
+testWithMounts(
+  "a registrar that stands by answers when the registration directory hangs, as its peer hangs up",
+  onNode(async (node) => {
+    const kubelet = await node.kubelet();
+    await node.driver();
+    const registrar = node.registrar("--http-endpoint=localhost:0");
+    const http = await httpOf(registrar);
+    await registered(kubelet);
+    await using peer = await startForeignSocket(node.socketPath);
+    await registrar.line("Standing by for the registrar that holds the socket");
+    await kubelet.close(); // It would hang in here.
+
+    using _mount = mountHanging(node.pluginDir);
+    const until = performance.now() + TRIES_AGAIN_WITHIN_MS;
+    while (performance.now() < until) {
+      peer.endConnections(); // The held one may have been on its way.
+      expect(await http.get("/metrics")).toMatchObject({ status: 200 });
+    }
   }),
 );

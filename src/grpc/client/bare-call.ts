@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { type ClientHttp2Stream, connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
-import { connect } from "node:net";
-import { attempt } from "../../base/errors";
+import { attempt, messageOf } from "../../base/errors";
 import { startTimer, stopTimer } from "../../base/pause";
+import { connectTo } from "../../unix/unix-socket";
 import { MAX_MESSAGE_BYTES, MESSAGE_PREFIX_BYTES } from "../guard/frames";
 import { guardFromServer } from "../guard/guards";
 import { deadlineText } from "./answer";
@@ -14,17 +14,20 @@ interface BareCallOptions {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-export type BareConnection = ReturnType<typeof connectBare>;
+export type BareConnection = Awaited<ReturnType<typeof connectBare>>;
 
 /**
  * Connects to a unix socket with bare HTTP/2: grpc-js takes longer to load, and twice as long for a call on a new connection.
  * `call` sends an empty message to a unary method. It rejects when the server does not listen, does not answer within
  * `timeoutMs`, closes the connection, or answers more than `MAX_MESSAGE_BYTES`; with a text as grpc-js has it.
  */
-export function connectBare(socketPath: string) {
+export async function connectBare(socketPath: string) {
   let lost = "the connection ended before the answer";
   // The socket's own error: the session may tell of it after its streams have closed.
-  const socket = connect({ path: socketPath }).once("error", ({ message }) => {
+  const socket = await connectTo(socketPath).catch((error: unknown) => {
+    throw new Error(`14 UNAVAILABLE: ${messageOf(error)}`, { cause: error });
+  });
+  socket.once("error", ({ message }) => {
     lost = message;
   });
   const session = connectHttp2("http://localhost", { createConnection: () => guardFromServer(socket) });
@@ -71,7 +74,7 @@ export function connectBare(socketPath: string) {
 
 /** One call on a connection of its own. */
 export async function bareCall(socketPath: string, path: string, options: BareCallOptions) {
-  const connection = connectBare(socketPath);
+  const connection = await connectBare(socketPath);
   try {
     return await connection.call(path, options);
   } finally {

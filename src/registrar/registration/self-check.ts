@@ -82,7 +82,7 @@ export function createKeptAsk(
       if (await connection.ping(timeoutMs)) return info;
     }
     drop();
-    const connection = connectBare(socketPath);
+    const connection = await connectBare(socketPath);
     try {
       const info = await getInfo(connection.call, { timeoutMs: until - performance.now() });
       if (ours && !ours.withdrawn.aborted && descriptorShortage() === undefined) {

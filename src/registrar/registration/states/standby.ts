@@ -1,9 +1,8 @@
-import { connect } from "node:net";
 import { join } from "node:path";
 import { pause } from "../../../base/pause";
 import { listNames } from "../../../unix/files";
 import { watchPath } from "../../../unix/path-watch";
-import { tryConnect } from "../../../unix/unix-socket";
+import { connectTo, tryConnect } from "../../../unix/unix-socket";
 import { aliasAfterPeer } from "../../model/socket-name";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
 import { isOfAnother, type RegistrationContext, socketPathOf, socketsOfDriver, untilDone } from "../context";
@@ -66,14 +65,14 @@ async function findPeer(
 async function untilGone(path: string, context: RegistrationContext, signal: AbortSignal): Promise<void> {
   using watch = await watchPath(path, context.log);
   for (;;) {
-    const connection = connect({ path });
-    connection.on("error", () => {});
-    connection.on("close", watch.hint);
-    connection.resume(); // Unread data would hide the end of the connection.
     const sinceMs = performance.now();
+    // Where none can be made it looks, and tries again.
+    const connection = await connectTo(path).catch(() => watch.hint());
+    connection?.on("close", watch.hint);
+    connection?.resume(); // Unread data would hide the end of the connection.
     await watch.wait(signal);
-    connection.off("close", watch.hint);
-    connection.destroy();
+    connection?.off("close", watch.hint);
+    connection?.destroy();
     if (signal.aborted || peerIsGone(await context.socket.look(path, signal))) return;
     const heldMs = performance.now() - sinceMs;
     if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);
