@@ -38,7 +38,7 @@ const WAITS = "Waiting for running calls to end; a handler that awaits close() w
 /** Long, because a process that starts on a busy node is slow. */
 const NAME_WITHIN_MS = 10_000;
 /** With fake timers the call may hang for ever; jest and vitest give a test up after 5 s. */
-const NAME_WITHIN_FAKED_MS = 4_000;
+const NAME_WITHIN_FAKED_MS = 3_000;
 
 /**
  * Serves the driver's services with grpc-js' own server and registers the driver with kubelet: the driver and its
@@ -52,7 +52,7 @@ const NAME_WITHIN_FAKED_MS = 4_000;
  * policy `end`, or by a failure.
  *
  * Rejects, and leaves nothing behind, with INVALID_OPTION, with SOCKET_UNUSABLE for either socket, with IDENTITY_MISSING
- * if `addServices` adds no GetPluginInfo or that answers no name, with DRIVER_FAILED if that fails, with DRIVER_TIMEOUT if it takes 10 s (4 s with fake timers), with
+ * if `addServices` adds no GetPluginInfo or that answers no name, with DRIVER_FAILED if that fails, with DRIVER_TIMEOUT if it takes 10 s (3 s with fake timers), with
  * UNSAFE_DRIVER_NAME, with ABORTED if it was stopped before.
  *
  * @example
@@ -76,11 +76,11 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   let registration: Registration;
   let identity: PluginIdentity;
 
-  const stopServing = async () => {
+  const stopServing = async (graceMs: number) => {
     await socket?.withdraw();
     const methods = unanswered();
-    if (methods.length > 0) log.info(WAITS, { methods, graceMs: resolved.graceMs });
-    await driver.close({ graceMs: resolved.graceMs });
+    if (methods.length > 0 && graceMs > 0) log.info(WAITS, { methods, graceMs });
+    await driver.close({ graceMs });
     server.forceShutdown(); // Else grpc-js keeps it in its channelz registry.
   };
 
@@ -104,12 +104,12 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     const how = { pluginRegistrationPath, onRegistrationFailure, timeoutMs, onEvent, signal, logger };
     registration = await registerPlugin({ name, endpoint, ...how }, identity);
   } catch (error) {
-    await stopServing();
+    await stopServing(0); // Only GetPluginInfo runs, of which nothing is needed any more.
     throw error;
   }
 
   const closed = registration.closed.then(async (outcome) => {
-    await stopServing();
+    await stopServing(resolved.graceMs);
     return outcome;
   });
   const close = () => {
