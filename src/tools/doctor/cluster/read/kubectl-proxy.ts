@@ -48,7 +48,7 @@ export async function startKubectlProxy(
     ...(context === undefined ? [] : [`--context=${context}`]),
     ...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
   ];
-  const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", directory, ...words]);
+  const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", directory, ...words], { env: process.env });
   let isServing = false;
   let hasSpoken = false;
   let said = "";
