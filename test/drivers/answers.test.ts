@@ -45,7 +45,7 @@ inEachLanguage((start) => {
       const { fields } = await registrar.line(FAILED);
       expect(fields).toEqual({
         err: expect.stringMatching(/^4 DEADLINE_EXCEEDED: /),
-        next: "retry",
+        next: "retry; if the driver is slow, raise --timeout",
       });
       await driver.askedTimes(2);
       await registered(kubelet);
