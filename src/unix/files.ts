@@ -23,14 +23,11 @@ export const errorAt = (path: string, look: typeof stat = stat): Promise<unknown
     (error: unknown) => error,
   );
 
-/** The names in a directory; none if it cannot be read: `whenUnread` gets the error. Never rejects, never hangs. */
-export const listNames = (
-  directory: string,
-  whenUnread: (error: unknown) => void = () => {},
-): Promise<readonly string[]> =>
+/** The names in a directory; none if it is not there. Rejects where it cannot be read: then nobody knows. Never hangs. */
+export const listNames = (directory: string): Promise<readonly string[]> =>
   callFileSystem(directory, () => readdir(directory)).catch((error: unknown) => {
-    whenUnread(error);
-    return [];
+    if (errnoOf(error) === "ENOENT") return [];
+    throw error;
   });
 
 /** The path without symbolic links, as far as it exists. Never rejects, never hangs. */

@@ -100,7 +100,8 @@ export async function sweepDotSockets(
 
 async function findDeadDotSockets(directory: string): Promise<readonly string[]> {
   const dead: string[] = [];
-  for (const name of (await listNames(directory)).filter((one) => DOT_NAME.test(one))) {
+  const names = await listNames(directory).catch(() => []); // They stay until the next start.
+  for (const name of names.filter((one) => DOT_NAME.test(one))) {
     const path = join(directory, name);
     if ((await judgeSocket(path)) === "dead") dead.push(path);
   }

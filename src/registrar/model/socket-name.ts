@@ -69,7 +69,7 @@ export function driverOfSocket(path: string): string | undefined {
 /** A registration socket of a driver: its alias, undefined where it has the driver's own name, and what it is. */
 export type SocketOfDriver = readonly [alias: string | undefined, found: SocketFound];
 
-/** All sockets of a driver in `directory`, judged at the same time. */
+/** All sockets of a driver in `directory`, judged at the same time. Rejects where the directory cannot be read. */
 export async function socketsOf(directory: string, driverName: string): Promise<SocketOfDriver[]> {
   // A driver may be named like another one's alias.
   const isOf = (file: string) => file === driverName + SOCKET_TAIL || driverOfSocket(file) === driverName;

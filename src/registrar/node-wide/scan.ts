@@ -71,7 +71,11 @@ export async function scan(
     const fail = (error: unknown) => {
       failure ??= error;
     };
-    const listed = isListed && isPattern(segment) ? await listNames(path, fail) : [];
+    const listing = isListed && isPattern(segment) ? listNames(path) : Promise.resolve([]);
+    const listed = await listing.catch((error: unknown) => {
+      fail(error);
+      return [];
+    });
     const names = isPattern(segment) || !isListed ? [...former.keys(), ...listed] : [segment];
     const looked = [...new Set(names)].map(async (name): Promise<readonly [string, Stats][]> => {
       if (matchSegment(segment, name) === undefined) return [];

@@ -1,4 +1,5 @@
 import { BACKOFF, backoffMs } from "../../base/backoff";
+import { errnoOf, messageOf } from "../../base/errors";
 import { pause } from "../../base/pause";
 import type { createGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
@@ -36,13 +37,26 @@ export function socketPathOf({ alias, driverName }: DriverFacts, options: Resolv
   return registrationSocketPath(options.pluginRegistrationPath, name);
 }
 
-/** The registration sockets of this driver, of whatever registrar. A living one that has an alias is asked whose it is. */
+/**
+ * The registration sockets of this driver, of whatever registrar. A living one that has an alias is asked whose it is. Rejects
+ * where the directory cannot be read; but where that is not allowed, which a wait does not change, there are none, and a warning.
+ */
 export async function socketsOfDriver(
   { driverName }: DriverFacts,
-  options: ResolvedOptions,
+  { options, log }: Pick<RegistrationContext, "options" | "log">,
   signal: AbortSignal,
 ): Promise<readonly SocketOfDriver[]> {
-  const sockets = await socketsOf(options.pluginRegistrationPath, fileNameOf(options, driverName));
+  const { pluginRegistrationPath } = options;
+  const sockets = await socketsOf(pluginRegistrationPath, fileNameOf(options, driverName)).catch(
+    (error: unknown) => {
+      if (!["EACCES", "EPERM"].includes(errnoOf(error) ?? "")) throw error;
+      log.warn("Cannot see whether another registrar has published the driver under another name", {
+        ...{ pluginRegistrationPath, err: messageOf(error) },
+        check: "may this process list that directory: its mode, SELinux, AppArmor?",
+      });
+      return [];
+    },
+  );
   const areOthers = await Promise.all(
     sockets.map(([alias, found]) => found === "taken" && isOfAnother({ driverName, alias }, options, signal)),
   );

@@ -17,9 +17,10 @@ export async function publishSocket(
   const { facts, reason } = state;
   const plan = planPublication(state, isNodeWide);
   const verbosity = reason === "retry" ? 4 : 0;
-  const choose = async () => choosePlace(plan, await socketsOfDriver(facts, options, signal), facts.alias);
-  // Ours may be in place until it moves: what else is there counts right before the publication.
-  let place = plan.isNewName ? await choose() : { alias: facts.alias, isHeld: false };
+  const choose = async () => choosePlace(plan, await socketsOfDriver(facts, context, signal), facts.alias);
+  // Ours may be in place until it moves, or nobody can know now: what else is there counts right before the publication.
+  const ours = { alias: facts.alias, isHeld: false };
+  let place = plan.isNewName ? await choose().catch(() => ours) : ours;
   const { alias } = place;
   const isPlace = async () => {
     place = await choose();

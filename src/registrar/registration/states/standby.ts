@@ -38,7 +38,7 @@ export async function standBy(
       after: `${UNSEEN_PEER_MS / 1000}s`,
     });
     if (!(await pause(UNSEEN_PEER_MS, signal))) return undefined;
-    const sockets = await socketsOfDriver(facts, context.options, signal);
+    const sockets = await socketsOfDriver(facts, context, signal).catch(() => []); // The publication asks again.
     return { kind: "peer-gone", alias: aliasAfterPeer(sockets, facts.alias) };
   }
   return { kind: "peer-gone", alias: facts.alias };
@@ -53,8 +53,9 @@ async function findPeer(
   const { pluginRegistrationPath, timeoutMs } = options;
   const ourPath = socketPathOf(facts, options);
   if ((await socket.look(ourPath, signal)) === "taken") return ourPath;
-  const names = (await listNames(pluginRegistrationPath)).filter((name) => !name.startsWith("."));
-  for (const path of names.map((name) => join(pluginRegistrationPath, name))) {
+  const names = await listNames(pluginRegistrationPath).catch(() => []); // The publication asks again.
+  const visible = names.filter((name) => !name.startsWith("."));
+  for (const path of visible.map((name) => join(pluginRegistrationPath, name))) {
     if ((await tryConnect(path)) !== undefined) continue;
     const info = await askInfo(path, { timeoutMs, signal }).catch(() => undefined);
     if (info?.name === facts.driverName && info.type === options.type) return path;

@@ -47,6 +47,24 @@ describe("the first time", () => {
     jest.restoreAllMocks();
   });
 
+  test("a directory that cannot be listed may have another registrar's alias: it is listed again first", async () => {
+    await leaveDeadSocket(node.socketPath(ALIAS));
+    const { readdir } = fs.promises;
+    let fails = 3;
+    jest.spyOn(fs.promises, "readdir").mockImplementation((async (path: string, ...options: never[]) => {
+      if (path === node.pluginRegistrationPath && fails-- > 0)
+        throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
+      return readdir(path, ...options);
+    }) as never);
+    await using started = await startTestRegistrar(node);
+    const { error } = await started.log.when("Failed to listen on socket");
+    expect((error as Error).message).toContain("EMFILE");
+    await started.state("listening");
+    expect(started.registrar.status().registrationSocketPath).toBe(node.socketPath(ALIAS));
+    expect(existsSync(node.socketPath(name))).toBe(false);
+    jest.restoreAllMocks();
+  });
+
   test("the driver's own socket in its place ends the registrar, and stays", async () => {
     const csiAddress = node.socketPath(name);
     await using _driver = await startScriptedDriver(csiAddress, { name });

@@ -82,7 +82,10 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   const isCalled = registrations.contains(({ report }) => report?.state === "listening").ifNo(() => true);
   const isNamedSo = isUsual || (isCalled === true && place.path.endsWith("/kubelet/plugins_registry"));
   const { otherDirectories } = host;
-  const others = otherDirectories.flatMap((one) => one.isThere.ifYes(() => one.path) ?? []).join(", ");
+  const others = otherDirectories
+    .map((one) => one.isThere.ifYes(() => one.path))
+    .filter((path) => path !== undefined)
+    .join(", ");
   const hidden = otherDirectories.flatMap(({ isThere }) => unreadIn(isThere)).join(", ");
   const where = onFileSystem(path, place.path);
   if (isNamedSo && others !== "")
