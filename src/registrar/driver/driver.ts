@@ -175,8 +175,11 @@ async function ask(
   { csiSocketPath, timeoutMs }: ResolvedRegistrarOptions,
   { log, signal, record, events, onAnswered, watch }: WatchContext & { readonly watch: PathWatch },
 ): Promise<Error | undefined> {
-  const refusal = await record.stillRefuses();
-  if (refusal !== undefined || signal.aborted) return refusal;
+  if (record.isRefused()) {
+    // Without a gRPC client, which costs three times as much. What accepts may be another file by now.
+    const problem = await tryConnect(csiSocketPath);
+    if (problem !== undefined || (await lookAt(csiSocketPath, signal)) !== file) return problem;
+  }
   const { GetPluginInfo } = identityMethods;
   const method = GetPluginInfo.path;
   let connectedAtMs: number | undefined;
@@ -286,8 +289,7 @@ function createRecord(options: ResolvedRegistrarOptions, parentLog: Logger, even
       if (errnoOf(why) === "EAGAIN") noAnswer = silent("the CSI driver accepts no connections: it hangs");
       return unreached.because(why, isHinted);
     },
-    /** Why what refused before still does; undefined if it may not. A gRPC client for each try costs three times as much. */
-    stillRefuses: async () => (unreached.why() ? tryConnect(options.csiSocketPath) : undefined),
+    isRefused: () => unreached.why() !== undefined,
     connected: unreached.end,
     /** Returns for how many milliseconds it was lost; undefined if it was not. */
     answered: (file: string): number | undefined => {
