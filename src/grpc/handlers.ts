@@ -70,9 +70,9 @@ export function initialMetadata(given: unknown): Metadata {
 }
 
 /**
- * Makes a handler for grpc-js' server of a function that returns the answer, or its promise; undefined and null are the empty answer. An
- * error that it throws becomes the status of the call: its `code` if that is gRPC's (a number), `details` and `metadata`, else
- * INTERNAL with its text. Throws INVALID_OPTION if `handle` is not a function.
+ * Makes a handler for grpc-js' server of a function that returns the answer, or its promise; undefined and null are the empty
+ * answer. An error that it throws becomes the status of the call: its `code` if that is gRPC's (a number), `details` and
+ * `metadata`, else INTERNAL with its text. Throws INVALID_OPTION if `handle` is not a function.
  */
 export function unaryHandler<Request, Response>(
   handle: (request: Request, context: CallContext) => Response | Promise<Response>,

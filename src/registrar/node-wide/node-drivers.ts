@@ -109,13 +109,16 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
   };
 }
 
+/** Waits until the time is over or the driver has gone; after each wait nothing listens for that any more. */
 const waitUnless = (gone: AbortSignal, ms: number) =>
   new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    gone.addEventListener("abort", () => {
+    const end = () => {
       clearTimeout(timer);
+      gone.removeEventListener("abort", end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, ms);
+    gone.addEventListener("abort", end);
   });
 
 type PlaceContext = Pick<NodeDriversOptions, "driverGoneAfterMs" | "log" | "signal">;

@@ -1,8 +1,9 @@
 import { invalidOption } from "../../../../base/errors";
 import { nameOf, tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
-import { type LimitRange, readLimitRange } from "../../files/read/pod";
+import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/finding";
+import type { SeenList } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 import {
   countAttachments,
@@ -14,7 +15,7 @@ import {
   waitingIn,
 } from "./needs";
 import { readOwners, type Unprovided } from "./owners";
-import { type RegistrarPod, readRegistrarPod, withMountFailure } from "./pod";
+import { readRegistrarPod, withMountFailure } from "./pod";
 import { createReader, each, type Reader } from "./reader";
 import { createRunningReader, type RegistrarSet, readRegistrarSet } from "./set";
 
@@ -132,12 +133,8 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
       namespace,
     );
   const limitLists = await Promise.all([...new Set(sets.each(({ namespace }) => namespace))].map(readLimits));
-  // A pod of a DaemonSet that was not read is not read either. In an order that does not depend on what was read first.
-  const pods = podLists
-    .reduce(
-      (all, one) => all.with(one),
-      sets.flatMap<RegistrarPod>(() => undefined),
-    )
+  // In an order that does not depend on what was read first.
+  const pods = joined(podLists, sets)
     .filter(({ node }) => isMeant(target, node))
     .sorted(({ name }) => name);
   return {
@@ -145,11 +142,13 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
     sets: sets.sorted(({ name }) => name),
     pods: pods.filter(({ isLeaving }) => !isLeaving),
     leaving: pods.filter(({ isLeaving }) => isLeaving),
-    limitRanges: limitLists
-      .reduce(
-        (all, one) => all.with(one),
-        sets.flatMap<LimitRange>(() => undefined),
-      )
-      .sorted(({ name }) => name),
+    limitRanges: joined(limitLists, sets).sorted(({ name }) => name),
   };
 }
+
+/** The items of the lists that DaemonSets have. What a DaemonSet has that was not read is not read either. */
+const joined = <Item>(lists: readonly SeenList<Item>[], sets: SeenList<RegistrarSet>): SeenList<Item> =>
+  lists.reduce(
+    (all, one) => all.with(one),
+    sets.flatMap<Item>(() => undefined),
+  );

@@ -7,11 +7,7 @@ const windowsUnjudged = check<FileFacts>(
   manifestOperatingSystem.code,
   manifestOperatingSystem.name,
   ({ registrars }) => {
-    const isUnread = registrars.contains(({ isForWindows }) => !isForWindows)({
-      yes: () => false,
-      no: () => true,
-      unknown: () => false,
-    });
+    const isUnread = registrars.contains(({ isForWindows }) => !isForWindows).ifNo(() => true) === true;
     return [
       ...registrars.each<Verdict>(({ program, isForWindows, place, about }) =>
         isForWindows && program.kind !== "ours"
