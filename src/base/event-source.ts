@@ -17,7 +17,7 @@ export interface ListenOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A source of events. Its functions throw INVALID_OPTION for a kind of event that there is not. */
+/** A source of events. Its functions throw INVALID_OPTION for an unknown kind of event. */
 export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> {
   /** Calls `listener`, which may be async, with each event from now on; the function returned ends that. */
   subscribe(listener: (event: Event) => unknown, options?: ListenOptions): () => void;

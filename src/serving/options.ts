@@ -20,7 +20,7 @@ export interface CsiServingOptions extends SharedRegistrationOptions {
   /**
    * Adds the driver's services, before it returns. Identity must be among them: GetPluginInfo gives the name to register.
    * The server is grpc-js' own and has its socket: do not bind it. A unary handler answers by its callback, by the promise that
-   * it returns, or, if it declares fewer than two parameters, by what it returns.
+   * it returns, or, if it declares fewer than two parameters, by its return value.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: `void` alone would let an async function compile.
   readonly addServices: (server: Server) => void | undefined;

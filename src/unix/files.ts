@@ -23,7 +23,7 @@ export const errorAt = (path: string, look: typeof stat = stat): Promise<unknown
     (error: unknown) => error,
   );
 
-/** The names in a directory; none if it is not there. Rejects where it cannot be read: then nobody knows. Never hangs. */
+/** The names in a directory; none if it does not exist. Rejects if it cannot be read: its names are unknown then. Never hangs. */
 export const listNames = (directory: string): Promise<readonly string[]> =>
   callFileSystem(directory, () => readdir(directory)).catch((error: unknown) => {
     if (errnoOf(error) === "ENOENT") return [];

@@ -6,7 +6,7 @@ import { timedOut } from "./file-calls";
 import { type FileFound, findFile, findLink } from "./files";
 
 /**
- * Starts a connection to a unix socket; what becomes of it are its events, and an error that nobody hears is nothing. The one
+ * Starts a connection to a unix socket; its events tell the result, and an error without a listener is dropped. The one
  * place that does: `connect` walks the path on the main thread, so first comes a look that cannot stop it. Rejects with
  * ETIMEDOUT where the file system hangs, and where there is no socket.
  */

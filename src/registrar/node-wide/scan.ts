@@ -151,7 +151,7 @@ export function carefulLook(
 
 const MAX_SOCKETS = 500;
 
-/** What is told of sockets that may be there, and are not in the answer. */
+/** Reports sockets that may exist and are missing from the answer. */
 interface Unlooked {
   readonly onRead?: NonNullable<ScanOptions["onRead"]>;
   readonly onLeftOut?: Parameters<typeof carefulLook>[1];

@@ -39,7 +39,7 @@ export function socketPathOf({ alias, driverName }: DriverFacts, options: Resolv
 
 /**
  * The registration sockets of this driver, of whatever registrar. A living one that has an alias is asked whose it is. Rejects
- * where the directory cannot be read; but where that is not allowed, which a wait does not change, there are none, and a warning.
+ * where the directory cannot be read. Where permission is missing, which a wait does not change, it warns, and finds none.
  */
 export async function socketsOfDriver(
   { driverName }: DriverFacts,

@@ -18,7 +18,7 @@ export async function publishSocket(
   const plan = planPublication(state, isNodeWide);
   const verbosity = reason === "retry" ? 4 : 0;
   const choose = async () => choosePlace(plan, await socketsOfDriver(facts, context, signal), facts.alias);
-  // Ours may be in place until it moves, or nobody can know now: what else is there counts right before the publication.
+  // Ours may be in place until it moves, and a directory may be unreadable now: the look right before the publication counts.
   const ours = { alias: facts.alias, isHeld: false };
   let place = plan.isNewName ? await choose().catch(() => ours) : ours;
   const { alias } = place;

@@ -167,7 +167,7 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps }) => {
     if (failure !== "forbidden") return unread(names, `could not be listed: ${message}`, fix);
     const all = resources.map((one) => [one, GROUPS[one]].filter(Boolean).join("."));
     return unread(names, `cannot be listed: ${message}`, {
-      fix: "have somebody who may create it, and bind it to you",
+      fix: "have a cluster administrator create it, and bind it to you",
       command: `kubectl create clusterrole registrar-doctor --verb=list --resource=${all.join(",")}`,
     });
   });

@@ -27,7 +27,7 @@ exec kubectl "$@" </dev/null 3<&-
 `;
 /** A shell's exit code if there is no such program. */
 const NOT_FOUND = 127;
-/** A kubectl that does not end when it is told to is killed. */
+/** Kills a kubectl that ignores SIGTERM for so long. */
 const ENDS_WITHIN_MS = 2_000;
 
 /**

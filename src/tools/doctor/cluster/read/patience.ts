@@ -3,7 +3,7 @@ import { printError } from "../../../../runtime/print";
 
 /** How long kubectl and the API server may be silent. */
 export interface Patience {
-  /** Then the user is told what is waited for. */
+  /** After it, stderr names what doctor waits for. */
   readonly noticeMs: number;
   readonly silentMs: number;
   /** In place of `silentMs` where the answer has begun, or kubectl has spoken to its user, who may have to log in. */

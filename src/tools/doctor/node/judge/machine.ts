@@ -14,7 +14,7 @@ const commandLine = check("CSI001", "command-line", ({ target: { startProblem } 
   return problem("the registrar", text, "correct that argument in the DaemonSet");
 });
 
-/** A kubelet that does not run, or gets no events, calls nobody and says nothing. */
+/** A kubelet that does not run, or gets no events, makes no call and logs nothing. */
 const kubelet = check("CSI012", "kubelet", ({ folder, deaf }: View) => {
   if (folder === undefined) return undefined;
   const cause = { kind: "kubelet-down" } as const;

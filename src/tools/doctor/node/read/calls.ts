@@ -13,7 +13,7 @@ import type { Answer, SeenDriver, SocketFacts } from "./facts";
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most. Loaded when a socket
 // is there to be called, and what reads any message, which takes as long to load again, when NodeGetInfo is.
 
-/** Nobody waits here for as long as kubelet does; other calls get a second from both. */
+/** Shorter than kubelet's limit for this call; other calls get a second from both. */
 const NODE_GET_INFO_FACTOR = 10;
 /** The server has the deadline too, and its clock may be first. */
 const DEADLINE_PART = 0.9;
