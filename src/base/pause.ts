@@ -6,7 +6,7 @@ import * as promises from "node:timers/promises";
  * jest and vitest, which take the globals, may be there before.
  */
 export const { setTimeout: startTimer, clearTimeout: stopTimer, setImmediate: startImmediate } = timers;
-/** An interval costs half of what a wait with a signal does. */
+/** An interval costs half as much as a wait with a signal. */
 export const { setInterval: startInterval, clearInterval: stopInterval } = timers;
 const { nextTick } = process;
 export const monotonicMs = performance.now.bind(performance);

@@ -66,7 +66,7 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
 /** How long a probe waits for a registrar that may be another driver's. */
 const STRANGER_MS = 300;
 
-/** So many sockets are asked at a time: an answer costs a connection, a socket that nobody serves hardly less. */
+/** How many sockets are asked at a time: each costs a connection, or an attempt where no process listens. */
 const AT_ONCE = 32;
 
 /** Asks every socket, which may be thousands, each for `timeoutMs` at most; then those that came or were moved meanwhile. */

@@ -26,7 +26,7 @@ export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : refuseUnlike(value, "list");
 }
 
-/** The fields of what may be something else than an object: then it has none. */
+/** The fields of an object; none for any other value. */
 export const anyTree = (value: unknown): Tree => (isMap(value) ? value : {});
 
 export const anyList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

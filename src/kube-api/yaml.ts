@@ -138,7 +138,7 @@ function createListener(): (event: string, state: State) => void {
 }
 
 /**
- * Reads a document as kubectl does: of equal keys the last counts. Throws INVALID_OPTION, with the line, for what is not one
+ * Reads a document as kubectl does: the last of equal keys counts. Throws INVALID_OPTION, with the line, unless `text` is one
  * document of YAML. `firstLine` is the number of its first line in its file.
  */
 export function readYaml(text: string, firstLine = 1): unknown {

@@ -5,7 +5,7 @@ import type { VersionsWording } from "./versions";
 export type Version = readonly number[];
 
 /**
- * The highest of a plugin's versions that kubelet can use, or why there is none, in kubelet's words: it skips versions that it
+ * The highest of a plugin's versions that kubelet can use, or kubelet's reason why it can use no version: it skips versions that it
  * cannot parse and those of major 2 and above, and the highest one left must be of major 1.
  * Source: `HighestSupportedVersion` in apimachinery's `pkg/util/version/version.go`, in `csi_plugin.go` up to 1.28.
  */

@@ -2,7 +2,7 @@ import { isOlder, type NodeAnswer, type NodeApi, type NodeView } from "./node-ap
 
 /** What is known of the Node. */
 export interface Knowledge {
-  /** Undefined: not read yet, or there is none. */
+  /** Undefined: not read yet, or no such Node exists. */
   readonly node: NodeView | undefined;
   /** How many reads watches have begun with. */
   readonly reads: number;

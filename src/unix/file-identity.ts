@@ -64,8 +64,8 @@ async function holdLoosely(path: string): ReturnType<typeof holdFile> {
 }
 
 /**
- * What changes when a server makes its socket anew, but for one tick of the clock: a hint that there is something to look
- * at, never a proof of whose it is. The mtime, because the ctime changes with the number of links.
+ * Changes when a server makes its socket anew, unless within one tick of the clock: a hint to look again, not a proof of who
+ * owns the socket. It uses the mtime, because the ctime changes with the number of links.
  */
 export const versionOf = ({ dev, ino, mtimeMs }: Stats): string => [dev, ino, mtimeMs].join();
 

@@ -238,8 +238,8 @@ const removeIfSame = (path: string, file: HeldFile): Promise<unknown> =>
   });
 
 /**
- * Whether the socket has this second name now; not if the name is taken, or the file system knows no links. Where it is not
- * one of this machine, as FUSE, a link may be another inode, over which nobody reaches the socket: a new name only moves it.
+ * Whether the socket has this second name now: false if the name is taken, or the file system has no links. On a file system
+ * of another machine or program, as FUSE, a link may be another inode, which leads to no socket: a new name only moves it.
  */
 async function linkIfFree(from: string, to: string): Promise<boolean> {
   const mount = mountAt(to);

@@ -116,7 +116,7 @@ export type LoopEvent =
   | { readonly kind: "directory-gone" }
   | { readonly kind: "socket-dead" }
   | { readonly kind: "socket-taken"; readonly alias: string | undefined }
-  /** Kubelet may be backing off from our path: another name gets a fresh start; undefined if there is none. */
+  /** Kubelet may be backing off from our path: another name gets a fresh start; undefined if no other fits. */
   | { readonly kind: "kubelet-silent"; readonly alias: string | undefined }
   /** Kubelet called GetInfo; perhaps without an answer. */
   | { readonly kind: "get-info" }

@@ -166,8 +166,8 @@ export function refusalPauseMs(count: number, random: number): number {
 export const peerIsGone = (found: SocketFound): boolean => ["gone", "dead", "blocked"].includes(found);
 
 /**
- * What GetInfo gets that came over a socket: the driver's name, or why there is none. A call over a socket that was replaced
- * or withdrawn is about another publication: kubelet would register this name by that path.
+ * The answer to a GetInfo that came over a socket: the driver's name, or why it is refused. A call over a socket that was
+ * replaced or withdrawn is about another publication: kubelet would register this name by that path.
  */
 export function infoAnswer(
   state: RegistrationState,

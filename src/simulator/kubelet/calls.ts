@@ -191,7 +191,7 @@ function goDescription(details: string, socketPath: string, wording: Wording): s
   if (details.startsWith("No connection established")) {
     const errno = /connect (?<errno>E[A-Z0-9]+)/.exec(details)?.groups?.errno;
     if (errno === undefined) {
-      // What is no HTTP/2 has a large number where a frame's length should be.
+      // Bytes of another protocol read as a frame of a large length.
       return goHandshakeFailure(
         details.includes("Protocol error") ? "http2: frame too large" : "EOF",
         wording,

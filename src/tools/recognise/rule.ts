@@ -8,7 +8,7 @@ export type Path = readonly (string | number)[];
  * expressions are of both JavaScript and RE2.
  */
 export type Rule =
-  /** The text there matches; `absent` is the answer if there is none. */
+  /** The text there matches; `absent` is the answer where the field is missing. */
   | { readonly at: Path; readonly matches: string; readonly absent: boolean }
   | { readonly has: Path }
   /** One item of the list, or one entry of the map, is so. */

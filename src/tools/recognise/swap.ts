@@ -17,7 +17,7 @@ const PROGRAMS: readonly (readonly [what: string, command: Path])[] = [
   ["postStart hook", ["lifecycle", "postStart", "exec", "command"]],
 ];
 
-/** A registrar's own marks: an image's name alone is none, because other programs may have it. */
+/** A registrar's own marks. An image's name is not enough, because other programs may have it. */
 export const HAS_OWN_MARK: Rule = {
   any: [
     ...["command", "args"].map((words) => someText([words], "(^|[ \t])--?kubelet-registration-path(=|$)")),

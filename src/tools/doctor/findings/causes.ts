@@ -1,4 +1,4 @@
-// Findings are grouped, and compared, by values: never by what they say.
+// Findings are grouped and compared by values, never by their texts.
 
 /** An object that was read, and the container in it. */
 export interface About {

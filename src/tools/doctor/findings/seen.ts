@@ -62,8 +62,8 @@ type IsSo<Item> = (item: Item) => boolean | Truth;
 type Some<R> = R | readonly R[] | undefined;
 
 /**
- * What was seen of a list, and what was not. It has no length, no index and no iterator: "there is none" is
- * `contains(...).ifNo(...)`, which says nothing where a part of the list could not be read.
+ * The items of a list that could be read, and which parts could not. It has no length, no index and no iterator: ask for
+ * an absent item by `contains(...).ifNo(...)`, which does nothing where a part of the list could not be read.
  */
 export interface SeenList<Item> {
   /** What is said of each item that was seen. It cannot be counted. */
@@ -86,7 +86,7 @@ export interface SeenList<Item> {
   all(): Seen<readonly Item[]>;
 }
 
-/** What lists share with each other, and with nobody else. */
+/** The items and gaps of each list; only other lists read them. */
 const insides = new WeakMap<object, { readonly items: readonly unknown[]; readonly gaps: readonly Gap[] }>();
 
 type Answer = "yes" | "no" | readonly Gap[];

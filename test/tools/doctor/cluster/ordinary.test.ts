@@ -111,7 +111,7 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
   [
     "a roll-out: the pod is being deleted, and a volume is attached",
     world(alone, pod(WELL, { deletionTimestamp: ago(-0.5) }), needed()),
-    [/^CSI202 .*its pod was to be gone/, CSI211],
+    [/^CSI202 .*its pod should have ended/, CSI211],
   ],
   [
     "an evicted pod and its successor",
@@ -122,7 +122,7 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
     "a pod that is being deleted",
     world(alone, pod(WELL, { deletionTimestamp: ago(1) })),
     [
-      /^CSI202 problem: .* does not run: its pod was to be gone at 2026.*, and until .* -> see which.*describe pod/,
+      /^CSI202 problem: .* does not run: its pod should have ended by 2026.*, and the node gets no other .* -> see which.*describe pod/,
     ],
   ],
   [

@@ -39,7 +39,7 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
       const [{ driver, word, node }] = group;
       const text = `is registered, and its startup taint ${word} is still there: pods that do not tolerate it stay away`;
       const fix = kubectl(
-        "see the log of what removes it, and its right to patch nodes; or remove it",
+        "see the log of the program that removes it, and its right to patch nodes; or remove it",
         target,
         "taint node",
         node,

@@ -108,7 +108,7 @@ function overTrouble(
     return {
       kind: "terminating",
       why: {},
-      reason: `its pod was to be gone at ${text(since)}, and until it is, no other is made on the node`,
+      reason: `its pod should have ended by ${text(since)}, and the node gets no other until it has`,
     };
   if (phase !== "Failed") return undefined;
   return {

@@ -81,7 +81,7 @@ function unknownIn(words: readonly string[], known: ReadonlyMap<string, FlagForm
     taken.set(line.unknown, ACCEPTED_FLAGS.get(line.unknown) ?? { parse: String });
   }
 }
-/** More in one command line are nobody's mistake. */
+/** How many unknown flags of one command line a finding names: a user's mistakes are fewer. */
 const MAX_NAMED = 20;
 
 export const correctArgument = (near?: string) =>
