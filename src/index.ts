@@ -15,7 +15,8 @@ export type { RegistrationCounters } from "./registrar/model/counters";
 export type { DriverCall, RegistrarEvent } from "./registrar/model/events";
 export type {
   CsiRegistrationOptions,
-  PluginRegistrationOptions,
+  DevicePluginRegistrationOptions,
+  DraRegistrationOptions,
   PluginType,
   RegistrarOptions,
   RegistrationFailurePolicy,

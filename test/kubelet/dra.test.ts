@@ -1,4 +1,4 @@
-import type { PluginRegistrationOptions } from "../../src/registrar/model/options";
+import type { DraRegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import type { Kubelet } from "./support/kubelet";
@@ -9,7 +9,7 @@ const name = "gpu.example.com";
 const withDra = (version: string) => minorOf(version) >= 34;
 
 /** Registers a DRA driver on a node; kubelet's DRA manager connects to a driver later, so that none has to listen. */
-const start = ({ at, pluginDir }: NodeFolder, options: Partial<PluginRegistrationOptions> = {}) =>
+const start = ({ at, pluginDir }: NodeFolder, options: Partial<DraRegistrationOptions> = {}) =>
   startRegistration({
     type: "DRAPlugin",
     name,

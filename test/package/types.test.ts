@@ -6,8 +6,9 @@ const PROGRAM = `
 import {
   type CsiRegistrationOptions,
   createLogger,
+  type DevicePluginRegistrationOptions,
+  type DraRegistrationOptions,
   type NodeRegistrar,
-  type PluginRegistrationOptions,
   RegistrarError,
   type RegistrarEvent,
   type Registration,
@@ -20,7 +21,18 @@ import {
 } from "registrar";
 import { Metadata, status } from "registrar/grpc";
 import { type NodeReadiness } from "registrar/node-readiness";
-import { type IntroducedPlugin, type KubeletEvent, type SimulatedCsiDriver, startCsiDriver, startKubelet } from "registrar/testing";
+import {
+  type IntroducedPlugin,
+  type KubeletEvent,
+  type KubeletOptions,
+  type KubeletVersion,
+  SIMULATED_VERSIONS,
+  type SimulatedCsiDriver,
+  type SimulatedKubelet,
+  type SimulatedVersion,
+  startCsiDriver,
+  startKubelet,
+} from "registrar/testing";
 
 const options = { name: "x.csi", endpoint: "/x.sock", onRegistrationFailure: "retry" } satisfies RegistrationOptions;
 const logger = createLogger({ enabled: () => false, write: ({ message, fields }) => void [message, fields] });
@@ -59,9 +71,21 @@ export const probe = unaryHandler(async (_request: object, { metadata, signal })
   return { ready: { value: metadata.get("x").length > 0 } };
 });
 export interface OurOptions extends CsiRegistrationOptions { readonly disk: string }
-export interface GpuOptions extends Omit<PluginRegistrationOptions, "type" | "supportedVersions"> { readonly gpu: string }
+export interface GpuOptions extends Omit<DraRegistrationOptions, "type" | "supportedVersions"> { readonly gpu: string }
 export const gpu = (options: Omit<GpuOptions, "gpu">) =>
-  startRegistration({ ...options, type: "DRAPlugin", supportedVersions: ["v1.DRAPlugin"] });
+  startRegistration({ ...options, type: "DRAPlugin", supportedVersions: ["v1.DRAPlugin"], instance: "uid" });
+export const either = (options: DraRegistrationOptions | DevicePluginRegistrationOptions) => startRegistration(options);
+export const ofType = (type: "DRAPlugin" | "DevicePlugin") =>
+  startRegistration({ ...options, type, supportedVersions: ["v1"] });
+
+/** A wrapper's option is one version of the kit's, or a text of the environment that it asserts. */
+export const kubeletOf = (version: KubeletVersion | SimulatedVersion = (process.env.KUBELET ?? "1.36") as KubeletVersion) =>
+  startKubelet({ pluginRegistrationPath: "/tmp/r", version });
+export const again = ({ events }: SimulatedKubelet) => kubeletOf(events.history("started")[0]?.version);
+export const everyKubelet = () => SIMULATED_VERSIONS.map((version) => kubeletOf(version));
+export interface OurKubeletOptions extends Pick<KubeletOptions, "version"> { readonly folder: string }
+export const ours = ({ folder, ...options }: OurKubeletOptions) =>
+  startKubelet({ pluginRegistrationPath: folder, ...options });
 
 /** A wrapper's own declarations can name each member's type. */
 export const served = (driver: ServedCsiDriver) => ({ ...driver, status: { ...driver.status() } });
@@ -95,6 +119,8 @@ export function wrong(): readonly unknown[] {
     startRegistration({ ...options, type: "DRAPlugin" }),
     // @ts-expect-error A CSI driver has one instance.
     startRegistration({ name: "n", endpoint: "/e", instance: "uid" }),
+    // @ts-expect-error A device plugin has one, too.
+    startRegistration({ ...options, type: "DevicePlugin", supportedVersions: ["v1beta1"], instance: "uid" }),
     // @ts-expect-error There is no such policy.
     startRegistration({ ...options, onRegistrationFailure: "ignore" }),
     // @ts-expect-error It tells kubelet no version.

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import type { PluginRegistrationOptions } from "../../src/registrar/model/options";
+import type { RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { startFakeDevicePlugin } from "../simulator/fake-device-plugin";
 import { eachTest } from "../support/each-test";
@@ -9,7 +9,9 @@ import { untilNotified } from "../support/until-notified";
 
 // Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
 
-type Plugin = Pick<PluginRegistrationOptions, "type" | "name" | "supportedVersions"> & {
+type Plugin = Pick<RegistrationOptions, "name"> & {
+  readonly type: "DRAPlugin" | "DevicePlugin";
+  readonly supportedVersions: [string, ...string[]];
   readonly file: string;
 };
 
@@ -28,7 +30,7 @@ const DEVICE: Plugin = {
 
 const node = eachTest(createTestNode);
 
-const start = async ({ file: _, ...plugin }: Plugin, options: Partial<PluginRegistrationOptions> = {}) =>
+const start = async ({ file: _, ...plugin }: Plugin, options: Partial<RegistrationOptions> = {}) =>
   node.keep(
     await startRegistration({
       ...plugin,
@@ -36,7 +38,7 @@ const start = async ({ file: _, ...plugin }: Plugin, options: Partial<PluginRegi
       pluginRegistrationPath: node.pluginDir,
       timeoutMs: PATIENCE_MS,
       ...options,
-    }),
+    } as RegistrationOptions),
   );
 
 describe.each([

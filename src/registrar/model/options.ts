@@ -77,7 +77,10 @@ export type ResolvedRegistrarOptions = ResolvedOptions &
   Omit<Resolved<RegistrarOptions>, "onRegistrationFailure">;
 
 /** The options of a registration of a driver in this process. */
-export type RegistrationOptions = CsiRegistrationOptions | PluginRegistrationOptions;
+export type RegistrationOptions =
+  | CsiRegistrationOptions
+  | DraRegistrationOptions
+  | DevicePluginRegistrationOptions;
 
 /** Those of a CSI driver. */
 export interface CsiRegistrationOptions extends InProcessOptions {
@@ -89,17 +92,27 @@ export interface CsiRegistrationOptions extends InProcessOptions {
   readonly instance?: undefined;
 }
 
-/** Those of a DRA driver or a device plugin. */
-export interface PluginRegistrationOptions extends InProcessOptions {
+/** Those of a DRA driver. */
+export interface DraRegistrationOptions extends InProcessOptions {
   /** What kubelet registers it as. */
-  readonly type: Exclude<PluginType, "CSIPlugin">;
-  /** What the driver speaks: gRPC services of a DRA driver such as `v1.DRAPlugin`, `v1beta1` of a device plugin. */
+  readonly type: "DRAPlugin";
+  /** The gRPC services that the driver serves, such as `v1.DRAPlugin`. */
   readonly supportedVersions: readonly [string, ...string[]];
   /**
-   * For a DRA driver: the UID of its pod, with which kubelet 1.33 and newer registers the old and the new instance of the driver
+   * The UID of the driver's pod, with which kubelet 1.33 and newer registers the old and the new instance of the driver
    * side by side. Each needs an `endpoint` of its own. Without it, the newest takes the place of the others. @default none
    */
   readonly instance?: string | undefined;
+}
+
+/** Those of a device plugin. */
+export interface DevicePluginRegistrationOptions extends InProcessOptions {
+  /** What kubelet registers it as. */
+  readonly type: "DevicePlugin";
+  /** The versions of the device plugin API: `v1beta1`. */
+  readonly supportedVersions: readonly [string, ...string[]];
+  /** Kubelet keeps one device plugin of a name. */
+  readonly instance?: undefined;
 }
 
 interface InProcessOptions extends SharedRegistrationOptions {

@@ -1,6 +1,6 @@
 import type { EveryKind } from "../../base/event-source";
 import type { NodeInfo, PluginInfo } from "../../grpc/protos";
-import type { SimulatedVersion } from "../../kubelet-rules/versions";
+import type { KubeletVersion, SimulatedVersion } from "../../kubelet-rules/versions";
 import type { WithoutTime } from "../event-stream";
 import type { CsiNodeObject, NodeObject } from "./objects";
 import type { KubeletFault } from "./options";
@@ -27,7 +27,7 @@ export type KubeletEvent = { readonly atMs: number } & (
       readonly pluginRegistrationPath: string;
       readonly nodeName: string;
       /** As asked for. */
-      readonly version: string;
+      readonly version: KubeletVersion;
       /** What is simulated for it. */
       readonly simulated: SimulatedVersion;
     }
