@@ -129,6 +129,25 @@ test("the time of day is looked at only where it is meant", () => {
   expect(lookers).toEqual(Object.keys(TIME_OF_DAY).sort());
 });
 
+/** What dials the path of a unix socket, which a file system that hangs stops on the main thread. */
+const DIALS: Readonly<Record<string, string>> = {
+  "unix/unix-socket.ts": "looks at the path first; all others dial by it",
+  "grpc/client/unary.ts": "grpc-js dials here, after the same look",
+  "kube-api/request.ts": "the socket of kubectl proxy, in a directory that doctor makes",
+};
+
+test("one file dials the path of a socket", () => {
+  const dials = [
+    /import \{[^}]*(?<!type )\b(?:connect|createConnection|Socket)\b[^}]*\} from "node:(?:net|tls)"/,
+    /import \* as \w+ from "node:(?:net|tls|http2?|https)"/,
+    /\bnew Client\(/,
+    /import \{[^}]*(?<!type )\b(?:request|get)\b[^}]*\} from "node:http"/,
+    /\bconnectHttp2\((?![^;]*createConnection)/,
+  ];
+  const dialers = files.filter((file) => dials.some((one) => one.test(textOf(file))));
+  expect(dialers).toEqual(Object.keys(DIALS).sort());
+});
+
 /** A log call as the build stamps it with its line: scripts/log-lines.mjs. */
 const STAMPED = /\blog\.(?:v\([^\n]*?\)\.)?(?:info|warn|error)\(/g;
 /** They write what was stamped where it was logged. */

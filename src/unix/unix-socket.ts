@@ -5,15 +5,22 @@ import { isShortage } from "./descriptors";
 import { timedOut } from "./file-calls";
 import { type FileFound, findFile, findLink } from "./files";
 
+// Nothing dials a path without a look first: connect(2) walks it on the main thread, which a file system that hangs stops.
+
 /**
- * Starts a connection to a unix socket; its events tell the result, and an error without a listener is dropped. The one
- * place that does: `connect` walks the path on the main thread, so first comes a look that cannot stop it. Rejects with
+ * Starts a connection to a unix socket; its events tell the result, and an error without a listener is dropped. Rejects with
  * ETIMEDOUT where the file system hangs, and where there is no socket.
  */
 export async function connectTo(path: string): Promise<Socket> {
   const whyNot = whyNoSocket(path, await findFile(path));
   if (whyNot !== undefined) throw whyNot;
   return connect({ path }).on("error", () => {});
+}
+
+/** The look for code that dials by itself, as grpc-js does. Rejects with ETIMEDOUT where the file system hangs. */
+export async function lookBeforeDialling(path: string): Promise<void> {
+  const found = await findFile(path);
+  if (found === "hanging") throw whyNoSocket(path, found);
 }
 
 /** The reason why a unix socket does not accept a connection; undefined if it does. */
@@ -34,7 +41,7 @@ export async function tryConnect(path: string): Promise<Error | undefined> {
 
 /** Why what is at a path cannot be connected to, by a look at it; undefined if it may. */
 export function whyNoSocket(path: string, found: FileFound): Error | undefined {
-  if (found === "hanging") return timedOut(path);
+  if (found === "hanging") return systemError("ETIMEDOUT", `connect ${timedOut(path).message}`);
   if (found === "gone") return systemError("ENOENT", `connect ENOENT ${path}`);
   // Linux says ECONNREFUSED, as of a socket on which no process listens.
   const isOther = typeof found === "object" && !found.isSocket();

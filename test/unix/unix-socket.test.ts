@@ -1,4 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { bareCall } from "../../src/grpc/client/bare-call";
+import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
+import { identityMethods } from "../../src/grpc/methods";
+import { callFileSystem } from "../../src/unix/file-calls";
 import { explainConnectError, tryConnect } from "../../src/unix/unix-socket";
 import { eachTest } from "../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
@@ -18,6 +23,37 @@ test.each<[string, (path: string) => unknown, string | undefined]>([
     code && expect.objectContaining({ code }),
   );
   await (made as Partial<AsyncDisposable> | undefined)?.[Symbol.asyncDispose]?.();
+});
+
+const { GetPluginInfo } = identityMethods;
+
+test.each<[string, (path: string) => Promise<unknown>]>([
+  ["a connection", tryConnect],
+  ["a call without grpc-js", (path) => bareCall(path, GetPluginInfo.path, { timeoutMs: 60_000 })],
+  [
+    "a client of grpc-js",
+    async (path) => {
+      const client = createUnixClient(path);
+      return callUnary(client, GetPluginInfo, {}, { timeoutMs: 60_000 }).finally(() => client.close());
+    },
+  ],
+])("%s never dials a socket on a file system that hangs", async (_what, dial) => {
+  const path = folder.at("x.sock");
+  let connections = 0;
+  await using _server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  }).listen(path);
+  const hung = new AbortController();
+  const call = callFileSystem(
+    path,
+    () => new Promise((resolve) => hung.signal.addEventListener("abort", resolve)),
+  );
+  await expect(call).rejects.toMatchObject({ code: "ETIMEDOUT" });
+  const failure = await dial(path).catch((error: unknown) => error);
+  expect(String(failure)).toContain(`connect ETIMEDOUT: the file system of ${path} does not answer`);
+  expect(connections).toBe(0);
+  hung.abort();
 });
 
 test.each([

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { type ChannelOptions, Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { LONGEST_WAIT_MS, startImmediate, startTimer, stopTimer } from "../../base/pause";
 import { boundText, boundTexts } from "../../logging/escape";
+import { lookBeforeDialling } from "../../unix/unix-socket";
 import { MAX_MESSAGE_BYTES } from "../guard/frames";
 import { guardFromServer } from "../guard/guards";
 import type { Unary } from "../protos";
@@ -93,13 +94,14 @@ function failUndialled(...given: readonly unknown[]) {
 
 /**
  * A client of one unix socket that connects when first called, without retries. Its requests carry the authority `localhost`
- * as grpc-go's do: servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258). `close` ends its connections, also
- * one that is just being made, whatever the server does; what the client has sent by then still arrives. `onConnected` is
- * called with each connection that the server accepts, before HTTP/2.
+ * as grpc-go's do: servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258). It looks at the path before it
+ * dials, because a file system that hangs would stop the process. `close` ends its connections, also one that is just being
+ * made, whatever the server does; what the client has sent by then still arrives. `onConnected` is called with each
+ * connection that the server accepts, before HTTP/2.
  *
- * grpc-js (1.14) does not: when a client is closed it forgets the connection to a server that never speaks or never hangs
- * up, and the file descriptor stays. It has no option for the socket, so this replaces the undocumented function that makes
- * its connectors; package.json pins its version.
+ * grpc-js (1.14) dials at once; and when a client is closed it forgets the connection to a server that never speaks or never
+ * hangs up, and the file descriptor stays. It has no option for the socket, so this replaces the undocumented function that
+ * makes its connectors; package.json pins its version.
  */
 export function createUnixClient(
   socketPath: string,
@@ -122,8 +124,12 @@ export function createUnixClient(
       // grpc-js gives it to http2, which takes any stream.
       return connector.connect(guardFromServer(socket) as Socket);
     };
-    // After `close` grpc-js would dial once more when its backoff ends.
-    const waitForReady = () => (isClosed ? Promise.reject(new Error("closed")) : connector.waitForReady());
+    // grpc-js dials when this resolves.
+    const waitForReady = async () => {
+      await lookBeforeDialling(socketPath);
+      if (isClosed) throw new Error("closed"); // It would dial once more when its backoff ends.
+      await connector.waitForReady();
+    };
     return { ...connector, connect, waitForReady };
   };
   const isDialled = !UNREAD.test(socketPath);
