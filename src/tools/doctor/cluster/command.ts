@@ -34,14 +34,12 @@ export const clusterMode = createMode(
       { startKubectlProxy },
       { createListApi },
       { reportOnCluster },
-      { unprovidedIn },
       { renderClusterTable },
     ] = await Promise.all([
       import("./read/cluster"),
       import("./read/kubectl-proxy"),
       import("./read/list-api"),
       import("./report"),
-      import("./judge/facts"),
       import("./table"),
     ]);
     const { context, kubeconfig, node, driver, image, swap } = flags;
@@ -50,7 +48,7 @@ export const clusterMode = createMode(
     await using proxy = await startKubectlProxy({ context, kubeconfig });
     using api = createListApi(proxy.socketPath, { isLoggingIn: proxy.isLoggingIn });
     const target = { context, kubeconfig, node, driver };
-    const report = reportOnCluster(await readCluster(api, target, { image, version }, unprovidedIn), swap);
+    const report = await reportOnCluster(await readCluster(api, target, { image, version }), swap);
     return { report, render: (look) => renderClusterTable(report, look) };
   },
 );

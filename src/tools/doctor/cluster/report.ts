@@ -15,14 +15,14 @@ import type { ClusterReading } from "./read/cluster";
 
 export const CLUSTER_CHECKS = [...stateChecks, ...needChecks];
 
-export type ClusterReport = ReturnType<typeof reportOnCluster>;
+export type ClusterReport = Awaited<ReturnType<typeof reportOnCluster>>;
 
 /**
  * What the doctor found in a cluster. Its JSON form is a promise to programs: see docs/doctor.md. With `swap` only the findings
  * that a swap of the official image in the DaemonSets would bring: the image that takes its place; empty: any of ours.
  */
-export function reportOnCluster(reading: ClusterReading, swap?: string) {
-  const facts = conclude(reading);
+export async function reportOnCluster(reading: ClusterReading, swap?: string) {
+  const facts = await conclude(reading);
   if (swap === undefined)
     return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);

@@ -1,4 +1,3 @@
-import { unprovidedIn } from "../../../../src/tools/doctor/cluster/judge/facts";
 import { type ClusterTarget, readCluster } from "../../../../src/tools/doctor/cluster/read/cluster";
 import type { ListApi, ListFailure, ListRequest } from "../../../../src/tools/doctor/cluster/read/list-api";
 import { reportOnCluster } from "../../../../src/tools/doctor/cluster/report";
@@ -91,7 +90,7 @@ export function createMemoryCluster() {
     const whole = { context: undefined, node: undefined, driver: undefined, ...target };
     pages = 0;
     reads.clear();
-    return readCluster({ list }, whole, ours, unprovidedIn);
+    return readCluster({ list }, whole, ours);
   };
   return {
     ...writer,

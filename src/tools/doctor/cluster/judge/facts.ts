@@ -4,29 +4,25 @@ import type { ManifestFacts, RegistrarContainer } from "../../files/read/registr
 import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Finding, findingsOf, keyOf } from "../../findings/finding";
 import type { SeenList } from "../../findings/seen";
-import type { ClusterLists, ClusterReading } from "../read/cluster";
-import type { Unprovided } from "../read/owners";
+import type { ClusterReading } from "../read/cluster";
 import { placesIn } from "./places";
 import { isGuess, type RegistrarUnit } from "./units";
 
-export type ClusterFacts = ReturnType<typeof conclude>;
+export type ClusterFacts = Awaited<ReturnType<typeof conclude>>;
 
-/** The drivers that are needed, and that no DaemonSet is known to register. */
-export const unprovidedIn = (lists: ClusterLists): readonly Unprovided[] => [
-  ...placesIn(lists).places.each(({ driver, node, state }) =>
-    state.kind === "unprovided" && node !== undefined && driver === (lists.target.driver ?? driver)
-      ? { driver, node }
-      : undefined,
-  ),
-];
-
-/** Names the drivers, and drops all but the one that is asked for. */
-export function conclude(reading: ClusterReading) {
-  const { target } = reading;
-  const { units: all, places, ...around } = placesIn(reading);
+/** Names the drivers, drops all but the one that is asked for, and looks for owners of those that no DaemonSet registers. */
+export async function conclude({ readOwners, gaps: gapsOf, ...lists }: ClusterReading) {
+  const { target } = lists;
+  const { units: all, places: allPlaces, ...around } = placesIn(lists);
   const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
     target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
   const units = all.filter((unit) => isMeant(unit.driver.name, unit));
+  const places = allPlaces.filter(({ driver, unit }) => isMeant(driver, unit));
+  const unprovided = places.each(({ driver, node, state }) =>
+    state.kind === "unprovided" && node !== undefined ? { driver, node } : undefined,
+  );
+  const ownersOf = await readOwners([...unprovided]);
+  const reading = { ...lists, ownersOf, gaps: gapsOf() };
   const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));
   const guesses = new Set(all.each((unit) => (isGuess(unit) ? unit.driver.name : undefined)));
   const manifests = manifestsOf({ ...reading, units }, reading.images);
@@ -39,10 +35,10 @@ export function conclude(reading: ClusterReading) {
     ...reading,
     ...around,
     units,
-    places: places.filter(({ driver, unit }) => isMeant(driver, unit)),
+    places,
     /** Names of all drivers, also of those that are not asked for; some may be missing. */
     driverNames: named
-      .with(places.map(({ driver }) => driver).filter((name) => !guesses.has(name)))
+      .with(allPlaces.map(({ driver }) => driver).filter((name) => !guesses.has(name)))
       .with(reading.csiDrivers),
     /** Whether the driver of some DaemonSet is not known. */
     hasGuess: guesses.size > 0,
@@ -59,7 +55,11 @@ export const placeKey = (node: string | undefined, driver: string): string => `$
 
 /** The DaemonSets' registrars as `doctor -f` has them, if these images are this registrar's. */
 export function manifestsOf(
-  { units, limitRanges, gaps }: ClusterReading & { readonly units: SeenList<RegistrarUnit> },
+  {
+    units,
+    limitRanges,
+    gaps,
+  }: Pick<ManifestFacts, "limitRanges" | "gaps"> & { units: SeenList<RegistrarUnit> },
   ours: OurImage,
 ): ManifestFacts {
   const places = new Set(units.each(({ registrar }) => registrar.place));
@@ -72,7 +72,10 @@ export function manifestsOf(
 }
 
 /** What `doctor -f` would find in the pods that admission gave this registrar. */
-function runningFindings({ pods }: ClusterReading, manifests: ManifestFacts): readonly Finding[] {
+function runningFindings(
+  { pods }: Pick<ClusterReading, "pods">,
+  manifests: ManifestFacts,
+): readonly Finding[] {
   const programs = new Map(manifests.registrars.each(({ place, program }) => [[place, program.kind]]));
   const isGiven = ({ place, program }: RegistrarContainer) =>
     program.kind === "ours" && (programs.get(place) ?? "ours") !== "ours";

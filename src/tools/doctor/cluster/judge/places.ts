@@ -2,7 +2,7 @@ import { taintText } from "../../../../node-readiness/startup-taint";
 import { grouped } from "../../findings/finding";
 import { type Gap, type SeenList, type Truth, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
-import type { ClusterLists } from "../read/cluster";
+import type { ClusterReading } from "../read/cluster";
 import { CREATION_MS, isOver, LONG_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
 import { repelling } from "./tolerations";
 import { EVERY_DRIVER, isGuess, lackText, nameDrivers, type RegistrarUnit } from "./units";
@@ -35,6 +35,7 @@ export interface Place {
   readonly pod: RegistrarPod | undefined;
 }
 
+type ClusterLists = Omit<ClusterReading, "readOwners" | "gaps">;
 type Stateless = Omit<Place, "state">;
 
 const NOT_FOUND = "the node-wide registrar has not found it";

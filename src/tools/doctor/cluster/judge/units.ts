@@ -3,7 +3,7 @@ import { onHost } from "../../files/read/pod";
 import type { RegistrarContainer } from "../../files/read/registrars";
 import type { Gap, SeenList } from "../../findings/seen";
 import { together } from "../../findings/words";
-import type { ClusterLists } from "../read/cluster";
+import type { ClusterReading } from "../read/cluster";
 import type { Resource } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 
@@ -21,7 +21,7 @@ export type RegistrarUnit = ReturnType<typeof nameDrivers> extends SeenList<infe
 export const EVERY_DRIVER = "(every driver)";
 export const isGuess = (unit: RegistrarUnit | undefined): boolean => unit?.driver.kind === "guessed";
 
-type Hints = Pick<ClusterLists, "sets" | "pods" | "csiNodes" | "csiDrivers"> & {
+type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers"> & {
   readonly needs: SeenList<{ readonly driver: string }>;
 };
 

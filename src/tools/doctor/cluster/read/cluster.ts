@@ -27,7 +27,7 @@ export interface ClusterTarget {
   readonly driver: string | undefined;
 }
 
-/** Of each object it has only the facts that the checks judge, and `gaps` has what could not be read. */
+/** Of each object it has only the facts that the checks judge, and `gaps` tells what could not be read. */
 export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
 
 /** kubectl without any configuration tries this address. */
@@ -39,21 +39,8 @@ const SET_KUBECONFIG =
  * Reads a cluster's lists page by page and keeps the facts that the checks judge. Rejects with INVALID_OPTION if no list can be
  * read, or the target's node does not exist.
  */
-export async function readCluster(
-  api: Pick<ListApi, "list">,
-  target: ClusterTarget,
-  ours: OurImage,
-  unprovidedIn: (lists: ClusterLists) => readonly Unprovided[],
-) {
+export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTarget, ours: OurImage) {
   const reader = createReader(api);
-  const lists = await readLists(reader, target, ours);
-  const ownersOf = await readOwners(reader, unprovidedIn(lists));
-  return { ...lists, ownersOf, gaps: sortedBy(reader.gaps(), ({ subject }) => subject) };
-}
-
-export type ClusterLists = Awaited<ReturnType<typeof readLists>>;
-
-async function readLists(reader: Reader, target: ClusterTarget, ours: OurImage) {
   const [registrars, others] = await Promise.all([
     readSets(reader, target, ours),
     readOthers(reader, target),
@@ -81,6 +68,9 @@ async function readLists(reader: Reader, target: ClusterTarget, ours: OurImage) 
     pods: registrars.pods.map((pod) => withMountFailure(pod, latest(pod.uid).known(() => true)?.message)),
     ...{ nodes, csiNodes, csiDrivers, attached },
     waiting: waitingIn(pending, events),
+    /** Reads more, so it comes before `gaps`. */
+    readOwners: (unprovided: readonly Unprovided[]) => readOwners(reader, unprovided),
+    gaps: () => sortedBy(reader.gaps(), ({ subject }) => subject),
   };
 }
 
