@@ -37,6 +37,8 @@ export const OTHERS = {
   "grpc.message": 4_194_304,
   /** RFC 9113, 6.5.2: SETTINGS_HEADER_TABLE_SIZE at first. */
   "http2.header-table": 4_096,
+  /** Node's maxHeaderListPairs of HTTP/2: test/grpc/attacks.ts sends more. */
+  "node.header-pairs": 128,
   /** What a socket of Node and its pipe hold before they are paused: test/grpc/server/bytes.test.ts. */
   "node.unread": 131_072,
   /** test/process/attacks.test.ts demands less. */

@@ -1,11 +1,9 @@
-import { refusedFor } from "../../src/registrar/model/outcome";
-import { explainRefusal } from "../../src/registrar/registration/hints";
 import { CLUSTER_CHECKS } from "../../src/tools/doctor/cluster/report";
 import { MANIFEST_CHECKS } from "../../src/tools/doctor/files/judge/checks";
 import { manifestOverwritten } from "../../src/tools/doctor/files/judge/stream";
 import { startReading } from "../../src/tools/doctor/findings/seen";
 import { NODE_CHECKS, renderTable, reportOn } from "../../src/tools/doctor/node/report";
-import { CONTAINER, judgeByRows, K, REGISTRATION, tableOf } from "../support/mount-rows";
+import { CONTAINER, judgeByRows, K, REGISTRATION } from "../support/mount-rows";
 import { healthyFacts, reporting } from "../tools/doctor/node/healthy-facts";
 import { fencesIn, readText } from "./markdown";
 
@@ -45,15 +43,9 @@ const REFUSAL =
   `desc = "transport: Error while dialing: dial unix ${CSI}: connect: no such file or directory"`;
 
 const [, session = ""] = /## A session(.*?)### A cluster/s.exec(readText("docs/doctor.md")) ?? [];
-const [message = "", wrongPath = ""] = fencesIn(session, "text");
+const [wrongPath = ""] = fencesIn(session, "text");
 
-test("a session: the termination message names the flag", async () => {
-  const paths = { csiSocketPath: CSI, endpoint: CSI, pluginRegistrationPath: "/registration" };
-  const hint = await explainRefusal(REFUSAL, paths, undefined, tableOf(MOUNTS));
-  expect(refusedFor(REFUSAL, hint)).toMatchObject({ error: { message: message.trimEnd() } });
-});
-
-test("a session: the doctor in that container", () => {
+test("doctor prints the session of docs/doctor.md for the container's path", () => {
   const { driver, target, ...healthy } = healthyFacts();
   const reading = startReading<"directory">();
   const identity = { kind: "answered", value: { name: NAME, vendorVersion: "1", manifest: {} } } as const;
