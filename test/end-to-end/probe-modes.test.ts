@@ -106,6 +106,15 @@ nodeTest(
   },
 );
 
+nodeTest("2,000 registrars that hang beside it keep no registrar that answers waiting", async (node) => {
+  await node.driver();
+  await node.registrar().reached("listening");
+  await using _frozen = await startForeignSocket(node.at("frozen"));
+  for (let nth = 0; nth < 2_000; nth += 1)
+    linkSync(node.at("frozen"), join(node.pluginDir, `${nth}.csi-reg.sock`));
+  expect(await probe(node, HEALTHY, "--timeout=10m")).toBe(0);
+});
+
 nodeTest("a socket that came, or was moved, while a probe asked the others is asked, too", async (node) => {
   await node.driver();
   await using frozen = await startForeignSocket(node.at("frozen"));

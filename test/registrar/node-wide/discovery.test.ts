@@ -223,8 +223,20 @@ test("what inotify misses is found by a poll every 5 s", () =>
     await eventually(() => expect(found).toEqual([["a"]]));
   }));
 
+const { readdir: read } = jest.requireActual<typeof import("node:fs/promises")>("node:fs/promises");
+
+test("what comes after the look at a directory and before its watch is found without a poll", async () => {
+  await makeSocket(".away", "a", "csi.sock");
+  const readdir = async (path: string) => {
+    const names = await read(path);
+    if (!names.includes("a")) renameSync(folder.at(".away", "a"), folder.at("a"));
+    return names;
+  };
+  // No event comes, and no wait of 5 s ends.
+  await withoutEvents(async (_waits, found) => eventually(() => expect(found).toEqual([["a"]])), { readdir });
+});
+
 describe("a directory that could not be read", () => {
-  const { readdir: read } = jest.requireActual<typeof import("node:fs/promises")>("node:fs/promises");
   /** Node's readdir, which fails with these errnos first. */
   const failing = (...errnos: readonly string[]) => {
     const left = [...errnos];
