@@ -14,7 +14,7 @@ test("the demo plays every story to its end, step by step", async () => {
   expect(places).not.toContain(-1);
   expect(story).toContain('CSINode node-1, spec.drivers: - name: "demo.csi" - nodeID: "node-1"');
   expect(story).toMatch(
-    /dial unix \/csi\/csi\.sock.* hint: on the host.* registrar doctor: CSI007 .* Fix: write /,
+    /dial unix \/csi\/csi\.sock.* hint: on the host.* Doctor finds CSI007: .* Fix: write /,
   );
   expect(demo.stderr).toBe("");
   expect(demo.lines.join("")).not.toContain("\u001b");

@@ -1,3 +1,4 @@
+import { basename, relative } from "node:path";
 import { styleText } from "node:util";
 import { RegistrarError } from "../../base/errors";
 import { monotonicMs } from "../../base/pause";
@@ -27,7 +28,14 @@ export function startPlay(cli: readonly string[], signal: AbortSignal, stepMs: n
     tell(coloured("green", String(steps)), text);
   };
 
-  say(wrapped(`A registrar, a simulated CSI driver and kubelet, on real sockets in ${stage.directory}`, ""));
+  const cast = "This registrar, a simulated CSI driver and a simulated kubelet";
+  say(wrapped(`${cast}, as processes with real sockets in ${stage.directory}`, ""));
+  say(
+    wrapped(
+      "! marks what the demo does; the numbered lines say what follows, with the seconds since its start.",
+      "",
+    ),
+  );
   return {
     ...stage,
     chapter: (title: string, about: string) => {
@@ -58,9 +66,14 @@ export function startPlay(cli: readonly string[], signal: AbortSignal, stepMs: n
     },
     finish: () => {
       say(`\nEverything happened as described, in ${seconds()} s.`);
-      say("Next: registrar doctor -f your-daemonset.yaml");
+      say(`Next: ${calledAs(cli)} doctor -f your-daemonset.yaml`);
     },
   };
+}
+
+/** What a shell runs to start this program: in a clone its file, which has no command of that name. */
+function calledAs([, program = "registrar"]: readonly string[]): string {
+  return program.endsWith(".js") ? `node ${relative("", program)}` : basename(program);
 }
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);

@@ -86,12 +86,14 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       );
       await step(
         { role: "registrar", kind: "ended", code: 1 },
-        "It ends with exit code 1, as the official registrar does: CrashLoopBackOff.",
+        "It ends with exit code 1, as the official registrar does. In a pod that is CrashLoopBackOff.",
       );
-      await deed("The demo asks doctor, with the same flags.", () => start("doctor", { mayEnd: true }));
+      await deed("The demo runs registrar doctor with the same flags.", () =>
+        start("doctor", { mayEnd: true }),
+      );
       await step({ role: "doctor", kind: "ended", code: 1 }, () => {
         const [, text, fix] = FINDING.exec(outputOf("doctor")) ?? [];
-        return `registrar doctor: CSI007 ${IN_CONTAINER} ${text}. Fix: ${fix}`;
+        return `Doctor finds CSI007: ${IN_CONTAINER} ${text}. Fix: ${fix}`;
       });
       await deed("The demo starts the registrar with the path of the host.", () => start("registrar"));
       await step(notified, "Kubelet has registered the driver.");
@@ -100,7 +102,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "socket-deleted": {
     title: "The registration socket is deleted",
     about:
-      "When a registration socket is gone, kubelet takes the driver for gone. Cleanup scripts delete sockets, and so do " +
+      "When a registration socket is gone, kubelet deregisters its driver. Cleanup scripts delete sockets, and so do " +
       "other registrars when they stop. This registrar watches its socket and puts it back.",
     async play({ deed, deleteRegistrationSocket, step, note }) {
       await deed("The demo deletes the registration socket.", deleteRegistrationSocket);
@@ -127,12 +129,15 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         "The demo kills the driver. Its socket file stays behind, and no process listens on it.",
         () => end("driver", "SIGKILL"),
       );
-      await calm(deregistered, "Kubelet has deregistered nothing: the registration socket is there.");
+      await calm(
+        deregistered,
+        "Kubelet has not deregistered the driver, because the registration socket is there.",
+      );
 
       await deed("The demo starts the driver again.", () => start("driver"));
       await step(listening, "The CSI driver listens again.");
       await step(asked, "The registrar has asked for its name again: it is the same.");
-      await calm(deregistered, "The driver is still registered, and was all along.");
+      await calm(deregistered, "The driver is still registered, and was so all the time.");
     },
   },
   "second-registrar": {
@@ -157,7 +162,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       await deed("The demo stops the second registrar, which removes its socket.", stop);
       await step({ role: "registrar", from: "standby" }, "The first registrar sees that the second is gone.");
       await step(published, "It puts its own socket back.");
-      const gone = await step(deregistered, "Kubelet deregisters the driver of the socket that is gone.");
+      const gone = await step(
+        deregistered,
+        "Kubelet deregisters the driver, because the second registrar's socket is gone.",
+      );
       await step(notified, registeredSince(gone));
       note(`An older official registrar v2.17 does not come back: ${NOT_BACK}.`);
     },

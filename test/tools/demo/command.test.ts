@@ -24,7 +24,7 @@ test.each<readonly [what: string, cli: readonly string[], stepMs: number, compla
   const write = jest.spyOn(process.stdout, "write").mockReturnValue(true);
   const { signal } = new AbortController();
   await expect(perform(startPlay(cli, signal, stepMs), signal)).rejects.toThrow(complaint);
-  const [, directory = "/"] = /sockets in (.*)/.exec(String(write.mock.calls[0])) ?? [];
+  const [, directory = "/"] = /sockets in\s(\S+)/.exec(String(write.mock.calls[0])) ?? [];
   expect(existsSync(directory)).toBe(false);
 });
 
