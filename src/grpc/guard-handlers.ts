@@ -9,7 +9,7 @@ import { errorStatus, faultOf, initialMetadata, metadataOf, thrownIn } from "./h
 import { statusCodeOf } from "./status";
 
 type Callback = sendUnaryData<unknown>;
-type Call = ServerUnaryCall<unknown, unknown> & Writable;
+type Call = ServerUnaryCall<unknown, unknown> & Writable & { readonly readableEnded?: boolean };
 type Handler = (call: Call, callback: Callback) => unknown;
 
 interface Guarding {
@@ -102,19 +102,63 @@ const RETURN_ANSWERS =
 /** Of a call with a stream of answers, which its handler ends. */
 function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => void {
   return (call) => {
-    const report = watchCall(call, guarded, () => call.writableEnded);
-    call.on("error", (error) => report(thrownIn(error)));
+    watchCall(call, guarded, () => call.writableEnded);
+    guardStream(call);
     new Promise((resolve) => resolve((handle as (call: Call) => unknown)(call))).catch((error) =>
       call.emit("error", errorStatus(error)),
     );
   };
 }
 
+const DESTROYED =
+  "the handler destroyed its call, as leaving a `for await` early does, before it had ended it";
+
+/** Makes errors of answers that grpc-js would drop or throw for too late, and of a destroyed call, which it would never end. */
+function guardStream(call: Call): void {
+  const write = call.write.bind(call) as (...given: unknown[]) => boolean;
+  const end = call.end.bind(call) as (trailers: unknown) => Call;
+  const destroy = call.destroy.bind(call);
+  const fail = (text: string) => call.emit("error", errorStatus(new TypeError(text)));
+  const guards = {
+    write: (message: unknown, ...more: unknown[]): boolean => {
+      const fault = faultOf(message);
+      if (!isAbsent(message) && fault === undefined) return write(message, ...more);
+      if (fault) call.emit("error", errorStatus(fault));
+      else fail(`the handler wrote ${show(message)}; it takes an object, {} for an empty answer`);
+      return false;
+    },
+    end: (trailers: unknown): Call => {
+      const isMetadata = typeof Object(trailers).toHttp2Headers === "function";
+      if (isMetadata || isAbsent(trailers)) return end(trailers);
+      fail(`the handler ended its call with ${show(trailers)}; end() takes Metadata, and write() an answer`);
+      return call;
+    },
+    destroy: (error?: Error): Call => {
+      if (call.cancelled || call.writableFinished) return destroy(error);
+      // Node destroys what a `for await` has read to the end, or has left.
+      const isLeft = isAbsent(error) || (error?.name === "AbortError" && !("cause" in error));
+      if (!isLeft) call.emit("error", error);
+      else if (!call.readableEnded) call.emit("error", errorStatus(new Error(DESTROYED)));
+      return call;
+    },
+  };
+  Object.assign(call, guards);
+}
+
+const isAbsent = (value: unknown) => value === undefined || value === null;
+
 /** Logs the end of a call without an answer. Returns what logs the handler's errors. */
 function watchCall(call: Call, { log, method, isCut, running }: GuardedMethod, isAnswered: () => boolean) {
   const startedAt = monotonicMs();
   const sendMetadata = call.sendMetadata.bind(call);
   call.sendMetadata = (metadata) => sendMetadata(initialMetadata(metadata));
+  const emit = call.emit.bind(call);
+  call.emit = (name: string, ...given: unknown[]): boolean => {
+    if (name !== "error") return emit(name, ...given);
+    const [error] = given;
+    report(thrownIn(error));
+    return emit(name, thrownIn(error) === error ? errorStatus(error, status.UNKNOWN) : error);
+  };
   running.set(call, isAnswered);
   call.once("cancelled", () => {
     running.delete(call);
@@ -124,9 +168,10 @@ function watchCall(call: Call, { log, method, isCut, running }: GuardedMethod, i
     const why = Number(call.getDeadline()) <= Date.now() ? "its deadline passed" : "its client gave up";
     log.warn("A call ended before its handler answered", { ...fields, why });
   });
-  return (error: unknown): void => {
+  function report(error: unknown): void {
     // A handler that follows its signal ends so when the client is gone.
     const isEnd = call.cancelled && Object(error).name === "AbortError";
     if (statusCodeOf(error) === undefined && !isEnd) log.error(error, "A handler failed", { method });
-  };
+  }
+  return report;
 }

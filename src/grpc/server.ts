@@ -4,10 +4,10 @@ import { type ConnectionInjector, Server, ServerCredentials, type ServerIntercep
 import { LONGEST_WAIT_MS, startTimer, stopTimer } from "../base/pause";
 import { type Logger, silentLogger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
-import { show } from "../options/option-kinds";
 import { createConnectionLimit } from "../unix/connection-limit";
 import { MAX_MESSAGE_BYTES } from "./guard/frames";
 import { type GuardedClient, guardFromClient } from "./guard/guards";
+import { guardInterceptors } from "./guard-interceptors";
 
 /** What one gRPC socket lets its clients use, unless its owner says otherwise. Kubelet needs one connection and one call. */
 export const DEFAULT_GRPC_SERVER_LIMITS = {
@@ -45,8 +45,7 @@ type StreamListener = (
 ) => void;
 
 /**
- * grpc-js (1.14) throws for a call of an unknown method that was reset at once, what an interceptor throws, and for one that
- * returns no call, which would end the process; never ends a call whose metadata HTTP/2 refuses; writes a line to stderr for each
+ * grpc-js (1.14) throws for a call of an unknown method that was reset at once, which would end the process; never ends a call whose metadata HTTP/2 refuses; writes a line to stderr for each
  * header field that is not ASCII, and ends a call at once if its timeout is more than 24 days. It has no hook there, so this
  * replaces its undocumented listeners; package.json pins its version.
  */
@@ -57,7 +56,7 @@ export function hardenServer(
   const log = parentLog.named("server");
   const internals = server as unknown as Record<string, StreamListener>;
   const intercepting = server as unknown as { interceptors: readonly ServerInterceptor[] };
-  intercepting.interceptors = intercepting.interceptors.map(requireCall);
+  intercepting.interceptors = guardInterceptors(intercepting.interceptors, log);
   for (const name of ["_streamHandler", "_channelzHandler"]) {
     const listener = internals[name]?.bind(server);
     internals[name] = (interceptors, stream, headers) => {
@@ -88,17 +87,6 @@ export function hardenServer(
   }
   return server;
 }
-
-/** The same interceptor; throws if it returns no call, on which grpc-js would fail where nothing catches it. */
-const requireCall =
-  (intercept: ServerInterceptor): ServerInterceptor =>
-  (method, inner) => {
-    const call = intercept(method, inner);
-    if (typeof Object(call).start === "function") return call;
-    throw new TypeError(
-      `an interceptor returned ${show(call)}; it takes a ServerInterceptingCall of its call`,
-    );
-  };
 
 /** The units of grpc-timeout (gRPC over HTTP2, Requests) in milliseconds. */
 const TIMEOUT_UNITS_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1 };

@@ -1,89 +1,25 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
-import { Metadata, type MethodDefinition, Server, type ServiceError, status } from "@grpc/grpc-js";
-import { createUnixClient } from "../../src/grpc/client/unary";
-import { guardHandlers } from "../../src/grpc/guard-handlers";
+import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
-import { createGrpcServer, hardenServer } from "../../src/grpc/server";
-import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
-import { recordLog } from "../support/recorded-log";
-import { createTempFolder } from "../support/temp-folder";
+import {
+  ask,
+  BAD,
+  bug,
+  type Callback,
+  collect,
+  FAILED,
+  type Handler,
+  later,
+  NOT_ANSWERED,
+  raise,
+  serveHandlers as serve,
+} from "./served-handlers";
 
-const folder = eachTest(createTempFolder);
-
-const encode = (value: unknown) => Buffer.from(JSON.stringify(value));
-const decode = (bytes: Buffer) => JSON.parse(bytes.toString());
-const methodOf = (path: string, requestStream = false, responseStream = false) =>
-  ({
-    path,
-    requestStream,
-    responseStream,
-    requestSerialize: encode,
-    requestDeserialize: decode,
-    responseSerialize: encode,
-    responseDeserialize: decode,
-  }) as MethodDefinition<unknown, unknown>;
-const ask = methodOf("/x.Y/Ask");
-const collect = methodOf("/x.Y/Collect", true);
-const list = methodOf("/x.Y/List", false, true);
-
-function later<Value>() {
-  const parts: { resolve?: (value: Value) => void } = {};
-  const promise = new Promise<Value>((resolve) => Object.assign(parts, { resolve }));
-  return { promise, resolve: (value: Value) => parts.resolve?.(value) };
-}
-
-type Callback = (error: unknown, value?: unknown, trailer?: unknown) => void;
-type Handler = (call: unknown, callback: Callback) => unknown;
-
-async function serve(handlers: Record<string, Handler>, options = {}) {
-  const log = recordLog();
-  const grpc = hardenServer(new Server(options), { log: log.logger });
-  guardHandlers(grpc, { log: log.logger, isCut: () => driver.isCut });
-  grpc.addService({ ask, collect, list } as never, handlers as never);
-  const driver = createGrpcServer({ newServer: () => grpc, log: log.logger });
-  const path = folder.at("s");
-  const listener = createServer((socket) => driver.accept(socket)).listen(path);
-  await once(listener, "listening");
-  const client = createUnixClient(path);
-  const call = (given: { deadline?: number; metadata?: Metadata } = {}) => {
-    const seen: { initial?: Metadata; trailing?: Metadata } = {};
-    const { promise, resolve } = later<[code: number, answer: unknown]>();
-    const started = client.makeUnaryRequest(
-      ask.path,
-      ask.requestSerialize,
-      ask.responseDeserialize,
-      {},
-      given.metadata ?? new Metadata(),
-      { deadline: given.deadline ?? Number.POSITIVE_INFINITY },
-      (error: ServiceError | null, answer) => resolve(error ? [error.code, error.details] : [0, answer]),
-    );
-    started.on("metadata", (metadata) => Object.assign(seen, { initial: metadata }));
-    started.on("status", ({ metadata }) => Object.assign(seen, { trailing: metadata }));
-    return { answered: promise, cancel: () => started.cancel(), seen };
-  };
-  return {
-    ...{ log, client, call, driver },
-    [Symbol.asyncDispose]: async () => {
-      client.close();
-      listener.close();
-      await driver.close({ graceMs: 0 });
-      grpc.forceShutdown();
-    },
-  };
-}
-
-const problems = ({ records }: ReturnType<typeof recordLog>) =>
-  records.filter(({ severity }) => severity !== "info").map(({ message }) => message);
-
-const FAILED = "A handler failed";
 const TWICE = "A handler answered twice, the first answer counts";
-const BAD = "Cannot encode a handler's answer";
 const coded = Object.assign(new Error("gone"), { code: status.NOT_FOUND });
-const bug = () => new TypeError("Cannot read properties of undefined");
 const OK = [0, { a: 1 }];
 class Info {
   readonly a = 1;
@@ -146,9 +82,6 @@ const BY_RETURN: readonly Refusal[] = [
   ["a text thrown", () => raise("no disk"), [13, "no disk"], [FAILED]],
   ["undefined thrown", () => raise(undefined), [13, "undefined"], [FAILED]],
 ];
-const raise = (error: unknown): never => {
-  throw error;
-};
 
 type Shape = readonly [string, Handler, unknown, readonly string[]];
 const SHAPES: readonly Shape[] = [
@@ -177,7 +110,7 @@ test.each(SHAPES)("a call is answered, and the handler's faults are logged: %s",
   await using served = await serve({ ask: handler });
   expect(await served.call().answered).toEqual(expected);
   await turn();
-  expect(problems(served.log)).toEqual(lines);
+  expect(served.problems()).toEqual(lines);
   for (const { fields, error = "" } of served.log.records.filter(({ message }) => message === FAILED)) {
     expect(fields).toEqual({ method: ask.path });
     const thrown = /answered an instance of \w*Error/.test(String(error)) ? (error as Error).cause : error;
@@ -185,7 +118,6 @@ test.each(SHAPES)("a call is answered, and the handler's faults are logged: %s",
   }
 });
 
-const NOT_ANSWERED = "A call ended before its handler answered";
 const CUT = "Cut off a call that its handler had not answered";
 type Served = Awaited<ReturnType<typeof serve>>;
 type Calls = ReturnType<Served["call"]>;
@@ -203,7 +135,7 @@ test.each<[string, (served: Served, call: Calls) => unknown, string, object]>([
   end(served, call);
   await served.log.when(message);
   expect(served.log.all(message)).toMatchObject([{ fields: { method: ask.path, ...fields } }]);
-  expect(problems(served.log)).toEqual([message]);
+  expect(served.problems()).toEqual([message]);
 });
 
 test("a handler that never answers is in the log when its deadline passes", async () => {
@@ -226,7 +158,7 @@ test("a handler that follows its signal is no fault when the client is gone; one
   call.cancel();
   await served.log.when(NOT_ANSWERED);
   await turn();
-  expect(problems(served.log)).toEqual([NOT_ANSWERED]);
+  expect(served.problems()).toEqual([NOT_ANSWERED]);
 });
 
 test("the context has grpc's metadata, deadline, peer; initial and trailing metadata go back", async () => {
@@ -289,7 +221,7 @@ test.each<[string, Handler, number, readonly string[]]>([
   const { answered, seen } = served.call();
   expect((await answered)[0]).toBe(code);
   if (code === status.OK) expect(seen.initial?.get("first")).toEqual(["1"]);
-  await eventually(() => expect(problems(served.log)).toEqual(lines));
+  await eventually(() => expect(served.problems()).toEqual(lines));
 });
 
 test("a late callback of a handler that declares none is told the rule", async () => {
@@ -299,45 +231,13 @@ test("a late callback of a handler that declares none is told the rule", async (
   expect(fields).toMatchObject({ hint: expect.stringContaining("declare (call, callback)") });
 });
 
-const STREAMS: Readonly<Record<string, (stream: never) => unknown>> = {
-  throws: () => raise(bug()),
-  rejects: async () => raise(bug()),
-  "destroys the call": (call: { emit(name: string, error: Error): void }) => call.emit("error", bug()),
-};
-
-test.each(Object.entries(STREAMS))(
-  "a stream whose handler %s ends, and its fault is logged",
-  async (_what, act) => {
-    await using served = await serve({ list: act as unknown as Handler });
-    const { path, requestSerialize, responseDeserialize } = list;
-    const stream = served.client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, {});
-    const [error] = await once(
-      stream.on("data", () => {}),
-      "error",
-    ).catch((thrown) => [thrown]);
-    expect(error.details).toBe(bug().message);
-    expect(problems(served.log)).toEqual([FAILED]);
-  },
-);
-
 test("a stream of requests is answered like a single one", async () => {
   await using served = await serve({ collect: async (_stream) => raise(bug()) });
   const { path, requestSerialize, responseDeserialize } = collect;
   const { promise, resolve } = later<ServiceError | null>();
   served.client.makeClientStreamRequest(path, requestSerialize, responseDeserialize, resolve).end();
   expect(await promise).toMatchObject({ code: 13, details: bug().message });
-  expect(problems(served.log)).toEqual([FAILED]);
-});
-
-test.each<[string, () => unknown]>([
-  ["throws", () => raise(bug())],
-  ["returns nothing", () => {}],
-  ["is async", async () => {}],
-])("an interceptor that %s fails the call and not the process", async (_what, intercept) => {
-  const interceptors = [intercept];
-  await using served = await serve({ ask: () => ({}) }, { interceptors });
-  expect((await served.call().answered)[0]).toBe(status.INTERNAL);
-  await eventually(() => expect(problems(served.log)).toEqual(["A call failed before its handler"]));
+  expect(served.problems()).toEqual([FAILED]);
 });
 
 test("unaryHandler takes a function only", () => {

@@ -1,0 +1,100 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { ServerInterceptingCall, type ServerInterceptor, status } from "@grpc/grpc-js";
+import { eventually } from "../support/eventually";
+import { bug, raise, serveHandlers } from "./served-handlers";
+
+type Call = Parameters<ServerInterceptor>[1];
+type Make = (call: Call) => unknown;
+type Fault = () => unknown;
+const by = (responder: object) => (call: Call) => new ServerInterceptingCall(call, responder);
+const listening = (listener: object) => by({ start: (next: (one: object) => void) => next(listener) });
+
+/** Where an interceptor can fail, by what it does there. */
+const PLACES: Readonly<Record<string, (fault: Fault) => Make>> = {
+  "when it is called": (fault) => fault,
+  ...Object.fromEntries(
+    ["start", "sendMetadata", "sendMessage", "sendStatus"].map((name) => [
+      `in ${name}`,
+      (fault: Fault) => by({ [name]: fault }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["onReceiveMetadata", "onReceiveMessage", "onReceiveHalfClose"].map((name) => [
+      `in ${name}`,
+      (fault: Fault) => listening({ [name]: fault }),
+    ]),
+  ),
+  "in a method of its call": (fault) => (call) =>
+    Object.assign(new ServerInterceptingCall(call), { sendStatus: fault }),
+};
+const FAULTS: Readonly<Record<string, Fault>> = {
+  throws: () => raise(bug()),
+  rejects: async () => raise(bug()),
+  "rejects later": () => turn().then(() => raise(bug())),
+};
+const FAILED = "An interceptor failed";
+
+interface Stream extends AsyncIterable<unknown> {
+  write(answer: object): void;
+  end(): void;
+}
+/** Between two interceptors that only pass on. */
+async function serveIntercepted(intercept: Make) {
+  const answer = (stream: Stream) => {
+    stream.write({ a: 1 });
+    stream.end();
+  };
+  const chat = async (stream: Stream) => {
+    for await (const _request of stream);
+    answer(stream);
+  };
+  const interceptors = [by({}), intercept, by({})].map(
+    (make) => (_method: unknown, call: Call) => make(call),
+  );
+  return serveHandlers({ ask: () => ({ a: 1 }), list: answer, chat } as never, { interceptors });
+}
+
+test.each(
+  Object.entries(PLACES).flatMap(([place, make]) =>
+    Object.entries(FAULTS).map(([how, fault]) => [how, place, make(fault)] as const),
+  ),
+)("an interceptor that %s %s fails its call, and not the process", async (_how, _place, intercept) => {
+  await using served = await serveIntercepted(intercept);
+  const outcomes = await Promise.all([served.call().answered, served.stream("list"), served.stream("chat")]);
+  for (const outcome of outcomes) expect(outcome).toEqual([status.INTERNAL, expect.any(String)]);
+  await eventually(() => expect(served.problems().filter((one) => one === FAILED).length).toBeGreaterThan(2));
+  expect(served.log.all(FAILED)[0]).toMatchObject({ fields: { method: expect.stringContaining("/x.Y/") } });
+});
+
+test("what an interceptor throws when its call is over is in the log", async () => {
+  await using served = await serveIntercepted(listening({ onCancel: FAULTS.throws }));
+  expect(await served.call().answered).toEqual([status.OK, { a: 1 }]);
+  await eventually(() => expect(served.problems()).toEqual([FAILED]));
+});
+
+test("an interceptor refuses a call by an error with a gRPC code, which is not in the log", async () => {
+  const refuse = async () => raise(Object.assign(new Error("no token"), { code: status.UNAUTHENTICATED }));
+  await using served = await serveIntercepted(listening({ onReceiveMetadata: refuse }));
+  expect(await served.call().answered).toEqual([status.UNAUTHENTICATED, "no token"]);
+  expect(served.problems()).toEqual([]);
+});
+
+test("what grpc-js throws for a status of an interceptor ends its call", async () => {
+  const intercept = by({
+    sendStatus: (_status: unknown, next: (none: unknown) => void) => setImmediate(next),
+  });
+  await using served = await serveIntercepted(intercept);
+  expect(await served.call().answered).toEqual([status.INTERNAL, expect.any(String)]);
+  expect(served.problems()).toEqual([FAILED]);
+});
+
+test("an interceptor that waits before it passes on is part of the call", async () => {
+  const wait = async (given: unknown, next: (one: unknown) => void) => {
+    await turn();
+    next(given);
+  };
+  const intercept = listening({ onReceiveMetadata: wait, onReceiveMessage: wait });
+  await using served = await serveIntercepted(intercept);
+  expect(await served.call().answered).toEqual([status.OK, { a: 1 }]);
+  expect(await served.stream("list")).toEqual([status.OK, [{ a: 1 }]]);
+});

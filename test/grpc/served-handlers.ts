@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { Readable } from "node:stream";
+import { Metadata, type MethodDefinition, Server, type ServiceError } from "@grpc/grpc-js";
+import { createUnixClient } from "../../src/grpc/client/unary";
+import { guardHandlers } from "../../src/grpc/guard-handlers";
+import { createGrpcServer, hardenServer } from "../../src/grpc/server";
+import { recordLog } from "../support/recorded-log";
+import { createTempFolder } from "../support/temp-folder";
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value));
+const decode = (bytes: Buffer) => JSON.parse(bytes.toString());
+const methodOf = (path: string, requestStream = false, responseStream = false) =>
+  ({
+    path,
+    requestStream,
+    responseStream,
+    requestSerialize: encode,
+    requestDeserialize: decode,
+    responseSerialize: encode,
+    responseDeserialize: decode,
+  }) as MethodDefinition<unknown, unknown>;
+export const ask = methodOf("/x.Y/Ask");
+export const collect = methodOf("/x.Y/Collect", true);
+export const list = methodOf("/x.Y/List", false, true);
+export const chat = methodOf("/x.Y/Chat", true, true);
+
+export function later<Value>() {
+  const parts: { resolve?: (value: Value) => void } = {};
+  const promise = new Promise<Value>((resolve) => Object.assign(parts, { resolve }));
+  return { promise, resolve: (value: Value) => parts.resolve?.(value) };
+}
+
+export type Callback = (error: unknown, value?: unknown, trailer?: unknown) => void;
+export type Handler = (call: unknown, callback: Callback) => unknown;
+
+/** Serves handlers as `serveCsiDriver` does, with a client, and the log. */
+export async function serveHandlers(handlers: Record<string, Handler>, options = {}) {
+  const log = recordLog();
+  const folder = await createTempFolder();
+  const grpc = hardenServer(new Server(options), { log: log.logger });
+  guardHandlers(grpc, { log: log.logger, isCut: () => driver.isCut });
+  grpc.addService({ ask, collect, list, chat } as never, handlers as never);
+  const driver = createGrpcServer({ newServer: () => grpc, log: log.logger });
+  const path = folder.at("s");
+  const listener = createServer((socket) => driver.accept(socket)).listen(path);
+  await once(listener, "listening");
+  const client = createUnixClient(path);
+  const call = (given: { deadline?: number; metadata?: Metadata } = {}) => {
+    const seen: { initial?: Metadata; trailing?: Metadata } = {};
+    const { promise, resolve } = later<[code: number, answer: unknown]>();
+    const started = client.makeUnaryRequest(
+      ask.path,
+      ask.requestSerialize,
+      ask.responseDeserialize,
+      {},
+      given.metadata ?? new Metadata(),
+      { deadline: given.deadline ?? Number.POSITIVE_INFINITY },
+      (error: ServiceError | null, answer) => resolve(error ? [error.code, error.details] : [0, answer]),
+    );
+    started.on("metadata", (metadata) => Object.assign(seen, { initial: metadata }));
+    started.on("status", ({ metadata }) => Object.assign(seen, { trailing: metadata }));
+    return { answered: promise, cancel: () => started.cancel(), seen };
+  };
+  const stream = (method: "list" | "chat", requests: readonly object[] = [{}]) => {
+    const { path: name, requestSerialize, responseDeserialize } = { list, chat }[method];
+    if (method === "list")
+      return outcomeOf(
+        client.makeServerStreamRequest(name, requestSerialize, responseDeserialize, requests[0]),
+      );
+    const both = client.makeBidiStreamRequest(name, requestSerialize, responseDeserialize);
+    for (const request of requests) both.write(request);
+    both.end();
+    return outcomeOf(both);
+  };
+  /** What the log has above info. */
+  const problems = () =>
+    log.records.filter(({ severity }) => severity !== "info").map(({ message }) => message);
+  return {
+    ...{ log, client, call, driver, stream, problems },
+    [Symbol.asyncDispose]: async () => {
+      client.close();
+      listener.close();
+      await driver.close({ graceMs: 0 });
+      grpc.forceShutdown();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function outcomeOf(answers: Readable): Promise<unknown> {
+  try {
+    return [0, await answers.toArray()];
+  } catch (error) {
+    return [(error as ServiceError).code, (error as ServiceError).details];
+  }
+}
+
+export const FAILED = "A handler failed";
+export const BAD = "Cannot encode a handler's answer";
+export const NOT_ANSWERED = "A call ended before its handler answered";
+export const bug = () => new TypeError("Cannot read properties of undefined");
+export const raise = (error: unknown): never => {
+  throw error;
+};
