@@ -124,7 +124,7 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "grpc/client/unary.ts": "a deadline, which grpc-js takes as a time of the day",
 };
 
-test("the time of day is looked at only where it is meant", () => {
+test("only the listed files read the time of day", () => {
   const lookers = files.filter((file) => /\bDate\.now\b|\bnew Date\(\)/.test(textOf(file)));
   expect(lookers).toEqual(Object.keys(TIME_OF_DAY).sort());
 });

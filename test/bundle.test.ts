@@ -24,7 +24,7 @@ const textOf = (part: string) => readText(`dist/cli/${part}.js`);
 const modulesIn = (part: string) =>
   Array.from(textOf(part).matchAll(/"((?:node_modules\/|left-out:)[^"]+)"\(/g), ([, name = ""]) => name);
 
-test("what is replaced is in the bundle as its replacement, and not as itself", () => {
+test("the bundle has our replacements and not the modules that they replace", () => {
   const all = ["main", "register", "grpc", "proto-loader", "json-line", "metrics"].flatMap(modulesIn);
   const replacements = texts.map(([name]) => `left-out:${name}`);
   expect(all).toEqual(expect.arrayContaining(replacements));
@@ -77,7 +77,7 @@ function usesOf(module: string): readonly string[] {
 }
 
 test.each(texts.filter(([name]) => name.startsWith("@grpc/grpc-js/")))(
-  "%s: what grpc-js uses of it is there",
+  "our replacement of %s exports what grpc-js uses of it",
   (name, text) => {
     const exported: Record<string, unknown> = {};
     new Function("exports", "require", text)(exported, require);
@@ -87,7 +87,7 @@ test.each(texts.filter(([name]) => name.startsWith("@grpc/grpc-js/")))(
   },
 );
 
-test("our pool of connections has what channels call", () => {
+test("our subchannel pool has the methods that channels call", () => {
   const exported: { getSubchannelPool?: () => object } = {};
   const [, text = ""] = texts.find(([name]) => name.endsWith("/subchannel-pool")) ?? [];
   new Function("exports", "require", text)(exported, () => ({}));
@@ -108,7 +108,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   _channelzHandler: "9ef314188e3d",
 };
 
-test("what is replaced of grpc-js is what was read, in the one version that package.json takes", () => {
+test("the parts of grpc-js that we replace are those that we read, in the pinned version", () => {
   const { version } = JSON.parse(readText(`${GRPC_JS}/package.json`));
   expect(dependencies["@grpc/grpc-js"]).toBe(version);
   const [internals, insecure] = [new grpc.Server(), grpc.credentials.createInsecure()];

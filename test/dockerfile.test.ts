@@ -13,7 +13,7 @@ test("every base is an argument, so that another registry or another Node needs 
   expect(bases).toEqual(["$BUILD_IMAGE", "$BUILD_IMAGE", "$BUILD_IMAGE", "$RUNTIME_IMAGE"]);
 });
 
-test("is one recipe for every architecture: only the code cache is made on the image's, by the image's Node", () => {
+test("one recipe builds every architecture: only the code cache is made by the image's own Node", () => {
   expect(words("FROM")[0]).toEqual(["--platform=$BUILDPLATFORM", "$BUILD_IMAGE", "AS", "build"]);
   expect(words("FROM")[2]).toEqual(["$BUILD_IMAGE", "AS", "cache"]);
   expect(words("COPY")).toContainEqual(["--from=node", "/node/nodejs", "/nodejs"]);
@@ -21,7 +21,7 @@ test("is one recipe for every architecture: only the code cache is made on the i
   expect(lines.join("\n")).not.toMatch(/amd64|arm64|x86|aarch|ppc64|s390|TARGETARCH/);
 });
 
-test("what it takes from the repository, and only that, is sent to the builder", () => {
+test(".dockerignore sends the builder what the Dockerfile copies, and nothing else", () => {
   const taken = words("COPY")
     .filter(([first = ""]) => !first.startsWith("--"))
     .flatMap((paths) => paths.slice(0, -1));

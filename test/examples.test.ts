@@ -8,14 +8,14 @@ import { parse } from "./support/yaml";
 
 // What the doctor judges of them is in test/tools/doctor/command-files.test.ts.
 
-test("examples/node-wide.yaml: it surges, and keeps no copy of the volumes below the drivers' folder", () => {
+test("examples/node-wide.yaml surges, and mounts plugins without a copy of the volumes below", () => {
   const { updateStrategy, template } = parse(readText("examples/node-wide.yaml")).spec;
   expect(updateStrategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
   const mount = { mountPath: "/plugins", readOnly: true, mountPropagation: "HostToContainer" };
   expect(template.spec.containers[0].volumeMounts).toContainEqual(expect.objectContaining(mount));
 });
 
-test("examples/node-wide.yaml: its arguments register every driver of a node", async () => {
+test("the arguments of examples/node-wide.yaml register every driver of a node", async () => {
   await using folder = await createTempFolder();
   const pluginRegistrationPath = folder.at("reg");
   const start = async (name: string) => {
@@ -38,7 +38,7 @@ test("examples/node-wide.yaml: its arguments register every driver of a node", a
     expect(await kubelet.registered(name)).toMatchObject({ endpoint: folder.at("p", name, "csi.sock") });
 });
 
-test("examples/alerts.yaml: each alert leads to the pages of the release that it comes with", () => {
+test("each alert of examples/alerts.yaml links the pages of its own release", () => {
   const { groups } = parse(readText("examples/alerts.yaml")).spec;
   const urls: readonly string[] = groups.flatMap(
     ({ rules }: { rules: readonly { annotations: { runbook_url: string } }[] }) =>

@@ -23,7 +23,7 @@ const segment = fc
   .filter((text) => !/[/*]|^\.{1,2}$/.test(text));
 
 propertyTest(
-  "a mountinfo line says what the kernel was told, whatever is in the names",
+  "a mountinfo line is read back, whatever is in the names",
   {
     runs: 300,
     given: fc.array(
@@ -50,7 +50,7 @@ propertyTest(
 );
 
 propertyTest(
-  "a path that a pattern's stars are filled into is matched, by the same words",
+  "a filled pattern matches its path, with the same words",
   {
     runs: 500,
     given: fc.array(fc.tuple(segment, segment, segment, fc.boolean()), { minLength: 1, maxLength: 5 }),
@@ -120,7 +120,7 @@ describe("the head of an HTTP request", () => {
   );
 
   propertyTest(
-    "that both we and Node accept says the same to both",
+    "that both we and Node accept means the same to both",
     {
       runs: 300,
       given: fc.record({

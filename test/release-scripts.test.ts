@@ -88,7 +88,7 @@ test.each<[string, string, string, NodeJS.ProcessEnv, readonly string[]]>([
     { ...NAMES, IMAGE: "" },
     ["the variable IMAGE of the repository is not set"],
   ],
-])("whether a commit may be released, which %s", async (_what, dockerfile, page, names, problems) => {
+])("ready.mjs judges a commit that %s", async (_what, dockerfile, page, names, problems) => {
   await using folder = await createTempFolder();
   const cwd = folder.path;
   mkdirSync(folder.at("docs"));

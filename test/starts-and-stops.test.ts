@@ -23,7 +23,7 @@ const addServices = (server: Server) => {
 const descriptors = () => readdirSync("/proc/self/fd").length;
 const listeners = () => process.eventNames().map((name) => [String(name), process.listenerCount(name)]);
 
-test(`${ROUNDS} starts and stops of everything that starts leave nothing`, () =>
+test(`${ROUNDS} rounds of start and stop of every part leave nothing`, () =>
   expectNothingLeft(async () => {
     await using folder = await createNodeFolder();
     const { csiAddress, pluginDir: pluginRegistrationPath } = folder;

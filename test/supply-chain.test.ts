@@ -61,7 +61,7 @@ test("what is in the bundle comes with its licence", () => {
     expect(LICENCES).toContain(text);
 });
 
-test("no install script may run, in an npm that asks; users get one, and it is the one that was read", () => {
+test("package.json denies every install script; users get one, which is the one that was read", () => {
   const scripted = Object.entries(locked).filter(([, { hasInstallScript }]) => hasInstallScript);
   const denied = scripted.map(([path]) => [nameOf(path), false] as const);
   expect(manifest.allowScripts).toEqual(Object.fromEntries(denied));
@@ -79,7 +79,7 @@ test("our own package runs nothing where it is installed", () => {
   expect(Object.keys(manifest.scripts).filter((name) => hook.test(name))).toEqual([]);
 });
 
-test("npm run sbom lists what reaches a user, each with its hash and licence", async () => {
+test("npm run sbom lists each shipped package with its hash and licence", async () => {
   await using folder = await createTempFolder();
   const file = folder.at("sbom.json");
   expect(manifest.scripts).toHaveProperty("sbom", expect.stringContaining("node scripts/sbom.mjs"));

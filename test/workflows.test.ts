@@ -34,7 +34,7 @@ test("every suite that package.json has runs for a change or every week", () => 
   for (const suite of suites) expect(ran).toMatch(new RegExp(`(?:npm|run|suite|tested) ${suite}\\b`));
 });
 
-test("every job ends in time", () => {
+test("every job has a time limit", () => {
   for (const job of JOBS) if (!job.uses) expect(job["timeout-minutes"]).toBeLessThanOrEqual(180);
 });
 
@@ -138,7 +138,7 @@ describe("no job with a right runs what may execute a dependency's code", () => 
     expect(readText("scripts/release/package.mjs")).toMatch(/"npm", "publish", tarball, "--ignore-scripts"/));
 });
 
-test("what is published is what was built and tested: by the digest that the job without rights told", () => {
+test("the release publishes what was built and tested, by the digest of the job without rights", () => {
   const { jobs } = parse(readText(`${FOLDER}/release.yml`));
   const check = 'echo "$SHA256  release.tar" | sha256sum --check --strict';
   for (const job of [jobs.test, jobs.publish]) {
@@ -148,7 +148,7 @@ test("what is published is what was built and tested: by the digest that the job
   expect(jobs.publish.needs).toEqual(["ci", "weekly", "build", "test"]);
 });
 
-test("a release names nothing before npm has the package", () => {
+test("a release tags the image after npm has the package", () => {
   const { jobs } = parse(readText(`${FOLDER}/release.yml`));
   const runs: readonly string[] = jobs.publish.steps.map(({ run = "", uses = "" }: Step) => run || uses);
   const wanted = [

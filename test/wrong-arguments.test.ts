@@ -171,7 +171,7 @@ const rows: readonly Row[] = [
 const functionsOf = (module: object) =>
   Object.entries(module).flatMap(([name, value]) => (typeof value === "function" ? [name] : []));
 
-test("every exported function is among them", () => {
+test("every exported function has a row", () => {
   const exported = [library, testKit, nodeReadiness].flatMap(functionsOf);
   const named = rows.map(({ call }) => call.name);
   expect(exported.sort()).toEqual([...named, "RegistrarError"].sort());
@@ -231,7 +231,7 @@ test.each(rows.map((one) => [one.name, one] as const))("%s", async (_name, one) 
   expect(await check(one)).toEqual([]);
 });
 
-test("the functions of events, of a simulated kubelet and of a simulated driver", async () => {
+test("the functions of returned objects refuse wrong arguments", async () => {
   const kubelet = await node.kubelet();
   const driver = await node.driver();
   const started = node.keep(
@@ -265,7 +265,7 @@ test("the functions of events, of a simulated kubelet and of a simulated driver"
   expect(found).toEqual([]);
 });
 
-test("a kind of events that is nearly one is named", async () => {
+test("a mistyped kind of events gets the nearest one named", async () => {
   const { events } = await node.kubelet();
   const calls: readonly (() => unknown)[] = [
     () => events.subscribe("registred" as never, () => {}),
@@ -281,7 +281,7 @@ test("a kind of events that is nearly one is named", async () => {
   }
 });
 
-test("addMetrics says what prom-client says of a registry that has them already", () => {
+test("addMetrics reports prom-client's error of a registry that has the metrics already", () => {
   const registry = new Registry();
   const add = () => library.addMetrics(registration as never, promClient, registry);
   add();

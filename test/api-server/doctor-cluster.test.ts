@@ -46,7 +46,7 @@ async function changed(change: object): Promise<string> {
   return `--kubeconfig=${controlPlane.at("changed.kubeconfig")}`;
 }
 
-test("a real cluster in which several things are wrong: docs/doctor.md has what it says", async () => {
+test("doctor reports of a sick real cluster what docs/doctor.md shows", async () => {
   const answers = process.env.RECORD ? RECORDED : controlPlane.at("recorded.json");
   const { code, text, stderr } = await doctorRecorded(answers);
   expect(stderr).toBe("");
@@ -56,7 +56,7 @@ test("a real cluster in which several things are wrong: docs/doctor.md has what 
   expect(code).toBe(1);
 });
 
-test("one node, by the selectors of the server", async () => {
+test("--node lets the API server select the node's objects", async () => {
   const { text } = await doctor("--node=node-2", "-o", "json");
   const { nodes, findings } = JSON.parse(text);
   const states = nodes.map(({ node, driver, state }: Record<string, string>) => `${node} ${driver} ${state}`);
@@ -68,7 +68,7 @@ test("one node, by the selectors of the server", async () => {
   expect(findings.map(({ code }: { code: string }) => code)).toContain("CSI211");
 });
 
-test("who may list little is told the rules that are missing", async () => {
+test("an account that may list little gets the missing rules named", async () => {
   const token = (await controlPlane.kubectl("create", "token", "default", "--namespace=shop")).trim();
   const reader = await changed({ users: [{ name: "user", user: { token } }] });
   const nothing = await doctor(reader);
@@ -92,7 +92,7 @@ test("who may list little is told the rules that are missing", async () => {
   );
 });
 
-test("a context that is not there, and a server that is away, in kubectl's words", async () => {
+test("doctor repeats kubectl's words about a missing context and an unreachable server", async () => {
   expect((await doctor("--context=blue")).stderr).toBe(
     'registrar doctor: kubectl proxy: context "blue" does not exist\n',
   );

@@ -52,7 +52,7 @@ test.each<[what: string, left: string, spec: PodSpec, metadata?: object, namespa
   ["one with an AppArmor profile", "driver a", pod(DRIVER, served("a"), served("b")), APPARMOR],
   ["one on a node of --nodes", "driver", onNode("node-1", pod(DRIVER, served("r"))), {}, "some"],
   ["one on another node", "driver r", onNode("node-2", pod(DRIVER, served("r"))), {}, "some"],
-])("%s: %s stays", async (_what, left, pod, metadata = {}, namespace = "drop") => {
+])("%s: the policy leaves %s", async (_what, left, pod, metadata = {}, namespace = "drop") => {
   const { initContainers = [], containers } = await dryRun(cluster, namespace, pod, metadata);
   const names = [initContainers, containers].flat().map((one) => Object(one).name);
   expect(names.join(" ")).toBe(left);

@@ -237,7 +237,7 @@ test("native sidecars and several registrars of a pod are changed; only one coul
   }
 });
 
-test("60 registrars with everything that can be changed", async () => {
+test("the API server evaluates the policy for a pod of 60 registrars within its budget", async () => {
   const fields = { ...REGISTRAR, ...LITTLE, livenessProbe: PROBE };
   const containers = Array.from({ length: 60 }, (_, at) => ({ ...fields, name: `r${at}` }));
   const changes = { ...ADDED, ...RAISED, "livenessProbe.timeoutSeconds": 10 };

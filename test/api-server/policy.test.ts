@@ -61,7 +61,7 @@ describe("the policy and RBAC that manifest writes", () => {
     for (const node of ["node-1", "node-2"]) await cluster.setTaints(node, [FOREIGN_TAINT, STARTUP_TAINT]);
   });
 
-  test("allow to set the own condition on the own node, and nobody's is lost", async () => {
+  test("allow to set the own condition on the own node, and keep the conditions of others", async () => {
     expect(await patch(sized("message", 1_024), onStatus)).toMatchObject({ kind: "done" });
     expect(await patch(condition(OWN_CONDITION), onStatus)).toMatchObject({ kind: "done" });
     const { conditions } = await cluster.node("node-1");
@@ -120,7 +120,7 @@ describe("the policy and RBAC that manifest writes", () => {
     );
   });
 
-  test("let nobody be made the owner of a field, who would remove it when he applies again", async () => {
+  test("refuse a patch that makes another client the owner of a field, which it would remove by its next apply", async () => {
     const applied = { apiVersion: "v1", kind: "Node", metadata: { name: "node-1", labels: { mine: "1" } } };
     await cluster.controlPlane.apply([applied], "--field-manager=somebody");
     const managers = async () => {
@@ -143,7 +143,7 @@ describe("the policy and RBAC that manifest writes", () => {
     expect(await patch([REMOVAL])).toMatchObject({ kind: "done" });
   });
 
-  test("let the startup taint go that somebody applied", async () => {
+  test("allow to remove the startup taint that another client applied", async () => {
     const metadata = { name: "node-1", labels: { mine: "1" } };
     const spec = { taints: [FOREIGN_TAINT, STARTUP_TAINT] };
     const applied = { apiVersion: "v1", kind: "Node", metadata, spec };
@@ -174,7 +174,7 @@ describe("the policy and RBAC that manifest writes", () => {
     client.close();
   });
 
-  test("hold a token that is bound to no pod to nothing", async () => {
+  test("allow nothing to a token that is bound to no pod", async () => {
     const words = ["create", "token", ACCOUNT, "--namespace=kube-system"];
     const token = await cluster.controlPlane.kubectl(...words);
     const client = createApiClient(cluster.accessBy(token.trim()));

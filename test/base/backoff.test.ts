@@ -18,7 +18,7 @@ test.each([
   expect(backoffMs({ ...seconds, jitter }, attempt, () => chance)).toBe(expected);
 });
 
-test("what the nodes of a cluster ask of the API server, each for itself, has a random share", () => {
+test("each node's wait before a request to the API server has a random share", () => {
   const { apiServer, unlistedDriver, reregistration, taintFight, conditionFight } = BACKOFF;
   for (const own of [apiServer, unlistedDriver, reregistration, taintFight, conditionFight])
     expect(backoffMs(own, 0, () => 1)).toBe(own.initialMs / 2);
@@ -27,7 +27,7 @@ test("what the nodes of a cluster ask of the API server, each for itself, has a 
     expect(backoffMs(kubelets, 0, () => 1)).toBe(kubelets.initialMs * 0.8);
 });
 
-test("a socket that is waited for is told of less and less often: in a day some 50 lines", () => {
+test("the reminders of a missing socket grow rarer: about 50 lines in a day", () => {
   const msBefore = (line: number) => reminderMs(REMINDERS.connect, line);
   let lines = 0;
   for (let waitedMs = msBefore(0); waitedMs < 24 * 3_600_000; waitedMs += msBefore(lines)) lines += 1;
@@ -37,7 +37,7 @@ test("a socket that is waited for is told of less and less often: in a day some 
   expect(lines).toBeLessThan(50);
 });
 
-test("kubelet's silence is told of after 30 s, 2 and 10 minutes, then once an hour", () => {
+test("kubelet's silence is logged after 30 s, 2 and 10 minutes, then once an hour", () => {
   const minutes = [0, 1, 2, 3, 4, 99].map((line) => reminderMs(REMINDERS.kubeletSilent, line) / 60_000);
   expect(minutes).toEqual([0.5, 2, 10, 60, 60, 60]);
 });

@@ -8,7 +8,7 @@ const neverFails = (error: unknown) => {
   throw error;
 };
 
-test("a listener hears what comes from now on, or one kind of it, until it ends that", () => {
+test("a listener gets the events, or one kind, from its subscription to its end", () => {
   const source = createEventSource<Event>(KINDS, neverFails);
   const heard: string[] = [];
   source.emit(tock);
@@ -25,7 +25,7 @@ test("a listener hears what comes from now on, or one kind of it, until it ends 
     expect(() => source.subscribe(...(given as [never]))).toThrow("subscribe takes a function");
 });
 
-test("an iteration has what came from its beginning on, and ends with the source", async () => {
+test("an iteration yields the events since its beginning, and ends with the source", async () => {
   const source = createEventSource<Event>(KINDS, neverFails);
   source.emit(tick(0));
   const all = source[Symbol.asyncIterator]();
@@ -48,7 +48,7 @@ test("an iteration has what came from its beginning on, and ends with the source
   expect(await late.next()).toEqual({ done: true, value: undefined });
 });
 
-test("who leaves the loop hears no more; who falls behind misses the oldest", async () => {
+test("a loop that is left gets no more events; one that falls behind loses the oldest", async () => {
   const source = createEventSource<Event>(KINDS, neverFails);
   const iteration = source.iterate("tick");
   for (let count = 0; count < 1001; count++) source.emit(tick(count));
@@ -60,7 +60,7 @@ test("who leaves the loop hears no more; who falls behind misses the oldest", as
   expect(await iteration.next()).toEqual({ done: true, value: undefined });
 });
 
-test("what a listener throws or rejects with is told, and nobody else misses an event", async () => {
+test("a listener's error is reported, and the other listeners get the event", async () => {
   const told: unknown[] = [];
   const source = createEventSource<Event>(KINDS, (error, { kind }) => told.push([String(error), kind]));
   const heard: string[] = [];
@@ -85,7 +85,7 @@ test("what a listener throws or rejects with is told, and nobody else misses an 
   expect(heard).toEqual(["tick", "tock"]);
 });
 
-test("two who ask one iteration at once each get an event", async () => {
+test("two concurrent next() calls of one iteration each get an event", async () => {
   const source = createEventSource<Event>(KINDS, neverFails);
   const ticks = source.iterate("tick");
   const both = Promise.all([ticks.next(), ticks.next()]);
@@ -94,7 +94,7 @@ test("two who ask one iteration at once each get an event", async () => {
   expect((await both).map(({ value }) => value)).toEqual([tick(1), tick(2)]);
 });
 
-test("a signal ends a subscription and a loop; one that is aborted begins none", async () => {
+test("a signal ends a subscription and a loop; an aborted one starts none", async () => {
   const source = createEventSource<Event>(KINDS, neverFails);
   const stop = new AbortController();
   const { signal } = stop;

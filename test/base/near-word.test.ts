@@ -14,7 +14,7 @@ test.each([
 });
 
 test.each(["", "d", "omed", "xmo", "xdmo", "kubectl", "register", "/csi/csi.sock", "true"])(
-  "%j is near to nothing",
+  "%j has no near word",
   (word) => {
     expect(nearWord(word, COMMANDS)).toBeUndefined();
   },

@@ -4,12 +4,12 @@ import { expectNothingLeft } from "../support/resources";
 
 const never = new AbortController().signal;
 
-test("a pause tells whether it was waited for to its end", async () => {
+test("a pause resolves with whether it lasted its whole time", async () => {
   expect(await pause(1, never)).toBe(true);
   expect(await pause(60_000, AbortSignal.abort())).toBe(false);
 });
 
-test("a pause longer than a timer can wait is not over at once", async () => {
+test("a pause longer than a timer's maximum does not end at once", async () => {
   const stop = new AbortController();
   const waiting = pause(Number.MAX_SAFE_INTEGER, stop.signal);
   await new Promise((resolve) => setTimeout(resolve, 5));
@@ -24,13 +24,13 @@ describe("a wake-up", () => {
     return wakeUp;
   };
 
-  test("keeps one call for the next wait, and tells it from the end of the time", async () => {
+  test("a wake-up keeps one call for the next wait, and distinguishes it from the end of the time", async () => {
     const wakeUp = called();
     expect(await wakeUp.wait(never, 60_000)).toBe(true);
     expect(await wakeUp.wait(never, 1)).toBe(false);
   });
 
-  test.each(["before", "meanwhile"])("waits for nothing when the signal is aborted %s", (when) =>
+  test.each(["before", "meanwhile"])("a wake-up does not wait when the signal is aborted %s", (when) =>
     expectNothingLeft(async () => {
       const stop = new AbortController();
       if (when === "before") stop.abort();
@@ -40,7 +40,7 @@ describe("a wake-up", () => {
     }),
   );
 
-  test("leaves nothing at a signal that outlives it, and no timer behind a call", () =>
+  test("a wake-up leaves no listener at its signal, and no timer after a call", () =>
     expectNothingLeft(async () => {
       const { signal } = new AbortController();
       const wakeUp = createWakeUp();

@@ -13,7 +13,7 @@ const wanted = ["alerts.yaml", "dashboard.json"].flatMap(
     readFileSync(`examples/${name}`, "utf8").match(/\b(?:registrar|process|csi_sidecar)_[a-z_]+/g) ?? [],
 );
 
-test("a registry of the caller's, with prom-client's own metrics, has all that alerts and dashboard ask for", async () => {
+test("the caller's registry, with prom-client's own metrics, has every metric of the alerts and the dashboard", async () => {
   await using started = await startListening(node);
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
@@ -32,7 +32,7 @@ test("a registry of the caller's, with prom-client's own metrics, has all that a
   expect([...others]).toEqual(["registrar_startup_taint_overdue"]);
 });
 
-test("the registry is prom-client's default one, and may have a node's registrations", async () => {
+test("addMetrics uses prom-client's default registry, and takes a node's registrations", async () => {
   await using registrar = await startNodeRegistrar({
     csiAddresses: [node.at("*", "csi.sock")],
     endpoints: [node.at("*", "csi.sock")],

@@ -9,7 +9,7 @@ const ok = { status: 200, body: "ok" };
 const driver = [{ name: DRIVER }];
 
 describe("/healthz", () => {
-  test("is ok while the registrar waits and while our socket answers, whatever kubelet has said", async () => {
+  test("/healthz is 200 while the registrar waits or our socket answers, whatever kubelet reported", async () => {
     await using served = await serveRegistrar({ registrar: { onRegistrationFailure: "retry" } });
     expect(await served.ask("/healthz")).toMatchObject({
       ...ok,
@@ -23,7 +23,7 @@ describe("/healthz", () => {
     expect(await served.ask("/healthz")).toMatchObject(ok);
   });
 
-  test("is 404 when our socket is gone, and ok again when it is back", async () => {
+  test("/healthz is 404 when our socket is gone, and 200 when it is back", async () => {
     await using served = await serveRegistrar({ driver });
     await served.state("listening");
     // Nothing is published between GetInfo and the registration status: the socket stays away long enough to be seen.
@@ -40,7 +40,7 @@ describe("/healthz", () => {
     await eventually(async () => expect(await served.ask("/healthz")).toMatchObject(ok));
   });
 
-  test("is 500 when another socket at our path does not answer", async () => {
+  test("/healthz is 500 when another socket at our path does not answer", async () => {
     await using served = await serveRegistrar({ driver, registrar: { timeoutMs: 50 } });
     await served.state("listening");
     await using _mute = await startForeignSocket(served.socketPath);

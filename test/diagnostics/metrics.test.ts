@@ -12,7 +12,7 @@ const driver = [{ name: DRIVER }];
 const samplesIn = (text: string): ReadonlyMap<string, number> =>
   new Map(Array.from(text.matchAll(/^([^#].*) (\S+)$/gm), ([, key = "", value]) => [key, Number(value)]));
 
-test("tell of the registration, the driver, kubelet and the process", async () => {
+test("the metrics cover the registration, the driver, kubelet and the process", async () => {
   await using served = await serveRegistrar({
     driver: [{ code: status.UNAVAILABLE }, ...driver],
     registrar: { onRegistrationFailure: "retry" },
@@ -57,7 +57,7 @@ test("tell of the registration, the driver, kubelet and the process", async () =
   expect(buckets.join(" ")).toBe("0.1 0.25 0.5 1 2.5 5 10 15 25 50 120 300 600 +Inf");
 });
 
-test("name the driver in calls after the first, and count what comes between scrapes", async () => {
+test("calls after the first have the driver's name, and calls between scrapes are counted", async () => {
   await using served = await serveRegistrar();
   const first = await served.startDriver(...driver);
   await served.state("listening");
@@ -72,7 +72,7 @@ test("name the driver in calls after the first, and count what comes between scr
   expect(samples.get(`registrar_driver_reconnects_total{driver_name="${DRIVER}"}`)).toBe(1);
 });
 
-test("are valid before there is a driver, and escape what it says of itself", async () => {
+test("the metrics are valid before a driver answers, and escape its name and version", async () => {
   await using served = await serveRegistrar({ http: { metricsPath: "/elsewhere" } });
   const before = samplesIn((await served.ask("/elsewhere")).body);
   expect(before.get('registrar_registered{driver_name="unknown-driver"}')).toBe(0);
@@ -133,7 +133,7 @@ test("a node's driver that is gone leaves the metrics", async () => {
   expect((await scrape()).find((line) => line.includes('"gone"'))).toMatch(/ 1$/);
 });
 
-describe("prom-client cannot be loaded for a while, as without file descriptors", () => {
+describe("a scrape succeeds once prom-client can be loaded", () => {
   const load = jest.fn<object, []>();
   beforeEach(() => {
     jest.resetModules();
@@ -145,7 +145,7 @@ describe("prom-client cannot be loaded for a while, as without file descriptors"
   });
   afterEach(() => void jest.dontMock("prom-client"));
 
-  test("a scrape fails, the next one has all calls", async () => {
+  test("after a failed scrape the next one has all calls", async () => {
     const { call, scrape } = createRoute();
     call(DRIVER);
     await expect(scrape()).rejects.toThrow("EMFILE");
@@ -153,7 +153,7 @@ describe("prom-client cannot be loaded for a while, as without file descriptors"
     expect(await scrape()).toEqual([expect.stringMatching(/ 2$/)]);
   });
 
-  test("500 calls without a scrape: they are dropped, those after them are counted", async () => {
+  test("calls are dropped after 500 without a scrape, and counted again from the next one", async () => {
     const { call, scrape } = createRoute();
     for (let number = 0; number < 500; number++) call(DRIVER);
     await new Promise(setImmediate);

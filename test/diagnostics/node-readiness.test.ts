@@ -29,7 +29,7 @@ test.each<[string, NodeReadinessStatus, string | undefined]>([
   expect([passed, text]).toEqual([reason === undefined, reason]);
 });
 
-test("it is told by ?verbose and counts only where it is required", async () => {
+test("/readyz?verbose shows node readiness, which counts only with ?require", async () => {
   const report = (query: string) =>
     runChecks("readyz", [showNodeReadiness(() => IN_TROUBLE).check], new URLSearchParams(query));
   expect(await report("")).toEqual({ passed: true, body: "ok" });
@@ -57,7 +57,7 @@ test("metrics", () => {
   });
 });
 
-test("the status page has times that people can read", () => {
+test("the status page has readable times", () => {
   expect(showNodeReadiness(() => IN_TROUBLE).describe()).toMatchObject({
     node: "node-1",
     apiServer: { calls: 7, trouble: "forbidden", since: "1970-01-01T00:00:00.005Z" },

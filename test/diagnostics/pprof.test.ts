@@ -1,6 +1,6 @@
 import { serveRegistrar } from "./support";
 
-test("nothing is there unless it was asked for; then an index says what, and odd seconds are refused", async () => {
+test("profiles are served only with the flag, with an index, and odd seconds are refused", async () => {
   await using without = await serveRegistrar();
   for (const name of ["", "profile", "heap", "cmdline"])
     expect((await without.ask(`/debug/pprof/${name}`)).status).toBe(404);

@@ -6,7 +6,7 @@ import { recordLog } from "../support/recorded-log";
 import { DRIVER } from "../support/registrar-node";
 import { OPTIONS, PROCESS_FACTS, serveRegistrar } from "./support";
 
-test("the paths are those that the metrics cannot have, and theirs", () => {
+test("the routes are the metrics' path and the paths that --metrics-path cannot take", () => {
   const fleet = { scope: "one-driver", all: [], subscribe: () => () => {} } as never;
   const context = { log: silentLogger, facts: PROCESS_FACTS };
   const pathsWith = (profiledCommandLine?: string[]) => [
@@ -16,7 +16,7 @@ test("the paths are those that the metrics cannot have, and theirs", () => {
   expect(pathsWith(["registrar"])).toEqual([...FIXED_PATHS, ...PROFILE_PATHS, "/metrics"]);
 });
 
-test("/healthz of a whole node is ok without a driver, and checks the one that passed last, while it passes", async () => {
+test("a node's /healthz is 200 without a driver, and checks the driver that passed last", async () => {
   const checked: number[] = [];
   let healthy: readonly number[] = [2, 3];
   const drivers = [0, 1, 2, 3].map((number) => ({

@@ -76,7 +76,7 @@ describe("a port that is in use", () => {
     return { port, leave: () => new Promise((resolve) => occupant.close(resolve)) };
   }
 
-  test("is tried again until it is free", async () => {
+  test("a taken port is tried again until it is free", async () => {
     const { port, leave } = await occupy();
     const endpoint = `127.0.0.1:${port}`;
     await using server = await start(endpoint, { "/hello": hello });
@@ -93,7 +93,7 @@ describe("a port that is in use", () => {
     expect((await askHttp(port, "/hello")).status).toBe(200);
   });
 
-  test("is given up when the server is closed", async () => {
+  test("close() ends the attempts to listen on a taken port", async () => {
     const { port, leave } = await occupy();
     await expectNothingLeft(async () => {
       const server = await start(`127.0.0.1:${port}`);
@@ -106,7 +106,7 @@ describe("a port that is in use", () => {
 });
 
 describe("close", () => {
-  test("cuts connections, frees the port, and is always the same promise", () =>
+  test("close() cuts connections, frees the port, and returns the same promise", () =>
     expectNothingLeft(async () => {
       const server = await start(ANY_PORT, { "/never": never });
       const port = await server.listening;
@@ -119,7 +119,7 @@ describe("close", () => {
       await expect(askHttp(port, "/")).rejects.toMatchObject({ code: "ECONNREFUSED" });
     }));
 
-  test("while a name is looked up keeps the server from listening ever", () =>
+  test("close() during the lookup of a name keeps the server from listening", () =>
     expectNothingLeft(async () => {
       const server = await start("localhost:0");
       await server.close();

@@ -5,7 +5,7 @@ const driver = [{ name: DRIVER }];
 const json = { accept: "application/json" };
 const TIME = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z";
 
-test("tells people what is going on", async () => {
+test("/statusz shows people the state, paths and history", async () => {
   await using served = await serveRegistrar({ driver });
   await served.register();
 
@@ -27,7 +27,7 @@ test("tells people what is going on", async () => {
     expect(body).toMatch(new RegExp(`^${line}$`, "m"));
 });
 
-test("tells programs the same, and little before the driver comes", async () => {
+test("/statusz gives programs the same as JSON, also before a driver answers", async () => {
   await using served = await serveRegistrar();
   const [waiting] = JSON.parse((await served.ask("/statusz", "GET", json)).body).drivers;
   expect(waiting).toMatchObject({ state: "waiting", connected: false, history: [] });

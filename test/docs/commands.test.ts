@@ -126,7 +126,7 @@ test.each(DOCUMENTS)("each command of %s is one that works", async (path) => {
   expect(wrong).toEqual([]);
 });
 
-test("every fence says what is in it", () => {
+test("every fence names its language", () => {
   expect(DOCUMENTS.filter((path) => fencesIn(readText(path), "").length > 0)).toEqual([]);
 });
 
@@ -148,14 +148,14 @@ const withField = (field: string) =>
   READ.flatMap((document) => objectsIn(document)).filter((object) => field in object);
 const wordsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
 
-test("it gives registrar flags that it takes, none deprecated", () => {
+test("YAML on the pages and in examples gives registrar only current flags", () => {
   const lines = withField("args").flatMap(({ args, command }) => [wordsOf(args), wordsOf(command).slice(1)]);
   const ours = lines.filter((args) => args.some((word) => word.startsWith("--csi-address")));
   expect(ours.length).toBeGreaterThan(3);
   for (const line of ours) checkSidecar(line);
 });
 
-test("it asks paths that are served", () => {
+test("probes in YAML ask paths that are served", () => {
   const asked = withField("httpGet").map(({ httpGet }) => String((httpGet as Tree).path).split("?")[0]);
   expect(PATHS).toEqual(expect.arrayContaining([...new Set(asked)]));
 });

@@ -28,7 +28,7 @@ test.each([
   },
 );
 
-test("codes and names are there once", () => {
+test("every code and every check's name is unique", () => {
   for (const key of ["code", "name"] as const)
     expect(new Set(ALL.map((check) => check[key])).size).toBe(ALL.length);
 });

@@ -89,13 +89,13 @@ const metricRows = rowsIn(sectionOf(readText("docs/operations.md"), "Metrics")).
 /** The one metric that is not read from the status: prom-client keeps it. */
 const HISTOGRAM = "csi_sidecar_operations_seconds";
 
-test("the table has every metric with its labels, and no other", () => {
+test("the table of docs/operations.md has every metric with its labels, and no other", () => {
   const wanted = METRICS.map(({ name, labelNames = [] }) => `${name} ${labelNames}`);
   const documented = metricRows.filter(({ name }) => name !== HISTOGRAM);
   expect(documented.map(({ name, labels }) => `${name} ${labels}`).sort()).toEqual(wanted.sort());
 });
 
-test("the histogram of calls has the labels of its row", () => {
+test("the histogram of calls has the labels of its row in docs/operations.md", () => {
   const { labels = [] } = metricRows.find(({ name }) => name === HISTOGRAM) ?? {};
   expect(SOURCE).toContain(`labelNames = [${labels.map((label) => `"${label}"`).join(", ")}]`);
 });
@@ -116,7 +116,7 @@ function drawnArrows(picture: string): readonly string[] {
   );
 }
 
-test("the table has every state in order, and the picture the arrows of the state machine", () => {
+test("docs/how-it-works.md has every state in order, and draws the arrows of the state machine", () => {
   const named = rowsIn(sectionOf(howItWorks, "The states")).map(([state]) => codeOf(state));
   expect(named).toEqual(STATE_NAMES);
   const [picture = ""] = fencesIn(howItWorks, "mermaid");
@@ -133,7 +133,7 @@ const troubleshooting = readText("docs/troubleshooting.md");
 const quotedUnder = (heading: string) =>
   rowsIn(sectionOf(troubleshooting, heading)).flatMap(([message = ""]) => codeIn(message));
 
-test("the source says every message of the log's table, and has a hint for each refusal", () => {
+test("the source has every message of the table of log lines, and a hint for each refusal", () => {
   const pieces = quotedUnder("Log messages").flatMap((message) => message.split("…"));
   expect(pieces.filter((piece) => !SOURCE.includes(piece.trim()))).toEqual([]);
   const refusals = quotedUnder("Why kubelet refuses a driver");
@@ -145,7 +145,7 @@ test("the source says every message of the log's table, and has a hint for each 
   expect(Math.min(pieces.length, refusals.length)).toBeGreaterThan(20);
 });
 
-test("the root directories are those of the hints", () => {
+test("docs/troubleshooting.md has the root directories of the hints", () => {
   const rows = rowsIn(sectionOf(troubleshooting, "Kubelet's root directory is elsewhere"));
   const folders = rows.map(([, folder]) => codeOf(folder));
   expect(folders).toEqual(expect.arrayContaining(Object.values(KUBELET_ROOTS)));

@@ -35,7 +35,7 @@ test("any figure of a page that is made false is noticed, and a figure that name
   expect(missed).toBe("");
 });
 
-test("a table that is older than what it measures is stale, also if nobody says what that is", () => {
+test("a table older than what it measures is stale, and so is one whose command is unknown", () => {
   const cases = [
     ["npm run soak -- --x", { "bench/soak": "2026-11-08", src: "2026-12-01" }],
     ["npm run soak", { "bench/soak": "2026-11-09" }],

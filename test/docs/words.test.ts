@@ -52,14 +52,14 @@ function falseOnes(
   return all.filter(({ what }) => !isTrue(what));
 }
 
-test("every message of ours is one that the source has", () => {
+test("every log message on a page is in the source", () => {
   const isMessage = (code: string) => /^[A-Z][A-Za-z]+(?: [\w,.:'`-]+)+$/.test(code);
   const ours = (text: string) =>
     codeIn(text).filter((code) => isMessage(code) && !WORDS_OF_OTHERS.includes(code));
   expect(falseOnes(ours, (what) => SOURCE.includes(what))).toEqual([]);
 });
 
-test("every flag exists", () => {
+test("every flag on a page exists", () => {
   const shown = (text: string) =>
     codeIn(text)
       .map((code) => code.split(" ", 1)[0] ?? "")
@@ -67,7 +67,7 @@ test("every flag exists", () => {
   expect(falseOnes(shown, (what) => flags.includes(what.slice(2).split("=")[0] ?? ""))).toEqual([]);
 });
 
-test("every metric exists", () => {
+test("every metric on a page exists", () => {
   const names = [
     ...METRICS.map(({ name }) => name),
     ...Object.keys(showNodeReadiness(undefined as never).metrics),
@@ -89,7 +89,7 @@ test("every file that --vmodule names logs under that name", () => {
   expect(raised.filter(({ what }) => !SOURCE.includes(`named("${what}")`))).toEqual([]);
 });
 
-test("every line of a log is one that we can write, and its change of state one that there is", () => {
+test("every log line on a page has a message and a change of state that exist", () => {
   const lines = (text: string) => fencesIn(text, "log").flatMap((fence) => fence.trimEnd().split("\n"));
   expect(falseOnes(lines, isLogLine)).toEqual([]);
 });

@@ -6,7 +6,7 @@ const FAILED = "Error retreiving CSI driver name";
 const LARGEST = 4 * 1024 * 1024;
 
 inEachLanguage((start) => {
-  nodeTest("may answer with just 4 MiB", async (node) => {
+  nodeTest("a driver may answer with 4 MiB", async (node) => {
     await using driver = await start(node, { responseBytes: LARGEST });
     const kubelet = await node.kubelet();
     const registrar = node.registrar("-v=5", "--timeout=10s");
@@ -17,26 +17,29 @@ inEachLanguage((start) => {
     expect((await registrar.line("GRPC response")).text.length).toBeLessThan(8_192);
   });
 
-  nodeTest("answers with a byte more: that is said, and the next version is registered", async (node) => {
-    await using former = await start(node, { responseBytes: LARGEST + 1 });
-    const kubelet = await node.kubelet();
-    const registrar = node.registrar("--timeout=10s");
-    const { fields } = await registrar.line(FAILED);
-    expect(fields).toEqual({
-      err: `8 RESOURCE_EXHAUSTED: the server misbehaves: its answer has ${LARGEST + 1} bytes, ${LARGEST} is the most`,
-      next: "retry",
-    });
-    await former.askedTimes(2);
-    await former.close();
-    await using _next = await start(node);
-    await registered(kubelet);
-  });
+  nodeTest(
+    "an answer above 4 MiB is logged, and the next version of the driver is registered",
+    async (node) => {
+      await using former = await start(node, { responseBytes: LARGEST + 1 });
+      const kubelet = await node.kubelet();
+      const registrar = node.registrar("--timeout=10s");
+      const { fields } = await registrar.line(FAILED);
+      expect(fields).toEqual({
+        err: `8 RESOURCE_EXHAUSTED: the server misbehaves: its answer has ${LARGEST + 1} bytes, ${LARGEST} is the most`,
+        next: "retry",
+      });
+      await former.askedTimes(2);
+      await former.close();
+      await using _next = await start(node);
+      await registered(kubelet);
+    },
+  );
 
   test.each([
     ["says nothing", false],
     ["sends its headers", true],
   ])(
-    "answers later than --timeout, and until then %s: it is asked again",
+    "a driver that answers later than --timeout, and until then %s, is asked again",
     onNode(async (node, _what, headersFirst) => {
       const slow = { delayMs: 5_000, times: 1, headersFirst };
       await using driver = await start(node, slow);

@@ -12,7 +12,7 @@ inEachLanguage((start) => {
     ["INTERNAL", 13],
     ["RESOURCE_EXHAUSTED", 8],
   ])(
-    "answers %s at first: that is logged with its text, and it is asked again",
+    "a driver that answers %s at first is asked again, and its text is logged",
     onNode(async (node, name, code) => {
       const failing = { error: `${name}:${TEXT}`, times: 1 };
       await using driver = await start(node, failing);
@@ -26,7 +26,7 @@ inEachLanguage((start) => {
     }),
   );
 
-  nodeTest("answers INVALID_ARGUMENT: it is asked again once it has restarted", async (node) => {
+  nodeTest("a driver that answers INVALID_ARGUMENT is asked again once it has restarted", async (node) => {
     await using former = await start(node, { error: `INVALID_ARGUMENT:${TEXT}` });
     const kubelet = await node.kubelet();
     const registrar = node.registrar(PATIENT);

@@ -3,7 +3,7 @@ import { inEachLanguage } from "./support/driver";
 
 inEachLanguage((start) => {
   test.each(["kill", "close"] as const)(
-    "restarts, after a %s: that is noticed, and it stays registered",
+    "a driver that restarts after a %s stays registered",
     onNode(async (node, end) => {
       await using former = await start(node, { vendorVersion: "1.0" });
       const kubelet = await node.kubelet();
@@ -26,7 +26,7 @@ inEachLanguage((start) => {
     ["and answers at once", { maxConnectionAgeMs: 500 }],
     ["and is slower than that", { maxConnectionAgeMs: 300, delayMs: 700 }],
   ])(
-    "lets no connection grow old %s: that is no restart",
+    "a driver that ends old connections %s does not count as restarted",
     onNode(async (node, _how, ageing) => {
       await using driver = await start(node, ageing);
       const kubelet = await node.kubelet();

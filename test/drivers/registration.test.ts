@@ -2,7 +2,7 @@ import { DRIVER, nodeTest, registered } from "../end-to-end/support/node";
 import { inEachLanguage } from "./support/driver";
 
 inEachLanguage((start) => {
-  nodeTest("is asked its name as localhost, and registered", async (node) => {
+  nodeTest("a driver is asked its name as localhost, and registered", async (node) => {
     await using driver = await start(node, { nodeId: "node-7" });
     const kubelet = await node.kubelet();
     const registrar = node.registrar("--timeout=10s");
@@ -16,7 +16,7 @@ inEachLanguage((start) => {
     expect(driver.asked()[0]?.metadata?.["user-agent"]).toMatch(/^grpc-node-js\//);
   });
 
-  nodeTest("tells version and manifest in any script", async (node) => {
+  nodeTest("a driver's version and manifest may be in any script", async (node) => {
     const manifest = { größe: "½ TiB", ключ: "値 😀" };
     const vendorVersion = "v1.0-β ☃ \u{1F4BE}";
     await using _driver = await start(node, { vendorVersion, manifest });

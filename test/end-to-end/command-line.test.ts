@@ -45,12 +45,12 @@ test.each([
   ["--version", 0, /^\S+ v\d+\.\d+\.\d+\n$/, /^$/],
   ["-help=false", 0, /^Usage: /m, /^$/],
   ["--nope", 2, /^$/, /^flag provided but not defined: -nope\nsee \S+ --help\n$/],
-])("%s ends with exit code %d, and says it where it belongs", async (flag, status, stdout, stderr) => {
+])("%s ends with exit code %d, and writes to the right stream", async (flag, status, stdout, stderr) => {
   const [said, complaint] = [expect.stringMatching(stdout), expect.stringMatching(stderr)];
   expect(await runCommand(flag)).toEqual({ status, stdout: said, stderr: complaint });
 });
 
-test("the lines before the error are the official's", async () => {
+test("the log before the error has the official registrar's lines", async () => {
   const { stderr } = await runCommand(...complete, ...twoPorts);
   const lines = stderr.trimEnd().split("\n").map(parseLogLine);
   expect(lines.map((line) => `${line?.severity} ${line?.message}`)).toEqual([
@@ -93,7 +93,7 @@ test.each([
   [`--deny-drivers= ${nameOf(1)}, ${nameOf(3)},`, [0, 2]],
   [`--allow-drivers=${nameOf(0)}=PLUGINS/*/csi.sock,${nameOf(1)}=PLUGINS/other/csi.sock`, [0]],
 ])(
-  "with %s, only the drivers that are wanted are registered",
+  "with %s only the allowed drivers are registered",
   onNode(async (node, flag, expected) => {
     const { add, registrar: start, csiAddress } = driverFoldersOf(node);
     const kubelet = await node.kubelet();
@@ -113,7 +113,7 @@ test.each([
     "driver-gone-after is 3600000s; it takes a duration, 0s to 24 days",
   ],
   ["--kubelet-registration-path=/p/*/s --remove-startup-taint=a", "several drivers: write {driver}, "],
-])("%j cannot be meant: exit code 1, and a line that says why", async (flags, why) => {
+])("%j, which cannot work, ends with exit code 1 and the reason", async (flags, why) => {
   const { status, stderr } = await runCommand(inContainer, "--csi-address=/p/*/s", ...flags.split(" "));
   expect(stderr).toContain(why);
   expect(status).toBe(1);

@@ -12,7 +12,7 @@ const processesIn = (folder: TempFolder) =>
     .map((name) => attempt(() => readFileSync(`/proc/${name}/cmdline`, "utf8")) ?? "")
     .filter((line) => line.includes(folder.path));
 
-test("one story by its name", async () => {
+test("demo --scenario plays one story", async () => {
   await using folder = await createTempFolder();
   using demo = startCommand(["demo", "--scenario", "socket-deleted"], { TMPDIR: folder.path });
   expect(await demo.exitCode()).toBe(0);

@@ -3,7 +3,7 @@ import { httpOf } from "./support/http";
 import { nodeTest, registered } from "./support/node";
 
 nodeTest(
-  "a driver that is killed and comes back: it stays registered; --require-driver is not ready meanwhile",
+  "a driver that is killed and comes back stays registered; with --require-driver /readyz is 503 meanwhile",
   async (node) => {
     const former = await node.driver();
     const kubelet = await node.kubelet();

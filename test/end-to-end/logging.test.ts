@@ -3,7 +3,7 @@ import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
 import { parseLogLine } from "./support/log-line";
 import { nodeTest, onNode, refused, registered } from "./support/node";
 
-nodeTest("-v=2 shows less than -v=5; --vmodule raises it for the files that it names", async (node) => {
+nodeTest("-v=2 logs less than -v=5, and --vmodule raises single files", async (node) => {
   await node.driver();
   const kubelet = await node.kubelet();
   const registrar = node.registrar("-v=2", "--vmodule=registration-s*=4");
@@ -31,7 +31,7 @@ const { "a great length": _LONG, ...OTHERS } = NASTY_TEXTS;
 const text = Object.values(OTHERS).join(" | ");
 
 test.each(["text", "json"])(
-  "%s log, as component-base writes it: what driver and kubelet say stays in one line",
+  "the %s log keeps texts of driver and kubelet on one line, in component-base's form",
   onNode(async (node, format) => {
     const fails = { kind: "error", method: "GetPluginInfo", code: "UNAVAILABLE", message: text } as const;
     await node.driver({ vendorVersion: text, faults: [{ ...fails, times: 1 }] });

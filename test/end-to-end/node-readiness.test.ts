@@ -31,45 +31,48 @@ const start = (node: TestNode, flags: readonly string[], env: NodeJS.ProcessEnv)
     ...env,
   });
 
-nodeTest("the taint goes after kubelet's registration status, and the endpoints tell", async (node) => {
-  await using server = await startScriptedApiServer();
-  server.setTaints([FOREIGN_TAINT, STARTUP_TAINT]);
-  const KUBECONFIG = node.at("kubeconfig.yaml");
-  writeFileSync(KUBECONFIG, await kubeconfigOf(server));
-  const registrar = start(node, [TAINT_FLAG, CONDITION_FLAG, "--http-endpoint=127.0.0.1:0", "-v=5"], {
-    KUBECONFIG,
-    KUBE_NODE_NAME: NODE_NAME,
-  });
-  const http = await httpOf(registrar);
-  await eventually(() => expect(server.watches).toBe(1));
-  await node.driver();
-  await registered(await node.kubelet());
-  await eventually(async () =>
-    expect((await http.get("/readyz?verbose")).body).toContain(
-      `[-]node-readiness failed (does not count): taint ${STARTUP_TAINT.key}:NoSchedule is still on the node: CSINode does not list`,
-    ),
-  );
-  await eventually(async () => expect((await http.get("/readyz")).status).toBe(200));
-  expect((await http.get("/readyz?require=node-readiness")).status).toBe(503);
-  const overdue = `{driver_name="${DRIVER}",taint="${STARTUP_TAINT.key}"} 1`;
-  expect((await http.get("/metrics")).body).toContain(`registrar_startup_taint_overdue${overdue}`);
-  server.listed = [DRIVER];
-  await registrar.line("Startup taint removed");
-  await registrar.line("Node condition set");
-  expect(server.node?.spec.taints).toEqual([FOREIGN_TAINT]);
-  expect((await http.get("/readyz?require=node-readiness")).status).toBe(200);
-  const page = await http.get("/statusz", { headers: { accept: "application/json" } });
-  expect(JSON.parse(page.body).nodeReadiness).toMatchObject({
-    node: NODE_NAME,
-    taints: [{ driverName: DRIVER, present: false, removals: 1 }],
-    conditions: [{ type: `${DRIVER}/Registered`, status: "True" }],
-  });
-  // A clean stop leaves the condition as it is: the next registrar has the say.
-  const requests = server.requests.length;
-  await registrar.stop();
-  expect(server.node?.status.conditions).toMatchObject([{ status: "True" }]);
-  expect(server.requests.length).toBe(requests);
-});
+nodeTest(
+  "the taint is removed after kubelet's registration status, and the endpoints show it",
+  async (node) => {
+    await using server = await startScriptedApiServer();
+    server.setTaints([FOREIGN_TAINT, STARTUP_TAINT]);
+    const KUBECONFIG = node.at("kubeconfig.yaml");
+    writeFileSync(KUBECONFIG, await kubeconfigOf(server));
+    const registrar = start(node, [TAINT_FLAG, CONDITION_FLAG, "--http-endpoint=127.0.0.1:0", "-v=5"], {
+      KUBECONFIG,
+      KUBE_NODE_NAME: NODE_NAME,
+    });
+    const http = await httpOf(registrar);
+    await eventually(() => expect(server.watches).toBe(1));
+    await node.driver();
+    await registered(await node.kubelet());
+    await eventually(async () =>
+      expect((await http.get("/readyz?verbose")).body).toContain(
+        `[-]node-readiness failed (does not count): taint ${STARTUP_TAINT.key}:NoSchedule is still on the node: CSINode does not list`,
+      ),
+    );
+    await eventually(async () => expect((await http.get("/readyz")).status).toBe(200));
+    expect((await http.get("/readyz?require=node-readiness")).status).toBe(503);
+    const overdue = `{driver_name="${DRIVER}",taint="${STARTUP_TAINT.key}"} 1`;
+    expect((await http.get("/metrics")).body).toContain(`registrar_startup_taint_overdue${overdue}`);
+    server.listed = [DRIVER];
+    await registrar.line("Startup taint removed");
+    await registrar.line("Node condition set");
+    expect(server.node?.spec.taints).toEqual([FOREIGN_TAINT]);
+    expect((await http.get("/readyz?require=node-readiness")).status).toBe(200);
+    const page = await http.get("/statusz", { headers: { accept: "application/json" } });
+    expect(JSON.parse(page.body).nodeReadiness).toMatchObject({
+      node: NODE_NAME,
+      taints: [{ driverName: DRIVER, present: false, removals: 1 }],
+      conditions: [{ type: `${DRIVER}/Registered`, status: "True" }],
+    });
+    // A clean stop leaves the condition as it is: the next registrar has the say.
+    const requests = server.requests.length;
+    await registrar.stop();
+    expect(server.node?.status.conditions).toMatchObject([{ status: "True" }]);
+    expect(server.requests.length).toBe(requests);
+  },
+);
 
 test.each<[string, NodeJS.ProcessEnv, string]>([
   [TAINT_FLAG, { KUBERNETES_SERVICE_HOST: "h" }, "need the node's name"],

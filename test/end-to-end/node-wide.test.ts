@@ -28,17 +28,20 @@ nodeTest(
   },
 );
 
-nodeTest("a sidecar beside it keeps its driver, which is taken over when the sidecar goes", async (node) => {
-  const { add, registrar: start, csiAddress } = driverFoldersOf(node);
-  const kubelet = await node.kubelet();
-  for (const name of NAMES.slice(0, 2)) await add(name);
-  const path = csiAddress(nameOf(0));
-  const sidecar = node.registrar(`--csi-address=${path}`, `--kubelet-registration-path=${path}`);
-  await registered(kubelet, { driverName: nameOf(0) });
-  const registrar = start();
-  await registered(kubelet, { driverName: nameOf(1) });
-  await reached(registrar, nameOf(0), "standby");
-  expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toEqual([]);
-  await sidecar.stop();
-  await reached(registrar, nameOf(0), "registered");
-});
+nodeTest(
+  "a sidecar beside a node-wide registrar keeps its driver, which is taken over when it ends",
+  async (node) => {
+    const { add, registrar: start, csiAddress } = driverFoldersOf(node);
+    const kubelet = await node.kubelet();
+    for (const name of NAMES.slice(0, 2)) await add(name);
+    const path = csiAddress(nameOf(0));
+    const sidecar = node.registrar(`--csi-address=${path}`, `--kubelet-registration-path=${path}`);
+    await registered(kubelet, { driverName: nameOf(0) });
+    const registrar = start();
+    await registered(kubelet, { driverName: nameOf(1) });
+    await reached(registrar, nameOf(0), "standby");
+    expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toEqual([]);
+    await sidecar.stop();
+    await reached(registrar, nameOf(0), "registered");
+  },
+);

@@ -12,7 +12,7 @@ const READY = "--mode=ready-probe";
 const probe = async (node: TestNode, ...flags: readonly string[]) =>
   (await node.registrar(...flags).exit()).code;
 
-nodeTest("while the driver hangs: healthy, not ready", async (node) => {
+nodeTest("a hanging driver is healthy and not ready", async (node) => {
   await node.driver({ faults: [{ kind: "hang", method: "GetPluginInfo" }] });
   const registrar = node.registrar("-v=5");
   await registrar.line("Calling CSI driver to discover driver name");
@@ -20,17 +20,20 @@ nodeTest("while the driver hangs: healthy, not ready", async (node) => {
   expect(await probe(node, READY)).toBe(1);
 });
 
-nodeTest("while another registrar has the socket, which is not ours: healthy, not ready", async (node) => {
-  await node.plugin();
-  await node.driver();
-  expect(await probe(node, HEALTHY)).toBe(0);
-  const probing = node.registrar(READY);
-  expect((await probing.exit()).code).toBe(1);
-  expect(probing.stderr).toContain("another registrar holds the driver's registration socket");
-  expect(await probe(node, HEALTHY, "--kubelet-registration-path=/other.sock")).toBe(1);
-});
+nodeTest(
+  "with another program's registrar at the socket the probe is healthy and not ready",
+  async (node) => {
+    await node.plugin();
+    await node.driver();
+    expect(await probe(node, HEALTHY)).toBe(0);
+    const probing = node.registrar(READY);
+    expect((await probing.exit()).code).toBe(1);
+    expect(probing.stderr).toContain("another registrar holds the driver's registration socket");
+    expect(await probe(node, HEALTHY, "--kubelet-registration-path=/other.sock")).toBe(1);
+  },
+);
 
-nodeTest("announced: healthy; registered: ready too; ended: neither", async (node) => {
+nodeTest("a published driver is healthy, a registered one ready, an ended one neither", async (node) => {
   await node.driver();
   const registrar = node.registrar("-v=4");
   await registrar.reached("listening");
@@ -48,16 +51,13 @@ nodeTest("announced: healthy; registered: ready too; ended: neither", async (nod
   expect(await probe(node, READY)).toBe(1);
 });
 
-nodeTest(
-  "a registration directory that is not there yet is no reason to restart a registrar that waits",
-  async (node) => {
-    const missing = `--plugin-registration-path=${node.pluginDir}/not-there`;
-    expect(await probe(node, HEALTHY, missing)).toBe(0);
-    const probing = node.registrar(READY, missing);
-    expect((await probing.exit()).code).toBe(1);
-    expect(probing.stderr).toMatch(/cannot read the plugin .*not-there: ENOENT.*is it mounted/);
-  },
-);
+nodeTest("a missing registration directory fails the ready probe, not the health probe", async (node) => {
+  const missing = `--plugin-registration-path=${node.pluginDir}/not-there`;
+  expect(await probe(node, HEALTHY, missing)).toBe(0);
+  const probing = node.registrar(READY, missing);
+  expect((await probing.exit()).code).toBe(1);
+  expect(probing.stderr).toMatch(/cannot read the plugin .*not-there: ENOENT.*is it mounted/);
+});
 
 nodeTest("a driver's directory that never answers stops no probe", async (node) => {
   if (!mayMount()) return;
@@ -151,7 +151,7 @@ nodeTest("a frozen registrar of another driver delays no probe until the timeout
 });
 
 // Once, Node 26 lost the answer to each second one.
-nodeTest("of ten probes in a row each gets its answer", async (node) => {
+nodeTest("each of ten probes in a row gets its answer", async (node) => {
   await node.driver();
   await node.registrar().reached("listening");
   for (let nth = 0; nth < 10; nth += 1) expect(await probe(node, HEALTHY)).toBe(0);

@@ -51,7 +51,7 @@ const REASON = 'error updating CSINode object: the API server said "no" & went a
 const RESTARTING = "Registration process failed with error, restarting registration container";
 
 test.each(["1.20", "1.36"] as const)(
-  "refused by kubelet %s: answered, explained in its words, socket removed, exit code 1",
+  "after a refusal by kubelet %s the registrar answers, logs its words, removes the socket and exits with 1",
   onNode(async (node, version) => {
     await node.driver();
     const kubelet = await node.kubelet({ version, faults: [{ kind: "refuse", reason: REASON }] });

@@ -28,7 +28,7 @@ function endedEarly(node: TestNode, byWhat: string): NodeJS.ProcessEnv {
   return { NODE_OPTIONS: `--require=${early}` };
 }
 
-nodeTest("every signal that ends it does so before anything is begun, with exit code 0", async (node) => {
+nodeTest("each signal ends a registrar before it begins, with exit code 0", async (node) => {
   for (const signal of ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"]) {
     const registrar = node.cli(
       registrarArguments(node),
@@ -39,7 +39,7 @@ nodeTest("every signal that ends it does so before anything is begun, with exit 
   }
 });
 
-nodeTest("a command that a signal ends before it listens to it has a shell's exit code", async (node) => {
+nodeTest("a command that a signal ends early has a shell's exit code", async (node) => {
   for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
     const words = ["driver", `--csi-address=${node.at("d.sock")}`, "--name=a.b"];
     const command = node.cli(words, endedEarly(node, `process.emit("${signal}")`));
@@ -47,7 +47,7 @@ nodeTest("a command that a signal ends before it listens to it has a shell's exi
   }
 });
 
-describeWithNamespaces("as process 1, which gets no signal that nobody catches", () => {
+describeWithNamespaces("as process 1, which gets only signals with a handler", () => {
   nodeTest("SIGTERM while Node itself starts ends it", async (node) => {
     const early = node.at("early.cjs");
     writeFileSync(early, 'process.kill(process.pid, "SIGTERM");\n');
@@ -84,7 +84,7 @@ async function stopDuringCall(node: TestNode) {
   return { registrar, call };
 }
 
-nodeTest("a call that runs is given time to finish", async (node) => {
+nodeTest("a running call gets time to finish", async (node) => {
   const { registrar, call } = await stopDuringCall(node);
   // UNAVAILABLE: by now the socket is withdrawn.
   expect(await call.finish()).toBe("14");

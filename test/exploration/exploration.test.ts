@@ -19,7 +19,7 @@ const SETUPS: readonly Setup[] = KUBELETS.flatMap((kubeletForgets) => [
 const TWO: Setup = { ...alone, kubeletForgets: true, ours: ["retry", "retry"], undone: "move" };
 const NODE_WIDE: Setup = { ...TWO, ours: ["node-wide", "node-wide"] };
 
-test.each([...SETUPS, TWO, NODE_WIDE])("no order of steps harms: %j", (setup) => {
+test.each([...SETUPS, TWO, NODE_WIDE])("no order of steps violates a promise: %j", (setup) => {
   const { counterexample, states } = explore(setup);
   expect(counterexample).toBeUndefined();
   expect(states).toBeGreaterThan(1_000);
@@ -89,7 +89,7 @@ test.each<[Partial<Setup>, string, readonly string[]]>([
     ],
   ],
   [{ undone: "move", backoff: true }, LASTS, ["kubelet dials a in vain", "registrar 0 publishes: isPlace"]],
-])("without %j: a story", (setup, what, steps) => {
+])("without %j the explorer finds a story", (setup, what, steps) => {
   const { counterexample } = explore({ ...alone, ...setup });
   expect(counterexample?.what).toContain(what);
   const story = counterexample?.story ?? [];

@@ -14,7 +14,7 @@ test.each([
   ...ALONE.map((setup) => [isLong ? 99 : 14, setup] as const),
   ...BESIDE.map((setup) => [isLong ? 14 : 8, setup] as const),
 ])(
-  "for %d steps the real registration does as the explorer's: %j",
+  "in %d steps the real registration does what the explorer's does: %j",
   async (deepest, setup) => {
     let steps = 0;
     for (const one of storiesOf(setup, deepest)) {

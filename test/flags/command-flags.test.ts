@@ -30,6 +30,6 @@ test.each([
   ["--clusters", "there is no flag --clusters; did you mean --cluster?"],
   ["--frobnicate", "there is no flag --frobnicate; see registrar doctor --help"],
   ["--enable-pprof true", "it takes flags only, no other words; see registrar doctor --help"],
-])("what the registrar would not start with is a problem: %s", (words, problem) => {
+])("arguments that stop the registrar are a problem: %s", (words, problem) => {
   expect(() => read(...words.split(" "))).toThrow(problem);
 });

@@ -81,7 +81,7 @@ test.each([
   [`/${"n".repeat(107)}`, "the path has 108 bytes, the most is 107"],
   ["/var/lib/kubelet/plugins_registry/x/csi.sock", "it is in plugins_registry"],
   [`/${"n".repeat(106)}`, undefined],
-])("a doubtful path for kubelet is warned of, not refused: %s", async (path, problem) => {
+])("a doubtful kubelet path causes a warning, not a refusal: %s", async (path, problem) => {
   const warning = expect.stringMatching(`${UNREACHABLE.source}.*"problem":"${problem}`);
   expect(await linesFor("", { endpoint: path })).toEqual(problem === undefined ? [] : [warning]);
 });

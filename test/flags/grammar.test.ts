@@ -88,7 +88,7 @@ test.each(["", "a-b", "-5", "-10", "-.5", "-10.25", '"a"'])("our commands take %
   expect(readOurs("--csi-address", word)).toMatchObject(parsed(word));
 });
 
-test.each(["-", "-x", "--x", "-5x", "-1.2.3"])("%j is no value of our commands without a =", (word) => {
+test.each(["-", "-x", "--x", "-5x", "-1.2.3"])("our commands take %j as a value only behind a =", (word) => {
   expect(readOurs("--csi-address", word, "y")).toMatchObject({ incomplete: ["csi-address", word, "y"] });
   expect(readOurs(`--csi-address=${word}`)).toMatchObject(parsed(word));
 });

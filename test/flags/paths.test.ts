@@ -48,7 +48,7 @@ test("on a node, an invalid csi-address is refused", async () => {
   await expect(resolve({ "csi-address": "tcp://x" }, NODE_DIRECTORY)).rejects.toThrow(refused);
 });
 
-test.each([{}, TOLD])("without either folder, both are named, and the ways out: %j", async (given) => {
+test.each([{}, TOLD])("without either directory the error names both, and the fixes: %j", async (given) => {
   const { message } = (await resolve(given)) as { message: string };
   const ways = ["--plugin-registration-path", "KUBELET_ROOT_DIR", "registrar kubelet"];
   for (const part of [CONTAINER_DIRECTORY, NODE_DIRECTORY, ...ways]) expect(message).toContain(part);
@@ -58,6 +58,6 @@ test.each([
   [{}, "/var/lib/kubelet/plugins_registry"],
   [{ KUBELET_ROOT_DIR: "" }, "/var/lib/kubelet/plugins_registry"],
   [{ KUBELET_ROOT_DIR: "/var/lib/k0s/kubelet/" }, "/var/lib/k0s/kubelet/plugins_registry"],
-])("kubelet's own folder, with %j in the environment: %s", (env, folder) => {
+])("with %j in the environment kubelet's own directory is %s", (env, folder) => {
   expect(nodeDirectory(env)).toBe(folder);
 });

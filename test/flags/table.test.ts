@@ -1,7 +1,7 @@
 import { flagTable, parseFlags } from "../../src/flags/table";
 import { flagsOf } from "./support";
 
-test("without arguments every flag has its default, typed; test/docs/flags.test.ts compares all of them with the page", () => {
+test("without arguments every flag has its typed default", () => {
   expect(flagsOf()).toMatchObject({
     ...{ csiAddress: "/run/csi/socket", timeoutMs: 1000, logFlushFrequencyMs: 5000, vmodule: [], v: 0 },
     ...{ enablePprof: false, removeStartupTaint: [], driverTimeoutMs: 0, onRegistrationFailure: "exit" },
@@ -78,7 +78,7 @@ test.each<[what: string, words: string, flags: object]>([
   expect(flagsOf(...words.split(" "))).toMatchObject(flags);
 });
 
-test.each([[], ["="], ["=1"], ["=true"]])("--automaxprocs%s is true", (value = "") => {
+test.each([[], ["="], ["=1"], ["=true"]])("--automaxprocs%s parses as true", (value = "") => {
   expect(flagsOf(`--automaxprocs${value}`).automaxprocs).toBe(true);
 });
 
@@ -98,7 +98,7 @@ test.each<[string, string | RegExp]>([
 
 const NORMAL = ["", "constructor", "registration", "node-register", "kubelet", "normal", "probes-are-off"];
 
-test.each(NORMAL)("the mode %j is a normal run, as it is to the official", (mode) => {
+test.each(NORMAL)("the mode %j starts a normal run, as in the official registrar", (mode) => {
   expect(parseFlags([`--mode=${mode}`])).toMatchObject({ kind: "flags", flags: { mode } });
 });
 
@@ -118,7 +118,7 @@ test.each<readonly [mode: string, why: string]>([
   });
 });
 
-test("the controllers of csi-sidecars are this one, or a usage error: nothing would run the others", () => {
+test("--controllers takes node-driver-registrar alone; another list is a usage error", () => {
   const parse = (list: string) => parseFlags([`--controllers=${list}`]);
   expect(parse("node-driver-registrar")).toMatchObject({ kind: "flags", flags: { ignored: [] } });
   const message = expect.stringContaining("-registrar alone");

@@ -6,7 +6,7 @@ import { createTempFolder } from "../support/temp-folder";
 
 const ROOT = join(__dirname, "../..");
 
-test("what is generated of proto/ is current; if not, run npm run contracts", async () => {
+test("the code generated from proto/ is current; if not, run npm run contracts", async () => {
   await using folder = await createTempFolder();
   const write = `import("./scripts/contracts.mjs").then(({ writeContracts }) => writeContracts(process.argv[1]))`;
   execFileSync(process.execPath, ["-e", write, folder.path], { cwd: ROOT });

@@ -145,7 +145,7 @@ test("a handler that never answers is in the log when its deadline passes", asyn
   expect([severity, fields.method]).toEqual(["warning", ask.path]);
 });
 
-test("a handler that follows its signal is no fault when the client is gone; one that fails then is", async () => {
+test("with the client gone, a handler that follows its signal is not logged; one that fails is", async () => {
   const { promise: entered, resolve: enter } = later<void>();
   const follow = async (_request: unknown, { signal }: CallContext) => {
     enter();
@@ -224,7 +224,7 @@ test.each<[string, Handler, number, readonly string[]]>([
   await eventually(() => expect(served.problems()).toEqual(lines));
 });
 
-test("a late callback of a handler that declares none is told the rule", async () => {
+test("a late callback of a handler that declares none throws the rule", async () => {
   await using served = await serve({ ask: (...all) => void setImmediate(() => all[1]?.(null, { a: 1 })) });
   expect(await served.call().answered).toEqual([0, {}]);
   const { fields } = await served.log.when(TWICE);
@@ -240,7 +240,7 @@ test("a stream of requests is answered like a single one", async () => {
   expect(served.problems()).toEqual([FAILED]);
 });
 
-test("unaryHandler takes a function only", () => {
+test("unaryHandler refuses what is not a function", () => {
   const message = "unaryHandler is given an object; it takes a function";
   expect(() => unaryHandler({} as never)).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message }),

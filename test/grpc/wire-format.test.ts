@@ -118,7 +118,7 @@ test.each([
   ["a group without its end", "2b 1201 61"],
   ["a wire type that does not exist", "2e"],
   ["field 0", "0200"],
-])("not protobuf: %s", (_what, hex) => {
+])("bytes that are not protobuf are refused: %s", (_what, hex) => {
   for (const [, , { read }] of MESSAGES) expect(() => read(bytesOf(hex))).toThrow("not protobuf");
 });
 

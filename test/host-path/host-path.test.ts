@@ -166,7 +166,7 @@ test.each([...ON_THE_HOSTS_ROOT, ...ON_A_DISK, ...ON_A_SUBVOLUME])(
   },
 );
 
-test("a mount table without a root is no reason to fail", () => {
+test("a mount table without a root does not throw", () => {
   const mounts = tableOf([`8:1 ${K} /kubelet`, "8:5 /x /csi"]);
   const pluginRegistrationPath = "/kubelet/plugins_registry";
   const paths = { csiSocketPath: C, kubeletRegistrationPath: C, pluginRegistrationPath };
@@ -190,7 +190,7 @@ test.each<[what: string, path: string, rows: readonly Row[], verdict: string]>([
   expect(verdict.kind === "wrong" ? verdict.fix : verdict.kind).toContain(expected);
 });
 
-test("of a driver in this process, or a relative path, nothing is known", async () => {
+test("a driver in this process, or a relative path, gives no verdict", async () => {
   const paths = { kubeletRegistrationPath: C, pluginRegistrationPath: "/registration" };
   for (const csiSocketPath of [undefined, "csi.sock"])
     expect(await judgeByMounts({ ...paths, csiSocketPath }, tableOf(USUAL))).toEqual(UNKNOWN);

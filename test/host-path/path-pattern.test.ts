@@ -31,7 +31,7 @@ test.each([
   ["/plugins/*/../csi.sock", "'..'"],
   ["/plugins/*-*/csi.sock", "one '*' only"],
   ["/plugins/**/csi.sock", "one '*' only"],
-])("%s is none", (text, why) => {
+])("%s is not a pattern", (text, why) => {
   expectInvalid(() => parsePattern(text, "csiAddresses"), `csiAddresses ${JSON.stringify(text)}`, why);
 });
 
@@ -92,7 +92,7 @@ test.each<[string, readonly string[], readonly string[], string]>([
   ["a host path without star", ["/a/*/s"], ["/b/c/s"], "1 '*' in /a/*/s, 0 in /b/c/s"],
   ["more stars in the host path", ["/a/*/s"], ["/*/*/s"], "1 '*' in /a/*/s, 2 in /*/*/s"],
   ["a bad host path", ["/a/*/s"], ["b/*/s"], "endpoints"],
-])("but not with %s", (_, addresses, hostPaths, why) => {
+])("a pattern does not lead through the mount points with %s", (_, addresses, hostPaths, why) => {
   expectInvalid(() => pairPatterns(addresses, hostPaths), why);
 });
 

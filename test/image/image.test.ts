@@ -43,7 +43,7 @@ function runInside(...program: readonly string[]) {
   return spawnSync("unshare", words, { encoding: "utf8", env: {} });
 }
 
-test("starts the program that charts name, as root, with nothing else said", () => {
+test("the image starts the program that charts name, as root, without arguments", () => {
   const { Entrypoint, Cmd, User, Env } = image.config;
   expect({ Entrypoint, Cmd, User, Env }).toEqual({
     Entrypoint: [ENTRY],
@@ -53,7 +53,7 @@ test("starts the program that charts name, as root, with nothing else said", () 
   });
 });
 
-test("says what it is, in the OCI's labels and the official image's", () => {
+test("the image has the OCI's labels and the official image's", () => {
   expect(image.config.Labels).toMatchObject({
     maintainers: "The registrar authors",
     description: "CSI Node driver registrar",
@@ -65,7 +65,7 @@ test("says what it is, in the OCI's labels and the official image's", () => {
   });
 });
 
-test("adds to its base Node with its libraries, the CLI with its code cache, and licences: no shell, no npm", () => {
+test("the image adds Node, its libraries, the CLI, its code cache and licences, and no shell or npm", () => {
   const ours = image.layers.slice(1).flatMap(({ files }) => files);
   const files = ours.filter(({ mode }) => !mode.startsWith("d"));
   const byMode = (mode: string) =>
@@ -99,16 +99,19 @@ test("adds to its base Node with its libraries, the CLI with its code cache, and
   expect(files).toHaveLength([...programs, ...links, ...texts].length);
 });
 
-test("carries our licence, and that of every package in it", () => {
+test("the image has our licence and that of every package in it", () => {
   expect(readFileSync(`${root}/LICENSE`, "utf8")).toBe(readText("LICENSE"));
   const licences = readFileSync(`${root}/THIRD-PARTY-LICENSES.txt`, "utf8");
   expect(licences).toBe(readText("dist/THIRD-PARTY-LICENSES.txt"));
 });
 
-test.each(["/csi-sidecars", "/usr/local/bin/csi-sidecars"])("answers as %s of KEP-4958, too", (program) => {
-  const { stdout, status } = runInside(program, "--controllers=node-driver-registrar", "--version");
-  expect([stdout.split(" ")[0], status]).toEqual([program, 0]);
-});
+test.each(["/csi-sidecars", "/usr/local/bin/csi-sidecars"])(
+  "the image also runs as %s of KEP-4958",
+  (program) => {
+    const { stdout, status } = runInside(program, "--controllers=node-driver-registrar", "--version");
+    expect([stdout.split(" ")[0], status]).toEqual([program, 0]);
+  },
+);
 
 const CHECK_CACHE = `const { Script } = require("node:vm");
   const { readFileSync } = require("node:fs");
@@ -123,7 +126,7 @@ test.each([
   expect(runInside(NODE, ...flags, "-e", CHECK_CACHE)).toMatchObject({ stdout, stderr: "" });
 });
 
-test("its Node has no symbols, and keeps stack traces and the permission model", () => {
+test("the image's Node is stripped, and keeps stack traces and the permission model", () => {
   const program = `process.on("exit", () => console.log(process.permission.has("fs.write")));
     function innermost() { throw new Error("a trace") }
     (function outer() { innermost(); })();`;
@@ -141,7 +144,7 @@ describe("as examples/daemonset.yaml confines it, in the image's root", () => {
   describeSandbox(() => root);
 });
 
-test("the derived image of docs/charts.md has arguments that come first, and nothing that a chart's args replace", () => {
+test("in the derived image of docs/charts.md a chart's arguments follow those of the ENTRYPOINT", () => {
   const { Cmd, ...rest } = derived.config;
   expect(rest).toEqual({ ...image.config, Entrypoint: [ENTRY, "--on-registration-failure=retry"] });
   expect(Cmd).toBeUndefined();

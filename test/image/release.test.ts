@@ -28,7 +28,7 @@ beforeAll(async () => {
   release = await releaseLocally(folder, { node, platforms, arm64 });
 });
 
-test("what was built registers a driver, on each architecture, before a registry has it", async () => {
+test("the built image registers a driver on each architecture before it is pushed", async () => {
   const tried = ["--version", "doctor -f", "registration"];
   for (const compression of Object.keys(release.digests)) {
     const told = release.script("try.mjs", `oci:${folder.at("release", compression)}`, ...platforms);
@@ -38,7 +38,7 @@ test("what was built registers a driver, on each architecture, before a registry
   expect(await tagsOf("team/registrar")).toEqual([]);
 });
 
-test("is pushed by digest, signed, says what is in it, and has its tags only then", async () => {
+test("the image is pushed by digest, signed, attested, and tagged last", async () => {
   const key = folder.at("cosign");
   const cosign = (...args: readonly string[]) =>
     execFileSync(join(CACHE, "cosign"), args, { env: release.env, encoding: "utf8", stdio: "pipe" });
@@ -71,7 +71,7 @@ test("is pushed by digest, signed, says what is in it, and has its tags only the
   expect(subjects.split("\n")).toHaveLength(5);
 });
 
-test.each(platforms)("%s is small, and smaller with zstd than with gzip", async (platform) => {
+test.each(platforms)("the image of %s is small, and smaller with zstd than with gzip", async (platform) => {
   const bytesOf = async (name: "zstd" | "gzip") => {
     const architecture = platform.slice("linux/".length);
     const image = { repository: "team/registrar", reference: release.digests[name], architecture };

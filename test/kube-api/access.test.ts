@@ -17,11 +17,14 @@ test.each([
   });
 });
 
-test.each([{}, { KUBERNETES_SERVICE_HOST: "h" }, { KUBERNETES_SERVICE_PORT: "1" }])("%p: no pod", (given) => {
-  expect(() => inClusterAccess(given)).toThrow("are not set, as they are in a pod");
-});
+test.each([{}, { KUBERNETES_SERVICE_HOST: "h" }, { KUBERNETES_SERVICE_PORT: "1" }])(
+  "%p is not a pod's environment",
+  (given) => {
+    expect(() => inClusterAccess(given)).toThrow("are not set, as they are in a pod");
+  },
+);
 
-test("a secret in a file is read anew, without the line's end; an empty file is none", async () => {
+test("a secret's file is read for each request, without the line's end; an empty file is an error", async () => {
   await using folder = await createTempFolder();
   const path = folder.at("token");
   const secret = { kind: "file", path } as const;

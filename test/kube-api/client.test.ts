@@ -243,7 +243,7 @@ test("a stream that is silent for too long is given up", async () => {
   expect(onOpen).toHaveBeenCalledTimes(1);
 });
 
-test("a stream that tells something now and then is not", async () => {
+test("a stream that sends something now and then is kept", async () => {
   await using server = await startScriptedApiServer();
   using connection = connect(server.access);
   jest.useFakeTimers({

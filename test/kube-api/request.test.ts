@@ -4,7 +4,7 @@ import { propertyTest } from "../support/fuzz";
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 
-test("brackets in texts are no arrays or objects, whatever is escaped beside them", () => {
+test("brackets in strings do not count as arrays or objects, whatever is escaped beside them", () => {
   for (const piece of ["[", "{", '["', '\\"[', "\\\\{", '"\\']) {
     const value = { [piece]: piece.repeat(50_001) };
     expect(parse(JSON.stringify(value))).toEqual(value);

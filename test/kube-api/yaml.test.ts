@@ -24,7 +24,7 @@ test.each<readonly [yaml: string, object: unknown]>([
   expect(readYaml(yaml)).toEqual(object);
 });
 
-test("a key that JavaScript has a meaning for is a key", () => {
+test("a key such as __proto__ is an ordinary key", () => {
   const object = readYaml("m: &m {__proto__: 1}\no: {<<: *m}") as Readonly<Record<"m" | "o", object>>;
   expect([object.m, object.o].map((one) => Object.entries(one))).toEqual([
     [["__proto__", 1]],
@@ -49,12 +49,12 @@ test.each([
   expect(() => readYaml(yaml, 11)).toThrow(message);
 });
 
-test("merges of merges are few keys", () => {
+test("merges of merges stay within the limit of keys", () => {
   const text = lines(45, (n) => `${n}: &${n} {${n ? `<<: [*${n - 1},*${n - 1}]` : "a: b"}}`);
   expect(readYaml(text)).toHaveProperty("44", { a: "b" });
 });
 
-test("what YAML 1.1 would read otherwise is quoted", () => {
+test("texts that YAML 1.1 reads as another type are quoted", () => {
   const object = { mode: "0644", on: "yes", n: "1_000", x: "<<", z: "~", t: "a\nb", f: 1.5, l: [true, null] };
   const text = writeYaml(object);
   expect(text).toMatch(/^mode: "0644"\n"on": "yes"$/m);

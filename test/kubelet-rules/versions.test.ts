@@ -11,7 +11,7 @@ test.each([
   expect(authorityFor(style, path)).toBe(expected);
 });
 
-test("every kubelet since 1.13 is simulated by one that behaves as it does", () => {
+test("each kubelet since 1.13 maps to a simulated one that behaves the same", () => {
   for (const version of SIMULATED_VERSIONS) expect(simulatedVersion(version)).toBe(version);
   const asked = ["1.13", "v1.19.16", "1.21", "1.25.3", "1.26", "1.29.0", "v1.34", "1.35.4", "1.37", "1.100"];
   expect(asked.map(simulatedVersion)).toEqual(

@@ -179,7 +179,7 @@ test.each(TABLE.map((row, at) => ({ ...row, at })))("$alert, $what: $fires", ({ 
     expect(text).not.toMatch(/ {2}|\/\/?[ ;,.]|<no value>/);
 });
 
-test("each alert fires in a row, and does not in another", () => {
+test("each alert has a row in which it fires and one in which it does not", () => {
   expect(Object.keys(CASES)).toEqual(ALERTS);
   for (const rows of Object.values(CASES)) expect(new Set(rows.map(([, fires]) => fires)).size).toBe(2);
 });

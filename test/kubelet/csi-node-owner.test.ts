@@ -58,7 +58,7 @@ async function startScene(version: string) {
 }
 
 describe.each(kubeletVersions().filter((version) => minorOf(version) >= 28))("kubelet %s", (version) => {
-  test("the Node is deleted and made again: named, registered once more, and healed, or kubelet's restart is named", async () => {
+  test("when the Node is deleted and made again the driver is registered again, or the log names kubelet's restart", async () => {
     await using scene = await startScene(version);
     const { node, log } = scene;
     await scene.condition("True Registered");

@@ -26,7 +26,7 @@ const deregistered = ({ events }: Kubelet, from: number) =>
 describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (version) => {
   const node = eachTest(() => startNode(version));
 
-  test("has two instances of a driver at once during a rolling update, and the driver at no time without one", async () => {
+  test("a rolling update overlaps two instances of a DRA driver, and kubelet always has one", async () => {
     const startOne = async (instance: string) => {
       const registration = await start(node, { instance, endpoint: node.at(`dra-${instance}.sock`) });
       await registration.ready;

@@ -96,7 +96,7 @@ propertyTest(
 const [NAME, NODE_INFO] = ["comes from its GetPluginInfo", "a value of the driver's NodeGetInfo"];
 const driver = { name: "x.csi", nodeId: "1" };
 
-test.each(kubeletVersions())("the API server's words of %s have their hint", async (version) => {
+test.each(kubeletVersions())("the API server's refusal of %s has its hint", async (version) => {
   await using asked = await startGo(version);
   const hintFor = async (question: object) => {
     const { error } = await asked.ask(question);

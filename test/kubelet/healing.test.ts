@@ -8,7 +8,7 @@ const name = "disk.csi.example.com";
 const socket = `${name}-reg.sock`;
 
 describe.each(kubeletVersions())("kubelet %s", (version) => {
-  test.concurrent("the directory is removed and a new kubelet makes it anew: registered again", async () => {
+  test.concurrent("a driver is registered again after a new kubelet recreated the directory", async () => {
     await using node = await startNode(version);
     await using pod = await startRegisteredPod(node, { name });
 
@@ -23,7 +23,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     expect(node.visibleFiles()).toEqual([socket]);
   });
 
-  test.concurrent("frozen while kubelet reports its status, which is lost: registered again", async () => {
+  test.concurrent("a registrar that was frozen during kubelet's status report registers again", async () => {
     await using node = await startNode(version);
     await node.kubelet.command({ command: "hang", seconds: 3 });
     await using pod = await startDriverPod(node, { name });
@@ -37,7 +37,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
   });
 
   // Kubelet up to 1.35 reports a status once, and the registrar stays `registered` meanwhile: all it sees is the end of a connection.
-  test.concurrent("registered, kubelet restarts and fails; frozen while it says so: registered again", async () => {
+  test.concurrent("a registrar that was frozen during the refusal of a restarted kubelet registers again", async () => {
     await using node = await startNode(version);
     await using pod = await startRegisteredPod(node, { name });
     await using kubelet = await node.kubelet.restart();
@@ -56,7 +56,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await pod.registrar.line("Received NotifyRegistrationStatus call", { nth: 2 });
   });
 
-  test.concurrent("the socket is removed while NodeGetInfo hangs: put back after the notice only", async () => {
+  test.concurrent("a socket that is removed during NodeGetInfo is put back after the status report", async () => {
     await using node = await startNode(version);
     await node.kubelet.command({ command: "hang", seconds: 3 });
     await using pod = await startDriverPod(node, { name });

@@ -32,11 +32,11 @@ test.each<readonly [string, Partial<ManifestOptions>]>([
 
 /** All except the one whose pod gets its namespace from kubectl. */
 const EXAMPLES = filesBelow("examples", ".yaml").filter((path) => path !== "examples/driver/deploy.yaml");
-test.each(EXAMPLES)("it takes %s", (path) => {
+test.each(EXAMPLES)("Kubernetes' validation accepts %s", (path) => {
   expect(judge(readText(path)).flatMap(({ errors }) => errors)).toEqual([]);
 });
 
-test("it would say what it does not take", () => {
+test("Kubernetes' validation names what it refuses", () => {
   const pod = (more: string) =>
     `apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: z}\nspec: {containers: [{name: a, image: b${more}}]}\n`;
   expect(judge([pod(""), pod(", imag: c"), pod(", ports: [{containerPort: 0}]")].join("---\n"))).toEqual([

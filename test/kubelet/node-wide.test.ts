@@ -23,7 +23,7 @@ async function startDriver(
 }
 
 describe.each(kubeletVersions())("kubelet %s", (version) => {
-  test("has all drivers of a node, beside an evil and a hanging one, loses one that goes, and restarts over the same sockets", async () => {
+  test("kubelet keeps all healthy drivers of a node beside hostile ones, through a departure and a restart", async () => {
     await using node = await startNode(version);
     await using scene = createKeeper();
     // The flag must not matter where a folder goes.

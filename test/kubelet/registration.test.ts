@@ -9,7 +9,7 @@ const text = "the API server does not answer";
 
 // How a driver is registered and refused, test/end-to-end tests with the simulated kubelet, which fidelity/ compares with this one.
 describe.each(kubeletVersions())("kubelet %s", (version) => {
-  test.concurrent("--reregister-on-driver-restart: kubelet reads what the driver says of the node anew", async () => {
+  test.concurrent("with --reregister-on-driver-restart kubelet reads the driver's node information again", async () => {
     await using node = await startNode(version);
     const before = { name, nodeId: "before", maxVolumes: 8 };
     await using pod = await startDriverPod(node, before, ["--reregister-on-driver-restart"]);
@@ -34,7 +34,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
   });
 
   test.concurrent.each(["validate", "register"] as const)(
-    "retry: refuses to %s a few times, then accepts: no restart, and the log stays calm",
+    "with retry the registrar outlives refusals to %s without a restart, and logs few lines",
     async (stage) => {
       await using node = await startNode(version);
       await node.kubelet.command({ command: "refuse", text, times: 3, stage });

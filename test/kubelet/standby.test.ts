@@ -59,7 +59,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await node.kubelet.registered(name);
   });
 
-  test.concurrent("an old official one removes the young one's socket at its end: it is put back", async () => {
+  test.concurrent("a socket that an ending official registrar removes is put back", async () => {
     await using node = await startNode(version);
     const paths = await node.addDriver(name);
     await using _driver = await startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name });
@@ -77,7 +77,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     expect(node.visibleFiles()).toEqual([socket]);
   });
 
-  test.concurrent("a young official one that takes the socket is left alone, and followed when it goes", async () => {
+  test.concurrent("a newer official registrar keeps the socket, and ours takes over when it ends", async () => {
     await using node = await startNode(version);
     await using pod = await startRegisteredPod(node, { name });
 
@@ -94,7 +94,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     expect(node.visibleFiles()).toEqual([socket]);
   });
 
-  test.concurrent("keeps a driver by a killed registrar's socket, and an alias is dead, too: policy retry finds the way back", async () => {
+  test.concurrent("with retry a driver that kubelet keeps by a dead socket is registered again, also with a dead alias", async () => {
     await using node = await startNode(version);
     await using pod = await startRegisteredPod(node, { name });
     const { args, registrationSocketPath } = pod.paths;
@@ -112,7 +112,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
   });
 
   test.concurrent.each(["SIGTERM", "SIGKILL"] as const)(
-    "backing off from a dead socket, registers by another one; and again when a new registrar follows on %s",
+    "kubelet, backing off from a dead socket, registers over another name, and again after %s",
     async (signal) => {
       await using node = await startNode(version);
       await backOffFromDeadSocket(node);

@@ -55,7 +55,7 @@ const ONLY_THEIRS = [
   ...["a: 1\n...\nb: 2\n", "a: 1\n... x\n", ...streams("a: {b: {b")],
 ];
 
-test(`${STREAMS.length} made-up streams are read as kubectl reads them, or it is said`, async () => {
+test(`${STREAMS.length} generated streams are read as kubectl reads them, or refused`, async () => {
   const { onlyOurs, onlyTheirs, otherwise } = await compare(STREAMS);
   expect(onlyOurs).toEqual(STREAMS.filter((text) => ONLY_OURS.includes(text)));
   expect(onlyTheirs).toEqual(STREAMS.filter((text) => ONLY_THEIRS.includes(text)));
@@ -75,7 +75,7 @@ test(`${WORDS.length} plain words mean what they mean to kubectl, in a map and i
 
 /** To kubectl null is no key, and JavaScript has no number that is as long. */
 const NOT_AS_KEYS = /^(?:~|null|Null|NULL|1_0e1_0|[-+]?\d{16,}|0xf{16})$/;
-test("as keys, too", async () => {
+test("these words mean the same as keys", async () => {
   const keys = WORDS.filter((word) => !NOT_AS_KEYS.test(word)).map((word) => `${word}: 1\n`);
   expect(await compare(keys)).toEqual(NONE);
 });
@@ -87,7 +87,7 @@ const word = fc.oneof(
     .map((some) => some.join("")),
 );
 propertyTest(
-  "what we write kubectl reads as it was",
+  "kubectl reads what we write unchanged",
   {
     runs: 500,
     given: fc.record({

@@ -31,7 +31,7 @@ test.each([
   expect(quoteGoList([text, "b"])).toBe(`[${quoted} "b"]`);
 });
 
-test("JSON keeps its meaning and its last line feed, and loses every unprintable character", () => {
+test("escaped JSON keeps its value and last line feed, and has no unprintable character", () => {
   const value = { text: "a\x1b\x7f\x85\u2028\u202e\u{e0001}\ud83d é 😀" };
   const [line, ...rest] = escapeJson(`${JSON.stringify(value)}\n`).split("\n");
   expect(line).toBe(String.raw`{"text":"a\u001b\u007f\u0085\u2028\u202e\udb40\udc01\ud83d é 😀"}`);
@@ -40,12 +40,12 @@ test("JSON keeps its meaning and its last line feed, and loses every unprintable
   expect(escapeJson("\x85")).toBe(String.raw`\u0085`);
 });
 
-test("text for people becomes one line, keeps its quotes and steers nothing", () => {
+test("text for people becomes one line, keeps its quotes and has no control character", () => {
   expect(plain('a "b" é\n\x1b[2J')).toBe(String.raw`a "b" é\n\x1b[2J`);
   expect(escapeUnprintable('{"a": "é"}\nb\x1b')).toBe(String.raw`{"a": "é"}\nb\u001b`);
 });
 
-test("a quoted text is bounded, and steers nothing", () => {
+test("a quoted text is bounded, and has no control character", () => {
   expect(quoteText('a "b"\n\u202e\u200b\x1b')).toBe(String.raw`"a \"b\"\n\u202e\u200b\u001b"`);
   expect(quoteText("x".repeat(5_000))).toMatch(/^"x+ \[cut, 5000 characters in all\]"$/);
 });
@@ -57,7 +57,7 @@ test("a long text is cut to its bound, and a second bound changes nothing", () =
   expect(boundText("x".repeat(40), 40)).toBe("x".repeat(40));
 });
 
-test("each text of a value is cut, names of fields too", () => {
+test("each text of a value is cut, also names of fields", () => {
   const [long, cut] = ["y".repeat(41), boundText("y".repeat(41), 40)];
   const valueWith = (text: string) => ({
     text,

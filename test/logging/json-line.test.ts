@@ -23,7 +23,7 @@ test.each<[string, Partial<LogRecord>, string]>([
   expect(JSON.stringify(klogJson(recordOf(change)))).toBe(head + shape);
 });
 
-test("a line begins with its time, ends with a line feed, and steers no terminal", () => {
+test("a JSON line begins with its time, ends with a line feed, and has no control character", () => {
   const lineOf = createJsonLine();
   expect(lineOf(recordOf({ fields: { text: "\x9b" } }), 1)).toBe(
     `{"ts":1,${head.slice(1)},"v":0,"text":"\\u009b"}\n`,

@@ -19,7 +19,7 @@ function setUp(
   return { log: createLogger(sink).named("csi-driver"), lines, infos };
 }
 
-test("json: what does not fit JSON, what pino itself would act on, and what steers terminals", () => {
+test("the JSON sink writes values outside JSON, keys that pino acts on, and control characters safely", () => {
   const { log, infos } = setUp(createJsonLine());
   const cycle: { self?: object } = {};
   cycle.self = cycle;
@@ -32,7 +32,7 @@ test("json: what does not fit JSON, what pino itself would act on, and what stee
   expect(infos[1]).toContain(String.raw`"esc":"\u001b\u009b\u2028"`);
 });
 
-test("verbosity by -v, raised for some files by -vmodule; warnings and errors go apart, whatever it is", () => {
+test("-v and -vmodule select info lines; warnings and errors are always written, apart from them", () => {
   const rules = [
     { pattern: "csi*", verbosity: 4 },
     { pattern: "other", verbosity: 0 },
@@ -89,7 +89,7 @@ test.each<[string, readonly (number | string)[], readonly string[], string]>([
   expect(writtenWith(outcomes, ...lines)).toBe(written);
 });
 
-test("the clock tells fractions of a millisecond, and follows the system's where it is set", () => {
+test("the log's clock has microseconds, and follows the system clock when that is set", () => {
   const clock = createPreciseClock();
   const shown = ["1000 10 1000", "1000 10.25 1000.25", "1001 11.75 1001.75", "5000 12 5000", "400 12 400"];
   for (const [wall, monotonic, expected] of shown.map((row) => row.split(" ").map(Number))) {

@@ -42,7 +42,7 @@ test.each<[string, LogFields, unknown]>([
   ["a function", { key: () => {}, nan: Number.NaN }, "key=null nan=NaN"],
   ["a cycle", { key: cycle }, expect.stringMatching(/^key="<internal error: Converting circular.*\\n.*>"$/)],
   ["a throwing toJSON", { key: throwing }, expect.stringMatching(/internal error: .*>"$/)],
-])("%s is shown as klog does", (_, fields, text) => {
+])("%s is written as klog writes it", (_, fields, text) => {
   expect(klogMessage(recordOf({ fields })).replace('"Msg" ', "")).toEqual(text);
 });
 

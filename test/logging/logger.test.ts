@@ -8,7 +8,7 @@ import {
   resolveLogger,
 } from "../../src/logging/logger";
 
-test("pino as it is: fields first, err as its serialiser knows it, klog's verbosities as its levels", () => {
+test("a pino logger gets fields first, err for its serialiser, and verbosities as levels", () => {
   const lines: Record<string, unknown>[] = [];
   const theirs = pino(
     { level: "debug", base: null, timestamp: false },
@@ -31,7 +31,7 @@ test("pino as it is: fields first, err as its serialiser knows it, klog's verbos
   ]);
 });
 
-test("console as it is, without klog's chatter", () => {
+test("a console logger gets messages without klog's verbose lines", () => {
   const prints = (["info", "warn", "error"] as const).map((level) =>
     jest.spyOn(console, level).mockReturnValue(),
   );
@@ -49,7 +49,7 @@ test("console as it is, without klog's chatter", () => {
   expect(isLoggerOption(console)).toBe(true);
 });
 
-test("winston, which has children but writes as console does, gets errors as text: its JSON of an Error is {}", () => {
+test("a winston logger gets errors as text, because its JSON of an Error is {}", () => {
   const calls: unknown[][] = [];
   const say = (...args: unknown[]) => void calls.push(args);
   const log = resolveLogger({ child: () => {}, info: say, warn: say, error: say, debug: say } as never);
@@ -62,7 +62,7 @@ test("winston, which has children but writes as console does, gets errors as tex
   ]);
 });
 
-test("whatever a caller's logger does, who logs goes on", async () => {
+test("an error of a caller's logger stops nothing", async () => {
   const fail = (): never => {
     throw new Error("disk full");
   };
@@ -86,7 +86,7 @@ test("whatever a caller's logger does, who logs goes on", async () => {
   await new Promise(setImmediate); // A rejection that nobody handled would fail the test by now.
 });
 
-test("a logger of createLogger stays itself; without one nothing is logged; what cannot log is none", () => {
+test("createLogger's logger is used as it is, undefined logs nothing, and other values are refused", () => {
   const records: LogRecord[] = [];
   const ours = createLogger({ enabled: () => true, write: (record) => void records.push(record) });
   expect(resolveLogger(ours)).toBe(ours);
@@ -94,7 +94,7 @@ test("a logger of createLogger stays itself; without one nothing is logged; what
   expect([{}, { info: () => {} }, null, "console"].map(isLoggerOption)).toEqual([false, false, false, false]);
 });
 
-test("createLogger refuses what is no sink", () => {
+test("createLogger refuses an invalid sink", () => {
   const message = expect.stringMatching(/^createLogger: the sink has no function (?:enabled|write)$/);
   for (const sink of [undefined, () => {}, { write: () => {} }, { enabled: () => true, write: true }])
     expect(() => createLogger(sink as never)).toThrow(

@@ -14,7 +14,7 @@ function setUp() {
   return { log: createLogger(sink), clock, lines, records };
 }
 
-test("of equal warnings the first is written, then one each minute, which says how many were left out", () => {
+test("equal warnings are written once, then once a minute with the number left out", () => {
   const { log, clock, lines } = setUp();
   for (const nowMs of [0, 1, 59_999, 60_000, 60_001, 300_000, 300_001, 360_000, 420_000]) {
     clock.nowMs = nowMs;
@@ -23,7 +23,7 @@ test("of equal warnings the first is written, then one each minute, which says h
   expect(lines()).toEqual(["away", "away 2", "away 1", "away 1", "away"]);
 });
 
-test("lines that differ in severity, file, line, message, error or fields are not equal", () => {
+test("lines that differ in severity, file, line, message, error or fields are all written", () => {
   const { log, lines } = setUp();
   log.warn("away");
   log.error(undefined, "away");
@@ -37,7 +37,7 @@ test("lines that differ in severity, file, line, message, error or fields are no
   expect(lines()).toHaveLength(9);
 });
 
-test("information passes, as far as the sink wants it", () => {
+test("info lines are not suppressed", () => {
   const { log, lines } = setUp();
   log.info("seen");
   log.info("seen");
@@ -58,7 +58,7 @@ test("only the 64 lines seen last are remembered", () => {
   expect(lines()).toEqual(["away"]);
 });
 
-test("a paced warning: the first at once, then one a minute that counts those it stands for", () => {
+test("a paced warning is written at once, then once a minute with the number that it stands for", () => {
   const { log, clock, records } = setUp();
   const warn = createPacedWarning(log, "It happened");
   for (const nowMs of [0, 1, 59_999, 60_000, 60_001, 120_000, 720_000]) {

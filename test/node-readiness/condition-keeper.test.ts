@@ -88,7 +88,7 @@ test("a condition that another client changes back is written three times at onc
   expect(play.writes.slice(before)).toHaveLength(4);
 });
 
-test("a refusal is one write, however often the registrar tries again", async () => {
+test("a refusal is written once, however often the registrar tries again", async () => {
   const play = createPlay();
   for (const state of ["refused", "publishing", "listening", "asked", "refused", "publishing"] as const) {
     play.registrations = [{ ...registrationIn(state), refusal: "topology clash" }];
@@ -119,7 +119,7 @@ test("a wait because of another client does not shorten the delay before False",
   expect(await play.turn("refused")).toBe(10_000);
 });
 
-test("only a driver that was registered here is said to be gone; its condition stays, and its return is said", async () => {
+test("DriverGone is written only for a driver that was registered here, and its return is written", async () => {
   const play = createPlay();
   await play.turn("standby");
   await play.turn();
@@ -163,7 +163,7 @@ test("the number of conditions is limited, and a driver without a name gets none
   ]);
 });
 
-test("a driver that another registrar took over is not said to be gone when it leaves this one's folders", async () => {
+test("DriverGone is not written for a driver that another registrar took over", async () => {
   const play = createPlay();
   for (const state of ["registered", "listening", "standby"] as const) await play.turn(state);
   const before = play.writes.length;
@@ -177,7 +177,7 @@ test.each([
   ["standby", "registered"],
   ["registered", "stopped"],
 ] as const)(
-  "of two registrations with one name, %s and %s, the one that goes on is judged",
+  "of two registrations with one name, %s and %s, the one that lasts sets the condition",
   async (...states) => {
     const play = createPlay();
     await play.turn(...states);
@@ -185,7 +185,7 @@ test.each([
   },
 );
 
-test("a driver that CSINode lost is told after the delay, from what was read last; one that is back at once", async () => {
+test("a driver that CSINode lost is written after the delay, and its return at once", async () => {
   const play = createPlay({ delayMs: 30_000 });
   await play.pass();
   expect(play.said()).toEqual(["True Registered"]);
@@ -202,7 +202,7 @@ test("a driver that CSINode lost is told after the delay, from what was read las
   expect(play.said()).toEqual(["True Registered"]);
 });
 
-test("of several drivers that are missing, the next pass is when the first of their delays is over", async () => {
+test("with several missing drivers the next pass comes when the first delay ends", async () => {
   const play = createPlay({ delayMs: MINUTE_MS });
   const [first, second] = [
     registrationIn("listening"),

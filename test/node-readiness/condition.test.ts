@@ -35,12 +35,12 @@ test.each([
   else expect(said).toMatchObject({ type: TYPE, status, reason, message: expect.stringContaining("d") });
 });
 
-test("a driver that has not told its name yet has none in the message", () => {
+test("the message has no name before the driver has answered", () => {
   const said = conditionFor({ ...subjectIn("waiting"), driverName: undefined }, "absent");
   expect(said?.message).toBe("the CSI driver has not answered the registrar");
 });
 
-test("kubelet's words are passed on up to a limit", () => {
+test("kubelet's words in the message are cut at a limit", () => {
   const registration = { state: "refused", refusal: "x".repeat(5_000) } as const;
   const said = conditionFor({ ...subjectIn("refused"), registration }, "absent");
   expect(said?.message).toContain("kubelet refused CSI driver d: xxx");

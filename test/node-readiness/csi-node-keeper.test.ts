@@ -41,7 +41,7 @@ function createPlay(random = 1) {
   return play;
 }
 
-test("CSINode is not read before its time, and then at leisure; nodes that start together do not look together", async () => {
+test("CSINode is first read after a random wait, so that nodes that start together do not read together", async () => {
   const play = createPlay();
   expect(await play.pass()).toBe(lookEveryMs);
   await play.spend(lookEveryMs - 1);
@@ -52,7 +52,7 @@ test("CSINode is not read before its time, and then at leisure; nodes that start
   expect(await createPlay(0).pass()).toBe(lookEveryMs / 2);
 });
 
-test("a driver that is missing for the grace is registered anew, once, and what came of it is looked at", async () => {
+test("a driver that CSINode lacks for the grace is registered again, once, and the result is read", async () => {
   const play = createPlay();
   await play.pass();
   play.lists(OTHER);
@@ -77,7 +77,7 @@ test("a driver that is missing for the grace is registered anew, once, and what 
   expect(play.status()).toEqual([]);
 });
 
-test("of two drivers only the one that is missing is registered anew; one that left is forgotten", async () => {
+test("only the missing one of two drivers is registered again; one that left is forgotten", async () => {
   const play = createPlay();
   play.states("registered", "registered");
   play.lists(DRIVER);
@@ -120,14 +120,14 @@ async function pausesOf(play: ReturnType<typeof createPlay>, count: number): Pro
   return times.slice(1).map((at, index) => at - (times[index] ?? 0));
 }
 
-test("a driver that is never listed is registered anew less and less often, an hour apart at last", async () => {
+test("a driver that is never listed is registered again at growing distances, up to an hour", async () => {
   const play = createPlay(0);
   play.lists();
   expect(await pausesOf(play, 9)).toEqual(minutes(1, 2, 4, 8, 16, 32, 60, 60, 60));
 });
 
 test.each(["waiting", "publishing", "asked", "refused", "standby", "gone", "registered"] as const)(
-  "nothing is read or done for a driver in state %s, nor without a Node",
+  "a driver in state %s, or a missing Node, causes no read",
   async (state) => {
     const play = createPlay();
     play.lists();
@@ -138,7 +138,7 @@ test.each(["waiting", "publishing", "asked", "refused", "standby", "gone", "regi
   },
 );
 
-test("while kubelet is asking about the driver nothing is said or counted, and the pace stays", async () => {
+test("while kubelet asks about the driver nothing is logged or counted, and the pace stays", async () => {
   const play = createPlay(0);
   play.lists();
   play.kubeletIsAsking = true;
@@ -149,7 +149,7 @@ test("while kubelet is asking about the driver nothing is said or counted, and t
   expect(await pausesOf(play, 2)).toEqual(minutes(1, 2));
 });
 
-test("what cannot be read says nothing about the driver", async () => {
+test("a CSINode that cannot be read leads to no verdict on the driver", async () => {
   const play = createPlay();
   await play.pass();
   play.answer = {
@@ -174,7 +174,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
     return play;
   };
 
-  test("is told soon, and nothing is registered again into it for an hour", async () => {
+  test("is logged soon, and no driver is registered into it for an hour", async () => {
     const play = await replaceNode();
     await play.spend(3 * graceMs);
     expect(play.log.all(OF_DELETED)).toMatchObject([
@@ -192,7 +192,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
     expect(play.reregistered).toHaveLength(1);
   });
 
-  test("once it is collected, a new registration heals it at kubelets that ask for the Node anew", async () => {
+  test("is repaired by a registration after its collection, where kubelet reads the Node's UID again", async () => {
     const play = await replaceNode();
     await play.spend(3 * graceMs);
     play.lists();
@@ -204,7 +204,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
     expect(play.log.all("CSINode lists the driver again")).toHaveLength(1);
   });
 
-  test("at kubelets that write the old UID again, each hour has one try, and the log names kubelet's restart", async () => {
+  test("is tried once an hour where kubelet writes the old UID again, and the log names kubelet's restart", async () => {
     const play = await replaceNode();
     play.lists();
     const tries: number[] = [];

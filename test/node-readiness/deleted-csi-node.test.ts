@@ -11,7 +11,7 @@ const QUICK = {
   again: { initialMs: 3_600_000, maxMs: 3_600_000 },
 };
 
-test("somebody deletes the CSINode: kubelet is made to register the driver anew, and lists it again", async () => {
+test("after the CSINode was deleted kubelet registers the driver again and lists it", async () => {
   await using node = await createTestNode();
   await node.driver();
   const kubelet = await node.kubelet();

@@ -31,7 +31,7 @@ test("only the own node is watched, with bookmarks and an end", async () => {
   });
 });
 
-test("after a watch the next one begins where it ended, without a read and without a log line", async () => {
+test("the next watch begins where the last one ended, without a read and without a log line", async () => {
   await using fixture = await startWatching();
   const { server, log } = fixture;
   server.tellWatches({ type: "BOOKMARK", object: { metadata: { resourceVersion: "500" } } });
@@ -72,7 +72,7 @@ test.each(["in the stream", "instead of a stream"])(
   },
 );
 
-test("an overloaded server is asked again when it said, with one warning", async () => {
+test("an overloaded server is asked again at the time that it named, with one warning", async () => {
   let refusals = 0;
   await using fixture = await startFixture(undefined, (server) => {
     server.script = () => {
@@ -105,7 +105,7 @@ test("kubelet's registration status ends the wait for an API server that was awa
   await log.when("Startup taint removed");
 });
 
-test("etcd is restored, and the watch of a version to come is silent: the Node counts as it is", async () => {
+test("after a restore of etcd a silent watch is replaced by a read of the Node", async () => {
   const options: FixtureOptions = {
     startupTaints: ["{driver}/agent-not-ready"],
     pace: { watch: { ...QUICK_PACE.watch, silentMs: 200 } },

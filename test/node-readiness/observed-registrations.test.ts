@@ -7,7 +7,7 @@ import { createTestNode } from "../support/registrar-node";
 
 const node = eachTest(createFleetNode);
 
-test("a driver that the lists of names keep out is nobody's here: its own registrar has the say", async () => {
+test("a driver that the name lists exclude is left to its own registrar", async () => {
   await using started = await startTestFleet(node, { names: { deny: ["a.csi"] } });
   await node.driver("a.csi");
   await started.log.when("CSI driver is excluded by the name lists");
@@ -17,7 +17,7 @@ test("a driver that the lists of names keep out is nobody's here: its own regist
   ]);
 });
 
-test("of a node-wide registrar each taint and the condition must name their driver", async () => {
+test("a node-wide registrar needs {driver} in each taint and condition", async () => {
   await using started = await startTestFleet(node);
   const registrations = started.fleet;
   const access = { server: "https://127.0.0.1:1", authority: undefined };
@@ -25,7 +25,7 @@ test("of a node-wide registrar each taint and the condition must name their driv
   await expect(startNodeReadiness(options)).rejects.toThrow(/"Ready1" would be the same for sev/);
 });
 
-test("of two drivers with one name the one that has it counts, also where it was found later", async () => {
+test("of two drivers with one name the one that holds it counts, also if it was found later", async () => {
   await using started = await startTestFleet(node);
   const b = await node.driver("b", "hang", { name: "one.csi" });
   await b.called(1);
@@ -41,7 +41,7 @@ test("of two drivers with one name the one that has it counts, also where it was
   expect(names()).toEqual([undefined, "one.csi"]);
 });
 
-test("plugins that CSINode does not list are not looked for in it", async () => {
+test("plugins other than CSI drivers are not looked for in CSINode", async () => {
   await using plugin = await createTestNode();
   const { csiAddress: endpoint, pluginDir: pluginRegistrationPath } = plugin;
   const supportedVersions = ["v1.DRAPlugin"] as const;

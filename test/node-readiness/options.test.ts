@@ -12,7 +12,7 @@ const invalid = (says: string) =>
     message: expect.stringContaining(says),
   });
 
-test("takes what there is to be told, and fills in the rest", () => {
+test("options keep what is given, and get the defaults", () => {
   const access: ApiAccess = {
     server: "https://[::1]:6443/prefix",
     authority: { kind: "file", path: "/ca" },
@@ -61,7 +61,7 @@ test.each<[given: object, says: string]>([
   expect(error).toMatchObject({ message: expect.not.stringContaining("\n") });
 });
 
-test("it is closed by its signal, and with one that is aborted nothing starts", async () => {
+test("its signal closes node readiness, and an aborted one starts nothing", async () => {
   const stop = new AbortController();
   const options = { registrations, nodeName: "node-1", access: ACCESS, signal: stop.signal };
   const { closed } = await startNodeReadiness(options);
@@ -70,7 +70,7 @@ test("it is closed by its signal, and with one that is aborted nothing starts", 
   await expect(startNodeReadiness(options)).rejects.toMatchObject({ code: "ABORTED" });
 });
 
-test("ways to the API server want to be told where to look", () => {
+test("inClusterAccess and accessFromKubeconfig refuse missing arguments", () => {
   const environment = undefined as never;
   const noText = (given: string) => invalid(`directory is ${given}; it takes a text`);
   expect(() => inClusterAccess(environment)).toThrow(invalid("inClusterAccess(process.env)"));

@@ -26,7 +26,7 @@ async function startTainted(options?: FixtureOptions, taints: readonly (typeof S
   return fixture;
 }
 
-test("the taint goes when kubelet says that the driver is registered, not before, and no other one", () =>
+test("the taint is removed once kubelet has registered the driver, and no other taint is", () =>
   expectNothingLeft(async () => {
     await using fixture = await startTainted();
     const { server, registrations, log, readiness } = fixture;
@@ -45,7 +45,7 @@ test("the taint goes when kubelet says that the driver is registered, not before
     ]);
   }));
 
-test("a Node with a taint that is none is a failed request, not the end of the process", async () => {
+test("a Node with an invalid taint fails the request, not the process", async () => {
   await using fixture = await startTainted(undefined, [null as never, STARTUP_TAINT]);
   const { server, log } = fixture;
   fixture.register(DRIVER);
@@ -54,7 +54,7 @@ test("a Node with a taint that is none is a failed request, not the end of the p
   await log.when(REMOVED);
 });
 
-test("a driver with a name of others gets neither their taint removed nor their condition set", async () => {
+test("a driver named under Kubernetes' domains removes no taint and sets no condition there", async () => {
   const options = { startupTaints: ["{driver}/not-ready"], condition: "{driver}/Ready", conditionDelayMs: 0 };
   const names = ["node.kubernetes.io", "node.cilium.io", "nfs.csi.k8s.io"];
   const taints = names.map((name) => ({ key: `${name}/not-ready`, effect: "NoExecute" }));
@@ -122,27 +122,24 @@ test.each<[what: string, fault: Fault, kind: string, check: string]>([
   ],
   ["the patch is refused", failure(409, "modified"), "conflict", "who else writes to this Node"],
   ["no answer comes", { kind: "reset" }, "unreachable", "does the API server run"],
-])(
-  "%s: one warning with what to check, taints do not wait, and it goes on",
-  async (_what, fault, kind, check) => {
-    await using fixture = await startListed({ ...PATIENT, startupTaints: ["a/b"] }, (server) => {
-      server.setTaints([{ key: "a/b", effect: "NoSchedule" }]);
-      server.script = (request) => (request.kind === "patch-status" ? fault : undefined);
-    });
-    const { server, registrations, log, readiness } = fixture;
-    registrations.set("registered");
-    await log.when("Startup taint removed");
-    await eventually(() => expect(readiness.status().api.failures[kind]).toBeGreaterThan(1));
-    expect(readiness.status().api.trouble).toMatchObject({ kind, doing: "setting the node's condition" });
-    const warnings = log.records.filter(({ severity }) => severity === "warning");
-    expect(warnings).toMatchObject([{ fields: { check: expect.stringContaining(check) } }]);
-    server.script = () => undefined;
-    await log.when(WELL_AGAIN);
-    expect(readiness.status().api.trouble).toBeUndefined();
-  },
-);
+])("%s: one warning says what to check, and the taints are removed", async (_what, fault, kind, check) => {
+  await using fixture = await startListed({ ...PATIENT, startupTaints: ["a/b"] }, (server) => {
+    server.setTaints([{ key: "a/b", effect: "NoSchedule" }]);
+    server.script = (request) => (request.kind === "patch-status" ? fault : undefined);
+  });
+  const { server, registrations, log, readiness } = fixture;
+  registrations.set("registered");
+  await log.when("Startup taint removed");
+  await eventually(() => expect(readiness.status().api.failures[kind]).toBeGreaterThan(1));
+  expect(readiness.status().api.trouble).toMatchObject({ kind, doing: "setting the node's condition" });
+  const warnings = log.records.filter(({ severity }) => severity === "warning");
+  expect(warnings).toMatchObject([{ fields: { check: expect.stringContaining(check) } }]);
+  server.script = () => undefined;
+  await log.when(WELL_AGAIN);
+  expect(readiness.status().api.trouble).toBeUndefined();
+});
 
-test("a token's file whose reading hangs is a trouble that is told, and close ends at once", async () => {
+test("a token's file that hangs is logged, and close() ends at once", async () => {
   await using folder = await createTempFolder();
   const path = folder.at("token");
   execFileSync("mkfifo", [path]);

@@ -41,7 +41,7 @@ function createPlay(...drivers: readonly string[]) {
   return play;
 }
 
-test("a driver that CSINode lacks is not looked up without a pause while another one's taint is fought for", async () => {
+test("a driver that CSINode lacks is looked up with pauses, also while another client restores a taint", async () => {
   const play = createPlay(FOUGHT, UNLISTED);
   // The driver is not registered yet.
   expect(await play.turn()).toBeUndefined();
@@ -95,7 +95,7 @@ test("while CSINode lacks the driver, 50 events of the Node cost no request, and
   expect([play.reads, play.patches]).toEqual([2, 1]);
 });
 
-test("where CSINode belongs to a deleted Node, the status says so", async () => {
+test("the status names a CSINode that belongs to a deleted Node", async () => {
   const play = createPlay(UNLISTED);
   play.answer = done({ drivers: [], ownerUid: "0" });
   await play.turn(UNLISTED);

@@ -75,13 +75,13 @@ test.each<[string, Ending]>([
   ["have expired at once", { afterMs: 0, failure: { kind: "expired", message: "too old" } }],
   ["break at once", { afterMs: 0, failure: { kind: "unreachable", message: "ECONNRESET" } }],
   ["end after some seconds", { afterMs: 5_000 }],
-])("watches that %s are begun anew ever more slowly", async (_what, ending) => {
+])("watches that %s are begun again at growing distances", async (_what, ending) => {
   const { count, lastPauseMs } = await watchesIn(10 * MINUTE_MS, () => ending);
   expect(count).toBeLessThan(50);
   expect(lastPauseMs).toBeGreaterThanOrEqual(pace.retry.maxMs / 2);
 });
 
-test("a watch that ends when its time is over is begun anew soon, and after one that lasted all waits are short again", async () => {
+test("a watch that ended on time is followed soon, and waits are short again after a long one", async () => {
   const { lastPauseMs } = await watchesIn(30 * MINUTE_MS, () => ({ afterMs: MINUTE_MS }));
   expect(lastPauseMs).toBe(MINUTE_MS + pace.spreadMs / 2);
   const after = await watchesIn(10 * MINUTE_MS, (watch) => ({ afterMs: watch === 20 ? MINUTE_MS : 0 }));

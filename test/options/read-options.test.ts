@@ -58,7 +58,7 @@ const table = {
 };
 const read = (given: unknown) => readOptions("startX", given, table);
 
-test("fills in defaults, makes paths absolute, leaves out what nobody gave", () => {
+test("options get defaults, absolute paths, and no key that was not given", () => {
   expect(read({ name: "x", folder: "a/../b", socket: "unix:csi.sock", count: undefined })).toEqual({
     ...{
       name: "x",
@@ -73,7 +73,7 @@ test("fills in defaults, makes paths absolute, leaves out what nobody gave", () 
   expect(Object.keys(read({ name: "x" }))).toEqual(["name", "waitMs", "limitMs", "isOn", "logger"]);
 });
 
-test("keeps what can be used as it is", () => {
+test("usable values are kept unchanged", () => {
   const { signal } = new AbortController();
   const given = {
     ...{ name: "", socket: "/x.sock", endpoint: "/host/x.sock", waitMs: LONGEST_WAIT_MS, limitMs: 0 },
@@ -132,7 +132,7 @@ test.each<[of: string, resolve: (given: never) => object, given: object]>([
       access: { server: "https://h:1", token: TOKEN },
     },
   ],
-])("what changes in the options after the call of %s changes nothing", (_of, resolve, given) => {
+])("changes to the options after the call of %s have no effect", (_of, resolve, given) => {
   const resolved = resolve(given as never);
   const before = JSON.stringify(resolved);
   spoil(given);
@@ -148,7 +148,7 @@ function spoil(given: object): void {
   if (Array.isArray(given)) given.length = 0;
 }
 
-test("a signal is followed, and gets no listener; an imitation is taken as it is", () => {
+test("a signal gets no listener, and an imitation of one is accepted", () => {
   const stop = new AbortController();
   const { signal } = read({ name: "x", signal: stop.signal });
   signal?.addEventListener("abort", () => {});
@@ -200,12 +200,12 @@ test.each<readonly [given: unknown, message: string | RegExp]>([
   [{ name: null }, "startX: name is null; it takes a text"],
   [{ nmae: "x" }, 'startX: there is no option "nmae"; did you mean name?'],
   ...BESIDE_A_NAME.map(([given, message]) => [{ name: "x", ...given }, message] as const),
-])("%j is refused: what was given, and what is taken", (given, message) => {
+])("the error for %j has what was given and what is accepted", (given, message) => {
   const expected = typeof message === "string" ? message : expect.stringMatching(message);
   expect(() => read(given)).toThrow(expect.objectContaining({ code: "INVALID_OPTION", message: expected }));
 });
 
-test("what a check says of an option is said of the function that was called, and nothing else", () => {
+test("an error about an option begins with the name of the called function", () => {
   const invalid = { code: "INVALID_OPTION", message: "startX: a is 1" };
   expect(checkFor("startX", () => 7)).toBe(7);
   expect(() => checkFor("startX", () => refuse("a is 1"))).toThrow(expect.objectContaining(invalid));

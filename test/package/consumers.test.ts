@@ -11,7 +11,7 @@ async function runProgram(name: string, program: string) {
   return consumer.node([`${name}.mjs`]);
 }
 
-test("ready, and a wait of the test kit that is closed, may be left alone: nothing is unhandled", async () => {
+test("`ready` and waits of a closed kit that no caller awaits are not unhandled rejections", async () => {
   const finished = await runProgram(
     "left-alone",
     `const paths = { csiAddress: "/none.sock", endpoint: "/none.sock" };
@@ -33,7 +33,7 @@ test("ready, and a wait of the test kit that is closed, may be left alone: nothi
   expect(finished).toEqual({ code: 0, stdout, stderr: "" });
 });
 
-test("a wait that times out is told though no caller awaits it; a kit that was not closed ends with its test", async () => {
+test("a wait that times out is an unhandled rejection, and an open kit does not keep the process", async () => {
   const program = `const kubelet = await startKubelet({ pluginRegistrationPath: "open", reconcilePeriodMs: 20 });
      const endpoint = process.cwd() + "/open.sock";
      await startCsiDriver({ csiAddress: endpoint, name: "x.csi" });

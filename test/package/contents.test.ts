@@ -51,7 +51,7 @@ function reached(): readonly string[] {
   return [...found].sort();
 }
 
-test("holds what its entry points reach, and beside it the texts and the wire contracts", () => {
+test("the package has what its entry points reach, the texts and the wire contracts", () => {
   const texts = [
     ...["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "dist/THIRD-PARTY-LICENSES.txt"],
     "examples/driver/Dockerfile",
@@ -76,12 +76,12 @@ test("its pages link to what it holds, or to what is for work in a clone", () =>
   expect(absent).toEqual([]);
 });
 
-test("refers to no source map and names no path of the machine that built it", () => {
+test("the package has no source map and no path of the machine that built it", () => {
   const isForeign = (text: string) => /^\/\/# sourceMappingURL=/m.test(text) || text.includes(ROOT);
   expect(packed.files.filter((file) => file.endsWith(".map") || isForeign(textOf(file)))).toEqual([]);
 });
 
-test("its commands may be executed, by a link as npx makes it, and need no dependency", async () => {
+test("the package's commands run by a link, as npx makes it, without dependencies", async () => {
   await using empty = await createTempFolder();
   for (const [command, path] of Object.entries(bin)) {
     expect(lstatSync(folder.at(path)).mode & 0o111).toBe(0o111);
@@ -109,14 +109,14 @@ test("its package.json has nothing that concerns a clone only", () => {
   expect([scripts, devDependencies, allowScripts]).toEqual([undefined, undefined, undefined]);
 });
 
-test("its users get gRPC and what that needs, and none of what the command line is bundled from", () => {
+test("users install gRPC and its dependencies, and no package that the command line bundles", () => {
   const names = packagesOfUsers().map((path) => path.split("node_modules/").at(-1));
   expect(names).toEqual(expect.arrayContaining(["@grpc/grpc-js", "protobufjs"]));
   const bundled = ["pino", "prom-client", "js-yaml", "thread-stream"];
   expect(names.filter((name = "") => bundled.includes(name))).toEqual([]);
 });
 
-test("is small", () => {
+test("the package is small", () => {
   const { packedBytes, unpackedBytes, files } = packed;
   process.stdout.write(
     `the package: ${packedBytes} bytes, ${unpackedBytes} unpacked, ${files.length} files\n`,

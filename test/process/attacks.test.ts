@@ -79,7 +79,7 @@ test.each<[string, (streamId: number) => readonly Buffer[], megabytes?: number]>
   ["calls of very many messages", (id) => [openCall(id), dataOn(id, someBytes)], 60],
   ["header blocks without end", (id) => [frame(HEADERS, 0, id, someBytes)]],
 ])(
-  "64 clients with %s: kubelet registers the driver, and some megabytes hold all of it",
+  "beside 64 clients with %s kubelet registers the driver, within some megabytes",
   onNode(async (node, _what, onStream, megabytes = 30) => {
     await node.driver();
     const registrar = node.registrar();
@@ -115,7 +115,7 @@ nodeTest("10 clients that ping without end, and read no answer, do not keep kube
   for (const client of clients) client.destroy();
 });
 
-nodeTest("1000 connections, opened and dropped, while kubelet registers the driver", async (node) => {
+nodeTest("kubelet registers the driver beside 1000 connections, opened and dropped", async (node) => {
   await node.driver();
   const registrar = node.registrar();
   await registrar.reached("listening");

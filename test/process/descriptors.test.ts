@@ -23,40 +23,43 @@ import { connectOften } from "../support/http";
 const LIMIT = 64;
 const CONNECTIONS = 500;
 
-nodeTest(`${LIMIT} descriptors: ${CONNECTIONS} connections to each socket keep nobody out`, async (node) => {
-  await node.driver();
-  const registrar = registrarIn(node, { script: `ulimit -n ${LIMIT}` }, "--http-endpoint=localhost:0");
-  const http = await httpOf(registrar);
-  await registrar.reached("listening");
-  const before = descriptorsOf(registrar);
+nodeTest(
+  `with ${LIMIT} descriptors kubelet and probes get in beside ${CONNECTIONS} connections to each socket`,
+  async (node) => {
+    await node.driver();
+    const registrar = registrarIn(node, { script: `ulimit -n ${LIMIT}` }, "--http-endpoint=localhost:0");
+    const http = await httpOf(registrar);
+    await registrar.reached("listening");
+    const before = descriptorsOf(registrar);
 
-  const idle = [
-    ...(await connectOften({ path: node.socketPath }, CONNECTIONS)),
-    ...(await connectOften({ port: http.port, host: "127.0.0.1" }, CONNECTIONS)),
-  ];
-  const short = await registrar.line("File descriptors run short, closed a connection");
-  expect(short.severity).toBe("W");
-  expect(short.fields.err).toMatch(/^EMFILE is near: \d\d of 64 file descriptors are in use$/);
-  expect(short.fields.check).toContain("ulimit -n");
-  await registrar.line("File descriptors run short, closed an HTTP connection");
+    const idle = [
+      ...(await connectOften({ path: node.socketPath }, CONNECTIONS)),
+      ...(await connectOften({ port: http.port, host: "127.0.0.1" }, CONNECTIONS)),
+    ];
+    const short = await registrar.line("File descriptors run short, closed a connection");
+    expect(short.severity).toBe("W");
+    expect(short.fields.err).toMatch(/^EMFILE is near: \d\d of 64 file descriptors are in use$/);
+    expect(short.fields.check).toContain("ulimit -n");
+    await registrar.line("File descriptors run short, closed an HTTP connection");
 
-  expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" });
-  const kubelet = await node.kubelet();
-  await registered(kubelet);
-  await registrar.reached("registered");
-  for (const socket of idle) socket.destroy();
-  await eventually(() => expect(descriptorsOf(registrar)).toBeLessThan(before + 6));
-  expect(await http.get("/readyz")).toMatchObject({ status: 200 });
-  await kubelet.restart();
-  await registered(kubelet, { nth: 2 });
-  expect(registrar.lines().filter(({ severity }) => severity !== "I").length).toBeLessThan(6);
-});
+    expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" });
+    const kubelet = await node.kubelet();
+    await registered(kubelet);
+    await registrar.reached("registered");
+    for (const socket of idle) socket.destroy();
+    await eventually(() => expect(descriptorsOf(registrar)).toBeLessThan(before + 6));
+    expect(await http.get("/readyz")).toMatchObject({ status: 200 });
+    await kubelet.restart();
+    await registered(kubelet, { nth: 2 });
+    expect(registrar.lines().filter(({ severity }) => severity !== "I").length).toBeLessThan(6);
+  },
+);
 
 const limitOf = ({ pid }: CliProcess, soft: number) =>
   execFileSync("prlimit", [`--pid=${pid}`, `--nofile=${soft}:`]);
 
 nodeTest(
-  "40 drivers and few descriptors: some are registered, one warning says what the others need",
+  "with few descriptors for 40 drivers some are registered, and one warning says what the others need",
   async (node) => {
     const { add, csiAddress, remove, registrar: start } = driverFoldersOf(node);
     const names = namesOf(40);
@@ -111,41 +114,44 @@ nodeTest(
   },
 );
 
-nodeTest("where nothing can be opened it keeps what it has, and heals afterwards", async (node) => {
-  const { add, registrar: start } = driverFoldersOf(node);
-  const [A, B, LATE] = [nameOf(0), nameOf(1), nameOf(2)];
-  const kubelet = await node.kubelet();
-  const driver = await add(A);
-  await add(B);
-  const registrar = start("--http-endpoint=localhost:0", "--driver-gone-after=100ms");
-  const http = await httpOf(registrar);
-  await allRegistered(kubelet, [A, B]);
-  const probe = connect(http.port, "127.0.0.1");
-  const answerTo = async (path: string) => {
-    probe.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
-    return String(await once(probe, "data"));
-  };
-  expect(await answerTo("/livez")).toMatch(/^HTTP\/1.1 200 /);
+nodeTest(
+  "without any descriptor a registrar keeps its registrations, and recovers afterwards",
+  async (node) => {
+    const { add, registrar: start } = driverFoldersOf(node);
+    const [A, B, LATE] = [nameOf(0), nameOf(1), nameOf(2)];
+    const kubelet = await node.kubelet();
+    const driver = await add(A);
+    await add(B);
+    const registrar = start("--http-endpoint=localhost:0", "--driver-gone-after=100ms");
+    const http = await httpOf(registrar);
+    await allRegistered(kubelet, [A, B]);
+    const probe = connect(http.port, "127.0.0.1");
+    const answerTo = async (path: string) => {
+      probe.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+      return String(await once(probe, "data"));
+    };
+    expect(await answerTo("/livez")).toMatch(/^HTTP\/1.1 200 /);
 
-  limitOf(registrar, 3); // Every number below 3 is in use.
-  expect(await answerTo("/healthz")).toMatch(/^HTTP\/1.1 200 /);
-  probe.destroy();
-  await driver.kill();
-  await add(A);
-  await registrar.line("Lost connection");
-  rmSync(join(node.pluginDir, socketOf(B)));
-  await add(LATE);
-  const failed = await registrar.line("Failed to listen on socket");
-  // The same text each time: equal lines come once a minute.
-  expect(failed.fields.err).toMatch(/EMFILE: this process has no file descriptor left: see ulimit -n$/);
+    limitOf(registrar, 3); // Every number below 3 is in use.
+    expect(await answerTo("/healthz")).toMatch(/^HTTP\/1.1 200 /);
+    probe.destroy();
+    await driver.kill();
+    await add(A);
+    await registrar.line("Lost connection");
+    rmSync(join(node.pluginDir, socketOf(B)));
+    await add(LATE);
+    const failed = await registrar.line("Failed to listen on socket");
+    // The same text each time: equal lines come once a minute.
+    expect(failed.fields.err).toMatch(/EMFILE: this process has no file descriptor left: see ulimit -n$/);
 
-  limitOf(registrar, 1_000);
-  await registered(kubelet, { driverName: LATE });
-  await registered(kubelet, { driverName: B, nth: 2 });
-  expect(registrar.lines("CSI driver has gone")).toEqual([]);
-  expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toHaveLength(1); // B's.
-  for (const path of ["/healthz", "/readyz", "/metrics"]) expect((await http.get(path)).status).toBe(200);
-});
+    limitOf(registrar, 1_000);
+    await registered(kubelet, { driverName: LATE });
+    await registered(kubelet, { driverName: B, nth: 2 });
+    expect(registrar.lines("CSI driver has gone")).toEqual([]);
+    expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toHaveLength(1); // B's.
+    for (const path of ["/healthz", "/readyz", "/metrics"]) expect((await http.get(path)).status).toBe(200);
+  },
+);
 
 nodeTest("with fewer descriptors than it needs, the log says so at the start", async (node) => {
   await node.driver();

@@ -10,7 +10,7 @@ async function probe({ registrar }: DriverFolders, mode: "health" | "ready", ...
   return { code, said: probing.stderr };
 }
 
-nodeTest("healthy while a registrar answers; not when it is frozen, nor when it is dead", async (node) => {
+nodeTest("a node is healthy while a registrar answers, not when that is frozen or dead", async (node) => {
   const folders = driverFoldersOf(node);
   expect(await probe(folders, "health")).toEqual({ code: 0, said: "" });
   for (const name of [A, B]) await folders.add(name);
@@ -32,7 +32,7 @@ nodeTest("healthy while a registrar answers; not when it is frozen, nor when it 
   expect(excluding.code).toBe(0);
 });
 
-nodeTest("healthy while no driver is there that tells its name and is to be registered", async (node) => {
+nodeTest("a node without a named, allowed driver is healthy", async (node) => {
   const folders = driverFoldersOf(node);
   await folders.add("slow", { faults: [{ kind: "slow", method: "GetPluginInfo", delayMs: 5_000 }] });
   await folders.add("hangs", { faults: [{ kind: "hang", method: "GetPluginInfo" }] });
@@ -44,7 +44,7 @@ nodeTest("healthy while no driver is there that tells its name and is to be regi
   await eventually(async () => expect(await probe(folders, "health")).toMatchObject(unhealthy));
 });
 
-nodeTest("not ready while a driver is refused: the probe names it", async (node) => {
+nodeTest("a refused driver fails the ready probe, which names it", async (node) => {
   const folders = driverFoldersOf(node);
   await folders.add(A);
   await folders.add(B, { faults: [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }] });

@@ -8,7 +8,7 @@ import { eventually } from "../support/eventually";
 const [A, B] = [nameOf(0), nameOf(1)];
 const [REFUSED, DENIED, BLOCKED] = ["refused.example.com", "denied.example.com", "blocked.example.com"];
 
-nodeTest("every view of it tells the drivers apart", async (node) => {
+nodeTest("every endpoint distinguishes the drivers of a node", async (node) => {
   const { add, registrar: start, csiAddress } = driverFoldersOf(node);
   const refusal = { kind: "refuse", driverName: REFUSED, reason: "this one not" } as const;
   const kubelet = await node.kubelet({ faults: [refusal] });

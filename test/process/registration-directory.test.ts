@@ -28,7 +28,7 @@ test.each<[what: string, how: Surroundings, err: RegExp]>([
     /cannot be read|permission denied/,
   ],
 ])(
-  "%s: exit code 1, the reason, and nothing is left",
+  "%s ends with exit code 1 and the reason, and leaves nothing",
   onNode(async (node, _what, how, err) => {
     await node.driver();
     const registrar = registrarIn(node, how);
@@ -39,7 +39,7 @@ test.each<[what: string, how: Surroundings, err: RegExp]>([
   }),
 );
 
-nodeTest("a file system that fills up later: tried again until there is room", async (node) => {
+nodeTest("on a full file system the publication is tried again until there is room", async (node) => {
   await node.driver();
   // One inode is the folder's, one the socket's, and one counts for a moment as its second name.
   const registrar = registrarIn(node, { mounts: true, script: 'mount -t tmpfs -o nr_inodes=3 tmpfs "$1"' });

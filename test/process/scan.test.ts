@@ -17,7 +17,7 @@ test.each([
     "node:26@sha256:1",
     /CVE-1\n.*\n.* could not be rebuilt or scanned\.\n$/,
   ],
-])("the issue of scan.yml is opened where the bases have %s", async (_what, base, expected) => {
+])("scan.yml opens an issue where the bases have %s", async (_what, base, expected) => {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("Dockerfile"), `ARG BUILD_IMAGE=${base}\n`);
   writeFileSync(folder.at("findings.txt"), "CVE-1\n");

@@ -59,7 +59,7 @@ test.each([
   }
 });
 
-test("the example driver, with its own tests", async () => {
+test("the example driver passes its own checks and tests", async () => {
   const { folder } = await fetchNode("24");
   const cwd = workspace.at("driver");
   await cp(join(ROOT, "examples", "driver"), cwd, { recursive: true });

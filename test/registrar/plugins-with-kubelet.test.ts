@@ -47,7 +47,7 @@ describe.each([
 ] as const)("a %s (%j) at kubelet %s", (_what, plugin, version) => {
   const { type, name, file } = plugin;
 
-  test("is registered by its own type and endpoint, healed when its socket is removed, and forgotten in the end", async () => {
+  test("is registered by its type and endpoint, again after its socket was removed, and deregistered in the end", async () => {
     const kubelet = await node.kubelet({ version });
     const plugged = await startFakeDevicePlugin(node.csiAddress, {}, () => {}); // Kubelet calls a device plugin.
     await using _end = { [Symbol.asyncDispose]: plugged.close };

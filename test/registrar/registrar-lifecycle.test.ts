@@ -135,7 +135,7 @@ describe.each(Object.entries(MOMENTS))("closed when %s", (_when, moment) => {
   );
 });
 
-test("a call that is under way when it is closed is answered", async () => {
+test("a call that runs at close() is answered", async () => {
   await using started = await startListening(node);
   using kubelet = connectRaw(socketPath());
   const call = getInfoCall(1, RAW_PATH);
@@ -177,7 +177,7 @@ test.each<StateName>(["publishing", "listening", "asked", "registered", "stoppin
 );
 
 test.each(["rel/csi.sock", "unix:///csi/csi.sock", `/${"a".repeat(200)}`, "/csi\0.sock"])(
-  "no kubelet finds a driver at %j: refused, unless it is the sidecar that is told so",
+  "the endpoint %j, which no kubelet finds, is refused, except from the sidecar's flags",
   async (endpoint) => {
     const options = { ...node.options, endpoint };
     await expect(startRegistrar(options)).rejects.toMatchObject({
@@ -191,7 +191,7 @@ test.each(["rel/csi.sock", "unix:///csi/csi.sock", `/${"a".repeat(200)}`, "/csi\
   },
 );
 
-test("forgets its signal when it is closed", async () => {
+test("close() leaves no listener at the signal", async () => {
   const following = jest.spyOn(AbortSignal, "any");
   const { signal } = new AbortController();
   const { registrar } = await startTestRegistrar(node, {}, signal);

@@ -12,7 +12,7 @@ const node = eachTest(createFleetNode);
 const TAKEN = "Another CSI driver on this node has the name, waiting";
 const FAILED = "Cannot register the CSI driver";
 
-test("each driver is announced, with its path as kubelet sees it, also one that two of several patterns find", async () => {
+test("each driver is published once, with its path as kubelet sees it", async () => {
   await node.driver("a.csi");
   await using started = await startTestFleet(node, {
     csiAddresses: [node.csiAddress("*"), node.csiAddress("folder"), node.at("away", "*", "s")],
@@ -45,8 +45,8 @@ test("a directory and a symbolic link to it have one driver; the link takes over
   expect(started.log.all(TAKEN)).toEqual([]);
 });
 
-describe("what befalls one driver", () => {
-  test("one that takes no connections is in trouble until it answers", async () => {
+describe("what happens to one driver", () => {
+  test("one that accepts no connections is reported until it answers", async () => {
     mkdirSync(node.at("plugins", "a.csi"));
     const stuck = await startStuckSocket(node.csiAddress("a.csi"));
     await using started = await startTestFleet(node);
@@ -59,7 +59,7 @@ describe("what befalls one driver", () => {
     expect(troubles()).toEqual([undefined]);
   });
 
-  test("a folder whose name makes the socket's path too long is spoken of, and no more", async () => {
+  test("a directory whose name makes the socket's path too long is only logged", async () => {
     const longName = "l".repeat(107);
     mkdirSync(node.at("plugins", longName));
     symlinkSync(node.at("plugins", longName), node.at("short"));
@@ -72,7 +72,7 @@ describe("what befalls one driver", () => {
     await started.register("a.csi");
   });
 
-  test("a refusal is no end, whatever the policy; the log says to leave out what is no node service", async () => {
+  test("a refusal ends nothing; the log says to exclude a driver without a node service", async () => {
     await node.driver("a.csi");
     const endpoints = [node.csiAddress("*")];
     await using started = await startTestFleet(node, { endpoints });
@@ -108,7 +108,7 @@ describe("how it starts and ends", () => {
     });
   });
 
-  test("a signal that is aborted later closes it, as close does, which always answers the same", async () => {
+  test("its signal closes it as close() does, which returns the same promise", async () => {
     await node.driver("a.csi");
     const stop = new AbortController();
     const fleet = await startNodeRegistrar({ ...node.options, signal: stop.signal });

@@ -15,7 +15,7 @@ const node = eachTest(createTestNode);
 
 const name = "x.csi";
 
-test("registers a driver: kubelet learns all it needs, listeners and the log hear of each step", async () => {
+test("startRegistrar registers a driver: kubelet, listeners and the log get each step", async () => {
   await using _driver = await startScriptedDriver(node.csiAddress, { name, vendorVersion: "v7" });
   await using started = await startTestRegistrar(node);
   const { registrar, state } = started;
@@ -53,7 +53,7 @@ test("registers a driver: kubelet learns all it needs, listeners and the log hea
   ]);
 });
 
-test("a call to the driver that the registrar's own end cuts off counts as no failure of the driver", async () => {
+test("a call that the registrar's end cuts off does not count as the driver's failure", async () => {
   await using driver = await startScriptedDriver(node.csiAddress, "hang");
   const { registrar } = await startTestRegistrar(node);
   const events: RegistrarEvent["kind"][] = [];
@@ -132,7 +132,7 @@ describe("reregisterOnDriverRestart", () => {
     expect(started.registrar.status().counters.publications).toEqual(ONCE_MORE);
   });
 
-  test("publishes again when another version answers, though nobody saw the driver away", async () => {
+  test("publishes again when another version answers, though the driver was never seen away", async () => {
     const versions = ["v1", "v2"].map((vendorVersion) => ({ name, vendorVersion }));
     await using driver = await startScriptedDriver(node.csiAddress, ...versions);
     await using started = await startTestRegistrar(node, { reregisterOnDriverRestart: true });
@@ -142,7 +142,7 @@ describe("reregisterOnDriverRestart", () => {
     expect(started.log.all("Lost connection")).toEqual([]);
   });
 
-  test("waits until kubelet, which may be reading the node information, has told the outcome", async () => {
+  test("waits for kubelet's status, because kubelet may be reading the node information", async () => {
     await using started = await startListening(node, { reregisterOnDriverRestart: true });
     using kubelet = dialRegistration(node.socketPath(name));
     await kubelet.getInfo();

@@ -64,7 +64,7 @@ test.each<[Partial<CsiOptions>, string, string]>([
 );
 
 describe("ready", () => {
-  test("rejects with kubelet's words when it refuses, and all is over by then, also loops over its events", () =>
+  test("rejects with kubelet's words after a refusal, when everything has ended", () =>
     expectNothingLeft(async () => {
       const registration = await start({ onRegistrationFailure: "end" });
       const states: string[] = [];
@@ -86,7 +86,7 @@ describe("ready", () => {
       expect(files()).toEqual([]);
     }));
 
-  test("outlives a refusal that is tried again", async () => {
+  test("stays pending over a refusal that is tried again", async () => {
     await using registration = await start();
     const again = new Promise<string>((resolve) =>
       registration.subscribe("published", ({ socketPath }) => resolve(socketPath)),
@@ -97,25 +97,22 @@ describe("ready", () => {
   });
 });
 
-test.each([true, false])(
-  "its own end is a warning of the process, unless a caller waits: %j",
-  async (waits) => {
-    const warned = jest.spyOn(process, "emitWarning").mockReturnValue();
-    const registration = await start({ onRegistrationFailure: "end" });
-    const closed = waits ? registration.closed : Promise.resolve();
-    await registerOnce(node.socketPath(name), "no room");
-    await closed;
-    await eventually(() => expect(registration.status().outcome).toMatchObject({ kind: "refused" }));
-    const warning = expect.objectContaining({
-      code: "REFUSED",
-      message: "kubelet refused the driver: no room",
-    });
-    await eventually(() => expect(warned.mock.calls).toEqual(waits ? [] : [[warning]]));
-    warned.mockRestore();
-  },
-);
+test.each([true, false])("an end that no caller awaits is a process warning: %j", async (waits) => {
+  const warned = jest.spyOn(process, "emitWarning").mockReturnValue();
+  const registration = await start({ onRegistrationFailure: "end" });
+  const closed = waits ? registration.closed : Promise.resolve();
+  await registerOnce(node.socketPath(name), "no room");
+  await closed;
+  await eventually(() => expect(registration.status().outcome).toMatchObject({ kind: "refused" }));
+  const warning = expect.objectContaining({
+    code: "REFUSED",
+    message: "kubelet refused the driver: no room",
+  });
+  await eventually(() => expect(warned.mock.calls).toEqual(waits ? [] : [[warning]]));
+  warned.mockRestore();
+});
 
-test("ended before kubelet came, it was never ready, and leaves nothing behind", () =>
+test("rejects when the registration ends before kubelet calls, and nothing is left", () =>
   expectNothingLeft(async () => {
     const stop = new AbortController();
     const cause = new Error("the node is drained");
@@ -126,7 +123,7 @@ test("ended before kubelet came, it was never ready, and leaves nothing behind",
     expect(files()).toEqual([]);
   }));
 
-test("ended by its signal while it starts, it rejects with ABORTED", () =>
+test("startRegistration rejects with ABORTED when its signal ends the start", () =>
   expectNothingLeft(async () => {
     const stop = new AbortController();
     const starting = start({}, stop.signal);
@@ -137,7 +134,7 @@ test("ended by its signal while it starts, it rejects with ABORTED", () =>
 
 const FAILED = "A listener to events failed";
 
-test("whatever listeners do, the driver is registered, and the log has what they failed with", () =>
+test("a listener's error does not stop the registration, and is logged", () =>
   expectNothingLeft(async () => {
     const log = recordLog();
     const first: unknown[] = [];
@@ -160,7 +157,7 @@ test("whatever listeners do, the driver is registered, and the log has what they
     expect(log.all(FAILED)[0]).toMatchObject({ severity: "error", fields: { event: "state-changed" } });
   }));
 
-test("the same at all drivers of a node, whose events end with it", () =>
+test("the same holds for a node's registrar, whose events end with it", () =>
   expectNothingLeft(async () => {
     await using _driver = await startScriptedDriver(node.csiAddress, { name });
     const log = recordLog();

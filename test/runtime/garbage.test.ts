@@ -11,7 +11,7 @@ afterEach(() => jest.useRealTimers());
 
 const changeTo = (to: string) => ({ kind: "state-changed" as const, change: { to } });
 
-test("garbage is collected once nothing was registered for 10 s, and again after the next registration", () => {
+test("garbage is collected 10 s after the last registration, and again after the next one", () => {
   const events = createEventSource<ReturnType<typeof changeTo>>({ "state-changed": true }, () => {});
   const collect = jest.fn();
   collectWhenQuiet({ subscribe: events.subscribe } as unknown as Registrations, collect);
@@ -32,13 +32,13 @@ test("garbage is collected once nothing was registered for 10 s, and again after
   expect(collect).toHaveBeenCalledTimes(2);
 });
 
-test("a collection can be had in any Node", () => {
+test("a collection works in any Node", () => {
   const subscribe = () => () => {};
   collectWhenQuiet({ subscribe } as unknown as Registrations);
   expect(() => jest.advanceTimersByTime(10_000)).not.toThrow();
 });
 
-test("garbage is collected a second after 32 clients have gone, whichever of our listeners they came to", async () => {
+test("garbage is collected a second after 32 clients have left, of any of our listeners", async () => {
   const collect = jest.fn();
   collectWhenQuiet({ subscribe: () => () => {} } as unknown as Registrations, collect);
   await using folder = await createTempFolder();
@@ -60,7 +60,7 @@ test("garbage is collected a second after 32 clients have gone, whichever of our
   expect(collect).toHaveBeenCalledTimes(2);
 });
 
-test.each(SMALL_HEAP)("this Node knows V8's %s: it would print an error at each start", (flag) => {
+test.each(SMALL_HEAP)("this Node knows V8's flag %s", (flag) => {
   const known = execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" });
   expect(known).toContain(`\n  --${flag.replace(/^--(?:no-)?|=.*$/g, "")} (`);
 });

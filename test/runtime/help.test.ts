@@ -2,7 +2,7 @@ import { flagTable } from "../../src/flags/table";
 import { readText } from "../docs/markdown";
 import { runCommand } from "../support/run-command";
 
-test("every flag stands in its group, with its text and default, on about one and a half screens", async () => {
+test("--help shows every flag in its group, with text and default, on about one and a half screens", async () => {
   const { status, stdout, stderr } = await runCommand("--help");
   expect([status, stderr]).toEqual([0, ""]);
   const lines = stdout.trimEnd().split("\n");

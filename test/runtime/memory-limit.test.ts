@@ -26,7 +26,7 @@ test.each<[readAheadKb: number, limitMi: number, said: "nothing" | "set 64Mi"]>(
   expect(problem === undefined ? "nothing" : `set ${problem.set}`).toBe(said);
 });
 
-test("the disk that reads the most ahead counts, whatever the others are like", async () => {
+test("the disk with the largest read-ahead counts", async () => {
   await using folder = await createTempFolder();
   const disks = disksReading(folder, "128\n", "4096\n", "not a number\n");
   mkdirSync(folder.at("no-disk"));

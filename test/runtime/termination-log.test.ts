@@ -21,7 +21,10 @@ test.each([false, true])("a file that is missing is made: %s", (create) => {
   expect(existsSync(path())).toBe(create);
 });
 
-test.each(["no/such/folder", "folder", ""])("does not mind that %j cannot be written", (name) => {
-  mkdirSync(folder.at("folder"));
-  writeTerminationLog(name && folder.at(name), "no", { create: true });
-});
+test.each(["no/such/folder", "folder", ""])(
+  "a termination log %j that cannot be written is ignored",
+  (name) => {
+    mkdirSync(folder.at("folder"));
+    writeTerminationLog(name && folder.at(name), "no", { create: true });
+  },
+);

@@ -20,7 +20,7 @@ const keep = async () => {
   return { log, socket: await keepListening(path, (connection) => connection.destroy(), log.logger) };
 };
 
-test("a socket that somebody removes is put back, leaves nothing of the former one, and goes at the end", () =>
+test("a removed socket is put back without a rest of the old one, and removed at the end", () =>
   expectNothingLeft(async () => {
     const { log, socket } = await keep();
     unlinkSync(path);
@@ -30,7 +30,7 @@ test("a socket that somebody removes is put back, leaves nothing of the former o
     expect(existsSync(path)).toBe(false);
   }));
 
-test("another driver's socket is left alone as long as it lives, and then there is ours again", async () => {
+test("another driver's living socket is left alone, and ours follows when it ends", async () => {
   const { log, socket } = await keep();
   await using other = createOwnedSocket();
   await other.publish(path, { overLiving: true });

@@ -211,7 +211,7 @@ test("close() names in the log the calls that it waits for, such as one whose ha
   client.close();
 });
 
-test("with fake timers it gives up before a test runner does, and says why", async () => {
+test("with fake timers serveCsiDriver rejects before a test runner's timeout, and says why", async () => {
   const { setImmediate: real } = globalThis;
   const serving = serve({
     addServices: (server) =>
@@ -227,7 +227,7 @@ test("with fake timers it gives up before a test runner does, and says why", asy
   expect(error).toMatchObject({ code: "DRIVER_TIMEOUT", message });
 }, 9_000);
 
-test("a client that gives up many calls keeps its connection, and what runs on it, also when the socket is gone", async () => {
+test("a client that cancels many calls keeps its connection and its running calls", async () => {
   const { driver, client, calls, call } = await serveSlow();
   const bystander = await call();
   for (let given = 0; given < 120; given++) {
@@ -255,7 +255,7 @@ test("grpc-js keeps no server of a driver that was closed", async () => {
   expect(await servers()).toBe(before);
 });
 
-test("it is served while kubelet refuses it, and registered when kubelet does so no more", async () => {
+test("a driver is served while kubelet refuses it, and registered when kubelet accepts it", async () => {
   const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no API server", times: 1 }] });
   await using driver = await serve();
   await kubelet.refused(DRIVER);
@@ -266,7 +266,7 @@ test("it is served while kubelet refuses it, and registered when kubelet does so
   await driver.ready;
 });
 
-test("with the policy end kubelet's refusal ends it, as a whole", () =>
+test("with the policy end kubelet's refusal ends the whole driver", () =>
   expectNothingLeft(async () => {
     const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room" }] });
     const driver = await serve({ onRegistrationFailure: "end" });
@@ -337,7 +337,7 @@ test.each<[string, Partial<CsiServingOptions>, object]>([
   ["addServices is missing", { addServices: undefined as never }, refused("addServices is missing")],
   ["addServices is async", { addServices: asynchronous }, refused("addServices is async")],
   ["a file stands at its path", {}, failure("SOCKET_UNUSABLE", /is not a socket/)],
-])("where %s, nothing is left", (where, options, error) =>
+])("nothing is left where %s", (where, options, error) =>
   expectNothingLeft(async () => {
     if (where.startsWith("a file")) writeFileSync(node.csiAddress, "kept");
     await expect(serve(options)).rejects.toMatchObject(error);

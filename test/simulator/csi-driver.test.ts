@@ -24,7 +24,7 @@ const ask = <Answer>(method: Unary<object, Answer>) => callUnary(client, method,
 const getPluginInfo = () => ask(identity.GetPluginInfo);
 const probe = () => ask(identity.Probe);
 
-test("answers with what it was given, and otherwise once it is told to; the other answers stay", async () => {
+test("the driver answers with its options, and with setAnswers' after that call", async () => {
   const topology = { zone: "a" };
   const { setAnswers } = await start({ nodeId: "n7", topology, maxVolumes: 39 });
   topology.zone = "b";
@@ -42,7 +42,7 @@ test("answers with what it was given, and otherwise once it is told to; the othe
   expect(await getPluginInfo()).toMatchObject({ name: "x.csi", vendorVersion: "2" });
 });
 
-test("tells who called with which authority, a raw path too, and what was answered", async () => {
+test("the driver's events have each call's authority and answer", async () => {
   const { events } = await start();
   await getPluginInfo();
   const oldKubelet = createKubeletClient(folder.csiAddress, folder.csiAddress);
@@ -57,7 +57,7 @@ test("tells who called with which authority, a raw path too, and what was answer
   ]);
 });
 
-test("fails as often as it is told to, and can be told anew", async () => {
+test("a fault applies as often as it says, and setFaults replaces it", async () => {
   const { setFaults } = await start({
     faults: [{ kind: "error", method: "GetPluginInfo", code: "UNAVAILABLE", message: "starting", times: 1 }],
   });
@@ -68,7 +68,7 @@ test("fails as often as it is told to, and can be told anew", async () => {
   await expect(probe()).resolves.toEqual({ ready: { value: true } });
 });
 
-test("hangs until its client gives up, and answers late", async () => {
+test("the faults hang and slow leave a call unanswered, or answer late", async () => {
   const { events } = await start({
     faults: [
       { kind: "hang", method: "GetPluginInfo", times: 1 },
@@ -85,7 +85,7 @@ test("hangs until its client gives up, and answers late", async () => {
   await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });
 });
 
-test("closing removes its socket, a crash leaves it behind", async () => {
+test("close() removes the driver's socket, kill() leaves it", async () => {
   const first = await start();
   await getPluginInfo();
   await first.kill();
@@ -103,7 +103,7 @@ test("closing removes its socket, a crash leaves it behind", async () => {
     expect(change).toThrow("the simulated CSI driver x.csi is closed");
 });
 
-test("listens when its time has come, unless stopped before; its signal closes it", async () => {
+test("listenAfterMs delays the socket, and the signal closes the driver", async () => {
   const stop = new AbortController();
   const late = start({ listenAfterMs: 60_000 }, stop.signal);
   stop.abort();

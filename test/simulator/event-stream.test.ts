@@ -9,7 +9,7 @@ const failure = (code: string, text: string) => ({ code, message: expect.stringC
 afterEach(() => void jest.useRealTimers());
 const makeLog = () => createEventLog<Event>("the clock", KINDS);
 
-test("when() takes what happened already, or only what comes, or the event that fits", async () => {
+test("when() takes past events, or only future ones, or the one that fits", async () => {
   const log = makeLog();
   log.append({ kind: "tick", count: 1 });
   const next = log.stream.when("tick", { from: "now" });
@@ -21,7 +21,7 @@ test("when() takes what happened already, or only what comes, or the event that 
   await expect(third).resolves.toMatchObject({ count: 3 });
 });
 
-test("who waits is told that the caller gave up, or that nothing will come", async () => {
+test("a wait rejects when its caller gives up, or when the part is closed", async () => {
   const log = makeLog();
   const caller = new AbortController();
   const givenUp = log.stream.when("tock", { signal: caller.signal });
@@ -64,7 +64,7 @@ test.each([
   await expect(log.stream.when("tick", { where })).rejects.toMatchObject(error);
 });
 
-test("keeps the newest 1,000", () => {
+test("history() keeps the newest 1,000 events", () => {
   const log = makeLog();
   for (let count = 0; count < 1001; count++) log.append({ kind: "tick", count });
   const history = log.stream.history();
@@ -73,7 +73,7 @@ test("keeps the newest 1,000", () => {
   expect([log.stream.history("tick").length, log.stream.history("tock")]).toEqual([1000, []]);
 });
 
-test("a wait ends at its limit, and tells the latest events with their texts, escaped", async () => {
+test("a wait rejects at its limit with the latest events, escaped", async () => {
   const log = createEventLog<Event>("the clock", KINDS, 1);
   await expect(log.stream.when("tick")).rejects.toMatchObject({
     code: "TIMEOUT",
@@ -86,14 +86,14 @@ test("a wait ends at its limit, and tells the latest events with their texts, es
   await expect(log.stream.when("tock", { from: "now", timeoutMs: 2 })).rejects.toThrow(message);
 });
 
-test("a wait ends with fake timers, too, and says what they may leave real", async () => {
+test("a wait under fake timers rejects too, and says which timers to leave real", async () => {
   jest.useFakeTimers();
   const text = "did not come within 1 ms, with fake timers: gRPC needs the real process.nextTick and";
   const wait = makeLog().stream.when("tick", { timeoutMs: 1 });
   await expect(wait).rejects.toMatchObject(failure("TIMEOUT", text));
 });
 
-test("a wait in vain names the line that waited, and no cause where there is none", async () => {
+test("the error of a wait has the waiting line in its stack", async () => {
   const thisTestWaits = () => makeLog().stream.when("tick", { timeoutMs: 1 });
   const error = await thisTestWaits().catch((error: Error) => error);
   expect(error).toMatchObject({ code: "TIMEOUT", stack: expect.stringContaining("thisTestWaits") });

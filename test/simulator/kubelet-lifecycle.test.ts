@@ -27,7 +27,7 @@ test("each failure doubles a path's wait up to the longest, a success forgets it
     expect(retries[index]?.atMs).toBeGreaterThanOrEqual(atMs + backoffMs - 2);
 });
 
-test("close() is one promise, ends a running call, and tells those who wait", async () => {
+test("close() returns one promise, ends a running call, and rejects the waits", async () => {
   const { kubelet } = await node.all({ driver: { faults: [{ kind: "hang", method: "NodeGetInfo" }] } });
   await kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });
   const inVain = kubelet.registered("x.csi");
@@ -41,7 +41,7 @@ test("close() is one promise, ends a running call, and tells those who wait", as
   await expect(kubelet.restart()).rejects.toMatchObject({ code: "ABORTED" });
 });
 
-test("a kubelet that is killed in the middle of a call changes nothing and tells nothing any more", async () => {
+test("a kubelet that is killed during a call changes and reports nothing afterwards", async () => {
   const { kubelet, driver } = await node.all();
   await kubelet.registered("x.csi");
   driver.setFaults([{ kind: "hang", method: "NodeGetInfo", times: 1 }]);
@@ -59,7 +59,7 @@ test("a kubelet that is killed in the middle of a call changes nothing and tells
   expect(kubelet.events.history("called").filter(({ result }) => result.kind === "error")).toEqual([]);
 });
 
-test("its signal closes it, also in the middle of a restart, and starts none afterwards", async () => {
+test("the signal closes kubelet, also during a restart", async () => {
   const stop = new AbortController();
   const kubelet = await node.kubelet({ signal: stop.signal });
   await kubelet.restart({ whileDown: () => stop.abort() });
@@ -68,7 +68,7 @@ test("its signal closes it, also in the middle of a restart, and starts none aft
   await expect(node.kubelet({ signal: stop.signal })).rejects.toMatchObject({ code: "ABORTED" });
 });
 
-test("fake timers stop nothing of it but what gRPC needs", async () => {
+test("fake timers stop only kubelet's gRPC calls", async () => {
   jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] });
   const kubelet = await node.kubelet({ timings: { backoffInitialMs: 20, dialMs: 50, nodeGetInfoMs: 50 } });
   await using mute = createServer((socket) => socket.resume()).listen(node.socketPath("mute"));
@@ -113,7 +113,7 @@ describe("faults", () => {
     expect(kubelet.events.history("fault-applied")).toHaveLength(2);
   });
 
-  test("never call, until told otherwise; said once", async () => {
+  test("never call, until setFaults; reported once", async () => {
     const { kubelet, registrar } = await node.all({ kubelet: { faults: [{ kind: "never-call" }] } });
     await expect(kubelet.events.when("waiting")).resolves.toMatchObject({ because: { kind: "never-call" } });
     expect(registrar.events.history()).toEqual([]);
@@ -133,7 +133,7 @@ describe("faults", () => {
   });
 });
 
-test("registered() asked for while a restart is under way waits for what comes after it", async () => {
+test("registered() during a restart waits for the registration after it", async () => {
   const { kubelet } = await node.all();
   const before = await kubelet.registered("x.csi");
   const restarted = kubelet.restart();
@@ -144,7 +144,7 @@ test("registered() asked for while a restart is under way waits for what comes a
   expect(kubelet.events.history("registered")).toEqual([before, after]);
 });
 
-test("kubelet comes back whatever happens while it is down, and who does not wait for it is not harmed", async () => {
+test("kubelet comes back after an error of whileDown, which is not an unhandled rejection", async () => {
   const kubelet = await node.kubelet();
   await node.driver();
   const whileDown = () => {
@@ -159,7 +159,7 @@ test("kubelet comes back whatever happens while it is down, and who does not wai
   await kubelet.close();
 });
 
-test("the log is told which kubelet stands for another", async () => {
+test("the log names the kubelet that simulates another version", async () => {
   const { logger, records } = recordLog();
   const kubelet = await node.kubelet({ version: "v1.30.4", logger });
   const fields = { version: "v1.30.4", simulated: "1.33" };
@@ -177,7 +177,7 @@ test("faults and the options of restart() are checked", async () => {
   expect(() => kubelet.setFaults([])).toThrow("the simulated kubelet is closed");
 });
 
-test("makes its directory, and says what stands in its way", async () => {
+test("kubelet makes its directory, or rejects with the reason", async () => {
   writeFileSync(`${node.pluginDir}/file`, "");
   for (const pluginRegistrationPath of [`${node.pluginDir}/file`, "/proc/none/one"]) {
     const message = expect.stringContaining(pluginRegistrationPath);

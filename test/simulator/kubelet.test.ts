@@ -49,7 +49,7 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
   expect(kubelet.node().metadata).toMatchObject({ labels: { rack: "7" }, annotations: {} });
 });
 
-test("what a caller changes in the objects and events changes nothing", async () => {
+test("changes to returned objects and events do not reach kubelet", async () => {
   const { kubelet } = await node.all({ driver: { topology: { rack: "7" } } });
   const registered = await kubelet.registered("x.csi");
   const before = JSON.stringify([kubelet.node(), kubelet.csiNode(), kubelet.events.history()]);
@@ -64,26 +64,23 @@ test("what a caller changes in the objects and events changes nothing", async ()
   expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
 });
 
-test.each(SIMULATED_VERSIONS)(
-  "kubelet %s has all of it done before the registrar hears so",
-  async (version) => {
-    const kubelet = await node.kubelet({ version });
-    await node.driver();
-    let atNotice: unknown;
-    const before = (method: string) => {
-      if (method !== "NotifyRegistrationStatus") return;
-      atNotice = [kubelet.events.history("registered").length, kubelet.csiNode().spec.drivers.length];
-    };
-    const registrar = await node.plugin({ before });
-    await registrar.events.when("notified");
-    await registrar.close();
-    await kubelet.deregistered("x.csi");
-    expect(kubelet.events.history("deregistered")).toHaveLength(1);
-    expect(atNotice).toEqual([1, 1]);
-  },
-);
+test.each(SIMULATED_VERSIONS)("kubelet %s writes CSINode before it reports the status", async (version) => {
+  const kubelet = await node.kubelet({ version });
+  await node.driver();
+  let atNotice: unknown;
+  const before = (method: string) => {
+    if (method !== "NotifyRegistrationStatus") return;
+    atNotice = [kubelet.events.history("registered").length, kubelet.csiNode().spec.drivers.length];
+  };
+  const registrar = await node.plugin({ before });
+  await registrar.events.when("notified");
+  await registrar.close();
+  await kubelet.deregistered("x.csi");
+  expect(kubelet.events.history("deregistered")).toHaveLength(1);
+  expect(atNotice).toEqual([1, 1]);
+});
 
-test.each(["close", "restart"] as const)("nothing of a dial that a %s cuts short goes on", async (end) => {
+test.each(["close", "restart"] as const)("a %s ends a dial that is under way", async (end) => {
   let connections = 0;
   await using _silent = createServer((socket) => {
     connections += 1;

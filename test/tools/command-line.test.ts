@@ -47,7 +47,7 @@ test.each([undefined, "-dmeo", "--demo", "-"])("the first word %s is left to Go'
 test.each([
   { words: ["manifest", "--node-wide", "--image=r:1"], status: 0 },
   { words: ["dmeo"], status: 2 },
-])("$words says the same in a process of its own, and ends with $status", async ({ words, status }) => {
+])("$words prints the same in a process of its own, and exits with $status", async ({ words, status }) => {
   const alone = spawnSync(process.execPath, ["dist/cli.js", ...words], { encoding: "utf8" });
   expect(await runCommand(...words)).toEqual({ status, stdout: alone.stdout, stderr: alone.stderr });
   expect(alone.status).toBe(status);
@@ -59,7 +59,7 @@ test.each([
   ["doctor", 3],
   ["doctor -f examples -o json", 3],
   ["status --plugin-registration-path=/dev -o json", 3],
-])("what %s cannot write to stdout is said, and ends it with %d", (words, expected) => {
+])("%s reports that stdout cannot be written, and exits with %d", (words, expected) => {
   const line = `exec ${process.execPath} dist/cli.js ${words} > /dev/full`;
   const { status, stderr } = spawnSync("sh", ["-c", line], { encoding: "utf8" });
   expect(stderr).toMatch(/^registrar: cannot write to stdout: ENOSPC/m);
@@ -83,7 +83,7 @@ test("any other first word ends the flags, as the official registrar has it", as
   expect(status).toBe(1);
 });
 
-test("kubectl registrar without a command registers nothing, but names one", async () => {
+test("kubectl registrar without a command names one, and registers nothing", async () => {
   await using folder = await createTempFolder();
   const plugin = folder.at("kubectl-registrar");
   symlinkSync(resolve("dist/cli.js"), plugin);

@@ -43,7 +43,7 @@ const listenedToOnce = async () => {
   for (let turn = 0; turn < 2; turn++) await nextTurn();
 };
 
-test("one too many may stay until it had its time, and then the oldest goes", async () => {
+test("a connection above the limit stays for its time, then the oldest is closed", async () => {
   const { come, inside } = openHouse();
   come(3);
   await listenedToOnce();
@@ -53,7 +53,7 @@ test("one too many may stay until it had its time, and then the oldest goes", as
   expect(inside()).toEqual([2, 3]);
 });
 
-test("nobody goes once enough have left by themselves", async () => {
+test("no connection is closed once enough have ended", async () => {
   const { crowd, come, inside } = openHouse();
   come(3);
   await listenedToOnce();
@@ -62,7 +62,7 @@ test("nobody goes once enough have left by themselves", async () => {
   expect(inside()).toEqual([1, 3]);
 });
 
-test("one of a later class does not go because those before it are young", async () => {
+test("a connection of a later class is not closed because those of an earlier one are young", async () => {
   const { crowd, come, inside } = openHouse();
   come(2);
   for (const guest of crowd.members) guest.isBusy = true;
@@ -74,7 +74,7 @@ test("one of a later class does not go because those before it are young", async
   expect(inside()).toEqual([2, 4]);
 });
 
-test("more than twice as many there are not, however young, and the newest stays", async () => {
+test("more than twice the limit never stay, and the newest one does", async () => {
   const { come, inside } = openHouse();
   come(9);
   await listenedToOnce();

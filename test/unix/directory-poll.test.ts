@@ -45,7 +45,7 @@ test.each<[string, (path: string) => void]>([
       age(path);
     },
   ],
-])("sees %s without an event", async (_what, change) => {
+])("the poll finds %s without an event", async (_what, change) => {
   using polling = await startPolling();
   expect(await polling.poll()).toBe(true);
   expect(await polling.poll()).toBe(false);
@@ -92,7 +92,7 @@ test("reads the mounts once for a burst of directories, and anew at each poll", 
   clock.mockRestore();
 });
 
-test("one timer serves every directory, and none is left at the end", () =>
+test("one timer serves every directory, and ends with the last one", () =>
   expectNothingLeft(async () => {
     {
       using _one = await startPolling();

@@ -34,7 +34,7 @@ test("gives up a call that hangs, and asks no more at or below its path until it
   expect(await answered(`${path}/csi.sock`)).toBe("answered");
 });
 
-test("a process that is to end waits for a call until it ends, or is given up", async () => {
+test("the process' end waits for a call until it ends or is given up", async () => {
   const [quick, hanging] = [startHanging(folder.at("quick")), startHanging(folder.at("evil"))];
   const order: string[] = [];
   const settled = untilCallsSettle().then(() => order.push("settled"));
@@ -64,7 +64,7 @@ const fakeTimers = () =>
   jest.useFakeTimers({ doNotFake: ["setImmediate", "nextTick", "queueMicrotask", "performance"] });
 afterEach(() => void jest.useRealTimers());
 
-test("a call has its whole time from when it finds a free thread", async () => {
+test("a call's time begins when it finds a free thread", async () => {
   fakeTimers();
   // With the timers that are there when it is loaded.
   jest.resetModules();
@@ -85,7 +85,7 @@ test("a call has its whole time from when it finds a free thread", async () => {
   other.end();
 });
 
-test("fake timers that are put in place later end no call: a test that advances them finds no file system hanging", async () => {
+test("fake timers that are installed later end no call", async () => {
   fakeTimers();
   const { call, end } = startHanging(folder.at("slow"));
   jest.advanceTimersByTime(60_000);
@@ -95,7 +95,7 @@ test("fake timers that are put in place later end no call: a test that advances 
   await expect(call).resolves.toBeUndefined();
 });
 
-test("mounts that can hang, and cannot be read at the start, are used all the same", async () => {
+test("without a readable mount table at the start, calls are made", async () => {
   const mounts = [{ device: "0:1", mountPoint: folder.path, root: "/", fileSystem: "nfs4" }];
   const readMounts = jest.fn(() => mounts).mockReturnValueOnce(undefined as never);
   jest.resetModules();
@@ -113,7 +113,7 @@ test("gives its own error to a call that fails", async () => {
   await expect(callFileSystem(folder.path, () => Promise.reject(new Error("EIO")))).rejects.toThrow("EIO");
 });
 
-test("time in which the process is stopped is not the file system's", async () => {
+test("time in which the process is stopped does not count", async () => {
   const fifo = folder.at("fifo"); // To open it for reading ends when another process opens it for writing.
   execFileSync("mkfifo", [fifo]);
   const entryPoints = [join(__dirname, "..", "..", "src", "unix", "file-calls.ts")];

@@ -44,7 +44,7 @@ test("a file that is held is known under each of its names, and gives its inode'
     held.release();
   }));
 
-test("a file that is held no more is known no more", async () => {
+test("a released file is no longer recognised", async () => {
   const path = folder.at("x.sock");
   await leaveDeadSocket(path);
   const held = await hold(path);
@@ -52,7 +52,7 @@ test("a file that is held no more is known no more", async () => {
   expect(isHeldFile(held, lstatSync(path))).toBe(false);
 });
 
-test("a link is held, not what it leads to, and where nothing is there is nothing to hold", async () => {
+test("a link is held, not its target, and a missing file is not held", async () => {
   writeFileSync(folder.at("file"), "");
   symlinkSync("file", folder.at("link"));
   const held = await hold(folder.at("link"));
@@ -65,7 +65,7 @@ test("a link is held, not what it leads to, and where nothing is there is nothin
   expect(await holdFile(folder.at("file", "x"))).toBe("blocked");
 });
 
-test("nothing stays open of a file that cannot be looked at", async () => {
+test("a file that cannot be read leaves no descriptor", async () => {
   writeFileSync(folder.at("file"), "");
   const other = await open(folder.at("file"));
   const looking = jest.spyOn(Object.getPrototypeOf(other) as typeof other, "stat");
@@ -77,7 +77,7 @@ test("nothing stays open of a file that cannot be looked at", async () => {
   await other.close();
 });
 
-test("a socket's version is another with each server, a directory's with each birth", async () => {
+test("a socket's version changes with each server, a directory's with each birth", async () => {
   const path = folder.at("x.sock");
   await leaveDeadSocket(path);
   const before = lstatSync(path);

@@ -6,7 +6,7 @@ import { createTempFolder } from "../support/temp-folder";
 
 const folder = eachTest(createTempFolder);
 
-test("an accept that fails before the socket has its place is an error in the log", async () => {
+test("an accept error before publication is logged", async () => {
   const listening = jest.spyOn(Server.prototype, "listen");
   const log = recordLog();
   const socket = createSocketFile(() => {}, log.logger);

@@ -36,7 +36,7 @@ test.each([
   expect(mountPlaceOf(path, CONTAINER)).toMatchObject(expected);
 });
 
-test("of two mounts the inner one counts, whichever is named last", () => {
+test("of two mounts the inner one counts, in either order", () => {
   const mounts = parseMountinfo("1 0 8:1 /a /csi rw - ext4 x rw\n2 0 8:2 / / rw - ext4 y rw");
   expect(mountPlaceOf("/csi/x", mounts)).toMatchObject({ path: "/a/x", device: "8:1", mountPoint: "/csi" });
 });
@@ -53,7 +53,7 @@ test.each([
   expect(mountPlaceOf("/csi", [])).toBeUndefined();
 });
 
-test("the table is the same array until it changes, and undefined where the system does not tell", async () => {
+test("the table is the same array until it changes, and undefined where it cannot be read", async () => {
   await using procfs = await createTempFolder();
   mkdirSync(procfs.at("self"));
   for (const mountPoint of ["/a", "/b"]) {
@@ -64,7 +64,7 @@ test("the table is the same array until it changes, and undefined where the syst
   expect(readMounts("/nowhere")).toBeUndefined();
 });
 
-test("what can hang, and what is local, is known by the kind of file system", () => {
+test("the file system's type tells what can hang and what is local", () => {
   const kinds = ["nfs4", "fuse.sshfs", "ext4", "devtmpfs", "overlayfs"];
   expect(kinds.filter((fileSystem) => canHang({ fileSystem }))).toEqual(["nfs4", "fuse.sshfs"]);
   expect(kinds.filter((fileSystem) => isLocal({ fileSystem }))).toEqual(["ext4"]);

@@ -51,7 +51,7 @@ const quiet = async (watch: PathWatch, path = folder.path) => {
 };
 const never = new AbortController().signal;
 
-test("tells when the file comes, changes and goes", async () => {
+test("a watch reports when the file appears, changes and vanishes", async () => {
   using watch = await startWatch(folder.at("a.sock"));
   for (const change of [
     () => writeFileSync(folder.at("a.sock"), ""),
@@ -67,7 +67,7 @@ test("tells when the file comes, changes and goes", async () => {
   }
 });
 
-test("says nothing of other files in the folder, and looks once at what changes faster than it can look", async () => {
+test("a watch ignores other files, and looks once at fast changes", async () => {
   using watch = await startWatch(folder.at("a.sock"));
   writeFileSync(folder.at("b.sock"), "");
   await settle(folder.path);
@@ -82,7 +82,7 @@ test("says nothing of other files in the folder, and looks once at what changes 
   stat.mockRestore();
 });
 
-test("follows the path down as its folders are made, one by one", async () => {
+test("a watch follows the path as its directories are made", async () => {
   using watch = await startWatch(folder.at("a", "b", "c", "x.sock"));
   for (const made of [folder.at("a"), folder.at("a", "b"), folder.at("a", "b", "c")]) {
     const changed = watch.wait(never);
@@ -98,7 +98,7 @@ test("follows the path down as its folders are made, one by one", async () => {
 test.each([
   ["removed and made anew at once", (path: string) => rmSync(path, { recursive: true })],
   ["moved away, and another in its place", (path: string) => renameSync(path, `${path}-old`)],
-])("sees into a folder that was %s", async (_how, remove) => {
+])("a watch reports a file in a directory that was %s", async (_how, remove) => {
   const path = folder.at("d");
   mkdirSync(path);
   using watch = await startWatch(folder.at("d", "x.sock"));
@@ -116,7 +116,7 @@ test.each([
   }
 });
 
-test("holds two watches, however deep the path is, and however many watch it", () =>
+test("a path needs two inotify watches, however deep it is and however many watch it", () =>
   // Again where the kernel drops in between what watched the folder of another test.
   eventually(async () => {
     const before = countInotifyWatches();
@@ -126,7 +126,7 @@ test("holds two watches, however deep the path is, and however many watch it", (
     expect(countInotifyWatches() - before).toBe(2);
   }));
 
-test("lets go of everything when it is closed, and of whoever waits", () =>
+test("close() releases everything, and ends the waits", () =>
   expectNothingLeft(async () => {
     for (const path of [folder.at("a", "x.sock"), folder.at("b", "x.sock")]) {
       const watch = await startWatch(path);
@@ -136,7 +136,7 @@ test("lets go of everything when it is closed, and of whoever waits", () =>
     }
   }));
 
-test("an inotify without room is told once for all watches, with the limits to check", async () => {
+test("exhausted inotify limits are logged once for all watches", async () => {
   const paths = ["a", "b", "c"].map((name) => folder.at(name, "x.sock"));
   for (const path of paths) mkdirSync(dirname(path));
   const log = recordLog();

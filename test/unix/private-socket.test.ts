@@ -10,7 +10,7 @@ import { createTempFolder } from "../support/temp-folder";
 
 const folder = eachTest(createTempFolder);
 
-test("sweeps what a killed process left; nothing else by such a name, and no other name", async () => {
+test("the sweep removes only dead sockets under our dot-names", async () => {
   await leaveDeadSocket(folder.at(".reg-0a1b2"));
   await using _living = await startForeignSocket(folder.at(".reg-11111"));
   mkdirSync(folder.at(".reg-22222"));
@@ -24,7 +24,7 @@ test("sweeps what a killed process left; nothing else by such a name, and no oth
   await sweepDotSockets(folder.at("away"), signal, 1);
 });
 
-test("sweeps no socket that is new at the second look: it may listen in a moment", async () => {
+test("the sweep leaves a socket that is new at the second look", async () => {
   const { readdir } = fs.promises;
   await leaveDeadSocket(folder.at(".reg-0a1b2"));
   const reading = jest.spyOn(fs.promises, "readdir").mockImplementationOnce(readdir);
@@ -36,7 +36,7 @@ test("sweeps no socket that is new at the second look: it may listen in a moment
   expect(readdirSync(folder.path)).toEqual([".reg-11111"]);
 });
 
-test("a connection that cannot be accepted is an error in the log, and no end", async () => {
+test("a connection that cannot be accepted is logged, and the listener goes on", async () => {
   const path = folder.at("x.csi-reg.sock");
   const log = recordLog();
   const one = createSocketFile(() => {}, log.logger);

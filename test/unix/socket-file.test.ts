@@ -37,7 +37,7 @@ beforeEach(() => {
 const filesAre = (...names: readonly string[]) =>
   eventually(() => expect(readdirSync(folder.path)).toEqual(names));
 
-test("publishes a listening socket for its owner only, under a dot-name at first, and shows once", async () => {
+test("publish() binds under a dot-name with mode 0700, then shows the socket once", async () => {
   using seen = watchNames(folder.path);
   expect(await socket.publish(path)).toBe("gone");
   expect(lstatSync(path).isSocket()).toBe(true);
@@ -50,7 +50,7 @@ test("publishes a listening socket for its owner only, under a dot-name at first
   expect(seen.all).toEqual([dotName, NAME, dotName]);
 });
 
-test("a socket is its owner's only from the moment at which it accepts, and the umask stays", async () => {
+test("the socket has mode 0700 from its first accept on, and the umask stays", async () => {
   const before = process.umask(0);
   const { listen } = Server.prototype;
   const modes: number[] = [];
@@ -189,7 +189,7 @@ describe("withdraw", () => {
     theirs.close();
   });
 
-  test("is content where the file, or its folder, is gone already", async () => {
+  test("succeeds where the file, or its directory, is gone already", async () => {
     mkdirSync(folder.at("d"));
     await socket.publish(folder.at("d", NAME));
     rmSync(folder.at("d"), { recursive: true });
@@ -197,7 +197,7 @@ describe("withdraw", () => {
     await socket.withdraw();
   });
 
-  test("tells where it may not remove the file; it can be tried again, or closed all the same", async () => {
+  test("rejects where it may not remove the file; a retry and close() work", async () => {
     mkdirSync(folder.at("d"));
     chmodSync(folder.path, 0o755);
     const path = folder.at("d", NAME);
@@ -215,7 +215,7 @@ describe("withdraw", () => {
 });
 
 describe("publishing again", () => {
-  test("replaces our own file in one step, and open connections stay", async () => {
+  test("replaces our own file atomically, and open connections stay", async () => {
     const connections: Socket[] = [];
     await using socket = createOwnedSocket((connection) => connections.push(connection));
     await socket.publish(path);
@@ -233,7 +233,7 @@ describe("publishing again", () => {
     expect((await client.setEncoding("utf8").toArray()).join("")).toBe("still here");
   });
 
-  test("under another name takes the first away before: there are never two", async () => {
+  test("under another name removes the first one before: there are never two", async () => {
     await socket.publish(path);
     const full = Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
     const unlink = jest.spyOn(fs, "unlinkSync").mockImplementationOnce(() => {
@@ -258,7 +258,7 @@ describe("publishing again", () => {
   });
 });
 
-test("a file system that hangs is not another's socket, and when it goes on nothing is left", () =>
+test("a hanging file system does not count as another's socket, and leaves nothing when it goes on", () =>
   expectNothingLeft(async () => {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
@@ -273,7 +273,7 @@ test("a file system that hangs is not another's socket, and when it goes on noth
     jest.restoreAllMocks();
   }));
 
-test("while it waits, an aborted signal keeps a living socket from being replaced", () =>
+test("an aborted signal keeps a waiting publish() from replacing a living socket", () =>
   expectNothingLeft(async () => {
     const stop = new AbortController();
     await using _theirs = await startForeignSocket(path);
@@ -314,7 +314,7 @@ async function startBesideDeadSocket() {
   return { ...folder, path, socket, waiting, pass };
 }
 
-test("a socket that is bound and on which somebody listens a moment later is not taken for dead", async () => {
+test("a bound socket that listens a moment later is not taken for dead", async () => {
   await using beside = await startBesideDeadSocket();
   const looking = beside.socket.look(beside.path, new AbortController().signal);
   await beside.waiting();

@@ -59,7 +59,7 @@ test.each<[string, (path: string) => Promise<unknown>]>([
 test.each([
   ["EACCES", "EACCES: permission denied: not running as root, or denied by SELinux?"],
   ["EPROTOTYPE", "connect EPROTOTYPE"],
-])("explains %s", (code, text) => {
+])("the error of %s has an explanation", (code, text) => {
   const error = Object.assign(new Error(`connect ${code}`), { code });
   expect(explainConnectError(error)).toBe(text);
 });

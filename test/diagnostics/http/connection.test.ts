@@ -24,7 +24,7 @@ async function answerOn(socket: Socket, end = "hello"): Promise<string> {
 /** All that comes on a connection until the server ends it. */
 const answersTo = async (sent: string) => text(await server.dial(sent));
 
-test("an answer has its type, time and length, and says that the connection goes on", async () => {
+test("an answer has its type, date, length and keep-alive", async () => {
   const answer = await answerOn(await server.dial(HELLO));
   const [, date = ""] = /^date: (.*?)\r$/m.exec(answer) ?? [];
   expect(new Date(Date.parse(date)).toUTCString()).toBe(date);
@@ -46,7 +46,7 @@ test("a connection takes request after request, each after the answer before, an
 const stopTimers = () =>
   jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate", "Date", "performance"] });
 
-test("a request that came while the process was held up is answered, though its time is over", async () => {
+test("a request that arrived while the process was stopped is answered after its deadline", async () => {
   stopTimers();
   const socket = await server.dial(HELLO);
   // After its first answer the connection has the time of a next request.
@@ -61,7 +61,7 @@ test.each([
   ["sends nothing", "", 10_000],
   ["sends no next request", HELLO, 75_000],
   ["keeps its side open after the last answer", get("/hello", "Connection: close"), 1_000],
-])("a client that %s is cut off when its time is over, and not before", async (_what, sent, limitMs) => {
+])("a client that %s is disconnected at its deadline, not earlier", async (_what, sent, limitMs) => {
   stopTimers();
   const socket = await server.dial(sent);
   const ended = once(socket, "end");
@@ -86,13 +86,13 @@ test.each([
   ["sends a body", "POST /hello HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\nbody"],
   ["announces a body that never comes", "POST /hello HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n"],
   ["sends more than it has answers for", HELLO.repeat(10_000)],
-])("a client that %s has one answer, which ends the connection", async (_what, sent) => {
+])("a client that %s gets one answer, which ends the connection", async (_what, sent) => {
   const said = await answersTo(sent);
   expect(said.split("HTTP/1.1 ")).toHaveLength(2);
   expect(said).toMatch(/^HTTP\/1\.1 200 OK\r\n.*connection: close\r\n\r\nhello$/s);
 });
 
-test("a client that closes its side after a request has its answer; what is not HTTP has none", async () => {
+test("a client that half-closes after its request gets the answer; bytes that are not HTTP get none", async () => {
   const socket = await server.dial(HELLO);
   socket.end();
   expect(await text(socket)).toMatch(/hello$/);
@@ -113,12 +113,12 @@ test.each([
   expect(await answersTo(sent)).toMatch(answer);
 });
 
-test("a head may have 16 KiB", async () => {
+test("a request's head of 16 KiB is accepted", async () => {
   const rest = MAX_HEAD_BYTES - get("/hello", "x: ").length + "\r\n\r\n".length;
   expect(await answerOn(await server.dial(get("/hello", `x: ${"a".repeat(rest)}`)))).toMatch(OK);
 });
 
-test("what is sent during an answer ends the connection with that answer", async () => {
+test("bytes that come during an answer end the connection after that answer", async () => {
   const release: (() => void)[] = [];
   const slow = () =>
     new Promise<void>((resolve) => release.push(resolve)).then(() => textAnswer(200, "slow"));

@@ -8,7 +8,7 @@ import { get, hello, serve } from "./support";
 const MAX = 64;
 const WARNING = "Too many HTTP connections, closed one";
 
-test("the oldest goes on which nothing is being answered, and the newest is served", async () => {
+test("the oldest connection without a running answer is closed, and the newest is served", async () => {
   const asked: AbortSignal[] = [];
   const silent: Route = (_request, signal) => new Promise(() => asked.push(signal));
   await using server = await serve({ "/silent": silent, "/hello": hello });
@@ -27,7 +27,7 @@ test("the oldest goes on which nothing is being answered, and the newest is serv
   await eventually(() => expect(asked[0]?.aborted).toBe(true));
 });
 
-test("who asks among hundreds that come in the same moment is answered, however many come after", async () => {
+test("a request among hundreds of simultaneous connections is answered, however many follow", async () => {
   await using server = await serve({ "/hello": hello });
   const crowd: Promise<Socket>[] = [];
   const asking: ReturnType<typeof askHttp>[] = [];

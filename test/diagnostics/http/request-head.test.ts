@@ -88,7 +88,7 @@ test.each<[boolean, string]>([
   expect(mayBeRequest(Buffer.from(text, "latin1"))).toBe(may);
 });
 
-test("a line of nothing but spaces is read in one go: a time that grows with its square would be an hour here", () => {
+test("a line of spaces is read in linear time", () => {
   expect(withFields(`a:${" ".repeat(1_000_000)}\x01`)).toBeUndefined();
   expect(withFields(`a:${" \t".repeat(500_000)}`)).toBeDefined();
 });

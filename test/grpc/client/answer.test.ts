@@ -21,7 +21,7 @@ test.each([
   expect(callFailureText(text, 1_000)).toBe(clear ?? text);
 });
 
-test("a call of our own says its deadline in seconds, and grpc-js' details say that an answer is too large", () => {
+test("errors of our own call have the deadline in seconds, and grpc-js' details of a too large answer", () => {
   expect(deadlineText(1_500)).toBe(`${AFTER} 1.5s`);
   expect([{ details: TOO_LARGE }, { details: "no" }, undefined].filter(isTooLarge)).toHaveLength(1);
 });

@@ -26,23 +26,26 @@ const answering = (answer: (stream: ServerHttp2Stream) => void) =>
     answer(stream);
   });
 
-test.each(["ECONNREFUSED", "ENOENT"])("says why it cannot connect: %s", async (errno) => {
-  await using folder = await createTempFolder();
-  const path = folder.at("x.sock");
-  if (errno === "ECONNREFUSED") await leaveDeadSocket(path);
-  await expect(bareCall(path, PATH, { timeoutMs: 60_000 })).rejects.toThrow(
-    `14 UNAVAILABLE: connect ${errno} ${path}`,
-  );
-});
+test.each(["ECONNREFUSED", "ENOENT"])(
+  "a bare call's error has the reason why it cannot connect: %s",
+  async (errno) => {
+    await using folder = await createTempFolder();
+    const path = folder.at("x.sock");
+    if (errno === "ECONNREFUSED") await leaveDeadSocket(path);
+    await expect(bareCall(path, PATH, { timeoutMs: 60_000 })).rejects.toThrow(
+      `14 UNAVAILABLE: connect ${errno} ${path}`,
+    );
+  },
+);
 
-test("takes the largest message that gRPC takes", async () => {
+test("a bare call accepts gRPC's largest message", async () => {
   const { grpcStatus, message } = await callOn(
     answering((stream) => stream.end(Buffer.alloc(5 + MAX_MESSAGE_BYTES))),
   );
   expect([grpcStatus, message.length]).toEqual(["0", MAX_MESSAGE_BYTES]);
 });
 
-test("ends the connection of a server that sends on and on", async () => {
+test("a bare call disconnects a server that sends without end", async () => {
   const chunk = Buffer.alloc(65_536);
   let sent = 0;
   const send = (stream: ServerHttp2Stream): void => {
@@ -55,7 +58,7 @@ test("ends the connection of a server that sends on and on", async () => {
   expect(sent).toBeLessThan(2 * MAX_MESSAGE_BYTES);
 });
 
-test("a header block without end does not end this process, as it does with Node 20", async () => {
+test("an endless header block does not crash the process, which it does with Node 20's HTTP/2", async () => {
   const fields = headerBlock(["x-a", "hello"]);
   const flood = createNetServer((socket: Socket) => {
     socket.on("error", () => {}).write(frame(SETTINGS, 0, 0));

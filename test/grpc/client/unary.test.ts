@@ -43,7 +43,7 @@ describe("what bounds a call", () => {
   test.each([
     ["its deadline", { timeoutMs: 1_000 }, status.DEADLINE_EXCEEDED],
     ["a signal aborted meanwhile", {}, status.CANCELLED],
-  ])("%s, of which the server hears too", async (_what, bounds, code) => {
+  ])("%s, and the server sees the cancellation", async (_what, bounds, code) => {
     const { getInfo, entered } = gate();
     await using server = await clientOf(getInfo);
     await new Promise((resolve) => server.client.waitForReady(Number.POSITIVE_INFINITY, resolve));
@@ -80,7 +80,7 @@ describe("what bounds a call", () => {
     expect(outcome).toMatch(/^(?:13 INTERNAL: )?n+/);
   });
 
-  test("an answer of more bytes than any may have", async () => {
+  test("an answer above the size limit fails", async () => {
     await using server = await clientOf(() => ({ ...INFO, name: "n".repeat(4_194_304) }));
     expect(await outcomeOf(server.call())).toEqual([
       status.RESOURCE_EXHAUSTED,
@@ -88,7 +88,7 @@ describe("what bounds a call", () => {
     ]);
   });
 
-  test("a signal aborted before: the server never hears of the call", async () => {
+  test("with an aborted signal no call reaches the server", async () => {
     const getInfo = jest.fn(() => INFO);
     await using server = await clientOf(getInfo);
     const failure = outcomeOf(server.call({ signal: AbortSignal.abort() }));
@@ -107,7 +107,7 @@ describe("what bounds a call", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("a client that cannot connect, or was closed", async () => {
+  test("a client that cannot connect, or was closed, fails its calls", async () => {
     const client = createUnixClient("/nonexistent/csi.sock");
     const call = () => callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: LONG_MS });
     expect(await outcomeOf(call())).toEqual([status.UNAVAILABLE, expect.stringContaining("ENOENT")]);
@@ -130,7 +130,7 @@ test.each<[string, unknown, string]>([
   expect(await outcomeOf(server.call())).toEqual([Number.parseInt(message, 10), message]);
 });
 
-test("metadata goes both ways, and an answered call is not cancelled", async () => {
+test("metadata travels both ways, and an answered call is not cancelled", async () => {
   const contexts: CallContext[] = [];
   await using server = await clientOf((context) => {
     contexts.push(context);

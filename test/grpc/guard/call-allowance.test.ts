@@ -32,7 +32,7 @@ function play(bounds = { maxFrames: 200, maxUnfinishedBytes: 100_000, unfinished
 test.each<[string, number, (played: Played) => void]>([
   ["its trailers", 0, ({ server }) => server(HEADERS, 1, END_STREAM)],
   ["a part of an answer", 1, ({ server }) => server(DATA, 1, 0, 10)],
-])("200 frames are taken, and not one more; an answer gives all of them back: %s", (_what, left, answer) => {
+])("200 frames are accepted, no more, and an answer returns them: %s", (_what, left, answer) => {
   const played = play();
   played.request(1);
   played.ping(150);
@@ -43,7 +43,7 @@ test.each<[string, number, (played: Played) => void]>([
   expect(played.ping).toThrow(TOO_MANY);
 });
 
-test("a second gives 8 back, also in parts; a long time no more than 200", () => {
+test("each second returns 8 frames, also in parts, up to 200", () => {
   const { ping, clock } = play();
   ping(200);
   for (const [ms, earned] of [
@@ -58,7 +58,7 @@ test("a second gives 8 back, also in parts; a long time no more than 200", () =>
   }
 });
 
-test("a busy client is not cut off: 1000 calls that run cost nothing", () => {
+test("1000 running calls cost nothing of the allowance", () => {
   const { calls, client, request } = play();
   for (let call = 0; call < 1_000; call++) request(2 * call + 1);
   client(HEADERS, 9_001);
@@ -75,7 +75,7 @@ test.each<[string, number, (played: Played, streamId: number) => void]>([
   ["begun again", 200, ({ client }) => client(HEADERS, 1)],
   ["answered by nothing yet", 200, ({ ping, server }) => [ping(), server(HEADERS, 1, 0, 9), server(DATA, 1)]],
   ["sent DATA after its end", 199, ({ client }) => client(DATA, 1, END_STREAM, 5)],
-])("calls that are %s cost it", (_what, most, act) => {
+])("calls that are %s use up the allowance", (_what, most, act) => {
   const played = play();
   played.request(1);
   for (let call = 1; call <= most; call++) act(played, 2 * call + 1);
@@ -105,7 +105,7 @@ test("unfinished requests are counted over all connections that share the bound,
   first.begin(5, bounds.maxUnfinishedBytes);
 });
 
-test("frames are counted by the clock of the process, too", () => {
+test("the allowance also refills by the process' clock", () => {
   const calls = createCallAllowance({ maxFrames: 0, maxUnfinishedBytes: 0, unfinishedBytes: 0 });
   const ping = { type: PING, flags: 0, streamId: 0, length: 0, bytes: Buffer.alloc(0) };
   expect(() => calls.received(ping)).toThrow("0 frames that lead to no call");

@@ -43,7 +43,7 @@ test.each<[string, readonly string[], Protocol, string]>([
   expect(collect(chunks, protocol)).toBe(expected);
 });
 
-test("slices where one chunk holds them, no copies", () => {
+test("bytes of one chunk are slices, not copies", () => {
   const pieces: Buffer[] = [];
   const write = createChunkConsumer(function* (bytes) {
     pieces.push(yield* bytes.exactly(10), yield* bytes.some(10));
@@ -56,7 +56,7 @@ test("slices where one chunk holds them, no copies", () => {
   expect(pieces.filter(({ buffer }) => !chunks.some((chunk) => chunk.buffer === buffer))).toEqual([]);
 });
 
-test("what the protocol throws comes out, and later chunks are ignored", () => {
+test("an error of the protocol is thrown, and later chunks are ignored", () => {
   const write = createChunkConsumer(function* (bytes) {
     yield* bytes.exactly(2);
     throw new Error("no more");

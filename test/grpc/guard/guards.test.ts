@@ -60,12 +60,12 @@ test.each<[string, readonly Buffer[]]>([
   expect(await seenOf("client", greeting, ...sent)).toEqual(greeting);
 });
 
-test("ends the connection of a server that answers one call with header blocks without end", async () => {
+test("the guard disconnects a server that answers one call with endless header blocks", async () => {
   const passed = Array(64).fill(headersOf(1));
   expect(await seenOf("server", ...passed, headersOf(1))).toEqual(Buffer.concat(passed));
 });
 
-test("an answer ends its call also after both sides said goodbye", async () => {
+test("an answer ends its call after both sides sent GOAWAY", async () => {
   await using folder = await createTempFolder();
   const goodbye = frame(FrameType.GOAWAY, 0, 0, Buffer.alloc(8));
   const request = Buffer.concat([CLIENT_PREFACE, hello, headersOf(1, FrameFlag.END_STREAM), goodbye]);

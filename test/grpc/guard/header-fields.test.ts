@@ -110,7 +110,7 @@ test.each<[string, Buffer | readonly Buffer[], readonly string[]]>([
     expect(await authoritiesOf(Buffer.concat([sent].flat()), chunkBytes)).toEqual(authorities);
 });
 
-test("of each character, what Node takes stays as it is, and all others become an a", async () => {
+test("characters that Node accepts stay, and all others become an a", async () => {
   const odd = Array.from({ length: 256 }, (_, code) => `a${String.fromCharCode(code)}`);
   const requests = odd.map((one, index) => request(literal("01", one), 2 * index + 1));
   const taken = await authoritiesOf(Buffer.concat(requests));
@@ -119,7 +119,7 @@ test("of each character, what Node takes stays as it is, and all others become a
 });
 
 propertyTest(
-  "bytes that mean nothing are read to their end",
+  "invalid bytes are read to their end",
   { runs: 1_000, given: fc.array(fc.uint8Array({ maxLength: 60 })) },
   (blocks) => {
     const readFields = createFieldReader();

@@ -7,7 +7,7 @@ import { CONTINUATION, frame, getInfoCall, HELLO, ONE_CALL, PING, RAW_PATH } fro
 const TOO_MUCH = "Too many connections, closed one";
 const BROKEN = "Closed a connection that broke HTTP/2 or a limit";
 
-test("leaves no descriptor of clients that break the rules, and no flood of warnings", async () => {
+test("clients that break the rules leave no descriptor and no flood of warnings", async () => {
   await using served = await serveGrpc();
   const before = openDescriptors();
   const kinds = [Buffer.from("GET / HTTP/1.1\r\n\r\n"), Buffer.concat([HELLO, frame(CONTINUATION, 0, 1)])];
@@ -30,7 +30,7 @@ test("leaves no descriptor of clients that break the rules, and no flood of warn
   expect(ofSeverity("info").filter(({ verbosity }) => verbosity === 2)).toHaveLength(200);
 });
 
-test("counts connections that were cut before any call, without those that said nothing", async () => {
+test("the server counts connections that it cut before any call, without silent ones", async () => {
   await using served = await serveGrpc();
   for (const bytes of ["", CLIENT_PREFACE.subarray(0, 5), HELLO]) {
     const client = await served.connectNext();
@@ -41,7 +41,7 @@ test("counts connections that were cut before any call, without those that said 
   expect(served.server.connections).toEqual({ accepted: 3, open: 0, cutBeforeCall: 2, rejected: 0 });
 });
 
-test("500 idle connections, and then kubelet comes", async () => {
+test("kubelet is answered beside 500 idle connections", async () => {
   await using served = await serveGrpc();
   const idle = Array.from({ length: 500 }, () => connectRaw(served.path));
   await eventually(() => expect(served.server.connections.accepted).toBe(500));
@@ -70,7 +70,7 @@ test("a client that waits for our settings before it calls is not closed for the
   clock.mockRestore();
 });
 
-test("who goes first: silent before idle, idle before one with a call running, then the oldest of these", async () => {
+test("silent connections are closed before idle ones, idle ones before busy ones, the oldest first", async () => {
   const { getInfo, open } = gate();
   let calls = 0;
   await using served = await serveGrpc({
@@ -105,7 +105,7 @@ test("who goes first: silent before idle, idle before one with a call running, t
   for (const { socket } of busy) socket.destroy();
 });
 
-test("who has called is not closed for strangers, whatever calls they begin and leave off", async () => {
+test("a client that has called is not closed for strangers, whatever calls they begin", async () => {
   await using served = await serveGrpc({ limits: { maxConnections: 3 } });
   using kubelet = served.connect(ONE_CALL);
   expect(await kubelet.statusOf(1)).toBe("0");

@@ -5,7 +5,7 @@ import { eventually } from "../../support/eventually";
 import { INFO, serveGrpc } from "../served-grpc";
 import { bytesOf, frame, getInfoCall, HELLO, PING, SETTINGS, WINDOW_UPDATE } from "../wire";
 
-test("nothing is sent to, nor decoded for, a client that has not said what every client begins with", async () => {
+test("the server sends and decodes nothing before a client's preface", async () => {
   await using served = await serveGrpc();
   using client = await served.connectNext();
   const { accepted } = client;
@@ -30,7 +30,7 @@ test.each([
   client.close();
 });
 
-test("a client that reads no answer is not read any further, and keeps few of them here", async () => {
+test("a client that reads no answers is not read further, and few of its answers are kept", async () => {
   const getInfo = () => ({ ...INFO, endpoint: "x".repeat(1_000_000) });
   await using served = await serveGrpc({ getInfo });
   using client = await served.connectNext();

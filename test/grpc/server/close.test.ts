@@ -8,7 +8,7 @@ import { expectNothingLeft } from "../../support/resources";
 import { connectRaw, gate, LONG_MS, serveGrpc } from "../served-grpc";
 import { GOAWAY, getInfoCall, HELLO, ONE_CALL } from "../wire";
 
-test("closes idle connections at once, whatever they have said, also of clients that never hang up", () =>
+test("close() ends idle connections at once, also of clients that never hang up", () =>
   expectNothingLeft(async () => {
     await using served = await serveGrpc();
     const stubborn = connect({ path: served.path, allowHalfOpen: true });
@@ -27,7 +27,7 @@ test("closes idle connections at once, whatever they have said, also of clients 
     expect(served.server.connections).toMatchObject({ accepted: 5, open: 0, rejected: 0 });
   }));
 
-test("lets a running call finish, and takes none after its goodbye, which says so", async () => {
+test("close() lets a running call finish, and accepts none after its GOAWAY", async () => {
   const { getInfo, entered, open } = gate();
   let calls = 0;
   await using served = await serveGrpc({
@@ -49,7 +49,7 @@ test("lets a running call finish, and takes none after its goodbye, which says s
   expect([calls, signal.aborted]).toEqual([1, false]);
 });
 
-test("cuts a call that runs on after the grace: its handler is told, its client gets an error", async () => {
+test("close() cuts a call after the grace: its handler's signal aborts, its client gets an error", async () => {
   const { getInfo, entered } = gate();
   await using served = await serveGrpc({ getInfo });
   const client = createUnixClient(served.path);
@@ -63,7 +63,7 @@ test("cuts a call that runs on after the grace: its handler is told, its client 
   client.close();
 });
 
-test("closes once, and takes no connection afterwards", async () => {
+test("close() works once, and the server accepts no connection afterwards", async () => {
   await using served = await serveGrpc();
   const closed = served.server.close({ graceMs: LONG_MS });
   expect(served.server.close()).toBe(closed);

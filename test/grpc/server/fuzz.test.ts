@@ -64,7 +64,7 @@ const chunkLengths = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.constantFrom(
 /** How a client leaves: it hangs up and waits, it breaks off, or it leaves its answers unread and then breaks off. */
 const goodbyes = fc.constantFrom<"end" | "destroy" | "never read">("end", "end", "destroy", "never read");
 
-describe("whatever a client sends", () => {
+describe("no input of a client stops the server", () => {
   let served: Served;
   let descriptors: number;
   const warnings: Error[] = [];
@@ -83,7 +83,7 @@ describe("whatever a client sends", () => {
   });
 
   propertyTest(
-    "its connection ends with it, and kubelet is answered",
+    "hostile input ends its connection, and kubelet is answered",
     { runs: 100, given: fc.tuple(connections, chunkLengths, goodbyes) },
     async ([sent, chunkBytes, goodbye]) => {
       await visit(served, chunksOf(sent, chunkBytes), goodbye);
@@ -93,7 +93,7 @@ describe("whatever a client sends", () => {
     },
   );
 
-  test("no file descriptor is left, no warning was made, nothing was logged but in our own form", async () => {
+  test("no descriptor is left, no warning is emitted, and every log line has our form", async () => {
     await eventually(() => expect(served.server.connections.open).toBe(0));
     await eventually(() => expect(openDescriptors()).toBe(descriptors));
     expect(warnings).toEqual([]);

@@ -20,7 +20,7 @@ test("serves a grpc-js client", async () => {
   expect(served.server.connections).toEqual({ accepted: 1, open: 0, cutBeforeCall: 0, rejected: 0 });
 });
 
-test("a call whose timeout is longer than a timer can be is not late at once", async () => {
+test("a call whose timeout exceeds a timer's maximum does not expire at once", async () => {
   await using served = await serveGrpc({
     getInfo: async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -54,7 +54,7 @@ test.each(["kubelet-1.24.hex", "kubelet-1.28.hex", "kubelet-1.36.hex"])(
   },
 );
 
-test("answers a client that takes its time over every byte, and others meanwhile", async () => {
+test("the server answers a client that sends byte by byte, and others meanwhile", async () => {
   await using served = await serveGrpc();
   using slow = await served.connectNext();
   for (const byte of ONE_CALL) {

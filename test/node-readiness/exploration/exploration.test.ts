@@ -8,7 +8,7 @@ test.each<[Freedoms, deepest: number, atLeast: number]>([
   [{ breaks: 1, writes: 1, deletions: 1 }, 10, 1_500],
   [{ restores: 1, writes: 1 }, 11, 200],
   [{ listsLater: true, writes: 3 }, 10, 200],
-])("no order of steps harms: %j", async (freedoms, deepest, atLeast) => {
+])("no order of steps violates a promise: %j", async (freedoms, deepest, atLeast) => {
   const { counterexample, states } = await explore(freedoms, deepest);
   expect(counterexample).toBeUndefined();
   expect(states).toBeGreaterThan(atLeast);
@@ -45,7 +45,7 @@ test.each<[what: string, Rule, Freedoms, readonly string[]]>([
     { restores: 1 },
     ["handles the PATCH", "etcd is restored", "answer to the GET of the Node", "answer to the PATCH"],
   ],
-])("where %s: a story", async (_what, rule, freedoms, steps) => {
+])("where %s the explorer finds a story", async (_what, rule, freedoms, steps) => {
   const { counterexample } = await explore(freedoms, 12, rule);
   expect(counterexample?.what).toBe("the taint stays");
   let at = -1;

@@ -42,7 +42,7 @@ test.each([
   expect(judgeDriverName(name)).toEqual({ kind: "unsafe", problem });
 });
 
-test("an unusual name is warned of, a valid one is not", () => {
+test("an unusual name causes a warning, a valid one does not", () => {
   const log = recordLog();
   for (const name of ["csi.example.com", "csi_driver"]) admitDriverName(name, log.logger);
   const fields = { name: "csi_driver", problem: LETTERS };

@@ -109,8 +109,8 @@ const isOurs = async (_what: string, behave: Behaviour, err: RegExp): Promise<vo
   expect(amiss.length).toBeLessThanOrEqual(3);
 };
 
-test.each(BREAKS_THE_CONNECTION)("a driver that %s is asked again, and known when it is mended", isOurs);
+test.each(BREAKS_THE_CONNECTION)("a driver that %s is asked again, and named once it is fixed", isOurs);
 test.each(ANSWERS_WRONGLY)(
-  "a driver that answers with %s is asked again, and known when it is mended",
+  "a driver that answers with %s is asked again, and named once it is fixed",
   isOurs,
 );

@@ -122,32 +122,35 @@ test("a driver that ended connections early, and then kept one, is reconnected t
 test.each([
   [false, REMINDERS.connect],
   [true, REMINDERS.connectNodeWide],
-])("says that it still waits, and why; node-wide %s", async (isNodeWide, { pacesMs: [paceMs] }) => {
-  await using watch = await startWatching({ isNodeWide });
-  const lines = () => watch.log.all("Still connecting").map(({ fields }) => fields);
-  const stepMs = paceMs / 2;
-  await eventually(async () => {
-    // A wait of 5 s may be that of all directories, which ends the others.
-    for (const ms of waits.pending().filter((one) => one < LONGEST_WAIT_MS)) {
-      pass(stepMs);
-      await waits.end(ms);
+])(
+  "the log says that the registrar still waits, and why; node-wide %s",
+  async (isNodeWide, { pacesMs: [paceMs] }) => {
+    await using watch = await startWatching({ isNodeWide });
+    const lines = () => watch.log.all("Still connecting").map(({ fields }) => fields);
+    const stepMs = paceMs / 2;
+    await eventually(async () => {
+      // A wait of 5 s may be that of all directories, which ends the others.
+      for (const ms of waits.pending().filter((one) => one < LONGEST_WAIT_MS)) {
+        pass(stepMs);
+        await waits.end(ms);
+      }
+      expect(lines().length).toBeGreaterThan(1);
+    });
+    const [first, second] = lines().map(({ waited }) => Number.parseInt(String(waited), 10) * 1_000);
+    for (const [waitedMs, due] of [
+      [first, paceMs],
+      [second, 2 * paceMs],
+    ] as const) {
+      expect(waitedMs).toBeGreaterThanOrEqual(due);
+      expect(waitedMs).toBeLessThan(due + 4 * stepMs);
     }
-    expect(lines().length).toBeGreaterThan(1);
-  });
-  const [first, second] = lines().map(({ waited }) => Number.parseInt(String(waited), 10) * 1_000);
-  for (const [waitedMs, due] of [
-    [first, paceMs],
-    [second, 2 * paceMs],
-  ] as const) {
-    expect(waitedMs).toBeGreaterThanOrEqual(due);
-    expect(waitedMs).toBeLessThan(due + 4 * stepMs);
-  }
-  expect(lines()[0]).toEqual({
-    address: `unix://${socketPath()}`,
-    waited: expect.stringMatching(/^\d+s$/),
-    lastError: expect.stringMatching(/^ENOENT: no such socket yet/),
-  });
-});
+    expect(lines()[0]).toEqual({
+      address: `unix://${socketPath()}`,
+      waited: expect.stringMatching(/^\d+s$/),
+      lastError: expect.stringMatching(/^ENOENT: no such socket yet/),
+    });
+  },
+);
 
 test("a driver that was long not ready, and then answered, is asked again soon after a new failure", async () => {
   const notReady = { code: status.UNAVAILABLE };

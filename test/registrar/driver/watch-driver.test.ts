@@ -17,7 +17,7 @@ const socketPath = () => folder.at("csi.sock");
 
 const x: Answer = { name: "x.csi" };
 
-test("asks as localhost, and again for as long as the driver is not ready", async () => {
+test("GetPluginInfo is called as localhost, again until the driver is ready", async () => {
   const notReady = [status.UNAVAILABLE, status.INTERNAL, status.DEADLINE_EXCEEDED];
   await using driver = await startScriptedDriver(socketPath(), ...notReady.map((code) => ({ code })), x);
   await using watch = watchAt(socketPath());
@@ -31,7 +31,7 @@ test("asks as localhost, and again for as long as the driver is not ready", asyn
   );
 });
 
-test("gives up on a call that hangs, not on the driver", async () => {
+test("a call that hangs is given up, and the driver is asked again", async () => {
   await using _driver = await startScriptedDriver(socketPath(), "hang", x);
   await using watch = watchAt(socketPath(), { timeoutMs: 300 });
   await watch.untilAnswered();
@@ -42,7 +42,7 @@ test("gives up on a call that hangs, not on the driver", async () => {
   expect(others.slice(0, -1).filter((code) => code !== status.DEADLINE_EXCEEDED)).toEqual([]);
 });
 
-test("a driver whose socket is removed or replaced is lost, though it answers who is connected", async () => {
+test("a driver whose socket is removed or replaced is lost, though its old connections work", async () => {
   await using _first = await startScriptedDriver(socketPath(), x);
   await using watch = watchAt(socketPath());
   await watch.untilAnswered();
@@ -56,7 +56,7 @@ test("a driver whose socket is removed or replaced is lost, though it answers wh
   expect(watch.losses()).toBe(2);
 });
 
-test("a server that comes in the place of the one that is dialled does not answer for that one", async () => {
+test("a server that replaces the dialled one does not answer for it", async () => {
   await using _former = await startScriptedDriver(socketPath(), { name: "former.csi" });
   await using _next = await startScriptedDriver(folder.at("y.sock"), x);
   const { stat } = fs.promises;
@@ -98,7 +98,7 @@ test("a driver that accepts no connections hangs", async () => {
 });
 
 test.each(["kill", "stop"] as const)(
-  "notices the %s of a driver, and asks it again when it is back",
+  "a driver's %s is noticed, and it is asked again when it is back",
   async (end) => {
     await using first = await startScriptedDriver(socketPath(), x);
     await using watch = watchAt(socketPath());
@@ -119,7 +119,7 @@ test.each(["kill", "stop"] as const)(
   },
 );
 
-test("a driver that merely ends a connection was never lost; one that answers no more is", async () => {
+test("a driver that only ends a connection is not lost; one that no longer answers is", async () => {
   await using driver = await startScriptedDriver(socketPath(), x, x, { code: status.UNAVAILABLE }, x);
   await using watch = watchAt(socketPath());
   await watch.untilAnswered();
@@ -136,7 +136,7 @@ test("a driver that merely ends a connection was never lost; one that answers no
   expect(watch.answered[3]).toEqual({ name: "x.csi", awayMs: undefined });
 });
 
-test("leaves no connection to a driver that lives on", async () => {
+test("the end leaves no connection to a living driver", async () => {
   await using _driver = await startScriptedDriver(socketPath(), x);
   await expectNothingLeft(async () => {
     await using watch = watchAt(socketPath());
@@ -144,7 +144,7 @@ test("leaves no connection to a driver that lives on", async () => {
   });
 });
 
-test("ends at once where a look at the driver's socket hangs", async () => {
+test("the end does not wait for a look at the driver's socket that hangs", async () => {
   await using _driver = await startScriptedDriver(socketPath(), x);
   let release = (_error: Error) => {};
   const onAnswered = () =>
@@ -207,7 +207,7 @@ describe("driverTimeoutMs", () => {
     expect(await watch.failed()).toMatchObject(timedOut(""));
   });
 
-  test("means nothing once the driver has answered, not even when it is lost", async () => {
+  test("driverTimeoutMs has no effect once the driver has answered", async () => {
     await using driver = await startScriptedDriver(socketPath(), x);
     await using watch = watchAt(socketPath(), hour);
     await watch.untilAnswered();
@@ -218,7 +218,7 @@ describe("driverTimeoutMs", () => {
   });
 });
 
-test("ends with a name that no file may have", async () => {
+test("a name that is unsafe in a file ends the watch", async () => {
   await using _driver = await startScriptedDriver(socketPath(), { name: "../evil" });
   await using watch = watchAt(socketPath());
   expect(await watch.failed()).toMatchObject({ code: "UNSAFE_DRIVER_NAME" });
@@ -227,7 +227,7 @@ test("ends with a name that no file may have", async () => {
 
 const LETS_NOBODY_IN = [status.INVALID_ARGUMENT, status.PERMISSION_DENIED, status.UNAUTHENTICATED];
 
-test.each(LETS_NOBODY_IN)("after code %d asks no more until the driver restarted", async (code) => {
+test.each(LETS_NOBODY_IN)("after code %d the driver is not asked until it restarts", async (code) => {
   await using driver = await startScriptedDriver(socketPath(), { code });
   await using watch = watchAt(socketPath());
   const said = await watch.log.when("Error retreiving CSI driver name");

@@ -1,6 +1,6 @@
 import { createInbox } from "../../../src/registrar/model/inbox";
 
-test("gives events in their order, without those whose signal was aborted meanwhile", async () => {
+test("the inbox gives events in order, without those whose signal was aborted", async () => {
   const inbox = createInbox<string>();
   const left = new AbortController();
   const next = inbox.next();

@@ -53,7 +53,7 @@ test.each<[object, string]>([
   expect(() => resolveOptions({ ...required, ...given })).toThrow(expect.objectContaining(error));
 });
 
-test("what another plugin speaks must be told", () => {
+test("a plugin of another type needs supportedVersions", () => {
   const dra = { name: "gpu.example.com", endpoint: "/dra.sock", type: "DRAPlugin" } as const;
   const missing = "supportedVersions is missing or empty; name the versions";
   // @ts-expect-error: the type says so, too.

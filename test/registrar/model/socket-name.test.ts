@@ -22,7 +22,7 @@ const folder = eachTest(createTempFolder);
 const name = "x.csi";
 const find = async () => aliasInUse(await socketsOf(folder.path, name));
 
-test("an alias is a safe file name that no driver by the specification has", () => {
+test("an alias is a safe file name that no valid driver's name equals", () => {
   for (let round = 0; round < 100; round++) {
     const alias = nextAlias(name);
     expect(alias).toMatch(/^x\.csi-_[0-9a-z]{3}$/);
@@ -30,7 +30,7 @@ test("an alias is a safe file name that no driver by the specification has", () 
   }
 });
 
-test("an alias comes again after 36, when kubelet's backoff from its path is over", () => {
+test("an alias repeats after 36, when kubelet's backoff from its path has ended", () => {
   const aliases = ["x.csi-_aba"];
   for (let nth = 0; nth < 36; nth++) aliases.push(nextAlias(name, aliases.at(-1)));
   expect(new Set(aliases).size).toBe(36);
@@ -92,12 +92,12 @@ test.each([
   "x.csi-_abcd-reg.sock",
   "x.csi-_abc",
   ".x.csi-_abc-reg.sock",
-])("is not misled by the dead socket %s", async (file) => {
+])("the search for an alias ignores the dead socket %s", async (file) => {
   await leaveDeadSocket(folder.at(file));
   expect(await find()).toBeUndefined();
 });
 
-test("finds the alias of a registrar that was killed, before it that of one that lives", async () => {
+test("a living registrar's alias is found before a killed one's", async () => {
   await leaveDeadSocket(folder.at("x.csi-reg.sock"));
   await leaveDeadSocket(folder.at("x.csi-_abb-reg.sock"));
   expect(await find()).toBe("x.csi-_abb");
@@ -116,7 +116,7 @@ test("a driver that is named like an alias finds its own socket", async () => {
   expect(await socketsOf(folder.path, "x.csi-_abc")).toEqual([[undefined, "taken"]]);
 });
 
-test("where kubelet has the driver by a dead socket, that of a dead one is next, else ours again", async () => {
+test("after kubelet kept a dead socket the dead one's name is next, else ours", async () => {
   const next = async () => aliasAfterPeer(await socketsOf(folder.path, name), "x.csi-_abb");
   await using _living = await startForeignSocket(folder.at("x.csi-_abc-reg.sock"));
   expect(await next()).toBe("x.csi-_abb");
@@ -127,7 +127,7 @@ test("where kubelet has the driver by a dead socket, that of a dead one is next,
   expect(await next()).toBeUndefined();
 });
 
-test("is not misled by a link to a socket, nor by what is no socket, nor by a folder that is away", async () => {
+test("the search for an alias ignores links, other files and a missing directory", async () => {
   // Nothing could be published over them.
   await using _living = await startForeignSocket(folder.at("elsewhere"));
   symlinkSync("elsewhere", folder.at("x.csi-_abc-reg.sock"));

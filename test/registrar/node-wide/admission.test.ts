@@ -30,7 +30,7 @@ function observe(admission: ReturnType<typeof createAdmission>) {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test("the first to ask gets the name, others wait and are reported", async () => {
+test("the first driver of a name gets it, others wait and are reported", async () => {
   const { request, granted, log } = observe(createAdmission());
   await request("first");
   await request("second");
@@ -70,7 +70,7 @@ test("a name that the lists exclude is not granted, and both the log and the dri
   expect(withheld).toEqual(["not-wanted", "name-withheld"]);
 });
 
-test("a name that is not wanted is not kept from a driver that has a right to it", async () => {
+test("a denied driver does not hold a name that another may have", async () => {
   const { request, release, granted } = observe(createAdmission({ deny: [OTHER] }));
   await request("first", OTHER);
   await request("first", NAME);

@@ -22,7 +22,7 @@ const RENAMED = "CSI driver changed its name again, trying again later";
 const LOST = "Lost connection";
 const RESTORED = "Connection restored";
 
-test("a driver that is back when its time is over keeps its registration", async () => {
+test("a driver that is back within driverGoneAfterMs keeps its registration", async () => {
   const driver = await node.driver("a.csi");
   await using started = await startTestFleet(node, { driverGoneAfterMs: LONG_MS });
   await started.register("a.csi");
@@ -40,7 +40,7 @@ test("a driver that is back when its time is over keeps its registration", async
   expect(started.fleet.all[0]).toBe(registration);
 });
 
-test("a driver that is lost again has the whole time again", async () => {
+test("a driver that is lost again gets the whole driverGoneAfterMs again", async () => {
   const driver = await node.driver("a.csi");
   await using started = await startTestFleet(node, { driverGoneAfterMs: LONG_MS });
   await started.register("a.csi");
@@ -107,7 +107,7 @@ test("a driver that fails after a long good life is tried again as soon as after
   expect((await started.log.when(RETRY, 3)).fields.after).toBe("30s");
 });
 
-test("what fails again and again is tried ever more seldom, up to every five minutes", async () => {
+test("a driver that fails again and again is tried at growing distances, up to five minutes", async () => {
   await node.driver("evil", { name: "../evil" });
   await using started = await startTestFleet(node);
   for (const [nth, seconds] of [30, 60, 120, 240, 300, 300].entries()) {
@@ -116,7 +116,7 @@ test("what fails again and again is tried ever more seldom, up to every five min
   }
 });
 
-test("a driver with ever other names starts over at once, then as one that fails", async () => {
+test("a driver that keeps changing its name starts over at once, then at the pace of failures", async () => {
   const names = ["a.csi", "b.csi", "b.csi", "c.csi"].map((name) => ({ name }));
   const driver = await node.driver("a.csi", ...names);
   await using started = await startTestFleet(node);
@@ -130,7 +130,7 @@ test("a driver with ever other names starts over at once, then as one that fails
   await started.state("a.csi", undefined); // What waits has no place when its directory goes.
 });
 
-test("a file where its socket belongs is left there, and is no failure: the driver is registered when it goes", async () => {
+test("a file at the socket's path is left alone, and the driver is registered when it is gone", async () => {
   writeFileSync(node.socketPath("a.csi"), "precious");
   await node.driver("a.csi");
   await using started = await startTestFleet(node);
@@ -160,7 +160,7 @@ test("a driver with another name after each restart is registered at its first c
   expect(started.log.all(RENAMED)).toHaveLength(1);
 });
 
-test("another driver in a directory that was removed and made anew at once does not wait: it is no change of name", async () => {
+test("another driver in a recreated directory is registered at once", async () => {
   await using started = await startTestFleet(node);
   for (let round = 0; round < 5; round++) {
     const name = `x${round}`;
@@ -172,7 +172,7 @@ test("another driver in a directory that was removed and made anew at once does 
   expect(started.log.all(RENAMED)).toEqual([]);
 });
 
-test("a driver whose name is unsafe is left alone; restarted, it is tried again at once, and then no more", async () => {
+test("a driver with an unsafe name is left alone, and tried once more after a restart", async () => {
   const driver = await node.driver("a.csi", { name: "../evil" });
   await node.driver("b.csi");
   await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });

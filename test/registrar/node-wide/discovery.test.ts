@@ -68,7 +68,7 @@ async function discovering(pattern: string, use: (discovered: Discovered) => Pro
   await running;
 }
 
-test("finds what is there, and what comes; passes over what does not fit or is no socket yet", async () => {
+test("discovery finds present and new sockets that fit, and nothing else", async () => {
   await makeSocket("plugins", "disk", "csi.sock");
   for (const names of [
     ["disk", "csi.socket"],
@@ -121,7 +121,7 @@ test("follows a symbolic link to a folder", async () => {
   });
 });
 
-test("says once where there is nothing yet, and why", async () => {
+test("discovery logs once where it finds nothing, and why", async () => {
   const says = async (pattern: string) => {
     const { stop, log, running } = find(pattern);
     stop.abort();
@@ -141,7 +141,7 @@ test("says once where there is nothing yet, and why", async () => {
   ]);
 });
 
-test("tells a socket that goes from one whose folder goes", async () => {
+test("discovery distinguishes a removed socket from a removed directory", async () => {
   for (const name of ["disk", "file", "cloud"]) await makeSocket("plugins", name, "csi.sock");
   await discovering("plugins/*/csi.sock", async ({ told }) => {
     await told({ disk: "found", file: "found", cloud: "found" });
@@ -154,7 +154,7 @@ test("tells a socket that goes from one whose folder goes", async () => {
   });
 });
 
-test("finds a socket made anew with the inode number of its predecessor; looks once at what changes faster", async () => {
+test("discovery finds a new socket with its predecessor's inode number, and looks once at fast changes", async () => {
   await makeSocket("plugins", "disk", "csi.sock");
   const stat = jest.spyOn(fs.promises, "stat");
   await discovering("plugins/*/csi.sock", async ({ told }) => {
@@ -177,7 +177,7 @@ test.each([
   ["the folder of a driver", ["plugins", "disk"]],
   ["the root", ["plugins"]],
   ["the folder above it", ["."]],
-])("goes on where %s is made anew at once, which may give it the inode it had", async (_, names) => {
+])("discovery goes on after %s is recreated, perhaps with the same inode", async (_, names) => {
   await discovering("kubelet/plugins/*/csi.sock", async ({ told }) => {
     await makeSocket("kubelet", "plugins", "disk", "csi.sock");
     await told({ disk: "found" });
@@ -214,7 +214,7 @@ async function withoutEvents(
   await running;
 }
 
-test("what inotify misses is found by a poll every 5 s", () =>
+test("a poll every 5 s finds what inotify misses", () =>
   withoutEvents(async (waits, found) => {
     await eventually(() => expect(waits.pending()).toContain(5_000));
     await makeSocket("a", "csi.sock");
@@ -249,7 +249,7 @@ describe("a directory that could not be read", () => {
   };
   beforeEach(() => makeSocket("a", "csi.sock"));
 
-  test("for want of file descriptors is read again before that", () =>
+  test("that lacked file descriptors is read again before that", () =>
     withoutEvents(
       async (_waits, found) => eventually(() => expect(found).toEqual([["a"]])), // No wait of 5 s ends.
       failing("EMFILE", "EMFILE"),

@@ -37,7 +37,7 @@ describe("coming and going", () => {
     await started.state("a.csi", "registered");
   });
 
-  test("a driver whose folder goes is deregistered at once; its folder alone brings nobody", async () => {
+  test("a driver whose directory is removed is deregistered at once; an empty directory registers none", async () => {
     await node.driver("a.csi");
     await using started = await startTestFleet(node, FOR_LONG);
     await started.register("a.csi");
@@ -50,7 +50,7 @@ describe("coming and going", () => {
     await started.state("b.csi", "registered");
   });
 
-  test("a driver that never told its name has no place when its socket goes", async () => {
+  test("a driver without a name leaves nothing when its socket is removed", async () => {
     const driver = await node.driver("a.csi", "hang");
     await using started = await startTestFleet(node, FOR_LONG);
     await driver.called(1);
@@ -78,7 +78,7 @@ describe("coming and going", () => {
 });
 
 describe("names", () => {
-  test("the second of one name is announced when the first goes", async () => {
+  test("the second driver of a name is published when the first leaves", async () => {
     await node.driver("first", { name: "a.csi" });
     await using started = await startTestFleet(node, FOR_LONG);
     expect(await started.register("a.csi")).toBe("/host/first/csi.sock");
@@ -94,7 +94,7 @@ describe("names", () => {
     expect(started.fleet.all.map((one) => one.status().trouble)).toEqual([undefined]);
   });
 
-  test("a driver that comes back under a name that is not wanted is not announced any more", async () => {
+  test("a driver that comes back under a denied name is no longer published", async () => {
     const driver = await node.driver("folder", { name: "a.csi" });
     await using started = await startTestFleet(node, { ...FOR_LONG, names: { deny: ["b.csi"] } });
     await started.register("a.csi");
@@ -108,7 +108,7 @@ describe("names", () => {
     expect(await started.register("a.csi")).toBe("/host/other/csi.sock");
   });
 
-  test("of drivers that come and go under one name, one that is there has it in the end", async () => {
+  test("of drivers that come and go under one name, a present one holds it in the end", async () => {
     await using started = await startTestFleet(node, SOON);
     const folders = ["f0", "f1", "f2", "f3", "f4"];
     const come = (folder: string) => node.driver(folder, { name: "a.csi" });

@@ -22,7 +22,7 @@ test.each<[string, string, string | undefined]>([
   expect(whyUnwanted(A, path, { allow: [entry] })).toBe(because);
 });
 
-test("one entry that fits is enough, and a denied name is denied at every path", () => {
+test("one fitting entry allows a driver, and a denied name is denied at every path", () => {
   const allow = [`${A}=${at("x")}`, `${A}=${at("y")}`, "b.csi"];
   expect(whyUnwanted(A, at("y"), { allow })).toBeUndefined();
   expect(whyUnwanted(A, at("z"), { allow })).toBe(ELSEWHERE);

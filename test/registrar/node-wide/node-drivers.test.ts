@@ -11,7 +11,7 @@ const path = __filename;
 const found = [[path, { stats: statSync(path), captures: [], entries: new Map() }]] as const;
 const pattern = parsePattern("/plugins/x/csi.sock", "--csi-address");
 
-test("of a driver that has left nothing listens to the signal of all drivers", async () => {
+test("a driver that left has no listener at the common signal", async () => {
   const { signal } = new AbortController();
   let end = () => {};
   const closed = new Promise((resolve) => {

@@ -84,7 +84,7 @@ describe("a scan of what has changed", () => {
     fc.record({ kind: fc.constant("nothing") }),
   );
 
-  test("sees what a scan of everything sees, and keeps no name that is gone", async () => {
+  test("finds the same as a full scan, and keeps no removed name", async () => {
     const templates = [folder.at("one.sock"), folder.at("other.sock")];
     for (const path of templates) await leaveDeadSocket(path);
     const root = folder.at("plugins");

@@ -147,7 +147,7 @@ describe("a status that is lost", () => {
     expect(judged(state, { nowMs: 6_000 })).toEqual({ kind: "status-lost" });
   });
 
-  test("is none while kubelet has its connection, however long", () => {
+  test("is not assumed while kubelet keeps its connection", () => {
     expect(judged(asked, { ...ASKING, nowMs: 1e9 })).toEqual({ kind: "wait", ms: LONGEST_WAIT_MS });
   });
 
@@ -187,7 +187,7 @@ test.each<[string, StateOf<"in-place">, Partial<Look>, object]>([
 
 const IN_PLACE: readonly StateName[] = ["listening", "asked", "registered"];
 propertyTest(
-  "what is judged changes the state, so that it is not judged again",
+  "a judged event changes the state, so that it is not judged again",
   {
     runs: 500,
     given: fc.record({
@@ -222,13 +222,13 @@ test.each([
   expect(statusEvent(policy, { registered, error })).toEqual(expected);
 });
 
-test("after refusals it tries at even distances at first, then seldom", () => {
+test("after refusals the tries come at even distances, later at long ones", () => {
   const pauses = [1, 2, 9, 10, 11, 12].map((count) => refusalPauseMs(count, 0));
   expect(pauses).toEqual([2_000, 4_000, 18_000, 60_000, 120_000, 240_000]);
   expect(refusalPauseMs(1, 0.123_45)).toBe(1_951);
 });
 
-test("a peer is gone without its socket or its process, not where its file system does not answer", () => {
+test("a peer without its socket or process is gone; one whose file system does not answer is not", () => {
   const all: SocketFound[] = ["gone", "dead", "taken", "ours", "hanging", "blocked"];
   expect(all.filter(peerIsGone)).toEqual(["gone", "dead", "blocked"]);
 });

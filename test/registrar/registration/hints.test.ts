@@ -153,12 +153,12 @@ test.each([
   expect(hintForRefusal(`${REGISTER}${lead} ${text}`, ENDPOINT)).toContain(hint);
 });
 
-test("words of a driver are not taken for the API server's", () => {
+test("a driver's words are not taken for the API server's", () => {
   const ofDriver = `${REGISTER}${RPC} Internal desc = Unauthorized: nodes "n1" not found`;
   expect(hintForRefusal(ofDriver, ENDPOINT)).toContain("the error of the driver's NodeGetInfo");
 });
 
-test.each(["not yet", ""])("says nothing to %j", (text) => {
+test.each(["not yet", ""])("%j has no hint", (text) => {
   expect(hintForRefusal(REGISTER + text, ENDPOINT)).toBeUndefined();
 });
 
@@ -193,7 +193,7 @@ test.each<[string, readonly Row[], string]>([
   expect(await explain("driverNodeID must not be empty")).toContain("node ID");
 });
 
-test("where the mounts show nothing, the text is explained to who runs the driver", async () => {
+test("without a verdict by the mounts the hint explains kubelet's text", async () => {
   const paths = { endpoint: ENDPOINT, pluginRegistrationPath: "/registration" };
   const sidecar = { ...paths, csiSocketPath: "/csi/csi.sock" };
   const explain = (one: typeof paths, text: string, foundByPattern?: string) =>

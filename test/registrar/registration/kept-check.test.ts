@@ -131,7 +131,7 @@ if (mayMount())
     MISSING,
   ]);
 
-test.each(CASES)("a kept connection hides nothing when the socket %s", async (_what, breakIt, text) => {
+test.each(CASES)("a kept connection does not hide that the socket %s", async (_what, breakIt, text) => {
   const published = await publish();
   const { check } = published;
   expect(await check()).toEqual({ kind: "ok" });

@@ -3,7 +3,7 @@ import { createKubeletClients } from "../../../src/registrar/registration/kubele
 
 const clientWith = (authority: string) => ({ socket: new Socket(), authority: () => authority });
 
-test("once kubelet is known, no client is waited for that called before and is another", () => {
+test("once kubelet is known, the end of another client's connection is not waited for", () => {
   const clients = createKubeletClients();
   const [kubelet, other] = [clientWith("%2Fk%2Fx-reg.sock"), clientWith("localhost")];
   for (const client of [other, kubelet]) clients.asked(client);
@@ -14,7 +14,7 @@ test("once kubelet is known, no client is waited for that called before and is a
   expect(clients.isAsking).toBe(false);
 });
 
-test("a connection is listened to once, however often kubelet asks over it, and its end is told once", () => {
+test("a connection has one listener, however often kubelet calls, and its end is one event", () => {
   const clients = createKubeletClients();
   const kubelet = clientWith("%2Fk%2Fx-reg.sock");
   const onEnd = jest.fn();

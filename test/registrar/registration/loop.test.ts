@@ -43,7 +43,7 @@ const IN_PLACE = { kind: "in-place", found: "gone" } as const;
 const named = { kind: "driver-named", driverName: "x.csi" } as const;
 const stop = { kind: "stop", reason: "stopped", outcome: { kind: "stopped" } } as const;
 
-test("what was done in a state has ended before the next state begins", async () => {
+test("the work of a state ends before the next state begins", async () => {
   const steps: string[] = [];
   await using loop = await startLoop({
     publish: (_path, { signal }) =>
@@ -65,7 +65,7 @@ test("what was done in a state has ended before the next state begins", async ()
   expect(loop.way).toEqual(["driver-named publishing", "stop stopping", "closed stopped"]);
 });
 
-test("what a state that was left has ended with counts no more", async () => {
+test("the result of a state that was left is ignored", async () => {
   let publications = 0;
   await using loop = await startLoop({
     publish: async () => {
@@ -90,7 +90,7 @@ test("what a state that was left has ended with counts no more", async () => {
   ]);
 });
 
-test("a refusal ends the registration, though kubelet calls again before that", async () => {
+test("a refusal ends the registration, also if kubelet calls again first", async () => {
   await using loop = await startLoop({ publish: async () => IN_PLACE });
   loop.inbox.put(named);
   await eventually(() => expect(loop.way).toContain("published listening"));
@@ -100,7 +100,7 @@ test("a refusal ends the registration, though kubelet calls again before that", 
   expect(loop.way.slice(-4)).toEqual(end);
 });
 
-test("a fault in a state ends the registration, and is told", async () => {
+test("an error in a state ends the registration with that error", async () => {
   const fault = new TypeError("broken");
   await using loop = await startLoop({
     publish: async () => IN_PLACE,
@@ -115,7 +115,7 @@ test("a fault in a state ends the registration, and is told", async () => {
   ]);
 });
 
-test("a socket that cannot be removed fails a stop, and hides no other outcome", async () => {
+test("a socket that cannot be removed fails a stop, and does not hide another outcome", async () => {
   const fault = Object.assign(new Error("EPERM: not permitted"), { code: "EPERM" });
   const close = () => {
     throw fault;

@@ -9,7 +9,7 @@ const node = eachTest(createTestNode);
 const name = "x.csi";
 const HISTORY_LENGTH = 50;
 
-test("a registrar remembers its latest changes of state, however many there were", async () => {
+test("a registration keeps its latest changes of state, however many there were", async () => {
   await using started = await startListening(node);
   let changes = 0;
   started.registrar.subscribe("state-changed", () => changes++);
@@ -24,7 +24,7 @@ test("a registrar remembers its latest changes of state, however many there were
   expect(history.at(-1)).toMatchObject({ to: "registered", reason: "accepted" });
 });
 
-test("what kubelet says over a socket that was replaced since is not of the new one", async () => {
+test("kubelet's status over a replaced socket does not count for the new one", async () => {
   await using started = await startListening(node);
   using kubelet = dialRegistration(node.socketPath(name));
   await kubelet.getInfo();
@@ -53,7 +53,7 @@ test("what kubelet says over a socket that was replaced since is not of the new 
   await started.state("registered");
 });
 
-test("kubelet's status counts before what a listener does about it", async () => {
+test("kubelet's status takes effect before its listeners run", async () => {
   await using started = await startListening(node);
   started.registrar.subscribe("registration-status", () => void started.registrar.close());
   await registerOnce(node.socketPath(name));
@@ -61,7 +61,7 @@ test("kubelet's status counts before what a listener does about it", async () =>
   expect(started.registrar.status().history.map(({ to }) => to)).toContain("registered");
 });
 
-test("a refusal of 4 MB ends a registrar, which keeps 4 kB of it", async () => {
+test("a refusal of 4 MB ends a registration, which keeps 4 kB of it", async () => {
   await using started = await startListening(node, { onRegistrationFailure: "end" });
   await registerOnce(node.socketPath(name), "no".padEnd(4_194_000, "x"));
   expect(await started.registrar.closed).toMatchObject({
@@ -70,7 +70,7 @@ test("a refusal of 4 MB ends a registrar, which keeps 4 kB of it", async () => {
   });
 });
 
-test("a registrar that has ended is not healthy", async () => {
+test("an ended registration is not healthy", async () => {
   const { registrar } = await startTestRegistrar(node);
   expect(await registrar.selfCheck()).toEqual({ kind: "ok" });
   await registrar.close();

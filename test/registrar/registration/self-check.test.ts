@@ -27,7 +27,7 @@ const ask = createKeptAsk(() => undefined);
 const check = (driverName = name, timeoutMs = PATIENCE_MS) =>
   checkRegistrationSocket(node.socketPath(name), driverName, timeoutMs, ask);
 
-test("a registrar at work answers with its driver's name, and does not take the check for kubelet", async () => {
+test("the self-check gets the driver's name, and does not count as kubelet", async () => {
   await using started = await startListening(node);
   expect(await check()).toEqual({ kind: "ok" });
   expect(await check("y.csi")).toEqual({ kind: "wrong", text: "invalid driver name x.csi" });
@@ -75,7 +75,7 @@ test.each<[string, (stream: ServerHttp2Stream) => void, RegExp | undefined]>([
   await new Promise((resolve) => server.close(resolve));
 });
 
-test("does not wait longer than it may for who does not answer, and leaves nothing", () =>
+test("the self-check of a mute socket ends at its limit, and leaves nothing", () =>
   expectNothingLeft(async () => {
     await using _mute = await startForeignSocket(node.socketPath(name));
     expect(await check(name, 50)).toEqual({ kind: "wrong", text: expect.stringMatching(/DEADLINE_EXC/) });
@@ -101,7 +101,7 @@ test("a cached check runs once at a time, and its answer holds for a second from
   jest.restoreAllMocks();
 });
 
-test("the failure of a cached check is handed on, and does not end it", async () => {
+test("a cached check passes a failure on, and works afterwards", async () => {
   const check = jest.fn().mockRejectedValueOnce(new Error("broken")).mockResolvedValue({ kind: "ok" });
   const ask = createCachedCheck(check);
   const now = performance.now.bind(performance);

@@ -72,7 +72,7 @@ const retry = { kind: "retry", alias: "x.csi-_abd" } as const;
 /** What kubelet's GetInfo changes is when it asked. */
 const ASKED_AGAIN = ["asked get-info", "registered get-info"];
 
-test("an event that says nothing new leaves the very same state", () => {
+test("an event without news returns the same state object", () => {
   for (const name of STATE_NAMES)
     for (const kind of EVENT_KINDS.filter((kind) => leadsTo(name, kind) === undefined)) {
       const state = stateNamed(name);
@@ -81,7 +81,7 @@ test("an event that says nothing new leaves the very same state", () => {
     }
 });
 
-test("a state is another one where its name is, and where it publishes anew", () => {
+test("a state changes with its name, and when it publishes again", () => {
   const isChange = (from: StateName, to: StateName) => isStateChange(stateNamed(from), stateNamed(to));
   expect(isChange("listening", "asked")).toBe(true);
   expect(isChange("publishing", "listening")).toBe(true);
@@ -98,7 +98,7 @@ describe("what is known of the driver", () => {
     expect(registered).toMatchObject({ facts: { ...facts, backoff: "none" } });
   });
 
-  test("is, under another name, what does not depend on the name", () => {
+  test("keeps under another name what does not depend on the name", () => {
     const before = { ...facts, alias: "x.csi-_abc", backoff: "left", lostStatuses: 2 } as const;
     const state = { ...stateNamed("listening"), facts: before };
     const known = { ...facts, driverName: "y.csi" };
@@ -113,7 +113,7 @@ describe("what is known of the socket", () => {
     reason: "driver-named",
   };
 
-  test("kubelet may be backing off from its path, whatever was there, until it reports a status", () => {
+  test("counts kubelet as backing off from its path until it reports a status", () => {
     for (const found of ["dead", "gone"] as const)
       expect(reached(first, published(found))).toMatchObject({
         facts: { backoff: "possible", everPublished: true },
@@ -150,7 +150,7 @@ describe("while kubelet is between GetInfo and its registration status", () => {
     expect(reached(asked, accepted)).toMatchObject({ registered: true, again: "driver-restarted" });
   });
 
-  test("and again where it had registered the driver before; at another time it registers anew at once", () => {
+  test("registers the driver again after the status; at another time at once", () => {
     const asked = reached(stateNamed("registered"), getInfo, restarted);
     expect(asked).toMatchObject({ registered: true, askedAtMs: 5_000, again: "driver-restarted" });
     expect(reached(asked, accepted)).toMatchObject({ askedAtMs: undefined, again: "driver-restarted" });
@@ -158,7 +158,7 @@ describe("while kubelet is between GetInfo and its registration status", () => {
     expect(reached(stateNamed("registered"), restarted)).toMatchObject(anew);
   });
 
-  test("a wish to register anew that was granted before kubelet asked is kept over the status", () => {
+  test("a granted reregister() is kept over the status", () => {
     const asked = reached(stateNamed("registered"), getInfo, { kind: "reregister" });
     expect(asked).toMatchObject({ registered: true, askedAtMs: 5_000, again: "reregister" });
     const due = { kind: "reregister", kubeletIsIdle: true } as const;
@@ -176,7 +176,7 @@ describe("while kubelet is between GetInfo and its registration status", () => {
     expect(again).toMatchObject({ kind: "publishing", reason: "status-lost" });
   });
 
-  test("a second GetInfo starts the time anew", () => {
+  test("a second GetInfo restarts the time", () => {
     const later = transition(stateNamed("asked"), getInfo, { nowMs: 9_000, random: 0 });
     expect(later).toMatchObject({ kind: "in-place", askedAtMs: 9_000 });
   });
@@ -194,7 +194,7 @@ describe("refusals", () => {
     expect(anew).toMatchObject({ facts: { refusals: { count: 1, repeats: 0 } } });
   });
 
-  test("are waited after by their count, whatever their texts, and by chance", () => {
+  test("are followed by a wait that depends on their count and on chance", () => {
     const again = reached(stateNamed("asked"), refused("a"), ...round);
     for (const text of ["a", "b"])
       expect(transition(again, refused(text), { nowMs: 0, random: 1 })).toMatchObject({ waitMs: 3_200 });
@@ -205,7 +205,7 @@ describe("refusals", () => {
     expect(state).toMatchObject({ kind: "publishing", facts: { alias: "x.csi-_abd" }, reason: "retry" });
   });
 
-  test("of one text over and over are one line of the log, and the attempts in between none", () => {
+  test("with one text are one log line, and the tries between them none", () => {
     const told: string[] = [];
     let [state, isRepeated]: [RegistrationState, boolean] = [stateNamed("asked"), false];
     const events = [refused("a"), ...round, refused("a"), ...round, refused("b"), ...round, accepted];
@@ -238,7 +238,7 @@ test.each([
   [{ ...stateNamed("registered"), askedAtMs: 1_000 }, false],
   [{ ...stateNamed("registered"), again: "reregister" as const }, false],
   [stateNamed("listening"), false],
-])("whether an owner may have the driver registered anew in %j: %s", (state, expected) => {
+])("whether reregister() works in %j: %s", (state, expected) => {
   expect(mayReregister(state)).toBe(expected);
 });
 

@@ -20,13 +20,16 @@ test.each<readonly [what: string, cli: readonly string[], stepMs: number, compla
     /^the (.*) ended \(exit code 7\); the \1's last line: no memory$/,
   ],
   ["cannot start", ["/nowhere/registrar"], 60_000, / ended .*: spawn \/nowhere\/registrar ENOENT$/],
-])("with processes that %s a step is missed, and nothing is left", async (_what, cli, stepMs, complaint) => {
-  const write = jest.spyOn(process.stdout, "write").mockReturnValue(true);
-  const { signal } = new AbortController();
-  await expect(perform(startPlay(cli, signal, stepMs), signal)).rejects.toThrow(complaint);
-  const [, directory = "/"] = /sockets in\s(\S+)/.exec(String(write.mock.calls[0])) ?? [];
-  expect(existsSync(directory)).toBe(false);
-});
+])(
+  "with processes that %s the demo fails at a step, and leaves nothing",
+  async (_what, cli, stepMs, complaint) => {
+    const write = jest.spyOn(process.stdout, "write").mockReturnValue(true);
+    const { signal } = new AbortController();
+    await expect(perform(startPlay(cli, signal, stepMs), signal)).rejects.toThrow(complaint);
+    const [, directory = "/"] = /sockets in\s(\S+)/.exec(String(write.mock.calls[0])) ?? [];
+    expect(existsSync(directory)).toBe(false);
+  },
+);
 
 test.each(["the socket is removed", "two registrars of one driver, the newer one gets SIGTERM"])(
   "what the demo says of the official registrar was measured: %s",

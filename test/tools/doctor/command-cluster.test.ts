@@ -30,14 +30,14 @@ const doctor = ({ path }: TempFolder, ANSWERS: string, ...words: readonly string
 const onSickCluster = (...words: readonly string[]) =>
   withKubectl(REPLAYING, (folder) => doctor(folder, RECORDED, ...words));
 
-test("a recorded cluster: docs/doctor.md has what it says, to the letter", async () => {
+test("doctor prints of a recorded cluster exactly what docs/doctor.md shows", async () => {
   const { code, text, stderr } = await onSickCluster();
   const fences = fencesIn(readText("docs/doctor.md"), "text");
   expect(fences.filter((fence) => isShownBy(fence, `${text}\n`))).toHaveLength(1);
   expect([code, stderr]).toEqual([1, ""]);
 });
 
-test("JSON says the same to programs, in keys that stay", async () => {
+test("JSON has the same findings under stable keys", async () => {
   const { code, text } = await onSickCluster("-o", "json", "--context=blue");
   const report = JSON.parse(text);
   const keysOf = (object: object) => Object.keys(object).join(" ");
@@ -55,7 +55,7 @@ test("JSON says the same to programs, in keys that stay", async () => {
   expect(code).toBe(1);
 });
 
-test("a driver that is well everywhere it can be seen: exit code 0, and the warnings", async () => {
+test("a driver without a problem on readable nodes: exit code 0, and the warnings", async () => {
   const { code, text } = await onSickCluster("--driver=shares.csi.example.com");
   expect(text).toMatch(/^shares\.csi\.example\.com {2}4 of 4 /m);
   expect(text).not.toContain("disk.csi");
@@ -130,7 +130,7 @@ test("no directory for kubectl's socket: one line, and exit code 3", async () =>
   expect(code).toBe(3);
 });
 
-test("kubectl is told to pass on nothing that writes, and which cluster; and it is gone afterwards", () =>
+test("kubectl proxy gets the context and refuses writes, and ends afterwards", () =>
   withKubectl(`echo $$ "$@" > "$TMPDIR/told"\n${REPLAYING}`, async (folder) => {
     await doctor(folder, RECORDED, "--context=blue", "--kubeconfig=/my/config");
     const [pid = "", ...words] = readFileSync(folder.at("told"), "utf8").trim().split(" ");
@@ -147,7 +147,7 @@ test("kubectl is told to pass on nothing that writes, and which cluster; and it 
   }));
 
 test.each(["SIGKILL", "SIGTERM"] as const)(
-  "%s in the midst of it: neither kubectl nor its folder is left",
+  "%s during a report leaves neither kubectl nor its directory",
   (signal) =>
     withKubectl(
       `echo $$ > "$TMPDIR/told.new"; mv "$TMPDIR/told.new" "$TMPDIR/told"; ${HANGING}`,
@@ -164,7 +164,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     ),
 );
 
-test("the kubeconfig among an old registrar's arguments is no reason to look at a cluster", async () => {
+test("--kubeconfig of an old registrar's arguments does not select the cluster's mode", async () => {
   const { stdout } = await runCommand("doctor", "--kubeconfig=/x", "--plugin-registration-path=/nowhere");
   expect(stdout).toContain("CSI008");
 });

@@ -40,7 +40,7 @@ test("docs/kind.md: what its sed makes of the example suits the official image",
   expect(judge("official.yaml", made)).toEqual({ registrars: 1, bad: [] });
 });
 
-test("the whole folder, as an operator gives it", async () => {
+test("doctor -f judges a whole directory", async () => {
   const { status, stdout } = await runCommand("doctor", "-f", EXAMPLES);
   expect(stdout).toMatch(/^No problem found: 0 problems, 0 warnings, 0 unknown, \d+ ok\.\n$/);
   expect(status).toBe(0);

@@ -29,7 +29,7 @@ const host = eachTest(async () => {
   };
 });
 
-test("what kubelet is told is a path of the host: it is looked for below its root", async () => {
+test("kubelet's path is looked up below the host's root", async () => {
   const { at, driver: start, doctor, run } = host;
   const driver = await start();
   const { drivers, findings, target } = await doctor();
@@ -50,7 +50,7 @@ test("what kubelet is told is a path of the host: it is looked for below its roo
   expect(await endpoints()).toMatchObject([{ status: "problem" }]);
 });
 
-test("kubelet's root is an absolute link, as on MicroK8s: it is followed on the host", async () => {
+test("an absolute link at kubelet's root, as on MicroK8s, is followed on the host", async () => {
   const { at, doctor } = host;
   const [root, snap] = ["/var/lib/kubelet", "/var/snap/microk8s/common/var/lib/kubelet"];
   mkdirSync(dirname(at(snap)), { recursive: true });
@@ -86,7 +86,7 @@ test("a wrong path: the right one is in the fix", async () => {
   expect(wrongs(await doctor(...paths(`${PLUGIN}.other`)))).toContainEqual(["CSI007", fix]);
 });
 
-test("an empty host has no kubelet there, and no other's is taken for it", async () => {
+test("on an empty host no other kubelet is taken for its own", async () => {
   const { at, run } = host;
   const { stdout } = await run("doctor");
   expect(stdout).toContain(at(REGISTRY));

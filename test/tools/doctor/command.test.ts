@@ -20,7 +20,7 @@ describe("on a node with a driver", () => {
     return { code: status, text: stdout, stderr };
   };
 
-  test("a driver that is registered: exit code 0", async () => {
+  test("exits with 0 for a registered driver", async () => {
     const kubelet = await node.kubelet();
     await using _registrar = await startTestRegistrar({ options: options() });
     await untilNotified(kubelet, await kubelet.registered("x.csi"));
@@ -33,7 +33,7 @@ describe("on a node with a driver", () => {
     expect([code, stderr]).toEqual([0, ""]);
   });
 
-  test("a driver that is not: exit code 1, and what to do; JSON says the same to programs, in keys that stay", async () => {
+  test("exits with 1 for an unregistered driver, with the fix; JSON has the same under stable keys", async () => {
     const { code, text } = await doctor();
     expect(text).toMatch(/^PROBLEM CSI015 x\.csi\n +has no registration socket/m);
     expect(text).toMatch(/^ +-> see whether its registrar runs/m);
@@ -64,7 +64,7 @@ describe("on a node with a driver", () => {
     expect(code).toBe(1);
   });
 
-  test("a DaemonSet's whole arguments are the same to it", async () => {
+  test("doctor takes a DaemonSet's whole arguments", async () => {
     const words = "--v=5 -vmodule a=1 --http-endpoint=:9809 --logtostderr --mode= -timeout 2s";
     // How many processes of this machine end while they are read is another number each time.
     const ask = async (...more: readonly string[]) => {

@@ -96,7 +96,7 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
     "---\nkind: {{ .Kind }}\n---\n# {{ }}\n{{- if .Values.x }}\nkind: X\n{{- end }}\n---\n{{ x }}\ny: z",
     /^a\.yaml cannot be judged: it is a template: \{\{- if \.Values\.x \}\}, line 5 -> render it first: helm template/,
   ],
-])("%s: said, exit code 3, and the next one is judged", async (_what, text, said) => {
+])("%s is reported with exit code 3, and the next one is judged", async (_what, text, said) => {
   const { status, stderr, unread, judged } = await judge(text);
   expect(unread).toEqual([expect.stringMatching(said)]);
   expect(judged).toEqual(["a.yaml: DaemonSet ns/good, container registrar"]);
@@ -106,7 +106,7 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
 test.each([
   ["UTF-16", Buffer.from(`\ufeff${GOOD}`, "utf16le")],
   ["Latin-1", Buffer.from("# \xe9", "latin1")],
-])("%s is said, and the next file is judged", async (_what, bytes) => {
+])("%s is reported, and the next file is judged", async (_what, bytes) => {
   writeFileSync(folder.at("a.yaml"), bytes);
   writeFileSync(folder.at("b.yaml"), `\ufeff${GOOD}`);
   const { status, stdout } = await runCommand("doctor", "-f", folder.at("."));
@@ -122,7 +122,7 @@ test("a FIFO in a folder is named and not read", async () => {
   expect([status, stdout]).toEqual([3, expect.stringMatching(/3 ok/)]);
 });
 
-test("a problem counts for more than what could not be read, and a file that is not there stops no other", async () => {
+test("a problem outranks an unread file, and a missing file does not stop the others", async () => {
   writeFileSync(folder.at("bad.yaml"), JSON.stringify(daemonSet({ more: ["--no-such-flag"] })));
   const files = ["none.yaml", "bad.yaml"].map((name) => `-f=${folder.at(name)}`);
   const { status, stdout } = await runCommand("doctor", ...files);
@@ -153,7 +153,7 @@ test.each([
   [["driver.yaml", "pod.yaml"], /^registrar doctor: no registrar in these files/],
   [["all"], /no \.yaml, \.yml or \.json file, and the directories below it are not read/],
   [["binary.yaml"], /cannot read .*binary\.yaml: it is a template: \{\{\\u001b\[31m\\u009b, line 2; /],
-])("with nothing to judge in %j it could not look: exit code 3", async (names, said) => {
+])("with nothing to judge in %j doctor exits with 3", async (names, said) => {
   writeFileSync(folder.at("empty.yaml"), "# nothing\n");
   writeFileSync(folder.at("driver.yaml"), "kind: CSIDriver\nmetadata: {name: x.csi}");
   writeFileSync(folder.at("pod.yaml"), "kind: Pod\nspec: {containers: [{image: x:v1}]}");

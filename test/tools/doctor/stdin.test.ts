@@ -41,14 +41,14 @@ test("a signal ends a doctor that is busy with what it read", async () => {
   expect(await once(doctor, "exit")).toEqual([null, "SIGTERM"]);
 });
 
-test("what comes on stdin in parts is judged when it ends", async () => {
+test("stdin that arrives in parts is judged at its end", async () => {
   using doctor = await startDoctor(LONG_COMMENT);
   doctor.stdin.end(DAEMON_SET);
   expect(await once(doctor, "close")).toEqual([1, null]);
   expect(doctor.said.stdout).toMatch(/^PROBLEM CSI101 stdin: DaemonSet x, container registrar$/m);
 });
 
-test("an empty stdin is said", async () => {
+test("an empty stdin is reported", async () => {
   using doctor = await startDoctor("\n");
   doctor.stdin.end();
   expect(await once(doctor, "close")).toEqual([3, null]);

@@ -34,7 +34,7 @@ const EBS = [
 ];
 const session = readText("docs/doctor.md").split("### What a swap of the image changes")[1] ?? "";
 
-test("the session of docs/doctor.md has what is said of EBS' chart", async () => {
+test("doctor --swap prints of EBS' chart what docs/doctor.md shows", async () => {
   const { status, stdout } = await swap(["--swap"], ...EBS);
   expect(status).toBe(1);
   expect(wordsOf(stdout)).toEqual(wordsOf(fencesIn(session, "text")[0] ?? ""));
@@ -44,7 +44,7 @@ test.each([
   [["--swap"], "1 registrar swapped: no new problem.\n"],
   [["--swap="], "1 registrar swapped: no new problem.\n"],
   [["--swap=x/y:v1"], "1 registrar swapped to x/y:v1: no new problem.\n"],
-])("%j says so where nothing changes", async (words, expected) => {
+])("%j reports where nothing changes", async (words, expected) => {
   const { status, stdout } = await swap(words, daemonSet(official));
   expect({ status, stdout }).toEqual({ status: 0, stdout: expected });
 });
@@ -54,7 +54,7 @@ const NO_HTTP = { livenessProbe: { httpGet: { port: 1 } }, ...limits({ memory: "
 test.each<readonly [number, string, Changes]>([
   [0, "no new problem.\n1 problem is", { ...official, args: ["--v=2"] }],
   [1, "2 problems are", { ...official, ...NO_HTTP, registry: "/x" }],
-])("problems that are there with either image are counted", async (status, expected, changes) => {
+])("problems with either image are counted", async (status, expected, changes) => {
   const ended = await swap(["--swap"], daemonSet(changes));
   expect(ended.stdout).toContain(`${expected} there with either image: registrar doctor -f FILE\n`);
   expect(ended.status).toBe(status);
@@ -108,7 +108,7 @@ test.each([
   },
 );
 
-test("an image that is not filled in may have the name, too: no policy is offered", async () => {
+test("with a placeholder as image no policy is printed", async () => {
   const image = "x/my-registrar:v1";
   const containers = daemonSet({ image }).spec.template.spec.containers.with(1, {
     name: "driver",
@@ -119,7 +119,7 @@ test("an image that is not filled in may have the name, too: no policy is offere
   expect(JSON.parse(stdout).target).toMatchObject({ swapped: 1, policy: null });
 });
 
-test("what could not be read may have more to swap: their number is null", async () => {
+test("with an unread file the number of swapped registrars is null", async () => {
   const objects = [daemonSet(official), { kind: "List", items: [7] }];
   const { status, stdout } = await swap(["--swap=x/y:v1", "-o", "json"], ...objects);
   expect(JSON.parse(stdout).target).toMatchObject({ swapped: null, problemsWithEither: null });
@@ -151,7 +151,7 @@ test.each<readonly [object, RegExp]>([
   expect((await swap(["--swap"], object)).stdout).toMatch(/^0 registrars swapped\. Not everything/m);
 });
 
-test("its help is that of a mode that has it, without a file too", async () => {
+test("--swap --help shows the help of the files' mode", async () => {
   expect((await runCommand("doctor", "--swap", "--help")).stdout).toMatch(/^ +--swap/m);
   expect((await runCommand("doctor", "--help")).stdout).not.toMatch(/^ +--swap/m);
 });

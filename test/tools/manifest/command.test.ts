@@ -103,7 +103,7 @@ test("--node-wide takes the drivers: the registrar's argument, and one taint and
   );
 });
 
-test("what is written of /readyz is true of the form", async () => {
+test("the DaemonSet's comment about /readyz is true for its form", async () => {
   const words = ["--image=registrar:v1", "--driver-name=x.csi", "--driver-image=x:v1"];
   const { stdout } = await runCommand("manifest", ...words);
   expect(stdout).toContain("# 200 while kubelet has the driver registered.\n");

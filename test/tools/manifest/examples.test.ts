@@ -44,7 +44,7 @@ test("the DaemonSet has the registrar, the labels and the pod settings of exampl
   expect(written.metadata).toEqual(example.metadata);
 });
 
-test("all objects are one stream of documents without a fault", () => {
+test("all objects are one valid stream of documents", () => {
   const text = write(undefined, { startupTaint: ["a/b"], nodeCondition: "a/c", distribution: "openshift" });
   expect(parseAll(text)).toHaveLength(7);
 });
@@ -74,7 +74,7 @@ test("false and undefined leave out the line on which they are alone, and nothin
   expect(lines).toEqual(["a: false", "false b", "0", "  b: true"]);
 });
 
-test("only what must be quoted is", () => {
+test("only texts that need quotes are quoted", () => {
   expect(["-x", "balloon", "offer", "/csi/csi.sock"].map(scalar).join(" ")).not.toContain('"');
 });
 
@@ -122,7 +122,7 @@ describe("the alerts", () => {
     }
   });
 
-  test("cover what can go wrong with a registration, and say what is wrong where", () => {
+  test("cover what can go wrong with a registration, and name the driver and the node", () => {
     expect(rules).toHaveLength(10);
     for (const { alert, labels, annotations } of rules) {
       expect(["critical", "warning"]).toContain(labels.severity);

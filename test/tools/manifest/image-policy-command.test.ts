@@ -41,7 +41,7 @@ test.each([
   expect(objects.map(({ spec }) => spec)).toEqual((await written(...form)).map(({ spec }) => spec));
 });
 
-test("ours may have the official one's name, with our version as its tag", async () => {
+test("our image may have the official one's name, with our version as its tag", async () => {
   const image = "example.com/csi-node-driver-registrar:v0.1.0";
   expect((await run(`--image=${image}`)).stdout).toContain(`value: '${image}'`);
 });

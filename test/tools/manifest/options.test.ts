@@ -13,7 +13,7 @@ const REQUIRED: ManifestOptions = {
 const resolve = (options: Partial<ManifestOptions> = {}) =>
   resolveManifestOptions({ ...REQUIRED, ...options });
 
-test("what is not given follows from the driver's name and Kubernetes' defaults", () => {
+test("defaults follow from the driver's name and from Kubernetes", () => {
   expect(resolve()).toEqual({
     ...REQUIRED,
     ...{ name: "x-csi-example-com-node", namespace: "kube-system", kubeletRoot: "/var/lib/kubelet" },
@@ -80,16 +80,16 @@ test.each([
   ...["foo:-v1", "foo:.v1", "foo:", "foo:v1:v2", `foo:${"v".repeat(129)}`, "foo:v1\n", "-a.com/foo:v1"],
   ...["foo@", "foo@sha256:zz", "foo@sha256:aa", `foo@${DIGEST}0`, `foo@${DIGEST.toUpperCase()}`],
   ...[`foo@${DIGEST}:v1`, `foo@md5:${"0".repeat(32)}`],
-])("%j is no image", (image) => {
+])("%j is not an image", (image) => {
   expect(() => checkNamed("image", "image", image)).toThrow(`--image ${JSON.stringify(image)} ${NO_IMAGE}`);
 });
 
-test.each(["a", "localhost:5000/registrar"])("%s is an image, and not pinned", (image) => {
+test.each(["a", "localhost:5000/registrar"])("%s is an image that is not pinned", (image) => {
   expect(resolve({ image, driverImage: image })).toMatchObject({ image, driverImage: image });
   expect(() => checkPinned("image", image)).toThrow(`--image "${image}" ${NO_PIN}`);
 });
 
-test.each(["", "A", "-a", "aB", "a/b", "a:v1", "a b"])("%j is no name of an image", (name) => {
+test.each(["", "A", "-a", "aB", "a/b", "a:v1", "a b"])("%j is not an image's name", (name) => {
   expect(() => checkNamed("image name", "match-image", "0a.b-c_d")).not.toThrow();
   expect(() => checkNamed("image name", "match-image", name)).toThrow(/^--match-image .* must be the last/);
 });

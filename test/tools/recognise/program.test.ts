@@ -68,7 +68,7 @@ test.each([
   expect(isRegistrar({ name: "my-registrar", image, volumeMounts: [{ mountPath }] }, {})).toBe(isFound);
 });
 
-test("a SIP registrar is none, whatever its container is called", () => {
+test("a SIP registrar is not recognised, whatever its container's name", () => {
   const sip = { name: "registrar", image: "example.com/sip/registrar:v1", args: ["--listen=:5060"] };
   expect(isRegistrar(sip, {})).toBe(false);
   expect(isRegistrar({ ...sip, args: ["--csi-address=/csi/csi.sock"] }, {})).toBe(true);
@@ -109,6 +109,6 @@ test.each<[what: string, container: object, more?: RegExp]>([
     { args: ["csi-node-driver-registrar", "--csi-address=/csi/a.sock", TOLD] },
     /^CSI102 problem: tells kubelet/,
   ],
-])("of %s only what kubelet asks is judged", (_what, container, ...more) => {
+])("of %s only what kubelet requires is judged", (_what, container, ...more) => {
   expectSaid(saidOf(other(container)), [UNKNOWN, ...(more as readonly RegExp[])]);
 });

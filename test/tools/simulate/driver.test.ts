@@ -18,7 +18,7 @@ async function withDriver(
   await use(driver, csiAddress);
 }
 
-test("says what it was told, in JSON what came of each call, and ends clean on SIGINT", () =>
+test("`driver` prints its options and each call's result as JSON, and ends on SIGINT", () =>
   withDriver(
     [
       ...["--node-id", "n7", "--max-volumes", "5", "--output", "json"],
@@ -49,7 +49,7 @@ test("says what it was told, in JSON what came of each call, and ends clean on S
     },
   ));
 
-test("in text, it says what it is not, and what came of each call", () =>
+test("`driver` prints its limits and each call's result as text", () =>
   withDriver([], async (driver, csiAddress) => {
     await driver.line(/it provisions, attaches and mounts nothing/);
     await driver.line(/"listening" csiAddress=".*csi\.sock"$/);
@@ -63,7 +63,7 @@ test("in text, it says what it is not, and what came of each call", () =>
     expect(await driver.end("SIGTERM")).toBe(0);
   }));
 
-test("a place where it cannot listen is one line and exit code 1", async () => {
+test("`driver` that cannot listen prints one line and exits with 1", async () => {
   const { status, stderr } = await runCommand("driver", "--csi-address=/nowhere/csi.sock", "--name=x.csi");
   expect(stderr).toMatch(/^registrar driver: cannot listen on \/nowhere\/csi\.sock: .*\n$/);
   expect(status).toBe(1);

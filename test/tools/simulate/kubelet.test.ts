@@ -20,7 +20,7 @@ async function withKubelet(
   });
 }
 
-test("tells in JSON each step of a registration, and ends clean on SIGINT", () =>
+test("`kubelet` prints each step of a registration as JSON, and ends on SIGINT", () =>
   withKubelet(["--output", "json"], async (kubelet, register) => {
     await register();
     expect(await kubelet.object("registered")).toMatchObject({
@@ -40,7 +40,7 @@ test("tells in JSON each step of a registration, and ends clean on SIGINT", () =
     expect(kubelet.stderr).toBe("");
   }));
 
-test("tells people who called whom and for how long, and prints the object that changes as YAML", () =>
+test("`kubelet` prints callers, durations and the changed object as text", () =>
   withKubelet(["--print", "csinode"], async (kubelet, register) => {
     await kubelet.line(/it mounts nothing and talks to no API server/);
     await register();
@@ -54,7 +54,7 @@ test("tells people who called whom and for how long, and prints the object that 
     ]);
   }));
 
-test("refuses as often as it is asked to", () =>
+test("`kubelet` refuses as often as its flag says", () =>
   withKubelet(["--refuse", "no such node", "--refuse-times", "1"], async (kubelet, register) => {
     await register();
     await kubelet.line(/"refused" .*driverName="x\.csi" .*reason="RegisterPlugin error -- .*no such node"$/);
@@ -62,7 +62,7 @@ test("refuses as often as it is asked to", () =>
     await kubelet.line(/"registered" driverName="x\.csi"/);
   }));
 
-test("a folder that it cannot watch is one line and exit code 1", async () => {
+test("`kubelet` that cannot watch its directory prints one line and exits with 1", async () => {
   const stderr = expect.stringMatching(
     /^registrar kubelet: cannot watch the plugin directory .*: EEXIST; .*\n$/,
   );

@@ -39,18 +39,15 @@ test("a driver without a registrar, and one that is registered", async () => {
   expect(once.lines[1]).toMatch(/^x\.csi +registered +\d{4}-\S+Z +- +\/.*csi\.sock$/);
 });
 
-test.each(["status", "doctor"])(
-  "%s: a socket's name with a line feed ends nothing, and is escaped",
-  async (name) => {
-    await registrarOf(await node.driverUnder("x.csi"));
-    await using _ = await startForeignSocket(`${node.directory}/a\nb\u001b[31m-reg.sock`);
-    const { stdout, stderr } = await runCommand(name, flag());
-    const printed = stdout + stderr;
-    expect(printed).toContain("a\\nb\\x1b[31m");
-    expect(printed).toMatch(/^x\.csi +\w+/m);
-    expect(printed.replaceAll("\n", "")).toMatch(/^[ -~]*$/);
-  },
-);
+test.each(["status", "doctor"])("%s escapes a socket's name with a line feed", async (name) => {
+  await registrarOf(await node.driverUnder("x.csi"));
+  await using _ = await startForeignSocket(`${node.directory}/a\nb\u001b[31m-reg.sock`);
+  const { stdout, stderr } = await runCommand(name, flag());
+  const printed = stdout + stderr;
+  expect(printed).toContain("a\\nb\\x1b[31m");
+  expect(printed).toMatch(/^x\.csi +\w+/m);
+  expect(printed.replaceAll("\n", "")).toMatch(/^[ -~]*$/);
+});
 
 // Where /dev/fuse is missing, or this user may not mount, no file system can be made to hang.
 (mayMount() ? test : test.skip)("mounts that never answer are left out, and told", async () => {
@@ -86,7 +83,7 @@ test.each(["status", "doctor"])(
   expect(await into.exitCode()).toBe("execve" in process ? 1 : null);
 });
 
-test("a driver that is denied, or not allowed, is well without a registrar", async () => {
+test("a denied driver without a registrar is not a failure", async () => {
   await node.driverUnder("x.csi");
   for (const [names, reason] of [
     ["--deny-drivers=x.csi,z.csi", "it is among those denied"],
@@ -98,7 +95,7 @@ test("a driver that is denied, or not allowed, is well without a registrar", asy
 test.each([
   ["nope", /^registrar status: cannot read \S+nope: ENOENT\n$/],
   ["file", /^registrar status: \S+file is a file, not a directory\n$/],
-])("a directory that is not there, or is none, is told in place of drivers: %s", async (name, why) => {
+])("a missing or invalid directory is reported in place of drivers: %s", async (name, why) => {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("file"), "");
   const path = folder.at(name);
@@ -111,7 +108,7 @@ test.each([
   expect(JSON.parse(stdout)).toEqual({ schema: "registrar.status/1", error: expect.stringContaining(name) });
 });
 
-test("--wait is no longer than it says", async () => {
+test("--wait ends after its time", async () => {
   await using folder = await createTempFolder();
   jest.spyOn(process.stderr, "write").mockReturnValue(true);
   const waits: number[] = [];
@@ -122,7 +119,7 @@ test("--wait is no longer than it says", async () => {
   expect(waits).toEqual([1000, 500]);
 });
 
-test("a look sees the processes of its test, and none of the machine's", async () => {
+test("status sees only the processes of its test", async () => {
   const isThere = (pids: readonly string[]) =>
     [process.pid, process.ppid, 1].map((pid) => pids.includes(String(pid)));
   expect(isThere(await readdir("/proc"))).toEqual([true, false, false]);
@@ -131,7 +128,7 @@ test("a look sees the processes of its test, and none of the machine's", async (
   expect(isThere(stdout.split(","))).toEqual([true, false, false]);
 });
 
-test("a directory that may not be read is no directory without drivers", async () => {
+test("an unreadable directory is not reported as one without drivers", async () => {
   const outOfReach = { kind: "errno", errno: "EPERM" } as const;
   const gaps = [{ part: "directory", subject: "/registration", why: outOfReach }] as const;
   const unseen = await unseenRegistrations(healthyFacts({ gaps }));

@@ -56,12 +56,12 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
         renameSync(`${node.pluginRegistrationPath}-new`, node.pluginRegistrationPath);
       },
     ],
-  ])("%s: it is published again", async (_what, reason, change) => {
+  ])("%s: the socket is published again", async (_what, reason, change) => {
     await change();
     await expectHealed(reason);
   });
 
-  test("a file in its place is not touched, and ends what we say of ourselves; it gone, we go on", async () => {
+  test("a file at our path is left alone; once it is gone the socket is published", async () => {
     rmSync(node.socketPath());
     writeFileSync(node.socketPath(), "precious");
     // The file may come before the loss is noticed or after: either way this is where it leads.
@@ -73,7 +73,7 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
     await expectHealed("socket-gone");
   });
 
-  test("another registrar that removes it may bind its own, as the official one does", async () => {
+  test("after another registrar removes our socket it has time to bind its own", async () => {
     rmSync(node.socketPath());
     await new Promise(setImmediate); // We have heard of it.
     await delay(20);
@@ -84,7 +84,7 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
     await eventually(() => expect(publications()).toHaveProperty(["peer-gone"], 1));
   });
 
-  test("another registrar's socket in its place is left to its owner", async () => {
+  test("another registrar's socket at our path is left alone", async () => {
     await using _theirs = await startForeignSocket(node.socketPath());
     const inode = identityOf(node.socketPath());
     await started.state("standby");
@@ -114,7 +114,7 @@ describe("a status that is lost", () => {
     await started.accept();
   });
 
-  test("is none that a stranger waits for, once kubelet is known by its authority", async () => {
+  test("is not assumed for a stranger's connection, once kubelet is known by its authority", async () => {
     using kubelet = dialRegistration(node.socketPath(), "%2Fvar%2Freg%2Fx.csi-reg.sock");
     await kubelet.getInfo();
     await kubelet.notify();
@@ -133,7 +133,7 @@ describe("a status that is lost", () => {
   });
 });
 
-test("when the watch of our socket has ended, nothing of it listens to kubelet", async () => {
+test("the ended watch of our socket leaves no listener", async () => {
   const { watchOurSocket } = await import("../../../../src/registrar/registration/states/in-place");
   let listeners = 0;
   const onEnd = () => {

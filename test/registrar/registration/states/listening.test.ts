@@ -31,7 +31,7 @@ const ALIAS = /^x\.csi-_[0-9a-z]{3}-reg\.sock$/;
 
 describe("a socket that was left behind", () => {
   test.each([true, false])(
-    "from which kubelet backs off is given up for another name, once; still there %s",
+    "is left once for another name, because kubelet backs off from it; still there %s",
     async (isThere) => {
       if (isThere) await leaveDeadSocket(node.socketPath(name));
       await using started = await start();
@@ -58,7 +58,7 @@ describe("a socket that was left behind", () => {
     },
   );
 
-  test("is of no matter for a socket that was registered once and had to be put back", async () => {
+  test("does not move a socket that was registered once", async () => {
     await leaveDeadSocket(node.socketPath(name));
     await using started = await start();
     await started.accept();
@@ -86,7 +86,7 @@ test("a name that is too long for another is kept", async () => {
 });
 
 describe("kubelet's silence", () => {
-  test("is spoken of at growing intervals, with what to check", async () => {
+  test("is logged at growing intervals, with what to check", async () => {
     await using started = await start();
     await waits.end(MOVE_AFTER_MS);
     await started.log.when("Registration Server started", 2);
@@ -106,7 +106,7 @@ describe("kubelet's silence", () => {
     });
   });
 
-  test("is told from a client that does not speak the protocol", async () => {
+  test("is distinguished from a client that does not speak the protocol", async () => {
     await using started = await start();
     const client = connect({ path: node.socketPath(name) });
     client.end("GET / HTTP/1.1\r\n\r\n");
@@ -116,7 +116,7 @@ describe("kubelet's silence", () => {
     expect(fields.check).toContain("violated HTTP/2");
   });
 
-  test("after GetInfo is spoken of too", async () => {
+  test("after GetInfo is logged too", async () => {
     await using started = await start();
     using kubelet = dialRegistration(node.socketPath(name));
     await kubelet.getInfo();

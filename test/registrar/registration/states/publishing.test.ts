@@ -21,14 +21,14 @@ beforeEach(async () => {
 const failed = (text: string) => ({ kind: "failed", error: unusable(text) });
 
 describe("the first time", () => {
-  test("a folder that is not there ends the registrar", async () => {
+  test("a missing directory ends the registration", async () => {
     rmSync(node.pluginRegistrationPath, { recursive: true });
     const { registrar, log } = await startTestRegistrar(node);
     expect(await registrar.closed).toEqual(failed("ENOENT: the directory does not exist: is it mounted?"));
     expect(log.all("Failed to listen on socket")).toHaveLength(1);
   });
 
-  test("a file system that does not answer in time is tried again: a start on a busy node is no failure", async () => {
+  test("a file system that does not answer in time is tried again", async () => {
     const { stat } = fs.promises;
     let release = () => {};
     const held = new Promise<void>((resolve) => {
@@ -78,7 +78,7 @@ describe("the first time", () => {
     ["nothing", async () => {}, {}],
     ["a dead socket", leaveDeadSocket, { found: "dead" }],
     ["a living socket, as in a rolling update,", startForeignSocket, { found: "taken" }],
-  ])("%s is replaced, which two lines tell as at the official registrar", async (_what, make, found) => {
+  ])("%s is replaced, with the official registrar's two log lines", async (_what, make, found) => {
     const socketPath = node.socketPath(name);
     const theirs = await make(socketPath);
     await using started = await startTestRegistrar(node);
@@ -89,7 +89,7 @@ describe("the first time", () => {
     await (theirs as AsyncDisposable | undefined)?.[Symbol.asyncDispose]();
   });
 
-  test("another registrar that publishes under an alias meanwhile has its place taken, and no second socket beside it", async () => {
+  test("a registrar that publishes under an alias meanwhile is replaced there, without a second socket", async () => {
     const socketPath = node.socketPath(ALIAS);
     const { chmod } = fs.promises;
     const bound = jest.spyOn(fs.promises, "chmod").mockImplementationOnce(async (...given) => {
@@ -104,7 +104,7 @@ describe("the first time", () => {
   });
 });
 
-test("a socket under an alias that does not say whose it is counts as this driver's: ours goes there", async () => {
+test("a mute socket under an alias counts as this driver's, and ours replaces it", async () => {
   const alias = node.socketPath(`${name}-_a1b`);
   await using _mute = await startForeignSocket(alias);
   await using started = await startTestRegistrar(node, { timeoutMs: 300 });
@@ -113,7 +113,7 @@ test("a socket under an alias that does not say whose it is counts as this drive
 });
 
 describe("later on", () => {
-  test("a folder that went while another was stood by for is waited for, even if we never had a socket", async () => {
+  test("a directory that vanished during standby is waited for", async () => {
     const log = recordLog();
     await using peer = await startForeignSocket(node.socketPath(name));
     await using _fleet = await startNodeRegistrar({
@@ -134,7 +134,7 @@ describe("later on", () => {
     expect((await registerOnce(node.socketPath(name))).name).toBe(name);
   });
 
-  test("another registrar that has published under an alias is stood by for, and its alias is ours after it", async () => {
+  test("the registration stands by for a registrar under an alias, and takes over that alias", async () => {
     await using started = await startTestRegistrar(node);
     await started.state("listening");
     await using peer = await startForeignSocket(node.socketPath(ALIAS), (socket) => socket.destroy());
@@ -147,7 +147,7 @@ describe("later on", () => {
     expect(started.registrar.status().counters.publications).toEqual({ "driver-named": 1, "peer-gone": 1 });
   });
 
-  test("that the socket cannot be published is told, and the driver may change its name meanwhile", async () => {
+  test("a failure to publish is logged, and the driver may change its name meanwhile", async () => {
     await using started = await startTestRegistrar(node);
     await started.state("listening");
     rmSync(node.pluginRegistrationPath, { recursive: true });

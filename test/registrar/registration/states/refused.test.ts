@@ -14,7 +14,7 @@ const node = eachTest(async () => (await loading).createTestNode());
 test.each([
   'rpc error: code = Unimplemented desc = with "quotes", a tab\tand\nanother line',
   "rpc error: code = Unimplemented; Another driver with the same name is already registered",
-])("policy end hands kubelet's text on verbatim, and says what may help: %j", async (error) => {
+])("policy end returns kubelet's text verbatim, with a hint: %j", async (error) => {
   await using started = await startListening(node, { onRegistrationFailure: "end" });
   // Rejects if the connection ended before the answer.
   await registerOnce(node.socketPath(), error);
@@ -55,7 +55,7 @@ describe("policy retry", () => {
     });
   });
 
-  test("speaks of a refusal that repeats every tenth time, of another at once, and again after a success", async () => {
+  test("a repeated refusal is logged every tenth time, another one at once", async () => {
     await using started = await startListening(node, retry);
     const errors = [...Array<string>(11).fill("no"), "never", "never"];
     for (const [nth, error] of errors.entries()) {

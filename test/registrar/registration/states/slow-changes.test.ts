@@ -29,7 +29,7 @@ const publications = ({ registrar }: TestRegistrar) => registrar.status().counte
 /** Resolves when the next look is waited for. */
 const untilIdle = () => eventually(() => expect(waits.pending()).toContain(LOOK_EVERY_MS));
 
-test("a folder that was mounted anew without a sign is watched from the next look on", async () => {
+test("a directory that was mounted again without an event is watched from the next look on", async () => {
   const folders = ["one", "other"].map((root) => join(node.pluginRegistrationPath, root, "kubelet", "reg"));
   const [one = "", other = ""] = folders;
   for (const folder of folders) mkdirSync(folder, { recursive: true });
@@ -54,7 +54,7 @@ test("a folder that was mounted anew without a sign is watched from the next loo
   );
 });
 
-test("a kubelet that asked and then says nothing for too long is waited for no more", async () => {
+test("a kubelet that called and stays silent is no longer waited for", async () => {
   await using started = await (await loading).startListening(node);
   using kubelet = dialRegistration(node.socketPath(name));
   await kubelet.getInfo();
@@ -74,7 +74,7 @@ test("while a driver is registered, the dot-sockets that killed starts left are 
   await eventually(() => expect(existsSync(left)).toBe(false));
 });
 
-test("a driver that lets nobody in is asked again after half a minute", async () => {
+test("a driver that refuses access is asked again after half a minute", async () => {
   const answers = [{ code: status.PERMISSION_DENIED }, { name }];
   await using _driver = await startScriptedDriver(node.csiAddress, ...answers);
   await using started = await (await loading).startTestRegistrar(node);

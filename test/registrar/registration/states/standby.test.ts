@@ -61,7 +61,7 @@ test.each<[string, (peer: ForeignSocket) => Promise<void>]>([
   await peer.kill();
 });
 
-test("takes over when a peer ends that had something to say", async () => {
+test("takes over when a peer ends that had sent something", async () => {
   const said: Promise<unknown>[] = [];
   const { started, peer } = await standBy((socket) => {
     said.push(new Promise((resolve) => socket.write("a server's first words", resolve)));
@@ -83,7 +83,7 @@ const nextWait = async () => {
   return Math.min(...held());
 };
 
-test("does not knock without end at a peer that hangs up", async () => {
+test("dials a peer that hangs up at growing distances", async () => {
   await using started = await (await loading).startListening(node);
   await using rude = await startForeignSocket(node.socketPath(), (socket) => socket.destroy());
   await started.state("standby");
@@ -133,7 +133,7 @@ async function standAlone(
   return standByFor({ ...stateNamed("standby"), reason } as never, context, signal);
 }
 
-test("looks for nothing more when it ends while it waits for a peer that it cannot find", async () => {
+test("ends while it waits for a peer that it cannot find", async () => {
   await using socket = createOwnedSocket();
   const stop = new AbortController();
   const standing = standAlone(socket, recordLog(), { reason: "already-registered", signal: stop.signal });
@@ -154,7 +154,7 @@ test("a peer that had taken our place and is gone by now is not waited for", asy
   expect(end).toEqual({ kind: "peer-gone", alias: undefined });
 });
 
-test("a socket that cannot be removed ends nothing: it is tried again", async () => {
+test("a socket that cannot be removed is tried again", async () => {
   await using socket = createOwnedSocket();
   const log = recordLog();
   const withdraw = jest.fn().mockRejectedValueOnce(new Error("EROFS: read-only file system"));

@@ -17,7 +17,7 @@ test.each<readonly [what: string, expected: readonly RegExp[], Parameters<typeof
   await expectSaid(await clusterOf(world), ...expected);
 });
 
-test("each registrar with its image in the DaemonSet and in its pods", async () => {
+test("doctor lists each registrar with its image in the DaemonSet and in its pods", async () => {
   const cluster = await clusterOf({ inPod: { image: OURS } });
   const name = { daemonSet: "storage/disk-node", container: "registrar", driver: DISK, guessed: false };
   const pods = [{ image: OURS, program: "ours", version: "v1", count: 1 }];
@@ -49,7 +49,7 @@ test("pods that admission makes unique do not fill the memory: one result for th
   expect(read(podOf(301, OFFICIAL))?.registrars).toMatchObject([{ image: OFFICIAL }]);
 });
 
-test("--swap: what it would change in the DaemonSets and nothing else", async () => {
+test("--swap reports what the swap changes in the DaemonSets, and nothing else", async () => {
   const cluster = await clusterOf({ set: { resources: { limits: { memory: "30Mi" } } } });
   const report = await cluster.swapReport("registrar:v2");
   const { findings, target } = report;
@@ -64,7 +64,7 @@ test("--swap: what it would change in the DaemonSets and nothing else", async ()
   );
 });
 
-test("the registrar of the whole node: drivers that it has not found, and pods of its own that do not run", async () => {
+test("doctor reports drivers that a node-wide registrar has not found, and its pods that do not run", async () => {
   const pods = "/api/v1/namespaces/storage/pods";
   const codes = async (pod?: string, status: object = {}) => {
     const cluster = await clusterOf(DROPPED);
@@ -84,7 +84,7 @@ test("the registrar of the whole node: drivers that it has not found, and pods o
   expect(await said(cluster)).toContainEqual(expect.stringMatching(needed));
 });
 
-test("a driver that the registrar of the whole node has not registered", async () => {
+test("doctor reports a driver that a node-wide registrar has not registered", async () => {
   const cluster = await clusterOf(DROPPED);
   await cluster.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
   const missed = /^CSI204 problem: disk.* -> see the log of the node-wide registrar on that node, and/;

@@ -49,7 +49,7 @@ const status = (code: number, message: string, more: object = {}): Answer => ({
   body: { kind: "Status", code, message, ...more },
 });
 
-test("page by page, to the end, with the query at each", async () => {
+test("a list is read page by page, with the query at each", async () => {
   const { failure, seen, items } = await listFrom([page([1, 2], "a b"), page([3], "c"), page([4])], {
     path: "/api/v1/pods",
     query: { labelSelector: "app=x" },
@@ -76,7 +76,7 @@ test.each<readonly [what: string, more: object, then: readonly Answer[], from: s
   expect(seen[2]?.url.searchParams.get("continue")).toBe(from);
 });
 
-test("what was read of a list that begins again is forgotten", async () => {
+test("a list that begins again drops what was read of it", async () => {
   const list: ListApi["list"] = async (_request, onPage) => {
     for (const name of ["a", "b"]) onPage([name], 1, true);
     return undefined;
@@ -92,15 +92,18 @@ test.each<readonly [what: string, answer: Answer | "break"]>([
   ["in trouble", status(500, "etcd leader changed")],
   ["behind a proxy that misses it", { code: 502, body: "" }],
   ["gone for a moment", "break"],
-])("a server that is %s is asked again, in growing pauses, and not for ever", async (_what, answer) => {
-  const passing = await listFrom([page([1], "a"), answer, answer, page([2])]);
-  expect([passing.items, passing.failure]).toEqual([[1, 2], undefined]);
-  const { failure, seen, waits } = await listFrom([answer]);
-  expect(failure).toBeDefined();
-  expect(seen).toHaveLength(5);
-  expect(waits[0]).toBeGreaterThan(0);
-  expect(waits[3]).toBeGreaterThan(2 * (waits[0] ?? 0));
-});
+])(
+  "a server that is %s is asked again at growing distances, a limited number of times",
+  async (_what, answer) => {
+    const passing = await listFrom([page([1], "a"), answer, answer, page([2])]);
+    expect([passing.items, passing.failure]).toEqual([[1, 2], undefined]);
+    const { failure, seen, waits } = await listFrom([answer]);
+    expect(failure).toBeDefined();
+    expect(seen).toHaveLength(5);
+    expect(waits[0]).toBeGreaterThan(0);
+    expect(waits[3]).toBeGreaterThan(2 * (waits[0] ?? 0));
+  },
+);
 
 const NO_LIST = { kind: "unexpected", message: expect.stringMatching(/^the answer is no list/) };
 
@@ -127,7 +130,7 @@ test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
   ["an object that is no list", { body: { kind: "Status", items: [] } }, NO_LIST],
   ["a list without items", { body: { kind: "ThingList" } }, NO_LIST],
   ["no JSON", { body: "<html>" }, { kind: "unreachable", message: expect.stringContaining("JSON") }],
-])("%s: that is what it resolves with", async (_what, answer, failure) => {
+])("%s is the result", async (_what, answer, failure) => {
   expect((await listFrom([page([1], "next"), answer])).failure).toEqual(failure);
 });
 
@@ -160,7 +163,7 @@ describe("limits, a thousandth of the real ones", () => {
   test.each([
     ["large", thingsOf(8_000, "next")],
     ["empty", page([], "next")],
-  ])("a list of %s pages without end is left", async (_what, one) => {
+  ])("a list of endless %s pages is given up", async (_what, one) => {
     const { failure, seen } = await small(one);
     expect(failure?.message).toBe("not read completely: the lists together have more than 1024 MiB");
     expect(seen.length).toBeLessThan(2_100);
@@ -198,7 +201,7 @@ describe("silence", () => {
     message: `no answer within ${seconds} s: the API server: GET ${path}`,
   });
 
-  test("a list that hangs is asked for once and told to the user; the others are read", async () => {
+  test("a list that hangs is requested once and reported; the others are read", async () => {
     const hang = (path: string, response: ServerResponse) => (/^.h/.test(path) ? undefined : give(response));
     const paths = ["/first", "/h1", "/h2", "/last"];
     const { failures, asked, told } = await listsFrom(hang, ...paths);
@@ -208,12 +211,12 @@ describe("silence", () => {
     expect(told).toEqual([line("/h1"), line("/h2")]);
   });
 
-  test("an answer that has begun may take longer, and has an end, too", async () => {
+  test("an answer that has begun gets more time, with a limit", async () => {
     const { failures } = await listsFrom((_path, response) => void response.write(" "), "/x");
     expect(failures).toEqual([unread("/x", 0.09)]);
   });
 
-  test("where nothing answers, no further list is asked for", async () => {
+  test("after a list without an answer no further list is requested", async () => {
     const { failures, asked } = await listsFrom(() => {}, "/a", "/b", "/c", "/d");
     expect(asked).toEqual(["/a", "/b"]);
     expect(failures).toEqual(Array(4).fill(expect.objectContaining({ kind: "unreachable" })));

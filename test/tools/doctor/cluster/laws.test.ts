@@ -91,7 +91,7 @@ const ADDED: Readonly<Record<string, (cluster: MemoryCluster) => Promise<unknown
     cluster.create("/api/v1/namespaces/default/pods", waitingPod("web", "node-1")),
 };
 
-test.each(Object.entries(ADDED))("%s more changes nothing", async (_what, add) => {
+test.each(Object.entries(ADDED))("%s more changes no finding", async (_what, add) => {
   const whole = await (await sickCluster()).report();
   const cluster = await sickCluster();
   await add(cluster);

@@ -211,7 +211,7 @@ test("a roll-out of the node-wide registrar with maxSurge has no duplicate", asy
   expect(said).not.toContain("CSI206");
 });
 
-test("a pod that waits for a directory that is not there: kubelet's root is elsewhere", async () => {
+test("a pod that waits for a missing directory: doctor names kubelet's root directory", async () => {
   const cluster = await makeCluster({ inCsiNode: {}, status: CREATING });
   const [pod] = cluster.find({ path: PODS }) as Parameters<typeof failedMount>[0][];
   const message =

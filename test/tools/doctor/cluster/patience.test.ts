@@ -6,7 +6,7 @@ const NEVER = new Promise<never>(() => {});
 test.each([
   ["silent", false, 0.02],
   ["that may wait for its user", true, 0.03],
-])("what is %s is named, then ended", async (_what, isPatient, seconds) => {
+])("a wait that is %s is reported, then ended", async (_what, isPatient, seconds) => {
   const told = jest.spyOn(process.stderr, "write").mockReturnValue(true);
   let running: AbortSignal | undefined;
   const act = (signal: AbortSignal) => {

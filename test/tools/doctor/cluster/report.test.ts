@@ -127,11 +127,11 @@ test.each<readonly [what: string, Changes]>([
   ],
   ["a driver on a node that is away", { ...none, isReady: false }],
   ["an old pod whose containers are made anew after a reboot", { ...none, status: afterReboot(ago(1)) }],
-])("nothing is said of %s", async (_what, changes) => {
+])("%s has no finding", async (_what, changes) => {
   await expectSaid(await makeCluster(changes));
 });
 
-test("a cluster that is well: a row for each driver and node, and no word", async () => {
+test("a healthy cluster has a row for each driver and node, and no finding", async () => {
   const cluster = await makeCluster();
   await expectSaid(cluster);
   const { healthy, findings, drivers, nodes } = await cluster.report();
@@ -158,7 +158,7 @@ test("a driver beside which a container crashes is registered where CSINode list
   expect((await cluster.report()).drivers).toMatchObject([{ name: DISK, nodes: 1, registered: 1 }]);
 });
 
-test("two DaemonSets of one driver on a node", async () => {
+test("doctor reports two DaemonSets of one driver on a node", async () => {
   const cluster = await makeCluster();
   await deploy(cluster, daemonSet(DISK, { name: "disk-again" }), ["node-1"], () => WELL);
   await expectSaid(
@@ -167,7 +167,7 @@ test("two DaemonSets of one driver on a node", async () => {
   );
 });
 
-test("a pod that waits where the DaemonSet has none, by the event; and not one that waits for something else", async () => {
+test("doctor reports a pod that waits by its event for a driver, and not one that waits for something else", async () => {
   const cluster = await makeCluster({ ...none, podsOn: [] });
   const waits = await cluster.create("/api/v1/namespaces/default/pods", waitingPod("db", "node-1"));
   await cluster.create("/api/v1/namespaces/default/pods", waitingPod("web", "node-1"));
@@ -181,7 +181,7 @@ test("a pod that waits where the DaemonSet has none, by the event; and not one t
   expect(findings[1]).toMatchObject({ follows: "CSI207", followsIndex: 0, nodes: ["node-1"] });
 });
 
-test("what waits on a node that does not report is named, and no driver is blamed", async () => {
+test("pods that wait on a silent node are reported without a driver's problem", async () => {
   const cluster = await makeCluster({ isReady: false });
   await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-gone"));
   const waits = await cluster.create("/api/v1/namespaces/default/pods", waitingPod("db", "node-1"));
@@ -196,7 +196,7 @@ test("what waits on a node that does not report is named, and no driver is blame
   expect(nodes.map(({ state, code }) => `${state} ${code}`)).toEqual(Array(3).fill("node-away CSI211"));
 });
 
-test("a DaemonSet that cannot be judged is named, and the others are", async () => {
+test("a DaemonSet that cannot be judged is named, and the others are judged", async () => {
   const cluster = await makeCluster(none);
   await deploy(cluster, daemonSet("bomb.csi", { name: "bomb", path: "x".repeat(2 ** 17) }), [], () => WELL);
   await expectSaid(
@@ -207,7 +207,7 @@ test("a DaemonSet that cannot be judged is named, and the others are", async () 
   expect((await cluster.report({ driver: "shares.csi" })).healthy).toBe(false);
 });
 
-test("a volume of a driver that nobody has", async () => {
+test("doctor reports a volume of a driver that no DaemonSet has", async () => {
   const cluster = await makeCluster();
   await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", "gone.csi", "node-1"));
   await expectSaid(
@@ -256,7 +256,7 @@ test.each<readonly [taints: readonly object[], Changes, expected: readonly RegEx
   await expectSaid(cluster, ...expected);
 });
 
-test("what keeps a pod from a node that needs it: a taint", async () => {
+test("doctor names the taint that keeps a pod from a node", async () => {
   const cluster = await makeCluster({ ...needing, ...tolerating({ key: "gpu", value: "no" }) });
   const kept = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
   await cluster.setSpec("/api/v1/nodes/node-1", { taints: [kept, GPU] });
@@ -287,7 +287,7 @@ test.each([
   ["its owner", owned({ kind: "StatefulSet", name: "x" }), /pod storage\/lost \(StatefulSet x\) has/],
   ["nobody", owned(undefined), /\(no controller\)/],
   ["nothing of another driver", owned(undefined, "lost.csi.io"), /-> install the driver/],
-])("who serves a driver that no DaemonSet registers: %s", async (_what, pod, expected) => {
+])("doctor names who serves a driver that no DaemonSet registers: %s", async (_what, pod, expected) => {
   const cluster = await makeCluster();
   await cluster.create("/api/v1/namespaces/storage/pods", pod);
   await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", LOST, "node-1"));
@@ -295,7 +295,7 @@ test.each([
   expect((await said(cluster))[0]).toMatch(expected);
 });
 
-test("where it is not known who serves a driver, nobody is told to install it only", async () => {
+test("where it is unknown who serves a driver, the fix is not only to install it", async () => {
   const cluster = await makeCluster();
   for (const at of [1, 2, 3, 4, 5, 6, 7])
     await cluster.create(
@@ -316,7 +316,7 @@ test("where it is not known who serves a driver, nobody is told to install it on
   expect(await isOpen()).toEqual([true, true, true, true, true, true, true]);
 });
 
-test("a CSINode that was made anew: the pod is to be deleted", async () => {
+test("after a CSINode was recreated the fix is to delete the pod", async () => {
   const cluster = await makeCluster(none);
   cluster.edit((stored) =>
     stored.map((one) => {

@@ -116,7 +116,7 @@ describe.each(WORLDS)("%s", (_what, make) => {
         }
   });
 
-  test("several lists are forbidden, also for one driver, one node, or one driver of a node", async () => {
+  test("forbidden lists add no problem, also for one driver, one node, or one driver of a node", async () => {
     const nodes = [undefined, whole.nodes.findLast(({ state }) => state !== "node-away")?.node ?? ""];
     for (const node of nodes)
       for (const driver of [undefined, "nobody.csi", ...whole.drivers.map(({ name }) => name)]) {
@@ -145,7 +145,7 @@ describe.each(WORLDS)("%s", (_what, make) => {
   });
 });
 
-describe("an operator with half of the rights reads in the sick cluster", () => {
+describe("an operator with half of the rights gets no false problem of the sick cluster", () => {
   const BACKUP = "backup.csi.example.com";
   const said = async (lists: readonly string[], target: Partial<ClusterTarget>) => {
     const cluster = await sickCluster();

@@ -12,8 +12,8 @@ import {
 } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 
-describe("what may not be read is unknown, and the rule that is missing is named", () => {
-  test("the rest goes on", async () => {
+describe("a forbidden list is unknown, and the missing rule is named", () => {
+  test("the other lists are judged", async () => {
     const cluster = await makeCluster({ inCsiNode: {} });
     cluster.refuse(["csinodes"], "csinodes is forbidden");
     const rule = "kubectl create clusterrole registrar-doctor --verb=list --resource=csinodes.storage.k8s.io";
@@ -23,7 +23,7 @@ describe("what may not be read is unknown, and the rule that is missing is named
     ]);
   });
 
-  test("nothing at all: that is no report", async () => {
+  test("without any list there is no report", async () => {
     const cluster = await makeCluster();
     cluster.refuse([".*"], "you may not");
     await expect(cluster.report()).rejects.toThrow("cannot read the cluster: you may not");
@@ -32,7 +32,7 @@ describe("what may not be read is unknown, and the rule that is missing is named
   });
 });
 
-test("--swap: what raised limits meet in their namespace, and what a driver's own pods may lose", async () => {
+test("--swap reports limits of the namespace, and what a driver's own pods may lose", async () => {
   const cluster = await makeCluster({ podsOn: [] });
   const set = daemonSet(FILES, { image: "x/csi-node-driver-registrar:v2.17.0" });
   Object.assign(set.spec.template.spec.containers[0] ?? {}, {
@@ -118,28 +118,28 @@ describe("causes", () => {
     expect(toldBy(await (await makeCluster(changes)).report())).toEqual(expected);
   });
 
-  test("the registrar ends because of its path: the words of its end stand there alone", async () => {
+  test("a registrar that ended because of its path has one finding, with its last words", async () => {
     const status = podStatus({ registrar: crash("write the right path"), driver: running });
     const report = await (await makeCluster({ inCsiNode: {}, set: WRONG_PATH, status })).report();
     expect(toldBy(report)[1]).toBe(`CSI201 problem ${DISK} CSI102 node-1`);
     expect(report.findings[1]?.text).toMatch(/^has a registrar that keeps restarting: .*\(exit code 1\)$/);
   });
 
-  test("of one DaemonSet's fault nothing follows for another's driver", async () => {
+  test("one DaemonSet's fault causes no finding about another's driver", async () => {
     const cluster = await makeCluster({ inCsiNode: {}, set: WRONG_PATH, desired: 3 });
     await deploy(cluster, daemonSet(FILES), ["node-1"], () => WELL);
     expect(toldBy(await cluster.report({ driver: FILES }))).toEqual([`CSI204 problem ${FILES} - node-1`]);
     expect(toldBy(await cluster.report())).toContain(`CSI204 problem ${FILES} - node-1`);
   });
 
-  test("a pod that nobody has put on a node", async () => {
+  test("doctor reports a pod that is not scheduled", async () => {
     const conditions = [{ type: "PodScheduled", status: "False", message: "Insufficient cpu" }];
     const cluster = await makeCluster({ inCsiNode: {}, isScheduled: false, status: { conditions } });
     await cluster.setSpec(`/api/v1/namespaces/${NAMESPACE}/pods/disk-node-node-1`, { affinity: {} });
     expect(toldBy(await cluster.report())).toEqual([`CSI202 problem ${DISK} -`]);
   });
 
-  test("containers that end alike are one finding, whatever they say", async () => {
+  test("containers with one cause are one finding, whatever they print", async () => {
     const cluster = createMemoryCluster();
     const nodes = ["node-a", "node-b", "node-c"];
     for (const name of nodes) await addNode(cluster, name);
@@ -160,7 +160,7 @@ describe("causes", () => {
   });
 });
 
-test("a cluster without any driver is well", async () => {
+test("a cluster without drivers has no problem", async () => {
   const { healthy, drivers, findings } = await createMemoryCluster().report();
   expect([healthy, drivers, findings]).toEqual([true, [], []]);
 });
@@ -188,7 +188,7 @@ describe("of one driver", () => {
     );
   });
 
-  test("a driver's name that is a guess is not offered, and may stand for the one that is asked for", async () => {
+  test("a guessed driver's name is not printed in a fix, and may be the one of --driver", async () => {
     const set = { ...UNKNOWN_NAME, driverArgs: [`--name=${DISK}`] };
     const cluster = await makeCluster({ inCsiNode: {}, set });
     await deploy(cluster, daemonSet(FILES, { name: "other", folder: "guess" }), ["node-1"], () => WELL);
@@ -197,7 +197,7 @@ describe("of one driver", () => {
     expect(toldBy(await cluster.report({ driver: DISK }))).toContain(`CSI208 unknown ${DISK} -`);
   });
 
-  test("nothing is said of another one's pods, and a list that failed is named", async () => {
+  test("--driver leaves out the pods of others, and names a list that failed", async () => {
     const cluster = await makeCluster({ desired: 3 });
     expect(toldBy(await cluster.report(OTHER))).toEqual(["CSI208 problem nobody.csi -"]);
     expect(toldBy(await cluster.report())).toEqual(["CSI207 problem storage/disk-node -"]);

@@ -107,13 +107,13 @@ test.each<readonly [args: readonly string[], container: object, variable: string
   [["--kubelet-registration-path=$(ROOT)/plugins/x/csi.sock"], { env: [elsewhere("ROOT")] }, "ROOT"],
   [["--node-condition=$(TYPE)", "--node-name=n1"], { env: [elsewhere("TYPE")] }, "TYPE"],
   [["--timeout=$(TIMEOUT)", "--node-name=$(NODE)"], { envFrom: [{ configMapRef: {} }] }, "TIMEOUT"],
-])("nothing is judged of %j, because a variable is defined elsewhere", (args, container, variable) => {
+])("%j is not judged, because a variable is defined elsewhere", (args, container, variable) => {
   expectSaid(saidOf({ more: args, ...container }), [
     `^CSI101 unknown: takes \\$\\(${variable}\\) from elsewhere: .* -> run`,
   ]);
 });
 
-test("a variable from elsewhere hides no other fault of the arguments", () => {
+test("a variable from elsewhere does not hide another fault of the arguments", () => {
   const more = ["--http-endpoint=$(POD_IP):9809", "--nope=$(POD_IP)"];
   expectSaid(saidOf({ more, env: [elsewhere("POD_IP")] }), [/CSI101 problem: .*-nope/]);
 });
@@ -123,7 +123,7 @@ test.each([
   [["/start.sh"], ["--nope", "--kubelet-registration-path=/csi/x.sock"]],
   [["/tini", "--", "/csi-node-driver-registrar", "--nope"], []],
   [["$(PROGRAM)"], ["--nope"]],
-])("nothing is said of paths and probes when %j starts the registrar", (command, args) => {
+])("paths and probes are not judged when %j starts the registrar", (command, args) => {
   const livenessProbe = { httpGet: { port: 2 } };
   const [line = "", ...more] = saidOf({ image: OFFICIAL, command, args, volumeMounts: [], livenessProbe });
   expect(line).toContain(`CSI101 unknown: is started by ${command[0]}: `);

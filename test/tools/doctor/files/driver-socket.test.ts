@@ -64,7 +64,7 @@ test.each([
   ["/csi/y.sock", "write --csi-address=/csi/x.sock"],
   ["/registration/x.sock", "correct --csi-address, or its mount"],
   ["/csi/csi.sock", "use one name for both: x.sock in --csi-address and --kubelet-registration-path", "z"],
-])("of a wrong --csi-address=%s, CSI115 alone says what to do: %s", (csiAddress, fix, told = "x") => {
+])("a wrong --csi-address=%s is a finding of CSI115 alone: %s", (csiAddress, fix, told = "x") => {
   const args = [`--csi-address=${csiAddress}`, `--kubelet-registration-path=${PATH}/${told}.sock`];
   const lines = saidBeside([endpoint("unix:///csi/x.sock")], [], { args });
   expect(lines).toEqual([expect.stringMatching(`^CSI115 problem: waits for .* -> ${fix}$`)]);
@@ -91,7 +91,7 @@ test.each<readonly [what: string, ...drivers: object[]]>([
 const codesOf = (lines: readonly string[]) => lines.map((line) => line.split(" ", 1)[0]);
 const OTHER_SOCKET = { name: "driver", ...endpoint("unix:///csi/x.sock"), volumeMounts: AT_CSI };
 
-test("of two registrars it is not known whose socket it is, nor of several arguments in one item", () => {
+test("two registrars, or several arguments in one item, leave the driver's socket unknown", () => {
   const containers = [REGISTRAR, { ...REGISTRAR, name: "second" }, OTHER_SOCKET];
   expect(codesOf(saidOf({ pod: { containers } }))).not.toContain("CSI115");
   const joined = { ...REGISTRAR, args: [`--csi-address=/csi/csi.sock ${TOLD}`, TOLD] };

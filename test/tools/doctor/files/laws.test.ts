@@ -40,7 +40,7 @@ test("a renaming changes only names", () => {
   );
 });
 
-test("one more object that is well and unrelated changes nothing", () => {
+test("one more healthy, unrelated object changes nothing", () => {
   const args = [
     "--csi-address=/csi/csi.sock",
     "--kubelet-registration-path=/var/lib/kubelet/plugins/w.csi/csi.sock",
@@ -90,7 +90,7 @@ const sidecar = daemonSet({
 const ELSEWHERE =
   /^metadata$|\.valueFrom\b|\.envFrom\.0|^spec\.selector$|\.resources\b|\.args$|\.args\.|\.httpGet$|initContainers\.0$/;
 
-test("a text in the place of a list or a map is never taken for an empty one", () => {
+test("a text in place of a list or a map does not count as an empty one", () => {
   const places = placesIn(rich).filter((path) => path.length > 0 && !ELSEWHERE.test(path.join(".")));
   expect(places.length).toBeGreaterThan(20);
   const silent = places.filter((path) => {

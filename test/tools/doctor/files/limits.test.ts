@@ -46,9 +46,8 @@ const QUANTITIES = [
   "100000000000m",
 ];
 
-test.each([...QUANTITIES, "+100Mi", " 100Mi ", "0", null])(
-  "nothing is said of the memory limit %j",
-  (limit) => expect(saidOf(memory(limit))).toEqual([]),
+test.each([...QUANTITIES, "+100Mi", " 100Mi ", "0", null])("the memory limit %j has no finding", (limit) =>
+  expect(saidOf(memory(limit))).toEqual([]),
 );
 
 const range = (item: object) => {

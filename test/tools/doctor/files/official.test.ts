@@ -73,11 +73,11 @@ describe("the build of kubernetes-csi", () => {
   test.each([
     ["a program on a volume", probe("/csi/check")],
     ["another build", { ...probe("/bin/sh"), image: OFFICIAL }],
-  ])("nothing is known of %s", (_what, changes) => {
+  ])("%s is unknown", (_what, changes) => {
     expect(saidOf(changes)).toEqual([]);
   });
 
-  test("another of its sidecars is no registrar", () => {
+  test("another sidecar is not a registrar", () => {
     expectSaid(saidOf({ image: `${K8S}/csi-provisioner:v5.0.1` }), [
       /^CSI101 problem: has the image of another sidecar, csi-provisioner, /,
     ]);

@@ -84,7 +84,7 @@ test.each([
   ["x/csi-node-driver-registrar:v2.8.0", 0],
   ["x/csi-node-driver-registrar:v2.9.0", 1],
   ["registry.k8s.io/sig-storage/csi-node-driver-registrar@sha256:0", 0],
-])("it proves something in %s: %j warnings", (image, warnings) => {
+])("the mode has %j warnings in %s", (image, warnings) => {
   expect(saidOf({ ...mode("kubelet-registration-probe"), image })).toHaveLength(warnings);
 });
 
@@ -130,6 +130,6 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI101 unknown: is started by \/csi\/x/, { ...http(), command: ["/csi/x"] }],
   [/^CSI101 problem: .*-nope/, { more: ["--nope"], ...http() }],
   [/^CSI101 problem: .* required parameter/, { ...http(), args: [] }],
-])("nothing is said of a probe where the registrar's own settings are not known: %s", (expected, changes) => {
+])("a probe is not judged where the registrar's own settings are unknown: %s", (expected, changes) => {
   expectSaid(saidOf(changes), [expected]);
 });

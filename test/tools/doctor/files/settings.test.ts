@@ -37,7 +37,7 @@ test.each<Changes>([
   { args: ["--csi-address=unix://C:\\\\csi\\\\csi.sock"] },
   { env: [{ name: "PATH", value: "C:/csi" }] },
   { volumeMounts: [{ name: "plugin", mountPath: "C:\\csi" }] },
-])("nothing else is said of %j, which is for Windows", (changes) => {
+])("%j, which is for Windows, has no other finding", (changes) => {
   expectSaid(saidOf({ more: ["--nope"], ...changes }), [/^CSI112 problem: is for Windows nodes/]);
 });
 

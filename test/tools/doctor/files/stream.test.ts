@@ -11,7 +11,7 @@ const listed = (...objects: readonly object[]) =>
 const inWindows = daemonSet({ ...WINDOWS, name: "win", image: OFFICIAL });
 const UNJUDGED = "CSI112 unknown a.yaml: DaemonSet ns/win, container registrar";
 
-test("a registrar for Windows is unknown, and alone no healthy file", () => {
+test("a registrar for Windows is unknown, and a file with it alone exits with 3", () => {
   expect(listed(inWindows)).toEqual([UNJUDGED]);
   expect(reportOn(inWindows)).toMatchObject({ healthy: false, summary: { unknown: 1, problem: 0 } });
   expect(listed(inWindows, daemonSet())).toEqual([UNJUDGED]);
@@ -35,7 +35,7 @@ describe("two objects of one name in a file", () => {
     expect(listed(daemonSet(), other)).toEqual([]);
   });
 
-  test("are no concern of the doctor without a registrar", () => {
+  test("are not judged without a registrar", () => {
     const service = { kind: "Service", metadata: { name: "s" } };
     expect(listed(daemonSet(), service, service)).toEqual([]);
   });

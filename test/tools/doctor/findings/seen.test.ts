@@ -18,7 +18,7 @@ const listOf = (items: readonly number[], isWhole: boolean) =>
 const truths = { yes: truth(true), no: truth(false), unknown: truth(GAP) };
 const worlds = fc.record({ items: fc.array(fc.nat(5)), isWhole: fc.boolean(), wanted: fc.nat(5) });
 
-test("what TypeScript refuses", () => {
+test("TypeScript refuses to count a list that may have gaps", () => {
   const list = listOf([1], false);
   const one: Seen<number> = startReading<"part">().unread(GAP);
   const isThere = list.contains((item) => item === 2);
@@ -50,7 +50,7 @@ test("yes beats unknown, unknown beats no", () => {
   expect(Object.values(truths).map((one) => wordOf(one.not()))).toEqual(["no", "yes", "unknown"]);
 });
 
-test("no list with a gap says that there is none, whatever is made of it", () => {
+test("no list derived from one with a gap reports an item as absent", () => {
   fc.assert(
     fc.property(worlds, ({ items, isWhole, wanted }) => {
       const list = listOf(items, isWhole);
@@ -87,7 +87,7 @@ test("an item of which the answer is unknown is left out, and its gap stays", ()
   expect(listOf([1], true).known(() => truths.unknown)).toBeUndefined();
 });
 
-test("a reading has every gap once", () => {
+test("a reading lists every gap once", () => {
   const reading = startReading<"part">();
   reading.list([], [GAP]);
   reading.unread(GAP);
@@ -95,7 +95,7 @@ test("a reading has every gap once", () => {
   expect(seen(1)).toEqual({ kind: "seen", value: 1 });
 });
 
-test("an error without an errno is no error of a file system", () => {
+test("an error without an errno does not count as a file system's", () => {
   expect(whyOf(Object.assign(new Error("x"), { code: "EACCES" }))).toEqual({
     kind: "errno",
     errno: "EACCES",
@@ -116,7 +116,7 @@ const ESCAPES: readonly RegExp[] = [
 ];
 const escapesIn = (text: string) => ESCAPES.filter((way) => way.test(text));
 
-test("no source goes around these types", () => {
+test("no source file bypasses these types", () => {
   const sources = filesBelow("src/tools/doctor", ".ts").filter((file) =>
     /\/(?:judge|report|files|cluster|node)\b/.test(file),
   );

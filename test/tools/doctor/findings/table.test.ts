@@ -41,13 +41,13 @@ test("colors, where wanted, change nothing else", () => {
   expect(colored.replace(/\u001b\[[\d;]*m/g, "")).toBe(plain);
 });
 
-test("what a driver says steers no terminal and starts no line", () => {
+test("a driver's text cannot write control characters or start a line", () => {
   const evil = finding({ subject: "x\u001b[2J\n.csi", text: 'is "quoted"' });
   const lines = renderTable(report(evil), { width: 200, colors: false }).split("\n");
   expect(lines.slice(0, 2)).toEqual(["PROBLEM CSI015 x\\x1b[2J\\n.csi", '    is "quoted"']);
 });
 
-test("what is unknown and asks for nothing is only counted, unless it is to be verbose", () => {
+test("unknown findings without a fix are only counted, except with --verbose", () => {
   const unseen = finding({ status: "unknown", code: "CSI012", fix: null });
   const toDo = finding({ status: "unknown", code: "CSI009" });
   const follower = { ...unseen, code: "CSI013", follows: "CSI009", followsIndex: 1 };
@@ -74,7 +74,7 @@ test("the drivers stand first", () => {
   ]);
 });
 
-test("what follows stands below the one that it follows from, not below all with its code", () => {
+test("a consequence stands below its own cause, not below all with its code", () => {
   const other = finding({ subject: "y.csi" });
   const follower = finding({ ...other, code: "CSI016", follows: "CSI015", followsIndex: 1, fix: null });
   const text = renderTable(report(finding(), other, follower), { width: 200, colors: false });

@@ -5,7 +5,7 @@ import { createDoctorNode, type DoctorNode, IMPATIENT_MS, problemsIn, WHOLE } fr
 
 const node = eachTest(createDoctorNode);
 
-test("a driver that is well", async () => {
+test("a healthy driver has no finding", async () => {
   const topology = { "example.com/zone": "a" };
   await node.driver({ vendorVersion: "1.2", nodeId: "n1", topology, maxVolumes: 12 });
   const { says } = await node.look();
@@ -34,7 +34,7 @@ test.each([
   [FILE, "csi.sock", /^problem: .*csi\.sock is a file, not a socket/, /^unknown: /],
   [NOTHING, "reg", /reg is a directory, not a socket/, /^unknown: /],
   [PLUGIN, "reg/y-reg.sock", /^ok: /, /fails GetPluginInfo: Unimplemented: .*; fix: correct --csi/],
-])("no driver: %p, and %s is named", async (arrange, name, ofSocket, ofDriver) => {
+])("without a driver doctor finds %p, and names %s", async (arrange, name, ofSocket, ofDriver) => {
   await arrange(node);
   const { says } = await node.look({ csiSocketPath: node.at(name) });
   expect(says("driver-socket")).toMatch(ofSocket);
@@ -42,7 +42,7 @@ test.each([
   expect(says("driver-node-info")).toBe("");
 });
 
-test("a topology that no Node could have: the sizes in one line, and nothing of it is read", async () => {
+test("a topology larger than a Node's labels is reported by its sizes, and not read", async () => {
   const topology = Object.fromEntries(Array.from({ length: 150_000 }, (_, n) => [`example.com/${n}`, "a"]));
   await node.driver({ topology });
   const said = (await node.look()).says("driver-node-info");
@@ -52,7 +52,7 @@ test("a topology that no Node could have: the sizes in one line, and nothing of 
   expect(said.length).toBeLessThan(500);
 });
 
-test("a path that is too long for a socket is not connected to, as it would be cut", async () => {
+test("a path too long for a socket is not dialled, because it would be cut", async () => {
   const cut = node.at("s".repeat(106 - node.at("").length));
   const connected = jest.fn();
   await using _there = await startForeignSocket(node.at("short"), connected);
@@ -89,7 +89,7 @@ test.each<[check: string, options: object, expected: RegExp]>([
   expect((await node.look({}, { impatient: "faults" in options })).says(check)).toMatch(expected);
 });
 
-test("a dead driver is one problem, whatever else fails because of it", async () => {
+test("a dead driver is one problem, with its consequences below it", async () => {
   await (await node.driver()).kill();
   await node.plugin("x.csi-reg.sock");
   const look = await node.look();
@@ -102,7 +102,7 @@ test("a dead driver is one problem, whatever else fails because of it", async ()
   expect(look.summary.problem).toBe(1);
 });
 
-test("a driver that hangs is one problem, too, and is asked no further", async () => {
+test("a hanging driver is one problem, and is not called again", async () => {
   const driver = await node.driver(hang("GetPluginInfo") as object);
   const look = await node.look({}, { impatient: true });
   const methods = driver.events.history().flatMap((event) => (event.kind === "called" ? [event.method] : []));
@@ -117,7 +117,7 @@ test("a driver that hangs is one problem, too, and is asked no further", async (
   expect(registered.says("registration-endpoint")).toMatch(/in time: .*; fix: see the driver's log/);
 });
 
-test("a deadline that runs out while doctor itself cannot run is nobody's fault", async () => {
+test("a deadline that passes while doctor is stopped is not the driver's fault", async () => {
   const driver = await node.driver();
   const stall = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, IMPATIENT_MS + 200);
   const stalled = driver.events.when("called").then(stall);

@@ -32,7 +32,7 @@ test("a directory on the way of a pattern that cannot be read is named", async (
   expect(says("drivers-found")).toMatch(/^unknown: \S+\/csi .*EACCES/);
 });
 
-test("a driver's directory behind a link that cannot be followed is named, and what is too much", async () => {
+test("a driver's directory behind an unreadable link is named, and so are directories beyond the limit", async () => {
   mkdirSync(node.at("plugins"));
   fs.symlinkSync("loop", node.at("plugins", "loop"));
   const pattern = node.at("plugins", "*", "csi.sock");
@@ -47,7 +47,7 @@ test("a driver's directory behind a link that cannot be followed is named, and w
   expect(await said()).toMatch(/^unknown: \S+csi\.sock has 501 sockets, of which 500 were inspected/m);
 });
 
-test("one that is published is none, and its registrar tells since when and why", async () => {
+test("a published driver is not a finding, and its row has its registrar's state and reason", async () => {
   const csiAddress = await node.driverUnder("x.csi");
   const kubelet = await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no room" }] });
   const paths = { csiAddress, endpoint: csiAddress };
@@ -88,7 +88,7 @@ test.each([
 
 const SAME = { name: "same.csi" };
 
-test("two drivers of one name are told, also where the registration of one may be that of the other", async () => {
+test("two drivers of one name are reported, also where one registration may be either's", async () => {
   for (const name of ["a", "b"]) await node.driverUnder(name, SAME);
   const { says, drivers } = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
   const twins = /^problem: .* has a driver called same\.csi, as has .*only one of them can be registered/;
@@ -124,7 +124,7 @@ test("a second driver of a name whose first is registered: where the first is", 
   ]);
 });
 
-test("a controller with the name of the node's driver is no second one", async () => {
+test("a controller with the driver's name is not a second driver", async () => {
   const csiAddress = await node.driverUnder("a", SAME);
   await node.driverUnder("b", { ...SAME, faults: CONTROLLER });
   expect((await node.look(WHOLE)).says("drivers-found")).toMatch(
@@ -136,7 +136,7 @@ test("a controller with the name of the node's driver is no second one", async (
   expect(drivers).toMatchObject([{ ...SAME, state: "unreported", csiSocket: csiAddress }]);
 });
 
-test("a driver whose listen queue is full is told, named or not", async () => {
+test("a driver whose listen queue is full is reported, with and without --csi-address", async () => {
   await node.driverUnder("x.csi");
   mkdirSync(node.at("plugins", "stuck"));
   const stuck = node.at("plugins", "stuck", "csi.sock");
@@ -152,7 +152,7 @@ test("a driver whose listen queue is full is told, named or not", async () => {
   expect(problemsIn(look)).toEqual(["CSI002", "CSI007 of CSI002", "CSI016 of CSI002"]);
 });
 
-test("beside a driver that was named, others are worth a warning; the named one is judged once", async () => {
+test("beside a named driver others are warnings, and the named one is judged once", async () => {
   const csiSocketPath = await node.driverUnder("y.csi", { name: "y.csi" });
   const { says } = await node.look({ csiSocketPath });
   expect([says("driver-name"), says("drivers-found")]).toEqual(["ok: y.csi is a legal name", ""]);
@@ -188,7 +188,7 @@ test.each([
   [{ deny: ["x.csi"] }, true, /^ok: .*has the driver x\.csi, not to be registered, as configured: /],
   [{ allow: ["y.csi"] }, true, /^ok: .*has the driver x\.csi, not to be registered, as configured: /],
   [{ deny: ["y.csi"] }, false, /^problem: /],
-])("a driver that %j may keep out", async (names, isHealthy, expected) => {
+])("doctor does not judge a driver that %j may keep out", async (names, isHealthy, expected) => {
   await node.driverUnder("x.csi");
   const { says, healthy } = await node.look({ ...WHOLE, names });
   expect(says("drivers-found")).toMatch(expected);

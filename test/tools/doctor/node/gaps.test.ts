@@ -83,7 +83,7 @@ const badIn = (changes: Changes) => {
 };
 
 test.each(Object.entries(WORLDS))(
-  "%s: what is hidden makes nothing worse, and is said once",
+  "%s: a hidden part adds no problem, and is reported once",
   (_what, world) => {
     const whole = badIn(world);
     const registrations = world.registrations ?? healthyRegistrations();
@@ -109,7 +109,7 @@ test.each([
   ["a registrar that ended", "found", "this node has no other driver"],
   ["a root that no kubelet watches", "kubelets", "is not what kubelet"],
   ["no registration", "registrations", "has no registration socket"],
-] as const)("%s: with a gap in %s it is not said that it %s", (world, list, claim) => {
+] as const)("%s: with a gap in %s doctor does not report that it %s", (world, list, claim) => {
   const claims = (gaps: readonly NodeGap[]) =>
     badOrUnknown({ ...WORLDS[world], gaps }).filter((text) => text.includes(claim));
   expect(claims([])).toHaveLength(1);

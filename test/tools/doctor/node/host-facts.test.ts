@@ -13,7 +13,7 @@ const look = async (path: string, procfs: string) => {
 
 const folder = eachTest(createTempFolder);
 
-test("the directory's place is that of what a symbolic link leads to", async () => {
+test("a symbolic link's target is the directory's place", async () => {
   const mountinfo = `1 0 8:1 / ${folder.path} rw - ext4 /dev/sda rw`;
   const procfs = folder.at("proc");
   mkdirSync(folder.at("proc/self"), { recursive: true });
@@ -43,7 +43,7 @@ test("kubelet's device plugin socket is looked for beside the directory", async 
   expect(facts).toMatchObject({ kubeletSocket: { kind: "accepting" } });
 });
 
-test("a host's root, or kubelet's in it, that cannot be read is not said to be something else", async () => {
+test("an unreadable root of the host, or of kubelet, is unknown", async () => {
   for (const path of ["var/lib", "var/lib/k0s/kubelet/plugins_registry"])
     mkdirSync(folder.at(path), { recursive: true });
   symlinkSync("kubelet", folder.at("var/lib/kubelet"));

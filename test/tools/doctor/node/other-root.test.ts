@@ -62,7 +62,7 @@ test("a registrar of another kubelet root is named, with what kubelet watches", 
   expect(says("directory-kubelets")).toMatch(/^ok: .* is what kubelet watches, by its --root-dir$/);
 });
 
-test("a registrar that another kubelet of this machine has is nobody's fault", async () => {
+test("a registrar of another kubelet of this machine is not a problem", async () => {
   await runRegistrar(node, [node.flag]);
   await runKubelet(node, "k3s-agent", `--kubelet-arg=root-dir=${node.at("other")}`);
   const { says, summary } = await node.look(WHOLE);
@@ -104,13 +104,13 @@ test.each([
   expect(says("registrars")).toContain(said);
 });
 
-test("a node on which nothing was found to judge is not said to have no problem", async () => {
+test("a node with nothing to judge is not reported as healthy", async () => {
   const { healthy, summary, says } = await node.look(WHOLE);
   expect([healthy, summary.problem]).toEqual([false, 0]);
   expect(says("registration")).toMatch(/^unknown: .* has no registration socket on which/);
 });
 
-test.each(["plugins", "csi-plugins"])("a driver without a node service, in %s, is told", async (folder) => {
+test.each(["plugins", "csi-plugins"])("a driver without a node service is reported in %s", async (folder) => {
   mkdirSync(node.at(folder, "x"), { recursive: true });
   const faults = [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }] as const;
   await node.driver({ csiAddress: node.at(folder, "x", "csi.sock"), faults });

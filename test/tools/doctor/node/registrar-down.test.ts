@@ -44,7 +44,7 @@ test.each([
   expect(drivers).toEqual([{ name: "x.csi", state, since: null, reason, ...sockets }]);
 });
 
-test("hanging, and its driver is nowhere to be seen: a problem all the same", async () => {
+test("a hanging registrar whose driver is not found is a problem", async () => {
   await using _hanging = await startForeignSocket(`${node.directory}/unseen.csi-reg.sock`);
   const { says, troubles } = await node.look();
   expect(says("registration")).toMatch(/unseen\.csi-reg\.sock does not answer .*: its registrar hangs/);
@@ -53,7 +53,7 @@ test("hanging, and its driver is nowhere to be seen: a problem all the same", as
 
 const REMOVE = /was left behind .*remove the socket only if/;
 
-test("what is left of a driver that is denied, or beside a socket that is answered on, may go", async () => {
+test("a dead socket of a denied driver, or beside a living one, may be removed", async () => {
   await leaveDeadSocket(`${node.directory}/x.csi-_k3f-reg.sock`);
   const denied = await node.look({ ...WHOLE, names: { deny: ["x.csi"] } });
   expect(denied.says("other-registrations")).toMatch(REMOVE);

@@ -12,7 +12,7 @@ const node = eachTest(async () => {
   return { ...node, events: driver.events, socketPath: `${node.directory}/x.csi-reg.sock` };
 });
 
-test("a driver that is registered: no problem, and nothing changed by the visit", async () => {
+test("a registered driver has no problem, and the visit changes nothing", async () => {
   const kubelet = await node.kubelet();
   const { registrar } = await node.registrar();
   await untilNotified(kubelet, await kubelet.registered("x.csi"));
@@ -95,20 +95,17 @@ test.each([
   ["EACCES", 0, "see what denies it to root: the right to trace"],
   ["EPERM", 1000, "run registrar doctor as root$"],
   ["EIO", 1000, ".*: dmesg$"],
-])(
-  "registration sockets that cannot be read, %s, by user %d: each is told once, and no more",
-  (errno, uid, fix) => {
-    const registrations = socketsWith(errno);
-    const facts = { registrations, host: { uid } };
-    expect(sayings("registration-directory", facts).slice(1)).toEqual(
-      ["x", "y"].map((name) =>
-        expect.stringMatching(`^unknown: \\S+/${name}.csi-reg.sock cannot be read: ${errno}; fix: ${fix}`),
-      ),
-    );
-    expect(sayings("registration", facts)).toEqual([]);
-    expect(sayings("other-registrations", facts)).toEqual([]);
-  },
-);
+])("unreadable registration sockets, %s, by user %d, are each reported once", (errno, uid, fix) => {
+  const registrations = socketsWith(errno);
+  const facts = { registrations, host: { uid } };
+  expect(sayings("registration-directory", facts).slice(1)).toEqual(
+    ["x", "y"].map((name) =>
+      expect.stringMatching(`^unknown: \\S+/${name}.csi-reg.sock cannot be read: ${errno}; fix: ${fix}`),
+    ),
+  );
+  expect(sayings("registration", facts)).toEqual([]);
+  expect(sayings("other-registrations", facts)).toEqual([]);
+});
 
 const socketsWith = (errno: string) =>
   ["x.csi", "y.csi"].map((name) => ({
@@ -116,7 +113,7 @@ const socketsWith = (errno: string) =>
     ...{ info: undefined, report: undefined, endpoint: undefined },
   }));
 
-test("an errno that says what is there is a problem", () => {
+test("an errno that shows what is there is a problem", () => {
   const facts = { registrations: socketsWith("ELOOP") };
   const looped = (status: string, name: string) => [
     expect.stringMatching(
@@ -158,7 +155,7 @@ test("two sockets for one driver; of another driver that is a warning only", asy
   expect(other.says("registration-duplicates")).toMatch(/^warning: /);
 });
 
-test("a second registrar that stands by is worth a warning, whoever is looked at", async () => {
+test("a second registrar that stands by is a warning for either driver", async () => {
   const kubelet = await node.kubelet();
   const first = await node.registrar();
   await first.state("registered");

@@ -140,7 +140,7 @@ test.each([makeHealthy, makeSick, makeNested, makeHidden])(
   },
 );
 
-test("a kubelet that watches other files, and not this directory, is deaf", async () => {
+test("a kubelet that watches other files, and not this directory, is reported", async () => {
   await using node = await createDoctorNode();
   const pluginRegistrationPath = node.at("plugins_registry");
   fs.mkdirSync(pluginRegistrationPath);
@@ -157,7 +157,7 @@ test("a kubelet that watches other files, and not this directory, is deaf", asyn
 
 const REGISTRAR = ["registrar", "--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"];
 
-test("kubelet's directory that is gone is not said to be another one than a registrar's", async () => {
+test("a removed directory of kubelet is not reported as another one than a registrar's", async () => {
   await using node = await createDoctorNode();
   const other = node.at("other");
   for (const path of [other, node.at("plugins_registry")]) fs.mkdirSync(path);
@@ -172,7 +172,7 @@ test("kubelet's directory that is gone is not said to be another one than a regi
 });
 
 test.each(["EIO", "ETIMEDOUT", "ESTALE"])(
-  "a registrar whose directory fails with %s is told",
+  "a registrar whose directory fails with %s is reported",
   async (code) => {
     await using node = await createDoctorNode();
     const other = node.at("other");
