@@ -45,7 +45,7 @@ test("a sidecar reads grpc-js for unix sockets", () => {
 
 test.each([
   ["node-wide", "createNodeDrivers"],
-  ["node-readiness", "startNodeReadiness"],
+  ["node-readiness", "runNodeReadiness"],
   ["diagnostics", "createRoutes"],
   ["probe", "runProbe"],
 ])("a sidecar reads nothing of %s without its flags, and both use the same gRPC", (own, name) => {

@@ -2,19 +2,11 @@ import { messageOf } from "../base/errors";
 import type { ProcessFacts } from "../diagnostics/metric-table";
 import type { ShownNodeReadiness } from "../diagnostics/routes";
 import { warnAboutFlags, warnAboutWords } from "../flags/flag-warnings";
-import {
-  isNodeWide,
-  nameListsFrom,
-  nodeDirectory,
-  type Paths,
-  patternsOf,
-  resolvePaths,
-} from "../flags/paths";
-import { BOTH_PORTS, endpointOf, wantsNodeReadiness } from "../flags/start-options";
+import { nodeDirectory, resolvePaths } from "../flags/paths";
+import { endpointOf, portsProblem, registrationOf, wantsNodeReadiness } from "../flags/start-options";
 import type { Flags } from "../flags/table";
 import type { Logger } from "../logging/logger";
 import type { LoggingResolution } from "../logging/logging-options";
-import { resolveOptions } from "../registrar/model/options";
 import type { Registration } from "../registrar/registration/registration";
 import { only, type Registrations } from "../registrar/registration/registrations";
 import { startDriverRegistration } from "../registrar/start-driver-registration";
@@ -25,7 +17,6 @@ import { abortOnSignals } from "../runtime/signals";
 import { writeTerminationLog } from "../runtime/termination-log";
 import { version } from "../runtime/version";
 import { countDescriptorNeed, descriptorFix, descriptorLimit } from "../unix/descriptors";
-import { absoluteCsiAddress } from "../unix/socket-path";
 
 /** Registers drivers until it is ended: by a signal, which is exit code 0, or by a failure, which is 1. */
 export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {
@@ -50,9 +41,10 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
 
     log.info("Version", { version, node: process.version });
     log.info("Running node-driver-registrar", { mode: flags.mode });
-    if (flags.healthPort > 0 && flags.httpEndpoint !== "") return fail(undefined, BOTH_PORTS);
+    const ports = portsProblem(flags);
+    if (ports !== undefined) return fail(undefined, ports);
     await warnAboutFlags(flags, paths, log);
-    const http = endpointOf(flags);
+    const [http, asked] = [endpointOf(flags), registrationOf(flags, paths)];
     // Before a registration, which may take the last file descriptors.
     const diagnostics = http && { ...http, ...(await import("../diagnostics")) };
     const keepNodeReady = wantsNodeReadiness(flags)
@@ -65,7 +57,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
         limit,
         check: descriptorFix(needed),
       });
-    await using registrar = await start(flags, paths, { signal, logger: log });
+    await using registrar = await start(asked, { signal, log });
     const registrations = "all" in registrar ? registrar : only(registrar);
     keepHeapSmall().catch(() => {}); // Then the heap stays as V8 has it.
     collectWhenQuiet(registrations);
@@ -83,25 +75,12 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
 }
 
 async function start(
-  flags: Flags,
-  paths: Paths,
-  context: { readonly signal: AbortSignal; readonly logger: Logger },
+  asked: ReturnType<typeof registrationOf>,
+  context: { readonly signal: AbortSignal; readonly log: Logger },
 ): Promise<Registration | NodeRegistrar> {
-  const { pluginRegistrationPath, endpoint } = paths;
-  const { timeoutMs, reregisterOnDriverRestart } = flags;
-  const common = { pluginRegistrationPath, timeoutMs, reregisterOnDriverRestart, ...context };
-  if (!isNodeWide(flags)) {
-    const { driverTimeoutMs, onRegistrationFailure } = flags;
-    const csiAddress = absoluteCsiAddress(flags.csiAddress);
-    const given = { ...common, csiAddress, endpoint, driverTimeoutMs };
-    const { signal, logger: log, ...options } = resolveOptions(given);
-    return startDriverRegistration({ ...options, onRegistrationFailure }, { signal, log });
-  }
-  const { driverGoneAfterMs } = flags;
-  const { startNodeRegistrar } = await import("../registrar/start-node-registrar");
-  const names = nameListsFrom(flags);
-  const { csiAddresses, endpoints } = patternsOf(flags);
-  return startNodeRegistrar({ ...common, csiAddresses, endpoints, names, driverGoneAfterMs });
+  if (asked.kind === "one") return startDriverRegistration(asked.options, context);
+  const { startNodeRegistrations } = await import("../registrar/start-node-registrar");
+  return startNodeRegistrations(asked.options, context);
 }
 
 type Diagnostics = NonNullable<ReturnType<typeof endpointOf>> & typeof import("../diagnostics");

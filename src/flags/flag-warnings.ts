@@ -105,15 +105,15 @@ async function adviceOnHostPaths(flags: Flags, paths: Paths, mounts?: readonly M
   const { pluginRegistrationPath } = paths;
   const { addresses, endpoints } = everyPath(flags, paths);
   const advices = addresses.map(async (csiAddress, index) => {
-    const kubeletRegistrationPath = endpoints[index];
-    if (kubeletRegistrationPath === undefined) return [];
+    const endpoint = endpoints[index];
+    if (endpoint === undefined) return [];
     const csiSocketPath = attempt(() => parseCsiAddress(csiAddress));
     if (csiSocketPath !== undefined && !isPattern(csiSocketPath) && !(await mayBeSocket(csiSocketPath)))
       return [];
-    const facts = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };
+    const facts = { csiSocketPath, endpoint, pluginRegistrationPath };
     const verdict = await judgeByMounts(facts, mounts);
     if (verdict.kind !== "wrong") return [];
-    return [{ kubeletRegistrationPath, problem: verdict.problem, fix: verdict.fix }];
+    return [{ kubeletRegistrationPath: endpoint, problem: verdict.problem, fix: verdict.fix }];
   });
   return (await Promise.all(advices)).flat();
 }

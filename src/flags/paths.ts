@@ -21,21 +21,12 @@ export function isNodeWide({ every }: Pick<Flags, "every">): boolean {
   return [...every.csiAddress, ...every.kubeletRegistrationPath].some(isPattern);
 }
 
-/** The patterns of the drivers' sockets, and of the endpoints for kubelet: by default the same. */
-export function patternsOf({ every: { csiAddress, kubeletRegistrationPath } }: Pick<Flags, "every">) {
-  const isGiven = kubeletRegistrationPath.length > 0;
-  return {
-    csiAddresses: csiAddress,
-    endpoints: isGiven ? kubeletRegistrationPath : csiAddress,
-  };
-}
-
 const FLAG_OF = { csiAddresses: "csi-address", endpoints: "kubelet-registration-path" };
 
-/** The patterns, each driver's with the one for kubelet. Throws INVALID_OPTION if they do not fit together. */
-export function patternPairsOf(flags: Pick<Flags, "every">) {
-  const { csiAddresses, endpoints } = patternsOf(flags);
-  return pairPatterns(csiAddresses, endpoints, FLAG_OF);
+/** The patterns, each driver's with the one for kubelet, by default the same. Throws INVALID_OPTION if they do not fit together. */
+export function patternPairsOf({ every: { csiAddress, kubeletRegistrationPath } }: Pick<Flags, "every">) {
+  const endpoints = kubeletRegistrationPath.length > 0 ? kubeletRegistrationPath : csiAddress;
+  return pairPatterns(csiAddress, endpoints, FLAG_OF);
 }
 
 /** The names that the flags allow and deny; an empty text allows every one. Throws INVALID_OPTION. */

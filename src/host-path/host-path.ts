@@ -8,7 +8,7 @@ import { leadsThrough } from "./path-pattern";
 interface DriverPaths {
   /** As this process sees it; undefined where the driver runs in this process. */
   readonly csiSocketPath?: string | undefined;
-  readonly kubeletRegistrationPath: string;
+  readonly endpoint: string;
   /** Kubelet's plugin registration directory as this process sees it. */
   readonly pluginRegistrationPath: string;
 }
@@ -34,14 +34,14 @@ const USUAL_DIRECTORY = `${DEFAULT_KUBELET_ROOT}/plugins/NAME`;
 
 /** Judges the path that kubelet gets by the mounts of this container. Of a pattern only what one mount holds is known. */
 export async function judgeByMounts(
-  { csiSocketPath: given, kubeletRegistrationPath, pluginRegistrationPath: directory }: DriverPaths,
+  { csiSocketPath: given, endpoint, pluginRegistrationPath: directory }: DriverPaths,
   mounts = readMounts(),
 ): Promise<HostPathVerdict> {
   if (!given?.startsWith("/") || mounts === undefined) return UNKNOWN;
   const [csiSocketPath, pluginRegistrationPath] = [await realPathOf(given), await realPathOf(directory)];
   const mountPoints = mounts.map(({ mountPoint }) => mountPoint);
   const isMounted = mountPlaceOf(csiSocketPath, mounts)?.mountPoint !== "/";
-  const verdict = judgeHostPath({ csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, mounts });
+  const verdict = judgeHostPath({ csiSocketPath, endpoint, pluginRegistrationPath, mounts });
   // A driver with a mount of its own may have its socket elsewhere.
   const isOpen = !isMounted || verdict.kind === "fits";
   return isOpen && leadsThrough(csiSocketPath, mountPoints) ? UNKNOWN : verdict;
@@ -64,7 +64,7 @@ type Facts = NonNullable<ReturnType<typeof factsOf>>;
 
 /** What the mounts say of both paths; undefined if nothing can be said. */
 function factsOf({ csiSocketPath, mounts, ...question }: HostPathQuestion) {
-  const given = question.kubeletRegistrationPath.replace(/\/{2,}/g, "/");
+  const given = question.endpoint.replace(/\/{2,}/g, "/");
   const socket = mountPlaceOf(csiSocketPath, mounts);
   if (socket === undefined || !given.startsWith("/")) return undefined;
   const registry = mountPlaceOf(question.pluginRegistrationPath, mounts);

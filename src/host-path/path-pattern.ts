@@ -1,5 +1,6 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
+import { socketPathKind } from "../options/option-kinds";
 import { parseCsiAddress } from "../unix/socket-path";
 
 /** A path in which a `*` stands for part of a segment; at most one in each segment. */
@@ -85,6 +86,7 @@ export function pairPatterns(
   return csiAddresses.map((address, index) => {
     const path = endpoints[index] ?? "";
     const csiAddress = parsePattern(parseCsiAddress(address, names.csiAddresses), names.csiAddresses);
+    socketPathKind.read(csiAddress.text, names.csiAddresses);
     const endpoint = parsePattern(path, names.endpoints);
     if (csiAddress.stars === endpoint.stars) return { csiAddress, endpoint };
     const counts = `${csiAddress.stars} '*' in ${address}, ${endpoint.stars} in ${path}`;

@@ -33,11 +33,11 @@ export interface ObservedRegistrations {
 export function observeRegistrations(given: Registration | Registrations): ObservedRegistrations | undefined {
   const { all, subscribe, reregister } = Object(given) as Partial<Registration & Registrations>;
   if (typeof subscribe !== "function") return undefined;
-  if (typeof reregister === "function") return observe(only(given as Registration));
-  return Array.isArray(all) ? observe(given as Registrations) : undefined;
+  if (typeof reregister === "function") return observeAll(only(given as Registration));
+  return Array.isArray(all) ? observeAll(given as Registrations) : undefined;
 }
 
-function observe(registrations: Registrations): ObservedRegistrations {
+export function observeAll(registrations: Registrations): ObservedRegistrations {
   return {
     scope: registrations.scope,
     all: () =>

@@ -47,9 +47,14 @@ export function resolveNodeReadinessOptions(options: NodeReadinessOptions) {
     ...START_OPTIONS,
   });
   const severalDrivers = given.registrations.scope === "node-wide";
-  if (!isSubdomain(given.nodeName))
-    throw invalidOption(`node name ${quoteText(given.nodeName)} is not a valid name of a Node`);
+  parseNodeName(given.nodeName);
   return { ...given, ...parseTargets({ startupTaints, condition, severalDrivers }) };
+}
+
+/** Returns the name. Throws INVALID_OPTION for one that no Node has. */
+export function parseNodeName(name: string): string {
+  if (isSubdomain(name)) return name;
+  throw invalidOption(`node name ${quoteText(name)} is not a valid name of a Node`);
 }
 
 /** Checks the taints and the condition, without the API server. Throws INVALID_OPTION. */

@@ -3,7 +3,7 @@ import { createWakeUp } from "../base/pause";
 import { createApiClient } from "../kube-api/client";
 import { type ApiFailure, retryMs } from "../kube-api/failure";
 import type { Logger } from "../logging/logger";
-import { refuseAborted } from "../options/start-options";
+import { refuseAborted, type StartOptions } from "../options/start-options";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
 import { createCsiNodeStore } from "./csi-node";
 import { CSI_NODE_PACE, type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
@@ -72,12 +72,13 @@ export async function startNodeReadiness(options: NodeReadinessOptions): Promise
   return runNodeReadiness(resolved);
 }
 
-type ResolvedOptions = ReturnType<typeof resolveNodeReadinessOptions>;
+type RunOptions = Omit<ReturnType<typeof resolveNodeReadinessOptions>, "signal"> &
+  Pick<StartOptions, "signal">;
 
 const PACE = { watch: WATCH_PACE, taint: TAINT_PACE, csiNode: CSI_NODE_PACE };
 
 /** Starts with options that were checked; tests give a shorter `pace`. */
-export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof PACE>): NodeReadiness {
+export function runNodeReadiness(options: RunOptions, pace?: Partial<typeof PACE>): NodeReadiness {
   const { registrations, logger: parentLog, nodeName, startupTaints, condition } = options;
   const log = parentLog.named("node-readiness");
   const paces = { ...PACE, ...pace };
@@ -226,7 +227,7 @@ function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string) 
   };
 }
 
-function adviceOn({ kind, message }: ApiFailure, options: ResolvedOptions): string {
+function adviceOn({ kind, message }: ApiFailure, options: RunOptions): string {
   if (kind === "forbidden" && /admission|polic/i.test(message))
     return `does the policy allow this taint, and is the pod's token bound to node ${options.nodeName}?`;
   const advice: Partial<Record<ApiFailure["kind"], string>> = {

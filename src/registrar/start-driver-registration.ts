@@ -9,7 +9,7 @@ import {
 
 type DriverStartContext = Pick<RegistrationParts, "log" | "signal"> & Pick<DriverContext, "admit">;
 
-/** What `startRegistrar` does, with any text as `endpoint`: like the official registrar, it leaves the judgement to kubelet. */
+/** What `startRegistrar` does, with options that were read; the sidecar leaves the judgement of its endpoint to kubelet. */
 export function startDriverRegistration(
   options: ResolvedRegistrarOptions,
   { signal, log: parentLog, ...follow }: DriverStartContext,

@@ -1,15 +1,15 @@
 import { setMaxListeners } from "node:events";
 import type { Events } from "../base/event-source";
-import { type PatternPair, pairPatterns } from "../host-path/path-pattern";
-import { checkFor } from "../options/read-options";
+import type { PatternPair } from "../host-path/path-pattern";
+import type { Logger } from "../logging/logger";
 import { refuseAborted } from "../options/start-options";
 import { createRegistrarEvents } from "./model/events";
-import { resolveOptions } from "./model/options";
+import { OF_A_CSI_DRIVER, readCsiAddress } from "./model/options";
 import type { RegistrationOutcome } from "./model/outcome";
 import { createAdmission } from "./node-wide/admission";
 import { discover } from "./node-wide/discovery";
 import { createNodeDrivers } from "./node-wide/node-drivers";
-import { type NodeRegistrarOptions, resolveNodeOptions } from "./node-wide/options";
+import { type NodeRegistrarOptions, type ResolvedNodeOptions, resolveNodeOptions } from "./node-wide/options";
 import type { Registrations, RegistrationsEvent } from "./registration/registrations";
 import { startDriverRegistration } from "./start-driver-registration";
 
@@ -26,6 +26,14 @@ export interface NodeRegistrar
   destroy(): Promise<RegistrationOutcome>;
 }
 
+/** How each driver of a node is registered. */
+const OF_A_NODE = {
+  isNodeWide: true,
+  onRegistrationFailure: "retry",
+  driverTimeoutMs: 0,
+  onEvent: () => {},
+} as const;
+
 /**
  * Registers every driver whose socket fits a pattern. Each has a registration of its own, with its own state, retries
  * and socket: the failure of one does not touch the others. A refusal is retried, never an end. A driver with a living
@@ -37,15 +45,21 @@ export interface NodeRegistrar
  */
 export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise<NodeRegistrar> {
   const { signal, logger, ...resolved } = resolveNodeOptions(options);
-  const { csiAddresses, endpoints, driverGoneAfterMs, names, onEvent, ...common } = resolved;
-  const whose = "startNodeRegistrar";
-  const pairs = checkFor(whose, () => pairPatterns(csiAddresses, endpoints));
-  const resolve = (csiAddress: string, endpoint: string) =>
-    resolveOptions({ ...common, csiAddress, endpoint, onRegistrationFailure: "retry" }, whose);
-  // What all drivers share must be right before the first one comes.
-  for (const { csiAddress, endpoint } of pairs) resolve(csiAddress.text, endpoint.text);
   refuseAborted("the node-wide registrar", signal);
-  const log = logger.named("start-node-registrar");
+  return startNodeRegistrations(resolved, { signal, log: logger });
+}
+
+interface NodeStartContext {
+  readonly signal: AbortSignal | undefined;
+  readonly log: Logger;
+}
+
+/** What `startNodeRegistrar` does, with options that were read. */
+export function startNodeRegistrations(
+  { pairs, driverGoneAfterMs, names, onEvent, ...common }: ResolvedNodeOptions,
+  { signal, log: parentLog }: NodeStartContext,
+): NodeRegistrar {
+  const log = parentLog.named("start-node-registrar");
   const admission = createAdmission(names);
   const events = createRegistrarEvents<RegistrationsEvent>(log);
   events.subscribe(onEvent);
@@ -53,10 +67,10 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.
 
   const register = (csiAddress: string, endpoint: string) => {
-    const driver = { ...resolve(csiAddress, endpoint), isNodeWide: true };
-    const registration = startDriverRegistration(driver, {
+    const options = { ...common, ...OF_A_CSI_DRIVER, ...OF_A_NODE, ...readCsiAddress(csiAddress), endpoint };
+    const registration = startDriverRegistration(options, {
       admit: (name, log, onWithheld) => admission.request(name, csiAddress, log, onWithheld),
-      log: logger.with({ csiAddress }),
+      log: parentLog.with({ csiAddress }),
     });
     registration.subscribe((event) => events.emit({ ...event, registration }));
     registration.closed.then(() => admission.release(csiAddress)).catch(() => {}); // It never rejects.

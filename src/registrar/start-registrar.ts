@@ -1,4 +1,3 @@
-import { hostSocketPath } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";
 import { type RegistrarOptions, resolveOptions } from "./model/options";
 import type { Registration } from "./registration/registration";
@@ -22,7 +21,6 @@ import { warnIfUnheard } from "./warn-if-unheard";
  */
 export async function startRegistrar(options: RegistrarOptions): Promise<Registration> {
   const { signal, logger: log, ...resolved } = resolveOptions(options);
-  hostSocketPath.read(resolved.endpoint, "startRegistrar: endpoint");
   refuseAborted("the registrar", signal);
   return warnIfUnheard(startDriverRegistration(resolved, { signal, log }));
 }

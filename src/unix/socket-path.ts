@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
 
@@ -26,10 +25,4 @@ export function parseCsiAddress(address: string, option = "csi-address"): string
   throw invalidOption(
     `${option} ${quoteText(address)} is not a unix socket path: give /absolute/path or unix:///absolute/path`,
   );
-}
-
-/** The same address with an absolute path, so that a later `chdir` changes nothing. */
-export function absoluteCsiAddress(address: string): string {
-  const path = pathInUnixAddress(address);
-  return path === undefined || path.startsWith("/") ? address : resolve(path);
 }

@@ -161,15 +161,15 @@ const ON_A_SUBVOLUME: readonly Case[] = [
 
 test.each([...ON_THE_HOSTS_ROOT, ...ON_A_DISK, ...ON_A_SUBVOLUME])(
   "%s: %s, kubelet gets %s",
-  (_, csiSocketPath, kubeletRegistrationPath, rows, verdict) => {
-    expect(judgeByRows(csiSocketPath, kubeletRegistrationPath, rows)).toEqual(verdict);
+  (_, csiSocketPath, endpoint, rows, verdict) => {
+    expect(judgeByRows(csiSocketPath, endpoint, rows)).toEqual(verdict);
   },
 );
 
 test("a mount table without a root does not throw", () => {
   const mounts = tableOf([`8:1 ${K} /kubelet`, "8:5 /x /csi"]);
   const pluginRegistrationPath = "/kubelet/plugins_registry";
-  const paths = { csiSocketPath: C, kubeletRegistrationPath: C, pluginRegistrationPath };
+  const paths = { csiSocketPath: C, endpoint: C, pluginRegistrationPath };
   expect(judgeHostPath({ ...paths, mounts })).toEqual(FITS);
 });
 
@@ -184,14 +184,14 @@ test.each<[what: string, path: string, rows: readonly Row[], verdict: string]>([
   ["all drivers, and one", TOLD, podWith(`8:1 ${K}/plugins /plugins`, "8:1 /x /plugins/disk"), "unknown"],
   ["another directory, and one driver", TOLD, podWith("8:1 /x /plugins", "8:1 /y /plugins/disk"), write("/x/*/csi.sock")],
   ["nothing", TOLD, [CONTAINER, REGISTRATION], `mount the hostPath ${K}/plugins/NAME there`],
-])("mounted is %s: kubelet gets %s", async (_, kubeletRegistrationPath, rows, expected) => {
-  const paths = { csiSocketPath: PATTERN, kubeletRegistrationPath, pluginRegistrationPath: "/registration" };
+])("mounted is %s: kubelet gets %s", async (_, endpoint, rows, expected) => {
+  const paths = { csiSocketPath: PATTERN, endpoint, pluginRegistrationPath: "/registration" };
   const verdict = await judgeByMounts(paths, tableOf(rows));
   expect(verdict.kind === "wrong" ? verdict.fix : verdict.kind).toContain(expected);
 });
 
 test("a driver in this process, or a relative path, gives no verdict", async () => {
-  const paths = { kubeletRegistrationPath: C, pluginRegistrationPath: "/registration" };
+  const paths = { endpoint: C, pluginRegistrationPath: "/registration" };
   for (const csiSocketPath of [undefined, "csi.sock"])
     expect(await judgeByMounts({ ...paths, csiSocketPath }, tableOf(USUAL))).toEqual(UNKNOWN);
 });

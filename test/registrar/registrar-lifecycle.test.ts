@@ -184,8 +184,8 @@ test.each(["rel/csi.sock", "unix:///csi/csi.sock", `/${"a".repeat(200)}`, "/csi\
       code: "INVALID_OPTION",
       message: expect.stringMatching(/^startRegistrar: endpoint (is|has 201 bytes)/),
     });
-    const { signal, logger: log, ...resolved } = resolveOptions(options);
-    const sidecar = startDriverRegistration(resolved, { signal, log });
+    const { signal, logger: log, ...resolved } = resolveOptions(node.options);
+    const sidecar = startDriverRegistration({ ...resolved, endpoint }, { signal, log });
     expect(sidecar.endpoint).toBe(endpoint);
     await sidecar.close();
   },

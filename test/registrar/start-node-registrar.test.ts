@@ -98,7 +98,7 @@ describe("how it starts and ends", () => {
     [
       "a path too long for a socket",
       { csiAddresses: [`/${"a".repeat(120)}/*`] },
-      "csiAddress has 123 bytes; it takes ",
+      "csiAddresses has 123 bytes; it takes ",
     ],
     ["a name with a path where none belongs", { names: { deny: ["a=/b"] } }, 'denied driver "a=/b"'],
   ])("%s is refused at once", async (_, options, why) => {

@@ -25,10 +25,10 @@ export const kubeletAt = (root: string, device: string): readonly Row[] => [
 ];
 export const USUAL = kubeletAt(K, "8:1");
 
-export const judgeByRows = (csiSocketPath: string, kubeletRegistrationPath: string, rows: readonly Row[]) =>
+export const judgeByRows = (csiSocketPath: string, endpoint: string, rows: readonly Row[]) =>
   judgeHostPath({
     csiSocketPath,
-    kubeletRegistrationPath,
+    endpoint,
     pluginRegistrationPath: "/registration",
     mounts: tableOf(rows),
   });

@@ -9,7 +9,6 @@ import {
   kindOf,
   listOf,
   milliseconds,
-  type OptionKind,
   oneOf,
   socketPathKind,
   textKind,
@@ -76,6 +75,9 @@ export type ResolvedRegistrarOptions = ResolvedOptions &
   Required<Omit<ResolvedOptions, "instance">> &
   Omit<Resolved<RegistrarOptions>, "onRegistrationFailure">;
 
+/** What is the same for each CSI driver that runs elsewhere. */
+export const OF_A_CSI_DRIVER = { type: "CSIPlugin", supportedVersions: CSI_VERSIONS } as const;
+
 /** The options of a registration of a driver in this process. */
 export type RegistrationOptions =
   | CsiRegistrationOptions
@@ -125,14 +127,19 @@ interface InProcessOptions extends SharedRegistrationOptions {
   readonly endpoint: string;
 }
 
-/** As it was given, with `unix:`, because the log shows it; a relative one made absolute. */
-export const csiAddressKind: OptionKind<string> = {
-  ...socketPathKind,
-  read: (given, name) => {
-    const path = socketPathKind.read(given, name);
-    return pathInUnixAddress(String(given)) === path ? String(given) : path;
-  },
-};
+/** A driver's socket: the address as it was given, with `unix:`, because the log shows it, and the path; both absolute. */
+const csiSocketOf = (address: string, csiSocketPath: string) => ({
+  csiAddress: pathInUnixAddress(address) === csiSocketPath ? address : csiSocketPath,
+  csiSocketPath,
+});
+
+const csiSocket = kindOf(socketPathKind.takes, (given, name) =>
+  csiSocketOf(String(given), socketPathKind.read(given, name)),
+);
+
+/** The driver's socket in a `--csi-address`. Throws INVALID_OPTION. */
+export const readCsiAddress = (address: string) =>
+  csiSocketOf(address, socketPathKind.read(parseCsiAddress(address), "csi-address"));
 
 const nonEmpty = (takes: string) =>
   kindOf(takes, (given) => (typeof given === "string" && given !== "" ? given : undefined));
@@ -151,20 +158,15 @@ export const COMMON_OPTIONS: OptionTable<Resolved<SharedRegistrationOptions> & R
 };
 
 /** Fills defaults and checks; no other place knows either. Throws INVALID_OPTION. */
-export function resolveOptions(
-  options: RegistrarOptions,
-  whose = "startRegistrar",
-): ResolvedRegistrarOptions & ResolvedStartOptions {
-  const read = readOptions<Resolved<RegistrarOptions> & ResolvedStartOptions>(whose, options, {
-    csiAddress: required(csiAddressKind),
-    // The sidecar hands this path to kubelet as it is, as the official one does: kubelet judges it.
-    endpoint: required(nonEmpty("the driver's socket as kubelet sees it on the host")),
+export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOptions & ResolvedStartOptions {
+  const { csiAddress: socket, ...read } = readOptions("startRegistrar", options, {
+    csiAddress: required(csiSocket),
+    endpoint: required(hostSocketPath),
     driverTimeoutMs: optional(milliseconds({ orZero: true }), 0),
     reregisterOnDriverRestart: optional(flag, false),
     ...COMMON_OPTIONS,
   });
-  const csiSocketPath = parseCsiAddress(read.csiAddress);
-  return { ...read, csiSocketPath, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, isNodeWide: false };
+  return { ...read, ...socket, ...OF_A_CSI_DRIVER, isNodeWide: false };
 }
 
 /** The same for a driver in this process, whose name is judged elsewhere. Throws INVALID_OPTION. */

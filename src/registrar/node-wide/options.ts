@@ -1,3 +1,4 @@
+import { type PatternPair, pairPatterns } from "../../host-path/path-pattern";
 import { callbackOf, flag, listOf, milliseconds, textKind } from "../../options/option-kinds";
 import { checkFor, optional, optionsOf, readOptions, required } from "../../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
@@ -23,16 +24,22 @@ export interface NodeRegistrarOptions
   readonly onEvent?: ((event: RegistrationsEvent) => unknown) | undefined;
 }
 
-export type ResolvedNodeOptions = Resolved<NodeRegistrarOptions>;
+export interface ResolvedNodeOptions
+  extends Omit<Resolved<NodeRegistrarOptions>, "csiAddresses" | "endpoints"> {
+  readonly pairs: readonly PatternPair[];
+}
 
 const texts = optional(listOf(textKind));
 
-/** Fills defaults and checks all but the patterns. Throws INVALID_OPTION. */
+/** Fills defaults and checks; no other place knows either. Throws INVALID_OPTION. */
 export function resolveNodeOptions(
   options: NodeRegistrarOptions,
 ): ResolvedNodeOptions & ResolvedStartOptions {
   const { onRegistrationFailure: _, ...common } = COMMON_OPTIONS;
-  const resolved = readOptions<ResolvedNodeOptions & ResolvedStartOptions>("startNodeRegistrar", options, {
+  const whose = "startNodeRegistrar";
+  const { csiAddresses, endpoints, ...read } = readOptions<
+    Resolved<NodeRegistrarOptions> & ResolvedStartOptions
+  >(whose, options, {
     csiAddresses: required(listOf(textKind)),
     endpoints: required(listOf(textKind)),
     reregisterOnDriverRestart: optional(flag, false),
@@ -41,6 +48,6 @@ export function resolveNodeOptions(
     ...common,
     onEvent: optional(callbackOf<(event: RegistrationsEvent) => unknown>(), () => {}),
   });
-  checkFor("startNodeRegistrar", () => checkNameLists(resolved.names));
-  return resolved;
+  checkFor(whose, () => checkNameLists(read.names));
+  return { ...read, pairs: checkFor(whose, () => pairPatterns(csiAddresses, endpoints)) };
 }

@@ -144,9 +144,7 @@ export async function explainRefusal(
   mounts = readMounts(),
 ): Promise<string | undefined> {
   const cannotReach = /dial unix |code = Unimplemented/.test(text);
-  const verdict = cannotReach
-    ? await judgeByMounts({ ...paths, kubeletRegistrationPath: paths.endpoint }, mounts)
-    : undefined;
+  const verdict = cannotReach ? await judgeByMounts(paths, mounts) : undefined;
   if (verdict?.kind === "wrong") return `${verdict.problem}: ${verdict.fix}`;
   const isInProcess = paths.csiSocketPath === undefined;
   return hintForRefusal(text, paths.endpoint, { foundByPattern, isInProcess });

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import {
   type RegistrarOptions,
+  readCsiAddress,
   resolveOptions,
   resolveRegistrationOptions,
 } from "../../../src/registrar/model/options";
@@ -35,12 +36,24 @@ test.each(["csi.sock", "unix:csi.sock", "unix://csi.sock"])("a path may be relat
   });
 });
 
+test.each([
+  ["/csi/csi.sock", "/csi/csi.sock", "/csi/csi.sock"],
+  ["unix:///csi/csi.sock", "unix:///csi/csi.sock", "/csi/csi.sock"],
+  ["unix:csi.sock", resolve("csi.sock"), resolve("csi.sock")],
+  ["unix:csi/", resolve("csi"), resolve("csi")],
+])("--csi-address=%j is %j wherever this process goes", (address, csiAddress, csiSocketPath) => {
+  expect(readCsiAddress(address)).toEqual({ csiAddress, csiSocketPath });
+});
+
 // What each kind of option takes: test/options/read-options.test.ts.
 test.each<[object, string]>([
   [{ csiAddress: "tcp://x" }, 'csiAddress is "tcp://x"; it takes the path of a unix socket'],
   [{ csiAddress: undefined }, "csiAddress is missing"],
   [{ csiAddress: `/${"a".repeat(107)}` }, "csiAddress has 108 bytes; it takes the path of"],
-  [{ endpoint: "" }, 'endpoint is ""; it takes the driver\'s socket as'],
+  [
+    { endpoint: "" },
+    'endpoint is ""; it takes the path of a unix socket, 107 bytes at most, absolute, as kubelet',
+  ],
   [{ pluginRegistrationPath: "" }, 'pluginRegistrationPath is ""; it takes the path of a directory'],
   // From about here on grpc-js ended the process.
   [{ timeoutMs: 3.6e14 }, "timeoutMs is 360000000000000; it takes milliseconds, more than 0"],

@@ -104,7 +104,11 @@ async function judgeHostPathOf(target: Target, driver: SeenDriver | undefined): 
   const isSeen = hostRoot === "/" && !(driver && hasNoSocket(driver.socket));
   if (!isSeen || kubeletRegistrationPath === undefined) return { kind: "unknown" };
   const csiAddress = csiSocketPath ?? pattern;
-  return judgeByMounts({ csiSocketPath: csiAddress, pluginRegistrationPath, kubeletRegistrationPath });
+  return judgeByMounts({
+    csiSocketPath: csiAddress,
+    pluginRegistrationPath,
+    endpoint: kubeletRegistrationPath,
+  });
 }
 
 async function inGroups<One, Result>(items: readonly One[], look: (item: One) => Promise<Result>) {
