@@ -13,7 +13,7 @@ import { type SimulatedKubelet, startKubelet } from "../../simulator/kubelet/kub
 import { kubeletVersion } from "../../simulator/kubelet/options";
 import { createCommand } from "../command-line";
 import { createObjectPrinter, tellEvents } from "../event-lines";
-import { unlessStopped, untilAborted, untilStopped } from "../foreground";
+import { untilAborted, untilStopped } from "../foreground";
 
 /** How long `--until` waits for NotifyRegistrationStatus, which a fault may prevent. */
 const NOTICE_WITHIN_MS = 5_000;
@@ -61,8 +61,7 @@ export const runKubelet = createCommand(
     const signal = untilStopped();
     const { refuse: reason, refuseTimes: times } = flags;
     const faults = reason === undefined ? [] : [{ kind: "refuse", reason, times } as const];
-    const kubelet = await unlessStopped(startKubelet({ pluginRegistrationPath, version, faults, signal }));
-    if (kubelet === undefined) return 0;
+    const kubelet = await startKubelet({ pluginRegistrationPath, version, faults, signal });
     tellEvents(kubelet.events, output, `A simulated kubelet; ${WHAT_IT_IS_NOT}`);
     if (print) kubelet.events.subscribe("csi-node-changed", ({ csiNode }) => print(csiNode));
     if (until === undefined) {
