@@ -119,8 +119,9 @@ test("a driver that takes name after name cannot grow the metrics without end", 
   expect(others).toMatch(/ 500$/);
 });
 
+const stand = (name: string) => ({ status: () => ({ identity: { name }, state: "standby" }) });
+
 test("a node's driver that is gone leaves the metrics", async () => {
-  const stand = (name: string) => ({ status: () => ({ identity: { name }, state: "standby" }) });
   const all = ["here", "gone"].map(stand);
   const { call, scrape } = createRoute("node-wide", all);
   call("gone");
@@ -131,6 +132,14 @@ test("a node's driver that is gone leaves the metrics", async () => {
   all.push(...[gone].flatMap((one) => one ?? []));
   call("gone");
   expect((await scrape()).find((line) => line.includes('"gone"'))).toMatch(/ 1$/);
+});
+
+test("the metrics name a node's driver, however many came and went before it", async () => {
+  const { call, scrape } = createRoute("node-wide", [stand("here")]);
+  for (let number = 0; number < 1_000; number++) call(`gone-${number}`);
+  await scrape();
+  call("here");
+  expect(await scrape()).toEqual([expect.stringContaining('driver_name="here"')]);
 });
 
 describe("a scrape succeeds once prom-client can be loaded", () => {

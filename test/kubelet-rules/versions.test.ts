@@ -1,3 +1,4 @@
+import { validateVersions } from "../../src/kubelet-rules/driver-versions";
 import { authorityFor, SIMULATED_VERSIONS, simulatedVersion } from "../../src/kubelet-rules/versions";
 
 test.each([
@@ -21,4 +22,24 @@ test("each kubelet since 1.13 maps to a simulated one that behaves the same", ()
   expect(vendors.map(simulatedVersion)).toEqual(["1.36", "1.36", "1.34", "1.35"]);
   const others = ["1.12", "2.0", "1", "", "1.30-rc.1", "1.36.1+", "1.36.1-a b", "1.36.1-\n", "1.12.1+k3s1"];
   expect(others.map(simulatedVersion)).toEqual(others.map(() => undefined));
+});
+
+// As `HighestSupportedVersion` in apimachinery, from the last one to the first.
+test.each<[offered: string[], found: number[] | string, registered?: number[]]>([
+  [
+    ["1.2.0", "v1.10", "0.3.0", "2.0.0", "x"],
+    [1, 10],
+  ],
+  [["1.2"], 'already registered with a higher supported version: "1.2.0"', [1, 2, 0]],
+  [["1.2.1"], [1, 2, 1], [1, 2]],
+  [["0.9", "0.3.0"], "highest supported version reported is 0.9, must be v1.x"],
+  [["2.0.0"], "could not find a highest supported version from versions ([2.0.0]) reported: <nil>"],
+  [["a", "b", "2.0.0"], 'could not parse "a" as version'],
+  [["1"], 'illegal version string "1"'],
+  [["01.0"], 'illegal zero-prefixed version component "01" in "01.0"'],
+  [[], "Plugin returned an empty list for supported versions"],
+])("of the versions %j kubelet takes or says: %j", (offered, found, ...[registered]) => {
+  const judge = () => validateVersions("RegisterPlugin", "x.csi", offered, registered, "by-any");
+  if (typeof found === "string") expect(judge).toThrow(found);
+  else expect(judge()).toEqual(found);
 });

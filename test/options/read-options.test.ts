@@ -185,6 +185,7 @@ const BESIDE_A_NAME: readonly [given: object, message: string | RegExp][] = [
   [{ signal: SIGNAL }, "startX: signal is an AbortController; it takes an AbortSignal"],
   [{ logger: () => {} }, /logger is a function; it takes console, a pino logger, or one of create/],
   [{ faults: {} }, /faults is an object; it takes a list, each of an object whose .*"slow", "hang"/],
+  [{ faults: Array(1) }, /faults\[0\] is missing; it takes an object whose kind/],
   [{ faults: [{ kind: "hang" }, "slow"] }, /faults\[1\] is "slow"; it takes an object whose kind/],
   [{ faults: [{ kind: "slwo" }] }, /faults\[0\]\.kind is "slwo"; .*; did you mean "slow"\?$/],
   [{ faults: [{ kind: "slow", delay: 1 }] }, /faults\[0\]: .*no option "delay"; did you mean delayMs\?$/],

@@ -1,5 +1,6 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { attempt } from "../../src/base/errors";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { eachTest } from "../support/each-test";
 import { recordLog } from "../support/recorded-log";
@@ -30,12 +31,17 @@ test("each failure doubles a path's wait up to the longest, a success forgets it
 test("close() returns one promise, ends a running call, and rejects the waits", async () => {
   const { kubelet } = await node.all({ driver: { faults: [{ kind: "hang", method: "NodeGetInfo" }] } });
   await kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });
+  const held = () =>
+    readdirSync("/proc/self/fd").map((fd) => attempt(() => readlinkSync(`/proc/self/fd/${fd}`)));
+  const socket = kubelet.events.history("socket-seen")[0]?.socketPath;
+  expect(held()).toContain(socket);
   const inVain = kubelet.registered("x.csi");
   const closing = kubelet.close();
   expect(kubelet.close()).toBe(closing);
   expect(kubelet[Symbol.asyncDispose]()).toBe(closing);
   await expect(inVain).rejects.toMatchObject({ code: "ABORTED" });
   await closing;
+  expect(held()).not.toContain(socket);
   expect(kubelet.events.history().at(-1)).toMatchObject({ kind: "stopped", because: "close" });
   expect(kubelet.events.history("refused")).toEqual([]);
   await expect(kubelet.restart()).rejects.toMatchObject({ code: "ABORTED" });
@@ -95,7 +101,10 @@ describe("faults", () => {
   test("refuse, some times, one driver only", async () => {
     const { kubelet, registrar } = await node.all({
       kubelet: {
-        faults: [{ kind: "refuse", reason: "API server is away", times: 2, driverName: "x.csi" }],
+        faults: [
+          { kind: "refuse", reason: "never", times: 0 },
+          { kind: "refuse", reason: "API server is away", times: 2, driverName: "x.csi" },
+        ],
         timings: { backoffInitialMs: 200 },
       },
     });

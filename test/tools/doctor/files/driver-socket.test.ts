@@ -72,6 +72,7 @@ test.each([
 
 test.each<readonly [what: string, ...drivers: object[]]>([
   ["a volume of both", endpoint("unix:///csi/csi.sock")],
+  ["a flag whose last value counts", { args: ["--endpoint=/csi/x.sock", "--endpoint=/csi/csi.sock"] }],
   ["a volume of both, by a variable", environment({ value: "unix://csi/csi.sock" })],
   ["a flag before a variable", { ...endpoint("/csi/csi.sock"), ...environment({ value: "/x/csi.sock" }) }],
   [
