@@ -1,11 +1,14 @@
+import { availableParallelism } from "node:os";
 import { grid, writeFigures } from "../../bench/figures";
 import { FLAG, print, runWithFlags, say, TEXT, TEXTS } from "../support/run-main";
 import { createMutants, draw, type Mutant } from "./mutants";
-import { reachingTests, runTests } from "./tests";
+import { createJudge, prepareRuns, reachingTests } from "./tests";
 
 const DRAWN = 300;
 /** How many of them the tests must notice. Some mutants change no behaviour: a default that is not read, a text for people. */
 const FLOOR = 0.85;
+/** Many tests wait most of the time. */
+const AT_ONCE = 2 * availableParallelism();
 const WEEK_MS = 7 * 24 * 3_600_000;
 
 const USAGE = `usage: npm run test:mutation -- [--seed N]... [--mutants N] [--only TEXT] [--write]
@@ -24,36 +27,55 @@ const OPTIONS = { seed: TEXTS, mutants: TEXT, only: TEXT, write: FLAG };
 runWithFlags(USAGE, OPTIONS, async ({ seed, mutants: most = `${DRAWN}`, only = "", write }) => {
   const seeds = seed?.map(Number) ?? [Math.floor(Date.now() / WEEK_MS)];
   await using mutants = await createMutants();
-  const drawn = seeds.map((one) => draw(mutants.all, Number(most), one));
-  const chosen = [...new Set(drawn.flat())].filter(({ file }) => file.includes(only));
+  const drawn = seeds.map((one) => ({ seed: one, ones: draw(mutants.all, Number(most), one) }));
+  const chosen = [...new Set(drawn.flatMap(({ ones }) => ones))].filter(({ file }) => file.includes(only));
   say(`${chosen.length} of ${mutants.all.length} mutants; now every test runs once, to see which reach them`);
   await mutants.plant(chosen);
   const reaching = await reachingTests(mutants.path);
+  using _prepared = prepareRuns(mutants.path);
+  const noticedBy = createJudge(mutants.path);
 
-  const noticed = new Set<Mutant>();
-  for (const [index, mutant] of chosen.entries()) {
+  const outcomes = new Map<Mutant, string>();
+  const judge = async (mutant: Mutant) => {
     const tests = reaching(mutant);
-    const isNoticed = tests.length > 0 && (await runTests(mutants.path, tests, mutant.id));
-    if (isNoticed) noticed.add(mutant);
-    const outcome = isNoticed ? "noticed" : tests.length > 0 ? "SURVIVED" : "NOT REACHED";
-    print(
-      `${index + 1}/${chosen.length} ${outcome} ${mutant.file}:${mutant.line} ${mutant.what.slice(0, 200)}`,
-    );
+    const test = await noticedBy(tests, mutant.id);
+    const outcome = test !== undefined ? "noticed" : tests.length > 0 ? "SURVIVED" : "NOT REACHED";
+    outcomes.set(mutant, outcome);
+    const by = test === undefined ? "" : ` [${test}]`;
+    const text = `${outcome} ${mutant.file}:${mutant.line} ${mutant.what.slice(0, 200)}`;
+    print(`${outcomes.size}/${chosen.length} ${text}${by}`);
+  };
+  const rows: Row[] = [];
+  for (const { seed: one, ones } of drawn) {
+    const tried = ones.filter((mutant) => chosen.includes(mutant));
+    const left = tried.filter((mutant) => !outcomes.has(mutant)).values();
+    const work = async () => {
+      for (const mutant of left) await judge(mutant);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    const noticed = tried.filter((mutant) => outcomes.get(mutant) === "noticed").length;
+    rows.push({ seed: one, tried: tried.length, noticed, share: noticed / tried.length });
+    print(`seed ${one}: ${noticed} of ${tried.length} noticed, ${percent(noticed / tried.length)}`);
+    if (write) writeTable(rows, mutants.all.length);
   }
-
-  const rows = drawn.map((ones, index) => {
-    const tried = ones.filter((one) => chosen.includes(one));
-    const seen = tried.filter((one) => noticed.has(one)).length;
-    return { seed: seeds[index], tried: tried.length, seen, share: seen / tried.length };
-  });
-  for (const row of rows)
-    print(`seed ${row.seed}: ${row.seen} of ${row.tried} noticed, ${percent(row.share)}`);
-  const cells = rows.map((row) => [`${row.seed}`, `${row.tried}`, `${row.seen}`, percent(row.share)]);
-  const day = new Date().toISOString().slice(0, 10);
-  const table = grid(["Seed", "Mutants drawn", "Noticed", "Share"], cells);
-  if (write) writeFigures("npm run test:mutation", `${day}, of ${mutants.all.length} mutants.\n\n${table}`);
   return rows.every(({ share }) => share >= FLOOR) ? 0 : 1;
 });
+
+interface Row {
+  readonly seed: number;
+  readonly tried: number;
+  readonly noticed: number;
+  readonly share: number;
+}
+
+function writeTable(rows: readonly Row[], all: number) {
+  const cells = rows.map(({ seed, tried, noticed, share }) => [
+    ...[`${seed}`, `${tried}`, `${noticed}`, percent(share)],
+  ]);
+  const day = new Date().toISOString().slice(0, 10);
+  const table = grid(["Seed", "Mutants drawn", "Noticed", "Share"], cells);
+  writeFigures("npm run test:mutation", `${day}, of ${all} mutants.\n\n${table}`);
+}
 
 /** Rounded down: 100 % are all. */
 const percent = (share: number) => `${Math.floor(share * 100)} %`;

@@ -1,53 +1,173 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join, relative } from "node:path";
+import { endProcessesOf } from "../support/global-teardown";
 import { say } from "../support/run-main";
+import { createTempFolder } from "../support/temp-folder";
 import type { Mutant } from "./mutants";
 
+interface Test {
+  readonly file: string;
+  readonly name: string;
+  /** How long it took among all tests. */
+  readonly tookMs: number;
+}
+
+/** What reporter.cjs sends. */
+interface Step {
+  readonly kind: "started" | "ended" | "failed";
+  readonly file: string;
+  /** "" for what a file does beside its tests. */
+  readonly name: string;
+}
+
+const ENVIRONMENT = `--testEnvironment=${join(__dirname, "environment.cjs")}`;
+const IN_PROCESSES = join(__dirname, "in-processes.cjs");
 /** The suite of npm test, with the registrar of the copy. */
 const ALL_MS = 40 * 60_000;
-/** A mutant that stops a process in an endless loop lets no test end. */
-const ONE_MUTANT_MS = 5 * 60_000;
-const TEST_TIMEOUT_MS = 40_000;
+/** The least that a test gets, and how many times as long as without a mutant. */
+const TEST_MS = 40_000;
+const TIMES_AS_LONG = 5;
+/** Between two tests a file is loaded. */
+const BETWEEN_MS = 60_000;
 
-/** Runs every test once, without a mutant, and resolves with the test files that reach one: those first that reach fewest. */
-export async function reachingTests(copy: string): Promise<(mutant: Mutant) => readonly string[]> {
-  const folder = join(copy, "reached");
-  mkdirSync(folder);
-  const outputFile = join(copy, "all.json");
-  await jest(copy, ["--json", `--outputFile=${outputFile}`], { MUTATION_REACHED: folder }, ALL_MS);
-  const { testResults } = JSON.parse(readFileSync(outputFile, "utf8"));
-  const failed: readonly string[] = testResults
-    .filter(({ status }: { readonly status: string }) => status !== "passed")
-    .map(({ name }: { readonly name: string }) => name);
-  for (const name of failed) say(`not counted, as it fails without a mutant: ${relative(copy, name)}`);
+/** Runs every test once, without a mutant, and resolves with those that reach one, in the order in which they are worth running. */
+export async function reachingTests(copy: string): Promise<(mutant: Mutant) => readonly Test[]> {
+  await using folder = await createTempFolder();
+  const reached = folder.at("reached");
+  writeFileSync(reached, "", { mode: 0o666 });
+  const run = async (flags: readonly string[]) => {
+    const json = folder.at("results.json");
+    const child = jest(copy, ["--json", `--outputFile=${json}`, ENVIRONMENT, ...flags], {
+      MUTATION_REACHED: reached,
+    });
+    const timer = setTimeout(child.end, ALL_MS);
+    await child.closed;
+    clearTimeout(timer);
+    return testsIn(readFileSync(json, "utf8"));
+  };
+  const first = await run([]);
+  const files = [...new Set(first.failed.map(({ file }) => file))];
+  // On a busy machine some take too long. Alone they do not.
+  const second = files.length > 0 ? await run(["--runInBand", "--runTestsByPath", ...files]) : first;
+  const passed = new Map([...first.passed, ...second.passed].map((one) => [keyOf(one), one]));
+  for (const { file, name } of second.failed)
+    say(`not counted, as it fails without a mutant: ${relative(copy, file)}: ${name}`);
 
-  const reached = new Map<string, Set<string>>();
-  for (const name of readdirSync(folder)) {
-    const { test, ids } = JSON.parse(readFileSync(join(folder, name), "utf8"));
-    if (!failed.includes(test)) reached.set(test, new Set([...(reached.get(test) ?? []), ...ids]));
+  const ids = new Map<string, Set<string>>();
+  for (const line of readFileSync(reached, "utf8").split("\n").slice(0, -1)) {
+    const [file, name, id] = JSON.parse(line);
+    const key = keyOf({ file, name });
+    ids.set(key, (ids.get(key) ?? new Set()).add(id));
   }
-  rmSync(folder, { recursive: true });
-  const few = [...reached].toSorted(([, one], [, other]) => one.size - other.size);
-  return ({ id }) => few.filter(([, ids]) => ids.has(id)).map(([test]) => test);
+  return ({ id }) => {
+    const reaches = (one: { readonly file: string; readonly name: string }) => ids.get(keyOf(one))?.has(id);
+    return inOrder(
+      [...passed.values()].filter((one) => reaches(one) || reaches({ file: one.file, name: "" })),
+    );
+  };
 }
 
-/** Whether one of these test files fails with the mutant. */
-export async function runTests(copy: string, tests: readonly string[], mutant: string): Promise<boolean> {
-  const reporter = `--reporters=${join(__dirname, "first-failure.cjs")}`;
-  const flags = [`--testTimeout=${TEST_TIMEOUT_MS}`, reporter, "--runTestsByPath", ...tests];
-  return (await jest(copy, flags, { __STRYKER_ACTIVE_MUTANT__: mutant }, ONE_MUTANT_MS)) !== 0;
+const keyOf = ({ file, name }: { readonly file: string; readonly name: string }) => `${file}\0${name}`;
+
+/** What jest's --json wrote. */
+function testsIn(json: string) {
+  const { testResults } = JSON.parse(json);
+  const passed: Test[] = [];
+  const failed: Test[] = [];
+  for (const { name: file, assertionResults, message } of testResults) {
+    for (const { fullName: name, status, duration } of assertionResults)
+      if (status !== "pending")
+        (status === "passed" ? passed : failed).push({ file, name, tookMs: duration });
+    if (assertionResults.length === 0) failed.push({ file, name: message, tookMs: 0 });
+  }
+  return { passed, failed };
 }
 
-/** Resolves with the exit code. All processes of it are gone then, those in an endless loop, too. */
-async function jest(copy: string, flags: readonly string[], env: NodeJS.ProcessEnv, mostMs: number) {
-  const hook = join(__dirname, "in-tests.cjs");
+/** Those of the file that takes least first. */
+function inOrder(tests: readonly Test[]): readonly Test[] {
+  const took = new Map<string, number>();
+  for (const { file, tookMs } of tests) took.set(file, (took.get(file) ?? 0) + tookMs);
+  return tests.toSorted((one, other) => (took.get(one.file) ?? 0) - (took.get(other.file) ?? 0));
+}
+
+/** What jest's global setup prepares, once for all mutants. Dispose of it at the end. */
+export function prepareRuns(copy: string): Disposable {
+  const load = createRequire(join(copy, "package.json"));
+  load("./test/support/global-setup.ts").default();
+  return { [Symbol.dispose]: () => load("./test/support/global-teardown.ts").default() };
+}
+
+/** Whether a test fails with the mutant that passes without it, among the same tests of its file. */
+export function createJudge(copy: string) {
+  const passesAlone = new Map<string, Promise<boolean>>();
+  return async (tests: readonly Test[], mutant: string): Promise<string | undefined> => {
+    for (let left = tests; left.length > 0; ) {
+      const failed = await firstFailure(copy, left, mutant);
+      if (failed === undefined) return undefined;
+      const same = left.filter(({ file }) => file === failed.file);
+      const key = JSON.stringify(same);
+      const passes = passesAlone.get(key) ?? firstFailure(copy, same).then((one) => one === undefined);
+      passesAlone.set(key, passes);
+      if (await passes) return `${relative(copy, failed.file)}: ${failed.name}`;
+      left = left.filter(
+        ({ file, name }) => file !== failed.file || (failed.name !== "" && name !== failed.name),
+      );
+    }
+    return undefined;
+  };
+}
+
+/** Runs these tests one after another until one fails or never ends. */
+async function firstFailure(
+  copy: string,
+  tests: readonly Test[],
+  mutant?: string,
+): Promise<Step | undefined> {
+  await using folder = await createTempFolder();
+  const timeoutOf = ({ tookMs }: Test) => Math.max(TEST_MS, TIMES_AS_LONG * tookMs);
+  const plan: Record<string, Record<string, number>> = {};
+  for (const test of tests) plan[test.file] = { ...plan[test.file], [test.name]: timeoutOf(test) };
+  writeFileSync(folder.at("plan"), JSON.stringify(plan));
+  const child = jest(
+    copy,
+    ["--config=test/mutation/jest.config.js", "--runInBand", "--runTestsByPath", ...Object.keys(plan)],
+    {
+      MUTATION_PLAN: folder.at("plan"),
+      REGISTRAR_RUN_FOLDER: folder.path,
+      __STRYKER_ACTIVE_MUTANT__: mutant,
+    },
+  );
+  let failed: Step | undefined;
+  let last: Step = { kind: "started", file: tests[0]?.file ?? "", name: "" };
+  const hangs = () => {
+    failed = last;
+    child.end();
+  };
+  let timer = setTimeout(hangs, BETWEEN_MS);
+  child.process.on("message", (step: Step) => {
+    clearTimeout(timer);
+    last = step;
+    if (step.kind === "failed") return hangs();
+    timer = setTimeout(
+      hangs,
+      BETWEEN_MS + (step.kind === "started" ? (plan[step.file]?.[step.name] ?? 0) : 0),
+    );
+  });
+  const code = await child.closed;
+  clearTimeout(timer);
+  endProcessesOf(folder.path);
+  return failed ?? (code === 0 ? undefined : { ...last, kind: "failed" });
+}
+
+/** All processes of it have ended when `closed` resolves with the exit code, those in an endless loop, too. */
+function jest(copy: string, flags: readonly string[], env: NodeJS.ProcessEnv) {
   const program = join(copy, "node_modules/jest/bin/jest.js");
-  const words = [program, "--forceExit", `--setupFilesAfterEnv=${hook}`, ...flags];
-  const options = `--require=${JSON.stringify(hook)}`;
-  const child = spawn(process.execPath, words, {
-    ...{ cwd: copy, detached: true, stdio: "ignore" },
+  const options = `${process.env.NODE_OPTIONS ?? ""} --require=${JSON.stringify(IN_PROCESSES)}`;
+  const child = spawn(process.execPath, [program, "--forceExit", ...flags], {
+    ...{ cwd: copy, detached: true, stdio: ["ignore", "ignore", "ignore", "ipc"] },
     env: { ...process.env, NODE_OPTIONS: options, ...env },
   });
   const end = () => {
@@ -57,9 +177,9 @@ async function jest(copy: string, flags: readonly string[], env: NodeJS.ProcessE
       // All have ended.
     }
   };
-  const timer = setTimeout(end, mostMs);
-  const [code] = await once(child, "close");
-  clearTimeout(timer);
-  end();
-  return code as number | null;
+  const closed = once(child, "close").then(([code]) => {
+    end();
+    return code as number | null;
+  });
+  return { process: child, end, closed };
 }

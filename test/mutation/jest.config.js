@@ -1,0 +1,9 @@
+const { globalSetup, globalTeardown, ...fastSuite } = require("../../jest.config.js");
+
+/** For one mutant: setup was once, for all. @type {import("jest").Config} */
+module.exports = {
+  ...fastSuite,
+  testEnvironment: `${__dirname}/environment.cjs`,
+  testSequencer: `${__dirname}/sequencer.cjs`,
+  reporters: [`${__dirname}/reporter.cjs`],
+};
