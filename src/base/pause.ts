@@ -36,6 +36,19 @@ export function followSignal(parent: AbortSignal): AbortController & Disposable 
   return Object.assign(controller, { [Symbol.dispose]: () => parent.removeEventListener("abort", abort) });
 }
 
+/** What a promise resolves with; undefined if `signal` is aborted before. Rejects if the promise does. */
+export async function unlessAborted<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value | undefined> {
+  using following = followSignal(signal);
+  const aborted = new Promise<undefined>((resolve) => {
+    if (following.signal.aborted) resolve(undefined);
+    following.signal.addEventListener("abort", () => resolve(undefined));
+  });
+  return await Promise.race([promise, aborted]);
+}
+
 /** Makes what wakes one waiting loop. A call between two waits ends the next one. */
 export function createWakeUp() {
   let isCalled = false;

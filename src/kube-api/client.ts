@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, type RequestOptions } from "node:https";
 import { attempt, messageOf } from "../base/errors";
-import { followSignal } from "../base/pause";
+import { followSignal, unlessAborted } from "../base/pause";
 import { boundText } from "../logging/escape";
 import { type ApiAccess, readCredential } from "./access";
 import { type ApiFailure, failureOf, type Outcome } from "./failure";
@@ -112,15 +112,9 @@ async function outcomeOf<Value>(
   signal: AbortSignal,
   work: () => Promise<Outcome<Value>>,
 ): Promise<Outcome<Value>> {
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
-  try {
-    signal.throwIfAborted();
-    return await Promise.race([work(), aborted]);
-  } catch (error) {
-    return failedWith(kind, messageOf(signal.aborted ? signal.reason : error));
-  }
+  const failed = (error?: unknown) => failedWith(kind, messageOf(signal.aborted ? signal.reason : error));
+  if (signal.aborted) return failed();
+  return unlessAborted(work(), signal).then((outcome) => outcome ?? failed(), failed);
 }
 
 const failedWith = (kind: ApiFailure["kind"], message: string) =>

@@ -1,5 +1,5 @@
 import { getEventListeners } from "node:events";
-import { createWakeUp, pause } from "../../src/base/pause";
+import { createWakeUp, pause, unlessAborted } from "../../src/base/pause";
 import { expectNothingLeft } from "../support/resources";
 
 const never = new AbortController().signal;
@@ -7,6 +7,7 @@ const never = new AbortController().signal;
 test("a pause resolves with whether it lasted its whole time", async () => {
   expect(await pause(1, never)).toBe(true);
   expect(await pause(60_000, AbortSignal.abort())).toBe(false);
+  expect(getEventListeners(never, "abort")).toEqual([]);
 });
 
 test("a pause longer than a timer's maximum does not end at once", async () => {
@@ -15,6 +16,18 @@ test("a pause longer than a timer's maximum does not end at once", async () => {
   await new Promise((resolve) => setTimeout(resolve, 5));
   stop.abort();
   expect(await waiting).toBe(false);
+});
+
+test("a promise is awaited until the signal is aborted, and its listener goes with the wait", async () => {
+  const stop = new AbortController();
+  const open = new Promise<string>(() => {});
+  expect(await unlessAborted(Promise.resolve("value"), stop.signal)).toBe("value");
+  await expect(unlessAborted(Promise.reject(new Error("why")), stop.signal)).rejects.toThrow("why");
+  expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  const waiting = unlessAborted(open, stop.signal);
+  stop.abort();
+  expect(await waiting).toBeUndefined();
+  expect(await unlessAborted(open, stop.signal)).toBeUndefined();
 });
 
 describe("a wake-up", () => {

@@ -2,7 +2,7 @@ import { connectivityState, status } from "@grpc/grpc-js";
 import { BACKOFF, type Backoff, backoffMs } from "../../base/backoff";
 import { errnoOf, messageOf, RegistrarError } from "../../base/errors";
 import type { EventSource } from "../../base/event-source";
-import { createWakeUp, followSignal } from "../../base/pause";
+import { followSignal, unlessAborted } from "../../base/pause";
 import { connectErrorOf } from "../../grpc/client/answer";
 import { callUnary, createUnixClient } from "../../grpc/client/unary";
 import { identityMethods } from "../../grpc/methods";
@@ -11,7 +11,7 @@ import { statusCodeOf } from "../../grpc/status";
 import { escapeUnprintable } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import { versionOf } from "../../unix/file-identity";
-import { type FileFound, findFile } from "../../unix/files";
+import { findFile } from "../../unix/files";
 import { type PathWatch, watchPath } from "../../unix/path-watch";
 import { explainConnectError, tryConnect, whyNoSocket } from "../../unix/unix-socket";
 import type { RegistrarEvent } from "../model/events";
@@ -158,14 +158,7 @@ async function watchDriver(options: ResolvedRegistrarOptions, context: WatchCont
 
 /** What is at a path: a text that differs for each server, or why nothing can be dialled. Returns early at the signal. */
 async function lookAt(path: string, signal: AbortSignal): Promise<string | Error> {
-  const look = { found: "hanging" as FileFound };
-  const seen = createWakeUp();
-  findFile(path).then((found) => {
-    look.found = found;
-    seen.call();
-  }, seen.call);
-  await seen.wait(signal);
-  const { found } = look;
+  const found = (await unlessAborted(findFile(path), signal)) ?? "hanging";
   return whyNoSocket(path, found) ?? (typeof found === "string" ? found : versionOf(found));
 }
 

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { BACKOFF, backoffMs } from "../../base/backoff";
-import { followSignal } from "../../base/pause";
+import { followSignal, pause } from "../../base/pause";
 import { fillPattern, type PathPattern } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
 import { createPacedWarning } from "../../logging/repeats";
@@ -109,18 +109,6 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
   };
 }
 
-/** Waits until the time is over or the driver has gone; after each wait nothing listens for that any more. */
-const waitUnless = (gone: AbortSignal, ms: number) =>
-  new Promise<void>((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      gone.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    gone.addEventListener("abort", end);
-  });
-
 type PlaceContext = Pick<NodeDriversOptions, "driverGoneAfterMs" | "log" | "signal">;
 
 /** Registers a driver, again after a failure and under each new name, until it has left the node. */
@@ -173,7 +161,7 @@ function startPlace(
       if (end === "failed" || failures > 0) {
         const waitMs = backoffMs(BACKOFF.failedDriver, failures);
         log.info(WHY_LATER[end], { csiAddress, after: `${waitMs / 1000}s` });
-        await waitUnless(gone.signal, waitMs);
+        await pause(waitMs, gone.signal);
       }
       const next = gone.signal.aborted ? undefined : begin();
       if (next === undefined) return;

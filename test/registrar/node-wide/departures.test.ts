@@ -1,11 +1,16 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { controlWaits } from "../../support/controlled-waits";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
-import { createFleetNode, startTestFleet } from "../../support/fleet-node";
+import type { startTestFleet as startFleet } from "../../support/fleet-node";
 
-const node = eachTest(createFleetNode);
+const waits = controlWaits({ fromMs: 20_000 });
+const loading = import("../../support/fleet-node");
+const startTestFleet = async (...given: Parameters<typeof startFleet>) =>
+  (await loading).startTestFleet(...given);
+const node = eachTest(async () => (await loading).createFleetNode());
 beforeEach(() => {
-  // Sockets and files need all the others.
+  // A driver's absence has a timer. Sockets and files need all the others.
   jest.useFakeTimers({
     doNotFake: ["Date", "nextTick", "performance", "queueMicrotask", "setImmediate", "setInterval"],
   });
@@ -96,9 +101,9 @@ test("a driver that fails after a long good life is tried again as soon as after
   const driver = await node.driver("a.csi", ...answers);
   await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
   expect((await started.log.when(RETRY)).fields.after).toBe("30s");
-  jest.advanceTimersByTime(30_000);
+  await waits.end(30_000);
   expect((await started.log.when(RETRY, 2)).fields.after).toBe("60s");
-  jest.advanceTimersByTime(60_000);
+  await waits.end(60_000);
   await started.register("a.csi");
   const now = performance.now.bind(performance);
   jest.spyOn(performance, "now").mockImplementation(() => now() + 300_000);
@@ -112,7 +117,7 @@ test("a driver that fails again and again is tried at growing distances, up to f
   await using started = await startTestFleet(node);
   for (const [nth, seconds] of [30, 60, 120, 240, 300, 300].entries()) {
     expect((await started.log.when(RETRY, nth + 1)).fields.after).toBe(`${seconds}s`);
-    jest.advanceTimersByTime(seconds * 1_000);
+    await waits.end(seconds * 1_000);
   }
 });
 
@@ -155,7 +160,7 @@ test("a driver with another name after each restart is registered at its first c
     if (restart > 0) await started.log.when(RENAMED);
   }
   expect(node.sockets().filter((name) => name.startsWith("x"))).toEqual([]);
-  jest.advanceTimersByTime(60_000);
+  await waits.end(60_000);
   await started.register("x5");
   expect(started.log.all(RENAMED)).toHaveLength(1);
 });
@@ -185,7 +190,5 @@ test("a driver with an unsafe name is left alone, and tried once more after a re
   await node.driver("a.csi");
   await started.register("a.csi");
   await started.state("b.csi", "registered");
-  const registrations = [...started.fleet.all];
-  jest.advanceTimersByTime(30_000);
-  expect(started.fleet.all).toEqual(registrations);
+  expect(waits.pending().filter((ms) => ms === 30_000)).toEqual([]);
 });

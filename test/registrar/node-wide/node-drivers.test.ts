@@ -30,27 +30,3 @@ test("a driver that left has no listener at the common signal", async () => {
   await eventually(() => expect(drivers.registrations).toEqual([]));
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
-
-test("a wait before the next registration leaves no listener behind", async () => {
-  jest.useFakeTimers({
-    doNotFake: ["Date", "nextTick", "performance", "queueMicrotask", "setImmediate", "setInterval"],
-  });
-  const listens = jest.spyOn(EventTarget.prototype, "addEventListener");
-  const { logger, when } = recordLog();
-  const error = new Error("it fails");
-  const register = () =>
-    ({ closed: Promise.resolve({ kind: "failed", error }), subscribe: () => {} }) as unknown as Registration;
-  const stop = new AbortController();
-  const drivers = createNodeDrivers({ register, driverGoneAfterMs: 0, log: logger, signal: stop.signal });
-  drivers.update({ found, gone: [], goneDirectories: new Set() }, pattern);
-  for (let nth = 1; nth <= 5; nth += 1) {
-    await when("Trying again later, or when the CSI driver restarts", nth);
-    const signals = new Set(listens.mock.contexts.filter((one) => one instanceof AbortSignal));
-    for (const one of signals) expect(getEventListeners(one, "abort").length).toBeLessThanOrEqual(1);
-    expect(signals.size).toBeGreaterThan(0);
-    jest.advanceTimersByTime(600_000);
-  }
-  stop.abort();
-  listens.mockRestore();
-  jest.useRealTimers();
-});
