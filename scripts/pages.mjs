@@ -55,6 +55,7 @@ const ELSEWHERE = {
   "option.graceMs": ["src/serving/options.ts", /^ +graceMs: optional\(.*, ([\d_]+)\),$/m],
   "doctor.node-info": ["src/tools/doctor/node/read/calls.ts", /MAX_NODE_INFO = \{ "[\w.]+": (.+) \};$/m],
   "grpc.calls-at-once": ["src/grpc/server.ts", /max_concurrent_streams": (\d+)/],
+  "alert.flapping": ["examples/alerts.yaml", /\[1h\]\)\) >= (\d+)$/m],
   "bench.for-good": ["bench/reliability/stage.ts", /^const FOR_GOOD_MS = (.*);$/m],
   ...Object.fromEntries(["daemonset", "node-wide"].flatMap(resources)),
 };
@@ -301,8 +302,11 @@ const NO_PROSE = new RegExp(
   String.raw`<!-- (\S+): written by .*?<!-- end of \1.*? -->|^\s*\`\`\`.*?^\s*\`\`\`$|\`[^\`\n]*\`|\]\([^)]*\)|${MARKED.source}`,
   "gms",
 );
+/** What pages count: a number of these is a figure, too. */
+const COUNTED =
+  "(?: of these)? conditions|changes|documents|each|letters|merged keys|more|requests|rows|times(?! bare)";
 const FIGURE = new RegExp(
-  `(?<![\\w.,/-])${NUMBER}(?: (?:to|and) ${NUMBER})? ?(?:${UNIT}|Mi|m|%)s?(?![\\w-])`,
+  `(?<![\\w.,/-])${NUMBER}(?: (?:to|and) ${NUMBER})?(?<!,) ?(?:${UNIT}|Mi|m|%|${COUNTED})s?(?![\\w-])`,
   "g",
 );
 
