@@ -38,7 +38,9 @@ export async function judgeByMounts(
   mounts = readMounts(),
 ): Promise<HostPathVerdict> {
   if (!given?.startsWith("/") || mounts === undefined) return UNKNOWN;
-  const [csiSocketPath, pluginRegistrationPath] = [await realPathOf(given), await realPathOf(directory)];
+  const real = Promise.all([realPathOf(given), realPathOf(directory)]);
+  const [csiSocketPath, pluginRegistrationPath] = await real.catch((): [] => []);
+  if (csiSocketPath === undefined || pluginRegistrationPath === undefined) return UNKNOWN;
   const mountPoints = mounts.map(({ mountPoint }) => mountPoint);
   const isMounted = mountPlaceOf(csiSocketPath, mounts)?.mountPoint !== "/";
   const verdict = judgeHostPath({ csiSocketPath, endpoint, pluginRegistrationPath, mounts });

@@ -30,11 +30,15 @@ export const listNames = (directory: string): Promise<readonly string[]> =>
     throw error;
   });
 
-/** The path without symbolic links, as far as it exists. Never rejects, never hangs. */
+/** The path without symbolic links, as far as it exists. Rejects where it cannot be read whether there are any. Never hangs. */
 export async function realPathOf(path: string): Promise<string> {
-  const directory = dirname(path);
-  const real = await callFileSystem(path, () => realpath(path)).catch(() => undefined);
-  return real ?? (directory === path ? path : join(await realPathOf(directory), basename(path)));
+  try {
+    return await callFileSystem(path, () => realpath(path));
+  } catch (error) {
+    const isThereNone = ["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "");
+    if (!isThereNone || dirname(path) === path) throw error;
+    return join(await realPathOf(dirname(path)), basename(path));
+  }
 }
 
 const found = (call: Promise<Stats>): Promise<FileFound> => call.catch(whyNotFound);

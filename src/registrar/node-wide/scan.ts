@@ -1,5 +1,6 @@
 import type { Stats } from "node:fs";
 import { dirname, join } from "node:path";
+import { systemError } from "../../base/errors";
 import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import { mountAt, timedOut } from "../../unix/file-calls";
 import { directoryVersionOf, versionOf } from "../../unix/file-identity";
@@ -49,6 +50,9 @@ function rootDepth({ segments }: Pattern): number {
 export const rootOf = (pattern: Pattern): string =>
   `/${pattern.segments.slice(0, rootDepth(pattern)).join("/")}`;
 
+/** Why a path could not be read a moment ago; EIO where it can now. */
+const whyUnread = async (path: string): Promise<unknown> => (await errorAt(path)) ?? systemError("EIO");
+
 /** Looks for what fits a pattern. What cannot be read counts as unchanged. Never rejects, never hangs. */
 export async function scan(
   pattern: Pattern,
@@ -57,7 +61,7 @@ export async function scan(
   const directories = new Map<string, Directory>();
   const rootPath = rootOf(pattern);
   const root = await look(rootPath);
-  if (root === "blocked") onRead(rootPath, await errorAt(rootPath));
+  if (root === "blocked") onRead(rootPath, await whyUnread(rootPath));
   if (root === "hanging" || root === "blocked") return before;
   let level: (readonly [path: string, entry: Entry])[] = [];
   if (isFoundDirectory(root)) level = [[rootPath, { stats: root, captures: [] }]];
@@ -81,7 +85,7 @@ export async function scan(
       if (matchSegment(segment, name) === undefined) return [];
       const place = join(path, name);
       const found = isListed || changed.has(place) ? await look(place) : former.get(name);
-      if (found === "blocked") fail(await errorAt(place));
+      if (found === "blocked") fail(await whyUnread(place));
       const there = found === "hanging" || found === "blocked" ? former.get(name) : found;
       return typeof there === "object" ? [[name, there]] : [];
     });

@@ -16,6 +16,7 @@ import { hostRootProblem, resolveTarget } from "../doctor/node/read/target";
 const WELL = ["registered", "not-wanted"];
 const LOOK_EVERY_MS = 1_000;
 const EXIT_UNSEEN = 3;
+const PARTS = ["directory", "sockets", "processes", "GetInfo", "GetPluginInfo", "NodeGetInfo"] as const;
 /** Of the object in place of the list. */
 const SCHEMA = "registrar.status/1";
 
@@ -52,9 +53,12 @@ export const runStatus = createCommand(
     };
     const options = { timeoutMs: flags.timeout, uid: process.getuid?.() };
     const until = performance.now() + (flags.wait ?? 0);
+    // Registrars of another directory than the one that was asked for do not count.
+    const isOne = flags.pluginRegistrationPath !== undefined;
     const look = async () => {
       const facts = await gatherFacts(target, options);
-      const rows = driversIn(viewOf(facts));
+      const view = viewOf(facts);
+      const rows = driversIn(isOne ? { ...view, misplaced: view.misplaced.filter(() => false) } : view);
       return { facts, rows, isHealthy: rows.length > 0 && rows.every(({ state }) => WELL.includes(state)) };
     };
     let seen = await look();
@@ -66,7 +70,7 @@ export const runStatus = createCommand(
     const unseen = await unseenRegistrations(facts);
     const directory = target.pluginRegistrationPath;
     const complain = (what: string) => printError(`registrar status: ${what}`);
-    const gaps = [...sayGaps(facts, "directory"), ...sayGaps(facts, "sockets")];
+    const gaps = PARTS.flatMap((part) => sayGaps(facts, part));
     if (unseen !== undefined) complain(unseen);
     else for (const { subject, text } of gaps) complain(`${subject} ${text}`);
     if (rows.length === 0 && gaps.length === 0 && unseen === undefined && !isJson)

@@ -80,7 +80,8 @@ export async function remindOfSilence(
     const waitMs = reminderMs(REMINDERS.kubeletSilent, line);
     if (!(await pause(waitMs, signal))) return undefined;
     waitedMs += waitMs;
-    const place = mountAt(await realPathOf(directory));
+    const real = await realPathOf(directory).catch(() => undefined);
+    const place = real === undefined ? undefined : mountAt(real);
     log.warn("Kubelet has not called", {
       waited: `${waitedMs / 1000}s`,
       socketPath: socketPathOf(state.facts, options),

@@ -16,10 +16,22 @@ export type Why =
   | { readonly kind: "errno"; readonly errno: string }
   | { readonly kind: "mount"; readonly fileSystem: string }
   | { readonly kind: "cut"; readonly read: number; readonly there: number }
+  /** It changes each time that it is read. */
+  | { readonly kind: "moving" }
+  | ({ readonly kind: "call" } & CallFailure)
   /** A list of the API, in the server's or the connection's words; or one object of it. */
   | { readonly kind: "list"; readonly failure: string; readonly message: string }
   | { readonly kind: "object"; readonly text: string }
   | { readonly kind: "fault"; readonly error: string };
+
+export interface CallFailure {
+  readonly call: string;
+  /** As Go writes it: `DeadlineExceeded`. */
+  readonly code: string;
+  readonly message: string;
+  /** The doctor gave up earlier than its usual caller would. */
+  readonly gaveUp?: { readonly afterMs: number; readonly who: string; readonly waitsMs: number } | undefined;
+}
 
 /** Something that could not be read. `part` decides which check says so, and whether the user asked for it. */
 export interface Gap<Part extends string = string> {

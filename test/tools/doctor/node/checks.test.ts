@@ -2,7 +2,8 @@ import type { Status } from "../../../../src/tools/doctor/findings/finding";
 import { kubeletDirectoryOf } from "../../../../src/tools/doctor/findings/registration-directory";
 import { truth } from "../../../../src/tools/doctor/findings/seen";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
-import type { NodeGap, SocketFacts } from "../../../../src/tools/doctor/node/read/facts";
+import type { NodeGap } from "../../../../src/tools/doctor/node/read/facts";
+import type { SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
 import { WHOLE } from "./doctor-node";
 import {
   type Changes,
@@ -33,9 +34,9 @@ const socket = (path: string, found: Partial<SocketFacts>) =>
 const kubeletSocket = (found: Partial<SocketFacts>): Changes => ({
   folder: { kubeletSocket: socket("/k.sock", found) },
 });
-const kubeletPath = (path: string | undefined, found: object = { isDirectoryInSight: false }): Changes => ({
+const kubeletPath = (path: string | undefined, found: object = { kind: "unseen" }): Changes => ({
   target: { ...healthy.target, kubeletRegistrationPath: path },
-  kubeletPath: socket(path ?? "", { kind: "missing", ...found }),
+  kubeletPath: socket(path ?? "", found),
 });
 const accepting = (inode: string) => ({ kind: "accepting", inode });
 const unwritable = (errno: string, uid = 0) => ({ folder: { unwritable: errno }, host: { uid } });
@@ -60,8 +61,8 @@ const NOWHERE = {
   driver: undefined,
   registrations: [],
 };
-const unconnected = (errno: string): Changes => ({
-  driver: { socket: socket(CSI, { kind: "not-accepting", errno, explanation: errno }), identity: undefined },
+const unconnected = (kind: SocketFacts["kind"], errno: string): Changes => ({
+  driver: { socket: socket(CSI, { kind, errno, explanation: errno } as object), identity: undefined },
 });
 const OTHER_ROOT = (isThere: boolean | NodeGap) => ({
   host: { otherDirectories: [{ path: "/k0s", isThere: truth(isThere) }] },
@@ -126,7 +127,7 @@ test.each<Case>([
   ["directory-kubelets", "problem", /emptyDir/, place("/pods/1/volumes/kubernetes.io~empty-dir/reg")],
   ["directory-kubelets", "unknown", /mounts cannot be read/, { folder: { place: undefined } }],
 
-  ["kubelet", "problem", /not seem to run/, kubeletSocket({ kind: "not-accepting", errno: "ECONNREFUSED" })],
+  ["kubelet", "problem", /not seem to run/, kubeletSocket({ kind: "dead" })],
 
   ["kubelet-path", "unknown", /cannot be seen from here/, {}],
   // What the container has at this path may not be what the host has there.
@@ -134,7 +135,7 @@ test.each<Case>([
   ["kubelet-path", "problem", /not an absolute path/, kubeletPath("csi.sock")],
   ["kubelet-path", "problem", /not an absolute path/, kubeletPath(`unix://${CSI}`)],
   ["kubelet-path", "warning", /registration directory/, kubeletPath("/k/plugins_registry/x.sock")],
-  ["kubelet-path", "problem", /is not there/, kubeletPath(CSI, { isDirectoryInSight: true })],
+  ["kubelet-path", "problem", /is not there/, kubeletPath(CSI, { kind: "missing" })],
   ["kubelet-path", "ok", /and accepts connections/, kubeletPath(CSI, accepting("1:2"))],
   ["kubelet-path", "ok", /fits the mounts of this container/, { hostPath: { kind: "fits" } }],
   ["kubelet-path", "problem", /different socket/, kubeletPath(CSI, accepting("7:7"))],
@@ -180,10 +181,10 @@ test.each<Case>([
   ["registration", "problem", /will be refused: .*an empty list for supported versions; fix/, versions()],
   ["registration", "unknown", /does not report/, versions("2.0.0", "1.2")],
 
-  ["driver-socket", "problem", /ECONNREFUSED/, unconnected("ECONNREFUSED")],
-  ["driver-socket", "problem", /EAGAIN/, unconnected("EAGAIN")],
-  ["driver-socket", "unknown", /EACCES/, unconnected("EACCES")],
-  ["driver-socket", "unknown", /EMFILE/, unconnected("EMFILE")],
+  ["driver-socket", "problem", /ECONNREFUSED/, unconnected("dead", "ECONNREFUSED")],
+  ["driver-socket", "problem", /EAGAIN/, unconnected("stuck", "EAGAIN")],
+  ["driver-socket", "unknown", /EACCES/, unconnected("unread", "EACCES")],
+  ["driver-socket", "unknown", /EMFILE/, unconnected("unread", "EMFILE")],
 
   // nodeinfomanager.go: kubelet logs an invalid attach limit, and writes the driver to CSINode without one.
   [

@@ -51,12 +51,12 @@ export async function createDoctorNode() {
         }),
     /** What runs beside the test is another node's: this /proc has the processes of this one, none at first. */
     procfs: procfs.path,
-    look: async (target: Partial<Target> = {}, { impatient = false } = {}) => {
+    look: async (target: Partial<Target> = {}, { impatient = false, timeoutMs = 0 } = {}) => {
       const paths = { csiSocketPath: csiAddress, kubeletRegistrationPath: csiAddress };
       const facts = await gatherFacts(
         { ...paths, pluginRegistrationPath: directory, ...target },
         {
-          timeoutMs: impatient ? IMPATIENT_MS : PATIENT_MS,
+          timeoutMs: timeoutMs || (impatient ? IMPATIENT_MS : PATIENT_MS),
           uid: 0,
           knownDirectories: [],
           procfs: procfs.path,

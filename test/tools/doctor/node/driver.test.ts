@@ -82,7 +82,7 @@ test.each<[check: string, options: object, expected: RegExp]>([
   [
     "driver-node-info",
     hang("NodeGetInfo"),
-    /^unknown: the CSI driver did not answer NodeGetInfo within 10 s; kubelet waits 120 s; fix: .*--timeout/,
+    /^unknown: \S+csi\.sock did not answer NodeGetInfo within 10 s; kubelet waits 120 s; fix: .*--timeout/,
   ],
 ])("%s of a driver with %j", async (check, options, expected) => {
   await node.driver(options);

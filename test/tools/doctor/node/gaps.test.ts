@@ -19,12 +19,7 @@ const driverOf = (name: string, inode = "1:9") => ({
 });
 const dead = (name: string) => ({
   fits: false,
-  socket: {
-    ...accepting(name, "1:8"),
-    kind: "not-accepting" as const,
-    errno: "ECONNREFUSED",
-    explanation: "",
-  },
+  socket: { ...accepting(name, "1:8"), kind: "dead" as const, explanation: "" },
 });
 const leftOf = (name: string) => ({
   socket: { ...dead(name).socket, path: `/registration/${name}-reg.sock` },
@@ -39,7 +34,7 @@ const kubelet = (isHere: boolean) => ({
 });
 const registrarOf = (registersIn: "here" | "elsewhere", path: string) => ({
   ...{ pid: 2, isNodeWide: false, directory: "/other", registersIn, endpoint: path },
-  socket: { kind: "missing" as const, path, isDirectoryInSight: true },
+  socket: { kind: "missing" as const, path },
 });
 
 const WORLDS: Readonly<Record<string, Changes>> = {

@@ -4,14 +4,14 @@ import { seen, startReading } from "../../../../src/tools/doctor/findings/seen";
 import type { DeadSocket } from "../../../../src/tools/doctor/node/judge/view";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import {
-  gapOf,
-  isUnread,
   type NodeGap,
   type NodePart,
   type SeenDriver,
+  unreadSocket,
 } from "../../../../src/tools/doctor/node/read/facts";
-import type { Facts, RegistrationFacts } from "../../../../src/tools/doctor/node/read/gather";
+import type { Facts } from "../../../../src/tools/doctor/node/read/gather";
 import type { RunningKubelet, RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
+import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/registrations";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
 
 type Folder = Extract<DirectoryFacts, { readonly kind: "directory" }>;
@@ -56,7 +56,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
     ...facts
   } = changes;
   const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
-  const missing = { kind: "missing", path: endpoint, isDirectoryInSight: false } as const;
+  const missing = { kind: "unseen", path: endpoint } as const;
   const ownership = { mode: 0o755, uid: 0, gid: 0 };
   const identity = { kind: "answered", value: { name: "x.csi", vendorVersion: "1", manifest: {} } } as const;
   const nodeInfo = { nodeId: "n1", maxVolumesPerNode: 0, accessibleTopology: null };
@@ -76,7 +76,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
     ownership: { mode: 0o750, uid: 0, gid: 0 },
     unwritable: undefined,
     place: placeAt("/var/lib/kubelet/plugins_registry"),
-    kubeletSocket: { kind: "missing", path: "/device-plugins/kubelet.sock", isDirectoryInSight: false },
+    kubeletSocket: { kind: "unseen", path: "/device-plugins/kubelet.sock" },
     ...folder,
   };
   return {
@@ -94,7 +94,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
     directory: unread ? reading.unread(unread) : seen<DirectoryFacts>(directory ?? there),
     registrations: reading.list(published, [
       ...lacking("directory"),
-      ...published.flatMap(({ socket }) => (isUnread(socket) ? gapOf(socket, "directory") : [])),
+      ...published.flatMap(({ socket }) => unreadSocket("directory", socket)),
     ]),
     host: { uid: 0, otherDirectories: [], ...host },
     gaps: reading.gaps(),
@@ -105,7 +105,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
 /** The registration of the driver, by a registrar that does not tell. */
 export function healthyRegistrations(): readonly RegistrationFacts[] {
   const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
-  const missing = { kind: "missing", path: endpoint, isDirectoryInSight: false } as const;
+  const missing = { kind: "unseen", path: endpoint } as const;
   const ownership = { mode: 0o755, uid: 0, gid: 0 };
   const plugin = { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"] };
   return [

@@ -107,14 +107,14 @@ test.each([
   expect(sayings("other-registrations", facts)).toEqual([]);
 });
 
-const socketsWith = (errno: string) =>
+const socketsWith = (errno: string, kind: "broken" | "unread" = "unread") =>
   ["x.csi", "y.csi"].map((name) => ({
-    socket: { kind: "out-of-reach" as const, path: `/registration/${name}-reg.sock`, errno },
+    socket: { kind, path: `/registration/${name}-reg.sock`, errno },
     ...{ info: undefined, report: undefined, endpoint: undefined },
   }));
 
 test("an errno that shows what is there is a problem", () => {
-  const facts = { registrations: socketsWith("ELOOP") };
+  const facts = { registrations: socketsWith("ELOOP", "broken") };
   const looped = (status: string, name: string) => [
     expect.stringMatching(
       `^${status}: .*${name}-reg.sock cannot be inspected: ELOOP; fix: correct the symbolic`,

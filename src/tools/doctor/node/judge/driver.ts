@@ -16,16 +16,16 @@ import {
 } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
 import { firstOf } from "../../findings/words";
-import { hasNoSocket, isDead, isStuck, type SocketFacts } from "../read/facts";
+import type { Call } from "../read/facts";
+import { hasNoSocket, type SocketFacts } from "../read/socket";
+import { callText, NO_METADATA, SEE_DRIVER, sayGaps } from "./gaps";
 import {
   DRIVER,
   DRIVER_HANGS,
-  failureText,
   namelessCause,
   nodeInfoCause,
   ownershipText,
   remedyFor,
-  SEE_DRIVER,
   socketText,
 } from "./sockets";
 import { type Driver, driverBeside, pathFix, type View } from "./view";
@@ -33,9 +33,6 @@ import { type Driver, driverBeside, pathFix, type View } from "./view";
 const GIVEN = "is the path that kubelet dials";
 const NAME_NODE =
   "tell the driver its node's name, as its own documentation says: often by an environment variable";
-const NO_METADATA = `${SEE_DRIVER}: perhaps it cannot reach its source of node metadata`;
-/** For NodeGetInfo (`csiTimeout` in pkg/volume/csi/csi_plugin.go). */
-const KUBELET_WAITS_MS = 120_000;
 const FEWER_SEGMENTS =
   "have the driver answer fewer topology segments: the API server stores them as labels of the Node, and no object over 1.5 MiB";
 
@@ -62,16 +59,17 @@ function judgeKubeletPath(path: string, view: View): Verdict {
   if (found?.kind === "too-long") return judgeSocket(found, view);
   if (hostPath.kind === "wrong")
     return problem(path, `${GIVEN}; ${hostPath.problem}`, hostPath.fix, { kind: "host-path" });
-  if (driver && hasNoSocket(driver.socket) && (path === csiSocketPath || found?.kind !== "missing"))
+  const isMissing = found?.kind === "missing";
+  const isUnseen = found === undefined || found.kind === "unseen";
+  if (driver && hasNoSocket(driver.socket) && (path === csiSocketPath || !(isMissing || isUnseen)))
     return unknown(path, `${GIVEN}; there is no socket at ${csiSocketPath} to compare it with`);
   // The same path may be another socket here than on the host.
   const isUnsure = path === csiSocketPath && hostPath.kind !== "fits";
-  const isUnseen = found === undefined || (found.kind === "missing" && !found.isDirectoryInSight);
   if (isUnsure || isUnseen || isPattern(path))
     return hostPath.kind === "fits"
       ? ok(path, `${GIVEN}, and it fits the mounts of this container`)
       : unknown(path, `${GIVEN}; it cannot be seen from here`);
-  if (found.kind === "missing" && driver?.socket.kind === "accepting") {
+  if (isMissing && driver?.socket.kind === "accepting") {
     const fix = pathFix(inode, view, "correct the path: the driver listens elsewhere");
     return problem(path, "is not there, and kubelet dials this path", fix);
   }
@@ -83,34 +81,33 @@ function judgeKubeletPath(path: string, view: View): Verdict {
 
 /** Judges what is in the place of a driver's socket; `lead` goes before what is wrong with it. */
 function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
+  const { path, kind } = socket;
   // The socket's own finding has the errno.
-  const text =
-    lead !== "" && isDead(socket) ? `${GIVEN}, but no process listens there` : lead + socketText(socket);
-  if (socket.kind === "accepting") return ok(socket.path, `${text} (${ownershipText(socket.ownership)})`);
-  const isClosed = socket.kind === "not-accepting" || socket.kind === "out-of-reach";
-  const say = isClosed && !isDead(socket) && !isStuck(socket) ? unread : problem;
+  const isLed = lead !== "" && kind === "dead";
+  const text = isLed ? `${GIVEN}, but no process listens there` : lead + socketText(socket);
+  if (kind === "accepting") return ok(path, `${text} (${ownershipText(socket.ownership)})`);
   const [fix, cause] = remedyFor(socket, view, view.target.csiSocketPath);
+  if (kind === "unread") return unread(path, text, fix);
   const other = cause && driverBeside(socket, view);
-  return say(
-    socket.path,
-    text,
-    other ? `the driver ${other.name} listens on ${other.socket.path}: correct the path` : fix,
-    cause,
-  );
+  const elsewhere = other && `the driver ${other.name} listens on ${other.socket.path}: correct the path`;
+  return problem(path, text, elsewhere ?? fix, cause);
 }
 
 /** A check of the driver that was named and of those that were found and are wanted. */
 function driverCheck(
   code: string,
   name: string,
+  part: Call | undefined,
   judge: (driver: Driver, subject: string, view: View) => Verdicts,
 ) {
   return check(code, name, (view: View) => [
+    part && sayGaps(view, part),
     ...view.drivers.each((driver): Verdicts => {
       if (driver.isNamed) return judge(driver, DRIVER, view);
       const { socket, isNode, unwanted } = driver;
       // CSI020 judges a socket that accepts no connection.
-      if (!isNode || unwanted !== undefined || socket.kind !== "accepting") return undefined;
+      const isOther = isNode.ifNo(() => true) ?? unwanted !== undefined;
+      if (isOther || socket.kind !== "accepting") return undefined;
       const verdicts = flat(judge(driver, `${DRIVER} on ${socket.path}`, view));
       if (view.isWhole) return verdicts;
       // Beside a driver that was named, what is wrong with others is worth a warning.
@@ -120,22 +117,28 @@ function driverCheck(
   ]);
 }
 
-const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, socket }, subject) => {
-  if (identity === undefined)
-    return unknown(subject, "could not be asked for its name, readiness and node information");
-  if (identity.kind === "failed") {
-    const fixes: Readonly<Record<string, string>> = {
-      DeadlineExceeded: `${DRIVER_HANGS}; if it is only slow, raise --timeout`,
-      Unimplemented: "correct --csi-address: it names another plugin's socket",
-    };
-    const fix = fixes[identity.code] ?? SEE_DRIVER;
-    return problem(subject, failureText("GetPluginInfo", identity), fix, namelessCause(socket));
-  }
-  const { name, vendorVersion } = identity.value;
-  return ok(name, `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "unknown"}`);
-});
+const driverIdentity = driverCheck(
+  "CSI003",
+  "driver-identity",
+  "GetPluginInfo",
+  ({ identity, socket }, subject) => {
+    if (identity === undefined)
+      return unknown(subject, "could not be asked for its name, readiness and node information");
+    if (identity.kind === "unread") return undefined;
+    if (identity.kind === "failed") {
+      const fixes: Readonly<Record<string, string>> = {
+        DeadlineExceeded: `${DRIVER_HANGS}; if it is only slow, raise --timeout`,
+        Unimplemented: "correct --csi-address: it names another plugin's socket",
+      };
+      const fix = fixes[identity.code] ?? SEE_DRIVER;
+      return problem(subject, callText(identity), fix, namelessCause(socket));
+    }
+    const { name, vendorVersion } = identity.value;
+    return ok(name, `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "unknown"}`);
+  },
+);
 
-const driverName = driverCheck("CSI004", "driver-name", ({ name }) => {
+const driverName = driverCheck("CSI004", "driver-name", undefined, ({ name }) => {
   if (name === undefined) return undefined;
   const verdict = judgeDriverName(name);
   if (verdict.kind === "valid") return ok(name, "is a legal name");
@@ -144,24 +147,24 @@ const driverName = driverCheck("CSI004", "driver-name", ({ name }) => {
   return problem(name, `is an illegal name: ${verdict.problem}`, fix, nodeInfoCause(name));
 });
 
-const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, name }, subject) => {
-  if (nodeInfo === undefined) return undefined;
-  // An illegal name is the first cause of a refusal.
-  const cause = name && judgeDriverName(name).kind !== "valid" ? undefined : nodeInfoCause(name);
-  if (nodeInfo.kind === "answered") return judgeNodeInfo(name, subject, nodeInfo.value, cause);
-  const { gaveUpAfterMs = KUBELET_WAITS_MS } = nodeInfo;
-  if (gaveUpAfterMs < KUBELET_WAITS_MS) {
-    const text = `did not answer NodeGetInfo within ${gaveUpAfterMs / 1000} s; kubelet waits ${KUBELET_WAITS_MS / 1000} s`;
-    return unread(subject, text, `${NO_METADATA}; --timeout gives it more time here`, cause);
-  }
-  const fixes: Readonly<Record<string, string>> = {
-    DeadlineExceeded: NO_METADATA,
-    Unimplemented: "name the socket of the driver's node plugin, not the controller's",
-  };
-  const text = `${failureText("NodeGetInfo", nodeInfo)}; kubelet refuses the driver`;
-  const fix = nodeInfo.isTooLarge ? FEWER_SEGMENTS : (fixes[nodeInfo.code] ?? SEE_DRIVER);
-  return problem(subject, text, fix, cause);
-});
+const driverNodeInfo = driverCheck(
+  "CSI006",
+  "driver-node-info",
+  "NodeGetInfo",
+  ({ nodeInfo, name }, subject) => {
+    if (nodeInfo === undefined || nodeInfo.kind === "unread") return undefined;
+    // An illegal name is the first cause of a refusal.
+    const cause = name && judgeDriverName(name).kind !== "valid" ? undefined : nodeInfoCause(name);
+    if (nodeInfo.kind === "answered") return judgeNodeInfo(name, subject, nodeInfo.value, cause);
+    const fixes: Readonly<Record<string, string>> = {
+      DeadlineExceeded: NO_METADATA,
+      Unimplemented: "name the socket of the driver's node plugin, not the controller's",
+    };
+    const text = `${callText(nodeInfo)}; kubelet refuses the driver`;
+    const fix = nodeInfo.isTooLarge ? FEWER_SEGMENTS : (fixes[nodeInfo.code] ?? SEE_DRIVER);
+    return problem(subject, text, fix, cause);
+  },
+);
 
 function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo, cause: Cause | undefined) {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = info;

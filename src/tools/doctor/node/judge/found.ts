@@ -13,7 +13,7 @@ import {
   START_DRIVER,
   socketText,
 } from "./sockets";
-import type { DeadSocket, Driver, View } from "./view";
+import { type DeadSocket, type Driver, isSameSocket, type View } from "./view";
 
 const driversFound = check("CSI020", "drivers-found", (view: View) => [
   ...view.drivers.each((one) => (one.isNamed || isOfNamed(one, view) ? undefined : judgeFound(one, view))),
@@ -28,7 +28,7 @@ const isOfNamed = ({ socket }: Driver, { driver }: View): boolean =>
   dirname(driver.socket.path) === dirname(socket.path);
 
 function judgeFound(driver: Driver, view: View): Verdict | undefined {
-  const { socket, name, unwanted, twin } = driver;
+  const { socket, name, unwanted, twin, isNode } = driver;
   const { bad, folder, registrations, registrars, target } = view;
   const { path } = socket;
   if (socket.kind !== "accepting") return bad(path, socketText(socket), ...remedyFor(socket, view));
@@ -40,11 +40,13 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
     unread(path, `has the driver ${name}, which ${NO_NODE_SERVICE}`, SEE_PLUGIN),
   );
   if (unclear !== undefined) return unclear;
-  if (judgeDriverName(name).kind === "unsafe" || !driver.isNode) return undefined;
+  if (judgeDriverName(name).kind === "unsafe") return undefined;
   // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
   const both = `has a driver called ${name}, as has ${twin}: only one of them can be registered`;
   if (twin !== undefined)
-    return bad(path, both, "remove one of the two deployments", { kind: "twins", driver: name });
+    return isNode.ifYes(() =>
+      bad(path, both, "remove one of the two deployments", { kind: "twins", driver: name }),
+    );
   // CSI015 or CSI019 judges its registration socket.
   const isJudged = registrations.contains((one) => one.isLeft && one.name === name);
   const isNodeWide = target.pattern !== undefined || registrars.known((one) => one.isNodeWide) !== undefined;
@@ -52,6 +54,7 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   return driver.isRegistered
     .or(isJudged)
     .or(folder === undefined)
+    .or(isNode.not())
     .ifNo(() => {
       const text = `has the driver ${name}, for which there is no registration socket in ${target.pluginRegistrationPath}`;
       return bad(path, text, fix, nodeInfoCause(name));
@@ -67,7 +70,9 @@ const NODE_WIDE =
 /** Uninstalled drivers leave their sockets behind for ever: it is a problem only if the node has no other driver. */
 function judgeDead({ socket, fits }: DeadSocket, view: View): Verdict | undefined {
   // A driver that is named, and a registered one, are judged by other checks.
-  const isRegistered = view.registrations.contains(({ endpoint }) => endpoint?.socket.inode === socket.inode);
+  const isRegistered = view.registrations.contains(
+    ({ endpoint }) => endpoint !== undefined && isSameSocket(endpoint.socket, socket),
+  );
   const text = "has no process that listens on it: the driver ended, or was uninstalled";
   const fix = `${START_DRIVER}; delete the directory if the driver was uninstalled`;
   if (!view.isWhole) return undefined;

@@ -3,7 +3,6 @@ import { check, ok, problem, unknown, unread, type Verdict } from "../../finding
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
 import type { Truth } from "../../findings/seen";
 import type { DirectoryFacts } from "../read/directory";
-import { isDead } from "../read/facts";
 import { sayGaps, whyText } from "./gaps";
 import { LIMITS, ownershipText } from "./sockets";
 import type { View } from "./view";
@@ -23,7 +22,7 @@ const kubelet = check("CSI012", "kubelet", ({ folder, deaf }: View) => {
     const fix = `restart kubelet: the directory was made anew, or ${LIMITS} were reached, which kubelet's log says`;
     return problem("kubelet", text, fix, cause);
   }
-  if (!isDead(folder.kubeletSocket)) return undefined;
+  if (folder.kubeletSocket.kind !== "dead") return undefined;
   const text = `does not seem to run: no process listens on its socket ${folder.kubeletSocket.path}`;
   const fix = {
     fix: "see the service of kubelet, k3s, RKE2, k0s or microk8s",

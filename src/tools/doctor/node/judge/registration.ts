@@ -8,18 +8,16 @@ import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
 import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { counted, LEAVE_ONE } from "../../findings/words";
-import { isUnread } from "../read/facts";
+import { callText, SEE_REGISTRAR, sayGaps } from "./gaps";
 import { driversIn } from "./rows";
 import {
   DRIVER_HANGS,
   downCause,
   duplicatesCause,
-  failureText,
   LIMITS,
   namelessCause,
   nodeInfoCause,
   remedyFor,
-  SEE_REGISTRAR,
   socketText,
 } from "./sockets";
 import { type Answering, type Folder, isInSight, type Published, pathFix, type View } from "./view";
@@ -31,6 +29,7 @@ const kubeletStateCheck = check("CSI015", "registration", (view: View) => {
   if (folder === undefined) return undefined;
   const theirs = registrations.filter((one) => one.isAskedFor);
   return [
+    sayGaps(view, "GetInfo"),
     ...theirs.each((one) => judgeRegistration(one, view)),
     theirs.contains(() => true).ifNo(() => judgeUnpublished(folder, view)),
   ];
@@ -43,8 +42,8 @@ function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
       path,
       "has no registration socket on which a CSI driver's registrar answers",
       {
-        fix: "if a driver should be here, see the node's pods",
-        command: "kubectl get pods -A --field-selector spec.nodeName=NODE",
+        fix: "if a driver should be here, see whether its DaemonSet is there, and ready",
+        command: "kubectl get daemonsets -A -o wide",
       },
     );
   // CSI002 or CSI003 says why its name is not known.
@@ -54,11 +53,10 @@ function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
 }
 
 function judgeRegistration(
-  { path, plugin, trouble, report, socket }: Published,
+  { path, plugin, trouble, report, isUnread }: Published,
   view: View,
 ): Verdict | undefined {
-  // Then CSI008 says why.
-  if (isUnread(socket)) return undefined;
+  if (isUnread) return undefined;
   if (plugin === undefined) return problem(path, trouble.text, trouble.fix);
   const { name } = plugin;
   const versions = report?.state === "registered" ? undefined : versionsProblem(plugin);
@@ -68,7 +66,7 @@ function judgeRegistration(
     const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
     return unknown(name, text, {
       fix: "see the drivers that kubelet registered",
-      command: "kubectl get csinode NODE -o yaml",
+      command: "kubectl get csinodes -o custom-columns='NODE:.metadata.name,DRIVERS:.spec.drivers[*].name'",
     });
   }
   const { state, reason, refusal } = report;
@@ -82,7 +80,7 @@ function judgeRegistration(
     return warning(name, text, `look again in a while, and ${SEE_REGISTRAR}`);
   }
   const { place, kubeletSocket } = view.folder ?? {};
-  const isDown = kubeletSocket?.kind === "not-accepting" || view.deaf !== undefined;
+  const isDown = kubeletSocket?.kind === "dead" || view.deaf !== undefined;
   const kind = place?.fileSystem === "overlay" ? "not-kubelets" : isDown ? "kubelet-down" : undefined;
   const text = `is published on ${path}, but ${reason ?? "kubelet does not call"}`;
   const silence = explainSilence(dirname(path) + onFileSystem(dirname(path), place?.path), NO_CONNECTION);
@@ -122,8 +120,8 @@ function causeOfRefusal(name: string, refusal: string, { driver, hostPath }: Vie
 }
 
 const otherRegistrations = check("CSI019", "other-registrations", (view: View) => [
-  ...view.registrations.each(({ isAskedFor, plugin, trouble, path, socket }) => {
-    if (isAskedFor || plugin !== undefined || isUnread(socket)) return undefined;
+  ...view.registrations.each(({ isAskedFor, plugin, trouble, path, isUnread }) => {
+    if (isAskedFor || plugin !== undefined || isUnread) return undefined;
     const { text, fix } = trouble;
     const say = () => warning(path, text, fix);
     const alone = () => problem(path, `${text}; this node has no other driver`, fix);
@@ -154,9 +152,10 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
     return problem(name, `${saidAt}, not at ${told}`, fixPath);
   const { socket, identity } = endpoint;
   const isOnHost = isInSight(socket.path, view) || (inode !== undefined && socketsOnHost.has(inode));
-  const isHidden = socket.kind === "missing" && !socket.isDirectoryInSight && !isOnHost;
-  if (isHidden || isUnread(socket))
-    return ifTargets(unknown(name, `${saidAt} on the host, which cannot be seen from here`));
+  const isHidden = socket.kind === "unseen" && !isOnHost;
+  // Another finding says why.
+  if (socket.kind === "unread" || identity?.kind === "unread") return undefined;
+  if (isHidden) return ifTargets(unknown(name, `${saidAt} on the host, which cannot be seen from here`));
   if (socket.kind !== "accepting") {
     const [fix, cause] = remedyFor(socket, view, target.csiSocketPath);
     // A driver of that name that is alive elsewhere needs no start.
@@ -165,8 +164,7 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
   }
   if (identity?.kind === "failed") {
     const fix = identity.code === "DeadlineExceeded" ? DRIVER_HANGS : fixPath;
-    const text = `${saidAt}, which ${failureText("GetPluginInfo", identity)}`;
-    return bad(name, text, fix, namelessCause(socket));
+    return bad(name, `${saidAt}, which ${callText(identity)}`, fix, namelessCause(socket));
   }
   if (identity && identity.value.name !== name)
     return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath);

@@ -1,9 +1,8 @@
 import { attempt } from "../../../../base/errors";
 import type { DriverRow } from "../../findings/report";
-import { isUnread } from "../read/facts";
 import type { RunningRegistrar } from "../read/processes";
-import { whyText } from "./gaps";
-import { failureText, silenceOf, socketText } from "./sockets";
+import { gapText } from "./gaps";
+import { failureIn, silenceOf, socketText } from "./sockets";
 import { type Answering, type Driver, isInSight, isOf, type View } from "./view";
 
 const rowOf = (state: string, reason: string | null, known: Partial<DriverRow> = {}): DriverRow => ({
@@ -44,17 +43,13 @@ export function driversIn(view: View): readonly DriverRow[] {
 
 /** The row of a driver that has no registration socket, or of which that is not known. */
 function unpublishedRow(driver: Driver): DriverRow | undefined {
-  const { name = null, socket, isRegistered, isUnclear } = driver;
+  const { name = null, socket, isRegistered, isUnclear, isNode } = driver;
   const known = { name, csiSocket: socket.path };
-  const isMeant = isUnclear.or(driver.isNode);
-  return isMeant.ifNo(() => true)
-    ? undefined
-    : isRegistered({
-        yes: () => undefined,
-        no: () => rowOf(...unpublishedState(driver), known),
-        unknown: ([gap]) =>
-          rowOf("unknown", gap ? `${gap.subject} cannot be read: ${whyText(gap.why)}` : null, known),
-      });
+  return isRegistered.not().and(isUnclear.or(isNode))({
+    yes: () => rowOf(...unpublishedState(driver), known),
+    no: () => undefined,
+    unknown: ([gap]) => rowOf("unknown", gap ? gapText(gap) : null, known),
+  });
 }
 
 function publishedRow(one: Answering, view: View): DriverRow {
@@ -79,8 +74,7 @@ export const NO_NODE_SERVICE =
 /** What is wrong with a published driver itself, as far as its socket is seen from here. */
 function driverTrouble(one: Answering, view: View): string | undefined {
   const isThere = ({ socket }: Pick<Driver, "socket">) =>
-    !isUnread(socket) &&
-    (socket.kind !== "missing" || socket.isDirectoryInSight || isInSight(socket.path, view));
+    socket.kind !== "unread" && (socket.kind !== "unseen" || isInSight(socket.path, view));
   const { endpoint } = one;
   const there =
     endpoint && isThere(endpoint)
@@ -96,8 +90,8 @@ function unpublishedState(driver: Driver): readonly [state: string, reason: stri
   if (driver.isUnclear.ifYes(() => true)) return ["unknown", NO_NODE_SERVICE];
   const silence = silenceOf(driver);
   if (silence !== undefined) return ["unpublished", silence];
-  if (nodeInfo?.kind === "failed")
-    return ["unpublished", `the driver ${failureText("NodeGetInfo", nodeInfo)}`];
+  const failure = failureIn(nodeInfo);
+  if (failure !== undefined) return ["unpublished", `the driver ${failure}`];
   if (twin !== undefined) return ["unpublished", `another driver has its name: ${twin}`];
   return ["unpublished", "the driver answers; no registrar has published it"];
 }

@@ -4,10 +4,12 @@ import { driverOfSocket } from "../../../../registrar/model/socket-name";
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
-import type { SeenList } from "../../findings/seen";
+import { type SeenList, type Truth, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "../read/directory";
-import { answerIn, isDead, type SeenDriver, type SocketFacts } from "../read/facts";
-import type { Facts, RegistrationFacts } from "../read/gather";
+import { answerIn, type SeenDriver, unansweredIn, unreadSocket } from "../read/facts";
+import type { Facts } from "../read/gather";
+import type { RegistrationFacts } from "../read/registrations";
+import type { SocketFacts } from "../read/socket";
 import { troubleOf } from "./sockets";
 
 /** What was seen, joined: which registration socket belongs to which driver. */
@@ -62,7 +64,7 @@ export function viewOf(facts: Facts) {
       plugins
         .contains((plugin) => plugin.endpoint === endpoint)
         .not()
-        .and(!isNodeWide && (socket.kind === "missing" || isDead(socket))),
+        .and(!isNodeWide && ["missing", "unseen", "dead"].includes(socket.kind)),
     ),
     /** Those whose directory no kubelet of this machine watches. */
     misplaced: processes.registrars.filter(({ registersIn }) => registersIn === "elsewhere"),
@@ -84,9 +86,9 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
   return all.map((one) => {
     const { socket } = one;
     const name = nameTold(one);
-    const isHere = (other: Pick<SeenDriver, "socket">) => other.socket.inode === socket.inode;
+    const isHere = (other: Pick<SeenDriver, "socket">) => isSameSocket(other.socket, socket);
     const isTwin = (other: Pick<SeenDriver, "socket" | "identity">) =>
-      nameTold(other) === name && !isHere(other);
+      nameTold(other) === name && isHere(other).not();
     const twin =
       name === undefined
         ? undefined
@@ -112,7 +114,8 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
       /** It serves CSI without a node service, and no other one with its name is seen: the node's part, or a controller. */
       isUnclear: isRegistered
         .not()
-        .and(one !== driver && name !== undefined && !isNodeDriver(one) && twin === undefined),
+        .and(isNodeDriver(one).not())
+        .and(one !== driver && name !== undefined && twin === undefined),
     };
   });
 }
@@ -131,7 +134,7 @@ function publishedOf(
   const name = plugin?.name ?? driverOfSocket(path);
   const isDriverThere =
     trouble?.state === "hanging" ||
-    drivers.known((other) => other.name === name && other.isNode && other.unwanted === undefined) !==
+    drivers.known((other) => other.name === name && other.unwanted === undefined && other.isNode) !==
       undefined;
   const isLeft =
     trouble !== undefined && name !== undefined && isDriverThere
@@ -142,6 +145,8 @@ function publishedOf(
     ...one,
     path,
     ...answer,
+    /** Another finding says that it could not be looked at, or not be asked. */
+    isUnread: one.socket.kind === "unread" || one.info?.kind === "unread",
     /** As its registrar says, or else as the socket's own name. */
     name,
     /** Whether a driver that is there has no other registration socket, and this one does not answer. */
@@ -151,23 +156,33 @@ function publishedOf(
   };
 }
 
+/** Whether two paths lead to one socket. */
+export function isSameSocket(there: SocketFacts, { inode }: SocketFacts): Truth {
+  const [gap] = there.inode === undefined ? unreadSocket("sockets", there) : [];
+  return truth(gap ?? there.inode === inode);
+}
+
 function nameTold({ identity }: Pick<SeenDriver, "identity">): string | undefined {
   return answerIn(identity)?.name;
 }
 
-function isNodeDriver({ identity, nodeInfo }: SeenDriver): boolean {
-  return ![identity, nodeInfo].some((answer) => answer?.kind === "failed" && answer.code === "Unimplemented");
+function isNodeDriver({ identity, nodeInfo }: SeenDriver): Truth {
+  const [gap] = unansweredIn(identity, nodeInfo);
+  const isOther = [identity, nodeInfo].some((one) => one?.kind === "failed" && one.code === "Unimplemented");
+  return truth(gap ?? !isOther);
 }
 
 export function isOf(
   { plugin, endpoint }: Pick<Joined, "endpoint" | "plugin">,
   driver: SeenDriver,
   { target }: Pick<Facts, "target">,
-): boolean {
+): boolean | Truth {
   if (plugin === undefined) return false;
   // An endpoint that is seen says which of two drivers with one name it is.
   const inode = endpoint?.socket.inode;
   if (inode !== undefined) return inode === driver.socket.inode;
+  const [nameless] = unansweredIn(driver.identity);
+  if (nameless !== undefined) return truth(nameless);
   if (driver.socket.inode !== undefined) return plugin.name === nameTold(driver);
   // Where no socket is left, its path says it.
   const isNamed = driver.socket.path === target.csiSocketPath;

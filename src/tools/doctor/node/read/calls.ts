@@ -8,12 +8,13 @@ import { identityMethods, registrationMethods } from "../../../../grpc/methods";
 import type { Unary } from "../../../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../../../grpc/status";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../../../registrar/registration/self-report";
-import type { Answer, SeenDriver, SocketFacts } from "./facts";
+import { type Answer, type Call, type SeenDriver, unansweredAt, WAITS } from "./facts";
+import type { SocketFacts } from "./socket";
 
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most. Loaded when a socket
 // is there to be called, and what reads any message, which takes as long to load again, when NodeGetInfo is.
 
-/** Shorter than kubelet's limit for this call; other calls get a second from both. */
+/** Kubelet waits longer for this call than for others. */
 const NODE_GET_INFO_FACTOR = 10;
 /** The server has the deadline too, and its clock may be first. */
 const DEADLINE_PART = 0.9;
@@ -28,7 +29,10 @@ const MOST_TRIES = 10;
 
 export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
   if (socket.kind !== "accepting") return undefined;
-  return withClient(socket.path, (client) => ask(client, identityMethods.GetPluginInfo, { timeoutMs }));
+  const { GetPluginInfo } = identityMethods;
+  return withClient(socket.path, (client) =>
+    ask(client, socket.path, "GetPluginInfo", GetPluginInfo, { timeoutMs }),
+  );
 }
 
 export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
@@ -36,7 +40,8 @@ export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise
   if (identity?.kind !== "answered") return { socket, identity };
   const { protos } = await import("../../../../grpc/protos");
   const options = { timeoutMs: timeoutMs * NODE_GET_INFO_FACTOR };
-  const askNode = (client: Client) => ask(client, protos.node.NodeGetInfo, options);
+  const { NodeGetInfo } = protos.node;
+  const askNode = (client: Client) => ask(client, socket.path, "NodeGetInfo", NodeGetInfo, options);
   return { socket, identity, nodeInfo: await withClient(socket.path, askNode, MAX_NODE_INFO) };
 }
 
@@ -48,7 +53,7 @@ export function askRegistration(socketPath: string, timeoutMs: number) {
       report = decodeReport(headers[REPORT_KEY]);
     };
     const options = { timeoutMs, metadata: { [SELF_CHECK_KEY]: "1" }, onHeaders };
-    const info = await ask(client, registrationMethods.GetInfo, options);
+    const info = await ask(client, socketPath, "GetInfo", registrationMethods.GetInfo, options);
     return { info, report };
   });
 }
@@ -69,25 +74,27 @@ async function withClient<Result>(
 /** Asks again as long as the deadline ran out while this process was too busy, or without a CPU, to read an answer. */
 async function ask<Value>(
   client: Client,
+  socketPath: string,
+  call: Call,
   method: Unary<object, Value>,
   options: UnaryCallOptions,
 ): Promise<Answer<Value>> {
+  const { timeoutMs } = options;
   for (let tried = 1; ; tried++) {
     const [startedMs, beforeMs] = [performance.now(), waitedMs()];
     try {
       return { kind: "answered", value: await callUnary(client, method, {}, options) };
     } catch (error) {
       const code = statusCodeOf(error);
-      const wasReady = waitedMs() - beforeMs >= options.timeoutMs / 2;
+      const wasReady = waitedMs() - beforeMs >= timeoutMs / 2;
       if (code === status.DEADLINE_EXCEEDED && !wasReady && tried < MOST_TRIES) continue;
-      const isLate = performance.now() - startedMs >= options.timeoutMs * DEADLINE_PART;
-      return {
-        kind: "failed",
-        code: grpcCodeName(code),
-        message: messageOf(error),
-        isTooLarge: isTooLarge(error),
-        gaveUpAfterMs: code === status.DEADLINE_EXCEEDED && isLate ? options.timeoutMs : undefined,
-      };
+      const isLate = performance.now() - startedMs >= timeoutMs * DEADLINE_PART;
+      const { who, ms } = WAITS[call];
+      const isImpatient = code === status.DEADLINE_EXCEEDED && isLate && timeoutMs < ms;
+      const failure = { call, code: grpcCodeName(code), message: messageOf(error) };
+      if (!isImpatient) return { kind: "failed", ...failure, isTooLarge: isTooLarge(error) };
+      const gaveUp = { afterMs: timeoutMs, who, waitsMs: ms };
+      return unansweredAt(socketPath, { ...failure, gaveUp });
     }
   }
 }

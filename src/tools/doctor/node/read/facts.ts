@@ -1,10 +1,24 @@
-import type { Stats } from "node:fs";
 import type { NodeInfo, PluginIdentity } from "../../../../grpc/protos";
 import type { NameLists } from "../../../../registrar/node-wide/name-lists";
-import type { Gap } from "../../findings/seen";
+import type { CallFailure, Gap } from "../../findings/seen";
+import type { SocketFacts } from "./socket";
 
-/** What the doctor reads of a node: the registration directory, drivers' sockets, the processes. */
-export type NodePart = "directory" | "sockets" | "processes";
+/**
+ * The calls, and who waits how long for an answer, in milliseconds. The doctor's own limit may be shorter: then it says nothing
+ * that there was no answer.
+ */
+export const WAITS = {
+  // pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go, GenerateRegisterPluginFunc
+  GetInfo: { who: "kubelet", ms: 1_000 },
+  // The default of --timeout, of this registrar and of the official one
+  GetPluginInfo: { who: "a registrar by default", ms: 1_000 },
+  // `csiTimeout` in pkg/volume/csi/csi_plugin.go
+  NodeGetInfo: { who: "kubelet", ms: 120_000 },
+} as const;
+export type Call = keyof typeof WAITS;
+
+/** What the doctor reads of a node: the registration directory, drivers' sockets, the processes, and what is answered to calls. */
+export type NodePart = "directory" | "sockets" | "processes" | Call;
 export type NodeGap = Gap<NodePart>;
 
 /** Where to look; paths are absolute and as seen from here. */
@@ -24,41 +38,12 @@ export interface Target {
   readonly isGuess?: boolean;
 }
 
-export type Ownership = Readonly<Pick<Stats, "mode" | "uid" | "gid">>;
-
-export type SocketFacts = {
-  readonly path: string;
-  /** Device and inode of a socket, which two paths may share. */
-  readonly inode?: string;
-  readonly errno?: string | undefined;
-} & (
-  | { readonly kind: "accepting"; readonly ownership: Ownership; readonly inode: string }
-  | {
-      readonly kind: "not-accepting";
-      readonly ownership: Ownership;
-      readonly inode: string;
-      /** Errno and what it usually means. */
-      readonly explanation: string;
-    }
-  /** `isDirectoryInSight`: its directory exists here, so the socket does not lie behind an unseen mount. */
-  | { readonly kind: "missing"; readonly isDirectoryInSight: boolean }
-  | { readonly kind: "not-a-socket"; readonly fileType: string }
-  | { readonly kind: "out-of-reach"; readonly errno: string }
-  | { readonly kind: "too-long"; readonly bytes: number }
-);
-
+/** What a server answers to a call. `unread`: the doctor gave up before others would. */
 export type Answer<Value> =
   | { readonly kind: "answered"; readonly value: Value }
-  | {
-      readonly kind: "failed";
-      /** As Go writes it: `DeadlineExceeded`. */
-      readonly code: string;
-      readonly message: string;
-      /** The answer came, and has more bytes than are read. */
-      readonly isTooLarge?: boolean;
-      /** The doctor's own limit, if that ended the call: the answer is not known. */
-      readonly gaveUpAfterMs?: number | undefined;
-    };
+  /** `isTooLarge`: the answer came, and has more bytes than are read. */
+  | ({ readonly kind: "failed"; readonly isTooLarge?: boolean } & CallFailure)
+  | { readonly kind: "unread"; readonly gap: NodeGap };
 
 /** What a driver answers; undefined where no process listens, or an earlier call failed. */
 export interface SeenDriver {
@@ -67,30 +52,21 @@ export interface SeenDriver {
   readonly nodeInfo?: Answer<NodeInfo> | undefined;
 }
 
-export const isDead = ({ kind, errno }: SocketFacts): boolean =>
-  kind === "not-accepting" && errno === "ECONNREFUSED";
+export const unansweredAt = (subject: string, { call, code, message, gaveUp }: CallFailure) =>
+  ({
+    kind: "unread",
+    gap: { part: call as Call, subject, why: { kind: "call", call, code, message, gaveUp } },
+  }) as const;
 
-/** Whether a socket's listen queue is full: its process hangs. */
-export const isStuck = ({ errno }: SocketFacts): boolean => errno === "EAGAIN";
+/** What was not answered. */
+export const unansweredIn = (...answers: readonly (Answer<unknown> | undefined)[]): readonly NodeGap[] =>
+  answers.flatMap((answer) => (answer?.kind === "unread" ? answer.gap : []));
 
-/** Errnos that say what is at a path; any other one says only that this process could not look. */
-const TELLING: ReadonlySet<string> = new Set(["ECONNREFUSED", "EAGAIN", "ELOOP", "ENOTDIR", "ENAMETOOLONG"]);
-
-/** Whether a look failed, so that it says nothing about what is there. */
-export const isUnread = ({ kind, errno }: Pick<SocketFacts, "kind" | "errno">): boolean =>
-  errno !== undefined &&
-  (kind === "out-of-reach" ? !TELLING.has(errno) : kind === "not-accepting" && CANNOT_DIAL.has(errno));
-
-/** A socket that could not be looked at. */
-export const gapOf = ({ path, errno = "" }: SocketFacts, part: NodePart): NodeGap => ({
-  part,
-  subject: path,
-  why: { kind: "errno", errno },
-});
-
-const CANNOT_DIAL: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EMFILE", "ENFILE"]);
-
-export const hasNoSocket = ({ kind }: SocketFacts): boolean => kind === "missing" || kind === "not-a-socket";
+/** What could not be looked at. */
+export const unreadSocket = (part: NodePart, socket: SocketFacts): readonly NodeGap[] =>
+  socket.kind === "unread"
+    ? [{ part, subject: socket.path, why: { kind: "errno", errno: socket.errno } }]
+    : [];
 
 export const answerIn = <Value>(answer: Answer<Value> | undefined): Value | undefined =>
   answer?.kind === "answered" ? answer.value : undefined;

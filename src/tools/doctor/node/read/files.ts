@@ -1,18 +1,33 @@
 import type { Dirent, Stats } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { errnoOf } from "../../../../base/errors";
+import { access, readdir, readFile, readlink, realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { errnoOf, systemError } from "../../../../base/errors";
 import { callFileSystem, mountAt } from "../../../../unix/file-calls";
-import { isDirectory } from "../../../../unix/files";
 import { canHang } from "../../../../unix/mounts";
-import { MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
-import { explainConnectError, tryConnect } from "../../../../unix/unix-socket";
-import { type Why, whyOf } from "../../findings/seen";
-import type { NodeGap, NodePart, SocketFacts } from "./facts";
+import { type Gap, type Why, whyOf } from "../../findings/seen";
+
+// Every read of the node's files. One that fails rejects, is an errno or leaves a gap: never "there is none".
+
+const reader =
+  <Value>(read: (path: string) => Promise<Value>) =>
+  (path: string): Promise<Value> =>
+    callFileSystem(path, () => read(path));
+
+export const readNames = reader((path) => readdir(path));
+/** A text in which each item, or line, has this end. Rejects with EIO where the last one has not: the rest is missing. */
+export const readWhole = async (path: string, end: "\n" | "\0"): Promise<string> => {
+  const text = await reader(() => readFile(path, "utf8"))(path);
+  if (text !== "" && !text.endsWith(end)) throw systemError("EIO", `${path} is cut`);
+  return text;
+};
+export const readLink = reader((path) => readlink(path));
+export const realPath = reader((path) => realpath(path));
+export const askForRights = (path: string, rights: number): Promise<void> =>
+  reader((at) => access(at, rights))(path);
 
 /** The file's stats, of a symbolic link those of its target; else the errno, ETIMEDOUT of a file system that hangs. */
 export const statsOrErrno = (path: string): Promise<Stats | string> =>
-  callFileSystem(path, () => stat(path)).catch(errnoIn);
+  reader((at) => stat(at))(path).catch(errnoIn);
 
 /** Whether the errno of a look says that nothing is at that path. */
 export const isThereNone = (errno: string): boolean => errno === "ENOENT" || errno === "ENOTDIR";
@@ -30,32 +45,64 @@ export function fileTypeOf(stats: Stats): string {
   return stats.isSocket() ? "a socket" : "a device or pipe";
 }
 
-export interface Walked {
-  readonly paths: string[];
-  /** Directories that cannot be listed, the first one too, and mounts whose server may not answer. */
-  readonly gaps: NodeGap[];
+/** Linux' own limit. */
+const MAX_LINKS = 40;
+
+/**
+ * A path of another root as it is reached from here. The kernel would follow an absolute link on the way to this root; the host,
+ * or a process in its container, follows it to its own: MicroK8s' /var/lib/kubelet is such a link. Rejects where it cannot be
+ * read whether there is a link.
+ */
+export async function reachBelow(root: string, path: string): Promise<string> {
+  if (root === "/") return path;
+  const open = path.split("/").reverse();
+  let reached: readonly string[] = [];
+  for (let links = 0; open.length > 0; ) {
+    const name = open.pop() ?? "";
+    if (name === "..") reached = reached.slice(0, -1);
+    if (["", ".", ".."].includes(name)) continue;
+    const link = await readLink(join(root, ...reached, name)).catch(noLink);
+    if (link === null) reached = [...reached, name];
+    else {
+      if (links++ >= MAX_LINKS) throw systemError("ELOOP");
+      if (link.startsWith("/")) reached = [];
+      open.push(...link.split("/").reverse());
+    }
+  }
+  return join(root, ...reached);
 }
 
-interface WalkRules {
-  readonly part: NodePart;
+/** Linux says EINVAL of a file that is no link. */
+function noLink(error: unknown): null {
+  const errno = errnoIn(error);
+  if (errno === "EINVAL" || isThereNone(errno)) return null;
+  throw error;
+}
+
+interface Walked<Part extends string> {
+  readonly paths: string[];
+  /** Directories that cannot be listed, the first one too, and mounts whose server may not answer. */
+  readonly gaps: Gap<Part>[];
+}
+
+interface WalkRules<Part extends string> {
+  readonly part: Part;
   readonly isWanted: (entry: Dirent) => boolean;
   readonly mayEnter: (entry: Dirent) => boolean;
 }
 
 /** The wanted files below a directory. It follows no symbolic link, and leaves out mounts that can hang. */
-export async function walk(
+export async function walk<Part extends string>(
   directory: string,
-  rules: WalkRules,
+  rules: WalkRules<Part>,
   depth = Number.POSITIVE_INFINITY,
-): Promise<Walked> {
-  const found: Walked = { paths: [], gaps: [] };
+): Promise<Walked<Part>> {
+  const found: Walked<Part> = { paths: [], gaps: [] };
   if (depth === 0) return found;
-  const list = async () =>
-    [await realpath(directory), await readdir(directory, { withFileTypes: true })] as const;
   const gapAt = (subject: string, why: Why) => void found.gaps.push({ part: rules.part, subject, why });
   try {
-    const [real, entries] = await callFileSystem(directory, list);
-    for (const entry of entries) {
+    const real = await realPath(directory);
+    for (const entry of await reader((path) => readdir(path, { withFileTypes: true }))(directory)) {
       const path = join(directory, entry.name);
       const mount = mountAt(join(real, entry.name));
       if (mount?.isMountPoint && canHang(mount)) gapAt(path, { kind: "mount", fileSystem: mount.fileSystem });
@@ -71,21 +118,4 @@ export async function walk(
     if (errnoOf(error) !== "ENOENT") gapAt(directory, whyOf(error));
   }
   return found;
-}
-
-/** Looks at a path where a unix socket belongs. By default it connects, says nothing and leaves. */
-export async function lookAtSocket(path: string, tryReach = tryConnect): Promise<SocketFacts> {
-  const bytes = Buffer.byteLength(path);
-  // Before anything else: libuv would cut the path and connect to another one.
-  if (bytes > MAX_SOCKET_PATH_BYTES) return { kind: "too-long", path, bytes };
-  const stats = await statsOrErrno(path);
-  if (stats === "ENOENT")
-    return { kind: "missing", path, isDirectoryInSight: await isDirectory(dirname(path)) };
-  if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats };
-  if (!stats.isSocket()) return { kind: "not-a-socket", path, fileType: fileTypeOf(stats) };
-  const seen = { path, ownership: stats, inode: `${stats.dev}:${stats.ino}` };
-  const error = await tryReach(path);
-  if (error === undefined) return { kind: "accepting", ...seen };
-  const explanation = explainConnectError(error) ?? error.message;
-  return { kind: "not-accepting", ...seen, errno: errnoOf(error), explanation };
 }

@@ -1,19 +1,17 @@
 import type { Stats } from "node:fs";
-import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt, errnoOf, systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, isNodeWide, nodeDirectory } from "../../../../flags/paths";
 import { isProbeMode, parseFlags } from "../../../../flags/table";
 import { DEFAULT_KUBELET_ROOT } from "../../../../host-path/kubelet-roots";
-import { callFileSystem } from "../../../../unix/file-calls";
 import { isSameFile } from "../../../../unix/file-identity";
 import { mountPlaceOf, parseMountinfo } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../recognise/program";
 import { type Reading, type SeenList, type Truth, truth, type Why, whyOf } from "../../findings/seen";
 import type { NodeGap, NodePart } from "./facts";
-import { lookAtSocket, statsOrErrno } from "./files";
-import { reachBelow } from "./host-root";
+import { errnoIn, reachBelow, readLink, readNames, readWhole, statsOrErrno } from "./files";
+import { lookAtSocket } from "./socket";
 
 /** A process' short name, which can be read without waiting for the process. */
 const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
@@ -32,8 +30,9 @@ type ProcessFiles = Awaited<ReturnType<typeof filesOf>>;
 
 /** What /proc has of a process. */
 async function filesOf(procfs: string, pid: string) {
-  const text = (name: string) => textOf(join(procfs, pid, name));
-  const listIn = async (name: string) => (await text(name)).split("\0").slice(0, -1);
+  const linesOf = (name: string) => readWhole(join(procfs, pid, name), "\n");
+  const listIn = async (name: string) =>
+    (await readWhole(join(procfs, pid, name), "\0")).split("\0").slice(0, -1);
   return {
     pid,
     words: await listIn("cmdline"),
@@ -42,87 +41,84 @@ async function filesOf(procfs: string, pid: string) {
       path.startsWith("/") ? reachBelow(join(procfs, pid, "root"), path) : join(procfs, pid, "cwd", path),
     /** The inodes that it watches by inotify. */
     watched: async () => {
-      const fds = await callFileSystem(procfs, () => readdir(join(procfs, pid, "fd")));
-      const targets = await Promise.all(
-        fds.map((fd) => callFileSystem(procfs, () => readlink(join(procfs, pid, "fd", fd)))),
-      );
+      const fds = await readNames(join(procfs, pid, "fd"));
+      const targets = await Promise.all(fds.map((fd) => readLink(join(procfs, pid, "fd", fd))));
       const own = fds.filter((_, at) => targets[at] === "anon_inode:inotify");
-      const infos = await Promise.all(own.map((fd) => text(join("fdinfo", fd))));
-      if (!infos.every((info) => info.endsWith("\n"))) throw systemError("EIO", "an fdinfo is cut");
+      const infos = await Promise.all(own.map((fd) => linesOf(join("fdinfo", fd))));
       return infos.flatMap((info) =>
         Array.from(info.matchAll(/^inotify .*?\bino:([0-9a-f]+)/gm), ([, ino]) => Number(`0x${ino}`)),
       );
     },
     /** The same path as the host has it, by its mounts. */
-    onHost: async (path: string) => mountPlaceOf(path, parseMountinfo(await text("mountinfo")))?.path ?? path,
+    onHost: async (path: string) => {
+      const place = mountPlaceOf(path, parseMountinfo(await linesOf("mountinfo")));
+      if (place === undefined) throw systemError("EIO", "no mount has that path");
+      return place.path;
+    },
     environment: async () =>
       Object.fromEntries((await listIn("environ")).map((one) => one.split(/=(.*)/s, 2))),
   };
 }
-
-const textOf = (path: string) => callFileSystem(path, () => readFile(path, "utf8"));
 
 /**
  * Finds the processes with a registrar, of any project, and those with kubelet. A container without the host's processes sees its
  * own only. Gaps: processes that may be registrars, which this user may not inspect, or why no process can be seen.
  */
 export async function findProcesses(directory: string, procfs: string, reading: Reading<NodePart>) {
-  const gapOf = (subject: string, error: unknown) =>
-    ({ part: "processes", subject, why: whyOf(error) }) as const;
-  const lookAt = async <Found>(
-    pids: readonly string[],
-    what: string,
-    look: (files: ProcessFiles) => Promise<Found | undefined>,
-  ) => {
-    const gaps: NodeGap[] = [];
-    const found = pids.map(async (pid) => {
-      try {
-        return (await look(await filesOf(procfs, pid))) ?? [];
-      } catch (error) {
-        if (!isGone(error)) gaps.push(gapOf(`${what} (process ${pid})`, error));
-        return [];
-      }
-    });
-    return { items: (await Promise.all(found)).flat() as Found[], gaps };
-  };
-  const { pids, names, gaps } = await namesOf(procfs, (error) => gapOf(ALL_PROCESSES, error));
-  const called = (pattern: RegExp) => pids.filter((_, at) => pattern.test(names[at]?.trim() ?? ""));
+  const gapOf = (subject: string, error: unknown): NodeGap => ({
+    part: "processes",
+    subject,
+    why: whyOf(error),
+  });
   const ours = await statsOrErrno(directory);
-  if (typeof ours === "string" && ours !== "ENOENT") {
-    const gap = gapOf(directory, systemError(ours, directory));
+  const isOurs = typeof ours !== "string" || ours === "ENOENT";
+  const entries = isOurs ? await readNames(procfs).catch(errnoIn) : ours;
+  if (typeof entries === "string") {
+    const gap = gapOf(isOurs ? ALL_PROCESSES : directory, systemError(entries));
     return {
       registrars: reading.list<RunningRegistrar>([], [gap]),
       kubelets: reading.list<RunningKubelet>([], [gap]),
     };
   }
-  const seenKubelets = await lookAt(called(MAY_BE_KUBELET), "kubelet", (files) => readKubelet(files, ours));
-  const kubelets = reading.list(seenKubelets.items, [...gaps, ...seenKubelets.gaps]);
-  const found = await lookAt(called(MAY_BE_REGISTRAR), "a registrar", (files) =>
+  const named = await lookAtEach(
+    entries.filter((pid) => /^\d+$/.test(pid)),
+    async (pid) => ({ pid, name: await readWhole(join(procfs, pid, "comm"), "\n") }),
+    (_, error) => gapOf(ALL_PROCESSES, error),
+  );
+  const look = async <Found>(
+    called: RegExp,
+    what: string,
+    read: (files: ProcessFiles) => Promise<Found | undefined>,
+  ) => {
+    const pids = named.items.filter(({ name }) => called.test(name.trim())).map(({ pid }) => pid);
+    const readOne = async (pid: string) => read(await filesOf(procfs, pid));
+    const found = await lookAtEach(pids, readOne, (pid, error) => gapOf(`${what} (process ${pid})`, error));
+    return reading.list(found.items, [...named.gaps, ...found.gaps]);
+  };
+  const kubelets = await look(MAY_BE_KUBELET, "kubelet", (files) => readKubelet(files, ours));
+  const registrars = await look(MAY_BE_REGISTRAR, "a registrar", (files) =>
     readRegistrar(files, ours, kubelets, reading),
   );
-  return { kubelets, registrars: reading.list(found.items, [...gaps, ...found.gaps]) };
+  return { kubelets, registrars };
 }
 
-const isGone = (error: unknown): boolean => GONE.includes(errnoOf(error) ?? "");
-
-/** The processes' numbers and short names. A process without a name has ended, or may not be read. */
-async function namesOf(procfs: string, gapOf: (error: unknown) => NodeGap) {
+/** What is read of each process that has not ended. */
+async function lookAtEach<Found>(
+  pids: readonly string[],
+  look: (pid: string) => Promise<Found | undefined>,
+  gapOf: (pid: string, error: unknown) => NodeGap,
+) {
   const gaps: NodeGap[] = [];
-  const all = await callFileSystem(procfs, () => readdir(procfs)).catch((error: unknown) => {
-    gaps.push(gapOf(error));
-    return [];
+  const looked = pids.map(async (pid): Promise<readonly Found[]> => {
+    try {
+      const found = await look(pid);
+      return found === undefined ? [] : [found];
+    } catch (error) {
+      if (!GONE.includes(errnoOf(error) ?? "")) gaps.push(gapOf(pid, error));
+      return [];
+    }
   });
-  const pids = all.filter((pid) => /^\d+$/.test(pid));
-  const errors: unknown[] = [];
-  const nameOf = (pid: string) =>
-    textOf(join(procfs, pid, "comm")).catch((error: unknown) => {
-      errors.push(error);
-      return "";
-    });
-  const names = await Promise.all(pids.map(nameOf));
-  const denied = errors.find((error) => !isGone(error));
-  if (denied !== undefined) gaps.push(gapOf(denied));
-  return { pids, names, gaps };
+  return { items: (await Promise.all(looked)).flat(), gaps };
 }
 
 type FoundFile = Stats | string;
@@ -164,7 +160,7 @@ async function readKubelet(files: ProcessFiles, ours: FoundFile) {
 async function isDeaf({ pid, watched }: ProcessFiles, found: FoundFile): Promise<Truth> {
   const gap = (why: Why) => truth({ part: "processes", subject: `kubelet (process ${pid})`, why });
   // A descriptor that was closed in the meantime is not there the second time.
-  const again = (error: unknown) => (isGone(error) ? watched() : Promise.reject(error));
+  const again = (error: unknown) => (GONE.includes(errnoOf(error) ?? "") ? watched() : Promise.reject(error));
   const inodes = await watched().catch(again).catch(whyOf);
   if (!Array.isArray(inodes)) return gap(inodes as Why);
   if (typeof found === "string" || inodes.length === 0) return gap({ kind: "errno", errno: "ENOENT" });

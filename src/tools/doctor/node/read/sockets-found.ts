@@ -4,8 +4,9 @@ import { socketsFitting } from "../../../../registrar/node-wide/scan";
 import type { Mount } from "../../../../unix/mounts";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
-import { gapOf, isDead, isStuck, isUnread, type NodeGap, type SocketFacts, type Target } from "./facts";
-import { lookAtSocket, walk } from "./files";
+import { type NodeGap, type Target, unreadSocket } from "./facts";
+import { walk } from "./files";
+import { lookAtSocket, type SocketFacts, type SocketKind } from "./socket";
 
 /** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
 export const DRIVER_DIRECTORIES: readonly string[] = ["plugins", "csi-plugins"];
@@ -18,11 +19,14 @@ const MAX_SOCKETS = 500;
 /** Where services have their sockets: to connect may start one. */
 const OF_SERVICES = ["/", "/run", "/var/run", "/tmp"];
 
+const SILENT: readonly (SocketKind | undefined)[] = ["missing", "dead", "stuck"];
+/** On the others a process listens, or may. */
+const NOT_LIVING: readonly SocketKind[] = ["dead", "missing", "unseen", "not-a-socket", "broken", "too-long"];
+
 /** The sockets beside a driver's that does not answer: it may listen on one of them. */
 async function walkBeside(driver: SocketFacts | undefined) {
   const directory = dirname(driver?.path ?? "/");
-  const isSilent = driver?.kind === "missing" || driver?.kind === "not-accepting";
-  if (!isSilent || OF_SERVICES.includes(directory)) return { paths: [], gaps: [] };
+  if (!SILENT.includes(driver?.kind) || OF_SERVICES.includes(directory)) return { paths: [], gaps: [] };
   const rules = {
     part: "sockets",
     isWanted: (entry: Dirent) => entry.isSocket(),
@@ -54,18 +58,19 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
   const cut: Why = { kind: "cut", read: MAX_SOCKETS, there: paths.length };
   const seen = new Set([...paths.slice(0, MAX_SOCKETS), ...fitting]);
   const sockets = await Promise.all([...seen].map((path) => lookAtSocket(path)));
-  const living = sockets.filter((one) => one.kind === "accepting" || isStuck(one));
+  const living = sockets.filter(({ kind }) => kind === "accepting" || kind === "stuck");
   const others = new Map(living.map((one) => [one.inode, one]));
   others.delete(driver?.inode);
-  const isLivingBeside = (path: string) => living.some((other) => dirname(other.path) === dirname(path));
+  const mayLive = sockets.filter(({ kind }) => !NOT_LIVING.includes(kind));
+  const mayLiveBeside = (path: string) => mayLive.some((other) => dirname(other.path) === dirname(path));
   return {
     /** One for each inode; their listen queue may be full. */
     living: [...others.values()],
     /** Those on which no process listens, without a living one beside them; all of them that fit the pattern. */
     dead: sockets
-      .filter(isDead)
+      .filter(({ kind }) => kind === "dead")
       .map((socket) => ({ socket, fits: fitting.has(socket.path) }))
-      .filter(({ socket, fits }) => fits || !isLivingBeside(socket.path)),
+      .filter(({ socket, fits }) => fits || !mayLiveBeside(socket.path)),
     /** Their paths as the host has them, by inode. */
     socketsOnHost: isRegistrationDirectory(pluginRegistrationPath)
       ? new Map(sockets.map(({ inode = "", path }) => [inode, join("/", relative(hostRoot, path))]))
@@ -73,7 +78,7 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
     gaps: [
       ...[...walks, beside].flatMap((one) => one.gaps),
       ...(paths.length > MAX_SOCKETS ? [{ part: "sockets", subject: root, why: cut } as const] : []),
-      ...sockets.filter(isUnread).map((one) => gapOf(one, "sockets")),
+      ...sockets.flatMap((socket) => unreadSocket("sockets", socket)),
       ...onTheWay,
     ],
   };

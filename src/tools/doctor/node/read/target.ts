@@ -1,11 +1,11 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { invalidOption } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
 import { flagTable } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import type { Target } from "./facts";
-import { isThereNone, statsOrErrno } from "./files";
-import { reachBelow } from "./host-root";
+import { errnoIn, isThereNone, reachBelow, statsOrErrno } from "./files";
 
 const DEFAULT_CSI_ADDRESS = flagTable.dropIn["csi-address"].default;
 const exists = async (path: string) => (await statsOrErrno(path)) !== "ENOENT";
@@ -31,13 +31,19 @@ export async function resolveTarget(
   const isThere = hostRoot === undefined && (await fileSystem.exists(DEFAULT_CSI_ADDRESS));
   const csiAddress = flags.csiAddress ?? (isThere ? DEFAULT_CSI_ADDRESS : undefined);
   const csiSocketPath = onePath(csiAddress);
-  const onHost = (path: string) => reachBelow(resolve(hostRoot ?? "/"), path);
-  const [named = "", ...others] = await Promise.all([nodeDirectory(env), ...KNOWN_DIRECTORIES].map(onHost));
   const container = hostRoot === undefined ? [CONTAINER_DIRECTORY] : [];
-  const known = env[ROOT_VARIABLE] ? [named, ...container, ...others] : [...container, named, ...others];
-  const mayBeThere = await Promise.all(known.map(fileSystem.mayBeDirectory));
-  const found = known.find((_, index) => mayBeThere[index]);
-  const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? named);
+  const own = nodeDirectory(env);
+  const known = env[ROOT_VARIABLE]
+    ? [own, ...container, ...KNOWN_DIRECTORIES]
+    : [...container, own, ...KNOWN_DIRECTORIES];
+  const reach = (path: string) => reachOnHost(resolve(hostRoot ?? "/"), path);
+  let found: string | undefined;
+  for (const path of flags.pluginRegistrationPath === undefined ? known : []) {
+    found = await reach(path);
+    if (await fileSystem.mayBeDirectory(found)) break;
+    found = undefined;
+  }
+  const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? (await reach(own)));
   const isOnNode = flags.pluginRegistrationPath === undefined && found !== CONTAINER_DIRECTORY;
   const { kubeletRegistrationPath } = flags;
   const pattern = csiAddress !== undefined && isPattern(csiAddress) ? csiAddress : undefined;
@@ -52,6 +58,12 @@ export async function resolveTarget(
     ...(hostRoot === undefined ? {} : { hostRoot: resolve(hostRoot) }),
   };
 }
+
+/** Throws INVALID_OPTION where a link on the way cannot be read: another directory may be behind it. */
+const reachOnHost = (root: string, path: string) =>
+  reachBelow(root, path).catch((error: unknown) => {
+    throw invalidOption(`${join(root, path)} cannot be read: ${errnoIn(error)}: cannot inspect the host`);
+  });
 
 /** Why the host cannot be inspected; undefined if it can. */
 export async function hostRootProblem({ hostRoot = "/" }: Pick<Target, "hostRoot">) {

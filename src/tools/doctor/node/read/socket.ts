@@ -1,0 +1,78 @@
+import type { Stats } from "node:fs";
+import { dirname } from "node:path";
+import { errnoOf } from "../../../../base/errors";
+import { MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
+import { explainConnectError, tryConnect } from "../../../../unix/unix-socket";
+import { errnoIn, fileTypeOf, isThereNone, statsOrErrno } from "./files";
+
+export type Ownership = Readonly<Pick<Stats, "mode" | "uid" | "gid">>;
+
+interface OfSocket {
+  readonly ownership: Ownership;
+  readonly inode: string;
+}
+
+/** What is at a path where a unix socket belongs. */
+export type SocketFacts = {
+  readonly path: string;
+  /** Device and inode of a socket, which two paths may share. */
+  readonly inode?: string | undefined;
+} & (
+  | ({ readonly kind: "accepting" } & OfSocket)
+  /** No process listens; or its queue of connections is full, because its process hangs. `explanation`: the errno, and what it means. */
+  | ({ readonly kind: "dead" | "stuck"; readonly explanation: string } & OfSocket)
+  /** Nothing. `unseen`: nor is its directory there, so that a mount which is not here may have it. */
+  | { readonly kind: "missing" | "unseen" }
+  | { readonly kind: "not-a-socket"; readonly fileType: string }
+  | { readonly kind: "too-long"; readonly bytes: number }
+  /** The path leads nowhere, by its errno; or this process could not look, or not connect. */
+  | { readonly kind: "broken" | "unread"; readonly errno: string }
+);
+
+export type SocketKind = SocketFacts["kind"];
+
+/** What the errno of a failed look, or of a failed connection, says. Any other one says only that this process could not look. */
+const BROKEN: ReadonlySet<string> = new Set(["ELOOP", "ENOTDIR", "ENAMETOOLONG"]);
+const UNANSWERED: Readonly<Record<string, "dead" | "stuck">> = { ECONNREFUSED: "dead", EAGAIN: "stuck" };
+
+export const hasNoSocket = ({ kind }: SocketFacts): boolean =>
+  kind === "missing" || kind === "unseen" || kind === "not-a-socket";
+
+interface LookOptions {
+  /** How the path is reached from here. Default: as it is. */
+  readonly reach?: () => Promise<string>;
+  /** Default: it connects, says nothing and leaves. */
+  readonly tryReach?: typeof tryConnect;
+}
+
+/** Looks at what is at a path. The facts have the path as it is reached. */
+export async function lookAtSocket(
+  given: string,
+  { reach = async () => given, tryReach = tryConnect }: LookOptions = {},
+): Promise<SocketFacts> {
+  let path = given;
+  try {
+    path = await reach();
+  } catch (error) {
+    return { kind: "unread", path, errno: errnoIn(error) };
+  }
+  const bytes = Buffer.byteLength(given);
+  if (bytes > MAX_SOCKET_PATH_BYTES) return { kind: "too-long", path, bytes };
+  // Before anything else: libuv would cut the path and connect to another one.
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) return { kind: "unread", path, errno: "ENAMETOOLONG" };
+  const stats = await statsOrErrno(path);
+  if (stats === "ENOENT") {
+    const directory = await statsOrErrno(dirname(path));
+    if (typeof directory !== "string") return { kind: "missing", path };
+    return isThereNone(directory) ? { kind: "unseen", path } : { kind: "unread", path, errno: directory };
+  }
+  if (typeof stats === "string") return { kind: BROKEN.has(stats) ? "broken" : "unread", path, errno: stats };
+  if (!stats.isSocket()) return { kind: "not-a-socket", path, fileType: fileTypeOf(stats) };
+  const socket = { path, ownership: stats, inode: `${stats.dev}:${stats.ino}` };
+  const error = await tryReach(path);
+  if (error === undefined) return { kind: "accepting", ...socket };
+  const errno = errnoOf(error) ?? error.message;
+  const kind = UNANSWERED[errno];
+  if (kind !== undefined) return { kind, ...socket, explanation: explainConnectError(error) ?? errno };
+  return { kind: "unread", path, inode: socket.inode, errno };
+}
