@@ -1,9 +1,8 @@
 import { list, type Tree, text, tree } from "../../kube-api/objects";
-import { boundText } from "../../logging/escape";
 import { version } from "../../runtime/version";
 import { HAS_OFFICIAL_NAME, partsOf } from "./image";
 import { foreignArchitecturesOf, isForWindows } from "./nodes";
-import { holds, itemsOf } from "./rule";
+import { type Answer, allOf, ask, holds, isTemplate, itemsOf, not } from "./rule";
 import { foreignProgramsOf, HAS_OWN_MARK } from "./swap";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
@@ -15,7 +14,8 @@ export type Program =
     }
   /** v2.17 is 217; undefined where the image does not say it. */
   | { readonly kind: "official"; readonly release: number | undefined }
-  | { readonly kind: "unknown"; readonly why: string };
+  /** `open`: its image has a placeholder. */
+  | { readonly kind: "unknown"; readonly what: "all-in-one" | "open" | "other" };
 
 /** How our image is recognised where its name does not say it. */
 export interface OurImage {
@@ -49,9 +49,9 @@ const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 /** What a container with a registrar is. Files, swap and cluster ask this; the image policy has the same rules in CEL. */
 export interface Recognised {
   readonly program: Program;
-  readonly isForWindows: boolean;
+  readonly isForWindows: Answer;
   /** A swap gives it our image: it is for Linux, and has the official image's name, or the image that is swapped. */
-  readonly isSwappable: boolean;
+  readonly isSwappable: Answer;
   /** What our image does not have: programs that the container names, and architectures that its pod does. */
   readonly foreign: {
     readonly programs: ReturnType<typeof foreignProgramsOf>;
@@ -64,11 +64,11 @@ export function recognise(container: Tree, pod: Tree, ours: OurImage): Recognise
   if (!isRegistrar(container, ours)) return undefined;
   const program = programOf(container, ours);
   const isWindows = isForWindows(pod, container);
-  const isMeant = holds(HAS_OFFICIAL_NAME, container) || isNamed(text(container.image), ours.replaced);
+  const isMeant = isNamed(text(container.image), ours.replaced) || ask(HAS_OFFICIAL_NAME, container);
   return {
     program,
     isForWindows: isWindows,
-    isSwappable: isMeant && !isWindows && program.kind !== "ours",
+    isSwappable: program.kind !== "ours" && allOf([isMeant, not(isWindows)]),
     foreign: { programs: foreignProgramsOf(container), architectures: foreignArchitecturesOf(pod) },
   };
 }
@@ -86,9 +86,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
     if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
     if (tag === "" || OFFICIAL_REPOSITORY.test(image)) return { kind: "official", release: undefined };
   } else if (OUR_PROGRAM.test(splitCommand(itemsOf(container.command).map(text)).program)) return OURS;
-  const other = "neither this registrar's nor an official release";
-  const what = name === ALL_IN_ONE ? "the all-in-one sidecar of KEP-4958" : other;
-  return { kind: "unknown", why: `its image ${boundText(image) || "(none)"} is ${what}` };
+  return { kind: "unknown", what: name === ALL_IN_ONE ? "all-in-one" : isTemplate(image) ? "open" : "other" };
 }
 
 /** Reads the name of this registrar's image. A mirror may have the official one's name, with this version as its tag. */

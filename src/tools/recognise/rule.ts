@@ -4,7 +4,7 @@ import { list, text, tree } from "../../kube-api/objects";
 export type Path = readonly (string | number)[];
 
 /**
- * A question to an object of Kubernetes, as a value: `holds` answers it here, `toCel` writes it for the API server. Regular
+ * A question to an object of Kubernetes, as a value: `ask` answers it here, `toCel` writes it for the API server. Regular
  * expressions are of both JavaScript and RE2.
  */
 export type Rule =
@@ -25,20 +25,41 @@ export const itemsOf = (words: unknown): readonly unknown[] =>
 const valueAt = (path: Path, root: unknown): unknown =>
   path.reduce<unknown>((one, key) => (typeof key === "number" ? list(one)[key] : tree(one)[key]), root);
 
-export function holds(rule: Rule, object: unknown): boolean {
-  if ("all" in rule) return rule.all.every((one) => holds(one, object));
-  if ("any" in rule) return rule.any.some((one) => holds(one, object));
-  if ("not" in rule) return !holds(rule.not, object);
-  if ("has" in rule) return valueAt(rule.has, object) !== undefined;
-  if ("some" in rule) return itemsOf(valueAt(rule.some, object)).some((item) => holds(rule.is, item));
-  if ("entry" in rule) {
-    const [key, value] = [new RegExp(rule.key), new RegExp(rule.value)];
-    const entries = Object.entries(tree(valueAt(rule.entry, object)));
-    return entries.some((entry) => key.test(entry[0]) && value.test(text(entry[1])));
-  }
-  const found = valueAt(rule.at, object);
-  return found === undefined ? rule.absent : new RegExp(rule.matches).test(text(found));
+/** Whether a text has placeholders, which an installer or kubelet will fill in. */
+export function isTemplate(text: string): boolean {
+  return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]/.test(text);
 }
+
+/** `open`: a placeholder decides it. */
+export type Answer = boolean | "open";
+
+export const not = (answer: Answer): Answer => (answer === "open" ? answer : !answer);
+const anyOf = (answers: readonly Answer[]): Answer =>
+  answers.includes(true) || (answers.includes("open") && "open");
+export const allOf = (answers: readonly Answer[]): Answer => not(anyOf(answers.map(not)));
+
+/** `isOpen` tells the texts that may become any other. */
+export function ask(rule: Rule, object: unknown, isOpen = isTemplate): Answer {
+  const own = (one: Rule, of = object) => ask(one, of, isOpen);
+  const matches = (pattern: string, found: string): Answer =>
+    new RegExp(pattern).test(found) || (isOpen(found) && "open");
+  if ("all" in rule) return allOf(rule.all.map((one) => own(one)));
+  if ("any" in rule) return anyOf(rule.any.map((one) => own(one)));
+  if ("not" in rule) return not(own(rule.not));
+  if ("has" in rule) return valueAt(rule.has, object) !== undefined;
+  if ("some" in rule) return anyOf(itemsOf(valueAt(rule.some, object)).map((item) => own(rule.is, item)));
+  if ("entry" in rule)
+    return anyOf(
+      Object.entries(tree(valueAt(rule.entry, object))).map(([key, value]) =>
+        allOf([matches(rule.key, key), matches(rule.value, text(value))]),
+      ),
+    );
+  const found = valueAt(rule.at, object);
+  return found === undefined ? rule.absent : matches(rule.matches, text(found));
+}
+
+/** The same of texts as they are written, as the API server has them. */
+export const holds = (rule: Rule, object: unknown): boolean => ask(rule, object, () => false) === true;
 
 /** A text as a string of CEL, the language of the API server's policies. */
 export const celText = (text: string) =>

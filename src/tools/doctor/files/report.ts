@@ -2,11 +2,11 @@ import { invalidOption, refuse } from "../../../base/errors";
 import { plain } from "../../../logging/escape";
 import { HAS_OFFICIAL_NAME, hasName, lastPart } from "../../recognise/image";
 import type { OurImage } from "../../recognise/program";
-import { holds } from "../../recognise/rule";
+import { holds, isTemplate } from "../../recognise/rule";
 import { type Finding, findingsOf, unread } from "../findings/finding";
 import { reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
-import { isTemplate } from "../findings/words";
+import { sayUnknown } from "./judge/arguments";
 import { MANIFEST_CHECKS } from "./judge/checks";
 import { manifestReadable, sayWhy } from "./judge/gaps";
 import { STREAM_CHECKS } from "./judge/stream";
@@ -77,7 +77,8 @@ function factsOf(read: FilesRead, ours: OurImage): FileFacts {
 
 function nothingToSwap({ files }: FilesRead, { registrars }: ManifestFacts): Finding {
   const [unknown = "no container for Linux has the official registrar's image"] = registrars.each(
-    ({ place, program }) => (program.kind === "unknown" ? `${place}: ${program.why}` : undefined),
+    ({ place, program, image }) =>
+      program.kind === "unknown" ? `${place}: ${sayUnknown(program, image)}` : undefined,
   );
   const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
   const { code, name } = manifestReadable;

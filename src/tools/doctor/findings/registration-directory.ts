@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
 import { isWithin, type MountPlace } from "../../../unix/mounts";
+import { isTemplate } from "../../recognise/rule";
 import { type Verdict, warning } from "./finding";
-import { isTemplate } from "./words";
 
 /** The directory in kubelet's root that its plugin watcher watches. */
 const NAME = "plugins_registry";

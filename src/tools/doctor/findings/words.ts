@@ -21,11 +21,6 @@ export function firstOf(names: readonly string[]): string {
 export const podsText = (pods: readonly string[]): string =>
   `${counted(pods.length, "pod")} (${firstOf(pods)})`;
 
-/** Whether a text has placeholders, which an installer or kubelet will fill in. */
-export function isTemplate(text: string): boolean {
-  return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]/.test(text);
-}
-
 export const RENDER_FIRST = "render the file first";
 
 /** What to do about two registrars of one driver on a node: they take the registration from each other. */

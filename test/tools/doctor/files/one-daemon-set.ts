@@ -62,10 +62,12 @@ export const findingsIn = (objects: readonly object[]): readonly Finding[] =>
     ({ status }) => status !== "ok",
   );
 
+export const swapIn = (objects: readonly object[]) =>
+  judgeSwap(readSwap((ours) => readRegistrars(readAs("a.yaml", objects), ours), {}));
+
 /** What a swap of the official image changes in these objects. */
 export function findingsOfSwapIn(objects: readonly object[]): readonly Finding[] {
-  const swap = readSwap((ours) => readRegistrars(readAs("a.yaml", objects), ours), {});
-  const { findings, swapped } = judgeSwap(swap);
+  const { findings, swapped } = swapIn(objects);
   return swapped === 0 ? [] : findings;
 }
 

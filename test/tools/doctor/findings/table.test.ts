@@ -1,14 +1,9 @@
 import type { Cause } from "../../../../src/tools/doctor/findings/causes";
 import { type Report, reportFindings } from "../../../../src/tools/doctor/findings/report";
 import { renderColumns, renderReport } from "../../../../src/tools/doctor/findings/table";
-import {
-  counted,
-  isTemplate,
-  podsText,
-  together,
-  tooLong,
-} from "../../../../src/tools/doctor/findings/words";
+import { counted, podsText, together, tooLong } from "../../../../src/tools/doctor/findings/words";
 import { renderTable } from "../../../../src/tools/doctor/node/report";
+import { isTemplate } from "../../../../src/tools/recognise/rule";
 
 const finding = (changes: Partial<Report["findings"][number]> = {}): Report["findings"][number] => ({
   code: "CSI015",

@@ -38,7 +38,8 @@ function whereToLook({ unit, pod, state }: Place, { target, units }: ClusterFact
     return "see the log of the node-wide registrar on that node, and its --allow-drivers and --deny-drivers";
   const { container, program, unseen, settings, isForWindows } = unit.registrar;
   const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${container}`);
-  if (isForWindows) return log("see kubelet's log on the node, and that of the registrar");
+  const onWindows = isForWindows.ifYes(() => log("see kubelet's log on the node, and that of the registrar"));
+  if (onWindows !== undefined) return onWindows;
   if (program.kind !== "ours" || unseen !== undefined)
     return log(
       "run registrar doctor --host-root=/host on the node, in kubectl debug node, and see the registrar's log",

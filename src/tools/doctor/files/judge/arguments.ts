@@ -1,7 +1,15 @@
+import { attempt } from "../../../../base/errors";
+import { nearWord } from "../../../../base/near-word";
+import { ACCEPTED_FLAGS, nearestFlag } from "../../../../flags/table";
+import { parseBool } from "../../../../flags/values";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { boundText } from "../../../../logging/escape";
 import { isOtherSidecar, lastPart } from "../../../recognise/image";
+import { addedIn, LATEST, officialFlags } from "../../../recognise/official";
+import type { Program } from "../../../recognise/program";
 import { flat } from "../../findings/finding";
+import { RENDER_FIRST, together } from "../../findings/words";
+import type { RegistrarSettings, Start } from "../read/arguments";
 import { mountOf } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
@@ -62,24 +70,27 @@ function judgeStart({
   literals,
   mayKnowNodeName,
 }: RegistrarContainer): Statement {
-  const { refusal, doubtful, ignored, kubeletRegistrationPath: told } = settings;
+  const { start, ignored, kubeletRegistrationPath: told } = settings;
   if (program.kind === "unknown" && KUBERNETES_CSI.test(image) && isOtherSidecar(lastPart(image)))
     return problem(
       `has the image of another sidecar, ${lastPart(image)}, which does not know --kubelet-registration-path`,
       "use the image of a registrar",
     );
-  if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
+  if (unseen !== undefined) return judgeUnseen(unseen);
   if (program.kind === "unknown")
-    return unknown(`runs an unknown program: ${program.why}`, "if it is this registrar's, use --image");
+    return unknown(
+      `runs an unknown program: ${sayUnknown(program, image)}`,
+      program.what === "open" ? RENDER_FIRST : "if it is this registrar's, use --image",
+    );
+  if (start.kind === "unclear") return judgeUnclear(start, program);
+  const refusal = sayRefusal(start, program);
   if (refusal !== undefined) {
-    const literal = literals.find((name) => refusal.problem.includes(`$(${name})`));
-    const advice = literal === undefined ? refusal.advice : defineFirst(literal);
-    return problem(`does not start: ${refusal.problem}`, advice);
+    const literal = literals.find((name) => refusal.text.includes(`$(${name})`));
+    return problem(`does not start: ${refusal.text}`, literal ? defineFirst(literal) : refusal.advice);
   }
-  if (doubtful !== undefined) return unknown(doubtful.why, doubtful.advice);
   if (ignored !== undefined) {
     const text = `stops parsing at "${ignored.words[0]}"; ignored: ${ignored.words.join(" ")}`;
-    return told === "" ? problem(text, ignored.advice) : warning(text, ignored.advice);
+    return told === "" ? problem(text, adviceOnIgnored(ignored)) : warning(text, adviceOnIgnored(ignored));
   }
   if (told === "")
     return problem(
@@ -92,4 +103,82 @@ function judgeStart({
         "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}",
       )
     : ok("has arguments with which the registrar starts");
+}
+
+export function sayUnknown({ what }: Extract<Program, { kind: "unknown" }>, image: string): string {
+  const texts = {
+    "all-in-one": "is the all-in-one sidecar of KEP-4958",
+    open: "is not filled in",
+    other: "is neither this registrar's nor an official release",
+  };
+  return `its image ${boundText(image) || "(none)"} ${texts[what]}`;
+}
+
+function judgeUnseen(unseen: NonNullable<RegistrarContainer["unseen"]>): Statement {
+  if (unseen.kind === "program")
+    return unknown(
+      `is started by ${unseen.program}: what that program does with the arguments cannot be seen here`,
+      "make the registrar itself the command, or leave the command out",
+    );
+  return unseen.kind === "word"
+    ? unknown(`has the argument ${unseen.word}, which is not filled in`, RENDER_FIRST)
+    : unknown(
+        `takes $(${unseen.name}) from elsewhere: its value cannot be seen here`,
+        "run registrar doctor in the pod, or see the log of its start",
+      );
+}
+
+function adviceOnIgnored({ words: [word], behind }: NonNullable<RegistrarSettings["ignored"]>): string {
+  const isValue = behind !== undefined && attempt(() => parseBool(word)) !== undefined;
+  return isValue ? `write ${behind}=${word}` : `take ${word} out`;
+}
+
+function judgeUnclear(
+  { flag, in: where, unknown: all }: Start & { kind: "unclear" },
+  program: Program,
+): Statement {
+  return where === "older"
+    ? unknown(
+        `starts with some releases only: the official registrar has --${flag} before v2.11 only`,
+        `take --${flag} out, or give the image a tag with its release`,
+      )
+    : unknown(
+        `has --${flag}, which the official registrar does not have up to ${releaseText(LATEST)}, and a newer one may have`,
+        `${adviceOnUnknown(all, program)}; if the image is newer, see the log of its start`,
+      );
+}
+
+/** Why the registrar does not start, and what to do; undefined: it starts, or that is not clear. */
+export function sayRefusal(
+  start: Start,
+  program: Program,
+): { readonly text: string; readonly advice: string } | undefined {
+  if (start.kind === "starts" || start.kind === "unclear") return undefined;
+  if (start.kind === "help")
+    return { text: "it prints its help and ends", advice: correctArgument(undefined) };
+  if (start.kind === "refused")
+    return { text: start.message, advice: adviceOnUnknown(start.unknown, program) };
+  return {
+    text: `LoggingConfiguration is invalid: -${start.flag} needs the feature LoggingAlphaOptions`,
+    advice: `take --${start.flag} out, or take this registrar's image: the official one has no flag for that feature`,
+  };
+}
+
+const releaseText = (release: number) => `v${Math.floor(release / 100)}.${release % 100}`;
+
+const correctArgument = (near: string | undefined) =>
+  `correct that argument${near === undefined ? "" : `: did you mean --${near}?`}`;
+
+/** What to do about flags that the program does not have: the first one, and then those that the next starts would name. */
+function adviceOnUnknown(unknown: readonly string[], program: Program): string {
+  const [flag, ...others] = unknown;
+  if (flag === undefined || program.kind !== "official") return correctArgument(nearestFlag(flag));
+  const since = addedIn(flag);
+  if (since !== undefined && others.length === 0)
+    return `take --${flag} out, or take a release from ${releaseText(since)} on`;
+  if (!unknown.every((name) => ACCEPTED_FLAGS.has(name)))
+    return correctArgument(nearWord(flag, officialFlags(program.release).keys()));
+  const them = others.length === 0 ? "that flag" : "these flags";
+  const all = together(unknown.map((name) => `--${name}`));
+  return `take ${all} out, or take this registrar's image: the official one does not have ${them}`;
 }

@@ -1,4 +1,5 @@
 import { check, flat, type Nested, type Status, type Verdict } from "../../findings/finding";
+import type { Truth } from "../../findings/seen";
 import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
 
 /** A verdict on a registrar's container: the subject is its place. */
@@ -9,7 +10,7 @@ export const eachRegistrar = (
   name: string,
   judge: (one: RegistrarContainer, facts: ManifestFacts) => Nested<Statement>,
   // Windows has other rules for paths and volumes.
-  isMeant = ({ isForWindows }: RegistrarContainer): boolean => !isForWindows,
+  isMeant = ({ isForWindows }: RegistrarContainer): boolean | Truth => isForWindows.not(),
 ) =>
   check<ManifestFacts>(code, name, (facts) => [
     ...facts.registrars
@@ -21,7 +22,8 @@ export const eachRegistrar = (
 
 /** Whether the registrar starts with its arguments, as far as they tell, and gets the paths in them. */
 export const isReadable = ({ unseen, joined, settings }: RegistrarContainer): boolean =>
-  [unseen, joined, settings.refusal].every((reason) => reason === undefined) &&
+  [unseen, joined].every((reason) => reason === undefined) &&
+  ["starts", "unclear"].includes(settings.start.kind) &&
   settings.kubeletRegistrationPath !== "";
 
 const state =

@@ -1,7 +1,8 @@
 import { boundText } from "../../../../logging/escape";
+import { isTemplate } from "../../../recognise/rule";
 import { type Advice, check, unread } from "../../findings/finding";
 import type { Flaw, Gap, Why } from "../../findings/seen";
-import { isTemplate, RENDER_FIRST } from "../../findings/words";
+import { RENDER_FIRST } from "../../findings/words";
 import type { ManifestFacts } from "../read/registrars";
 
 const CORRECT = "correct it, or leave it out";

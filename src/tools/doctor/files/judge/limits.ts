@@ -1,6 +1,7 @@
 import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
-import { isTemplate, RENDER_FIRST } from "../../findings/words";
+import { isTemplate } from "../../../recognise/rule";
+import { RENDER_FIRST } from "../../findings/words";
 import { amountOf, type LimitedResource, quantityOf } from "../read/pod";
 import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";

@@ -1,6 +1,7 @@
-import { isTemplate, RENDER_FIRST } from "../../findings/words";
+import { isTemplate } from "../../../recognise/rule";
+import { RENDER_FIRST, together } from "../../findings/words";
 import type { RegistrarContainer } from "../read/registrars";
-import { eachRegistrar, problem, unknown, warning } from "./each-registrar";
+import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 
 const manifestSurge = eachRegistrar("CSI107", "manifest-surge", ({ maxSurge, hasDriver }) => {
   if (!hasDriver || /^(?:0%?)?$/.test(maxSurge)) return undefined;
@@ -24,28 +25,42 @@ export const manifestOperatingSystem = eachRegistrar(
   "CSI112",
   "manifest-operating-system",
   ({ program, isForWindows }) => {
-    if (program.kind !== "ours" || !isForWindows) return undefined;
-    return program.isSwapped
-      ? warning(
-          "has the same image as one for Linux, and this registrar does not run on Windows nodes",
-          "keep the official image there, if the cluster has any: an admission policy swaps it on Linux only",
-        )
-      : problem(
-          "is for Windows nodes, and this registrar runs on Linux only",
-          "use the official image there",
-        );
+    const judge = () => (program.kind === "ours" ? judgeWindows(program.isSwapped) : undefined);
+    return isForWindows<Statement | undefined>({
+      no: () => undefined,
+      yes: judge,
+      unknown: () => UNKNOWN_SYSTEM,
+    });
   },
   () => true,
 );
 
-const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({ program, foreign }) =>
-  program.kind === "ours" && program.isSwapped && foreign.architectures.length > 0
+const UNKNOWN_SYSTEM: Statement = {
+  ...unknown(
+    "is for nodes whose operating system is not filled in: Linux and Windows have other rules",
+    RENDER_FIRST,
+  ),
+  isUnread: true,
+};
+
+const judgeWindows = (isSwapped: boolean): Statement =>
+  isSwapped
     ? warning(
-        `may run on ${foreign.architectures.join(" and ")} nodes, for which the build of README.md makes no image`,
-        `build the image with --platform=linux/amd64,linux/arm64${foreign.architectures.map((one) => `,linux/${one}`).join("")}`,
+        "has the same image as one for Linux, and this registrar does not run on Windows nodes",
+        "keep the official image there, if the cluster has any: an admission policy swaps it on Linux only",
       )
-    : undefined,
-);
+    : problem("is for Windows nodes, and this registrar runs on Linux only", "use the official image there");
+
+const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({ program, foreign }) => {
+  const all = foreign.architectures;
+  if (program.kind !== "ours" || !program.isSwapped || all.length === 0) return undefined;
+  return all.some(isTemplate)
+    ? unknown(`is for nodes whose architecture is not filled in: ${together(all)}`, RENDER_FIRST)
+    : warning(
+        `may run on ${all.join(" and ")} nodes, for which the build of README.md makes no image`,
+        `build the image with --platform=linux/amd64,linux/arm64${all.map((one) => `,linux/${one}`).join("")}`,
+      );
+});
 
 const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role, settings: { mode } }) =>
   role === "init" && (mode === "one" || mode === "node-wide")
@@ -80,7 +95,8 @@ const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registra
 const isOnSameNodes = (one: RegistrarContainer, another: RegistrarContainer) =>
   one.isOnNode &&
   another.isOnNode &&
-  !another.isForWindows &&
+  another.isForWindows.ifNo(() => true) &&
+  !isTemplate(one.nodes) &&
   one.about.name !== another.about.name &&
   one.nodes === another.nodes;
 

@@ -1,7 +1,7 @@
-import { isTemplate } from "../../findings/words";
+import { isTemplate } from "../../../recognise/rule";
 import type { ProbeFacts } from "../read/pod";
 import type { BesideFacts, RegistrarContainer } from "../read/registrars";
-import { hasNothingElse, hasOnlyItself } from "./arguments";
+import { hasNothingElse, hasOnlyItself, sayRefusal } from "./arguments";
 import { eachRegistrar, isReadable, problem, type Statement, warning } from "./each-registrar";
 
 const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
@@ -108,14 +108,15 @@ function judgeExec(
     );
   if (asked === undefined) return undefined;
   const { program, mounts } = one;
-  const { refusal, mode: does } = asked;
+  const does = asked.mode;
+  const refusal = sayRefusal(asked.start, program);
   const isOfficial = program.kind === "official";
   const mode = modeIn(command);
   const isOtherMode = isOfficial && ![OFFICIAL_MODE, ""].includes(mode) && !isTemplate(mode);
   if (does === "one" || does === "node-wide" || isOtherMode)
     return problem(`has a ${kind} that starts a second registrar`, USE_HTTP);
-  if (does === undefined && refusal !== undefined && !isTemplate(refusal.problem))
-    return problem(`has a ${kind} that always fails: ${refusal.problem}`, refusal.advice);
+  if (does === undefined && refusal !== undefined && !isTemplate(refusal.text))
+    return problem(`has a ${kind} that always fails: ${refusal.text}`, refusal.advice);
   if (does !== "probe") return undefined;
   // Outside a container the registrar's paths have defaults.
   const isInContainer = isOfficial || mounts.some(({ mountPath }) => mountPath === "/registration");

@@ -7,16 +7,16 @@ const windowsUnjudged = check<FileFacts>(
   manifestOperatingSystem.code,
   manifestOperatingSystem.name,
   ({ registrars }) => {
-    const isUnread = registrars.contains(({ isForWindows }) => !isForWindows).ifNo(() => true) === true;
+    const isUnread = registrars.contains(({ isForWindows }) => isForWindows.not()).ifNo(() => true) === true;
     return [
       ...registrars.each<Verdict>(({ program, isForWindows, place, about }) =>
-        isForWindows && program.kind !== "ours"
-          ? {
+        program.kind === "ours"
+          ? undefined
+          : isForWindows.ifYes(() => ({
               ...{ status: "unknown", subject: place, about, isUnread },
               text: "is for Windows nodes, which doctor does not judge",
               fix: "see the log of the registrar there: its paths have other rules",
-            }
-          : undefined,
+            })),
       ),
     ];
   },

@@ -1,16 +1,13 @@
-import { attempt } from "../../../../base/errors";
 import { startProblemOf } from "../../../../flags/node-readiness";
 import { endpointOf, wantsNodeReadiness } from "../../../../flags/start-options";
-import { ACCEPTED_FLAGS, type Flags, isProbeMode, nearestFlag, parseFlags } from "../../../../flags/table";
-import { parseBool } from "../../../../flags/values";
+import { ACCEPTED_FLAGS, type Flags, isProbeMode, parseFlags } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { parseCsiAddress } from "../../../../unix/socket-path";
+import { askOfficial } from "../../../recognise/official";
 import { behindRegistrar, type Program } from "../../../recognise/program";
-import { itemsOf } from "../../../recognise/rule";
+import { isTemplate, itemsOf } from "../../../recognise/rule";
 import { refuseFlaw } from "../../findings/seen";
-import { isTemplate } from "../../findings/words";
-import { askOfficial, correctArgument } from "./official";
 
 /** A `$(NAME)` whose value is not in the object. */
 interface OpenVariable {
@@ -93,11 +90,14 @@ export const literalsIn = (words: readonly string[], open: readonly OpenVariable
 };
 const MAX_LITERALS = 10;
 
+/** Whether the registrar starts; a message is its own, and flags that it does not have are in the order in which it would name them. */
+export type Start =
+  | ReturnType<typeof askOfficial>
+  | { readonly kind: "help" }
+  | { readonly kind: "refused"; readonly message: string; readonly unknown: readonly string[] };
+
 export interface RegistrarSettings {
-  /** Why the registrar does not start with them, and what to do; undefined: it starts. */
-  readonly refusal: { readonly problem: string; readonly advice: string } | undefined;
-  /** It has a flag that some releases of the official registrar have, and the image may have one of these. */
-  readonly doubtful?: { readonly why: string; readonly advice: string };
+  readonly start: Start;
   readonly csiAddress: string;
   readonly kubeletRegistrationPath: string;
   readonly pluginRegistrationPath: string;
@@ -106,8 +106,10 @@ export interface RegistrarSettings {
   readonly metricsPath: string;
   /** The registrar requires the node's name from its environment. */
   readonly needsNodeName: boolean;
-  /** The words behind the flags, which the registrar ignores. */
-  readonly ignored: { readonly words: readonly [string, ...string[]]; readonly advice: string } | undefined;
+  /** The words behind the flags, which the registrar ignores; and the switch before them, as if the first were its value. */
+  readonly ignored:
+    | { readonly words: readonly [string, ...string[]]; readonly behind: string | undefined }
+    | undefined;
   /** What it does: registers one driver or all of a node, or probes, or prints. Undefined: it cannot parse the arguments. */
   readonly mode: "one" | "node-wide" | "probe" | "print" | undefined;
 }
@@ -117,17 +119,19 @@ export function settingsOf(args: readonly string[], program: Program): Registrar
   const words = args.map(withoutTemplates);
   const settings = ourSettings(words);
   if (program.kind !== "official") return settings;
-  const answer = askOfficial(words, program.release);
-  if (answer.kind === "unclear") return { ...settings, refusal: undefined, doubtful: answer };
-  return answer.kind === "refused" ? { ...settings, refusal: answer, mode: undefined } : settings;
+  const start = askOfficial(words, program.release);
+  if (start.kind === "starts") return settings;
+  return { ...settings, start, mode: start.kind === "unclear" ? settings.mode : undefined };
 }
 
 function ourSettings(words: readonly string[]): RegistrarSettings {
   const line = parseFlags(words);
-  const refuse = (problem: string, near?: string) => ({ problem, advice: correctArgument(near) });
-  if (line.kind === "help")
-    return { ...NOTHING, refusal: refuse("it prints its help and ends"), mode: "print" };
-  if (line.kind === "error") return { ...NOTHING, refusal: refuse(line.message, nearestFlag(line.unknown)) };
+  const refuse = (message: string, ...unknown: readonly string[]): Start => ({
+    ...{ kind: "refused", message, unknown },
+  });
+  if (line.kind === "help") return { ...NOTHING, start: line, mode: "print" };
+  if (line.kind === "error")
+    return { ...NOTHING, start: refuse(line.message, ...[line.unknown ?? []].flat()) };
   const { flags } = line;
   const asked = {
     ...flags,
@@ -136,7 +140,7 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
   };
   const problem = startProblemOf(asked);
   return {
-    refusal: problem === undefined ? undefined : refuse(problem),
+    start: problem === undefined ? STARTS : refuse(problem),
     csiAddress:
       problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
@@ -161,11 +165,7 @@ function ignoredOf(words: readonly string[], rest: readonly string[]): Registrar
   if (first === undefined) return undefined;
   const before = words[words.length - rest.length - 1] ?? "";
   const isSwitch = ACCEPTED_FLAGS.get(before.replace(/^--?/, ""))?.bare !== undefined && /^-/.test(before);
-  const advice =
-    isSwitch && attempt(() => parseBool(first)) !== undefined
-      ? `write ${before}=${first}`
-      : `take ${first} out`;
-  return { words: [first, ...more], advice };
+  return { words: [first, ...more], behind: isSwitch ? before : undefined };
 }
 
 /** An installer fills in a log level later: it counts as 2. */
@@ -178,8 +178,10 @@ function withoutPlaceholders(target: string): string {
   return isTemplate(target) && !target.includes("$(") ? "{driver}/valid" : target;
 }
 
+const STARTS = { kind: "starts" } as const;
+
 const NOTHING: RegistrarSettings = {
-  refusal: undefined,
+  start: STARTS,
   csiAddress: "",
   kubeletRegistrationPath: "",
   pluginRegistrationPath: "/registration",

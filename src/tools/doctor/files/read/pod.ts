@@ -1,8 +1,8 @@
 import { bool, list, nameOf, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { isWithin } from "../../../../unix/mounts";
 import { behindRegistrar, type Program } from "../../../recognise/program";
+import { isTemplate } from "../../../recognise/rule";
 import { refuseFlaw } from "../../findings/seen";
-import { isTemplate } from "../../findings/words";
 import { environmentOf, settingsOf, wordsOf } from "./arguments";
 
 export type MountedDirectory = ReturnType<typeof mountsOf>[number];

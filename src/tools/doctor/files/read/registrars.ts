@@ -1,10 +1,10 @@
 import { anyTree, bool, list, nameOf, type Tree, text, tree } from "../../../../kube-api/objects";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
 import { lastPart } from "../../../recognise/image";
-import { type OurImage, recognise } from "../../../recognise/program";
+import { type OurImage, type Recognised, recognise } from "../../../recognise/program";
+import { type Answer, isTemplate } from "../../../recognise/rule";
 import type { About } from "../../findings/causes";
-import { type Gap, refuseFlaw, type SeenList, startReading, whyOf } from "../../findings/seen";
-import { isTemplate, RENDER_FIRST } from "../../findings/words";
+import { type Gap, refuseFlaw, type SeenList, startReading, truth, whyOf } from "../../findings/seen";
 import { literalsIn, type RegistrarSettings, settingsOf, startOf, wordsOf } from "./arguments";
 import type { FilesRead } from "./documents";
 import {
@@ -159,51 +159,62 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   const drivers = containers.filter((one) => isOther(one) && isRunning(one));
   // With several registrars it is not known which driver is whose.
   const driverSocket = registrars.length > 1 ? undefined : driverSocketOf(drivers, pod);
-  return registrars.map(({ container, recognised }) => {
-    const name = text(container.name);
-    const { program } = recognised;
-    const start = startOf(container, program);
-    const settings = settingsOf(start.args, program);
-    const mounts = mountsOf(container, pod);
-    for (const { mountPath } of mounts) if (isTemplate(mountPath)) refuseFlaw("placeholder", mountPath);
-    return {
-      place: `${about.name}, container ${name}`,
-      about: { ...about, container: name },
-      container: name,
-      image: text(container.image),
-      ...recognised,
-      namespace: text(tree(object.metadata).namespace) || "default",
-      limits: limitsOf(container, pod),
-      user: userOf(tree(container.securityContext), tree(pod.securityContext)),
-      isOnNode: bool(pod.hostNetwork),
-      /** Which nodes its pod may run on, as far as two texts that are alike tell. */
-      nodes: JSON.stringify([pod.nodeSelector, pod.affinity]),
-      mayKnowNodeName: mayKnowNodeName(container),
-      maxSurge: text(tree(tree(tree(object.spec).updateStrategy).rollingUpdate).maxSurge),
-      /** Why the settings are not known, for example because a shell starts the registrar. */
-      unseen: unseenOf(start, settings),
-      settings,
-      /** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
-      joined:
-        program.kind === "unknown"
-          ? undefined
-          : start.args.find((word) => /^--?[a-z]\S*\s+--?[a-z]/.test(word.trim())),
-      literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open),
-      mounts,
-      /** Those of all volumes of the pod. */
-      hostPaths: list(pod.volumes).map((volume) =>
-        text(tree(tree(volume).hostPath).path).replace(/(?<=[^/])\/+$/, ""),
-      ),
-      probes: probesOf(container, program),
-      driverSocket,
-      /** Other containers with the volume of `--csi-address`, but no sidecars, which would have that flag. */
-      mayBeDrivers: mayBeDrivers(container, pod, settings, mounts),
-      role: !init.has(container) ? "container" : isRunning(container) ? "sidecar" : "init",
-      beside: containers.filter((one) => one !== container && isRunning(one)).map(besideOf),
-      /** The pod has a container that is not a registrar. */
-      hasDriver: containers.length > registrars.length,
-    };
-  });
+  return registrars.map(({ container, recognised }) => ({
+    place: `${about.name}, container ${text(container.name)}`,
+    about: { ...about, container: text(container.name) },
+    ...readContainer(container, recognised, pod),
+    namespace: text(tree(object.metadata).namespace) || "default",
+    maxSurge: text(tree(tree(tree(object.spec).updateStrategy).rollingUpdate).maxSurge),
+    driverSocket,
+    role: !init.has(container) ? "container" : isRunning(container) ? "sidecar" : "init",
+    beside: containers.filter((one) => one !== container && isRunning(one)).map(besideOf),
+    /** The pod has a container that is not a registrar. */
+    hasDriver: containers.length > registrars.length,
+  }));
+}
+
+const PLACEHOLDER: Gap = {
+  ...{ part: "files", subject: "", why: { kind: "flaw", flaw: "placeholder", at: "" } },
+};
+/** What a placeholder decides is not known; the check of each question says so. */
+const truthOf = (answer: Answer) => truth(answer === "open" ? PLACEHOLDER : answer);
+
+function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
+  const { program } = recognised;
+  const start = startOf(container, program);
+  const settings = settingsOf(start.args, program);
+  const mounts = mountsOf(container, pod);
+  for (const { mountPath } of mounts) if (isTemplate(mountPath)) refuseFlaw("placeholder", mountPath);
+  return {
+    container: text(container.name),
+    image: text(container.image),
+    ...recognised,
+    isForWindows: truthOf(recognised.isForWindows),
+    isSwappable: truthOf(recognised.isSwappable),
+    limits: limitsOf(container, pod),
+    user: userOf(tree(container.securityContext), tree(pod.securityContext)),
+    isOnNode: bool(pod.hostNetwork),
+    /** Which nodes its pod may run on, as far as two texts that are alike tell. */
+    nodes: JSON.stringify([pod.nodeSelector, pod.affinity]),
+    mayKnowNodeName: mayKnowNodeName(container),
+    /** Why the settings are not known, for example because a shell starts the registrar. */
+    unseen: unseenOf(start, settings),
+    settings,
+    /** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
+    joined:
+      program.kind === "unknown"
+        ? undefined
+        : start.args.find((word) => /^--?[a-z]\S*\s+--?[a-z]/.test(word.trim())),
+    literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open),
+    mounts,
+    /** Those of all volumes of the pod. */
+    hostPaths: list(pod.volumes).map((volume) =>
+      text(tree(tree(volume).hostPath).path).replace(/(?<=[^/])\/+$/, ""),
+    ),
+    probes: probesOf(container, program),
+    /** Other containers with the volume of `--csi-address`, but no sidecars, which would have that flag. */
+    mayBeDrivers: mayBeDrivers(container, pod, settings, mounts),
+  };
 }
 
 function userOf(own: Tree, ofPod: Tree) {
@@ -253,28 +264,20 @@ function besideOf(container: Tree) {
     name: text(container.name),
     /** The ports that it serves, as far as its flags tell. */
     ports: ports.length === 0 && isLivenessProbe ? [LIVENESS_PORT] : ports,
-    probes: probesOf(container, { kind: "unknown", why: "" }),
+    probes: probesOf(container, { kind: "unknown", what: "other" }),
   };
 }
 
 /** A variable from elsewhere matters only where its value decides a path or a refusal. */
 function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
-  if (startedBy !== undefined)
-    return {
-      why: `is started by ${startedBy}: what that program does with the arguments cannot be seen here`,
-      advice: "make the registrar itself the command, or leave the command out",
-    };
-  const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal, ignored } = settings;
+  if (startedBy !== undefined) return { kind: "program", program: startedBy } as const;
+  const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, start, ignored } = settings;
   if (ignored !== undefined && isTemplate(ignored.words[0]))
-    return { why: `has the argument ${ignored.words[0]}, which is not filled in`, advice: RENDER_FIRST };
-  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal?.problem ?? ""];
+    return { kind: "word", word: ignored.words[0] } as const;
+  const message = start.kind === "refused" ? start.message : "";
+  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath, message];
   const found = open.find(
     ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
   );
-  return (
-    found && {
-      why: `takes $(${found.name}) from elsewhere: its value cannot be seen here`,
-      advice: "run registrar doctor in the pod, or see the log of its start",
-    }
-  );
+  return found && ({ kind: "variable", name: found.name } as const);
 }

@@ -1,9 +1,8 @@
-import { nearWord } from "../../../../base/near-word";
-import { type FlagForm, parseWords } from "../../../../flags/grammar";
-import { ACCEPTED_FLAGS, flagTable } from "../../../../flags/table";
+import { type FlagForm, parseWords } from "../../flags/grammar";
+import { ACCEPTED_FLAGS, flagTable } from "../../flags/table";
 
 /** The official registrar's latest release, as a number: v2.17 is 217. */
-const LATEST = 217;
+export const LATEST = 217;
 /** The releases that added flags; the other flags are as old as v1.1. */
 const ADDED: readonly (readonly [number, flags: readonly string[]])[] = [
   [200, ["plugin-registration-path", "health-port"]],
@@ -14,7 +13,7 @@ const ADDED: readonly (readonly [number, flags: readonly string[]])[] = [
   [211, ["log-text-info-buffer-size", "log-json-info-buffer-size"]],
   [214, ["automaxprocs"]],
 ];
-const addedIn = (flag: string) => ADDED.find(([, flags]) => flags.includes(flag))?.[0];
+export const addedIn = (flag: string) => ADDED.find(([, flags]) => flags.includes(flag))?.[0];
 const LAST_WITH_KLOG: number = 210;
 /** It ends unless they are off, because it has no flag for the feature gate that they need. */
 const ALPHA_FLAGS = /^log-(?:text|json)-(?:split-stream|info-buffer-size)$/;
@@ -33,42 +32,28 @@ export function officialFlags(release = LATEST): ReadonlyMap<string, FlagForm> {
   ]);
 }
 
-/** Whether an official registrar starts with some arguments; `unclear` if that depends on its release. */
+const STARTS = { kind: "starts" } as const;
+
+/** What an official registrar does with some arguments; `unclear`: that depends on its release. */
 export function askOfficial(words: readonly string[], release: number | undefined) {
   const known = officialFlags(release);
   const line = parseWords(words, known);
+  if (line.kind === "help") return STARTS;
   if (line.kind === "parsed") {
     // Go keeps the last value of a repeated flag.
-    const alpha = [...new Map(line.settings.map(({ name, value }) => [name, value]))].find(
-      ([name, value]) => ALPHA_FLAGS.test(name) && value,
-    );
-    if (alpha === undefined) return { kind: "starts" } as const;
-    return {
-      kind: "refused",
-      problem: `LoggingConfiguration is invalid: -${alpha[0]} needs the feature LoggingAlphaOptions`,
-      advice: `take --${alpha[0]} out, or take this registrar's image: the official one has no flag for that feature`,
-    } as const;
+    const values = [...new Map(line.settings.map(({ name, value }) => [name, value]))];
+    const alpha = values.find(([name, value]) => ALPHA_FLAGS.test(name) && value);
+    return alpha === undefined ? STARTS : ({ kind: "alpha", flag: alpha[0] } as const);
   }
-  if (line.kind === "help") return { kind: "starts" } as const;
   const unknown = unknownIn(words, known);
   const [flag] = unknown;
   if (flag !== undefined && release === undefined && officialFlags(LAST_WITH_KLOG).has(flag))
-    return {
-      kind: "unclear",
-      why: `starts with some releases only: the official registrar has --${flag} before v2.11 only`,
-      advice: `take --${flag} out, or give the image a tag with its release`,
-    } as const;
+    return { kind: "unclear", flag, in: "older", unknown } as const;
   const newer = unknown.find((name) => !ACCEPTED_FLAGS.has(name) && addedIn(name) === undefined);
   if (newer !== undefined && (release === undefined || release > LATEST))
-    return {
-      kind: "unclear",
-      why: `has --${newer}, which the official registrar does not have up to ${tagOf(LATEST)}, and a newer one may have`,
-      advice: `${adviceOn(unknown, known)}; if the image is newer, see the log of its start`,
-    } as const;
-  return { kind: "refused", problem: line.message, advice: adviceOn(unknown, known) } as const;
+    return { kind: "unclear", flag: newer, in: "newer", unknown } as const;
+  return { kind: "refused", message: line.message, unknown } as const;
 }
-
-const tagOf = (release: number) => `v${Math.floor(release / 100)}.${release % 100}`;
 
 /** The flags that it does not know: the first one, and then those that the next starts would name. */
 function unknownIn(words: readonly string[], known: ReadonlyMap<string, FlagForm>): readonly string[] {
@@ -83,20 +68,3 @@ function unknownIn(words: readonly string[], known: ReadonlyMap<string, FlagForm
 }
 /** How many unknown flags of one command line a finding names: a user's mistakes are fewer. */
 const MAX_NAMED = 20;
-
-export const correctArgument = (near?: string) =>
-  `correct that argument${near === undefined ? "" : `: did you mean --${near}?`}`;
-
-function adviceOn(unknown: readonly string[], known: ReadonlyMap<string, FlagForm>): string {
-  const [flag, ...others] = unknown;
-  if (flag === undefined) return correctArgument();
-  const since = addedIn(flag);
-  if (since !== undefined && others.length === 0)
-    return `take --${flag} out, or take a release from ${tagOf(since)} on`;
-  if (!unknown.every((name) => ACCEPTED_FLAGS.has(name)))
-    return correctArgument(nearWord(flag, known.keys()));
-  const names = unknown.map((name) => `--${name}`);
-  const all = [...names.slice(0, -2), names.slice(-2).join(" and ")].join(", ");
-  const them = others.length === 0 ? "that flag" : "these flags";
-  return `take ${all} out, or take this registrar's image: the official one does not have ${them}`;
-}
