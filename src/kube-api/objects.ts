@@ -4,8 +4,11 @@ import { boundText } from "../logging/escape";
 /** An object from YAML, or from the API server's JSON, whose fields may be anything. */
 export type Tree = Readonly<Record<string, unknown>>;
 
-function refuseUnlike(value: unknown, wanted: "list" | "map" | "text" | "number" | "boolean"): never {
-  throw invalidOption(`it has ${boundText(text(value), 120)} where a ${wanted} must be`);
+function refuseUnlike(
+  value: unknown,
+  wanted: "list" | "map" | "text" | "number" | "boolean" | "time",
+): never {
+  throw invalidOption(`it has ${boundText(anyText(value), 120) || "nothing"} where a ${wanted} must be`);
 }
 
 const isMap = (value: unknown): value is Tree =>
@@ -32,10 +35,14 @@ export const anyTree = (value: unknown): Tree => (isMap(value) ? value : {});
 export const anyList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Any value as text; empty for null and undefined. */
-export function text(value: unknown): string {
+export function anyText(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
+
+/** A text; empty if it is absent or null. YAML may have a number or a boolean there. Throws for a list and a map. */
+export const text = (value: unknown): string =>
+  typeof value === "object" && value !== null ? refuseUnlike(value, "text") : anyText(value);
 
 /** Undefined: it is absent, null or empty. Throws for any other value than a text. */
 export function textOrNone(value: unknown): string | undefined {
@@ -57,12 +64,22 @@ export function bool(value: unknown): boolean {
 
 /** `NAMESPACE/NAME`; the name alone of an object without a namespace. */
 export function nameOf(object: unknown): string {
-  const { namespace, name } = anyTree(anyTree(object).metadata);
+  const { namespace, name } = tree(tree(object).metadata);
   return [namespace, name].map(text).filter(Boolean).join("/");
 }
 
-/** An RFC 3339 time in milliseconds since 1970; undefined if it is invalid. */
-export function timeOrNone(value: unknown): number | undefined {
-  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(ms) ? undefined : ms;
+/** The same of what may be anything, for people. */
+export function anyNameOf(object: unknown): string {
+  const { namespace, name } = anyTree(anyTree(object).metadata);
+  return [namespace, name].map(anyText).filter(Boolean).join("/");
 }
+
+/** An RFC 3339 time in milliseconds since 1970. Undefined: it is absent or null. Throws for any other value. */
+export function timeOrNone(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(ms) ? refuseUnlike(value, "time") : ms;
+}
+
+/** The same of a field that every object has. */
+export const time = (value: unknown): number => timeOrNone(value) ?? refuseUnlike(value, "time");

@@ -1,6 +1,6 @@
 import type { ApiCall, ApiClient } from "../kube-api/client";
 import { type ApiFailure, failureOf } from "../kube-api/failure";
-import { anyList, anyTree, text } from "../kube-api/objects";
+import { anyList, anyText, anyTree } from "../kube-api/objects";
 
 /** A taint of a Node, with all its fields: a patch compares whole taints. */
 export interface Taint {
@@ -40,8 +40,8 @@ export type CsiNodeView = ReturnType<typeof parseCsiNode>;
 export function parseCsiNode(csiNode: unknown) {
   const { metadata, spec } = anyTree(csiNode);
   const owners = anyList(anyTree(metadata).ownerReferences).map(anyTree);
-  const drivers = anyList(anyTree(spec).drivers).map((driver) => text(anyTree(driver).name));
-  return { drivers, ownerUid: text(owners.find(({ kind }) => kind === "Node")?.uid) || undefined };
+  const drivers = anyList(anyTree(spec).drivers).map((driver) => anyText(anyTree(driver).name));
+  return { drivers, ownerUid: anyText(owners.find(({ kind }) => kind === "Node")?.uid) || undefined };
 }
 
 /** Whether a view is older than another of the same Node. Resource versions are growing whole numbers (KEP-5504). */

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { FLAG, runWithFlags, TEXT } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { buildPrograms } from "./support/build";
-import { makeImages } from "./support/images";
+import { chooseImageNode, makeImages } from "./support/images";
 import { checkMachine } from "./support/machine";
 import { inOwnCluster } from "./support/own-cluster";
 import { rolesOf } from "./support/play";
@@ -19,7 +19,7 @@ Runs the suite in a cluster of its own, which needs root on Linux and builds Kub
   --write          writes them into bench/NOTES.md when all is done
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
-  IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
+  IMAGE_NODE=PATH           the Node of our image, in place of the newest release of its line from npm
   CONTROL_PLANE_KUBERNETES=PATH, NODE_KUBERNETES=PATH
                             program/kubernetes, built with another release in go.mod: for a control plane newer than the node
 `;
@@ -34,6 +34,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const outcomes = values.outcomes === undefined ? folder.at("outcomes") : resolve(values.outcomes);
   const variables = { CLUSTER_PLAYS: values.plays ?? "1", CLUSTER_OUTCOMES: outcomes };
   checkMachine();
+  await chooseImageNode();
   await buildPrograms();
   const code = await inOwnCluster(jest, await makeImages(), variables);
   const titles = [...new Set(SCENARIOS.flatMap(rolesOf).map(({ title }) => title))];

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { KUBERNETES_VERSION, kubernetesPath } from "../cluster/support/build";
+import { chooseImageNode } from "../cluster/support/images";
 import { checkMachine } from "../cluster/support/machine";
 import { exampleDriverObjects } from "../cluster/support/objects";
 import { inOwnCluster } from "../cluster/support/own-cluster";
@@ -40,7 +41,7 @@ with our image under the official registrar's name. Needs root on Linux; builds 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, for --registrar official; built from its module's branch without it
   E2E_PROGRAMS=DIRECTORY    programs in place of those that are built from modules, linked statically and named as their images:
                             hostpathplugin, livenessprobe, csi-provisioner, ...
-  IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
+  IMAGE_NODE=PATH           the Node of our image, in place of the newest release of its line from npm
 `;
 const SECONDS_PER_TEST = 40;
 /** Tests beside each other. */
@@ -63,6 +64,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const breaking = oneOf(BREAKAGES, values.break ?? "none");
   const { kubernetes = KUBERNETES_VERSION } = values;
   checkMachine("busybox"); // Linked statically.
+  await chooseImageNode();
   const programs = await buildE2e(kubernetes, registrar === "official");
   for (const part of ["CONTROL_PLANE", "NODE"])
     process.env[`${part}_KUBERNETES`] ??= kubernetesPath(kubernetes);

@@ -1,5 +1,5 @@
 import { list, type Tree, text, tree } from "../../kube-api/objects";
-import { type Answer, ask, holds, literal, type Rule, someText } from "./rule";
+import { ask, type Decided, holds, literal, type Rule, someText } from "./rule";
 
 // For which nodes a pod is: Windows, and the processor's architecture.
 
@@ -68,7 +68,7 @@ export const IS_CONTAINER_FOR_WINDOWS: Rule = {
 };
 
 /** Whether a container is for Windows nodes. */
-export function isForWindows(pod: Tree, container: Tree): Answer {
+export function isForWindows(pod: Tree, container: Tree): Decided {
   const os = text(tree(pod.os).name);
   if (os === "windows" || os === "linux") return os === "windows";
   return holds(IS_CONTAINER_FOR_WINDOWS, container) || ask(IS_POD_FOR_WINDOWS, pod);

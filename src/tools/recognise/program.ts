@@ -2,7 +2,7 @@ import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { version } from "../../runtime/version";
 import { HAS_OFFICIAL_NAME, partsOf } from "./image";
 import { foreignArchitecturesOf, isForWindows } from "./nodes";
-import { type Answer, allOf, ask, holds, isTemplate, itemsOf, not } from "./rule";
+import { allOf, ask, type Decided, holds, isTemplate, itemsOf, not } from "./rule";
 import { foreignProgramsOf, HAS_OWN_MARK } from "./swap";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
@@ -49,9 +49,9 @@ const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 /** What a container with a registrar is. Files, swap and cluster ask this; the image policy has the same rules in CEL. */
 export interface Recognised {
   readonly program: Program;
-  readonly isForWindows: Answer;
+  readonly isForWindows: Decided;
   /** A swap gives it our image: it is for Linux, and has the official image's name, or the image that is swapped. */
-  readonly isSwappable: Answer;
+  readonly isSwappable: Decided;
   /** What our image does not have: programs that the container names, and architectures that its pod does. */
   readonly foreign: {
     readonly programs: ReturnType<typeof foreignProgramsOf>;

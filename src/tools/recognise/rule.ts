@@ -31,17 +31,17 @@ export function isTemplate(text: string): boolean {
 }
 
 /** `open`: a placeholder decides it. */
-export type Answer = boolean | "open";
+export type Decided = boolean | "open";
 
-export const not = (answer: Answer): Answer => (answer === "open" ? answer : !answer);
-const anyOf = (answers: readonly Answer[]): Answer =>
+export const not = (answer: Decided): Decided => (answer === "open" ? answer : !answer);
+const anyOf = (answers: readonly Decided[]): Decided =>
   answers.includes(true) || (answers.includes("open") && "open");
-export const allOf = (answers: readonly Answer[]): Answer => not(anyOf(answers.map(not)));
+export const allOf = (answers: readonly Decided[]): Decided => not(anyOf(answers.map(not)));
 
 /** `isOpen` tells the texts that may become any other. */
-export function ask(rule: Rule, object: unknown, isOpen = isTemplate): Answer {
+export function ask(rule: Rule, object: unknown, isOpen = isTemplate): Decided {
   const own = (one: Rule, of = object) => ask(one, of, isOpen);
-  const matches = (pattern: string, found: string): Answer =>
+  const matches = (pattern: string, found: string): Decided =>
     new RegExp(pattern).test(found) || (isOpen(found) && "open");
   if ("all" in rule) return allOf(rule.all.map((one) => own(one)));
   if ("any" in rule) return anyOf(rule.any.map((one) => own(one)));

@@ -14,6 +14,7 @@ import { ROOT } from "../../docs/markdown";
 import { type Buildah, createBuildah } from "../../image/support/buildah";
 import { buildExampleDriver, EXAMPLE_DRIVER_INPUTS } from "../../image/support/example-driver-image";
 import { buildRegistrar } from "../../image/support/stand-in-bases";
+import { fetchNode } from "../../support/nodes";
 import { say } from "../../support/run-main";
 import { createTempFolder } from "../../support/temp-folder";
 import { BIN, programPath } from "./build";
@@ -32,7 +33,15 @@ export const IMAGES = {
 } as const;
 
 export const officialProgram = process.env.OFFICIAL_REGISTRAR;
-export const imageNode = (): string => process.env.IMAGE_NODE ?? process.execPath;
+/** Set by {@link chooseImageNode}. */
+export const imageNode = (): string => process.env.IMAGE_NODE ?? "";
+
+/** Takes the newest release of the Node line that the Dockerfile has, which knows its options, unless `IMAGE_NODE` names another. */
+export async function chooseImageNode(): Promise<void> {
+  const [, line = ""] =
+    /^ARG BUILD_IMAGE=node:(\d+)/m.exec(readFileSync(join(ROOT, "Dockerfile"), "utf8")) ?? [];
+  process.env.IMAGE_NODE ??= (await fetchNode(line)).path;
+}
 
 const REGISTRAR_INPUTS = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"];
 

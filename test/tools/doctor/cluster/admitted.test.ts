@@ -38,7 +38,9 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
 });
 
 test("pods that admission makes unique do not fill the memory: one result for the same images", () => {
-  const set = readRegistrarSet(daemonSet(DISK), 0);
+  const own = daemonSet(DISK);
+  const metadata = { ...own.metadata, creationTimestamp: "2026-11-22T12:00:00Z" };
+  const set = readRegistrarSet({ ...own, metadata }, 0);
   const readRunning = createRunningReader();
   const podOf = (n: number, image = OURS) => ({
     spec: { containers: [{ name: "registrar", image, env: [{ name: "ID", value: `${n}` }] }] },

@@ -171,7 +171,7 @@ describe("limits, a thousandth of the real ones", () => {
 });
 
 describe("silence", () => {
-  const patience = { noticeMs: 20, silentMs: 60, longestMs: 90 };
+  const patience = { noticeMs: 200, silentMs: 600, longestMs: 900 };
 
   async function listsFrom(answer: (path: string, response: ServerResponse) => void, ...paths: string[]) {
     await using folder = await createTempFolder();
@@ -196,7 +196,7 @@ describe("silence", () => {
   const empty = JSON.stringify(page([]).body);
   const give = (response: ServerResponse) =>
     void response.setHeader("content-type", "application/json").end(empty);
-  const unread = (path: string, seconds = 0.06) => ({
+  const unread = (path: string, seconds = 0.6) => ({
     kind: "unreachable",
     message: `no answer within ${seconds} s: the API server: GET ${path}`,
   });
@@ -208,12 +208,13 @@ describe("silence", () => {
     expect(failures).toEqual([undefined, unread("/h1"), unread("/h2"), undefined]);
     expect(asked.toSorted()).toEqual(paths.toSorted());
     const line = (path: string) => `registrar doctor: waiting for the API server: GET ${path}\n`;
-    expect(told).toEqual([line("/h1"), line("/h2")]);
+    // On a busy machine the others may be slow, too.
+    expect(told).toEqual(expect.arrayContaining([line("/h1"), line("/h2")]));
   });
 
   test("an answer that has begun gets more time, with a limit", async () => {
     const { failures } = await listsFrom((_path, response) => void response.write(" "), "/x");
-    expect(failures).toEqual([unread("/x", 0.09)]);
+    expect(failures).toEqual([unread("/x", 0.9)]);
   });
 
   test("after a list without an answer no further list is requested", async () => {

@@ -37,7 +37,13 @@ function namesOf(
       "daemonsets",
       sets.map((changes, n) => {
         const object = daemonSet("x", { name: `set-${n}`, ...changes });
-        const set = readRegistrarSet({ ...object, metadata: { ...object.metadata, uid: `${n}` } }, n);
+        const set = readRegistrarSet(
+          {
+            ...object,
+            metadata: { ...object.metadata, uid: `${n}`, creationTimestamp: "2026-11-22T12:00:00Z" },
+          },
+          n,
+        );
         if (set === undefined) throw new Error("no registrar in it");
         return set;
       }),

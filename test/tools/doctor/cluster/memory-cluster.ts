@@ -37,6 +37,7 @@ export function createMemoryCluster() {
   /** Each read of the present reading, and how many pages it has. */
   const reads = new Map<string, number>();
   let fault: Fault | undefined;
+  let view = (_path: string, object: object): object => object;
   /** Of the present reading, which takes minutes. */
   let pages = 0;
   let nowMs = NOW_MS;
@@ -47,7 +48,7 @@ export function createMemoryCluster() {
       path.includes("/namespaces/") ? one === path : one.endsWith(`/${resource}`);
     return stored
       .filter((one) => isIn(one.path) && isSelected(one.object, query))
-      .map(({ object }) => object);
+      .map((one) => view(one.path, one.object));
   };
   const list: ListApi["list"] = async (request, onPage) => {
     const { path, query = {} } = request;
@@ -109,6 +110,10 @@ export function createMemoryCluster() {
     report: async (target?: Partial<ClusterTarget>, ours?: OurImage) =>
       reportOnCluster(await reading(target, ours)),
     swapReport: async (swap: string) => reportOnCluster(await reading(), swap),
+    /** Changes what lists have of objects, which are selected as they are stored. */
+    setView: (wanted: typeof view) => {
+      view = wanted;
+    },
     /** Lists fail so from now on. */
     setFault: (wanted?: Fault) => {
       fault = wanted;

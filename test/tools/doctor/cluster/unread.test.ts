@@ -2,6 +2,7 @@ import type { ClusterTarget } from "../../../../src/tools/doctor/cluster/read/cl
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { csiDriver, daemonSet, volumeAttachment } from "../../../support/cluster-objects";
+import { placesIn, replaceAt, valueAt } from "../../../support/places";
 import { clusterOf } from "./admitted-cluster";
 import { createMemoryCluster, type MemoryCluster, sickCluster, WELL } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
@@ -114,6 +115,29 @@ describe.each(WORLDS)("%s", (_what, make) => {
           if (what === "delayed" || isSame) expect([place, report]).toEqual([place, whole]);
           else expect([place, report.healthy, wrongIn(report)]).toEqual([place, false, []]);
         }
+  });
+
+  test("each field of each kind of object has a value of another type", async () => {
+    const told = new Set<string>();
+    const stored: { path: string; object: object }[] = [];
+    cluster.setView((path, object) => {
+      stored.push({ path, object });
+      return object;
+    });
+    await cluster.report();
+    for (const { path, object } of stored)
+      for (const place of placesIn(object).filter(([first]) => first !== undefined)) {
+        const field = `${path.split("/").at(-1)} ${place.map((key) => (/^\d+$/.test(key) ? "*" : key)).join(".")}`;
+        if (told.has(field)) continue;
+        told.add(field);
+        for (const odd of [{ unlike: 1 }, "unlike"]) {
+          if (typeof odd === typeof valueAt(object, place)) continue;
+          cluster.setView((_path, one) => (one === object ? (replaceAt(one, place, odd) as object) : one));
+          const report = await cluster.report();
+          expect([field, odd, tooMuchIn(report, whole)]).toEqual([field, odd, []]);
+        }
+      }
+    cluster.setView((_path, one) => one);
   });
 
   test("forbidden lists add no problem, also for one driver, one node, or one driver of a node", async () => {

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { leavesIn, replaceAt, treesIn } from "../../../support/places";
 import { type Changes, daemonSet, expectSaid, findingsIn, OFFICIAL, saidOf, swapIn } from "./one-daemon-set";
 
 // What holds whatever the objects are: of healthy and of sick ones.
@@ -53,19 +54,6 @@ test("one more healthy, unrelated object changes nothing", () => {
   fc.assert(fc.property(objects, (all) => expect(said([...all, ...well])).toEqual(said(all))));
 });
 
-/** The paths of all lists and maps in a value. */
-function placesIn(value: unknown): readonly (readonly string[])[] {
-  if (typeof value !== "object" || value === null) return [];
-  return [[], ...Object.entries(value).flatMap(([key, one]) => placesIn(one).map((path) => [key, ...path]))];
-}
-
-function replaceAt(value: unknown, [key, ...path]: readonly string[], by: unknown): unknown {
-  if (key === undefined) return by;
-  const copy = (Array.isArray(value) ? [...value] : { ...Object(value) }) as Record<string, unknown>;
-  copy[key] = replaceAt(copy[key], path, by);
-  return copy;
-}
-
 const rich = daemonSet({
   env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
   envFrom: [{ configMapRef: { name: "c" } }],
@@ -91,7 +79,7 @@ const ELSEWHERE =
   /^metadata$|\.valueFrom\b|\.envFrom\.0|^spec\.selector$|\.resources\b|\.args$|\.args\.|\.httpGet$|initContainers\.0$/;
 
 test("a text in place of a list or a map does not count as an empty one", () => {
-  const places = placesIn(rich).filter((path) => path.length > 0 && !ELSEWHERE.test(path.join(".")));
+  const places = treesIn(rich).filter((path) => !ELSEWHERE.test(path.join(".")));
   expect(places.length).toBeGreaterThan(20);
   const silent = places.filter((path) => {
     const codes = findingsIn([replaceAt(rich, path, "{{ .Values.x }}") as object]).map(({ code }) => code);
@@ -113,12 +101,6 @@ test.each<Changes>([
 ])("a field of another type is a gap, and never an absent one: %j", (changes) => {
   expectSaid(saidOf(changes), [/^CSI113 unknown: cannot be judged: it has .* where a \w+ must be/]);
 });
-
-/** The paths of all texts, numbers and booleans in a value. */
-const leavesIn = (value: unknown): readonly (readonly string[])[] =>
-  typeof value === "object" && value !== null
-    ? Object.entries(value).flatMap(([key, one]) => leavesIn(one).map((path) => [key, ...path]))
-    : [[]];
 
 const TERM = { key: "kubernetes.io/os", operator: "In", values: ["windows"] };
 const nodeSelectorTerms = [{ matchExpressions: [TERM] }];

@@ -36,7 +36,13 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
 function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdict | undefined {
   const { name, current, desired, uid } = set;
   const { units, nodes, leaving, nowMs, target } = facts;
-  if (current >= desired || !units.known((unit) => unit.set === set)) return undefined;
+  if (
+    current === undefined ||
+    desired === undefined ||
+    current >= desired ||
+    !units.known((unit) => unit.set === set)
+  )
+    return undefined;
   const text = `has only ${current.toLocaleString("en")} of ${counted(desired, "pod")}: the others were not created`;
   const fix = kubectl("see its events", target, "describe daemonset", name);
   const isChanging = leaving.contains(({ setUid }) => setUid === uid).or(isYoung(set, nowMs));

@@ -1,8 +1,8 @@
 import { Agent, type IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { messageOf } from "../../../../base/errors";
+import { attempt, messageOf } from "../../../../base/errors";
 import { type ApiFailure, failureOf, mayPass, retryMs } from "../../../../kube-api/failure";
-import { anyList, anyTree, text } from "../../../../kube-api/objects";
+import { list, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { readBody, sendRequest } from "../../../../kube-api/request";
 import { boundText } from "../../../../logging/escape";
 import { PATIENCE, type Patience, waitFor } from "./patience";
@@ -81,15 +81,13 @@ export function createListApi(
         words.set("limit", String(limit));
         continue;
       }
-      const { kind, metadata, items } = anyTree(answer.body);
-      const found = /List$/.test(text(kind)) ? items : undefined;
-      const next = text(anyTree(metadata).continue) || undefined;
+      const page = attempt(() => pageOf(answer.body));
+      const next = page?.next;
       // 410 with a token: the snapshot of the list expired, the rest comes from a newer one.
       const isExpired = answer.failure?.kind === "expired" && next !== undefined;
       if (answer.failure !== undefined && !isExpired) return answer.failure;
-      // A login page answers with 200, too.
-      if (!isExpired && !Array.isArray(found)) return NO_LIST;
-      if (!isExpired) onPage(anyList(found), answer.dateMs, isFirst);
+      if (!isExpired && page?.items === undefined) return NO_LIST;
+      if (!isExpired) onPage(list(page?.items), answer.dateMs, isFirst);
       if (next === undefined) return undefined;
       isFirst &&= isExpired;
       words.set("continue", next);
@@ -106,6 +104,13 @@ export function createListApi(
     },
     [Symbol.dispose]: () => agent.destroy(),
   };
+}
+
+/** Items: only those of a list, as a login page answers with 200, too. Throws for another type in the place of what a page has. */
+function pageOf(body: unknown) {
+  const { kind, metadata, items } = tree(body);
+  const isList = text(kind).endsWith("List") && Array.isArray(items);
+  return { items: isList ? items : undefined, next: textOrNone(tree(metadata).continue) };
 }
 
 /** The proxy answers so with what Go says of its own connection. */

@@ -1,4 +1,4 @@
-import { list, nameOf, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
+import { list, nameOf, type Tree, text, textOrNone, time, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
 import type { SeenList } from "../../findings/seen";
@@ -29,7 +29,7 @@ export function readNeedEvent(object: unknown) {
   const { groups = {} } = MOUNT_FAILED.exec(text(message)) ?? ATTACH_FAILED.exec(text(message)) ?? {};
   const { kind, uid, namespace, name } = tree(involvedObject);
   const { driver, node = textOrNone(tree(source).host) } = groups;
-  if (driver === undefined || kind !== "Pod") return undefined;
+  if (driver === undefined || text(kind) !== "Pod") return undefined;
   return { podUid: text(uid), driver, node, pod: `${text(namespace)}/${text(name)}` };
 }
 
@@ -63,8 +63,9 @@ export interface Attached {
 export const countAttachments = (isMeant: (node: string) => boolean) => () => {
   const values = new Map<string, Attached>();
   const add = (object: unknown) => {
-    const { attacher: driver, nodeName: node } = tree(tree(object).spec);
-    if (typeof driver !== "string" || typeof node !== "string" || !isMeant(node)) return;
+    const { attacher, nodeName } = tree(tree(object).spec);
+    const [driver, node] = [text(attacher), text(nodeName)];
+    if (!isMeant(node)) return;
     const key = `${node} ${driver}`;
     const sum = values.get(key) ?? { node, driver, attachments: 0 };
     sum.attachments += 1;
@@ -91,17 +92,20 @@ export function waitingIn(pods: SeenList<PendingPod>, events: SeenList<NeedEvent
   );
 }
 
+/** Has no fields if there is none of the type. */
+export const conditionOf = (status: unknown, wanted: string): Tree =>
+  list(tree(status).conditions)
+    .map(tree)
+    .find(({ type }) => text(type) === wanted) ?? {};
+
 export function readNode(object: unknown) {
   const { metadata, spec, status } = tree(object);
   const { name, uid, creationTimestamp } = tree(metadata);
-  const ready = list(tree(status).conditions)
-    .map(tree)
-    .find(({ type }) => type === "Ready");
   return {
     name: text(name),
     uid: textOrNone(uid),
-    createdMs: timeOrNone(creationTimestamp) ?? 0,
-    isReady: ready?.status === "True",
+    createdMs: time(creationTimestamp),
+    isReady: text(conditionOf(status, "Ready").status) === "True",
     taints: list(tree(spec).taints).map((taint): Taint => {
       const { key, value, effect } = tree(taint);
       return { key: text(key), value: text(value), effect: text(effect) };
@@ -114,10 +118,10 @@ export function readCsiNode(object: unknown) {
   const { name, ownerReferences, creationTimestamp } = tree(metadata);
   const owner = list(ownerReferences)
     .map(tree)
-    .find(({ kind }) => kind === "Node");
+    .find(({ kind }) => text(kind) === "Node");
   return {
     node: text(name),
-    createdMs: timeOrNone(creationTimestamp) ?? 0,
+    createdMs: time(creationTimestamp),
     drivers: new Set(list(tree(spec).drivers).map((driver) => text(tree(driver).name))),
     /** The UID of the Node that it belongs to. */
     owner: textOrNone(owner?.uid),

@@ -1,4 +1,4 @@
-import { list, nameOf, text, tree } from "../../../../kube-api/objects";
+import { bool, list, nameOf, text, tree } from "../../../../kube-api/objects";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped } from "../../findings/finding";
 import type { SeenList } from "../../findings/seen";
@@ -41,7 +41,7 @@ function readOwner(object: unknown, driver: string) {
   if (!paths.some((path) => path.split("/").includes(driver))) return undefined;
   const owner = list(tree(metadata).ownerReferences)
     .map(tree)
-    .find(({ controller }) => controller === true);
+    .find(({ controller }) => bool(controller));
   const name = nameOf(object);
   const [registrar] = registrarsIn({ object: -1, name }, { ...tree(object), kind: "Pod" });
   return {
@@ -51,7 +51,7 @@ function readOwner(object: unknown, driver: string) {
     owner:
       owner === undefined
         ? "no controller"
-        : owner.kind === "Node"
+        : text(owner.kind) === "Node"
           ? "a static pod: a file on its node"
           : `${text(owner.kind)} ${text(owner.name)}`,
     registrar: registrar?.container,

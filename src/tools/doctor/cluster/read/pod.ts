@@ -1,4 +1,5 @@
 import {
+  bool,
   list,
   nameOf,
   numberOrNone,
@@ -10,6 +11,7 @@ import {
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
+import { conditionOf } from "./needs";
 import type { ReadRunning, RegistrarSet } from "./set";
 
 /** A container that runs has a fault if it restarted so often, the last time so recently. */
@@ -55,22 +57,22 @@ export function readRegistrarPod(
   const { uid: setUid, registrars } = set;
   const { metadata, spec, status } = tree(object);
   const { uid, ownerReferences } = tree(metadata);
-  if (!list(ownerReferences).some((owner) => tree(owner).uid === setUid)) return undefined;
+  if (!list(ownerReferences).some((owner) => text(tree(owner).uid) === setUid)) return undefined;
   const names = registrars.map(({ container }) => container);
   const { initContainerStatuses, containerStatuses } = tree(status);
   const ofInits = list(tree(spec).initContainers).map(tree);
   const sidecars = ofInits.flatMap(({ name, restartPolicy }) =>
-    restartPolicy === "Always" ? text(name) : [],
+    text(restartPolicy) === "Always" ? text(name) : [],
   );
   const inits = list(initContainerStatuses).map((one) => readContainer(tree(one), names));
   const mains = list(containerStatuses).map((one) => readContainer(tree(one), names));
   const containers = [...inits, ...mains];
   const times = timesOf(tree(metadata), tree(status), containers, nowMs);
-  if (tree(status).phase === "Succeeded" && !times.isLeaving) return undefined;
+  if (text(tree(status).phase) === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
   // The DaemonSet controller writes the node into the affinity of a pod; the scheduler assigns it.
   const fields = requiredNodeTerms(tree(spec)).flatMap(({ matchFields }) => list(matchFields).map(tree));
-  const intended = fields.find(({ key }) => key === "metadata.name");
+  const intended = fields.find(({ key }) => text(key) === "metadata.name");
   const waitedFor = containers.filter(({ isRegistrar }) => isRegistrar || running.dropped.length > 0);
   const startedMs = Math.max(...waitedFor.map((one) => one.startedMs));
   const isWaitedFor = ({ name, hasStarted }: Container) => (sidecars.includes(name) ? !hasStarted : true);
@@ -110,7 +112,7 @@ function overTrouble(
       why: {},
       reason: `its pod should have ended by ${text(since)}, and the node gets no other until it has`,
     };
-  if (phase !== "Failed") return undefined;
+  if (text(phase) !== "Failed") return undefined;
   return {
     kind: "failed",
     why: { word: text(reason) },
@@ -148,22 +150,17 @@ export function withMountFailure(pod: RegistrarPod, mountFailure: string | undef
 
 function timesOf(metadata: Tree, status: Tree, containers: readonly Container[], nowMs: number) {
   const { creationTimestamp, deletionTimestamp } = metadata;
-  const changes = list(status.conditions).map((one) => ({
-    type: tree(one).type,
-    at: timeOrNone(tree(one).lastTransitionTime) ?? 0,
-  }));
+  const changes = list(status.conditions).map((one) => timeOrNone(tree(one).lastTransitionTime) ?? 0);
   const createdMs = timeOrNone(creationTimestamp) ?? nowMs;
-  const sandboxMs = changes.find(({ type }) => type === "PodReadyToStartContainers")?.at ?? 0;
+  const sandboxMs = timeOrNone(conditionOf(status, "PodReadyToStartContainers").lastTransitionTime) ?? 0;
   // A reboot of the node ends its containers.
-  const changedMs = Math.max(...changes.map(({ at }) => at), ...containers.map(({ endedMs }) => endedMs), 0);
-  const ready = list(status.conditions)
-    .map(tree)
-    .find(({ type }) => type === "Ready");
-  const hasEnded = status.phase === "Failed" || status.phase === "Succeeded";
+  const changedMs = Math.max(...changes, ...containers.map(({ endedMs }) => endedMs), 0);
+  const ready = conditionOf(status, "Ready");
+  const hasEnded = ["Failed", "Succeeded"].includes(text(status.phase));
   return {
     nowMs,
     /** When it was Ready for the last time, or created. */
-    readyMs: ready?.status === "True" ? nowMs : (timeOrNone(ready?.lastTransitionTime) ?? createdMs),
+    readyMs: text(ready.status) === "True" ? nowMs : (timeOrNone(ready.lastTransitionTime) ?? createdMs),
     /** It was created, or its node made it anew, a moment ago. */
     isNew: nowMs - Math.max(createdMs, sandboxMs) < CREATION_MS,
     quietMs: nowMs - Math.max(createdMs, changedMs),
@@ -199,8 +196,8 @@ function readContainer(
   return {
     name: text(name),
     isRegistrar: registrars.includes(text(name)),
-    isReady: ready === true,
-    hasStarted: started === true,
+    isReady: bool(ready),
+    hasStarted: bool(started),
     waiting: waiting === undefined ? undefined : text(tree(waiting).reason),
     waitingMessage: boundText(text(tree(waiting).message)),
     /** NaN: it does not run. */
@@ -215,10 +212,9 @@ function readContainer(
   };
 }
 
-function unscheduled({ conditions }: Tree): PodTrouble | undefined {
-  const scheduled = list(conditions).find((one) => tree(one).type === "PodScheduled");
-  const { status, message } = tree(scheduled);
-  if (status !== "False") return undefined;
+function unscheduled(ofPod: Tree): PodTrouble | undefined {
+  const { status, message } = conditionOf(ofPod, "PodScheduled");
+  if (text(status) !== "False") return undefined;
   return {
     kind: "unscheduled",
     why: {},
@@ -266,7 +262,7 @@ function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number):
 function isRestarting(container: Container, nowMs: number): boolean {
   const { waiting, startedMs, hasEnded, endedMs, exitCode, restarts } = container;
   if (waiting === "CrashLoopBackOff") return true;
-  if (hasEnded) return exitCode !== 0;
+  if (hasEnded) return (exitCode ?? 0) !== 0;
   return !Number.isNaN(startedMs) && restarts >= MANY_RESTARTS && nowMs - endedMs < SHORT_AGO_MS;
 }
 

@@ -1,4 +1,4 @@
-import { nameOf } from "../../../../kube-api/objects";
+import { anyNameOf } from "../../../../kube-api/objects";
 import { type Gap, type SeenList, startReading, whyOf } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 
@@ -59,7 +59,7 @@ export function createReader(api: Pick<ListApi, "list">) {
           try {
             collector.add(item);
           } catch (error) {
-            gaps.push({ part: resource, subject: `${resource} ${nameOf(item)}`, why: whyOf(error) });
+            gaps.push({ part: resource, subject: `${resource} ${anyNameOf(item)}`, why: whyOf(error) });
           }
       });
       if (failure !== undefined) {

@@ -5,7 +5,7 @@ import {
   type Tree,
   text,
   textOrNone,
-  timeOrNone,
+  time,
   tree,
 } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
@@ -26,7 +26,7 @@ export function readRegistrarSet(object: unknown, number: number, ours?: OurImag
   return {
     uid: text(uid),
     name: nameOf(object),
-    createdMs: timeOrNone(creationTimestamp) ?? 0,
+    createdMs: time(creationTimestamp),
     namespace: text(namespace),
     about,
     selector: selectorOf(tree(spec).selector),
@@ -34,9 +34,9 @@ export function readRegistrarSet(object: unknown, number: number, ours?: OurImag
     registrarsWith: (images: OurImage) => registrarsIn(about, whole, images),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
-    /** The number of pods that it wants, and has. */
-    desired: numberOrNone(desiredNumberScheduled) ?? 0,
-    current: numberOrNone(currentNumberScheduled) ?? 0,
+    /** The number of pods that it wants, and has. Undefined: its controller has not written it. */
+    desired: numberOrNone(desiredNumberScheduled),
+    current: numberOrNone(currentNumberScheduled),
     tolerations: list(tree(template.spec).tolerations).map((one) => {
       const { key, operator, value, effect } = tree(one);
       return { key: text(key), operator: text(operator), value: text(value), effect: text(effect) };
@@ -82,7 +82,7 @@ const MAX_SPECS = 100;
  * one result, which keeps 25,000 pods small.
  */
 export function createRunningReader(ours?: OurImage) {
-  const read = (set: RegistrarSet, spec: Tree, namespace: unknown, generation: unknown) => ({
+  const read = (set: RegistrarSet, spec: Tree, namespace: unknown, generation: string | undefined) => ({
     registrars: registrarsIn(set.about, { kind: "Pod", metadata: { namespace }, spec }, ours),
     /** The containers with a registrar that the DaemonSet has, and the pod made from it has not. */
     dropped: droppedFrom(spec, set, generation),
@@ -92,7 +92,7 @@ export function createRunningReader(ours?: OurImage) {
   return (pod: Tree, set: RegistrarSet) => {
     const { nodeName, affinity, ...spec } = tree(pod.spec);
     const { labels, namespace } = tree(pod.metadata);
-    const generation = tree(labels)[GENERATION];
+    const generation = textOrNone(tree(labels)[GENERATION]);
     const keyOf = (what: unknown) =>
       JSON.stringify([set.uid, generation, what]).replace(/kube-api-access-\w+/g, "");
     const count = specs.get(set) ?? 0;
@@ -106,11 +106,11 @@ export function createRunningReader(ours?: OurImage) {
 }
 
 const imagesIn = ({ containers, initContainers }: Tree) =>
-  [...list(containers), ...list(initContainers)].map((one) => [tree(one).name, tree(one).image]);
+  [...list(containers), ...list(initContainers)].map((one) => [text(tree(one).name), text(tree(one).image)]);
 
 /** A pod of an older template may never have had the container. */
-function droppedFrom(spec: Tree, set: RegistrarSet, generation: unknown): readonly string[] {
-  if (generation !== undefined && set.generation !== undefined && generation !== set.generation) return [];
+function droppedFrom(spec: Tree, set: RegistrarSet, generation: string | undefined): readonly string[] {
+  if (generation === undefined || generation !== set.generation) return [];
   const names = [...list(spec.containers), ...list(spec.initContainers)].map((one) => text(tree(one).name));
   return set.registrars.map(({ container }) => container).filter((name) => !names.includes(name));
 }

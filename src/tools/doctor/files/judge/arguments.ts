@@ -120,6 +120,8 @@ function judgeUnseen(unseen: NonNullable<RegistrarContainer["unseen"]>): Stateme
       `is started by ${unseen.program}: what that program does with the arguments cannot be seen here`,
       "make the registrar itself the command, or leave the command out",
     );
+  if (unseen.kind === "open")
+    return unknown(`has an argument that is not filled in: ${unseen.message}`, RENDER_FIRST);
   return unseen.kind === "word"
     ? unknown(`has the argument ${unseen.word}, which is not filled in`, RENDER_FIRST)
     : unknown(

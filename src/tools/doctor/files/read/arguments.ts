@@ -56,7 +56,7 @@ const OF_SERVICE = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT_\d+_(?:TCP|UDP|
  */
 export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledIn {
   const values = new Map<string, FilledIn | undefined>();
-  const hasMore = list(envFrom).length > 0;
+  const hasMore = list(envFrom).length > 0 || list(env).some((one) => isTemplate(text(tree(one).name)));
   let total = 0;
   const fill = (word: string): FilledIn => {
     const open: OpenVariable[] = [];

@@ -58,8 +58,10 @@ export function driverSocketOf(containers: readonly Tree[], pod: Tree) {
   const [socket, ...others] = containers.flatMap((container) => {
     const path = pathOf(endpointOf(container));
     if (path === undefined) return [];
-    const place = placeOf(path, mountsOf(container, pod));
-    return [{ container: text(container.name), path, place, isOpen: [path, place ?? ""].some(isTemplate) }];
+    const mounts = mountsOf(container, pod);
+    const place = placeOf(path, mounts);
+    const isOpen = [path, place ?? "", ...mounts.map(({ mountPath }) => mountPath)].some(isTemplate);
+    return [{ container: text(container.name), path, place, isOpen }];
   });
   const isUnclear = socket?.isOpen || others.some(({ isOpen, place }) => isOpen || place !== socket?.place);
   return isUnclear ? undefined : socket;

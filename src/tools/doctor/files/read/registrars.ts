@@ -1,8 +1,8 @@
-import { anyTree, bool, list, nameOf, type Tree, text, tree } from "../../../../kube-api/objects";
+import { anyNameOf, anyText, anyTree, bool, list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
 import { lastPart } from "../../../recognise/image";
 import { type OurImage, type Recognised, recognise } from "../../../recognise/program";
-import { type Answer, isTemplate } from "../../../recognise/rule";
+import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { About } from "../../findings/causes";
 import { type Gap, refuseFlaw, type SeenList, startReading, truth, whyOf } from "../../findings/seen";
 import { literalsIn, type RegistrarSettings, settingsOf, startOf, wordsOf } from "./arguments";
@@ -80,12 +80,13 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
 function identityOf({ apiVersion, kind, metadata }: Tree) {
   const { namespace, name } = tree(metadata);
   const [group] = /^.*(?=\/)/.exec(text(apiVersion)) ?? [];
-  return { isNamed: text(name) !== "", key: JSON.stringify([group, kind, namespace ?? "default", name]) };
+  const key = JSON.stringify([group, kind, namespace ?? "default", name]);
+  return { isNamed: text(name) !== "" && !isTemplate(key), key };
 }
 
 /** `daemonset.yaml: DaemonSet kube-system/csi-x-node`. */
 export function placeIn(file: string | undefined, object: unknown): string {
-  const named = [text(anyTree(object).kind), nameOf(object)].filter(Boolean).join(" ");
+  const named = [anyText(anyTree(object).kind), anyNameOf(object)].filter(Boolean).join(" ");
   return [file, named].filter(Boolean).join(": ");
 }
 
@@ -95,9 +96,10 @@ const isPatch = ({ kind, spec }: Tree) => SETS.includes(text(kind)) && tree(spec
 /** The items of a List, those of a DaemonSetList with its kind; any other object is its own only item. */
 function unfold(object: unknown): readonly unknown[] {
   const { kind: whole, apiVersion, items } = anyTree(object);
-  const [, kind] = /^(.*)List$/s.exec(text(whole)) ?? [];
+  const [, kind] = /^(.*)List$/s.exec(anyText(whole)) ?? [];
   // A List of Kubernetes has a list of items; an IPAllowList may have anything.
-  if (kind === undefined || (kind !== "" && !Array.isArray(items))) return [object];
+  const isOther = kind !== "" && kind !== "Pod" && !WITH_PODS.includes(kind ?? "");
+  if (kind === undefined || (isOther && !Array.isArray(items))) return [object];
   return list(items)
     .flatMap(unfold)
     .map((item) => {
@@ -127,7 +129,7 @@ const WITH_PODS = [...SETS, "ReplicaSet", "Job", "ReplicationController"];
 /** What other kinds have in the place of a pod may be anything else. */
 function podIn({ kind, spec }: Tree): Tree {
   if (kind === "Pod") return tree(spec);
-  const read = WITH_PODS.includes(text(kind)) ? tree : anyTree;
+  const read = WITH_PODS.includes(text(kind)) || isTemplate(text(kind)) ? tree : anyTree;
   const pod = read(read(read(spec).template).spec);
   return read === tree || Array.isArray(pod.containers) ? pod : {};
 }
@@ -177,7 +179,7 @@ const PLACEHOLDER: Gap = {
   ...{ part: "files", subject: "", why: { kind: "flaw", flaw: "placeholder", at: "" } },
 };
 /** What a placeholder decides is not known; the check of each question says so. */
-const truthOf = (answer: Answer) => truth(answer === "open" ? PLACEHOLDER : answer);
+const truthOf = (answer: Decided) => truth(answer === "open" ? PLACEHOLDER : answer);
 
 function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
   const { program } = recognised;
@@ -258,8 +260,9 @@ const LIVENESS_PORT = "9808";
 
 /** Another container that runs beside a registrar. */
 function besideOf(container: Tree) {
-  const ports = Array.from(wordsOf(container).join(" ").matchAll(PORT_FLAG), ([, port = ""]) => port);
-  const isLivenessProbe = /^livenessprobe/.test(lastPart(text(container.image)));
+  const words = wordsOf(container).join(" ");
+  const ports = Array.from(words.matchAll(PORT_FLAG), ([, port = ""]) => port);
+  const isLivenessProbe = /^livenessprobe/.test(lastPart(text(container.image))) && !isTemplate(words);
   return {
     name: text(container.name),
     /** The ports that it serves, as far as its flags tell. */
@@ -275,6 +278,8 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
   if (ignored !== undefined && isTemplate(ignored.words[0]))
     return { kind: "word", word: ignored.words[0] } as const;
   const message = start.kind === "refused" ? start.message : "";
+  // Kubelet leaves a $(NAME) without a value as it is.
+  if (isTemplate(message.replaceAll(/\$\([^)]*\)/g, ""))) return { kind: "open", message } as const;
   const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath, message];
   const found = open.find(
     ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
