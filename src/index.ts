@@ -1,6 +1,6 @@
 /**
- * The registrar as a library: a CSI driver's registration with kubelet as a value. It prints nothing, handles no
- * signals of the process, and does nothing when it is imported.
+ * The registrar as a library: a CSI driver's registration with kubelet as a value. It handles no signals of the process, and
+ * does nothing when it is imported.
  */
 
 export { RegistrarError, type RegistrarErrorCode } from "./base/errors";

@@ -3,7 +3,7 @@ import { type Server, type ServerUnaryCall, type sendUnaryData, status } from "@
 import { invalidOption } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
 import { monotonicMs } from "../base/pause";
-import type { Logger } from "../logging/logger";
+import { type Logger, UNHEARD } from "../logging/logger";
 import { show } from "../options/option-kinds";
 import { errorStatus, faultOf, initialMetadata, metadataOf, thrownIn } from "./handlers";
 import { statusCodeOf } from "./status";
@@ -50,7 +50,7 @@ export function guardHandlers(server: Server, guarding: Guarding): () => readonl
       try {
         return serialize(value);
       } catch (error) {
-        log.error(error, "Cannot encode a handler's answer", { method });
+        log.error(error, "Cannot encode a handler's answer", { method, ...UNHEARD });
         throw error;
       }
     };
@@ -71,7 +71,7 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
     const report = watchCall(call, guarded, () => isAnswered);
     const answer: Callback = (given, value, trailer, flags) => {
       if (isAnswered) {
-        const fields = isByReturn ? { method, hint: RETURN_ANSWERS } : { method };
+        const fields = { method, ...(isByReturn && { hint: RETURN_ANSWERS }), ...UNHEARD };
         return log.error(undefined, "A handler answered twice, the first answer counts", fields);
       }
       isAnswered = true;
@@ -171,7 +171,8 @@ function watchCall(call: Call, { log, method, isCut, running }: GuardedMethod, i
   function report(error: unknown): void {
     // A handler that follows its signal ends so when the client is gone.
     const isEnd = call.cancelled && Object(error).name === "AbortError";
-    if (statusCodeOf(error) === undefined && !isEnd) log.error(error, "A handler failed", { method });
+    if (statusCodeOf(error) === undefined && !isEnd)
+      log.error(error, "A handler failed", { method, ...UNHEARD });
   }
   return report;
 }

@@ -4,7 +4,7 @@ import type {
   ServerInterceptor,
 } from "@grpc/grpc-js";
 import { guardedCall, isPromise } from "../base/guarded-call";
-import type { Logger } from "../logging/logger";
+import { type Logger, UNHEARD } from "../logging/logger";
 import { show } from "../options/option-kinds";
 import { errorStatus } from "./handlers";
 import { statusCodeOf } from "./status";
@@ -36,7 +36,8 @@ export function guardInterceptors(
     if (known) return known;
     const sendStatus = call.sendStatus.bind(call);
     const fail: Fail = (error) => {
-      if (statusCodeOf(error) === undefined) log.error(error, "An interceptor failed", { method });
+      if (statusCodeOf(error) === undefined)
+        log.error(error, "An interceptor failed", { method, ...UNHEARD });
       sendStatus(errorStatus(error));
     };
     guardCall(call, fail);

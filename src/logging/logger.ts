@@ -1,6 +1,7 @@
 import { inspect, types } from "node:util";
-import { invalidOption } from "../base/errors";
+import { invalidOption, messageOf, RegistrarError } from "../base/errors";
 import { guardedCall } from "../base/guarded-call";
+import { escapeUnprintable } from "./escape";
 
 /** The details of a log line, by name. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -56,6 +57,14 @@ type Origin = Pick<LogRecord, "file" | "line" | "verbosity" | "fields">;
 const GUARDED = Symbol("guarded");
 type GuardedLogger = Logger & { readonly [GUARDED]: true };
 
+const IS_UNHEARD = Symbol("is unheard");
+/** Among the fields of a line whose news reaches a caller in no other way: without a logger it is a warning of the process. */
+export const UNHEARD: { readonly [IS_UNHEARD]?: true } = { [IS_UNHEARD]: true };
+
+interface InnerSink extends LogSink {
+  onUnheard?(record: LogRecord): void;
+}
+
 /**
  * Makes a logger that writes to `sink`. When the sink throws or rejects, only that line is lost. Throws INVALID_OPTION if
  * `sink` lacks one of its functions.
@@ -72,20 +81,46 @@ export function createLogger(sink: LogSink): Logger {
   return fromOrigin(guarded, { file: "registrar", line: 0, verbosity: 0, fields: {} });
 }
 
-/** A logger that writes nothing: the library's default. */
+/** A logger that writes nothing. */
 export const silentLogger: Logger = createLogger({ enabled: () => false, write: () => {} });
 
-function fromOrigin(sink: LogSink, origin: Origin): GuardedLogger {
+/** The library's default: it writes nothing, and makes the first line of each message with `UNHEARD` a warning of the process. */
+function createDefaultLogger(): Logger {
+  const told = new Set<string>();
+  const onUnheard = ({ message, error, fields }: LogRecord) => {
+    if (told.has(message)) return;
+    told.add(message);
+    const causes =
+      error === undefined ? [] : [types.isNativeError(error) ? messageOf(error) : inspect(error)];
+    const details = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+    const text = escapeUnprintable([message, ...causes, ...details].join("; "));
+    const detail = types.isNativeError(error) && !(error instanceof RegistrarError) ? error.stack : undefined;
+    process.emitWarning(text, { type: "RegistrarWarning", ...(detail && { detail }) });
+  };
+  const sink = { enabled: () => false, write: () => {}, onUnheard };
+  return fromOrigin(sink, { file: "registrar", line: 0, verbosity: 0, fields: {} });
+}
+
+function fromOrigin(sink: InnerSink, origin: Origin): GuardedLogger {
   const derive = (change: Partial<Origin>) => fromOrigin(sink, { ...origin, ...change });
-  const write = (severity: LogRecord["severity"], message: string, error: unknown, fields: LogFields) =>
-    sink.write({
+  const write = (
+    severity: LogRecord["severity"],
+    message: string,
+    error: unknown,
+    { [IS_UNHEARD]: isUnheard, ...fields }: LogFields & typeof UNHEARD,
+  ) => {
+    const verbosity = severity === "info" ? origin.verbosity : 0;
+    const record = {
       ...origin,
       severity,
-      verbosity: severity === "info" ? origin.verbosity : 0,
+      verbosity,
       message,
       error,
       fields: { ...origin.fields, ...fields },
-    });
+    };
+    sink.write(record);
+    if (isUnheard) sink.onUnheard?.(record);
+  };
   const enabled = () => sink.enabled(origin.verbosity, origin.file);
   return {
     info: (message, fields = {}) => {
@@ -138,7 +173,7 @@ export function isLoggerOption(given: unknown): given is LoggerOption {
 }
 
 export function resolveLogger(given: LoggerOption | undefined): Logger {
-  if (given === undefined) return silentLogger;
+  if (given === undefined) return createDefaultLogger();
   if (GUARDED in given) return given as GuardedLogger; // Made by `createLogger`: its sink's errors do not reach the caller.
   if ("named" in given && "at" in given) return createLogger(loggerSink(given));
   // Others have children too, but write as console does: winston.

@@ -7,7 +7,7 @@ import { type OptionTable, optional } from "./read-options";
 export interface StartOptions {
   /** Aborted later, it closes what was started; aborted already, nothing starts. */
   readonly signal?: AbortSignal | undefined;
-  /** Where to log: `console`, a pino logger, or one of `createLogger`. @default nothing is logged */
+  /** Where to log: `console`, a pino logger, or one of `createLogger`. @default nothing is logged; what you would learn nowhere else, such as a refusal by kubelet, is a warning of the process, once each */
   readonly logger?: LoggerOption | undefined;
 }
 
@@ -27,7 +27,8 @@ const logger = kindOf("console, a pino logger, or one of createLogger()", (given
 
 export const START_OPTIONS: OptionTable<ResolvedStartOptions> = {
   signal: optional(signal),
-  logger: optional(logger, resolveLogger(undefined)),
+  // A default of its own for each start: it tells each message once.
+  logger: (given = resolveLogger(undefined), name) => logger.read(given, name),
 };
 
 /** Throws ABORTED, with the signal's reason as cause, if the signal is aborted already. */

@@ -112,6 +112,18 @@ test.each([true, false])("an end that no caller awaits is a process warning: %j"
   warned.mockRestore();
 });
 
+test("its first refusal is one line on stderr without a logger", async () => {
+  const warned = jest.spyOn(process, "emitWarning").mockReturnValue();
+  await using registration = await start();
+  const paths = registration.iterate("published");
+  await registerOnce(node.socketPath(name), "no\nroom");
+  await registerOnce((await paths.next()).value.socketPath, "still none");
+  await paths.next();
+  const text = expect.stringMatching(/^Kubelet refused the driver; no\\nroom; attempt: 1; retryIn: \d\S+$/);
+  expect(warned.mock.calls).toEqual([[text, { type: "RegistrarWarning" }]]);
+  warned.mockRestore();
+});
+
 test("rejects when the registration ends before kubelet calls, and nothing is left", () =>
   expectNothingLeft(async () => {
     const stop = new AbortController();

@@ -1,6 +1,6 @@
 import { createEventSource, type EveryKind } from "../../base/event-source";
 import type { PluginIdentity } from "../../grpc/protos";
-import type { Logger } from "../../logging/logger";
+import { type Logger, UNHEARD } from "../../logging/logger";
 import type { PublishReason, StateChange } from "./state";
 
 /** One call that the registrar made to the CSI driver. */
@@ -40,5 +40,5 @@ const KINDS: EveryKind<RegistrarEvent> = {
 
 export const createRegistrarEvents = <Event extends RegistrarEvent = RegistrarEvent>(log: Logger) =>
   createEventSource<Event>(KINDS, (error, { kind }) =>
-    log.error(error, "A listener to events failed", { event: kind }),
+    log.error(error, "A listener to events failed", { event: kind, ...UNHEARD }),
   );

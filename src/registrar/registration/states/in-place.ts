@@ -1,5 +1,6 @@
 import { REMINDERS, reminderMs } from "../../../base/backoff";
 import { pause } from "../../../base/pause";
+import { UNHEARD } from "../../../logging/logger";
 import { mountAt } from "../../../unix/file-calls";
 import { realPathOf } from "../../../unix/files";
 import { onFileSystem } from "../../../unix/mounts";
@@ -86,6 +87,7 @@ export async function remindOfSilence(
       waited: `${waitedMs / 1000}s`,
       socketPath: socketPathOf(state.facts, options),
       check: explainSilence(directory + onFileSystem(directory, place?.path), server.connections),
+      ...UNHEARD,
     });
   }
 }

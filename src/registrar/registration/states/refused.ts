@@ -1,4 +1,6 @@
+import { RegistrarError } from "../../../base/errors";
 import { pause } from "../../../base/pause";
+import { UNHEARD } from "../../../logging/logger";
 import { refusedFor } from "../../model/outcome";
 import type { LoopEvent, StateOf } from "../../model/state";
 import { anotherAlias, type RegistrationContext, untilDone } from "../context";
@@ -19,7 +21,7 @@ export async function endOrRetry(
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   const { text, count, repeats } = facts.refusals;
-  const error = new Error(text);
+  const error = new RegistrarError("REFUSED", text);
   const findHint = async () => {
     const hint = await explainRefusal(text, options, options.isNodeWide ? facts.driverName : undefined);
     return hint === undefined ? {} : { hint };
@@ -38,7 +40,7 @@ export async function endOrRetry(
   const hiding = untilDone(socket.hide, log, signal);
   const fields = { attempt: count, retryIn: `${waitMs / 1000}s` };
   if (repeats % REMIND_EVERY_REPEATS === 0)
-    log.error(error, "Kubelet refused the driver", { ...fields, ...(await findHint()) });
+    log.error(error, "Kubelet refused the driver", { ...fields, ...(await findHint()), ...UNHEARD });
   else log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
   await hiding;
   if (!(await pause(waitMs, signal))) return undefined;
