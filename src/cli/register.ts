@@ -62,9 +62,8 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     keepHeapSmall().catch(() => {}); // Then the heap stays as V8 has it.
     collectWhenQuiet(registrations);
     await using nodeReadiness = await keepNodeReady?.(registrations, log);
-    const server = startDiagnostics(flags, diagnostics, registrations, nodeReadiness?.shown, log);
+    startDiagnostics(flags, diagnostics, registrations, nodeReadiness?.shown, log);
     const outcome = await registrar.closed;
-    await server?.[Symbol.asyncDispose]();
     if (outcome.kind === "stopped") return 0;
     leaveReason(outcome.error.message);
     return 1;
@@ -91,10 +90,10 @@ function startDiagnostics(
   registrations: Registrations,
   nodeReadiness: ShownNodeReadiness | undefined,
   log: Logger,
-): AsyncDisposable | undefined {
+): void {
   if (diagnostics === undefined) {
     log.info("Skipping HTTP server");
-    return undefined;
+    return;
   }
   const { endpoint, createRoutes, startDiagnosticsServer } = diagnostics;
   log.info("Starting HTTP server", { endpoint });
@@ -105,7 +104,7 @@ function startDiagnostics(
     { ...flags, profiledCommandLine, nodeReadiness },
     { log, facts: processFacts() },
   );
-  return startDiagnosticsServer(endpoint, routes, { log });
+  startDiagnosticsServer(endpoint, routes, { log });
 }
 
 function processFacts(): ProcessFacts {
