@@ -12,9 +12,10 @@ const PACE = { unlisted: { initialMs: 200, maxMs: 10_000 }, fight: { initialMs: 
 function createPlay(...drivers: readonly string[]) {
   const taints = drivers.map((driver) => ({ key: `${driver}/agent-not-ready`, effect: "NoSchedule" }));
   let revision = 0;
+  let uid = "1";
   const nodeAsEver = () => {
     revision += 1;
-    return done(nodeWith({ resourceVersion: `${revision}`, taints }));
+    return done(nodeWith({ uid, resourceVersion: `${revision}`, taints }));
   };
   const patchNode = async () => {
     play.patches += 1;
@@ -27,6 +28,9 @@ function createPlay(...drivers: readonly string[]) {
   const play = Object.assign(base, {
     patches: 0,
     failure: undefined as object | undefined,
+    remakeNode: () => {
+      uid = "2";
+    },
     /** A pass with these drivers registered, of which CSINode lists one: the wait until the next, which then is over. */
     turn: async (...registered: readonly string[]) => {
       base.registrations = registered.map((driver) => ({
@@ -66,6 +70,14 @@ test.each([
   play.failure = { kind: "failed", doing: "", failure: { kind, message: "no" } };
   expect(await play.turn(FOUGHT)).toBe(play.failure);
   expect(play.patches).toBe(patches);
+});
+
+test("a removal ends where the Node was made again, of which the watch will tell", async () => {
+  const play = createPlay(FOUGHT);
+  play.failure = { kind: "failed", doing: "", failure: { kind: "conflict", message: "no" } };
+  play.remakeNode();
+  await play.turn(FOUGHT);
+  expect(play.patches).toBe(1);
 });
 
 test("each driver that CSINode lacks keeps its taint, with its own warning and short waits", async () => {

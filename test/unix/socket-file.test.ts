@@ -173,6 +173,14 @@ describe("withdraw", () => {
     expect(readFileSync(path, "utf8")).toBe("precious");
   });
 
+  test("leaves another socket, and no second name of it, where ours was to be hidden", async () => {
+    await socket.publish(path);
+    await using _theirs = await startForeignSocket(path);
+    await socket.hide();
+    expect(await tryConnect(path)).toBeUndefined();
+    await filesAre(NAME);
+  });
+
   test("leaves a socket that came when ours was closed, to which the file system may give its inode's number", async () => {
     await socket.publish(path);
     await filesAre(NAME);

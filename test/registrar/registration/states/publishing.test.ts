@@ -1,5 +1,6 @@
 import fs, { existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { systemError } from "../../../../src/base/errors";
 import { startNodeRegistrar } from "../../../../src/registrar/start-node-registrar";
 import { registerOnce } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
@@ -46,6 +47,23 @@ describe("the first time", () => {
     expect(started.log.all("Starting Registration Server")).toHaveLength(1); // As often as the official one writes it.
     jest.restoreAllMocks();
   });
+
+  test.each(["EACCES", "EPERM"])(
+    "a directory that may not be listed (%s) is a warning only",
+    async (code) => {
+      const { readdir } = fs.promises;
+      jest.spyOn(fs.promises, "readdir").mockImplementation((async (path: string, ...options: never[]) => {
+        if (path === node.pluginRegistrationPath) throw systemError(code);
+        return readdir(path, ...options);
+      }) as never);
+      await using started = await startTestRegistrar(node);
+      await started.log.when(
+        "Cannot see whether another registrar has published the driver under another name",
+      );
+      await started.state("listening");
+      jest.restoreAllMocks();
+    },
+  );
 
   test("a directory that cannot be listed may have another registrar's alias: it is listed again first", async () => {
     await leaveDeadSocket(node.socketPath(ALIAS));

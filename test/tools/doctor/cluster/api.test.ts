@@ -173,7 +173,10 @@ describe("limits, a thousandth of the real ones", () => {
 describe("silence", () => {
   const patience = { noticeMs: 200, silentMs: 600, longestMs: 900 };
 
-  async function listsFrom(answer: (path: string, response: ServerResponse) => void, ...paths: string[]) {
+  async function listsFrom(
+    answer: (path: string, response: ServerResponse) => void,
+    ...turns: readonly (readonly string[])[]
+  ) {
     await using folder = await createTempFolder();
     const asked: string[] = [];
     const server = createServer(({ url = "" }, response) => {
@@ -185,7 +188,9 @@ describe("silence", () => {
     const told = jest.spyOn(process.stderr, "write").mockReturnValue(true);
     try {
       using api = createListApi(folder.at("api.sock"), { patience });
-      const failures = await Promise.all(paths.map((path) => api.list({ path }, () => {})));
+      const failures: unknown[] = [];
+      for (const paths of turns)
+        failures.push(...(await Promise.all(paths.map((path) => api.list({ path }, () => {})))));
       return { failures, asked, told: told.mock.calls.map(([text]) => text) };
     } finally {
       told.mockRestore();
@@ -201,10 +206,11 @@ describe("silence", () => {
     message: `no answer within ${seconds} s: the API server: GET ${path}`,
   });
 
+  const hang = (path: string, response: ServerResponse) => (/^.h/.test(path) ? undefined : give(response));
+
   test("a list that hangs is requested once and reported; the others are read", async () => {
-    const hang = (path: string, response: ServerResponse) => (/^.h/.test(path) ? undefined : give(response));
     const paths = ["/first", "/h1", "/h2", "/last"];
-    const { failures, asked, told } = await listsFrom(hang, ...paths);
+    const { failures, asked, told } = await listsFrom(hang, paths);
     expect(failures).toEqual([undefined, unread("/h1"), unread("/h2"), undefined]);
     expect(asked.toSorted()).toEqual(paths.toSorted());
     const line = (path: string) => `registrar doctor: waiting for the API server: GET ${path}\n`;
@@ -212,13 +218,19 @@ describe("silence", () => {
     expect(told).toEqual(expect.arrayContaining([line("/h1"), line("/h2")]));
   });
 
+  test("each list that hangs is requested, after many others too: its time begins with its turn", async () => {
+    const hanging = ["/h1", "/h2", "/h3", "/h4"];
+    const { asked } = await listsFrom(hang, ["/a", "/b", "/c", "/d", "/e"], hanging);
+    expect(asked).toEqual(expect.arrayContaining(hanging));
+  });
+
   test("an answer that has begun gets more time, with a limit", async () => {
-    const { failures } = await listsFrom((_path, response) => void response.write(" "), "/x");
+    const { failures } = await listsFrom((_path, response) => void response.write(" "), ["/x"]);
     expect(failures).toEqual([unread("/x", 0.9)]);
   });
 
   test("after a list without an answer no further list is requested", async () => {
-    const { failures, asked } = await listsFrom(() => {}, "/a", "/b", "/c", "/d");
+    const { failures, asked } = await listsFrom(() => {}, ["/a", "/b", "/c", "/d"]);
     expect(asked).toEqual(["/a", "/b"]);
     expect(failures).toEqual(Array(4).fill(expect.objectContaining({ kind: "unreachable" })));
   });
