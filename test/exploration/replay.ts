@@ -177,6 +177,9 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
     createKubeletClients: () => ({
       isKubelet: (client: unknown) => client === KUBELET || !own().knowsKubelet,
       asked: nothing,
+      get isKnown() {
+        return own().knowsKubelet;
+      },
       reported: () => Object.assign(own(), { knowsKubelet: hasStrangers }),
       get isAsking() {
         return isAskingAt(world, 0);

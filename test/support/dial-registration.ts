@@ -4,7 +4,7 @@ import { type PluginInfo, protos } from "../../src/grpc/protos";
 const CALL_LIMIT_MS = 5_000;
 
 /** Makes kubelet's end of one connection to a registration socket; it connects with the first call. */
-export function dialRegistration(socketPath: string, authority = "localhost") {
+export function dialRegistration(socketPath: string, authority = encodeURIComponent(socketPath)) {
   const { GetInfo, NotifyRegistrationStatus } = protos.registration;
   const client = createUnixClient(socketPath, { "grpc.default_authority": authority });
   return {

@@ -59,7 +59,7 @@ interface InPlace {
   readonly facts: DriverFacts;
   /** Kubelet said so; it stays true when kubelet restarts and asks again, until an attempt fails. */
   readonly registered: boolean;
-  /** When kubelet called GetInfo; undefined after its registration status. */
+  /** When kubelet first called GetInfo since its last registration status, or since the publication. */
   readonly askedAtMs: number | undefined;
   /** Why kubelet should register the driver anew after this attempt; undefined if it should not. */
   readonly again: "driver-restarted" | "reregister" | undefined;

@@ -90,6 +90,8 @@ export interface Look {
   readonly kubelet: {
     /** Whether a connection is open over which kubelet called GetInfo, and owes its status. */
     readonly isAsking: boolean;
+    /** Whether that is kubelet for sure: it has reported a status before. */
+    readonly isKnown: boolean;
     /** When the last such connection ended. */
     readonly endedAtMs: number;
   };
@@ -114,15 +116,18 @@ export function judgeInPlace(
 ): LoopEvent | Wait {
   const { facts, askedAtMs, again } = state;
   const until = (ms: number): Wait => ({ kind: "wait", ms: ms - nowMs });
+  const busyUntilMs = (askedAtMs ?? sinceMs) + KUBELET_BUSY_MS;
+  const isBusy = kubelet.isAsking && nowMs < busyUntilMs;
   if (found === "taken") return { kind: "socket-taken", alias: facts.alias };
-  if (askedAtMs !== undefined && kubelet.isAsking && nowMs < askedAtMs + KUBELET_BUSY_MS)
-    return until(askedAtMs + KUBELET_BUSY_MS);
+  if (isBusy && askedAtMs !== undefined) return until(busyUntilMs);
   if (found === "dead") return { kind: "socket-dead" };
   // A file of another kind counts as gone. Nothing can be done before a file system answers.
   if (found !== "ours" && found !== "hanging")
     return { kind: hasDirectory ? "socket-gone" : "directory-gone" };
   if (again) return { kind: again, kubeletIsIdle: true };
-  if (kubelet.isAsking) return WAIT_FOR_A_CHANGE;
+  // While kubelet has its connection, nothing is lost. A client that may be another is not waited for for ever.
+  if (kubelet.isAsking && kubelet.isKnown) return WAIT_FOR_A_CHANGE;
+  if (isBusy) return until(busyUntilMs);
   if (askedAtMs !== undefined) {
     const lostAtMs = Math.max(askedAtMs, kubelet.endedAtMs) + statusLostAfterMs(facts);
     return nowMs < lostAtMs ? until(lostAtMs) : { kind: "status-lost" };

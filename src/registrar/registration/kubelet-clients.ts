@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { attempt } from "../../base/errors";
 import type { GuardedClient } from "../../grpc/guard/guards";
 
@@ -8,7 +8,8 @@ export type KubeletClients = ReturnType<typeof createKubeletClients>;
 /**
  * Knows kubelet among the clients of a registration socket. Kubelet alone reports a registration status; the client that did so
  * tells what kubelet sends as `:authority`: the path of the socket on the host, of which the directory stays the same. From
- * then on GetInfo of any other client (grpcurl, another registrar's probe) counts for nothing. Before, each may be kubelet's.
+ * then on GetInfo of any other client (grpcurl, another registrar's probe) counts for nothing. Before, each may be kubelet's,
+ * but only a client that sends the socket's name is waited for, as every kubelet since 1.20 does.
  */
 export function createKubeletClients() {
   /** The connections over which kubelet called GetInfo and has not reported a status. */
@@ -19,12 +20,13 @@ export function createKubeletClients() {
   let known: string | undefined;
   let endedAtMs = 0;
 
-  const isKubelet = (client: Client) => known === undefined || known === directoryIn(client.authority());
+  const isKubelet = (client: Client) => known === undefined || known === dirname(pathIn(client));
   return {
     isKubelet,
-    /** The client called GetInfo, and got an answer. */
-    asked: (client: Client): void => {
-      if (!isKubelet(client) || client.socket.destroyed) return;
+    /** The client called GetInfo over the socket at `path`, and got an answer. */
+    asked: (client: Client, path: string): void => {
+      const isLikely = known !== undefined || basename(pathIn(client)) === basename(path);
+      if (!isKubelet(client) || !isLikely || client.socket.destroyed) return;
       asking.add(client);
       if (followed.has(client)) return;
       followed.add(client);
@@ -36,9 +38,13 @@ export function createKubeletClients() {
     },
     /** The client reported a registration status. */
     reported: (client: Client): void => {
-      known = directoryIn(client.authority());
+      known = dirname(pathIn(client));
       asking.delete(client);
       for (const other of asking) if (!isKubelet(other)) asking.delete(other);
+    },
+    /** Whether a registration status has told which clients are kubelet. */
+    get isKnown() {
+      return known !== undefined;
     },
     get isAsking() {
       return asking.size > 0;
@@ -55,10 +61,8 @@ export function createKubeletClients() {
   };
 }
 
-/**
- * The directory of a socket's path in an `:authority`: encoded by grpc-go since 1.57, raw before; `.` of a word such as
- * `localhost`.
- */
-function directoryIn(authority = ""): string {
-  return dirname(attempt(() => decodeURIComponent(authority)) ?? authority);
+/** The socket's path in a client's `:authority`, which grpc-go encodes since 1.57; another client may send `localhost`. */
+function pathIn(client: Client): string {
+  const authority = client.authority() ?? "";
+  return attempt(() => decodeURIComponent(authority)) ?? authority;
 }

@@ -140,7 +140,7 @@ function answerKubelet(
       }),
     onCall: (call, { publication, client }) => {
       if (call.kind === "registration-status") kubelet.reported(client);
-      else if (kubelet.isKubelet(client)) kubelet.asked(client);
+      else if (kubelet.isKubelet(client)) kubelet.asked(client, publication?.path ?? "");
       else return log.v(2).info("GetInfo of a client that is not kubelet was answered");
       // It is about another publication, perhaps of another name.
       if (publication?.withdrawn.aborted) {

@@ -81,7 +81,8 @@ function whileInPlace(
   const facts: DriverFacts = askedAtMs === undefined ? state.facts : { ...state.facts, backoff: "possible" };
   switch (event.kind) {
     case "get-info":
-      return { ...state, askedAtMs: now.nowMs };
+      // The first call counts: a client that calls again and again, and is not kubelet, must not put off what follows.
+      return askedAtMs === undefined ? { ...state, askedAtMs: now.nowMs } : state;
 
     case "accepted":
       if (registered && askedAtMs === undefined) return state;

@@ -113,9 +113,9 @@ const IDLE: Look = {
   hasDirectory: true,
   nowMs: 1_000,
   sinceMs: 1_000,
-  kubelet: { isAsking: false, endedAtMs: 0 },
+  kubelet: { isAsking: false, isKnown: false, endedAtMs: 0 },
 };
-const ASKING: Partial<Look> = { kubelet: { isAsking: true, endedAtMs: 0 } };
+const ASKING: Partial<Look> = { kubelet: { isAsking: true, isKnown: true, endedAtMs: 0 } };
 const judged = (state: StateOf<"in-place">, seen: Partial<Look>) => judgeInPlace(state, { ...IDLE, ...seen });
 
 test.each<[SocketFound, busy: object, idle: object]>([
@@ -140,15 +140,19 @@ describe("a status that is lost", () => {
   const registered = { ...stateNamed("registered"), askedAtMs: 1_000 };
 
   test.each([asked, registered])("is noticed 5 s after the end of kubelet's connection: %j", (state) => {
-    const kubelet = { isAsking: false, endedAtMs: 3_000 };
+    const kubelet = { ...IDLE.kubelet, endedAtMs: 3_000 };
     expect(judged(state, { kubelet, nowMs: 4_000 })).toEqual({ kind: "wait", ms: 4_000 });
     expect(judged(state, { kubelet, nowMs: 8_000 })).toEqual({ kind: "status-lost" });
     // It called, and its connection ended before the answer.
     expect(judged(state, { nowMs: 6_000 })).toEqual({ kind: "status-lost" });
   });
 
-  test("is not assumed while kubelet keeps its connection", () => {
+  test("is not assumed while kubelet keeps its connection, or 150 s while a client does that may be another", () => {
     expect(judged(asked, { ...ASKING, nowMs: 1e9 })).toEqual({ kind: "wait", ms: LONGEST_WAIT_MS });
+    const perhaps = { kubelet: { isAsking: true, isKnown: false, endedAtMs: 0 } };
+    expect(judged(asked, { ...perhaps, nowMs: 150_999 })).toEqual({ kind: "wait", ms: 1 });
+    expect(judged(asked, { ...perhaps, nowMs: 151_000 })).toEqual({ kind: "status-lost" });
+    expect(judged(stateNamed("listening"), { ...perhaps, nowMs: 151_000 }).kind).toBe("kubelet-silent");
   });
 
   test("counts as lost later each time", () => {
@@ -171,7 +175,7 @@ test.each<[string, StateOf<"in-place">, Partial<Look>, object]>([
   [
     "nor soon after",
     stateNamed("listening"),
-    { kubelet: { isAsking: false, endedAtMs: 3_000 }, nowMs: 4_000 },
+    { kubelet: { ...IDLE.kubelet, endedAtMs: 3_000 }, nowMs: 4_000 },
     { kind: "wait", ms: 1_500 },
   ],
   ["not once registered", stateNamed("registered"), { nowMs: 1e9 }, FOR_EVER],
@@ -199,14 +203,15 @@ propertyTest(
       nowMs: fc.nat(1_000_000),
       endedAtMs: fc.nat(1_000_000),
       isAsking: fc.boolean(),
+      isKnown: fc.boolean(),
       hasDirectory: fc.boolean(),
     }),
   },
-  ({ name, registeredAsked, again, backoff, isAsking, endedAtMs, ...rest }) => {
+  ({ name, registeredAsked, again, backoff, isAsking, isKnown, endedAtMs, ...rest }) => {
     const known = stateNamed(name) as StateOf<"in-place">;
     const askedAtMs = name === "registered" ? registeredAsked : known.askedAtMs;
     const state = { ...known, askedAtMs, again, facts: { ...facts, backoff } };
-    const next = judgeInPlace(state, { ...IDLE, ...rest, kubelet: { isAsking, endedAtMs } });
+    const next = judgeInPlace(state, { ...IDLE, ...rest, kubelet: { isAsking, isKnown, endedAtMs } });
     if (next.kind === "wait") expect(next.ms).toBeGreaterThan(0);
     else expect(transition(state, next, { nowMs: 0, random: 0 })).not.toBe(state);
   },

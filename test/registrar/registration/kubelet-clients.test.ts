@@ -1,17 +1,29 @@
 import { Socket } from "node:net";
 import { createKubeletClients } from "../../../src/registrar/registration/kubelet-clients";
 
-const clientWith = (authority: string) => ({ socket: new Socket(), authority: () => authority });
+const clientWith = (authority?: string) => ({ socket: new Socket(), authority: () => authority });
 
-test("once kubelet is known, the end of another client's connection is not waited for", () => {
+const path = "/registration/x-reg.sock";
+
+test.each([
+  ["localhost", false],
+  [undefined, false],
+  ["", false],
+  ["%2Fprobe%2Fx-reg.sock", true],
+  ["/probe/x-reg.sock", true],
+  ["/k/y-reg.sock", false],
+  ["%2", false],
+])("before kubelet is known, a client with authority %j is waited for: %s, afterwards not", (authority, is) => {
   const clients = createKubeletClients();
-  const [kubelet, other] = [clientWith("%2Fk%2Fx-reg.sock"), clientWith("localhost")];
-  for (const client of [other, kubelet]) clients.asked(client);
-  expect(clients.isAsking).toBe(true);
+  const [kubelet, other] = [clientWith("%2Fk%2Fx-reg.sock"), clientWith(authority)];
+  clients.asked(other, path);
+  expect([clients.isKubelet(other), clients.isAsking]).toEqual([true, is]);
+  clients.asked(kubelet, path);
+  expect([clients.isAsking, clients.isKnown]).toEqual([true, false]);
   clients.reported(kubelet);
-  expect(clients.isAsking).toBe(false);
-  clients.asked(other);
-  expect(clients.isAsking).toBe(false);
+  expect([clients.isAsking, clients.isKnown]).toEqual([false, true]);
+  clients.asked(other, path);
+  expect(clients.isAsking).toBe(authority === "/k/y-reg.sock");
 });
 
 test("a connection has one listener, however often kubelet calls, and its end is one event", () => {
@@ -19,11 +31,11 @@ test("a connection has one listener, however often kubelet calls, and its end is
   const kubelet = clientWith("%2Fk%2Fx-reg.sock");
   const onEnd = jest.fn();
   clients.onEnd(onEnd);
-  clients.asked(kubelet);
+  clients.asked(kubelet, path);
   const before = kubelet.socket.listenerCount("close");
   for (let call = 0; call < 20; call++) {
     if (call % 2 > 0) clients.reported(kubelet);
-    clients.asked(kubelet);
+    clients.asked(kubelet, path);
   }
   expect(kubelet.socket.listenerCount("close")).toBe(before);
   kubelet.socket.emit("close");

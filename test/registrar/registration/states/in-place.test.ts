@@ -24,6 +24,13 @@ beforeEach(async () => {
 
 const publications = () => started.registrar.status().counters.publications;
 
+/** Waits for this publication, and ends waits of up to `waitMs` until then. */
+const expectPublished = (reason: string, waitMs: number) =>
+  eventually(async () => {
+    if (waits.pending().some((ms) => ms <= waitMs && ms > waitMs - 1_000)) await waits.end(waitMs);
+    expect(publications()).toHaveProperty([reason], 1);
+  });
+
 /** Waits for this publication, then registers by it as kubelet would. */
 async function expectHealed(reason: string): Promise<void> {
   await eventually(() => expect(publications()).toHaveProperty([reason], 1));
@@ -119,7 +126,7 @@ describe("a status that is lost", () => {
     await kubelet.getInfo();
     await kubelet.notify();
     await started.state("registered");
-    using stranger = dialRegistration(node.socketPath());
+    using stranger = dialRegistration(node.socketPath(), "localhost");
     expect((await stranger.getInfo()).name).toBe("x.csi");
     await new Promise(setImmediate);
     expect(started.registrar.status().counters.getInfoCalls).toBe(1);
@@ -133,7 +140,33 @@ describe("a status that is lost", () => {
   });
 });
 
+describe.each([
+  ["localhost", 0, 5_000],
+  [undefined, 150_000, 150_000],
+])("a client that may be kubelet and stays connected, with authority %j", (authority, goneMs, lostMs) => {
+  let client: ReturnType<typeof dialRegistration>;
+  beforeEach(async () => {
+    client = dialRegistration(node.socketPath(), authority);
+    await client.getInfo();
+    await started.state("asked");
+  });
+  afterEach(() => client[Symbol.dispose]());
+
+  test(`holds up a removed socket for ${goneMs} ms at most, however often it calls`, async () => {
+    rmSync(node.socketPath());
+    await client.getInfo();
+    await expectPublished("socket-gone", goneMs);
+  });
+
+  test(`hides a lost status for ${lostMs} ms at most`, async () => {
+    const kubelet = await started.ask();
+    kubelet[Symbol.dispose]();
+    await expectPublished("status-lost", lostMs);
+  });
+});
+
 test("the ended watch of our socket leaves no listener", async () => {
+  const { createKubeletClients } = await import("../../../../src/registrar/registration/kubelet-clients");
   const { watchOurSocket } = await import("../../../../src/registrar/registration/states/in-place");
   let listeners = 0;
   const onEnd = () => {
@@ -143,7 +176,7 @@ test("the ended watch of our socket leaves no listener", async () => {
   const context = {
     options: started.registrar,
     socket: { look: async () => "gone", hasDirectory: async () => true },
-    kubelet: { onEnd, isAsking: false, endedAtMs: 0 },
+    kubelet: { ...createKubeletClients(), onEnd },
     watchAt: async () => ({ hint: () => {} }),
   } as unknown as RegistrationContext;
   const { signal } = new AbortController();
