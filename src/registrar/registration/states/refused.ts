@@ -10,10 +10,10 @@ import { explainRefusal } from "../hints";
 const REMIND_EVERY_REPEATS = 10;
 
 /**
- * State `refused`. Our socket goes at once: kubelet deregisters the driver by its file, and would deregister its successor,
- * too, if it saw both in one round. With policy `end` or `exit` the registration ends. With policy
- * `retry` publishes under another name after a while: kubelet backs off by path, up to 2 min 2 s, and up to 1.35 it does not
- * try the same file again.
+ * State `refused`. Our socket goes at once, before the refusal is explained, which reads files of others: kubelet deregisters
+ * the driver by its file, and would deregister its successor, too, if it saw both in one round. With policy `end` or `exit` the
+ * registration ends. With policy `retry` publishes under another name after a while: kubelet backs off by path, up to 2 min 2 s,
+ * and up to 1.35 it does not try the same file again.
  */
 export async function endOrRetry(
   { waitMs, facts }: StateOf<"refused">,
@@ -32,6 +32,7 @@ export async function endOrRetry(
       options.onRegistrationFailure === "end"
         ? "Kubelet refused the driver, its registration ends"
         : "Registration process failed with error, restarting registration container";
+    await socket.withdraw().catch(() => {}); // State `stopping` tries again, and tells.
     const hint = await findHint();
     log.error(error, message, hint);
     return { kind: "stop", reason: "refused", outcome: refusedFor(text, hint.hint) };

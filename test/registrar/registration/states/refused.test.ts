@@ -6,6 +6,14 @@ import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 
 const waits = controlWaits({ fromMs: 1_000 });
+let beforeHint = async () => {};
+const HINTS = "../../../../src/registrar/registration/hints";
+jest.doMock(HINTS, () => {
+  const actual = jest.requireActual<typeof import("../../../../src/registrar/registration/hints")>(HINTS);
+  const explainRefusal = (...given: Parameters<typeof actual.explainRefusal>) =>
+    beforeHint().then(() => actual.explainRefusal(...given));
+  return { ...actual, explainRefusal };
+});
 const loading = import("../../../support/registrar-node");
 const startListening = async (...args: Parameters<Awaited<typeof loading>["startListening"]>) =>
   (await loading).startListening(...args);
@@ -23,6 +31,14 @@ test.each([
   const line = await started.log.when("Kubelet refused the driver, its registration ends");
   const hint = expect.stringContaining("--kubelet-registration-path");
   expect(line).toMatchObject({ severity: "error", error: { message: error }, fields: { hint } });
+});
+
+test.each(["end", "retry"] as const)("policy %s removes the socket, then explains", async (policy) => {
+  await using started = await startListening(node, { onRegistrationFailure: policy });
+  beforeHint = () => eventually(() => expect(node.visibleFiles()).toEqual([]));
+  await registerOnce(node.socketPath(), "no");
+  if (policy === "retry") await started.log.when("Kubelet refused the driver");
+  else expect(await started.registrar.closed).toMatchObject({ kind: "refused", reason: "no" });
 });
 
 describe("policy retry", () => {
