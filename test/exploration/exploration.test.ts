@@ -73,6 +73,11 @@ test.each<[Partial<Setup>, string, readonly string[]]>([
     ["kubelet reports its status for a over a", "FAULT: a stranger calls GetInfo at registrar 0"],
   ],
   [
+    { undone: "unknown-client", strangers: true, faults: 2 },
+    LASTS,
+    ["kubelet reports its status for a over a", "FAULT: a stranger calls GetInfo at registrar 0 and stays"],
+  ],
+  [
     { undone: "missed-call", backoff: true, faults: 2, kubeletForgets: true },
     LASTS,
     ["FAULT: registrar 0 is frozen", "kubelet calls GetInfo over a", "registrar 0 goes on"],

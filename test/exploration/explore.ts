@@ -299,12 +299,16 @@ function strangersOf({ registrars }: World, ours: OursSide): Step[] {
   return registrars.flatMap((one, id): Step[] => {
     const socket = one.kind === "ours" && one.up && !one.frozen ? one.published?.socket : undefined;
     if (socket === undefined) return [];
-    const act = (w: World) => {
-      const { state, knowsKubelet } = oursOf(w, id);
-      ours.getInfo(w, id, socket, "stranger");
-      if (knowsKubelet && oursOf(w, id).state !== state)
-        throw new Violation("a stranger's GetInfo counts at a registrar that knows kubelet");
-    };
-    return [{ label: `FAULT: a stranger calls GetInfo at registrar ${id}`, isFault: true, act }];
+    return ["", " and stays"].map((stays) => ({
+      label: `FAULT: a stranger calls GetInfo at registrar ${id}${stays}`,
+      isFault: true,
+      act: (w) => {
+        const { state, knowsKubelet } = oursOf(w, id);
+        const answer = ours.getInfo(w, id, socket, "stranger");
+        if (knowsKubelet && oursOf(w, id).state !== state)
+          throw new Violation("a stranger's GetInfo counts at a registrar that knows kubelet");
+        if (answer !== undefined && stays !== "" && !knowsKubelet) oursOf(w, id).hasStranger = true;
+      },
+    }));
   });
 }

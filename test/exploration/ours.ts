@@ -68,10 +68,9 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
       return [...steps, go(`registrar ${id} publishes: ${label}`, (w) => publish(w, id, setup))];
     }
     case "in-place": {
-      const isAsking = isAskingAt(world, id);
-      // What comes after seconds.
-      const nowMs = isQuiet(world) && !isAsking ? LATER_MS : 0;
-      const kubelet = { isAsking, endedAtMs: 0 };
+      // What comes after seconds; kubelet takes no longer than we wait for it.
+      const nowMs = isQuiet(world) && !isAskingAt(world, id) ? LATER_MS : 0;
+      const kubelet = clientsOf(world, id, setup);
       const found = judge(world, one, pathOf(state));
       const next = judgeInPlace(state, { found, hasDirectory: true, nowMs, sinceMs: 0, kubelet });
       if (next.kind === "wait" || (found === "gone" && !isSettled(world, pathOf(state), setup))) return steps;
@@ -148,6 +147,7 @@ const START = {
   published: undefined,
   withdrawn: undefined,
   knowsKubelet: false,
+  hasStranger: undefined,
   missed: undefined,
 };
 
@@ -169,6 +169,14 @@ export function isAskingAt({ kubelet, sockets }: World, id: number): boolean {
   );
 }
 
+/** What a registrar knows of its clients: one that it cannot tell from kubelet may stay connected. */
+export function clientsOf(world: World, id: number, { undone }: Setup) {
+  const { knowsKubelet, hasStranger } = oursOf(world, id);
+  const isStranger = hasStranger === true && !knowsKubelet;
+  const isKnown = knowsKubelet || undone === "unknown-client";
+  return { isAsking: isAskingAt(world, id) || isStranger, isKnown, endedAtMs: 0 };
+}
+
 /** A living socket of the driver at our path, or at another. */
 function hasPeer(world: World, one: Ours, { facts }: StateOf<"standby">): boolean {
   if (!peerIsGone(judge(world, one, pathOf({ facts })))) return true;
@@ -184,8 +192,7 @@ export function take(world: World, id: number, event: LoopEvent, setup: Setup): 
   if (next === one.state) return;
   one.state = bounded(next);
   one.publication = undefined;
-  const isHidden =
-    next.kind === "refused" && setup.ours[id] !== "exit" && setup.undone !== "withdrawn-refusal";
+  const isHidden = next.kind === "refused" && setup.undone !== "withdrawn-refusal";
   if (next.kind === "standby" || isHidden) withdraw(world, id);
   if (next.kind === "stopping" && next.outcome.kind === "refused" && setup.ours[id] !== "exit")
     throw new Violation("a refusal ends a registrar that is to stay");
@@ -239,13 +246,16 @@ function publish(world: World, id: number, setup: Setup): void {
       const place = placeOf(world, state, setup, id);
       const event = publicationEvent(step.value as PublishEnd, path, publication.alias, place);
       const { bound } = publication;
-      if (event?.kind === "published" && bound !== undefined) replaceOwn(world, one, path, bound);
-      else if (bound !== undefined) delete world.sockets[bound];
+      if (event?.kind === "published" && bound !== undefined) {
+        const isBeside = publication.wasAlone === true && !isAlone(world, id, path);
+        replaceOwn(world, one, { path, socket: bound, isBeside });
+      } else if (bound !== undefined) delete world.sockets[bound];
       one.publication = undefined;
       if (event) take(world, id, event, setup);
       return;
     }
     const isLast = setup.undone !== "last-look";
+    if (step.value === "isPlace") publication.wasAlone = isAlone(world, id, path);
     publication.answers.push(
       step.value === "isPlace"
         ? !isLast || placeOf(world, state, setup, id).alias === publication.alias
@@ -255,6 +265,12 @@ function publish(world: World, id: number, setup: Setup): void {
     if (!next.done && !isAtOnce(step.value, next.value, one, path)) return;
   }
 }
+
+/** Whether no other registrar of ours has a visible socket of the driver at another path. */
+const isAlone = (world: World, id: number, own: string) =>
+  livingOf(world, driverOf(own)).every(
+    (path) => path === own || world.sockets[world.files[path] ?? 0]?.owner === id,
+  );
 
 export function end(world: World, id: number, setup: Setup): void {
   const left = Object.values(world.files).some(
@@ -301,7 +317,9 @@ export function hearStatus(
   const event = statusEvent(policy, { registered: error === undefined, error: error ?? "" });
   // One that tries again after a refusal leaves it to kubelet which of them has the driver.
   const isAmongExits = setup.ours.every((one) => one === "exit");
-  if (isAmongExits && error === PEER && livingOf(world, driverOf(published.path)).length > 1)
+  const living = livingOf(world, driverOf(published.path));
+  const isLate = world.registrars.some((one) => one.kind === "ours" && one.published?.isBeside);
+  if (isAmongExits && error === PEER && living.length > 1 && !isLate)
     throw new Violation("a registrar exits: it has published the driver beside another");
   take(world, id, event.kind === "refused" ? { ...event, error: "no" } : event, setup);
 }

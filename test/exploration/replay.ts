@@ -9,7 +9,7 @@ import type { transition as transit } from "../../src/registrar/registration/tra
 import { type PublishEnd, publishSteps, WITHDRAW_STEPS } from "../../src/unix/publish-steps";
 import type { Publication, SocketFile } from "../../src/unix/socket-file";
 import { explore, explored, isKubeletAtIt, type OursSide, stepsFrom } from "./explore";
-import { bounded, end, isAskingAt, LATER_MS } from "./ours";
+import { bounded, clientsOf, end, LATER_MS } from "./ours";
 import { isAtOnce, judge, oursOf, perform, replaceOwn, withdraw, withdrawBy } from "./sockets";
 import { driverOf, initialWorld, isLive, keyOf, type Setup, type World } from "./world";
 
@@ -38,7 +38,7 @@ let calls: RegistrationCalls;
 let answerName: (name: string) => void;
 /** What waits; with false its state is left. */
 let nowMs = 0;
-let hasStrangers = false;
+let played: Setup;
 let holds: { kind: Kind; ms: number; letGo: (isOver: boolean) => void }[] = [];
 /** The real path of each socket. */
 const paths = new Map<number, string>();
@@ -104,6 +104,7 @@ const SOCKET_FILE: Partial<SocketFile> = {
       while (!step.done) {
         signal?.throwIfAborted();
         const isLook = step.value === "isPlace";
+        if (isLook) publication.wasAlone = true; // It plays one registrar of ours.
         const answer = isLook ? await isPlace() : perform(step.value, world, 0, name, overLiving);
         publication.answers.push(answer);
         const next = steps.next(answer);
@@ -114,7 +115,7 @@ const SOCKET_FILE: Partial<SocketFile> = {
       const end = step.value as PublishEnd;
       if (bound === undefined) return end;
       paths.set(bound, path);
-      if (end.kind === "in-place") replaceOwn(world, one, name, bound);
+      if (end.kind === "in-place") replaceOwn(world, one, { path: name, socket: bound, isBeside: false });
       else delete world.sockets[bound];
       return end;
     } finally {
@@ -177,12 +178,12 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
     createKubeletClients: () => ({
       isKubelet: (client: unknown) => client === KUBELET || !own().knowsKubelet,
       asked: nothing,
+      reported: () => Object.assign(own(), { knowsKubelet: played.strangers === true }),
+      get isAsking() {
+        return clientsOf(world, 0, played).isAsking;
+      },
       get isKnown() {
         return own().knowsKubelet;
-      },
-      reported: () => Object.assign(own(), { knowsKubelet: hasStrangers }),
-      get isAsking() {
-        return isAskingAt(world, 0);
       },
       endedAtMs: 0,
       onEnd: () => nothing,
@@ -280,7 +281,7 @@ export async function replay(setup: Setup, { story, known }: Story): Promise<voi
   world = initialWorld(setup);
   holds = [];
   nowMs = 0;
-  hasStrangers = setup.strangers === true;
+  played = setup;
   jest.spyOn(performance, "now").mockImplementation(() => nowMs);
   await start(setup);
   for (const [at, label] of story.entries()) {

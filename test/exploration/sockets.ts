@@ -8,6 +8,7 @@ import {
   isSameInode,
   newSocket,
   type Ours,
+  type Published,
   put,
   type Setup,
   unlink,
@@ -33,7 +34,7 @@ const UNSEEN: readonly PublishStep[] = ["bind", "wait"];
 /** Whether a step of a publication follows the one before it at once, so that nothing happens in between. */
 export function isAtOnce(former: PublishStep, next: PublishStep, { published }: Ours, path: string): boolean {
   if (next === "withdrawOther") return (published?.path ?? path) === path;
-  return UNSEEN.includes(next) || former === "settle" || former === "isPlace";
+  return UNSEEN.includes(next) || former === "settle";
 }
 
 export function perform(
@@ -79,12 +80,12 @@ export function perform(
   }
 }
 
-export function replaceOwn(world: World, one: Ours, path: string, socket: number): void {
+export function replaceOwn(world: World, one: Ours, published: Published): void {
   const former = one.published && world.sockets[one.published.socket];
   if (former) former.live = false;
-  one.published = { path, socket };
+  one.published = published;
   const mine = Object.values(world.files).filter(
-    (file) => isLive(world, file) && world.sockets[file]?.owner === world.sockets[socket]?.owner,
+    (file) => isLive(world, file) && world.sockets[file]?.owner === world.sockets[published.socket]?.owner,
   );
   if (mine.length > 1) throw new Violation("two visible sockets of one registrar");
 }

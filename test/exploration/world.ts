@@ -23,6 +23,7 @@ export interface Setup {
     | "remove-before-close"
     | "settle"
     | "any-client"
+    | "unknown-client"
     | "missed-call"
     | "move"
     | "last-look";
@@ -35,6 +36,8 @@ export interface Publication {
   judged?: number | undefined;
   /** The path was free, as an official registrar leaves it that is about to bind. */
   isEager?: boolean;
+  /** At the last look no other registrar had a socket of the driver at another path. */
+  wasAlone?: boolean;
 }
 
 /** A registrar of ours. Its number in `World.registrars` is its process. */
@@ -47,12 +50,21 @@ export interface Ours {
   publication?: Publication | undefined;
   /** It knows kubelet by a status that it heard; not asked for where there are no strangers. */
   knowsKubelet: boolean;
+  /** Another client called GetInfo as kubelet does, and stays connected. */
+  hasStranger?: boolean | undefined;
   /** The path over which kubelet called GetInfo in vain, because it was frozen. */
   missed?: string | undefined;
   /** Its visible socket. */
-  published?: { readonly path: string; readonly socket: number } | undefined;
+  published?: Published | undefined;
   /** How many steps of taking its socket away it has done. */
   withdrawn?: number | undefined;
+}
+
+export interface Published {
+  readonly path: string;
+  readonly socket: number;
+  /** Another registrar's came after the last look, and before this one. */
+  readonly isBeside?: boolean;
 }
 
 export interface Official {
@@ -314,15 +326,15 @@ function keyInOrder(world: World, order: readonly number[]): string {
     const one = registrars[id] as Ours | Official;
     const up = `${bit(one.up)}${bit(one.frozen)}`;
     if (one.kind === "official") return `${up}${one.step}${one.name},${number(one.socket)}`;
-    const { state, published, publication, knowsKubelet, missed } = one;
+    const { state, published, publication, knowsKubelet, hasStranger, missed } = one;
     const bound = publication && [
       number(publication.bound),
       number(publication.judged),
-      bit(publication.isEager),
+      bit(publication.isEager) + bit(publication.wasAlone),
     ];
-    const socket = published && `${rename(published.path)}=${number(published.socket)}`;
+    const socket = published && `${rename(published.path)}=${number(published.socket)}${bit(published.isBeside)}`;
     const alias = rename(`${aliasIn(state)},${publication?.alias}`);
-    const known = `${bit(knowsKubelet)}${rename(missed ?? "")}`;
+    const known = `${bit(knowsKubelet)}${bit(hasStranger)}${rename(missed ?? "")}`;
     return `${up}${numberOf(state)},${alias},${socket},${one.withdrawn},${bound},${publication?.answers},${known}`;
   });
   return [
