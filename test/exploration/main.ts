@@ -1,4 +1,7 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { explore } from "./explore";
 import type { Setup } from "./world";
@@ -7,7 +10,7 @@ const PAGE = join(__dirname, "README.md");
 const [BEGIN, END] = ["<!-- npm run explore writes this -->\n", "<!-- end -->\n"] as const;
 
 /** Of CPU; what is not at its end by then is one line of the page, too. */
-const WITHIN_SECONDS = 600;
+const WITHIN_SECONDS = 150;
 /** The same for two registrars that may move from a backoff at any time: they have no end within hours. */
 const ENDLESS_SECONDS = 15;
 const isEndless = ({ ours, faults, undone }: Setup) => ours.length > 1 && faults > 0 && undone === undefined;
@@ -63,31 +66,50 @@ const KINDS = [
 const isKnown = ({ kubeletForgets }: Setup, story: readonly string[]) =>
   !kubeletForgets && KINDS.some((kind) => kind.test(`${story.join("\n")}\n`));
 
+/** Goes through one setup, and tells its row and its story. */
+function tell(setup: Setup) {
+  const { states, depth, seconds, isWhole, counterexample } = explore(setup, {
+    withinSeconds: isEndless(setup) ? ENDLESS_SECONDS : WITHIN_SECONDS,
+  });
+  const name = [
+    setup.kubeletForgets ? "from 1.36" : "up to 1.35",
+    [...setup.ours, ...Array.from({ length: setup.officials }, () => "the official one")].join(", "),
+    `${setup.faults}${MORE.map(([key, text]) => (setup[key] ? text : "")).join("")}`,
+  ];
+  const found = counterexample
+    ? `a story of ${counterexample.story.length} steps`
+    : `nothing${isWhole ? "" : ", not to its end"}`;
+  const story = counterexample ? [counterexample.what, ...counterexample.story] : [];
+  return {
+    row: `| ${[...name, states, depth, `${seconds.toFixed(1)} s`, found].join(" | ")} |\n`,
+    text: `${[`${name.join(" | ")}: ${states} states, ${found}`, ...story].join("\n  ")}\n`,
+    isNew: counterexample !== undefined && !isKnown(setup, counterexample.story),
+  };
+}
+
 /**
- * Goes through each setup, prints the stories that it finds, and writes the page's table, row by row. Exits with 1 for a
- * story of a kind that is not known.
+ * Goes through each setup, in as many processes as there are CPUs, prints the stories that it finds, and writes the page's
+ * table, row by row. Exits with 1 for a story of a kind that is not known.
  */
-function main(): void {
+async function main(): Promise<void> {
   const rows: string[] = [];
-  for (const setup of SETUPS) {
-    const { states, depth, seconds, isWhole, counterexample } = explore(setup, {
-      withinSeconds: isEndless(setup) ? ENDLESS_SECONDS : WITHIN_SECONDS,
-    });
-    const name = [
-      setup.kubeletForgets ? "from 1.36" : "up to 1.35",
-      [...setup.ours, ...Array.from({ length: setup.officials }, () => "the official one")].join(", "),
-      `${setup.faults}${MORE.map(([key, text]) => (setup[key] ? text : "")).join("")}`,
-    ];
-    if (counterexample && !isKnown(setup, counterexample.story)) process.exitCode = 1;
-    const found = counterexample
-      ? `a story of ${counterexample.story.length} steps`
-      : `nothing${isWhole ? "" : ", not to its end"}`;
-    process.stdout.write(`${name.join(" | ")}: ${states} states, ${found}\n`);
-    if (counterexample)
-      process.stdout.write(`  ${[counterexample.what, ...counterexample.story].join("\n  ")}\n`);
-    rows.push(`| ${[...name, states, depth, `${seconds.toFixed(1)} s`, found].join(" | ")} |\n`);
-    writeTable(rows);
-  }
+  const left = [...SETUPS.entries()];
+  const work = async () => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const [at, setup] = next;
+      const child = fork(__filename, { env: { ...process.env, SETUP: JSON.stringify(setup) } });
+      const exited = once(child, "exit");
+      const [told]: ReturnType<typeof tell>[] = await Promise.race([once(child, "message"), exited]);
+      if (typeof told !== "object" || told === null)
+        throw new Error(`exploring ${JSON.stringify(setup)} ended`);
+      await exited;
+      process.stdout.write(told.text);
+      if (told.isNew) process.exitCode = 1;
+      rows[at] = told.row;
+      writeTable(rows);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
 }
 
 const HEAD =
@@ -99,4 +121,6 @@ function writeTable(rows: readonly string[]): void {
   writeFileSync(PAGE, `${before}${BEGIN}${HEAD}${rows.join("")}${END}${rest.split(END)[1] ?? ""}`);
 }
 
-main();
+const { SETUP } = process.env;
+if (SETUP !== undefined) process.send?.(tell(JSON.parse(SETUP) as Setup));
+else void main();

@@ -332,7 +332,8 @@ function keyInOrder(world: World, order: readonly number[]): string {
       number(publication.judged),
       bit(publication.isEager) + bit(publication.wasAlone),
     ];
-    const socket = published && `${rename(published.path)}=${number(published.socket)}${bit(published.isBeside)}`;
+    const socket =
+      published && `${rename(published.path)}=${number(published.socket)}${bit(published.isBeside)}`;
     const alias = rename(`${aliasIn(state)},${publication?.alias}`);
     const known = `${bit(knowsKubelet)}${bit(hasStranger)}${rename(missed ?? "")}`;
     return `${up}${numberOf(state)},${alias},${socket},${one.withdrawn},${bound},${publication?.answers},${known}`;

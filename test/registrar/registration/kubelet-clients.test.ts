@@ -13,18 +13,21 @@ test.each([
   ["/probe/x-reg.sock", true],
   ["/k/y-reg.sock", false],
   ["%2", false],
-])("before kubelet is known, a client with authority %j is waited for: %s, afterwards not", (authority, is) => {
-  const clients = createKubeletClients();
-  const [kubelet, other] = [clientWith("%2Fk%2Fx-reg.sock"), clientWith(authority)];
-  clients.asked(other, path);
-  expect([clients.isKubelet(other), clients.isAsking]).toEqual([true, is]);
-  clients.asked(kubelet, path);
-  expect([clients.isAsking, clients.isKnown]).toEqual([true, false]);
-  clients.reported(kubelet);
-  expect([clients.isAsking, clients.isKnown]).toEqual([false, true]);
-  clients.asked(other, path);
-  expect(clients.isAsking).toBe(authority === "/k/y-reg.sock");
-});
+])(
+  "before kubelet is known, a client with authority %j is waited for: %s, afterwards not",
+  (authority, is) => {
+    const clients = createKubeletClients();
+    const [kubelet, other] = [clientWith("%2Fk%2Fx-reg.sock"), clientWith(authority)];
+    clients.asked(other, path);
+    expect([clients.isKubelet(other), clients.isAsking]).toEqual([true, is]);
+    clients.asked(kubelet, path);
+    expect([clients.isAsking, clients.isKnown]).toEqual([true, false]);
+    clients.reported(kubelet);
+    expect([clients.isAsking, clients.isKnown]).toEqual([false, true]);
+    clients.asked(other, path);
+    expect(clients.isAsking).toBe(authority === "/k/y-reg.sock");
+  },
+);
 
 test("a connection has one listener, however often kubelet calls, and its end is one event", () => {
   const clients = createKubeletClients();

@@ -26,7 +26,13 @@ async function startLoop(socket: Partial<Socket>) {
       timeoutMs: 1_000,
     },
     log: log.logger,
-    socket: { path: undefined, look: async () => "ours", withdraw: async () => {}, close: () => {}, ...socket },
+    socket: {
+      path: undefined,
+      look: async () => "ours",
+      withdraw: async () => {},
+      close: () => {},
+      ...socket,
+    },
     server: { connections: {}, close: async () => {} },
     kubelet: createKubeletClients(),
   } as unknown as RegistrationContext;
