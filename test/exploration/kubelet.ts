@@ -1,4 +1,13 @@
-import { driverOf, isLive, type Operation, type Setup, type Step, Violation, type World } from "./world";
+import {
+  driverOf,
+  isLive,
+  knowingNothing,
+  type Operation,
+  type Setup,
+  type Step,
+  Violation,
+  type World,
+} from "./world";
 
 /** How kubelet reaches a registrar: what the other side makes of its two calls. Undefined: no answer. */
 export interface RegistrarSide {
@@ -159,5 +168,5 @@ function operationSteps(
 /** A killed kubelet comes back: it scans the directory, and knows no driver. */
 export function restartKubelet(world: World): void {
   const desired = Object.fromEntries(Object.keys(world.files).map((path) => [path, true as const]));
-  world.kubelet = { queue: [], desired, actual: {}, drivers: {}, operations: {}, backoff: {} };
+  world.kubelet = { ...knowingNothing(), desired };
 }

@@ -164,16 +164,9 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
     judgeSocket: async (path: string) => judge(world, { ...own(), published: undefined }, nameIn(path)),
     tryConnect: async (path: string) => (isLive(world, fileAt(path)) ? undefined : new Error("refused")),
   }),
-  "../../src/unix/socket-file": () => ({
-    createSocketFile: () => SOCKET_FILE,
-  }),
-  "../../src/unix/private-socket": () => ({
-    sweepDotSockets: async () => {},
-    randomWord: () => "000",
-  }),
-  "../../src/grpc/server": () => ({
-    createGrpcServer: () => ({ close: async () => {} }),
-  }),
+  "../../src/unix/socket-file": () => ({ createSocketFile: () => SOCKET_FILE }),
+  "../../src/unix/private-socket": () => ({ sweepDotSockets: async () => {}, randomWord: () => "000" }),
+  "../../src/grpc/server": () => ({ createGrpcServer: () => ({ close: async () => {} }) }),
   "../../src/registrar/registration/kubelet-clients": () => ({
     createKubeletClients: () => ({
       isKubelet: (client: unknown) => client === KUBELET || !own().knowsKubelet,

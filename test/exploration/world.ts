@@ -167,33 +167,21 @@ export function endProcess(world: World, owner: number): void {
     if (socket.owner === owner) Object.assign(socket, { owner: -1, live: false });
 }
 
+export const knowingNothing = (): Omit<World["kubelet"], "desired"> => ({
+  ...{ queue: [], actual: {}, drivers: {}, operations: {}, backoff: {} },
+});
+
 export function initialWorld({ ours, officials, deadFile, faults }: Setup): World {
   const starting: Official = { kind: "official", up: true, frozen: false, step: "starting" };
-  const registrars = [
-    ...ours.map(
-      (): Ours => ({
-        kind: "ours",
-        up: true,
-        frozen: false,
-        knowsKubelet: false,
-        state: { kind: "waiting" },
-      }),
-    ),
-    ...Array.from({ length: officials }, () => ({ ...starting })),
-  ];
+  const waiting = { kind: "waiting" } as const;
+  const ofOurs = (): Ours => ({ kind: "ours", up: true, frozen: false, knowsKubelet: false, state: waiting });
+  const registrars = [...ours.map(ofOurs), ...Array.from({ length: officials }, () => ({ ...starting }))];
   return {
     files: deadFile ? { a: 1 } : {},
     sockets: deadFile ? { 1: { owner: -1, live: false, inode: 1 } } : {},
     registrars,
     driver: { name: "a", up: true },
-    kubelet: {
-      queue: [],
-      desired: deadFile ? { a: true } : {},
-      actual: {},
-      drivers: {},
-      operations: {},
-      backoff: {},
-    },
+    kubelet: { ...knowingNothing(), desired: deadFile ? { a: true } : {} },
     faults,
   };
 }
