@@ -89,7 +89,7 @@ test.each<[Partial<Setup>, string, readonly string[]]>([
       "registrar 0 moves from the backoff",
       "registrar 0 publishes: withdrawOther",
       "registrar 1 publishes: judge",
-      "registrar 0 publishes: isPlace",
+      "registrar 0 publishes: link",
       "registrar 1 publishes: isPlace",
     ],
   ],
