@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { anchorsIn, DOCUMENTS, isThere, linksIn, readText } from "./markdown";
+import { anchorsIn, codeIn, DOCUMENTS, filesBelow, isThere, linksIn, readText, SOURCE } from "./markdown";
 
 const LINKS = DOCUMENTS.flatMap((document) =>
   linksIn(readText(document))
@@ -22,4 +22,24 @@ test("every document in docs/ can be found from its first page", () => {
   const linked = LINKS.filter(({ document }) => document === "docs/README.md").map(({ target }) => target);
   const others = DOCUMENTS.filter((path) => path.startsWith("docs/") && path !== "docs/README.md");
   expect(linked).toEqual(expect.arrayContaining(others));
+});
+
+/** Tests have the names of the map, too. */
+const CODE = [SOURCE, ...filesBelow("test", ".ts").map(readText)].join();
+
+test("every file and name of the code that a page gives exists", () => {
+  const files = ["src", "test", "scripts", "bench", "examples"].flatMap((folder) => filesBelow(folder, ""));
+  const isFile = (path: string) => isThere(path) || files.some((file) => file.endsWith(`/${path}`));
+  const PATH = /^(?:bench|docs|examples|proto|scripts|src|test|\.ci|\.github)\/[\w./-]*$|^[\w/-]+\.ts$/;
+  const named = DOCUMENTS.flatMap((document) =>
+    codeIn(readText(document)).map((code) => ({ document, code })),
+  );
+  const paths = named.filter(({ code }) => PATH.test(code));
+  expect(paths.length).toBeGreaterThan(100);
+  expect(paths.filter(({ code }) => !isFile(code))).toEqual([]);
+  const names = named.filter(
+    ({ document, code }) => document === "CONTRIBUTING.md" && /^[a-z]+[A-Z]\w+$|^[A-Z][A-Z_]{4,}$/.test(code),
+  );
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter(({ code }) => !new RegExp(`\\b${code}\\b`).test(CODE))).toEqual([]);
 });
