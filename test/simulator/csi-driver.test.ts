@@ -1,7 +1,8 @@
 import { existsSync, lstatSync } from "node:fs";
 import type { Client } from "@grpc/grpc-js";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
-import { protos, type Unary } from "../../src/grpc/protos";
+import { protos } from "../../src/grpc/protos";
+import type { Unary } from "../../src/grpc/wire-format";
 import type { CsiDriverOptions } from "../../src/simulator/driver/options";
 import { createKubeletClient } from "../../src/simulator/kubelet/calls";
 import { eachTest } from "../support/each-test";

@@ -4,15 +4,15 @@ import { type ChannelOptions, type Client, status } from "@grpc/grpc-js";
 import { attempt, messageOf } from "../../../../base/errors";
 import { isTooLarge } from "../../../../grpc/client/answer";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../../../grpc/client/unary";
-import { identityMethods, registrationMethods } from "../../../../grpc/methods";
-import type { Unary } from "../../../../grpc/protos";
+import { protos } from "../../../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../../../grpc/status";
+import type { Unary } from "../../../../grpc/wire-format";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../../../registrar/registration/self-report";
 import { type Answer, type Call, type SeenDriver, unansweredAt, WAITS } from "./facts";
 import type { SocketFacts } from "./socket";
 
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most. Loaded when a socket
-// is there to be called, and what reads any message, which takes as long to load again, when NodeGetInfo is.
+// is there to be called.
 
 /** Kubelet waits longer for this call than for others. */
 const NODE_GET_INFO_FACTOR = 10;
@@ -29,7 +29,7 @@ const MOST_TRIES = 10;
 
 export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
   if (socket.kind !== "accepting") return undefined;
-  const { GetPluginInfo } = identityMethods;
+  const { GetPluginInfo } = protos.identity;
   return withClient(socket.path, (client) =>
     ask(client, socket.path, "GetPluginInfo", GetPluginInfo, { timeoutMs }),
   );
@@ -38,7 +38,6 @@ export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
 export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
   const identity = await askIdentity(socket, timeoutMs);
   if (identity?.kind !== "answered") return { socket, identity };
-  const { protos } = await import("../../../../grpc/protos");
   const options = { timeoutMs: timeoutMs * NODE_GET_INFO_FACTOR };
   const { NodeGetInfo } = protos.node;
   const askNode = (client: Client) => ask(client, socket.path, "NodeGetInfo", NodeGetInfo, options);
@@ -53,7 +52,7 @@ export function askRegistration(socketPath: string, timeoutMs: number) {
       report = decodeReport(headers[REPORT_KEY]);
     };
     const options = { timeoutMs, metadata: { [SELF_CHECK_KEY]: "1" }, onHeaders };
-    const info = await ask(client, socketPath, "GetInfo", registrationMethods.GetInfo, options);
+    const info = await ask(client, socketPath, "GetInfo", protos.registration.GetInfo, options);
     return { info, report };
   });
 }
