@@ -100,21 +100,25 @@ export function prepareRuns(copy: string): Disposable {
   return { [Symbol.dispose]: () => load("./test/support/global-teardown.ts").default() };
 }
 
-/** Whether a test fails with the mutant that passes without it, among the same tests of its file. */
+/**
+ * The test that notices a mutant: among the same tests of its file it passes without the mutant, and fails again with it. On a
+ * busy machine a test may fail for another reason.
+ */
 export function createJudge(copy: string) {
   const passesAlone = new Map<string, Promise<boolean>>();
+  const passes = (tests: readonly Test[], mutant?: string) =>
+    firstFailure(copy, tests, mutant).then((failed) => failed === undefined);
   return async (tests: readonly Test[], mutant: string): Promise<string | undefined> => {
     for (let left = tests; left.length > 0; ) {
       const failed = await firstFailure(copy, left, mutant);
       if (failed === undefined) return undefined;
-      const same = left.filter(({ file }) => file === failed.file);
+      const { file, name } = failed;
+      const same = left.filter((one) => one.file === file);
       const key = JSON.stringify(same);
-      const passes = passesAlone.get(key) ?? firstFailure(copy, same).then((one) => one === undefined);
-      passesAlone.set(key, passes);
-      if (await passes) return `${relative(copy, failed.file)}: ${failed.name}`;
-      left = left.filter(
-        ({ file, name }) => file !== failed.file || (failed.name !== "" && name !== failed.name),
-      );
+      const known = passesAlone.get(key) ?? passes(same);
+      passesAlone.set(key, known);
+      if ((await known) && !(await passes(same, mutant))) return `${relative(copy, file)}: ${name}`;
+      left = left.filter((one) => one.file !== file || (name !== "" && one.name !== name));
     }
     return undefined;
   };
