@@ -121,7 +121,7 @@ function driverByPath({ csiAddress }: Flags, path: string): Drivers {
   return {
     text: path,
     hasSeveral: false,
-    fits: (endpoint) => endpoint !== "" && endpoint === path,
+    fits: (endpoint) => endpoint === path,
     isOurs: () => true,
     find: async () => {
       const name = await quickNameOf(parseCsiAddress(csiAddress));

@@ -99,6 +99,6 @@ function valueOfTexts(name: string, row: CommandFlag, given: readonly string[]):
       counted.map((text) => row.parse(text)),
     );
   } catch (error) {
-    throw invalidOption(`--${name}: ${messageOf(error)}`, { cause: error });
+    throw invalidOption(`--${name}: ${messageOf(error)}`);
   }
 }

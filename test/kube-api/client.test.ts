@@ -224,7 +224,7 @@ test("a watch has a connection of its own", async () => {
   const stop = new AbortController();
   const options = { signal: stop.signal, idleMs: 60_000, onOpen: () => stop.abort(), onObject: () => {} };
   const keepAlive = jest.spyOn(Socket.prototype, "setKeepAlive");
-  await connection.client.follow(WATCH, options);
+  expect(await connection.client.follow(WATCH, options)).toBeUndefined();
   // The kernel finds out that an API server is gone without a word.
   expect(keepAlive.mock.calls).toContainEqual([true, 30_000]);
   expect(await connection.ask()).toBe("done");

@@ -62,6 +62,7 @@ test.each<Row>([
     ["--timeout=1s", "--timeout needs --until beside it"],
   ]),
   ["demo --scenario socket-delete", `--scenario: "socket-delete" ${NO_VALUE}; did you mean socket-deleted?`],
+  ["demo --scenario a,b", /" is not one of its values: .*, socket-deleted, .*; give one of them$/m],
   ["manifest --driver-name=a --image=a", "it needs --driver-name and --driver-image, or --node-wide; see"],
   ["manifest --node-wide", "it needs --image; see"],
   [`manifest --node-wide --image=${OFFICIAL}`, /".*" is the official reg/],

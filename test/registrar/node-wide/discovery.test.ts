@@ -256,27 +256,31 @@ describe("a directory that could not be read", () => {
     ));
 
   test("is named with its errno, once, and read when its mode has changed", () => {
+    let failures = 0;
     let isReadable = false;
     const readdir = async (path: string) => {
-      if (!isReadable) throw systemError("EACCES");
-      return read(path);
+      if (isReadable) return read(path);
+      failures += 1;
+      throw systemError("EACCES");
     };
     return withoutEvents(
       async (waits, found, log) => {
         const unread = () => log.all("Cannot read directory, CSI drivers in it stay as they were");
-        const look = () => waits.end(5_000);
+        const look = async () => {
+          chmodSync(folder.path, 0o711); // Changes its ctime, whatever its mode was.
+          await waits.end(5_000);
+        };
         await eventually(() => expect(unread()).toHaveLength(1));
         expect(unread()[0]).toMatchObject({ severity: "warning", fields: { directory: folder.path } });
         expect(String(unread()[0]?.fields.err)).toContain("EACCES");
         expect(log.all("No CSI driver here yet")).toEqual([]);
         expect(found).toEqual([]);
-        for (const mode of [0o711, 0o755, 0o700]) {
+        await eventually(async () => {
           await look();
-          chmodSync(folder.path, mode);
-        }
+          expect(failures).toBeGreaterThan(2);
+        });
         isReadable = true;
         await eventually(async () => {
-          chmodSync(folder.path, 0o711); // Changes its ctime, whatever its mode was.
           await look();
           expect(found).toEqual([["a"]]);
         });
