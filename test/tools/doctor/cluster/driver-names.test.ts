@@ -50,7 +50,7 @@ function namesOf(
     ),
     pods: list("pods", [
       ...podsOn.flatMap((nodes, n) => nodes.map((node) => podOf(n, node))),
-      ...brokenOn.map((node) => podOf(0, node, { kind: "blocked", why: {}, reason: "" })),
+      ...brokenOn.map((node) => podOf(0, node, { kind: "unscheduled", message: "" })),
     ]),
     csiNodes: list(
       "csinodes",

@@ -3,7 +3,8 @@ import { type Advice, check, problem, type Run, type Verdict } from "../../findi
 import { counted, podsText } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { type ClusterFacts, manifestCause, placeKey } from "./facts";
-import type { Place } from "./places";
+import { type Place, restartingIn } from "./places";
+import { endingOf } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
 
@@ -18,9 +19,9 @@ export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, 
 
 /** Without the termination message where the finding that it follows from says the same. */
 function reasonOf(place: Place, facts: ClusterFacts): string {
-  const { reason, ending } = place.state;
+  const container = restartingIn(place.state);
   const isSaid = causeOf(place, facts).kind === "manifest";
-  return (isSaid && ending) || `${reason}`;
+  return isSaid && container ? endingOf(container) : `${place.state.reason}`;
 }
 
 export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
@@ -50,7 +51,7 @@ export function judgeGroups(
 export function causeOf(place: Place, facts: ClusterFacts): Cause {
   const { state, unit, driver } = place;
   if (state.kind === "node-away" && whoWaits([place], facts) !== "") return NODES_AWAY;
-  const isOfRegistrar = state.kind === "unregistered" || state.container?.isRegistrar;
+  const isOfRegistrar = state.kind === "unregistered" || restartingIn(state)?.isRegistrar;
   const manifest = unit && manifestCause(unit.registrar.about);
   if (isOfRegistrar && manifest && facts.manifestCauses.has(causeKey(manifest))) return manifest;
   const pod = state.why && { object: unit?.registrar.about.object, ...state.why };

@@ -71,7 +71,13 @@ function adviceFor({ driver, node }: Place, { ownersOf, target }: ClusterFacts):
     return kubectl(`${INSTALL}, unless a pod of its node serves it`, target, "get pods -A", which);
   }
   const { pod, owner, registrar } = found;
-  const served = `pod ${pod} (${owner}) has the driver's directory`;
+  const isStatic = owner?.kind === "Node";
+  const of = isStatic
+    ? "a static pod: a file on its node"
+    : owner
+      ? `${owner.kind} ${owner.name}`
+      : "no controller";
+  const served = `pod ${pod} (${of}) has the driver's directory`;
   if (registrar === undefined) return `${served}, and no registrar: add one to it, see registrar manifest`;
   return kubectl(`${served} and a registrar: see its log`, target, "logs", pod, ` -c ${registrar}`);
 }

@@ -3,8 +3,16 @@ import { grouped } from "../../findings/finding";
 import { type Gap, type SeenList, type Truth, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
-import { CREATION_MS, isOver, LONG_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
+import {
+  type Container,
+  CREATION_MS,
+  isOver,
+  LONG_MS,
+  type PodTrouble,
+  type RegistrarPod,
+} from "../read/pod";
 import { repelling } from "./tolerations";
+import { sayTrouble, type Why, whyOf } from "./troubles";
 import { EVERY_DRIVER, isGuess, lackText, nameDrivers, type RegistrarUnit } from "./units";
 
 /** Why a driver is in a state; null: it is healthy. */
@@ -20,10 +28,16 @@ const REASONS = {
  * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `duplicate`: several
  * DaemonSets register it. `unseen`: what could not be read decides on it.
  */
-export interface PlaceState extends Partial<Omit<PodTrouble, "kind" | "reason">> {
+export interface PlaceState {
   readonly kind: keyof typeof REASONS | "unseen" | "uncovered" | "duplicate" | PodTrouble["kind"];
   readonly reason: string | null;
+  readonly why?: Why;
+  readonly trouble?: PodTrouble;
 }
+
+/** The container of a pod that ends again and again. */
+export const restartingIn = ({ trouble }: PlaceState): Container | undefined =>
+  trouble?.kind === "restarting" ? trouble.container : undefined;
 
 export interface Place {
   readonly driver: string;
@@ -135,6 +149,10 @@ export function isWithoutRegistrar({ pod, unit }: Pick<Place, "pod" | "unit">): 
   return unit !== undefined && pod?.running.dropped.includes(unit.registrar.container) === true;
 }
 
+const troubled = (trouble: PodTrouble): PlaceState => ({
+  ...{ kind: trouble.kind, reason: sayTrouble(trouble), why: whyOf(trouble), trouble },
+});
+
 const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASONS[kind] });
 
 const unseen = (...reasons: readonly (string | null)[]): PlaceState => ({
@@ -146,7 +164,7 @@ function stateOf(place: Stateless, twins: PlaceState | undefined, around: Surrou
   const { node, pod } = place;
   if (twins !== undefined) return twins;
   // What a container said before its node went away is still true.
-  if (pod?.trouble?.kind === "restarting") return pod.trouble;
+  if (pod?.trouble?.kind === "restarting") return troubled(pod.trouble);
   const found = stateOnNode(place, around);
   if (node === undefined) return found;
   const row = around.nodeAt(node);
@@ -168,7 +186,7 @@ export const isYoung = ({ createdMs }: { readonly createdMs: number }, nowMs: nu
 /** The state of a driver on a node that is ready. */
 function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
   const { pod, isListed } = place;
-  if (pod?.trouble !== undefined) return pod.trouble;
+  if (pod?.trouble !== undefined) return troubled(pod.trouble);
   // Only the registrar of all drivers knows which ones there are.
   if (isListed === undefined) return state("registered");
   return isListed<PlaceState>({

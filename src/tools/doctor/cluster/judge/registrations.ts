@@ -12,7 +12,7 @@ import {
   shellWord,
   whoWaits,
 } from "./groups";
-import { isWithoutRegistrar, lacking, ONE_SET, type Place, REMADE } from "./places";
+import { isWithoutRegistrar, lacking, ONE_SET, type Place, REMADE, restartingIn } from "./places";
 import { isGuess } from "./units";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
@@ -69,10 +69,10 @@ const NOT_RUNNING = "has a pod that does not run: ";
 const isRestarting =
   (ofRegistrar: boolean) =>
   ({ state }: Place): boolean =>
-    state.container?.isRegistrar === ofRegistrar;
+    restartingIn(state)?.isRegistrar === ofRegistrar;
 
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): Advice {
-  const { name, exitCode, message } = state.container ?? {};
+  const { name, exitCode, message } = restartingIn(state) ?? {};
   const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${name} --previous`);
   if (message !== "") return log("do what its termination message says; for the whole log");
   if (exitCode === 137 || exitCode === 143)
@@ -84,10 +84,11 @@ function adviceOn({ state, pod }: Place, { target }: ClusterFacts): Advice {
 const NO_REGISTRY = /hostPath type check failed: \S*\/plugins_registry\/? is not a dir/;
 
 function seePod({ state, pod }: Place, { target }: ClusterFacts): Advice {
-  if (NO_REGISTRY.test(state.mountFailure ?? ""))
+  const { mountFailure = "", runsSince, container } = state.trouble?.kind === "blocked" ? state.trouble : {};
+  if (NO_REGISTRY.test(mountFailure))
     return `kubelet has another root directory on that node: find its --root-dir, and mount the plugins_registry in it, the value kubeletDir of many charts. Usual ones: ${otherKubeletRoots().join(", ")}`;
-  if (state.waitsFor !== undefined)
-    return kubectl("see what it waits for", target, "logs", pod?.name, ` -c ${state.waitsFor}`);
+  if (runsSince !== undefined)
+    return kubectl("see what it waits for", target, "logs", pod?.name, ` -c ${container}`);
   const fixes: Partial<Record<typeof state.kind, string>> = {
     failed:
       "see what the node lacks, and what its events say: the DaemonSet controller tries again, ever later",

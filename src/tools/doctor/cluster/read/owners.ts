@@ -47,13 +47,8 @@ function readOwner(object: unknown, driver: string) {
   return {
     driver,
     pod: name,
-    /** As `DaemonSet x`. Kubelet owns a static pod. */
-    owner:
-      owner === undefined
-        ? "no controller"
-        : text(owner.kind) === "Node"
-          ? "a static pod: a file on its node"
-          : `${text(owner.kind)} ${text(owner.name)}`,
+    /** Its controller; of a static pod the Node. */
+    owner: owner && { kind: text(owner.kind), name: text(owner.name) },
     registrar: registrar?.container,
   };
 }

@@ -23,23 +23,25 @@ export const LONG_MS = 10 * 60_000;
 export const CREATION_MS = 2 * 60_000;
 const TOGETHER_MS = 60_000;
 
-/**
- * Why a pod does not work: the scheduler finds no node, a container cannot start, or it ends again and again; the pod failed, or
- * should be gone.
- */
-export interface PodTrouble {
-  readonly kind: "unscheduled" | "blocked" | "restarting" | "failed" | "terminating";
-  readonly reason: string;
-  /** What is the same on all nodes with this trouble: the container, and the API's word for what it does. */
-  readonly why: { readonly container?: string; readonly word?: string };
-  /** The one that ends again and again, and the reason without its termination message. */
-  readonly container?: Container;
-  readonly ending?: string;
-  /** The others wait for this one. */
-  readonly waitsFor?: string;
-  /** What kubelet says of its volumes. */
-  readonly mountFailure?: string;
-}
+/** Why a pod does not work. Words and messages are the API's. */
+export type PodTrouble =
+  /** The scheduler finds no node. */
+  | { readonly kind: "unscheduled"; readonly message: string }
+  /** A container does not start; or an init container runs since then, and the others wait for it. */
+  | {
+      readonly kind: "blocked";
+      readonly container: string;
+      readonly word: string;
+      readonly message: string;
+      readonly runsSince?: string;
+      /** What kubelet says of its volumes. */
+      readonly mountFailure?: string;
+    }
+  /** It ends again and again. */
+  | { readonly kind: "restarting"; readonly container: Container }
+  | { readonly kind: "failed"; readonly word: string; readonly message: string }
+  /** It should be gone since then. */
+  | { readonly kind: "terminating"; readonly since: string };
 
 export type RegistrarPod = NonNullable<ReturnType<typeof readRegistrarPod>>;
 
@@ -105,19 +107,9 @@ function overTrouble(
   { deletionTimestamp: since }: Tree,
   { phase, reason, message }: Tree,
 ): PodTrouble | undefined {
-  const said = [reason, message].map(text).filter(Boolean).join(": ");
-  if (since !== undefined)
-    return {
-      kind: "terminating",
-      why: {},
-      reason: `its pod should have ended by ${text(since)}, and the node gets no other until it has`,
-    };
+  if (since !== undefined) return { kind: "terminating", since: text(since) };
   if (text(phase) !== "Failed") return undefined;
-  return {
-    kind: "failed",
-    why: { word: text(reason) },
-    reason: `its pod failed, and none has taken its place: ${boundText(said || "without a reason")}`,
-  };
+  return { kind: "failed", word: text(reason), message: boundText(text(message)) };
 }
 
 /** A pod starts when its init containers have ended, and its sidecars have started. */
@@ -129,24 +121,15 @@ function initTrouble(
   const waits = mains.find(({ waiting }) => waiting === "PodInitializing");
   if (waits === undefined || quietMs < CREATION_MS) return undefined;
   const running = inits.find(({ startedMs }) => !Number.isNaN(startedMs));
-  if (running === undefined) return blocked(waits.name, "PodInitializing", "PodInitializing");
-  const { name } = running;
-  const since = new Date(running.startedMs).toISOString();
-  const reason = `init container ${name} has run since ${since}, and the others wait for it`;
-  return { kind: "blocked", why: { container: name, word: "running" }, reason, waitsFor: name };
+  if (running === undefined) return blocked(waits.name, "PodInitializing");
+  return { ...blocked(running.name, "running"), runsSince: new Date(running.startedMs).toISOString() };
 }
-
-/** Kubelet's message (pkg/kubelet, GenerateError), up to what differs from node to node. */
-const FAILED_MOUNT = /^[^"]*(volume "[^"]*" : [^:]*)/;
 
 /** A pod that waits for its volumes tells nothing itself: kubelet writes an event. */
-export function withMountFailure(pod: RegistrarPod, mountFailure: string | undefined): RegistrarPod {
-  const { trouble } = pod;
-  if (trouble?.kind !== "blocked" || mountFailure === undefined) return pod;
-  const [, word = trouble.why.word] = FAILED_MOUNT.exec(mountFailure) ?? [];
-  const why = { ...trouble.why, ...(word && { word }) };
-  return { ...pod, trouble: { ...trouble, why, reason: `${trouble.reason}: ${mountFailure}`, mountFailure } };
-}
+export const withMountFailure = (pod: RegistrarPod, mountFailure: string | undefined): RegistrarPod =>
+  pod.trouble?.kind === "blocked" && mountFailure !== undefined
+    ? { ...pod, trouble: { ...pod.trouble, mountFailure } }
+    : pod;
 
 function timesOf(metadata: Tree, status: Tree, containers: readonly Container[], nowMs: number) {
   const { creationTimestamp, deletionTimestamp } = metadata;
@@ -185,7 +168,7 @@ function endedWithNode(containers: readonly Container[]): boolean {
   );
 }
 
-type Container = ReturnType<typeof readContainer>;
+export type Container = ReturnType<typeof readContainer>;
 
 function readContainer(
   { name, state, lastState, restartCount, ready, started }: Tree,
@@ -215,11 +198,7 @@ function readContainer(
 function unscheduled(ofPod: Tree): PodTrouble | undefined {
   const { status, message } = conditionOf(ofPod, "PodScheduled");
   if (text(status) !== "False") return undefined;
-  return {
-    kind: "unscheduled",
-    why: {},
-    reason: `the scheduler finds no node for its pod: ${boundText(text(message))}`,
-  };
+  return { kind: "unscheduled", message: boundText(text(message)) };
 }
 
 function troubleIn(
@@ -228,8 +207,7 @@ function troubleIn(
   { nowMs, quietMs }: ReturnType<typeof timesOf>,
   [name = ""]: readonly string[],
 ): PodTrouble | undefined {
-  if (containers.length === 0 && quietMs >= CREATION_MS)
-    return blocked(name, "", "kubelet does not report its state");
+  if (containers.length === 0 && quietMs >= CREATION_MS) return blocked(name, "");
   const block = containers.map((one) => blockOf(one, quietMs)).find((one) => one !== undefined);
   if (block !== undefined) return block;
   if (endedWithNode(mains)) return undefined;
@@ -239,24 +217,16 @@ function troubleIn(
     restarting.find(({ isRegistrar, message }) => isRegistrar && message !== "") ??
     restarting.find(({ isRegistrar }) => !isRegistrar) ??
     restarting[0];
-  if (container === undefined) return undefined;
-  const [ending, { message }] = [endingText(container), container];
-  const why = { container: container.name, word: `${container.exitCode} ${container.endReason}` };
-  return { kind: "restarting", why, reason: ending + (message && `: ${message}`), container, ending };
+  return container && { kind: "restarting", container };
 }
 
-function blocked(container: string, word: string, text: string): PodTrouble {
-  return {
-    kind: "blocked",
-    why: { container, word },
-    reason: `container ${container} does not start: ${text}`,
-  };
-}
+const blocked = (container: string, word: string, message = "") =>
+  ({ kind: "blocked", container, word, message }) as const;
 
 function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number): PodTrouble | undefined {
   if (waiting === undefined || ["CrashLoopBackOff", "PodInitializing"].includes(waiting)) return undefined;
   if (waiting === "ContainerCreating" && quietMs < CREATION_MS) return undefined;
-  return blocked(name, waiting, [waiting, waitingMessage].filter(Boolean).join(": "));
+  return blocked(name, waiting, waitingMessage);
 }
 
 function isRestarting(container: Container, nowMs: number): boolean {
@@ -264,11 +234,4 @@ function isRestarting(container: Container, nowMs: number): boolean {
   if (waiting === "CrashLoopBackOff") return true;
   if (hasEnded) return (exitCode ?? 0) !== 0;
   return !Number.isNaN(startedMs) && restarts >= MANY_RESTARTS && nowMs - endedMs < SHORT_AGO_MS;
-}
-
-function endingText({ name, restarts, exitCode, endReason }: Container): string {
-  const how = [endReason === "Error" ? "" : endReason, exitCode === undefined ? "" : `exit code ${exitCode}`];
-  const ended = how.some(Boolean) ? ` (${how.filter(Boolean).join(", ")})` : "";
-  const often = restarts === 1 ? "once" : `${restarts} times`;
-  return `container ${name} has restarted ${often}${ended}`;
 }

@@ -1,0 +1,55 @@
+import type { Container, PodTrouble } from "../read/pod";
+
+/** What is the same on all nodes with a trouble: the container, and the API's word for what it does. */
+export interface Why {
+  readonly container?: string;
+  readonly word?: string;
+}
+
+/** Kubelet's message (pkg/kubelet, GenerateError), up to what differs from node to node. */
+const FAILED_MOUNT = /^[^"]*(volume "[^"]*" : [^:]*)/;
+
+/** What a pod's trouble is, as a sentence about its driver. */
+export function sayTrouble(trouble: PodTrouble): string {
+  switch (trouble.kind) {
+    case "unscheduled":
+      return `the scheduler finds no node for its pod: ${trouble.message}`;
+    case "blocked": {
+      const { container, word, message, runsSince, mountFailure } = trouble;
+      const said = [word, message].filter(Boolean).join(": ") || "kubelet does not report its state";
+      const text =
+        runsSince === undefined
+          ? `container ${container} does not start: ${said}`
+          : `init container ${container} has run since ${runsSince}, and the others wait for it`;
+      return text + (mountFailure === undefined ? "" : `: ${mountFailure}`);
+    }
+    case "restarting": {
+      const { message } = trouble.container;
+      return endingOf(trouble.container) + (message && `: ${message}`);
+    }
+    case "failed": {
+      const said = [trouble.word, trouble.message].filter(Boolean).join(": ");
+      return `its pod failed, and none has taken its place: ${said || "without a reason"}`;
+    }
+    case "terminating":
+      return `its pod should have ended by ${trouble.since}, and the node gets no other until it has`;
+  }
+}
+
+export function whyOf(trouble: PodTrouble): Why {
+  if (trouble.kind === "failed") return { word: trouble.word };
+  if (trouble.kind === "restarting") {
+    const { name, exitCode, endReason } = trouble.container;
+    return { container: name, word: `${exitCode} ${endReason}` };
+  }
+  if (trouble.kind !== "blocked") return {};
+  const [, word = trouble.word] = FAILED_MOUNT.exec(trouble.mountFailure ?? "") ?? [];
+  return { container: trouble.container, word };
+}
+
+export function endingOf({ name, restarts, exitCode, endReason }: Container): string {
+  const how = [endReason === "Error" ? "" : endReason, exitCode === undefined ? "" : `exit code ${exitCode}`];
+  const ended = how.some(Boolean) ? ` (${how.filter(Boolean).join(", ")})` : "";
+  const often = restarts === 1 ? "once" : `${restarts} times`;
+  return `container ${name} has restarted ${often}${ended}`;
+}
