@@ -1,9 +1,10 @@
 import { isOtherSidecar } from "../../recognise/image";
-import { celText } from "../../recognise/rule";
+import { IS_POD_FOR_WINDOWS } from "../../recognise/nodes";
+import { celText, literal, toCel } from "../../recognise/rule";
+import { isSwapped, maySwap } from "../../recognise/swap";
 import { checkNamed, checkPinned, refuseFlag } from "../names";
 import { object, scalar, type Yaml, yaml } from "../template";
 import { addedWords, metricsPort, type Swap, swapPatch } from "./changes";
-import { containersVariable, matchConditions, registrarsVariable, servedPattern } from "./recognise";
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
@@ -152,3 +153,62 @@ const namespaceSelector = (namespaces: readonly string[]) => yaml`
     matchExpressions:
       - {key: kubernetes.io/metadata.name, operator: In, values: [${namespaces.map((name) => JSON.stringify(name)).join(", ")}]}
 `;
+
+/** A regular expression for the kubelet registration path of a driver that the node-wide registrar finds. */
+const servedPattern = (kubeletRoot: string) =>
+  `^(unix://)?${literal(kubeletRoot)}/plugins/[^/*]+/csi[.]sock$`;
+
+/** Selects pods with a registrar, except pods for Windows. */
+function matchConditions(matchImages: readonly string[]): Yaml {
+  const isRegistrar = toCel(isSwapped(matchImages), "c");
+  return yaml`
+    - name: has-a-registrar
+      expression: |-
+        object.spec.containers.exists(c,
+        ${isRegistrar}
+        ) || object.spec.?initContainers.orValue([]).exists(c,
+        ${isRegistrar}
+        )
+    # The official image may run on Windows, this one does not.
+    - name: is-not-for-windows
+      expression: |-
+        ${toCel({ not: IS_POD_FOR_WINDOWS }, "object.spec")}
+  `;
+}
+
+/** The variable `containers`: each one, and where it is; none in a pod that is not meant for one of the nodes. */
+function containersVariable(nodes: readonly string[] | undefined): Yaml {
+  const only = yaml`
+    # The DaemonSet controller writes the name of a pod's node into its affinity. Other controllers do not.
+    - name: nodes
+      expression: |-
+        ${JSON.stringify(nodes, null, 1)}
+  `;
+  const isElsewhere = yaml`
+    !object.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution.?nodeSelectorTerms.orValue([])
+      .exists(t, t.?matchFields.orValue([]).exists(f, f.key == 'metadata.name' && f.operator == 'In' &&
+        f.?values.orValue([]).exists(name, name in variables.nodes))) ? [] :
+  `;
+  return yaml`
+    ${nodes && only}
+    - name: containers
+      expression: |-
+        ${nodes && isElsewhere}
+        object.spec.containers.transformList(i, c, {'list': dyn('containers'), 'at': dyn(i), 'is': dyn(c)}) +
+        object.spec.?initContainers.orValue([]).transformList(i, c, {'list': dyn('initContainers'), 'at': dyn(i), 'is': dyn(c)})
+  `;
+}
+
+/** The variable `registrars`: where each one is, and the words of its command line. */
+function registrarsVariable(matchImages: readonly string[]): Yaml {
+  return yaml`
+    # A container or exec probe that runs another program is left alone, and so is one with a path of Windows.
+    - name: registrars
+      expression: |-
+        variables.containers.filter(r,
+        ${toCel(maySwap(matchImages), "r.is")}
+        ).map(r, {
+          'is': r.is, 'list': r.list, 'at': r.at, 'path': dyn('/spec/' + r.list + '/' + string(r.at)),
+          'words': r.is.?command.orValue([]) + r.is.?args.orValue([])})
+  `;
+}

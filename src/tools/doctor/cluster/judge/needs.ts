@@ -14,7 +14,7 @@ import { GROUPS } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
 import { inState, judgeGroups, kubectl, NODES_AWAY, nodesOf, problemsOf, whoWaits } from "./groups";
-import { isYoung, lacking, type Place, SETTLED } from "./places";
+import { isYoung, type Place, SETTLED } from "./places";
 import { startupTaints } from "./taints";
 import { EVERY_DRIVER, lackText } from "./units";
 
@@ -90,7 +90,7 @@ function judgeTarget(facts: ClusterFacts): Verdict | undefined {
   const there = node === undefined ? "" : ` on ${node}`;
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
   const isProvided = units.contains((unit) => unit.driver.name === driver);
-  const isGuessed = hasGuess ? lacking(facts.pods).or(lacking(facts.csiDrivers)) : false;
+  const isGuessed = hasGuess && facts.mayBeOther;
   return csiNodes
     .contains(({ drivers }) => drivers.has(driver))
     .or(isProvided)

@@ -3,6 +3,7 @@ import { grouped } from "../../findings/finding";
 import { type Gap, type SeenList, type Truth, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
+import type { readNode } from "../read/needs";
 import {
   type Container,
   CREATION_MS,
@@ -11,11 +12,11 @@ import {
   type PodTrouble,
   type RegistrarPod,
 } from "../read/pod";
-import { repelling } from "./tolerations";
-import { sayTrouble, type Why, whyOf } from "./troubles";
+import type { RegistrarSet } from "../read/set";
+import { type Alike, alikeOf, sayTrouble } from "./troubles";
 import { EVERY_DRIVER, isGuess, lackText, nameDrivers, type RegistrarUnit } from "./units";
 
-/** Why a driver is in a state; null: it is healthy. */
+/** Alike a driver is in a state; null: it is healthy. */
 const REASONS = {
   registered: null,
   starting: "its registrar, its pod or its node has only just started",
@@ -31,7 +32,7 @@ const REASONS = {
 export interface PlaceState {
   readonly kind: keyof typeof REASONS | "unseen" | "uncovered" | "duplicate" | PodTrouble["kind"];
   readonly reason: string | null;
-  readonly why?: Why;
+  readonly why?: Alike;
   readonly trouble?: PodTrouble;
 }
 
@@ -78,7 +79,7 @@ function surroundingsOf(lists: ClusterLists, needs: SeenList<Mention>) {
     podsOn: lists.pods.by(({ node = "" }) => node),
     leavingFrom: lists.leaving.by(({ node = "" }) => node),
     /** A driver whose name is a guess may have one that could not be read. */
-    mayBeOther: lacking(names).or(lacking(lists.pods)),
+    mayBeOther: lacking(names).or(lacking(lists.sets)),
   };
 }
 
@@ -150,7 +151,7 @@ export function isWithoutRegistrar({ pod, unit }: Pick<Place, "pod" | "unit">): 
 }
 
 const troubled = (trouble: PodTrouble): PlaceState => ({
-  ...{ kind: trouble.kind, reason: sayTrouble(trouble), why: whyOf(trouble), trouble },
+  ...{ kind: trouble.kind, reason: sayTrouble(trouble), why: alikeOf(trouble), trouble },
 });
 
 const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASONS[kind] });
@@ -195,6 +196,23 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
     unknown: (gaps) => unseen(lackText(gaps)),
   });
 }
+
+/** The controller lets the pods of every DaemonSet tolerate those that Kubernetes sets. */
+const OF_KUBERNETES = /^node\.kubernetes\.io\//;
+
+/** The taints that keep a DaemonSet's pods from a node. */
+export const repelling = ({ tolerations }: RegistrarSet, { taints }: ReturnType<typeof readNode>) =>
+  taints.filter(
+    (taint) =>
+      !OF_KUBERNETES.test(taint.key) &&
+      taint.effect !== "PreferNoSchedule" &&
+      !tolerations.some(
+        ({ key, operator, value, effect }) =>
+          (effect === "" || effect === taint.effect) &&
+          (key === taint.key || (key === "" && operator === "Exists")) &&
+          (operator === "Exists" || value === taint.value),
+      ),
+  );
 
 /** The state of a driver that has no pod on the node, and is not listed. */
 function stateWithout({ driver, node = "", unit }: Stateless, around: Surroundings): PlaceState {

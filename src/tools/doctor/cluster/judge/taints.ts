@@ -4,8 +4,7 @@ import { check, problem } from "../../findings/finding";
 import type { readNode } from "../read/needs";
 import type { ClusterFacts } from "./facts";
 import { inState, kubectl, nodesOf, shellWord } from "./groups";
-import { isYoung, type Place } from "./places";
-import { repelling } from "./tolerations";
+import { isYoung, type Place, repelling } from "./places";
 import type { RegistrarUnit } from "./units";
 
 /** By its arguments, or as the drivers that remove theirs themselves call it. */

@@ -1,7 +1,7 @@
 import type { Container, PodTrouble } from "../read/pod";
 
 /** What is the same on all nodes with a trouble: the container, and the API's word for what it does. */
-export interface Why {
+export interface Alike {
   readonly container?: string;
   readonly word?: string;
 }
@@ -36,7 +36,7 @@ export function sayTrouble(trouble: PodTrouble): string {
   }
 }
 
-export function whyOf(trouble: PodTrouble): Why {
+export function alikeOf(trouble: PodTrouble): Alike {
   if (trouble.kind === "failed") return { word: trouble.word };
   if (trouble.kind === "restarting") {
     const { name, exitCode, endReason } = trouble.container;

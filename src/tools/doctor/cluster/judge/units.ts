@@ -5,7 +5,6 @@ import type { Gap, SeenList } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
 import type { Resource } from "../read/reader";
-import type { RegistrarSet } from "../read/set";
 
 const KINDS: Readonly<Record<Resource, string>> = {
   ...{ nodes: "Nodes", csinodes: "CSINodes", csidrivers: "CSIDrivers", daemonsets: "DaemonSets" },
@@ -21,41 +20,24 @@ export type RegistrarUnit = ReturnType<typeof nameDrivers> extends SeenList<infe
 export const EVERY_DRIVER = "(every driver)";
 export const isGuess = (unit: RegistrarUnit | undefined): boolean => unit?.driver.kind === "guessed";
 
-type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers"> & {
+type Hints = Pick<ClusterReading, "sets" | "csiNodes" | "csiDrivers"> & {
   readonly needs: SeenList<{ readonly driver: string }>;
 };
 
-/** Finds every registrar's driver: by its socket's path, the words of its pod, or the drivers of its nodes. */
-export function nameDrivers({ sets, pods, csiNodes, csiDrivers, needs }: Hints) {
+/** Finds every registrar's driver: by its socket's path, or by the words of its pod. */
+export function nameDrivers({ sets, csiNodes, csiDrivers, needs }: Hints) {
   const names = csiDrivers.with(csiNodes.flatMap(({ drivers }) => [...drivers]));
   const known = new Set([...names.each((name) => name), ...needs.each(({ driver }) => driver)]);
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
-  const csiNodeOf = csiNodes.by(({ node }) => node, "unique");
-  const podsOf = pods.by(({ setUid }) => setUid);
-  const named = new Map<RegistrarContainer, string | undefined>();
-  const onlyFree = (isMeant: (name: string) => boolean) => {
-    const taken = new Set(named.values());
-    const free = [...known].filter((name) => !taken.has(name) && isMeant(name));
-    return free.length === 1 ? free[0] : undefined;
-  };
-  const isOnAll = ({ uid }: RegistrarSet, name: string) => {
-    const nodes = podsOf(uid).flatMap(({ node, trouble }) => (trouble ? undefined : node));
-    const lacks = (node: string) =>
-      csiNodeOf(node)
-        .contains(({ drivers }) => drivers.has(name))
-        .not();
-    return nodes.contains(() => true).and(nodes.contains(lacks).not());
-  };
-  type Way = (registrar: RegistrarContainer, set: RegistrarSet) => string | undefined;
   // Two DaemonSets may have one driver in the paths of their sockets.
-  const byPath: Way = (registrar) => nameInPath(registrar, known);
-  const byWord: Way = (_, set) => onlyFree((name) => set.words.has(name));
-  const byNodes: Way = (_, set) => onlyFree((name) => isOnAll(set, name).ifYes(() => true) === true);
+  const named = new Map(units.each(({ registrar }) => [[registrar, nameInPath(registrar, known)] as const]));
   // A name that is left over is this one's only if all others have theirs.
-  const areAll = pods.all().kind === "seen" && names.all().kind === "seen";
-  for (const way of [byPath, ...(areAll ? [byWord, byNodes] : [])])
-    for (const { registrar, set } of units.each((unit) => unit))
-      named.set(registrar, named.get(registrar) ?? way(registrar, set));
+  if (sets.all().kind === "seen" && names.all().kind === "seen")
+    for (const { registrar, set } of units.each((unit) => unit)) {
+      const taken = new Set(named.values());
+      const free = [...known].filter((name) => !taken.has(name) && set.words.has(name));
+      if (free.length === 1) named.set(registrar, named.get(registrar) ?? free[0]);
+    }
   return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));
 }
 
