@@ -1,6 +1,5 @@
 import { CLUSTER_CHECKS } from "../../src/tools/doctor/cluster/report";
-import { MANIFEST_CHECKS } from "../../src/tools/doctor/files/judge/checks";
-import { manifestOverwritten } from "../../src/tools/doctor/files/judge/checks";
+import { MANIFEST_CHECKS, manifestOverwritten } from "../../src/tools/doctor/files/judge/checks";
 import { startReading } from "../../src/tools/doctor/findings/seen";
 import { NODE_CHECKS, renderTable, reportOn } from "../../src/tools/doctor/node/report";
 import { CONTAINER, judgeByRows, K, REGISTRATION } from "../support/mount-rows";

@@ -5,6 +5,17 @@ const HEAP = "--metrics-path=/debug/pprof/heap";
 
 test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI101 problem: does not start: flag provided but not defined: -nope/, { more: ["--nope"] }],
+  // Where its directory is was not read.
+  [
+    /^CSI101 problem: .*: -nope/,
+    {
+      more: ["--nope", "--plugin-registration-path=/reg"],
+      volumeMounts: [
+        { name: "plugin", mountPath: "/csi" },
+        { name: "registration", mountPath: "/reg" },
+      ],
+    },
+  ],
   [/not defined: -csi-adress -> .*: did you mean --csi-address\?$/, { more: ["--csi-adress=/x"] }],
   [/name -> add to its env: .*NODE_NAME/, { more: [TAINT], env: [{ name: "NODE_NAME", value: "" }] }],
   [/^CSI101 problem: .*need the node's name/, { more: ["--node-condition=x.csi/Registered"] }],

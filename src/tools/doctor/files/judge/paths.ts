@@ -103,8 +103,9 @@ const DRIVER_NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
 const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registration-directory", (one) => {
   const { unseen, program, settings, mounts, hostPaths } = one;
   const { pluginRegistrationPath: directory, kubeletRegistrationPath: told, csiAddress } = settings;
+  if (unseen !== undefined || directory === undefined) return undefined;
   const mount = mountOf(directory, mounts);
-  if (unseen !== undefined || (mount === undefined && program.kind === "unknown")) return undefined;
+  if (mount === undefined && program.kind === "unknown") return undefined;
   const kubeletPaths = hostPaths.filter((path) => rootIn(path) !== undefined);
   const driverPath = onHost(csiAddress, mounts) ?? told;
   const mountIt = `mount the hostPath ${directoryFor(driverPath, told, ...kubeletPaths)} there`;

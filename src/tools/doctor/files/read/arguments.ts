@@ -100,7 +100,8 @@ export interface RegistrarSettings {
   readonly start: Start;
   readonly csiAddress: string;
   readonly kubeletRegistrationPath: string;
-  readonly pluginRegistrationPath: string;
+  /** Undefined: it cannot parse the arguments, which may name any. */
+  readonly pluginRegistrationPath: string | undefined;
   /** The HTTP endpoint; without a host it listens on all interfaces. */
   readonly http: { readonly host: string | undefined; readonly port: number } | undefined;
   readonly metricsPath: string;
@@ -184,7 +185,7 @@ const NOTHING: RegistrarSettings = {
   start: STARTS,
   csiAddress: "",
   kubeletRegistrationPath: "",
-  pluginRegistrationPath: "/registration",
+  pluginRegistrationPath: undefined,
   http: undefined,
   metricsPath: "/metrics",
   needsNodeName: false,

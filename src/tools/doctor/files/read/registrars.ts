@@ -280,7 +280,7 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
   const message = start.kind === "refused" ? start.message : "";
   // Kubelet leaves a $(NAME) without a value as it is.
   if (isTemplate(message.replaceAll(/\$\([^)]*\)/g, ""))) return { kind: "open", message } as const;
-  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath, message];
+  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath ?? "", message];
   const found = open.find(
     ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
   );
