@@ -84,7 +84,7 @@ async function doctorSays(): Promise<string> {
   const { stdout } = spawnSync(process.execPath, words, { env, encoding: "utf8" });
   const findings: readonly Readonly<Record<string, string>>[] = JSON.parse(stdout).findings;
   return findings
-    .filter(({ code = "" }) => ["CSI204", "CSI212"].includes(code))
+    .filter(({ code = "", status }) => ["CSI204", "CSI212"].includes(code) && status !== "ok")
     .map((one) => `${one.code} ${one.status}: ${one.subject} ${one.text}`)
     .join("\n");
 }
