@@ -30,7 +30,7 @@ const OF_REGISTRATION = {
 const OF_TOOLS = {
   doctor: ["tools/doctor/command"],
   "doctor-node": [
-    ...["read/target", "read/gather", "judge/rows", "judge/view", "report"].map(
+    ...["read/directory", "read/gather", "judge/found", "judge/view", "report"].map(
       (name) => `tools/doctor/node/${name}`,
     ),
   ],

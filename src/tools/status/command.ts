@@ -7,11 +7,11 @@ import { print, printError } from "../../runtime/print";
 import { createCommand } from "../command-line";
 import type { DriverRow } from "../doctor/findings/report";
 import { renderColumns } from "../doctor/findings/table";
-import { sayGaps, whyText } from "../doctor/node/judge/gaps";
-import { driversIn } from "../doctor/node/judge/rows";
+import { driversIn } from "../doctor/node/judge/found";
+import { sayGaps, whyText } from "../doctor/node/judge/trouble";
 import { viewOf } from "../doctor/node/judge/view";
+import { hostRootProblem, resolveTarget } from "../doctor/node/read/directory";
 import { type Facts, gatherFacts } from "../doctor/node/read/gather";
-import { hostRootProblem, resolveTarget } from "../doctor/node/read/target";
 
 const WELL = ["registered", "not-wanted"];
 const LOOK_EVERY_MS = 1_000;

@@ -1,4 +1,4 @@
-import { resolveTarget } from "../../../src/tools/doctor/node/read/target";
+import { resolveTarget } from "../../../src/tools/doctor/node/read/directory";
 import { registrarArguments } from "../../end-to-end/support/node";
 import { eachTest } from "../../support/each-test";
 import { createTestNode, startTestRegistrar } from "../../support/registrar-node";

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { invalidOption } from "../../../base/errors";
 import { NAME_LIST_FLAGS, textFlag, timeoutFlag } from "../../../flags/kinds";
 import { nameListsFrom } from "../../../flags/paths";
 import { ACCEPTED_FLAGS, parseFlags } from "../../../flags/table";
@@ -43,29 +42,15 @@ export const nodeMode = createMode(
     ],
   },
   async (flags, settings) => {
-    const [
-      { startProblemOf },
-      { hostRootProblem, resolveTarget },
-      { gatherFacts },
-      { renderTable, reportOn },
-    ] = await Promise.all([
+    const [{ startProblemOf }, { lookAtNode, renderTable }] = await Promise.all([
       import("../../../flags/node-readiness"),
-      import("./read/target"),
-      import("./read/gather"),
       import("./report"),
     ]);
     // Those of the flags that are the registrar's own, as it reads them.
     const own = settings.filter(({ name }) => ACCEPTED_FLAGS.has(name));
     const line = parseFlags(own.map(({ name, text }) => `--${name}=${text}`));
-    const target = {
-      ...(await resolveTarget(flags, process.env)),
-      names: nameListsFrom(flags),
-      startProblem: line.kind === "flags" ? startProblemOf(line.flags) : undefined,
-    };
-    const hostProblem = await hostRootProblem(target);
-    if (hostProblem !== undefined) throw invalidOption(hostProblem);
-    const how = { timeoutMs: flags.timeout, uid: process.getuid?.() };
-    const report = reportOn(await gatherFacts(target, how));
+    const startProblem = line.kind === "flags" ? startProblemOf(line.flags) : undefined;
+    const report = await lookAtNode(flags, { names: nameListsFrom(flags), startProblem });
     return { report, render: (look) => renderTable(report, look) };
   },
 );

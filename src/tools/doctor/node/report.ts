@@ -1,14 +1,24 @@
+import { invalidOption } from "../../../base/errors";
 import { plain } from "../../../logging/escape";
 import { type Check, findingsOf } from "../findings/finding";
 import { type Report, reportOf } from "../findings/report";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
 import { driverChecks } from "./judge/driver";
-import { foundChecks } from "./judge/found";
+import { driversIn, foundChecks } from "./judge/found";
 import { machineChecks } from "./judge/machine";
 import { registrationChecks } from "./judge/registration";
-import { driversIn } from "./judge/rows";
 import { type View, viewOf } from "./judge/view";
-import type { Facts } from "./read/gather";
+import { hostRootProblem, resolveTarget, type TargetFlags } from "./read/directory";
+import type { Target } from "./read/facts";
+import { type Facts, gatherFacts } from "./read/gather";
+
+/** Looks where the flags say. Throws INVALID_OPTION where the host cannot be inspected. */
+export async function lookAtNode(flags: TargetFlags & { readonly timeout: number }, more: Partial<Target>) {
+  const target = { ...(await resolveTarget(flags, process.env)), ...more };
+  const hostProblem = await hostRootProblem(target);
+  if (hostProblem !== undefined) throw invalidOption(hostProblem);
+  return reportOn(await gatherFacts(target, { timeoutMs: flags.timeout, uid: process.getuid?.() }));
+}
 
 /** Makes the report on the facts. The target has the names of the flags; null: not given. */
 export function reportOn(facts: Facts): Report {

@@ -11,7 +11,7 @@ import {
 } from "../../../../src/tools/doctor/node/read/facts";
 import type { Facts } from "../../../../src/tools/doctor/node/read/gather";
 import type { RunningKubelet, RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
-import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/registrations";
+import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/sockets-found";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
 
 type Folder = Extract<DirectoryFacts, { readonly kind: "directory" }>;

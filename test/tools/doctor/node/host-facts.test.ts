@@ -1,7 +1,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { startReading, type Truth } from "../../../../src/tools/doctor/findings/seen";
-import { lookAtDirectory, otherDirectories } from "../../../../src/tools/doctor/node/read/directory";
-import { hostRootProblem, resolveTarget } from "../../../../src/tools/doctor/node/read/target";
+import {
+  hostRootProblem,
+  lookAtDirectory,
+  otherDirectories,
+  resolveTarget,
+} from "../../../../src/tools/doctor/node/read/directory";
 import { eachTest } from "../../../support/each-test";
 import { startForeignSocket } from "../../../support/foreign-socket";
 import { createTempFolder } from "../../../support/temp-folder";

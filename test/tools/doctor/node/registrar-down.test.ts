@@ -1,4 +1,4 @@
-import { driversIn } from "../../../../src/tools/doctor/node/judge/rows";
+import { driversIn } from "../../../../src/tools/doctor/node/judge/found";
 import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
 import { eachTest } from "../../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";

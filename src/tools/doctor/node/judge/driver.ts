@@ -18,16 +18,7 @@ import { judgeDriverPlace } from "../../findings/registration-directory";
 import { firstOf } from "../../findings/words";
 import type { Call } from "../read/facts";
 import { hasNoSocket, type SocketFacts } from "../read/socket";
-import { callText, NO_METADATA, SEE_DRIVER, sayGaps } from "./gaps";
-import {
-  DRIVER,
-  DRIVER_HANGS,
-  namelessCause,
-  nodeInfoCause,
-  ownershipText,
-  remedyFor,
-  socketText,
-} from "./sockets";
+import { ADVICE, CAUSES, callText, DRIVER, ownershipText, remedyFor, sayGaps, socketText } from "./trouble";
 import { type Driver, driverBeside, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";
@@ -93,15 +84,17 @@ function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
   return problem(path, text, elsewhere ?? fix, cause);
 }
 
+/** The calls of which a check says that they were not answered. */
+const CALLS: Readonly<Record<string, Call>> = { CSI003: "GetPluginInfo", CSI006: "NodeGetInfo" };
+
 /** A check of the driver that was named and of those that were found and are wanted. */
 function driverCheck(
   code: string,
   name: string,
-  part: Call | undefined,
   judge: (driver: Driver, subject: string, view: View) => Verdicts,
 ) {
   return check(code, name, (view: View) => [
-    part && sayGaps(view, part),
+    sayGaps(view, CALLS[code]),
     ...view.drivers.each((driver): Verdicts => {
       if (driver.isNamed) return judge(driver, DRIVER, view);
       const { socket, isNode, unwanted } = driver;
@@ -117,54 +110,44 @@ function driverCheck(
   ]);
 }
 
-const driverIdentity = driverCheck(
-  "CSI003",
-  "driver-identity",
-  "GetPluginInfo",
-  ({ identity, socket }, subject) => {
-    if (identity === undefined)
-      return unknown(subject, "could not be asked for its name, readiness and node information");
-    if (identity.kind === "unread") return undefined;
-    if (identity.kind === "failed") {
-      const fixes: Readonly<Record<string, string>> = {
-        DeadlineExceeded: `${DRIVER_HANGS}; if it is only slow, raise --timeout`,
-        Unimplemented: "correct --csi-address: it names another plugin's socket",
-      };
-      const fix = fixes[identity.code] ?? SEE_DRIVER;
-      return problem(subject, callText(identity), fix, namelessCause(socket));
-    }
-    const { name, vendorVersion } = identity.value;
-    return ok(name, `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "unknown"}`);
-  },
-);
+const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, socket }, subject) => {
+  if (identity === undefined)
+    return unknown(subject, "could not be asked for its name, readiness and node information");
+  if (identity.kind === "unread") return undefined;
+  if (identity.kind === "failed") {
+    const fixes: Readonly<Record<string, string>> = {
+      DeadlineExceeded: `${ADVICE.driverHangs}; if it is only slow, raise --timeout`,
+      Unimplemented: "correct --csi-address: it names another plugin's socket",
+    };
+    const fix = fixes[identity.code] ?? ADVICE.seeDriver;
+    return problem(subject, callText(identity), fix, CAUSES.nameless(socket));
+  }
+  const { name, vendorVersion } = identity.value;
+  return ok(name, `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "unknown"}`);
+});
 
-const driverName = driverCheck("CSI004", "driver-name", undefined, ({ name }) => {
+const driverName = driverCheck("CSI004", "driver-name", ({ name }) => {
   if (name === undefined) return undefined;
   const verdict = judgeDriverName(name);
   if (verdict.kind === "valid") return ok(name, "is a legal name");
   const fix = "give the driver another name: the API server refuses this one";
   // Kubelet refuses it in the same words as a wrong answer to NodeGetInfo.
-  return problem(name, `is an illegal name: ${verdict.problem}`, fix, nodeInfoCause(name));
+  return problem(name, `is an illegal name: ${verdict.problem}`, fix, CAUSES.nodeInfo(name));
 });
 
-const driverNodeInfo = driverCheck(
-  "CSI006",
-  "driver-node-info",
-  "NodeGetInfo",
-  ({ nodeInfo, name }, subject) => {
-    if (nodeInfo === undefined || nodeInfo.kind === "unread") return undefined;
-    // An illegal name is the first cause of a refusal.
-    const cause = name && judgeDriverName(name).kind !== "valid" ? undefined : nodeInfoCause(name);
-    if (nodeInfo.kind === "answered") return judgeNodeInfo(name, subject, nodeInfo.value, cause);
-    const fixes: Readonly<Record<string, string>> = {
-      DeadlineExceeded: NO_METADATA,
-      Unimplemented: "name the socket of the driver's node plugin, not the controller's",
-    };
-    const text = `${callText(nodeInfo)}; kubelet refuses the driver`;
-    const fix = nodeInfo.isTooLarge ? FEWER_SEGMENTS : (fixes[nodeInfo.code] ?? SEE_DRIVER);
-    return problem(subject, text, fix, cause);
-  },
-);
+const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, name }, subject) => {
+  if (nodeInfo === undefined || nodeInfo.kind === "unread") return undefined;
+  // An illegal name is the first cause of a refusal.
+  const cause = name && judgeDriverName(name).kind !== "valid" ? undefined : CAUSES.nodeInfo(name);
+  if (nodeInfo.kind === "answered") return judgeNodeInfo(name, subject, nodeInfo.value, cause);
+  const fixes: Readonly<Record<string, string>> = {
+    DeadlineExceeded: ADVICE.noMetadata,
+    Unimplemented: "name the socket of the driver's node plugin, not the controller's",
+  };
+  const text = `${callText(nodeInfo)}; kubelet refuses the driver`;
+  const fix = nodeInfo.isTooLarge ? FEWER_SEGMENTS : (fixes[nodeInfo.code] ?? ADVICE.seeDriver);
+  return problem(subject, text, fix, cause);
+});
 
 function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo, cause: Cause | undefined) {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = info;

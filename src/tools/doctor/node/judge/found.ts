@@ -1,19 +1,30 @@
 import { dirname } from "node:path";
+import { attempt } from "../../../../base/errors";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
-import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
+import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
+import type { DriverRow } from "../../findings/report";
 import { LEAVE_ONE } from "../../findings/words";
-import { sayGaps } from "./gaps";
-import { misplacedText, NO_NODE_SERVICE, waitingText } from "./rows";
+import type { RunningRegistrar } from "../read/processes";
 import {
+  ADVICE,
+  CAUSES,
   DRIVER,
-  downCause,
-  duplicatesCause,
-  nodeInfoCause,
+  failureIn,
+  gapText,
   remedyFor,
-  START_DRIVER,
+  sayGaps,
+  silenceOf,
   socketText,
-} from "./sockets";
-import { type DeadSocket, type Driver, isSameSocket, type View } from "./view";
+} from "./trouble";
+import {
+  type Answering,
+  type DeadSocket,
+  type Driver,
+  isInSight,
+  isOf,
+  isSameSocket,
+  type View,
+} from "./view";
 
 const driversFound = check("CSI020", "drivers-found", (view: View) => [
   ...view.drivers.each((one) => (one.isNamed || isOfNamed(one, view) ? undefined : judgeFound(one, view))),
@@ -36,29 +47,24 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   if (name === undefined) return undefined;
   if (unwanted !== undefined)
     return ok(path, `has the driver ${name}, not to be registered, as configured: ${unwanted}`);
-  const unclear = driver.isUnclear.ifYes(() =>
-    unread(path, `has the driver ${name}, which ${NO_NODE_SERVICE}`, SEE_PLUGIN),
-  );
-  if (unclear !== undefined) return unclear;
+  const isUnclear = driver.isUnclear.ifYes(() => true);
+  if (isUnclear) return unread(path, `has the driver ${name}, which ${NO_NODE_SERVICE}`, SEE_PLUGIN);
   if (judgeDriverName(name).kind === "unsafe") return undefined;
   // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
   const both = `has a driver called ${name}, as has ${twin}: only one of them can be registered`;
+  const cause = { kind: "twins", driver: name } as const;
   if (twin !== undefined)
-    return isNode.ifYes(() =>
-      bad(path, both, "remove one of the two deployments", { kind: "twins", driver: name }),
-    );
+    return isNode.ifYes(() => bad(path, both, "remove one of the two deployments", cause));
   // CSI015 or CSI019 judges its registration socket.
   const isJudged = registrations.contains((one) => one.isLeft && one.name === name);
   const isNodeWide = target.pattern !== undefined || registrars.known((one) => one.isNodeWide) !== undefined;
   const fix = `see its registrar: is it running, or restarting again and again? kubectl describe pod says why; ${DRIVER} answers${isNodeWide ? NODE_WIDE : ""}`;
+  const text = `has the driver ${name}, for which there is no registration socket in ${target.pluginRegistrationPath}`;
   return driver.isRegistered
     .or(isJudged)
     .or(folder === undefined)
     .or(isNode.not())
-    .ifNo(() => {
-      const text = `has the driver ${name}, for which there is no registration socket in ${target.pluginRegistrationPath}`;
-      return bad(path, text, fix, nodeInfoCause(name));
-    });
+    .ifNo(() => bad(path, text, fix, CAUSES.nodeInfo(name)));
 }
 
 const SEE_PLUGIN = "if it is the node plugin, have it serve NodeGetInfo: see its flags and its log";
@@ -74,45 +80,129 @@ function judgeDead({ socket, fits }: DeadSocket, view: View): Verdict | undefine
     ({ endpoint }) => endpoint !== undefined && isSameSocket(endpoint.socket, socket),
   );
   const text = "has no process that listens on it: the driver ended, or was uninstalled";
-  const fix = `${START_DRIVER}; delete the directory if the driver was uninstalled`;
+  const fix = `${ADVICE.startDriver}; delete the directory if the driver was uninstalled`;
   if (!view.isWhole) return undefined;
   const say = () => (fits ? warning : unknown)(socket.path, text, fix);
-  const alone = () => problem(socket.path, `${text}; this node has no other driver`, fix, downCause(socket));
+  const alone = () =>
+    problem(socket.path, `${text}; this node has no other driver`, fix, CAUSES.down(socket));
   return isRegistered.ifNo(() => view.isDeserted({ yes: alone, no: say, unknown: say }));
 }
 
 /** Registrars as the processes of this node show them, where their own sockets do not. */
 const registrarProcesses = check("CSI024", "registrars", (view: View) => {
   const { bad, waiting, registrars, misplaced, watched } = view;
-  const fix = `${START_DRIVER}; or correct --csi-address, or the volume that both containers mount`;
-  const shared = [
-    ...grouped(
-      registrars.each((one) => one),
-      ({ endpoint }) => endpoint,
-    ),
-  ]
-    .filter(([, ones]) => ones.length > 1)
-    .map(([endpoint, ones]) => {
-      const pids = ones.map(({ pid }) => pid).join(", ");
-      const text = `has ${ones.length} registrars on this node: processes ${pids}`;
-      return warning(endpoint, text, LEAVE_ONE, duplicatesCause(endpoint));
+  const fix = `${ADVICE.startDriver}; or correct --csi-address, or the volume that both containers mount`;
+  const shared = registrars
+    .grouped(({ endpoint }) => endpoint)
+    .each((ones) => {
+      const [{ endpoint }] = ones;
+      const text = `has ${ones.length} registrars on this node: processes ${ones.map(({ pid }) => pid).join(", ")}`;
+      return ones.length > 1 ? warning(endpoint, text, LEAVE_ONE, CAUSES.duplicates(endpoint)) : undefined;
     });
+  const where = `, which is not ${view.target.pluginRegistrationPath}`;
+  const sayMisplaced = (text: string) =>
+    watched === undefined ? unknown(SOME, text + where) : bad(SOME, text, moveTo(watched));
   return [
-    ...waiting.each((one) => bad("a registrar", waitingText(one), fix, downCause(one.socket))),
-    ...misplaced.each((one) =>
-      watched === undefined
-        ? unknown(
-            "a registrar",
-            `${misplacedText(one, view)}, which is not ${view.target.pluginRegistrationPath}`,
-          )
-        : bad("a registrar", misplacedText(one, view), moveTo(watched)),
-    ),
+    ...waiting.each((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
+    ...misplaced.each((one) => sayMisplaced(misplacedText(one, view))),
     ...shared,
     sayGaps(view, "processes"),
   ];
 });
 
+const SOME = "a registrar";
 const moveTo = (watched: string) =>
   `mount the hostPath ${watched} at its registration directory, and have the driver's socket in the same kubelet root`;
 
 export const foundChecks = [driversFound, registrarProcesses];
+
+const rowOf = (state: string, reason: string | null, known: Partial<DriverRow> = {}): DriverRow => ({
+  ...{ name: null, state, since: null, reason, csiSocket: null, registrationSocket: null },
+  ...known,
+});
+
+/**
+ * One row for each driver found anywhere: in the registration directory, under kubelet's plugins, by its flag, or by a process
+ * that waits for it.
+ */
+export function driversIn(view: View): readonly DriverRow[] {
+  const published = [...view.answering.each((one) => publishedRow(one, view))];
+  const drivers = [...view.drivers.each(unpublishedRow)];
+  // Registration sockets on which no registrar answers.
+  const silent = [
+    ...view.registrations.each(({ path, name, trouble, socket }) => {
+      const isPublished = published.some((row) => row.name === name);
+      if (trouble === undefined || name === undefined || isPublished || socket.kind === "not-a-socket")
+        return undefined;
+      const csiSocket = drivers.find((row) => row.name === name)?.csiSocket ?? null;
+      return rowOf(trouble.state, `${path} ${trouble.text}`, { name, csiSocket, registrationSocket: path });
+    }),
+  ];
+  const others = drivers.filter((row) => !silent.some(({ name }) => name === row.name));
+  const waiting = view.waiting.each((one) =>
+    others.some((row) => row.csiSocket === one.socket.path)
+      ? undefined
+      : rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint }),
+  );
+  const misplaced = view.misplaced.each((one) =>
+    view.watched === undefined
+      ? undefined
+      : rowOf("unpublished", `its registrar ${misplacedText(one, view)}`, { csiSocket: one.endpoint }),
+  );
+  return [...published, ...silent, ...others, ...waiting, ...misplaced];
+}
+
+/** The row of a driver that has no registration socket, or of which that is not known. */
+function unpublishedRow(driver: Driver): DriverRow | undefined {
+  const { name = null, socket, isRegistered, isUnclear, isNode } = driver;
+  const known = { name, csiSocket: socket.path };
+  return isRegistered.not().and(isUnclear.or(isNode))({
+    yes: () => rowOf(...unpublishedState(driver), known),
+    no: () => undefined,
+    unknown: ([gap]) => rowOf("unknown", gap ? gapText(gap) : null, known),
+  });
+}
+
+function publishedRow(one: Answering, view: View): DriverRow {
+  const { plugin, path, report } = one;
+  return rowOf(report?.state ?? "unreported", report?.reason ?? driverTrouble(one, view) ?? null, {
+    name: plugin.name,
+    since: attempt(() => new Date(report?.since ?? Number.NaN).toISOString()) ?? null,
+    csiSocket: plugin.endpoint || path,
+    registrationSocket: path,
+  });
+}
+
+const misplacedText = ({ pid, directory }: RunningRegistrar, { watched }: View): string =>
+  `(process ${pid}) registers in ${directory}${watched === undefined ? "" : `; kubelet watches ${watched}`}`;
+
+const waitingText = ({ pid, socket }: RunningRegistrar): string =>
+  `(process ${pid}) waits for its driver: ${socket.path} ${socketText(socket)}`;
+
+const NO_NODE_SERVICE =
+  "answers NodeGetInfo with Unimplemented: a controller's socket, or a node plugin that kubelet refuses";
+
+/** What is wrong with a published driver itself, as far as its socket is seen from here. */
+function driverTrouble(one: Answering, view: View): string | undefined {
+  const isThere = ({ socket }: Pick<Driver, "socket">) =>
+    socket.kind !== "unread" && (socket.kind !== "unseen" || isInSight(socket.path, view));
+  const { endpoint } = one;
+  const there =
+    endpoint && isThere(endpoint)
+      ? endpoint
+      : view.drivers.known((driver) => isThere(driver) && isOf(one, driver, view));
+  return there && silenceOf(there);
+}
+
+/** Why a driver that was found has no registration socket, as far as the driver itself shows. */
+function unpublishedState(driver: Driver): readonly [state: string, reason: string] {
+  const { unwanted, nodeInfo, twin } = driver;
+  if (unwanted !== undefined) return ["not-wanted", unwanted];
+  if (driver.isUnclear.ifYes(() => true)) return ["unknown", NO_NODE_SERVICE];
+  const silence = silenceOf(driver);
+  if (silence !== undefined) return ["unpublished", silence];
+  const failure = failureIn(nodeInfo);
+  if (failure !== undefined) return ["unpublished", `the driver ${failure}`];
+  if (twin !== undefined) return ["unpublished", `another driver has its name: ${twin}`];
+  return ["unpublished", "the driver answers; no registrar has published it"];
+}

@@ -3,8 +3,7 @@ import { check, ok, problem, unknown, unread, type Verdict } from "../../finding
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
 import type { Truth } from "../../findings/seen";
 import type { DirectoryFacts } from "../read/directory";
-import { sayGaps, whyText } from "./gaps";
-import { LIMITS, ownershipText } from "./sockets";
+import { LIMITS, ownershipText, sayGaps, whyText } from "./trouble";
 import type { View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
@@ -59,8 +58,7 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   const { folder, registrations, host, processes } = view;
   if (folder === undefined) return undefined;
   const { path, place } = folder;
-  const unsure = (text: string) =>
-    unknown(path, text, "compare with plugins_registry in kubelet's --root-dir");
+  const unsure = (text: string) => unknown(path, text, COMPARE);
   const proof = registrations.known(
     ({ report }) => report?.hasKubeletCalled === true || report?.state === "registered",
   );
@@ -79,29 +77,24 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   const isUsual = KNOWN_DIRECTORIES.some((known) => known.endsWith(place.path) || place.path.endsWith(known));
   // A root of another name is kubelet's only if kubelet calls.
   const isCalled = registrations.contains(({ report }) => report?.state === "listening").ifNo(() => true);
-  const isNamedSo = isUsual || (isCalled === true && place.path.endsWith("/kubelet/plugins_registry"));
+  const isNamedSo = isUsual || (isCalled && place.path.endsWith("/kubelet/plugins_registry"));
   const { otherDirectories } = host;
-  const others = otherDirectories
-    .map((one) => one.isThere.ifYes(() => one.path))
-    .filter((path) => path !== undefined)
-    .join(", ");
+  const others = otherDirectories.flatMap((one) => one.isThere.ifYes(() => one.path) ?? []).join(", ");
   const hidden = otherDirectories.flatMap(({ isThere }) => unreadIn(isThere)).join(", ");
   const where = onFileSystem(path, place.path);
+  const usual = `is at a usual path of kubelet's directory${where}`;
   if (isNamedSo && others !== "")
-    return unsure(
-      `is at a usual path of kubelet's directory${where}, and this node has ${others} too: kubelet watches one of them`,
-    );
+    return unsure(`${usual}, and this node has ${others} too: kubelet watches one of them`);
   if (isNamedSo && hidden !== "")
-    return unsure(
-      `is at a usual path of kubelet's directory${where}; whether this node has another one cannot be read: ${hidden}`,
-    );
-  if (isNamedSo) return ok(path, `is at a usual path of kubelet's directory${where}`);
+    return unsure(`${usual}; whether this node has another one cannot be read: ${hidden}`);
+  if (isNamedSo) return ok(path, usual);
   if (place.fileSystem === "overlay")
-    return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, {
-      kind: "not-kubelets",
-    });
+    return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, NOT_KUBELETS);
   return unsure(`is not the registration directory of a known kubelet${where}`);
 });
+
+const COMPARE = "compare with plugins_registry in kubelet's --root-dir";
+const NOT_KUBELETS = { kind: "not-kubelets" } as const;
 
 const unreadIn = (isThere: Truth): readonly string[] =>
   isThere<readonly string[]>({

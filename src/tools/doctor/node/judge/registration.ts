@@ -6,22 +6,20 @@ import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/version
 import { explainSilence, hintForRefusal } from "../../../../registrar/registration/hints";
 import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
-import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
+import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { counted, LEAVE_ONE } from "../../findings/words";
-import { callText, SEE_REGISTRAR, sayGaps } from "./gaps";
-import { driversIn } from "./rows";
-import {
-  DRIVER_HANGS,
-  downCause,
-  duplicatesCause,
-  LIMITS,
-  namelessCause,
-  nodeInfoCause,
-  remedyFor,
-  socketText,
-} from "./sockets";
+import { driversIn } from "./found";
+import { ADVICE, CAUSES, callText, LIMITS, remedyFor, sayGaps, socketText } from "./trouble";
 import { type Answering, type Folder, isInSight, type Published, pathFix, type View } from "./view";
 
+const SEE_SETS = {
+  fix: "if a driver should be here, see whether its DaemonSet is there, and ready",
+  command: "kubectl get daemonsets -A -o wide",
+};
+const SEE_CSI_NODES = {
+  fix: "see the drivers that kubelet registered",
+  command: "kubectl get csinodes -o custom-columns='NODE:.metadata.name,DRIVERS:.spec.drivers[*].name'",
+};
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
 const kubeletStateCheck = check("CSI015", "registration", (view: View) => {
@@ -37,15 +35,9 @@ const kubeletStateCheck = check("CSI015", "registration", (view: View) => {
 
 function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
   const { isWhole, targetName } = view;
+  const say = driversIn(view).length === 0 ? unread : unknown;
   if (isWhole)
-    return (driversIn(view).length === 0 ? unread : unknown)(
-      path,
-      "has no registration socket on which a CSI driver's registrar answers",
-      {
-        fix: "if a driver should be here, see whether its DaemonSet is there, and ready",
-        command: "kubectl get daemonsets -A -o wide",
-      },
-    );
+    return say(path, "has no registration socket on which a CSI driver's registrar answers", SEE_SETS);
   // CSI002 or CSI003 says why its name is not known.
   if (targetName === undefined) return undefined;
   const fix = "see whether its registrar runs, and whether its --plugin-registration-path leads here";
@@ -61,13 +53,14 @@ function judgeRegistration(
   const { name } = plugin;
   const versions = report?.state === "registered" ? undefined : versionsProblem(plugin);
   if (versions !== undefined && report?.refusal === undefined)
-    return problem(name, `will be refused: ${versions}`, hintForRefusal(versions, path) ?? SEE_REGISTRAR);
+    return problem(
+      name,
+      `will be refused: ${versions}`,
+      hintForRefusal(versions, path) ?? ADVICE.seeRegistrar,
+    );
   if (report === undefined) {
     const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
-    return unknown(name, text, {
-      fix: "see the drivers that kubelet registered",
-      command: "kubectl get csinodes -o custom-columns='NODE:.metadata.name,DRIVERS:.spec.drivers[*].name'",
-    });
+    return unknown(name, text, SEE_CSI_NODES);
   }
   const { state, reason, refusal } = report;
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
@@ -77,7 +70,7 @@ function judgeRegistration(
     return ok(name, `is registered with kubelet, as its registrar reports on ${path}`);
   if (state !== "listening") {
     const text = `is not registered yet: its registrar is ${[state, reason].filter(Boolean).join(": ")}`;
-    return warning(name, text, `look again in a while, and ${SEE_REGISTRAR}`);
+    return warning(name, text, `look again in a while, and ${ADVICE.seeRegistrar}`);
   }
   const { place, kubeletSocket } = view.folder ?? {};
   const isDown = kubeletSocket?.kind === "dead" || view.deaf !== undefined;
@@ -104,7 +97,7 @@ function versionsProblem({ type, name, supportedVersions }: PluginInfo): string 
 
 function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefined, view: View): Verdict {
   if (refusal === undefined)
-    return problem(name, "was refused by kubelet", `${SEE_REGISTRAR} for kubelet's reason`);
+    return problem(name, "was refused by kubelet", `${ADVICE.seeRegistrar} for kubelet's reason`);
   const { kubeletRegistrationPath = endpoint, pattern } = view.target;
   const hint = hintForRefusal(refusal, pattern ? endpoint : kubeletRegistrationPath, {
     foundByPattern: pattern && name,
@@ -115,8 +108,8 @@ function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefine
 
 /** Kubelet could not reach the driver: it got the wrong path, or the driver is down. */
 function causeOfRefusal(name: string, refusal: string, { driver, hostPath }: View): Cause | undefined {
-  if (!/dial unix /.test(refusal)) return /node/i.test(refusal) ? nodeInfoCause(name) : undefined;
-  return hostPath.kind === "wrong" ? { kind: "host-path" } : driver && downCause(driver.socket);
+  if (!/dial unix /.test(refusal)) return /node/i.test(refusal) ? CAUSES.nodeInfo(name) : undefined;
+  return hostPath.kind === "wrong" ? { kind: "host-path" } : driver && CAUSES.down(driver.socket);
 }
 
 const otherRegistrations = check("CSI019", "other-registrations", (view: View) => [
@@ -163,8 +156,8 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
     return bad(name, `${saidAt}, which ${socketText(socket)}`, isElsewhere ? fixPath : fix, cause);
   }
   if (identity?.kind === "failed") {
-    const fix = identity.code === "DeadlineExceeded" ? DRIVER_HANGS : fixPath;
-    return bad(name, `${saidAt}, which ${callText(identity)}`, fix, namelessCause(socket));
+    const fix = identity.code === "DeadlineExceeded" ? ADVICE.driverHangs : fixPath;
+    return bad(name, `${saidAt}, which ${callText(identity)}`, fix, CAUSES.nameless(socket));
   }
   if (identity && identity.value.name !== name)
     return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath);
@@ -174,26 +167,24 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
   return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
 }
 
-const registrationDuplicates = check("CSI018", "registration-duplicates", ({ answering }: View) =>
-  [
-    ...grouped(
-      answering.each((one) => one),
-      ({ plugin }) => plugin.name,
-    ),
-  ].map(([name, ones]) => {
-    const isAskedFor = ones.some((one) => one.isAskedFor);
-    const [{ plugin, path, report }] = ones;
-    const cause = duplicatesCause(plugin.endpoint);
-    const { standbys = 0 } = report ?? {};
-    const paths = ones.map((one) => one.path).join(", ");
-    const living = `has ${ones.length} living registration sockets, of which kubelet refuses all but one: ${paths}`;
-    if (ones.length > 1) return (isAskedFor ? problem : warning)(name, living, LEAVE_ONE, cause);
-    const more = `has ${counted(standbys, "more registrar")} on standby for the one on ${path}`;
-    if (standbys > 0) return warning(name, more, LEAVE_ONE, cause);
-    const isOne = isAskedFor && answering.all().kind === "seen";
-    return isOne ? ok(name, "has one living registration socket") : undefined;
-  }),
-);
+const registrationDuplicates = check("CSI018", "registration-duplicates", ({ answering }: View) => [
+  ...answering
+    .grouped(({ plugin }) => plugin.name)
+    .each((ones) => {
+      const isAskedFor = ones.some((one) => one.isAskedFor);
+      const [{ plugin, path, report }] = ones;
+      const { name } = plugin;
+      const cause = CAUSES.duplicates(plugin.endpoint);
+      const { standbys = 0 } = report ?? {};
+      const paths = ones.map((one) => one.path).join(", ");
+      const living = `has ${ones.length} living registration sockets, of which kubelet refuses all but one: ${paths}`;
+      if (ones.length > 1) return (isAskedFor ? problem : warning)(name, living, LEAVE_ONE, cause);
+      const more = `has ${counted(standbys, "more registrar")} on standby for the one on ${path}`;
+      if (standbys > 0) return warning(name, more, LEAVE_ONE, cause);
+      const isOne = isAskedFor && answering.all().kind === "seen";
+      return isOne ? ok(name, "has one living registration socket") : undefined;
+    }),
+]);
 
 export const registrationChecks = [
   kubeletStateCheck,

@@ -8,9 +8,9 @@ import { type SeenList, type Truth, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "../read/directory";
 import { answerIn, type SeenDriver, unansweredIn, unreadSocket } from "../read/facts";
 import type { Facts } from "../read/gather";
-import type { RegistrationFacts } from "../read/registrations";
 import type { SocketFacts } from "../read/socket";
-import { troubleOf } from "./sockets";
+import type { RegistrationFacts } from "../read/sockets-found";
+import { troubleOf } from "./trouble";
 
 /** What was seen, joined: which registration socket belongs to which driver. */
 export type View = ReturnType<typeof viewOf>;
@@ -88,13 +88,9 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
     const name = nameTold(one);
     const isHere = (other: Pick<SeenDriver, "socket">) => isSameSocket(other.socket, socket);
     const isTwin = (other: Pick<SeenDriver, "socket" | "identity">) =>
-      nameTold(other) === name && isHere(other).not();
-    const twin =
-      name === undefined
-        ? undefined
-        : endpoints
-            .contains(isHere)
-            .ifNo(() => all.filter(isNodeDriver).known(isTwin) ?? endpoints.known(isTwin));
+      name !== undefined && nameTold(other) === name && isHere(other).not();
+    const findTwin = () => all.filter(isNodeDriver).known(isTwin) ?? endpoints.known(isTwin);
+    const twin = endpoints.contains(isHere).ifNo(findTwin);
     const isRegistered = published.contains((other) => isOf(other, one, facts));
     return {
       ...one,
@@ -132,14 +128,11 @@ function publishedOf(
   const answer = plugin ? { plugin, trouble: undefined } : { plugin, trouble: troubleOf(one, facts) };
   const { trouble } = answer;
   const name = plugin?.name ?? driverOfSocket(path);
+  const isWanted = (other: ItemOf<typeof drivers>) => other.name === name && other.unwanted === undefined;
   const isDriverThere =
-    trouble?.state === "hanging" ||
-    drivers.known((other) => other.name === name && other.unwanted === undefined && other.isNode) !==
-      undefined;
-  const isLeft =
-    trouble !== undefined && name !== undefined && isDriverThere
-      ? plugins.contains((other) => other.name === name).ifNo(() => true) === true
-      : false;
+    trouble?.state === "hanging" || drivers.known((other) => isWanted(other) && other.isNode) !== undefined;
+  const isAlone = plugins.contains((other) => other.name === name).ifNo(() => true) === true;
+  const isLeft = trouble !== undefined && name !== undefined && isDriverThere && isAlone;
   const isOfAny = plugin ? plugin.type === "CSIPlugin" : isLeft;
   return {
     ...one,

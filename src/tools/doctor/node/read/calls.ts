@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { performance } from "node:perf_hooks";
 import { type ChannelOptions, type Client, status } from "@grpc/grpc-js";
 import { attempt, messageOf } from "../../../../base/errors";
@@ -30,9 +31,7 @@ const MOST_TRIES = 10;
 export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
   if (socket.kind !== "accepting") return undefined;
   const { GetPluginInfo } = protos.identity;
-  return withClient(socket.path, (client) =>
-    ask(client, socket.path, "GetPluginInfo", GetPluginInfo, { timeoutMs }),
-  );
+  return withClient(socket.path, (client) => ask(client, socket.path, GetPluginInfo, { timeoutMs }));
 }
 
 export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
@@ -40,7 +39,7 @@ export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise
   if (identity?.kind !== "answered") return { socket, identity };
   const options = { timeoutMs: timeoutMs * NODE_GET_INFO_FACTOR };
   const { NodeGetInfo } = protos.node;
-  const askNode = (client: Client) => ask(client, socket.path, "NodeGetInfo", NodeGetInfo, options);
+  const askNode = (client: Client) => ask(client, socket.path, NodeGetInfo, options);
   return { socket, identity, nodeInfo: await withClient(socket.path, askNode, MAX_NODE_INFO) };
 }
 
@@ -52,7 +51,7 @@ export function askRegistration(socketPath: string, timeoutMs: number) {
       report = decodeReport(headers[REPORT_KEY]);
     };
     const options = { timeoutMs, metadata: { [SELF_CHECK_KEY]: "1" }, onHeaders };
-    const info = await ask(client, socketPath, "GetInfo", protos.registration.GetInfo, options);
+    const info = await ask(client, socketPath, protos.registration.GetInfo, options);
     return { info, report };
   });
 }
@@ -74,11 +73,11 @@ async function withClient<Result>(
 async function ask<Value>(
   client: Client,
   socketPath: string,
-  call: Call,
   method: Unary<object, Value>,
   options: UnaryCallOptions,
 ): Promise<Answer<Value>> {
   const { timeoutMs } = options;
+  const call = basename(method.path) as Call;
   for (let tried = 1; ; tried++) {
     const [startedMs, beforeMs] = [performance.now(), waitedMs()];
     try {

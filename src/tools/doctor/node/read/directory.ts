@@ -1,12 +1,16 @@
 import { constants } from "node:fs";
-import { dirname, join } from "node:path";
-import { systemError } from "../../../../base/errors";
+import { dirname, join, resolve } from "node:path";
+import { invalidOption, systemError } from "../../../../base/errors";
+import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
+import { flagTable } from "../../../../flags/table";
+import { isPattern } from "../../../../host-path/path-pattern";
 import { mountPlaceOf, readMounts } from "../../../../unix/mounts";
+import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { type Reading, type Seen, seen, truth, whyOf } from "../../findings/seen";
-import type { NodePart } from "./facts";
+import type { NodePart, Target } from "./facts";
 import {
-  askForRights,
   errnoIn,
+  errnoOfAccess,
   fileTypeOf,
   isThereNone,
   reachBelow,
@@ -15,6 +19,78 @@ import {
   statsOrErrno,
 } from "./files";
 import { lookAtSocket, type Ownership } from "./socket";
+
+const DEFAULT_CSI_ADDRESS = flagTable.dropIn["csi-address"].default;
+const exists = async (path: string) => (await statsOrErrno(path)) !== "ENOENT";
+/** Of one that cannot be read it is not known: then the look says why. */
+async function mayBeDirectory(path: string) {
+  const found = await statsOrErrno(path);
+  return typeof found === "string" ? !isThereNone(found) : found.isDirectory();
+}
+
+type TargetFlag = "csiAddress" | "kubeletRegistrationPath" | "pluginRegistrationPath" | "hostRoot";
+export type TargetFlags = Readonly<Partial<Record<TargetFlag, string | undefined>>>;
+
+/**
+ * What to look at. Without flags: the registrar's default driver socket, if it exists; the directory in the root that
+ * KUBELET_ROOT_DIR names, that of a container, else that of a kubelet on this node, below `hostRoot` if given. On a node, as
+ * for the registrar, the kubelet registration path is the driver's socket.
+ */
+export async function resolveTarget(
+  flags: TargetFlags,
+  env: NodeJS.ProcessEnv,
+  fileSystem: Readonly<Record<"exists" | "mayBeDirectory", typeof exists>> = { exists, mayBeDirectory },
+): Promise<Target> {
+  const { hostRoot } = flags;
+  const isThere = hostRoot === undefined && (await fileSystem.exists(DEFAULT_CSI_ADDRESS));
+  const csiAddress = flags.csiAddress ?? (isThere ? DEFAULT_CSI_ADDRESS : undefined);
+  const csiSocketPath = onePath(csiAddress);
+  const container = hostRoot === undefined ? [CONTAINER_DIRECTORY] : [];
+  const own = nodeDirectory(env);
+  const known = env[ROOT_VARIABLE]
+    ? [own, ...container, ...KNOWN_DIRECTORIES]
+    : [...container, own, ...KNOWN_DIRECTORIES];
+  const reach = (path: string) => reachOnHost(resolve(hostRoot ?? "/"), path);
+  let found: string | undefined;
+  for (const path of flags.pluginRegistrationPath === undefined ? known : []) {
+    found = await reach(path);
+    if (await fileSystem.mayBeDirectory(found)) break;
+    found = undefined;
+  }
+  const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? (await reach(own)));
+  const isOnNode = flags.pluginRegistrationPath === undefined && found !== CONTAINER_DIRECTORY;
+  const { kubeletRegistrationPath } = flags;
+  const pattern = csiAddress !== undefined && isPattern(csiAddress) ? csiAddress : undefined;
+  return {
+    csiSocketPath,
+    kubeletRegistrationPath: pattern
+      ? kubeletRegistrationPath || undefined
+      : (onePath(kubeletRegistrationPath) ?? (isOnNode ? csiSocketPath : undefined)),
+    pluginRegistrationPath,
+    pattern,
+    isGuess: flags.pluginRegistrationPath === undefined && found === undefined,
+    ...(hostRoot === undefined ? {} : { hostRoot: resolve(hostRoot) }),
+  };
+}
+
+/** Throws INVALID_OPTION where a link on the way cannot be read: another directory may be behind it. */
+const reachOnHost = (root: string, path: string) =>
+  reachBelow(root, path).catch((error: unknown) => {
+    throw invalidOption(`${join(root, path)} cannot be read: ${errnoIn(error)}: cannot inspect the host`);
+  });
+
+/** Why the host cannot be inspected; undefined if it can. */
+export async function hostRootProblem({ hostRoot = "/" }: Pick<Target, "hostRoot">) {
+  const found = await statsOrErrno(hostRoot);
+  if (typeof found !== "string" && found.isDirectory()) return undefined;
+  const isRead = typeof found !== "string" || isThereNone(found);
+  const what = found === "ENOENT" ? "is not there" : "is not a directory";
+  return `--host-root=${hostRoot} ${isRead ? what : `cannot be read: ${found}`}: cannot inspect the host`;
+}
+
+function onePath(path: string | undefined): string | undefined {
+  return path === "" || (path !== undefined && isPattern(path)) ? undefined : path;
+}
 
 export type DirectoryFacts = Awaited<ReturnType<typeof seeDirectory>>;
 
@@ -43,7 +119,7 @@ async function seeDirectory(path: string, procfs: string) {
     path,
     ownership: stats as Ownership,
     /** Errno of asking for the right to write; undefined: it is there. */
-    unwritable: await askForRights(path, constants.W_OK | constants.X_OK).catch(errnoIn),
+    unwritable: await errnoOfAccess(path, constants.W_OK | constants.X_OK),
     /** Its place in the mount table; undefined if that cannot be read. */
     place: mountPlaceOf(await realPath(path), readMounts(procfs) ?? []),
     // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).

@@ -22,8 +22,9 @@ export const readWhole = async (path: string, end: "\n" | "\0"): Promise<string>
 };
 export const readLink = reader((path) => readlink(path));
 export const realPath = reader((path) => realpath(path));
-export const askForRights = (path: string, rights: number): Promise<void> =>
-  reader((at) => access(at, rights))(path);
+/** Why these rights are missing; undefined if they are there. */
+export const errnoOfAccess = (path: string, rights: number): Promise<string | undefined> =>
+  reader((at) => access(at, rights).then(() => undefined))(path).catch(errnoIn);
 
 /** The file's stats, of a symbolic link those of its target; else the errno, ETIMEDOUT of a file system that hangs. */
 export const statsOrErrno = (path: string): Promise<Stats | string> =>

@@ -6,9 +6,8 @@ import { lookAtDirectory, otherDirectories } from "./directory";
 import { type NodePart, type SeenDriver, type Target, unansweredIn, unreadSocket } from "./facts";
 import { reachBelow } from "./files";
 import { findProcesses } from "./processes";
-import { inGroups, lookAtRegistrations } from "./registrations";
 import { hasNoSocket, lookAtSocket, type SocketFacts } from "./socket";
-import { findSockets } from "./sockets-found";
+import { findSockets, inGroups, lookAtRegistrations } from "./sockets-found";
 
 export interface GatherOptions {
   /** Bounds each call, in milliseconds; NodeGetInfo takes up to ten times as long. */

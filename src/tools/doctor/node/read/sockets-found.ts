@@ -1,11 +1,16 @@
 import type { Dirent } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
+import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { socketsFitting } from "../../../../registrar/node-wide/scan";
 import type { Mount } from "../../../../unix/mounts";
+import { isHiddenSocket } from "../../../../unix/private-socket";
+import { tryConnect } from "../../../../unix/unix-socket";
+import { grouped } from "../../findings/finding";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
-import { type NodeGap, type Target, unreadSocket } from "./facts";
-import { walk } from "./files";
+import type { askRegistration } from "./calls";
+import { answerIn, type NodeGap, type Target, unansweredAt, unansweredIn, unreadSocket } from "./facts";
+import { reachBelow, walk } from "./files";
 import { lookAtSocket, type SocketFacts, type SocketKind } from "./socket";
 
 /** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
@@ -16,6 +21,7 @@ const MAX_DEPTH = 4;
 /** More than a node has drivers. */
 const MAX_SOCKETS = 500;
 
+const SOCKETS = { part: "sockets", isWanted: (entry: Dirent) => entry.isSocket() } as const;
 /** Where services have their sockets: to connect may start one. */
 const OF_SERVICES = ["/", "/run", "/var/run", "/tmp"];
 
@@ -27,12 +33,7 @@ const NOT_LIVING: readonly SocketKind[] = ["dead", "missing", "unseen", "not-a-s
 async function walkBeside(driver: SocketFacts | undefined) {
   const directory = dirname(driver?.path ?? "/");
   if (!SILENT.includes(driver?.kind) || OF_SERVICES.includes(directory)) return { paths: [], gaps: [] };
-  const rules = {
-    part: "sockets",
-    isWanted: (entry: Dirent) => entry.isSocket(),
-    mayEnter: () => false,
-  } as const;
-  return walk(directory, rules, 1);
+  return walk(directory, { ...SOCKETS, mayEnter: () => false }, 1);
 }
 
 /** Looks at the sockets below kubelet's root, and at those that fit the pattern. `driver` is looked at already. */
@@ -41,9 +42,9 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
   const onTheWay: NodeGap[] = [];
   const tell = (subject: string, why: Why) => void onTheWay.push({ part: "sockets", subject, why });
   const unlooked = {
-    onRead: (path: string, error: unknown) => (error === undefined ? undefined : tell(path, whyOf(error))),
-    onLeftOut: ({ mountPoint, fileSystem }: Pick<Mount, "mountPoint" | "fileSystem">) =>
-      tell(mountPoint, { kind: "mount", fileSystem }),
+    onRead: (path: string, error: unknown) => error !== undefined && tell(path, whyOf(error)),
+    onLeftOut: (mount: Pick<Mount, "mountPoint" | "fileSystem">) =>
+      tell(mount.mountPoint, { kind: "mount", fileSystem: mount.fileSystem }),
     onCut: (read: number, there: number) => tell(pattern ?? "", { kind: "cut", read, there }),
   };
   const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, unlooked));
@@ -51,10 +52,9 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
   const directories = DRIVER_DIRECTORIES.map((name) => join(root, name));
   // Not in kubelet's own directories there, which hold mounted volumes.
   const mayEnter = ({ name }: Dirent) => name !== "kubernetes.io" && name !== "globalmount";
-  const rules = { part: "sockets", isWanted: (entry: Dirent) => entry.isSocket(), mayEnter } as const;
-  const walks = await Promise.all(directories.map((path) => walk(path, rules, MAX_DEPTH)));
-  const beside = await walkBeside(driver);
-  const paths = [...walks, beside].flatMap((one) => one.paths);
+  const walking = directories.map((path) => walk(path, { ...SOCKETS, mayEnter }, MAX_DEPTH));
+  const walks = await Promise.all([...walking, walkBeside(driver)]);
+  const paths = walks.flatMap((one) => one.paths);
   const cut: Why = { kind: "cut", read: MAX_SOCKETS, there: paths.length };
   const seen = new Set([...paths.slice(0, MAX_SOCKETS), ...fitting]);
   const sockets = await Promise.all([...seen].map((path) => lookAtSocket(path)));
@@ -76,10 +76,89 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
       ? new Map(sockets.map(({ inode = "", path }) => [inode, join("/", relative(hostRoot, path))]))
       : new Map<string, string>(),
     gaps: [
-      ...[...walks, beside].flatMap((one) => one.gaps),
+      ...walks.flatMap((one) => one.gaps),
       ...(paths.length > MAX_SOCKETS ? [{ part: "sockets", subject: root, why: cut } as const] : []),
       ...sockets.flatMap((socket) => unreadSocket("sockets", socket)),
       ...onTheWay,
     ],
   };
+}
+
+/** Registrars publish, hide and remove their sockets while they are read. */
+const MOST_TRIES = 5;
+/** More calls at once would run into their deadlines under a low CPU limit. */
+const AT_ONCE = 16;
+
+export type RegistrationFacts = Awaited<ReturnType<typeof lookAtRegistration>>;
+
+/** Looks at what is on the registration sockets. If the directory changes meanwhile, it looks again. */
+export async function lookAtRegistrations(directory: string, timeoutMs: number, hostRoot: string) {
+  for (let tried = 1; ; tried++) {
+    const before = await listRegistrations(directory);
+    const looked = await inGroups(before.paths, (path) => lookAtRegistration(path, timeoutMs, hostRoot));
+    const after = await listRegistrations(directory);
+    const isSame = after.paths.join("\0") === before.paths.join("\0");
+    if (!isSame && tried < MOST_TRIES) continue;
+    const moving: NodeGap = { part: "directory", subject: directory, why: { kind: "moving" } };
+    // A directory that could be listed once may not be the next time.
+    const unlisted = [...before.gaps, ...after.gaps, ...(isSame ? [] : [moving])];
+    return {
+      // One hidden from kubelet tells only by its answer.
+      registrations: looked.filter(({ socket, report }) => report !== undefined || !isHidden(socket.path)),
+      unlisted: [...grouped(unlisted, ({ subject }) => subject).values()].map(([gap]) => gap),
+      unasked: looked.flatMap(({ socket, info }) => [
+        ...unreadSocket("directory", socket),
+        ...unansweredIn(info),
+      ]),
+    };
+  }
+}
+
+const isHidden = (path: string) => isHiddenSocket(basename(path));
+
+/** Lists sockets and what is named like one, as kubelet's plugin watcher does, also in subdirectories; and those hidden from it. */
+async function listRegistrations(directory: string) {
+  const mayEnter = ({ name }: Dirent) => !name.startsWith(".");
+  const isWanted = (entry: Dirent) =>
+    isHidden(entry.name) || (mayEnter(entry) && (entry.isSocket() || entry.name.endsWith(SOCKET_TAIL)));
+  const { paths, gaps } = await walk(directory, { part: "directory", isWanted, mayEnter });
+  return { gaps, paths: paths.sort() };
+}
+
+const loadCalls = () => import("./calls");
+
+/** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */
+async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: string) {
+  let answer: Awaited<ReturnType<typeof askRegistration>> | undefined;
+  const tryReach = async () => {
+    // The registrar would take a connection that ends without a call for kubelet's.
+    answer = await (await loadCalls()).askRegistration(path, timeoutMs);
+    return answer.info.kind === "answered" ? undefined : tryConnect(path);
+  };
+  const socket = await lookAtSocket(path, { tryReach });
+  const { info, report } = answer ?? {};
+  const plugin = answerIn(info);
+  const told = plugin?.type === "CSIPlugin" ? plugin.endpoint : undefined;
+  // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
+  const reach = async () => (told === "" ? path : reachBelow(hostRoot, told ?? ""));
+  const there =
+    told === "" || told?.startsWith("/") ? await lookAtSocket(told || path, { reach }) : undefined;
+  const isSilent = info?.kind === "failed" && isHidden(path) && socket.kind !== "dead";
+  const silence = isSilent && unansweredAt(path, info);
+  return {
+    socket,
+    /** Of one that is hidden and not dead, its registrar is known by this alone. */
+    info: silence || info,
+    /** Undefined for other registrars, such as the official one. */
+    report,
+    /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
+    endpoint: there && { socket: there, identity: await (await loadCalls()).askIdentity(there, timeoutMs) },
+  };
+}
+
+export async function inGroups<One, Result>(items: readonly One[], look: (item: One) => Promise<Result>) {
+  const results: Result[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE)
+    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(look))));
+  return results;
 }

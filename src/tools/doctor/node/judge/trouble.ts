@@ -1,0 +1,173 @@
+import type { Cause } from "../../findings/causes";
+import { grouped, unknown, unread, type Verdict } from "../../findings/finding";
+import type { CallFailure, Gap, Why } from "../../findings/seen";
+import { tooLong } from "../../findings/words";
+import type { Answer, NodePart, SeenDriver } from "../read/facts";
+import type { Facts } from "../read/gather";
+import type { Ownership, SocketFacts, SocketKind } from "../read/socket";
+import type { RegistrationFacts } from "../read/sockets-found";
+
+// What is wrong with a socket or a call, and what could not be read: in words, with what to do, and with its cause.
+
+export const DRIVER = "the CSI driver";
+const SEE_DRIVER = "see the driver's log";
+/** What to do, where several findings say so. */
+export const ADVICE = {
+  seeDriver: SEE_DRIVER,
+  seeRegistrar: "see the log of its registrar",
+  startDriver: `start the driver, or see why it ended: ${SEE_DRIVER}`,
+  driverHangs: `${SEE_DRIVER}: it hangs or is still starting`,
+  noMetadata: `${SEE_DRIVER}: perhaps it cannot reach its source of node metadata`,
+} as const;
+/** Of inotify (sysctl). */
+export const LIMITS = "fs.inotify.max_user_instances or max_user_watches";
+
+/** What to do, by the kind of a driver's socket, by a call, by why something could not be read, and by an errno. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  ...{ dead: ADVICE.startDriver, missing: ADVICE.startDriver, stuck: ADVICE.driverHangs },
+  unseen: "mount the directory here, or correct the path",
+  "not-a-socket": "name the driver's socket itself",
+  "too-long": "use a shorter path",
+  ...{ GetInfo: ADVICE.seeRegistrar, GetPluginInfo: SEE_DRIVER, NodeGetInfo: ADVICE.noMetadata },
+  mount: "put the driver's socket on the node's own disk",
+  cut: "remove what is left of drivers that were uninstalled",
+  moving: "look again: registrars publish and remove their sockets there",
+  ETIMEDOUT: "see what is mounted there, and whether its server runs",
+  ELOOP: "correct the symbolic links: they form a loop",
+  ENOTDIR: "correct the path: a part of it is not a directory",
+  EMFILE: "raise the limit of open files: ulimit -n",
+};
+
+function remedyForErrno(errno: string, { host }: Pick<Facts, "host">): string {
+  if (errno !== "EACCES" && errno !== "EPERM")
+    return REMEDIES[errno] ?? "see the kernel's messages about that file system: dmesg";
+  return host.uid === 0
+    ? "see what denies it to root: the right to trace (kubectl debug --profile=sysadmin), SELinux (seLinuxOptions.type: spc_t), or the file system"
+    : "run registrar doctor as root";
+}
+
+export function remedyFor(
+  socket: SocketFacts,
+  facts: Pick<Facts, "host">,
+  path?: string,
+): [fix: string, cause?: Cause | undefined] {
+  const fix = REMEDIES[socket.kind] ?? remedyForErrno("errno" in socket ? socket.errno : "", facts);
+  return [fix, socket.kind === "stuck" ? CAUSES.nameless(socket) : CAUSES.down(socket, path)];
+}
+
+export const ownershipText = ({ mode, uid, gid }: Ownership): string =>
+  `mode ${(mode & 0o7777).toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
+
+/** What is wrong with a socket, to follow its path. */
+export function socketText(socket: SocketFacts): string {
+  if ("explanation" in socket)
+    return `does not accept a connection (${ownershipText(socket.ownership)}): ${socket.explanation}`;
+  if ("fileType" in socket) return `is ${socket.fileType}, not a socket`;
+  if ("bytes" in socket) return tooLong(socket.bytes);
+  if ("errno" in socket)
+    return `cannot be inspected: ${socket.errno}${socket.errno === "ETIMEDOUT" ? ", its file system does not answer" : ""}`;
+  if (socket.kind === "accepting") return "accepts connections";
+  return socket.kind === "missing" ? "is not there" : "is not there, nor is its directory";
+}
+
+/** Why a driver does not say its name; undefined if it does. */
+export function silenceOf({ socket, identity }: Pick<SeenDriver, "socket" | "identity">): string | undefined {
+  if (socket.kind !== "accepting") return `the driver's socket ${socketText(socket)}`;
+  const failure = failureIn(identity);
+  return failure && `the driver ${failure}`;
+}
+
+export function failureIn(answer: Answer<unknown> | undefined): string | undefined {
+  if (answer?.kind === "failed") return callText(answer);
+  return answer?.kind === "unread" ? whyText(answer.gap.why) : undefined;
+}
+
+export function callText({ call, code, message, gaveUp }: CallFailure): string {
+  if (gaveUp !== undefined)
+    return `did not answer ${call} within ${gaveUp.afterMs / 1000} s; ${gaveUp.who} waits ${gaveUp.waitsMs / 1000} s`;
+  const isLate = code === "DeadlineExceeded";
+  return isLate ? `does not answer ${call} in time: ${message}` : `fails ${call}: ${code}: ${message}`;
+}
+
+/** The causes of several findings. */
+export const CAUSES = {
+  /** Of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */
+  down: (socket: SocketFacts, path = socket.path): Cause | undefined => {
+    if (socket.kind === "missing") return { kind: "missing", path };
+    return socket.kind === "dead" ? { kind: "down", inode: socket.inode } : undefined;
+  },
+  nameless: ({ inode }: SocketFacts): Cause | undefined =>
+    inode === undefined ? undefined : { kind: "nameless", inode },
+  nodeInfo: (driver = ""): Cause => ({ kind: "node-info", driver }),
+  duplicates: (endpoint: string): Cause => ({ kind: "duplicates", endpoint }),
+};
+
+const trouble = (state: string, text: string, fix: string) => ({ state, text, fix });
+const KEEP_SOCKET =
+  "remove the socket only if its driver is gone for good: kubelet then deregisters the driver";
+const HANGS = trouble(
+  "hanging",
+  "does not answer GetInfo in time: its registrar hangs",
+  `${ADVICE.seeRegistrar}, and restart its container if it does not recover; ${KEEP_SOCKET}`,
+);
+const DEAD = trouble(
+  "dead",
+  "was left behind by its registrar: no process listens on it",
+  `start its registrar again, which replaces it; ${KEEP_SOCKET}`,
+);
+const LINK = trouble("unknown", "is a symbolic link to nothing", "remove it");
+const TROUBLES: Readonly<Partial<Record<SocketKind, typeof LINK>>> = {
+  ...{ dead: DEAD, stuck: HANGS, missing: LINK, unseen: LINK },
+};
+
+/** What is wrong with a registration socket that does not answer; `state` as in the table of drivers. */
+export function troubleOf({ socket, info }: RegistrationFacts, facts: Pick<Facts, "host">): typeof LINK {
+  if (info?.kind === "failed" && info.code === "DeadlineExceeded") return HANGS;
+  const failure = failureIn(info);
+  const fix = socket.kind === "not-a-socket" ? "remove it" : remedyFor(socket, facts)[0];
+  const other = failure ? ([failure, ADVICE.seeRegistrar] as const) : ([socketText(socket), fix] as const);
+  return TROUBLES[socket.kind] ?? trouble("unknown", ...other);
+}
+
+/** What follows the subject of a gap of each part, before its reason; other reasons are whole sentences. */
+const LACKS: Readonly<Record<string, string>> = {
+  directory: "cannot be read: ",
+  sockets: "cannot be inspected, so drivers there are not seen: ",
+  processes: "cannot be inspected: ",
+};
+const WHOLE: readonly Why["kind"][] = ["mount", "cut", "moving", "call"];
+
+/** The finding of each gap of a part. One check of the part says them; what depends on them is withheld. */
+export function sayGaps(facts: Pick<Facts, "gaps" | "host">, part: NodePart | undefined): readonly Verdict[] {
+  const own = facts.gaps.filter((gap) => gap.part === part);
+  return [...grouped(own, ({ subject }) => subject).values()].map(([gap]) => {
+    const { subject, why } = gap;
+    const more = why.kind === "call" && why.gaveUp ? "; --timeout gives it more time here" : "";
+    const remedy = REMEDIES[why.kind === "call" ? why.call : why.kind];
+    const fix = why.kind === "errno" ? remedyForErrno(why.errno, facts) : (remedy ?? OUR_FAULT) + more;
+    return (why.kind === "mount" ? unknown : unread)(subject, lackText(gap), fix);
+  });
+}
+
+const OUR_FAULT = "report this fault of the program, with its version";
+
+const lackText = ({ part, why }: Gap) => (WHOLE.includes(why.kind) ? "" : LACKS[part]) + whyText(why);
+
+export const gapText = (gap: Gap): string => `${gap.subject} ${lackText(gap)}`;
+
+export function whyText(why: Why): string {
+  switch (why.kind) {
+    case "errno":
+      return why.errno;
+    case "mount":
+      return `is a mount of ${why.fileSystem} and was not inspected: its server might hang`;
+    case "cut":
+      return `has ${why.there.toLocaleString("en")} sockets, of which ${why.read} were inspected`;
+    case "moving":
+      return "changed each time that it was read";
+    case "call":
+      return callText(why);
+    default:
+      return why.kind === "fault" ? why.error : why.kind;
+  }
+}
