@@ -86,21 +86,22 @@ function define(map: object, { key, value }: Values): void {
   Object.defineProperty(map, key as string, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Encodes the fields that are not empty. */
+/** Encodes the fields that are there and not empty. */
 function writeMessage(fields: Fields, message: Values): Buffer {
   const chunks: Buffer[] = [];
   const write = (number: number, bytes: Buffer) =>
     chunks.push(varintOf(number * 8 + LENGTH), varintOf(bytes.length), bytes);
   for (const [name, [number, kind]] of Object.entries(fields)) {
     const value = message[name];
-    if (kind === "bool" && value) chunks.push(varintOf(number * 8 + VARINT), varintOf(1));
-    else if (kind === "text" && value) write(number, Buffer.from(value as string));
+    if (!value) continue;
+    if (kind === "bool") chunks.push(varintOf(number * 8 + VARINT), varintOf(1));
+    else if (kind === "int64") chunks.push(varintOf(number * 8 + VARINT), int64Of(value as number));
+    else if (kind === "text") write(number, Buffer.from(value as string));
     else if (kind === "texts") for (const text of value as string[]) write(number, Buffer.from(text));
-    else if (kind === "int64" && value) chunks.push(varintOf(number * 8 + VARINT), int64Of(value as number));
     else if (kind === "textMap")
-      for (const [key, text] of Object.entries(value as Record<string, string>))
+      for (const [key, text] of Object.entries(value))
         write(number, writeMessage(ENTRY, { key, value: text }));
-    else if (typeof kind === "object" && value) write(number, writeMessage(kind, value as Values));
+    else write(number, writeMessage(kind, value as Values));
   }
   return Buffer.concat(chunks);
 }

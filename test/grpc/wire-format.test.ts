@@ -155,6 +155,14 @@ test.each([
   expect(readInfo(bytesOf(hex))).toEqual({ ...EMPTY, ...found });
 });
 
+test.each(Object.values(protos).flatMap((methods) => Object.entries(methods)))(
+  "%s has empty fields for missing ones",
+  (_name, method) => {
+    const [request, response] = [codecOf(method, "request"), codecOf(method, "response")];
+    for (const { write, read } of [request, response]) expect(write({})).toEqual(write(read(write({}))));
+  },
+);
+
 test("a key of a map may be __proto__", () => {
   const { manifest } = identity.GetPluginInfo.responseDeserialize(
     bytesOf(`1a0e 0a09${Buffer.from("__proto__").toString("hex")}120178`),
