@@ -1,4 +1,5 @@
 import { messageOf } from "../base/errors";
+import type { ListenAddress } from "../diagnostics/endpoint";
 import type { ProcessFacts } from "../diagnostics/metric-table";
 import type { ShownNodeReadiness } from "../diagnostics/routes";
 import { warnAboutFlags, warnAboutWords } from "../flags/flag-warnings";
@@ -46,7 +47,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     await warnAboutFlags(flags, paths, log);
     const [http, asked] = [endpointOf(flags), registrationOf(flags, paths)];
     // Before a registration, which may take the last file descriptors.
-    const diagnostics = http && { ...http, ...(await import("../diagnostics")) };
+    const diagnostics = http && { http, ...(await import("../diagnostics")) };
     const keepNodeReady = wantsNodeReadiness(flags)
       ? await (await import("./node-readiness")).prepareNodeReadiness(flags, process.env)
       : undefined;
@@ -82,7 +83,7 @@ async function start(
   return startNodeRegistrations(asked.options, context);
 }
 
-type Diagnostics = NonNullable<ReturnType<typeof endpointOf>> & typeof import("../diagnostics");
+type Diagnostics = { readonly http: ListenAddress } & typeof import("../diagnostics");
 
 function startDiagnostics(
   flags: Flags,
@@ -95,7 +96,8 @@ function startDiagnostics(
     log.info("Skipping HTTP server");
     return;
   }
-  const { endpoint, createRoutes, startDiagnosticsServer } = diagnostics;
+  const { http, createRoutes, startDiagnosticsServer } = diagnostics;
+  const { endpoint } = http;
   log.info("Starting HTTP server", { endpoint });
   const profiledCommandLine = flags.enablePprof ? process.argv : undefined;
   if (profiledCommandLine) log.info("Starting profiling", { endpoint });
@@ -104,7 +106,7 @@ function startDiagnostics(
     { ...flags, profiledCommandLine, nodeReadiness },
     { log, facts: processFacts() },
   );
-  startDiagnosticsServer(endpoint, routes, { log });
+  startDiagnosticsServer(http, routes, { log });
 }
 
 function processFacts(): ProcessFacts {

@@ -14,7 +14,7 @@ export function parseListenAddress(text: string) {
     const wanted = "give host:port or :port, as in :9809, localhost:9809, [::1]:9809";
     throw invalidOption(`http-endpoint ${quoteText(text)} is not a listen address: ${wanted}`);
   }
-  return { host: parts.ipv6 || parts.host || undefined, port };
+  return { endpoint: text, host: parts.ipv6 || parts.host || undefined, port };
 }
 
 /** The paths of the HTTP endpoint besides that of the metrics. */

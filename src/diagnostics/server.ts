@@ -5,7 +5,7 @@ import { pause } from "../base/pause";
 import { boundText, escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import { createConnectionLimit } from "../unix/connection-limit";
-import { type ListenAddress, parseListenAddress } from "./endpoint";
+import type { ListenAddress } from "./endpoint";
 import {
   type HttpAnswer,
   type HttpConnection,
@@ -24,16 +24,16 @@ const PORT_TAKEN =
   "another process has this port and gets the probes and scrapes: find it with ss -ltnp, or choose another port";
 
 /**
- * Serves `routes` on `endpoint`, a listen address in Go's form. If the address cannot be bound, it logs a warning and
- * retries every 5 s: diagnostics must not prevent a registration. Throws INVALID_OPTION for an invalid address.
+ * Serves `routes` on `address`. If that cannot be bound, it logs a warning and
+ * retries every 5 s: diagnostics must not prevent a registration.
  */
 export function startDiagnosticsServer(
-  endpoint: string,
+  address: ListenAddress,
   routes: ReadonlyMap<string, Route>,
   { log: parentLog }: { readonly log: Logger },
 ) {
   const log = parentLog.named("server");
-  const address = parseListenAddress(endpoint);
+  const { endpoint } = address;
   const stop = new AbortController();
   const crowd = createConnectionLimit<HttpConnection>({
     max: MAX_CONNECTIONS,

@@ -3,7 +3,7 @@ import { invalidOption } from "../base/errors";
 import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
 import { isPattern, pairPatterns } from "../host-path/path-pattern";
 import { quoteText } from "../logging/escape";
-import { checkNameLists, type NameLists } from "../registrar/node-wide/name-lists";
+import { type ParsedNames, parseNameLists } from "../registrar/node-wide/name-lists";
 import { isDirectory } from "../unix/files";
 import { parseCsiAddress } from "../unix/socket-path";
 import { OFFICIAL_PROBE_MODE } from "./grammar";
@@ -33,11 +33,10 @@ export function patternPairsOf({ every: { csiAddress, kubeletRegistrationPath } 
 export function nameListsFrom(flags: {
   readonly allowDrivers?: string | undefined;
   readonly denyDrivers?: string | undefined;
-}): NameLists {
+}): ParsedNames {
   const allow = namesOf("--allow-drivers", flags.allowDrivers);
-  const lists = { ...(allow.length > 0 && { allow }), deny: namesOf("--deny-drivers", flags.denyDrivers) };
-  checkNameLists(lists);
-  return lists;
+  const deny = namesOf("--deny-drivers", flags.denyDrivers);
+  return parseNameLists({ allow: allow.length > 0 ? allow : undefined, deny });
 }
 
 /** `a,b` as people write it in YAML: perhaps with spaces, or a comma at the end. */

@@ -22,7 +22,7 @@ export function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags)
 export function endpointOf({ healthPort, httpEndpoint, metricsPath, enablePprof }: Flags) {
   const endpoint = healthPort > 0 ? `:${healthPort}` : httpEndpoint;
   if (endpoint === "") return undefined;
-  const http = { endpoint, ...parseListenAddress(endpoint) };
+  const http = parseListenAddress(endpoint);
   checkMetricsPath(metricsPath, { isProfiled: enablePprof });
   return http;
 }

@@ -1,8 +1,8 @@
 import type { PluginIdentity } from "../grpc/protos";
-import { refuseAborted } from "../options/start-options";
+import { type ResolvedStartOptions, refuseAborted } from "../options/start-options";
 import { admitPluginName } from "./driver/driver-name";
 import { createRegistrarEvents } from "./model/events";
-import { type RegistrationOptions, resolveRegistrationOptions } from "./model/options";
+import { type RegistrationOptions, type ResolvedOptions, resolveRegistrationOptions } from "./model/options";
 import { errorOf } from "./model/outcome";
 import {
   type Registration,
@@ -32,15 +32,20 @@ import { warnIfUnheard } from "./warn-if-unheard";
  * await registration.ready;
  */
 export async function startRegistration(options: RegistrationOptions): Promise<Registration> {
-  return warnIfUnheard(await registerPlugin(options, { vendorVersion: "", manifest: {} }));
+  const resolved = resolveRegistrationOptions(options);
+  return warnIfUnheard(await registerPlugin(resolved, { vendorVersion: "", manifest: {} }));
 }
 
-/** The same with what else the driver tells of itself. */
+/** The same with options that were read, and what else the driver tells of itself. */
 export async function registerPlugin(
-  options: RegistrationOptions,
+  {
+    signal,
+    logger,
+    name,
+    ...rest
+  }: Omit<ResolvedOptions, "isNodeWide"> & ResolvedStartOptions & { readonly name: string },
   told: Omit<PluginIdentity, "name">,
 ): Promise<Registration> {
-  const { signal, logger, name, ...rest } = resolveRegistrationOptions(options);
   const log = logger.named("start-registration");
   admitPluginName(rest.type, name, log);
   refuseAborted("the registration", signal);

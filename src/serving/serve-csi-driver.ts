@@ -10,6 +10,7 @@ import { createGrpcServer, hardenServer } from "../grpc/server";
 import { statusCodeOf } from "../grpc/status";
 import { escapeUnprintable } from "../logging/escape";
 import { refuseAborted } from "../options/start-options";
+import { OF_A_CSI_DRIVER } from "../registrar/model/options";
 import type { Registration } from "../registrar/registration/registration";
 import { registerPlugin } from "../registrar/start-registration";
 import { warnIfUnheard } from "../registrar/warn-if-unheard";
@@ -100,9 +101,9 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
         "IDENTITY_MISSING",
         "cannot learn the driver's name: GetPluginInfo answered without one",
       );
-    const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs, onEvent } = resolved;
-    const how = { pluginRegistrationPath, onRegistrationFailure, timeoutMs, onEvent, signal, logger };
-    registration = await registerPlugin({ name, endpoint, ...how }, identity);
+    const { csiAddress, addServices, serverOptions, graceMs, ...common } = resolved;
+    const options = { ...common, ...OF_A_CSI_DRIVER, name, signal, logger };
+    registration = await registerPlugin(options, identity);
   } catch (error) {
     await stopServing(0); // Only GetPluginInfo runs, of which nothing is needed any more.
     throw error;

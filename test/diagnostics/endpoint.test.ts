@@ -19,7 +19,7 @@ test.each([
   ["localhost:", "localhost", 0],
   ["[]:80", undefined, 80],
 ])("%s", (text, host, port) => {
-  expect(parseListenAddress(text)).toEqual({ host, port });
+  expect(parseListenAddress(text)).toEqual({ endpoint: text, host, port });
 });
 
 const REFUSED =

@@ -1,6 +1,7 @@
 import type { LookupOneOptions } from "node:dns";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
+import { parseListenAddress } from "../../src/diagnostics/endpoint";
 import { textAnswer } from "../../src/diagnostics/http/connection";
 import type { Route } from "../../src/diagnostics/server";
 import { controlWaits } from "../support/controlled-waits";
@@ -29,7 +30,9 @@ const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
 async function start(endpoint: string, routes: Readonly<Record<string, Route>> = {}) {
   const log = recordLog();
   const { startDiagnosticsServer } = await loading;
-  const server = startDiagnosticsServer(endpoint, new Map(Object.entries(routes)), { log: log.logger });
+  const server = startDiagnosticsServer(parseListenAddress(endpoint), new Map(Object.entries(routes)), {
+    log: log.logger,
+  });
   return { ...server, log };
 }
 

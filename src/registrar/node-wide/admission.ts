@@ -1,9 +1,9 @@
 import type { Logger } from "../../logging/logger";
 import type { DriverTrouble } from "../model/status";
-import { type NameLists, whyUnwanted } from "./name-lists";
+import { type ParsedNames, whyUnwanted } from "./name-lists";
 
 /** Decides which of a node's drivers may be registered under its name: one living driver for each name. */
-export function createAdmission(lists: NameLists = {}) {
+export function createAdmission(lists: ParsedNames = {}) {
   /** In their order: of those for one name, the first has it. */
   let requests: { readonly name: string; readonly csiAddress: string; readonly grant: () => void }[] = [];
 

@@ -29,19 +29,24 @@ function parseAllowed(entry: string) {
   return { name, pattern };
 }
 
+/** The lists, each entry read. */
+export interface ParsedNames {
+  readonly allow?: readonly ReturnType<typeof parseAllowed>[] | undefined;
+  readonly deny?: readonly string[] | undefined;
+}
+
 /** Throws INVALID_OPTION for an entry without a meaning. */
-export function checkNameLists({ allow, deny }: NameLists): void {
-  allow?.forEach(parseAllowed);
+export function parseNameLists({ allow, deny }: NameLists): ParsedNames {
+  const parsed = { allow: allow?.map(parseAllowed), deny };
   const withPath = deny?.find((entry) => entry.includes("="));
-  if (withPath !== undefined)
-    throw invalidOption(
-      `denied driver ${quoteText(withPath)}: a name is denied at every path, give it alone`,
-    );
+  if (withPath === undefined) return parsed;
+  const why = "a name is denied at every path, give it alone";
+  throw invalidOption(`denied driver ${quoteText(withPath)}: ${why}`);
 }
 
 /** Every name that the lists allow; undefined if they do not name each one. */
-export function allowedNames({ allow, deny }: NameLists): readonly string[] | undefined {
-  const names = allow?.map((entry) => parseAllowed(entry).name);
+export function allowedNames({ allow, deny }: ParsedNames): readonly string[] | undefined {
+  const names = allow?.map(({ name }) => name);
   if (names === undefined || names.includes(NAME_IN_PATH)) return undefined;
   return [...new Set(names)].filter((name) => !deny?.includes(name));
 }
@@ -50,16 +55,15 @@ export function allowedNames({ allow, deny }: NameLists): readonly string[] | un
 export function whyUnwanted(
   name: string,
   socketPath: string,
-  { allow, deny }: NameLists = {},
+  { allow, deny }: ParsedNames = {},
 ): string | undefined {
-  const allowed = allow?.map(parseAllowed);
   const isAllowed = ({ name: allowedName, pattern }: ReturnType<typeof parseAllowed>) => {
     if (pattern === undefined) return name === allowedName;
     const captures = matchPattern(pattern, socketPath);
     return captures !== undefined && name === (allowedName === NAME_IN_PATH ? captures[0] : allowedName);
   };
-  if (allowed?.some(isAllowed) === false)
-    return allowed.some((one) => one.name === name)
+  if (allow?.some(isAllowed) === false)
+    return allow.some((one) => one.name === name)
       ? "its name is allowed at another path only"
       : "it is not among those allowed";
   return deny?.includes(name) ? "it is among those denied" : undefined;

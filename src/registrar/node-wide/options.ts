@@ -4,7 +4,7 @@ import { checkFor, optional, optionsOf, readOptions, required } from "../../opti
 import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
 import { COMMON_OPTIONS, type RegistrarOptions } from "../model/options";
 import type { RegistrationsEvent } from "../registration/registrations";
-import { checkNameLists, type NameLists } from "./name-lists";
+import { type NameLists, type ParsedNames, parseNameLists } from "./name-lists";
 
 /** The options of a node-wide registrar. Times are milliseconds, 24 days at most. */
 export interface NodeRegistrarOptions
@@ -25,7 +25,8 @@ export interface NodeRegistrarOptions
 }
 
 export interface ResolvedNodeOptions
-  extends Omit<Resolved<NodeRegistrarOptions>, "csiAddresses" | "endpoints"> {
+  extends Omit<Resolved<NodeRegistrarOptions>, "csiAddresses" | "endpoints" | "names"> {
+  readonly names: ParsedNames;
   readonly pairs: readonly PatternPair[];
 }
 
@@ -48,6 +49,8 @@ export function resolveNodeOptions(
     ...common,
     onEvent: optional(callbackOf<(event: RegistrationsEvent) => unknown>(), () => {}),
   });
-  checkFor(whose, () => checkNameLists(read.names));
-  return { ...read, pairs: checkFor(whose, () => pairPatterns(csiAddresses, endpoints)) };
+  return checkFor(whose, () => {
+    const names = parseNameLists(read.names);
+    return { ...read, names, pairs: pairPatterns(csiAddresses, endpoints) };
+  });
 }

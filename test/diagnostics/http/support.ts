@@ -4,6 +4,8 @@ import { textAnswer } from "../../../src/diagnostics/http/connection";
 import { type Route, startDiagnosticsServer } from "../../../src/diagnostics/server";
 import { recordLog } from "../../support/recorded-log";
 
+const ANY_PORT = { endpoint: "127.0.0.1:0", host: "127.0.0.1", port: 0 };
+
 export const hello: Route = () => textAnswer(200, "hello");
 
 export const get = (path: string, ...fields: readonly string[]) =>
@@ -11,7 +13,7 @@ export const get = (path: string, ...fields: readonly string[]) =>
 
 /** A server on a free port of this machine, and clients for it. */
 export async function serve(routes: Readonly<Record<string, Route>>, log = recordLog()) {
-  const server = startDiagnosticsServer("127.0.0.1:0", new Map(Object.entries(routes)), { log: log.logger });
+  const server = startDiagnosticsServer(ANY_PORT, new Map(Object.entries(routes)), { log: log.logger });
   const port = await server.listening;
   const clients: Socket[] = [];
   return {

@@ -1,4 +1,5 @@
 import fs, { mkdirSync } from "node:fs";
+import { parseNameLists } from "../../../../src/registrar/node-wide/name-lists";
 import { eachTest } from "../../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { startStuckSocket } from "../../../support/stuck-socket";
@@ -190,7 +191,7 @@ test.each([
   [{ deny: ["y.csi"] }, false, /^problem: /],
 ])("doctor does not judge a driver that %j may keep out", async (names, isHealthy, expected) => {
   await node.driverUnder("x.csi");
-  const { says, healthy } = await node.look({ ...WHOLE, names });
+  const { says, healthy } = await node.look({ ...WHOLE, names: parseNameLists(names) });
   expect(says("drivers-found")).toMatch(expected);
   expect(healthy).toBe(isHealthy);
 });

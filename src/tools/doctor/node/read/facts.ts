@@ -1,5 +1,5 @@
 import type { NodeInfo, PluginIdentity } from "../../../../grpc/protos";
-import type { NameLists } from "../../../../registrar/node-wide/name-lists";
+import type { ParsedNames } from "../../../../registrar/node-wide/name-lists";
 import type { CallFailure, Gap } from "../../findings/seen";
 import type { SocketFacts } from "./socket";
 
@@ -29,7 +29,7 @@ export interface Target {
   /** The pattern of driver sockets, such as `/plugins/STAR/csi.sock` with `*` for STAR. */
   readonly pattern?: string | undefined;
   /** Names that the registrar allows or denies. Default: all are allowed. */
-  readonly names?: NameLists;
+  readonly names?: ParsedNames;
   /** Where the host's root is mounted: `/host` in a debugging pod. Default `/`. */
   readonly hostRoot?: string;
   /** Why a registrar would not start with the arguments given; undefined if it would. */
