@@ -23,7 +23,10 @@ const MEASURED = {
   },
   "npm run test:cluster": { method: ["test/cluster/suite"], code: RUNS_ON_A_NODE },
   "npm run test:storage": { method: ["test/storage-tests"], code: RUNS_ON_A_NODE },
-  "npm run interop": { method: ["test/interop"], code: RUNS_ON_A_NODE },
+  "npm run interop": {
+    method: ["test/interop", "test/kubelet/program/versions", "test/drivers/support/servers.ts"],
+    code: RUNS_ON_A_NODE,
+  },
   "npm run test:mutation": { method: ["test/mutation"], code: ["src", ":!src/tools"] },
   "npm run soak": { method: ["bench/soak"], code: RUNS_ON_A_NODE },
 };

@@ -14,7 +14,7 @@ type Fail = (error: unknown) => void;
 type Step = (...given: unknown[]) => unknown;
 type Steps = Record<string, unknown>;
 
-/** What grpc-js calls of a call, of what an interceptor does for one, and of the listener that it passes on. */
+/** The functions of a call, and of a listener, that grpc-js and interceptors call. */
 const CALL = ["start", "sendMetadata", "sendMessage", "sendStatus", "startRead"];
 const LISTENER = ["onReceiveMetadata", "onReceiveMessage", "onReceiveHalfClose", "onCancel"];
 

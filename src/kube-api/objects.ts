@@ -68,7 +68,7 @@ export function nameOf(object: unknown): string {
   return [namespace, name].map(text).filter(Boolean).join("/");
 }
 
-/** The same of what may be anything, for people. */
+/** The same for a value of any type, for people. */
 export function anyNameOf(object: unknown): string {
   const { namespace, name } = anyTree(anyTree(object).metadata);
   return [namespace, name].map(anyText).filter(Boolean).join("/");

@@ -106,7 +106,7 @@ export function createListApi(
   };
 }
 
-/** Items: only those of a list, as a login page answers with 200, too. Throws for another type in the place of what a page has. */
+/** Items of a list alone, because a login page answers with 200, too. Throws for a field of another type. */
 function pageOf(body: unknown) {
   const { kind, metadata, items } = tree(body);
   const isList = text(kind).endsWith("List") && Array.isArray(items);

@@ -92,7 +92,7 @@ export function waitingIn(pods: SeenList<PendingPod>, events: SeenList<NeedEvent
   );
 }
 
-/** Has no fields if there is none of the type. */
+/** An object without fields if no condition has the type. */
 export const conditionOf = (status: unknown, wanted: string): Tree =>
   list(tree(status).conditions)
     .map(tree)

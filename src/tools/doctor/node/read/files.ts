@@ -6,7 +6,7 @@ import { callFileSystem, mountAt } from "../../../../unix/file-calls";
 import { canHang } from "../../../../unix/mounts";
 import { type Gap, type Why, whyOf } from "../../findings/seen";
 
-// Every read of the node's files. One that fails rejects, is an errno or leaves a gap: never "there is none".
+// Every read of the node's files. One that fails rejects, is an errno or leaves a gap: it never counts as an absent file.
 
 const reader =
   <Value>(read: (path: string) => Promise<Value>) =>
@@ -73,7 +73,7 @@ export async function reachBelow(root: string, path: string): Promise<string> {
   return join(root, ...reached);
 }
 
-/** Linux says EINVAL of a file that is no link. */
+/** Linux fails with EINVAL for any file but a link. */
 function noLink(error: unknown): null {
   const errno = errnoIn(error);
   if (errno === "EINVAL" || isThereNone(errno)) return null;
