@@ -6,6 +6,7 @@ test.each<readonly [yaml: string, object: unknown]>([
   ["[yes, No, on, OFF, y, n, true]", [true, false, true, false, true, false, true]],
   ["['yes', yeS, e2, ., 1:30, 2001-01-01, 0o8]", ["yes", "yeS", "e2", ".", "1:30", "2001-01-01", "0o8"]],
   ["[0644, -0644, 0o17, 08, 0x1f, 0b11, 1_000, +5, 1.5, 1e3]", [420, -420, 15, 8, 31, 3, 1000, 5, 1.5, 1000]],
+  ["[-0x8000000000000000, -0x8000000000000001]", [-(2 ** 63), "-0x8000000000000001"]],
   ["[~, null, Null, NULL, ]", [null, null, null, null]],
   ["{a: 1, b: 2, a: 3}", { a: 3, b: 2 }],
   ["x: &x {a: 1, b: 2}\nz:\n  <<: *x\n  b: 3", { x: { a: 1, b: 2 }, z: { a: 1, b: 3 } }],

@@ -3,6 +3,7 @@ import type { RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { startFakeDevicePlugin } from "../simulator/fake-device-plugin";
 import { eachTest } from "../support/each-test";
+import { eventually } from "../support/eventually";
 import { PATIENCE_MS } from "../support/history";
 import { createTestNode } from "../support/registrar-node";
 import { untilNotified } from "../support/until-notified";
@@ -49,11 +50,14 @@ describe.each([
 
   test("is registered by its type and endpoint, again after its socket was removed, and deregistered in the end", async () => {
     const kubelet = await node.kubelet({ version });
-    const plugged = await startFakeDevicePlugin(node.csiAddress, {}, () => {}); // Kubelet calls a device plugin.
+    const called: string[] = [];
+    const plugged = await startFakeDevicePlugin(node.csiAddress, {}, ({ method }) => called.push(method));
     await using _end = { [Symbol.asyncDispose]: plugged.close };
     const registration = await start(plugin);
     await registration.ready;
     expect(await kubelet.registered(name)).toMatchObject({ pluginType: type, endpoint: node.csiAddress });
+    const calls = type === "DevicePlugin" ? ["GetDevicePluginOptions", "ListAndWatch"] : [];
+    await eventually(() => expect(called).toEqual(calls));
     expect(kubelet.csiNode().spec.drivers).toEqual([]);
     expect(await registration.selfCheck()).toEqual({ kind: "ok" });
     const gone = kubelet.events.when("deregistered", { from: "now" });
