@@ -178,6 +178,8 @@ const BESIDE_A_NAME: readonly [given: object, message: string | RegExp][] = [
   [{ limitMs: -1 }, /limitMs is -1; it takes milliseconds, 0 or more/],
   [{ limitMs: Number.POSITIVE_INFINITY }, /limitMs is Infinity; it takes milliseconds/],
   [{ count: 1.5 }, "startX: count is 1.5; it takes a whole number, 1 to 8"],
+  [{ count: 0 }, /count is 0; it takes a whole number, 1 to 8$/],
+  [{ count: 9 }, /count is 9; it takes a whole number, 1 to 8$/],
   [{ policy: "ignore" }, 'startX: policy is "ignore"; it takes one of "exit", "retry"'],
   [{ isOn: "yes" }, 'startX: isOn is "yes"; it takes true or false'],
   [{ labels: { a: "", "b/c": 1 } }, 'startX: labels["b/c"] is 1; it takes a text'],
