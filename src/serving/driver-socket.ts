@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
 import { watchPath } from "../unix/path-watch";
-import { publishUntilThere } from "../unix/publish-until-there";
 import { createSocketFile } from "../unix/socket-file";
+import { untilDone } from "../unix/until-done";
 
 export type KeptSocket = Awaited<ReturnType<typeof keepListening>>;
 
@@ -33,7 +33,7 @@ export async function keepListening(
   const watching = (async () => {
     while (!signal.aborted) {
       const isOurs = (await socket.look(csiAddress, signal)) === "ours";
-      const again = () => publishUntilThere(csiAddress, () => publish(false), { log, signal, onFailure });
+      const again = () => untilDone(() => publish(false), { path: csiAddress, log, signal, onFailure });
       const end = isOurs ? undefined : await again();
       if (end?.kind === "in-place") log.warn("The driver's socket was gone, listening again", { csiAddress });
       if (end?.kind === "taken") warnOfAnother({ csiAddress });

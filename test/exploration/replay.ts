@@ -134,7 +134,8 @@ const SOCKET_FILE: Partial<SocketFile> = {
 };
 
 const nothing = () => {};
-const [KUBELET, STRANGER] = [{}, {}] as [never, never];
+const UNANSWERED = { everCalled: () => true, everAnswered: () => false };
+const [KUBELET, STRANGER] = [{ calls: UNANSWERED }, {}] as [never, never];
 const WATCH = {
   wait: (signal: AbortSignal) => hold("watch", signal),
   hint: nothing,
@@ -171,6 +172,7 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
     createKubeletClients: () => ({
       isKubelet: (client: unknown) => client === KUBELET || !own().knowsKubelet,
       asked: nothing,
+      ended: nothing,
       reported: () => Object.assign(own(), { knowsKubelet: played.strangers === true }),
       get isAsking() {
         return clientsOf(world, 0, played).isAsking;
@@ -314,7 +316,7 @@ function goOn(): void {
   if (missed === undefined) return;
   const path = [...paths.values()].find((one) => nameIn(one) === missed) ?? "";
   const publication = { path, withdrawn: new AbortController().signal };
-  calls.onMissedCall({ publication, client: KUBELET });
+  calls.onEnd({ publication, client: KUBELET });
 }
 
 interface Story {

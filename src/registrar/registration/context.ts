@@ -1,11 +1,10 @@
-import { BACKOFF, backoffMs } from "../../base/backoff";
 import { errnoOf, messageOf } from "../../base/errors";
-import { pause } from "../../base/pause";
 import type { createGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
 import type { PathWatch } from "../../unix/path-watch";
 import type { SocketFile } from "../../unix/socket-file";
 import { fitsSocketPath } from "../../unix/socket-path";
+import { untilDone } from "../../unix/until-done";
 import type { ResolvedOptions } from "../model/options";
 import {
   fileNameOf,
@@ -82,13 +81,7 @@ export function anotherAlias(facts: DriverFacts, options: ResolvedOptions): stri
 }
 
 /** Withdraws or hides our socket, again by backoff as long as that fails. */
-export async function untilDone(deed: () => Promise<void>, log: Logger, signal: AbortSignal): Promise<void> {
-  for (let attempt = 0; !signal.aborted; attempt++) {
-    try {
-      return await deed();
-    } catch (error) {
-      log.error(error, "Failed to remove socket with error, trying again");
-      await pause(backoffMs(BACKOFF.publish, attempt), signal);
-    }
-  }
+export function untilRemoved(remove: () => Promise<void>, log: Logger, signal: AbortSignal): Promise<void> {
+  const onFailure = (error: unknown) => log.error(error, "Failed to remove socket with error, trying again");
+  return untilDone(remove, { log, signal, onFailure });
 }

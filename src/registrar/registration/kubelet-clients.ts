@@ -14,8 +14,6 @@ export type KubeletClients = ReturnType<typeof createKubeletClients>;
 export function createKubeletClients() {
   /** The connections over which kubelet called GetInfo and has not reported a status. */
   const asking = new Set<Client>();
-  /** Whose end is listened for: a connection may carry any number of calls. */
-  const followed = new WeakSet<Client>();
   const listeners = new Set<() => void>();
   let known: string | undefined;
   let endedAtMs = 0;
@@ -26,15 +24,13 @@ export function createKubeletClients() {
     /** The client called GetInfo over the socket at `path`, and got an answer. */
     asked: (client: Client, path: string): void => {
       const isLikely = known !== undefined || basename(pathIn(client)) === basename(path);
-      if (!isKubelet(client) || !isLikely || client.socket.destroyed) return;
-      asking.add(client);
-      if (followed.has(client)) return;
-      followed.add(client);
-      client.socket.once("close", () => {
-        if (!asking.delete(client)) return;
-        endedAtMs = performance.now();
-        for (const listener of listeners) listener();
-      });
+      if (isKubelet(client) && isLikely && !client.socket.destroyed) asking.add(client);
+    },
+    /** The client's connection has ended. */
+    ended: (client: Client): void => {
+      if (!asking.delete(client)) return;
+      endedAtMs = performance.now();
+      for (const listener of listeners) listener();
     },
     /** The client reported a registration status. */
     reported: (client: Client): void => {

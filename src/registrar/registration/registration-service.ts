@@ -28,8 +28,8 @@ export interface RegistrationCalls {
   /** What kubelet gets from GetInfo over the socket of `publication`. */
   readonly answer: (publication: Publication | undefined) => ReturnType<typeof infoAnswer>;
   readonly onCall: (call: KubeletCall, caller: Caller) => void;
-  /** The client called, and ended its connection before it got an answer. */
-  readonly onMissedCall: (caller: Caller) => void;
+  /** The client's connection has ended. */
+  readonly onEnd: (caller: Caller) => void;
 }
 
 /**
@@ -46,10 +46,7 @@ export function createRegistrationService(
   return (publication: Publication | undefined, client: GuardedClient): Server => {
     const server = createSmallServer({ log });
     const caller = { publication, client };
-    // A process that was frozen finds calls that were given up.
-    client.socket.once("close", () => {
-      if (client.calls.everCalled() && !client.calls.everAnswered()) calls.onMissedCall(caller);
-    });
+    client.socket.once("close", () => calls.onEnd(caller));
     server.addService(protos.registration, {
       GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata }) => {
         if (metadata.get(SELF_CHECK_KEY).length > 0) {

@@ -13,7 +13,7 @@ import { createKubeletClients, type KubeletClients } from "./kubelet-clients";
 import { runLoop } from "./loop";
 import { createRegistrationService, type RegistrationCalls } from "./registration-service";
 import { checkRegistrationSocket, createCachedCheck, createKeptAsk, type SelfCheck } from "./self-check";
-import { mayReregister } from "./transition";
+import { transition } from "./transition";
 import { createView, type RegistrationView } from "./view";
 
 /** One driver's registration with kubelet while it runs. */
@@ -152,9 +152,11 @@ function answerKubelet(
       inbox.put(event, publication?.withdrawn);
       events.emit(call);
     },
-    onMissedCall: ({ publication, client }) => {
-      // Also over a socket that was replaced: kubelet backs off by the path.
-      if (!kubelet.isKubelet(client) || publication?.path !== view.socketPath()) return;
+    onEnd: ({ publication, client }) => {
+      kubelet.ended(client);
+      // A process that was frozen finds calls that were given up. Also over a socket that was replaced: kubelet backs off by path.
+      const isMissed = client.calls.everCalled() && !client.calls.everAnswered();
+      if (!isMissed || !kubelet.isKubelet(client) || publication?.path !== view.socketPath()) return;
       log.v(2).info("A client that may be kubelet called, and ended its connection before the answer");
       inbox.put({ kind: "get-info" });
     },
@@ -181,9 +183,11 @@ function createReregister(view: RegistrationView, inbox: Inbox<LoopEvent>) {
   let requestedIn: RegistrationState | undefined;
   return () => {
     const { state } = view;
-    if (requestedIn === state || !mayReregister(state)) return false;
+    const event: LoopEvent = { kind: "reregister" };
+    const next = transition(state, event, { nowMs: 0, random: 0 });
+    if (requestedIn === state || next === state || next.kind !== "publishing") return false;
     requestedIn = state;
-    inbox.put({ kind: "reregister" });
+    inbox.put(event);
     return true;
   };
 }

@@ -60,16 +60,6 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
   }
 }
 
-/** Whether kubelet has registered the driver, is not registering it again, and is not to. */
-export function mayReregister(state: RegistrationState): boolean {
-  return (
-    state.kind === "in-place" &&
-    state.registered &&
-    state.askedAtMs === undefined &&
-    state.again === undefined
-  );
-}
-
 /** Every way out of the state in which our socket is in place, whatever kubelet has said by then. */
 function whileInPlace(
   state: StateOf<"in-place">,
@@ -103,9 +93,8 @@ function whileInPlace(
     case "driver-restarted":
       if (event.kubeletIsIdle) return publish(facts, event.kind);
       // Before kubelet has registered the driver, it will.
-      if (event.kind === "reregister" && !registered) return state;
-      if (askedAtMs === undefined) return publish(facts, event.kind);
-      return state.again ? state : { ...state, again: event.kind };
+      if (state.again || (event.kind === "reregister" && !registered)) return state;
+      return askedAtMs === undefined ? publish(facts, event.kind) : { ...state, again: event.kind };
 
     case "socket-gone":
     case "directory-gone":

@@ -26,6 +26,7 @@ async function publish(keepMs?: number) {
   const { logger } = recordLog();
   const calls = {
     report: () => ({ name: NAME, report: { state: "registered" } }),
+    onEnd: () => {},
   } as unknown as RegistrationCalls;
   const newServer = createRegistrationService(resolveOptions(node.options), calls, logger);
   const server = node.keep(createGrpcServer({ log: logger, newServer }));

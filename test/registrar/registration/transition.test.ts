@@ -7,7 +7,7 @@ import {
   stateNameOf,
 } from "../../../src/registrar/model/state";
 import { isRepetition } from "../../../src/registrar/registration/loop";
-import { isStateChange, mayReregister, transition } from "../../../src/registrar/registration/transition";
+import { isStateChange, transition } from "../../../src/registrar/registration/transition";
 import { EVENT_KINDS, eventOf, facts, leadsTo, stateNamed } from "../../support/registration-states";
 
 const P = "publishing";
@@ -153,7 +153,9 @@ describe("while kubelet is between GetInfo and its registration status", () => {
   test("registers the driver again after the status; at another time at once", () => {
     const asked = reached(stateNamed("registered"), getInfo, restarted);
     expect(asked).toMatchObject({ registered: true, askedAtMs: 5_000, again: "driver-restarted" });
-    expect(reached(asked, accepted)).toMatchObject({ askedAtMs: undefined, again: "driver-restarted" });
+    const due = reached(asked, accepted);
+    expect(due).toMatchObject({ askedAtMs: undefined, again: "driver-restarted" });
+    for (const event of [restarted, { kind: "reregister" } as const]) expect(reached(due, event)).toBe(due);
     const anew = { kind: "publishing", reason: "driver-restarted" };
     expect(reached(stateNamed("registered"), restarted)).toMatchObject(anew);
   });
@@ -231,15 +233,6 @@ describe("refusals", () => {
       "refused refused",
     ]);
   });
-});
-
-test.each([
-  [stateNamed("registered"), true],
-  [{ ...stateNamed("registered"), askedAtMs: 1_000 }, false],
-  [{ ...stateNamed("registered"), again: "reregister" as const }, false],
-  [stateNamed("listening"), false],
-])("whether reregister() works in %j: %s", (state, expected) => {
-  expect(mayReregister(state)).toBe(expected);
 });
 
 test("an outcome is handed from the stop to the end", () => {

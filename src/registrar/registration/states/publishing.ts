@@ -1,5 +1,5 @@
 import { messageOf } from "../../../base/errors";
-import { publishUntilThere } from "../../../unix/publish-until-there";
+import { untilDone } from "../../../unix/until-done";
 import { failedBy } from "../../model/outcome";
 import { refuseDriversOwn } from "../../model/socket-name";
 import type { LoopEvent, StateOf } from "../../model/state";
@@ -39,7 +39,7 @@ export async function publishSocket(
   };
   log.v(verbosity).info("Starting Registration Server", { socketPath });
   try {
-    const end = await publishUntilThere(socketPath, publish, { log, signal, onFailure });
+    const end = await untilDone(publish, { path: socketPath, log, signal, onFailure });
     if (end === undefined) return undefined;
     const event = publicationEvent(end, socketPath, alias, place);
     if (event === undefined) return publishSocket(state, context, signal);

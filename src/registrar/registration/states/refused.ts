@@ -3,7 +3,7 @@ import { pause } from "../../../base/pause";
 import { UNHEARD } from "../../../logging/logger";
 import { refusedFor } from "../../model/outcome";
 import type { LoopEvent, StateOf } from "../../model/state";
-import { anotherAlias, type RegistrationContext, untilDone } from "../context";
+import { anotherAlias, type RegistrationContext, untilRemoved } from "../context";
 import { explainRefusal } from "../hints";
 
 /** How many refusals with the same text are one line of the log. */
@@ -38,7 +38,7 @@ export async function endOrRetry(
     return { kind: "stop", reason: "refused", outcome: refusedFor(text, hint.hint) };
   }
 
-  const hiding = untilDone(socket.hide, log, signal);
+  const hiding = untilRemoved(socket.hide, log, signal);
   const fields = { attempt: count, retryIn: `${waitMs / 1000}s` };
   if (repeats % REMIND_EVERY_REPEATS === 0)
     log.error(error, "Kubelet refused the driver", { ...fields, ...(await findHint()), ...UNHEARD });

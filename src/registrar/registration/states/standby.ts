@@ -5,7 +5,13 @@ import { watchPath } from "../../../unix/path-watch";
 import { connectTo, tryConnect } from "../../../unix/unix-socket";
 import { aliasAfterPeer } from "../../model/socket-name";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
-import { isOfAnother, type RegistrationContext, socketPathOf, socketsOfDriver, untilDone } from "../context";
+import {
+  isOfAnother,
+  type RegistrationContext,
+  socketPathOf,
+  socketsOfDriver,
+  untilRemoved,
+} from "../context";
 import { peerIsGone } from "../decisions";
 import { askInfo } from "../self-report";
 
@@ -25,7 +31,7 @@ export async function standBy(
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   const { log } = context;
-  await untilDone(context.socket.withdraw, log, signal);
+  await untilRemoved(context.socket.withdraw, log, signal);
   // A driver with such a name has our place: ours is under our driver's own name.
   if (await isOfAnother(facts, context.options, signal)) return { kind: "peer-gone", alias: undefined };
   const peer = await findPeer(facts, context, signal);
