@@ -1,9 +1,8 @@
-import { invalidOption } from "../../base/errors";
 import { print } from "../../runtime/print";
 import { createCommand, EXIT_USAGE } from "../command-line";
 import { isImagePolicy, runImagePolicy } from "./image-policy-command";
-import { type ObjectValues, objectFlags } from "./object-flags";
-import { makeManifests, makeNodeWideManifests } from "./objects";
+import { objectFlags } from "./object-flags";
+import { makeManifests } from "./objects";
 
 const runObjects = createCommand(
   {
@@ -22,17 +21,8 @@ const runObjects = createCommand(
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
-  async (values) => print(makeAll(values)),
+  async (values) => print(makeManifests(values)),
 );
 
 export const runManifest = (argv: readonly string[]) =>
   isImagePolicy(argv) ? runImagePolicy(argv) : runObjects(argv);
-
-function makeAll({ driverName, driverImage, ...values }: ObjectValues): string {
-  if (values.nodeWide) return makeNodeWideManifests(values);
-  if (driverName === undefined || driverImage === undefined)
-    throw invalidOption(
-      "it needs --driver-name and --driver-image, or --node-wide; see registrar manifest --help",
-    );
-  return makeManifests({ ...values, driverName, driverImage });
-}

@@ -1,5 +1,5 @@
 import { NODE_NAME_VARIABLE, type NodeAccess } from "./node-access";
-import type { BasicOptions, ResolvedBasics, ResolvedManifestOptions } from "./options";
+import type { ManifestOptions, ResolvedBasics, ResolvedManifestOptions } from "./options";
 import { items, object, scalar, type Yaml, yaml } from "./template";
 
 interface DaemonSetParts extends Readonly<Record<"about" | "update" | "args" | "mount" | "ready", Yaml>> {
@@ -11,7 +11,7 @@ interface DaemonSetParts extends Readonly<Record<"about" | "update" | "args" | "
 
 /** Makes a DaemonSet for every Linux node or for `nodes`, whatever their taints. Without `access` it has no token. */
 function daemonSet(
-  options: ResolvedBasics & Pick<BasicOptions, "nodes">,
+  options: ResolvedBasics & Pick<ManifestOptions, "nodes">,
   access: NodeAccess | undefined,
   { driver, ...parts }: DaemonSetParts,
 ): Yaml {
@@ -178,7 +178,7 @@ const driverContainer = ({ driverImage, driverArgs, kubeletRoot }: ResolvedManif
 
 /** One registrar for every driver of a node. `examples/node-wide.yaml` explains each part. */
 export function nodeWideDaemonSet(
-  options: ResolvedBasics & Pick<BasicOptions, "allowDrivers" | "nodes">,
+  options: ResolvedBasics & Pick<ManifestOptions, "allowDrivers" | "nodes">,
   access?: NodeAccess,
 ): Yaml {
   const { kubeletRoot, httpPort, allowDrivers } = options;

@@ -5,16 +5,10 @@ import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
 import { checkDriverName, checkNamed, refuseFlag } from "./names";
 import type { ObjectValues } from "./object-flags";
 
-type Required = "image" | "driverName" | "driverImage";
-type Values = Partial<Omit<ObjectValues, Required>>;
+type Values = Partial<ObjectValues>;
 
-export interface BasicOptions extends Values {
+export interface ManifestOptions extends Values {
   readonly image: string;
-}
-
-export interface ManifestOptions extends BasicOptions {
-  readonly driverName: string;
-  readonly driverImage: string;
 }
 
 export type ResolvedBasics = ReturnType<typeof resolveBasics>;
@@ -23,6 +17,10 @@ export type ResolvedManifestOptions = ReturnType<typeof resolveManifestOptions>;
 /** Fills defaults and checks everything that the API server or kubelet would refuse; throws INVALID_OPTION. */
 export function resolveManifestOptions(options: ManifestOptions) {
   const { driverName, driverImage } = options;
+  if (driverName === undefined || driverImage === undefined)
+    throw invalidOption(
+      "it needs --driver-name and --driver-image, or --node-wide; see registrar manifest --help",
+    );
   checkDriverName("driver-name", driverName);
   const basics = resolveBasics(options, nameFrom(driverName));
   const pluginPath = `${basics.kubeletRoot}/plugins/${driverName}`;
@@ -42,7 +40,7 @@ export function resolveManifestOptions(options: ManifestOptions) {
 }
 
 /** Fills the defaults of every DaemonSet's options and checks them; throws INVALID_OPTION. */
-export function resolveBasics(options: BasicOptions, defaultName: string) {
+export function resolveBasics(options: ManifestOptions, defaultName: string) {
   const { image, name = defaultName, namespace = "kube-system", httpPort = 9809, distribution } = options;
   const kubeletRoot = kubeletRootOf(options);
   checkNamed("image", "image", image);

@@ -4,7 +4,7 @@ import dashboard from "../../../examples/dashboard.json";
 import { METRICS, metricRows } from "../../../src/diagnostics/metric-table";
 import { showNodeReadiness } from "../../../src/diagnostics/node-readiness";
 import { readYaml } from "../../../src/kube-api/yaml";
-import { makeManifests, makeNodeWideManifests } from "../../../src/tools/manifest/objects";
+import { makeManifests } from "../../../src/tools/manifest/objects";
 import { scalar, yaml } from "../../../src/tools/manifest/template";
 import { anchorsIn, readText } from "../../docs/markdown";
 import { createTempFolder } from "../../support/temp-folder";
@@ -23,7 +23,7 @@ const write = (image = "registrar:v0.1.0", more = {}) =>
   });
 
 test("the node-wide DaemonSet is that of examples/node-wide.yaml", () => {
-  const written = makeNodeWideManifests({ image: "registrar:v0.1.0" });
+  const written = makeManifests({ nodeWide: true, image: "registrar:v0.1.0" });
   expect(parse(written)).toEqual(parse(readText("examples/node-wide.yaml")));
 });
 

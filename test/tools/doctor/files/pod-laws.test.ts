@@ -47,23 +47,14 @@ const liveness = (args: readonly string[], more: object = {}) => ({
   ...{ name: "live", image: "registry.k8s.io/sig-storage/livenessprobe:v2.18.0", args, ...more },
 });
 
-test.each<readonly [what: string, object: object, expected: readonly (RegExp | string)[]]>([
+test.each<readonly [expected: RegExp | string, object: object]>([
   [
-    "plugins_registry as a file",
+    /^CSI103 problem: has a hostPath of type File at \/registration, .* -> write type: Directory for \/var\/lib\/kubelet\/plugins_registry$/,
     daemonSet(volumes({}, { type: "File" })),
-    [
-      /^CSI103 problem: has a hostPath of type File at \/registration, .* -> write type: Directory for \/var\/lib\/kubelet\/plugins_registry$/,
-    ],
   ],
+  [/^CSI102 problem: has a hostPath of type Socket at \/csi, /, daemonSet(volumes({ type: "Socket" }))],
   [
-    "the driver's directory as a socket",
-    daemonSet(volumes({ type: "Socket" })),
-    [/^CSI102 problem: has a hostPath of type Socket at \/csi, /],
-  ],
-  ["directories", daemonSet(volumes({ type: "DirectoryOrCreate" }, { type: "Directory" })), []],
-  ["types that say nothing", daemonSet(volumes({ type: "" }, { type: null })), []],
-  [
-    "csi.sock itself",
+    `^CSI102 problem: mounts the driver's socket itself at /csi/csi.sock: .* -> mount its directory, the hostPath ${PATH}, at /csi$`,
     daemonSet({
       ...{ plugin: { hostPath: { path: `${PATH}/csi.sock`, type: "Socket" } } },
       volumeMounts: [
@@ -71,75 +62,62 @@ test.each<readonly [what: string, object: object, expected: readonly (RegExp | s
         { name: "registration", mountPath: "/registration" },
       ],
     }),
-    [
-      `^CSI102 problem: mounts the driver's socket itself at /csi/csi.sock: .* -> mount its directory, the hostPath ${PATH}, at /csi$`,
-    ],
   ],
   [
-    "a liveness probe on /readyz",
+    /^CSI104 problem: .* kubelet restarts the registrar meanwhile -> ask \/healthz/,
     daemonSet({ ...HTTP, livenessProbe: httpGet("/readyz") }),
-    [/^CSI104 problem: .* kubelet restarts the registrar meanwhile -> ask \/healthz/],
   ],
   [
-    "a startup probe on /readyz",
+    /^CSI104 problem: has a startupProbe on \/readyz/,
     daemonSet({ ...HTTP, startupProbe: httpGet("/readyz?x") }),
-    [/^CSI104 problem: has a startupProbe on \/readyz/],
   ],
-  ["a readiness probe on /readyz", daemonSet({ ...HTTP, readinessProbe: httpGet("/readyz") }), []],
   [
-    "a native sidecar that holds up its driver",
+    /^CSI104 problem: .*: the driver's container starts only when it succeeds/,
     asInit({ ...HTTP, startupProbe: httpGet("/readyz") }, { restartPolicy: "Always" }),
-    [/^CSI104 problem: .*: the driver's container starts only when it succeeds/],
   ],
+  [/^CSI106 problem: is an init container, and never ends/, asInit({}, {})],
   [
-    "a native sidecar",
-    asInit({ ...HTTP, startupProbe: httpGet("/healthz") }, { restartPolicy: "Always" }),
-    [],
-  ],
-  ["a plain init container", asInit({}, {}), [/^CSI106 problem: is an init container, and never ends/]],
-  ["an init container that prints the version", asInit({ args: ["--version"], volumeMounts: [] }, {}), []],
-  [
-    "the driver's liveness probe on the registrar's port",
+    /^CSI104 problem: serves port 9809, and the livenessProbe of container driver asks it/,
     beside(HTTP, { name: "driver", livenessProbe: httpGet("/healthz") }),
-    [/^CSI104 problem: serves port 9809, and the livenessProbe of container driver asks it/],
   ],
   [
-    "by the name of its port",
+    /^CSI104 problem: serves port 9809/,
     beside(HTTP, {
       name: "driver",
       ports: [{ name: "h", containerPort: 9809 }],
       livenessProbe: httpGet("/healthz", "h"),
     }),
-    [/^CSI104 problem: serves port 9809/],
   ],
+  [
+    /^CSI109 problem: serves port 9809, and so does container live/,
+    beside(HTTP, liveness(["--health-port=9809"])),
+  ],
+  [
+    /^CSI109/,
+    beside(HTTP, { name: "driver", command: ["sh", "-c", "exec driver --metrics-address '0.0.0.0:9809'"] }),
+  ],
+  [/^CSI109 problem: serves port 9808/, beside({ more: ["--http-endpoint=:9808"] }, liveness(["--v=2"]))],
+])("%s", (expected, object) => {
+  expectSaid(said(object), [expected]);
+});
+
+test.each<readonly [what: string, object: object]>([
+  ["directories", daemonSet(volumes({ type: "DirectoryOrCreate" }, { type: "Directory" }))],
+  ["types that say nothing", daemonSet(volumes({ type: "" }, { type: null }))],
+  ["a readiness probe on /readyz", daemonSet({ ...HTTP, readinessProbe: httpGet("/readyz") })],
+  ["a native sidecar", asInit({ ...HTTP, startupProbe: httpGet("/healthz") }, { restartPolicy: "Always" })],
+  ["an init container that prints the version", asInit({ args: ["--version"], volumeMounts: [] }, {})],
   [
     "the driver's readiness probe there",
     beside(HTTP, { name: "driver", readinessProbe: httpGet("/healthz") }),
-    [],
-  ],
-  [
-    "a livenessprobe on its port",
-    beside(HTTP, liveness(["--health-port=9809"])),
-    [/^CSI109 problem: serves port 9809, and so does container live/],
-  ],
-  [
-    "metrics on its port",
-    beside(HTTP, { name: "driver", command: ["sh", "-c", "exec driver --metrics-address '0.0.0.0:9809'"] }),
-    [/^CSI109/],
-  ],
-  [
-    "the livenessprobe's own port",
-    beside({ more: ["--http-endpoint=:9808"] }, liveness(["--v=2"])),
-    [/^CSI109 problem: serves port 9808/],
   ],
   [
     "a livenessprobe on another port",
     beside({ more: ["--http-endpoint=:9808"] }, liveness(["--health-port=9898"])),
-    [],
   ],
-  ["a free port for each", beside({ more: ["--http-endpoint=:0"] }, liveness(["--health-port=0"])), []],
-])("%s", (_what, object, expected) => {
-  expectSaid(said(object), expected);
+  ["a free port for each", beside({ more: ["--http-endpoint=:0"] }, liveness(["--health-port=0"]))],
+])("nothing is wrong with %s", (_what, object) => {
+  expect(said(object)).toEqual([]);
 });
 
 const SHELL = { command: ["/bin/sh", "-c", "exec /csi-node-driver-registrar"] };
