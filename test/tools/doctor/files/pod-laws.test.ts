@@ -7,6 +7,7 @@ import {
   PATH,
   said,
   saidOf,
+  TOLD,
 } from "./one-daemon-set";
 
 // What a pod's own fields decide: mounts, probes, ports, init containers; and what our image cannot run.
@@ -48,6 +49,22 @@ const liveness = (args: readonly string[], more: object = {}) => ({
 });
 
 test.each<readonly [expected: RegExp | string, object: object]>([
+  [
+    /^CSI112 unknown: is for nodes whose operating system is not filled in: .* -> render the file first$/,
+    daemonSet({ more: ["--nope"], pod: { nodeSelector: { "kubernetes.io/os": "{{ .os }}" } } }),
+  ],
+  [
+    /^CSI101 unknown: runs an unknown program: its image {{ \.image }} is not filled in -> render the file first$/,
+    daemonSet({ image: "{{ .image }}" }),
+  ],
+  [
+    /^CSI101 unknown: has an argument that is not filled in: csi-address "{{ \.socket }}" is not .* -> render/,
+    daemonSet({ args: ["--csi-address={{ .socket }}", TOLD] }),
+  ],
+  [
+    /^CSI113 unknown: cannot be judged: it has {{ \.items }} where a list must be -> render the file first$/,
+    { kind: "DaemonSetList", items: "{{ .items }}" },
+  ],
   [
     /^CSI103 problem: has a hostPath of type File at \/registration, .* -> write type: Directory for \/var\/lib\/kubelet\/plugins_registry$/,
     daemonSet(volumes({}, { type: "File" })),
@@ -115,6 +132,10 @@ test.each<readonly [what: string, object: object]>([
     "a livenessprobe on another port",
     beside({ more: ["--http-endpoint=:9808"] }, liveness(["--health-port=9898"])),
   ],
+  [
+    "a livenessprobe whose port is not filled in",
+    beside({ more: ["--http-endpoint=:9808"] }, liveness(["{{ .args }}"])),
+  ],
   ["a free port for each", beside({ more: ["--http-endpoint=:0"] }, liveness(["--health-port=0"]))],
 ])("nothing is wrong with %s", (_what, object) => {
   expect(said(object)).toEqual([]);
@@ -149,6 +170,11 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
     [/^CSI110 warning may run on s390x nodes/],
   ],
   ["nodes of arm64", { pod: inTerms("amd64", "arm64") }, []],
+  [
+    "nodes of any",
+    { pod: inTerms("amd64", "<arch>") },
+    [/^CSI110 unknown .* architecture is not filled in: <arch>$/],
+  ],
 ])("a swap of %s", (_what, changes, expected) => {
   const found = findingsOfSwapIn([daemonSet({ image: OFFICIAL, ...changes })]);
   expectSaid(

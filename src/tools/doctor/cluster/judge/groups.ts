@@ -80,15 +80,17 @@ export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 
 /** What to see of an object, `NAMESPACE/NAME` or `NAME`, in the cluster that was looked at, and the command for it. */
-export function kubectl(fix: string, target: ClusterTarget, verb: string, object = "", more = ""): Run {
-  return { fix, command: kubectlFor(target, verb, object) + more };
-}
-
-/** A command for an object, `NAMESPACE/NAME` or `NAME`, in the cluster that was looked at. */
-function kubectlFor({ context, kubeconfig }: ClusterTarget, verb: string, object = ""): string {
+export function kubectl(
+  fix: string,
+  { context, kubeconfig }: ClusterTarget,
+  verb: string,
+  object = "",
+  more = "",
+): Run {
   const [name = "", namespace] = object.split("/").toReversed();
   const flags = Object.entries({ kubeconfig, context }).map(([flag, value]) =>
     value === undefined ? "" : ` --${flag}=${shellWord(value)}`,
   );
-  return `kubectl${flags.join("")}${namespace === undefined ? "" : ` -n ${namespace}`} ${verb} ${name}`;
+  const command = `kubectl${flags.join("")}${namespace === undefined ? "" : ` -n ${namespace}`} ${verb} ${name}${more}`;
+  return { fix, command };
 }
