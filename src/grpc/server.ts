@@ -89,13 +89,23 @@ export function hardenServer(
 }
 
 /** The units of grpc-timeout (gRPC over HTTP2, Requests) in milliseconds. */
-const TIMEOUT_UNITS_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1 };
+const TIMEOUT_UNITS_MS: Readonly<Record<string, number>> = {
+  H: 3.6e6,
+  M: 6e4,
+  S: 1e3,
+  m: 1,
+  u: 1e-3,
+  n: 1e-6,
+};
+
+/** What a grpc-timeout says, in milliseconds. */
+export const timeoutMsOf = (text: string): number =>
+  Number(text.slice(0, -1)) * (TIMEOUT_UNITS_MS[text.slice(-1)] ?? 0);
 
 /** A timeout that is longer than a timer can be would end the call at once. */
 function isUnderstood([name, value]: [string, unknown]): boolean {
   const text = String(value);
-  const timeoutMs = () => Number(text.slice(0, -1)) * (TIMEOUT_UNITS_MS[text.slice(-1)] ?? 0);
-  return /^[ -~]*$/.test(text) && !(name === "grpc-timeout" && timeoutMs() > LONGEST_WAIT_MS);
+  return /^[ -~]*$/.test(text) && !(name === "grpc-timeout" && timeoutMsOf(text) > LONGEST_WAIT_MS);
 }
 
 interface GrpcServerOptions<Origin> {

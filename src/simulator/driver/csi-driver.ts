@@ -7,7 +7,7 @@ import { monotonicMs, pause } from "../../base/pause";
 import type { GuardedClient } from "../../grpc/guard/guards";
 import { unaryHandler } from "../../grpc/handlers";
 import { protos } from "../../grpc/protos";
-import { createGrpcServer, createSmallServer } from "../../grpc/server";
+import { createGrpcServer, createSmallServer, timeoutMsOf } from "../../grpc/server";
 import { silentLogger } from "../../logging/logger";
 import { readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
@@ -194,31 +194,13 @@ export function createObservedServer(
   });
 }
 
-/** The units of `grpc-timeout` (gRPC over HTTP2, Requests) in milliseconds. */
-const TIMEOUT_UNITS_MS: Readonly<Record<string, number>> = {
-  H: 3_600_000,
-  M: 60_000,
-  S: 1_000,
-  m: 1,
-  u: 1e-3,
-  n: 1e-6,
-};
-
-const timeoutMsOf = (text: string) => Number(text.slice(0, -1)) * (TIMEOUT_UNITS_MS[text.slice(-1)] ?? 0);
-
-type Methods = typeof protos.identity & typeof protos.node;
-
-type Answers = {
-  readonly [Method in CsiMethod]: () => ReturnType<Methods[Method]["responseDeserialize"]>;
-};
-
 function createHandlers(
   name: string,
   present: () => ResolvedCsiDriverAnswers,
   faults: FaultScript<CsiDriverFault>,
   emit: (event: WithoutTime<CsiDriverEvent>) => void,
 ) {
-  const answers: Answers = {
+  const answers: Readonly<Record<CsiMethod, () => object>> = {
     GetPluginInfo: () => ({ name, vendorVersion: present().vendorVersion, manifest: {} }),
     Probe: () => ({ ready: { value: faults.take("not-ready") === undefined } }),
     NodeGetInfo: () => {

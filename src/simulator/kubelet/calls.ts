@@ -8,10 +8,9 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { messageOf, RegistrarError } from "../../base/errors";
-import { monotonicMs, pause, startTimer, stopTimer } from "../../base/pause";
+import { followSignal, monotonicMs, pause, startTimer, stopTimer, unlessAborted } from "../../base/pause";
 import { createUnixClient } from "../../grpc/client/unary";
 import { HTTP2_ERRORS } from "../../grpc/guard/frames";
-import type { NodeInfo, PluginInfo } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/status";
 import type { Unary } from "../../grpc/wire-format";
 import { behaviourOf, type KubeletBehaviour, NEWEST_SIMULATED } from "../../kubelet-rules/versions";
@@ -39,31 +38,24 @@ export const DIALS_ONCE: ChannelOptions = { "grpc.initial_reconnect_backoff_ms":
  * Resolves when the server's first HTTP/2 frame arrives, as grpc-go's blocking dial does; until then it dials a socket
  * without a listener again and again. Rejects with ABORTED after `timeoutMs` or when aborted.
  */
-export function connected(client: Client, timeoutMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const channel = client.getChannel();
-    let isOver = false;
-    const end = (failure?: string) => {
-      isOver = true;
-      stopTimer(limit);
-      signal.removeEventListener("abort", cancel);
-      if (failure === undefined) resolve();
-      else reject(new RegistrarError("ABORTED", failure));
-    };
-    const cancel = () => end("context canceled");
-    const limit = startTimer(end, timeoutMs, "context deadline exceeded");
-    if (signal.aborted) return cancel();
-    signal.addEventListener("abort", cancel, { once: true });
+export async function connected(client: Client, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  const channel = client.getChannel();
+  using waiting = followSignal(signal);
+  const limit = startTimer(() => waiting.abort(), timeoutMs);
+  try {
     // Not `waitForReady`: it looks once more after the channel was closed, which makes grpc-js (1.14) dial again.
-    const look = () => {
-      if (isOver) return;
+    while (!waiting.signal.aborted) {
       const state = channel.getConnectivityState(true);
-      if (state !== connectivityState.READY)
-        return channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, look);
-      end();
-    };
-    look();
-  });
+      if (state === connectivityState.READY) return;
+      const isNew = new Promise((look) =>
+        channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, look),
+      );
+      await unlessAborted(isNew, waiting.signal);
+    }
+    throw new RegistrarError("ABORTED", signal.aborted ? "context canceled" : "context deadline exceeded");
+  } finally {
+    stopTimer(limit);
+  }
 }
 
 /** The method with a text that is not UTF-8 as an error, as protobuf in Go has it. */
@@ -91,21 +83,17 @@ export async function unlessSilent<Answer>(
   wording: Wording,
   run: () => Promise<Answer>,
 ): Promise<Answer> {
-  let timer: NodeJS.Timeout | undefined;
-  const silent = new Promise<never>((_, reject) => {
-    timer = startTimer(() => {
-      if (client.getChannel().getConnectivityState(false) !== connectivityState.CONNECTING) return;
-      const isOld = wording.handshakeFailureWording === "connection closed";
-      const why = `${wording.closedReadWording} unix @->${socketPath}: use of closed network connection`;
-      const details = isOld ? "timed out waiting for server handshake" : goHandshakeFailure(why, wording);
-      reject(Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
-    }, connectMs);
-  });
-  try {
-    return await Promise.race([run(), silent]);
-  } finally {
-    stopTimer(timer);
-  }
+  using answered = Object.assign(new AbortController(), { [Symbol.dispose]: () => answered.abort() });
+  const untilSilent = async (): Promise<Answer> => {
+    const isOver = await pause(connectMs, answered.signal);
+    if (!isOver || client.getChannel().getConnectivityState(false) !== connectivityState.CONNECTING)
+      return new Promise(() => {});
+    const isOld = wording.handshakeFailureWording === "connection closed";
+    const why = `${wording.closedReadWording} unix @->${socketPath}: use of closed network connection`;
+    const details = isOld ? "timed out waiting for server handshake" : goHandshakeFailure(why, wording);
+    throw Object.assign(new Error(details), { code: status.UNAVAILABLE, details });
+  };
+  return await Promise.race([run(), untilSilent()]);
 }
 
 export type Called<Answer> =
@@ -142,18 +130,14 @@ export function createKubeletContext(surroundings: Omit<KubeletContext, "call">)
     );
     if (!signal.aborted) {
       const durationMs = Math.round(monotonicMs() - startedAt);
-      emit({ kind: "called", call, socketPath, durationMs, result: resultOf(called) });
+      // The answers of dial and of NotifyRegistrationStatus are empty.
+      const isEmpty = called.kind === "ok" && Object.keys(Object(called.answer)).length === 0;
+      const result = (isEmpty ? { kind: "ok" } : called) as KubeletCallResult;
+      emit({ kind: "called", call, socketPath, durationMs, result });
     }
     return called;
   };
   return { ...surroundings, call };
-}
-
-/** Reports only answers with content: those of dial and of NotifyRegistrationStatus are empty. */
-function resultOf(called: Called<unknown>): KubeletCallResult {
-  if (called.kind === "error") return called;
-  const isEmpty = Object.keys(Object(called.answer)).length === 0;
-  return isEmpty ? { kind: "ok" } : { kind: "ok", answer: called.answer as PluginInfo | NodeInfo };
 }
 
 /** The words in which releases of grpc-go differ. */

@@ -8,16 +8,10 @@ import { optional, readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
 import { createFaultScript } from "../simulator-options";
-import { createKubeletContext, type KubeletContext } from "./calls";
+import { createKubeletContext } from "./calls";
 import { KUBELET_EVENT_KINDS, type KubeletEvent } from "./events";
 import { type CsiNodeObject, createNodeInfoManager, type NodeObject } from "./objects";
-import {
-  KUBELET_FAULTS,
-  type KubeletFault,
-  type KubeletOptions,
-  type ResolvedKubeletOptions,
-  resolveKubeletOptions,
-} from "./options";
+import { KUBELET_FAULTS, type KubeletFault, type KubeletOptions, resolveKubeletOptions } from "./options";
 import { startPluginManager } from "./plugin-manager";
 
 /** The options of `restart`. */
@@ -68,7 +62,7 @@ export interface SimulatedKubelet extends AsyncDisposable {
 export async function startKubelet(options: KubeletOptions): Promise<SimulatedKubelet> {
   const { signal, logger, ...resolved } = resolveKubeletOptions(options);
   refuseAborted("the simulated kubelet", signal);
-  const { pluginRegistrationPath, version, simulated, waitTimeoutMs } = resolved;
+  const { pluginRegistrationPath, nodeName, version, simulated, waitTimeoutMs } = resolved;
   const log = logger.named("kubelet");
   if (simulated !== version)
     log.info("Simulating the kubelet that behaves like this version", { version, simulated });
@@ -81,9 +75,20 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     if (fault.kind !== "never-call") steps.append({ kind: "fault-applied", fault, socketPath });
   });
   const surroundings = { behaviour, timings: resolved.timings, nodeInfo, faults, emit: steps.append };
-  const startProcess = () => startKubeletProcess(resolved, surroundings);
+  const startProcess = () => {
+    const killed = new AbortController();
+    setMaxListeners(0, killed.signal); // Each running call listens to it, and there may be a call for each socket.
+    steps.append({ kind: "started", pluginRegistrationPath, nodeName, version, simulated });
+    const context = createKubeletContext({ ...surroundings, signal: killed.signal });
+    const manager = startPluginManager(pluginRegistrationPath, context);
+    return async (because: "restart" | "close") => {
+      killed.abort();
+      await manager.close();
+      steps.append({ kind: "stopped", because });
+    };
+  };
 
-  let running: ReturnType<typeof startProcess> | undefined = startProcess();
+  let stop: ReturnType<typeof startProcess> | undefined = startProcess();
   let turn: Promise<void> = Promise.resolve();
   let closing: Promise<void> | undefined;
 
@@ -98,13 +103,13 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     drivers.forget();
     const restarted = turn.then(async () => {
       refuseClosed();
-      await running?.stop("restart");
+      await stop?.("restart");
       drivers.forget();
-      running = undefined;
+      stop = undefined;
       try {
         await whileDown?.();
       } finally {
-        if (!closing) running = startProcess();
+        if (!closing) stop = startProcess();
       }
     });
     turn = restarted.catch(() => {});
@@ -114,7 +119,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const close = () => {
     closing ??= turn.then(async () => {
       signal?.removeEventListener("abort", close);
-      await running?.stop("close");
+      await stop?.("close");
       steps.end();
     });
     return closing;
@@ -174,26 +179,6 @@ function followDrivers(events: EventStream<KubeletEvent>) {
     forget: () => {
       registered.clear();
       refused.clear();
-    },
-  };
-}
-
-function startKubeletProcess(
-  { pluginRegistrationPath, nodeName, version, simulated }: Omit<ResolvedKubeletOptions, "signal" | "logger">,
-  surroundings: Omit<KubeletContext, "call" | "signal">,
-) {
-  const { emit } = surroundings;
-  const killed = new AbortController();
-  // Each running call listens to it, and there may be a call for each socket.
-  setMaxListeners(0, killed.signal);
-  emit({ kind: "started", pluginRegistrationPath, nodeName, version, simulated });
-  const context = createKubeletContext({ ...surroundings, signal: killed.signal });
-  const manager = startPluginManager(pluginRegistrationPath, context);
-  return {
-    stop: async (because: "restart" | "close") => {
-      killed.abort();
-      await manager.close();
-      emit({ kind: "stopped", because });
     },
   };
 }

@@ -5,6 +5,7 @@ import { invalidCsiNodeDriver, invalidLabels } from "../../kubelet-rules/api-ref
 import { NODE_ID_ANNOTATION } from "../../kubelet-rules/api-validation";
 import type { KubeletBehaviour } from "../../kubelet-rules/versions";
 import { quoteGo } from "../../logging/escape";
+import type { Emit } from "./events";
 import type { ResolvedKubeletOptions } from "./options";
 
 /** Kubernetes' CSINode: which drivers a node has, and what the scheduler must know about them. */
@@ -72,16 +73,12 @@ function nodeIdsOf(node: NodeObject): Readonly<Record<string, string>> {
 /** The node with these node IDs, by driver name, in the annotation, which goes with the last one. */
 export function withNodeIds(node: NodeObject, ids: Readonly<Record<string, string>>): NodeObject {
   const { [NODE_ID_ANNOTATION]: _, ...others } = node.metadata.annotations;
-  // Go writes the keys of a map in order.
-  const sorted = Object.fromEntries(Object.entries(ids).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const annotations =
-    Object.keys(ids).length === 0 ? others : { ...others, [NODE_ID_ANNOTATION]: goJson(sorted) };
+  const isEmpty = Object.keys(ids).length === 0;
+  const annotations = isEmpty
+    ? others
+    : { ...others, [NODE_ID_ANNOTATION]: goJson(inOrder(Object.entries(ids))) };
   return { ...node, metadata: { ...node.metadata, annotations } };
 }
-
-type ObjectChange =
-  | { readonly kind: "node-changed"; readonly node: NodeObject }
-  | { readonly kind: "csi-node-changed"; readonly csiNode: CsiNodeObject };
 
 /** The two objects that a registration changes, as the API server keeps them: they outlive a kubelet restart. */
 export type NodeInfoManager = ReturnType<typeof createNodeInfoManager>;
@@ -94,7 +91,7 @@ export type NodeInfoManager = ReturnType<typeof createNodeInfoManager>;
 export function createNodeInfoManager(
   { nodeName, nodeLabels }: Pick<ResolvedKubeletOptions, "nodeName" | "nodeLabels">,
   behaviour: KubeletBehaviour,
-  emit: (change: ObjectChange) => void,
+  emit: Emit,
 ) {
   const { comparesVolumeLimit, updatesVolumeLimits } = behaviour;
   const uid = randomUUID();
@@ -129,11 +126,10 @@ export function createNodeInfoManager(
       there && isDeepStrictEqual(withLimit(there, hasLimit), withLimit(wanted, hasLimit));
     if (isSame(comparesVolumeLimit)) return;
     const others = driversWithout(driver.name);
+    const isImmutable = there !== undefined && !isSame(!updatesVolumeLimits);
+    const change = () => changedDriver(nodeName, withLimit(wanted, !updatesVolumeLimits), behaviour);
     const invalid = invalidCsiNodeDriver(nodeName, driver, others.length, behaviour);
-    const isRefused = there !== undefined && !isSame(!updatesVolumeLimits);
-    const changed = isRefused && changedDriver(nodeName, withLimit(wanted, !updatesVolumeLimits), behaviour);
-    const problem = invalid ?? (changed || undefined);
-    refuseUpdate("CSINode", "CSINode", problem);
+    refuseUpdate("CSINode", "CSINode", invalid ?? (isImmutable ? change() : undefined));
     setDrivers([...others, wanted]);
   };
 
@@ -185,6 +181,10 @@ const goJson = (value: unknown): string =>
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
+/** Go writes the keys of a map in order. */
+const inOrder = (entries: readonly [string, string][]) =>
+  Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
 /** `ValidateCSINodeUpdate` in `pkg/apis/storage/validation/validation.go`. */
 function changedDriver(
   nodeName: string,
@@ -217,9 +217,7 @@ function failedPatch(before: NodeObject, after: NodeObject): string {
     const entries = Object.entries(after.metadata[kind]).filter(
       ([key, value]) => before.metadata[kind][key] !== value,
     );
-    return entries.length === 0
-      ? {}
-      : { [kind]: Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) };
+    return entries.length === 0 ? {} : { [kind]: inOrder(entries) };
   };
   const patch = goJson({ metadata: { ...changed("annotations"), ...changed("labels") } });
   return `failed to patch status ${quoteGo(patch)} for node ${quoteGo(after.metadata.name)}`;

@@ -19,7 +19,8 @@ import {
 import type { DeregistrationCause, IntroducedPlugin } from "./events";
 import type { DriverOnNode } from "./objects";
 
-interface OfferedPlugin extends IntroducedPlugin {
+/** A plugin, and what it speaks. */
+export interface OfferedPlugin extends IntroducedPlugin {
   readonly versions: readonly string[];
 }
 

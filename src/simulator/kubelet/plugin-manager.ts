@@ -3,9 +3,14 @@ import { monotonicMs, startTimer, stopTimer } from "../../base/pause";
 import { callUnary } from "../../grpc/client/unary";
 import { protos, type RegistrationStatus } from "../../grpc/protos";
 import { authorityFor } from "../../kubelet-rules/versions";
-import { type Called, connected, createKubeletClient, inUtf8, type KubeletContext } from "./calls";
+import { connected, createKubeletClient, inUtf8, type KubeletContext } from "./calls";
 import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./events";
-import { createPluginHandlers, type PluginHandler, type Refusal } from "./plugin-handlers";
+import {
+  createPluginHandlers,
+  type OfferedPlugin,
+  type PluginHandler,
+  type Refusal,
+} from "./plugin-handlers";
 import { type DesiredPlugin, startPluginWatcher } from "./plugin-watcher";
 
 interface PathBackoff {
@@ -24,7 +29,8 @@ export function startPluginManager(pluginRegistrationPath: string, kubelet: Kube
   const { behaviour, timings, faults, emit, signal } = kubelet;
   const { desired, close } = startPluginWatcher(pluginRegistrationPath, behaviour, emit);
   const actual = new Map<string, ActualPlugin>();
-  const context: OperationContext = { ...kubelet, actual, handlers: createPluginHandlers(kubelet) };
+  const handlers = createPluginHandlers(kubelet);
+  const register = createRegister(kubelet, handlers, actual);
   const running = new Map<string, Promise<void>>();
   const backoffs = new Map<string, PathBackoff>();
   const reported = new Map<string, PathBackoff | "never-call">();
@@ -77,7 +83,7 @@ export function startPluginManager(pluginRegistrationPath: string, kubelet: Kube
   /** From the actual state of world first, so that the plugin's next socket can be registered. */
   const unregister = async (plugin: ActualPlugin, because: DeregistrationCause): Promise<undefined> => {
     actual.delete(plugin.socketPath);
-    context.handlers.get(plugin.pluginType)?.deregister(plugin, because);
+    handlers.get(plugin.pluginType)?.deregister(plugin, because);
   };
 
   /** A replaced socket is unregistered first, and registered in the next round. */
@@ -91,7 +97,7 @@ export function startPluginManager(pluginRegistrationPath: string, kubelet: Kube
     }
     for (const plugin of desired.values())
       if (isStillMissing(plugin.socketPath))
-        start("register", plugin.socketPath, () => register(plugin, context), nowMs);
+        start("register", plugin.socketPath, () => register(plugin), nowMs);
     timer = startTimer(tick, timings.reconcilePeriodMs).unref(); // A kit that is not closed holds no process; a wait does.
   };
   let timer: NodeJS.Timeout | undefined;
@@ -109,118 +115,102 @@ export function startPluginManager(pluginRegistrationPath: string, kubelet: Kube
 
 type ActualPlugin = DesiredPlugin & IntroducedPlugin;
 
-interface OperationContext extends KubeletContext {
-  readonly handlers: ReadonlyMap<string, PluginHandler>;
-  readonly actual: Map<string, ActualPlugin>;
-}
-
-interface Attempt {
-  readonly client: Client;
-  readonly plugin: DesiredPlugin;
-  readonly introduced: IntroducedPlugin;
-  readonly versions: readonly string[];
-  readonly context: OperationContext;
-}
-
 const PREFIX = "RegisterPlugin error -- ";
 
 /**
- * Registers the plugin behind one socket: dial, GetInfo, validate, register, notify. Each failure ends it; before that,
+ * Makes what registers the plugin behind one socket: dial, GetInfo, validate, register, notify. Each failure ends it; before that,
  * a refusal is sent to the registrar. Resolves with the error; undefined: no error.
  * Source: `GenerateRegisterPluginFunc` in `pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go`.
  */
-async function register(plugin: DesiredPlugin, context: OperationContext): Promise<string | undefined> {
-  const { socketPath } = plugin;
-  const { behaviour, call, timings, signal } = context;
-  const client = createKubeletClient(socketPath, authorityFor(behaviour.registrationAuthority, socketPath));
-  try {
-    const dialled = await call("dial", socketPath, () => connected(client, timings.dialMs, signal));
-    if (dialled.kind === "error") {
-      const why = `failed to dial socket ${socketPath}, err: ${dialled.error}`;
-      return `${PREFIX}dial failed at socket ${socketPath}, err: ${why}`;
+function createRegister(
+  { behaviour, call, emit, faults, timings, signal }: KubeletContext,
+  handlers: ReadonlyMap<string, PluginHandler>,
+  actual: Map<string, ActualPlugin>,
+) {
+  const notify = (client: Client, socketPath: string, status: RegistrationStatus) => {
+    const method = protos.registration.NotifyRegistrationStatus;
+    const bounds = { timeoutMs: timings.notifyMs, signal };
+    return call("NotifyRegistrationStatus", socketPath, () => callUnary(client, method, status, bounds));
+  };
+
+  const refuse = async (client: Client, plugin: IntroducedPlugin, stage: RefusalStage, problem: string) => {
+    const reason = `${PREFIX}${problem}`;
+    emit({ kind: "refused", ...plugin, stage, reason });
+    const notified = await notify(client, plugin.socketPath, { pluginRegistered: false, error: reason });
+    const error = notified.kind === "ok" ? reason : `${reason}: ${notified.error}`;
+    // Before a registration kubelet treats the error that it has sent as a failure to send it.
+    const isSent = stage === "registration";
+    return isSent ? error : `${PREFIX}failed to send error at socket ${plugin.socketPath}, err: ${error}`;
+  };
+
+  const confirm = async (client: Client, plugin: IntroducedPlugin, handler: PluginHandler) => {
+    const { driverName: name, socketPath } = plugin;
+    emit({ kind: "registered", ...plugin });
+    const isMeant = ({ driverName = name }) => driverName === name;
+    const isDropped = faults.take("drop-before-notice", isMeant, socketPath) !== undefined;
+    if (isDropped) client.close();
+    const lost = `rpc error: code = Unavailable desc = ${behaviour.lostConnectionWording}`;
+    const notified = isDropped
+      ? ({ kind: "error", error: lost } as const)
+      : await notify(client, socketPath, { pluginRegistered: true, error: "" });
+    if (signal.aborted || notified.kind === "ok") return undefined;
+    if (behaviour.afterFailure === "forget") {
+      actual.delete(socketPath);
+      handler.deregister(plugin, "notice-failed");
     }
-    const { GetInfo } = protos.registration;
-    const method = behaviour.checksUtf8 ? inUtf8(GetInfo) : GetInfo;
-    const asked = await call("GetInfo", socketPath, () =>
-      callUnary(client, method, {}, { timeoutMs: timings.getInfoMs, signal }),
-    );
-    if (asked.kind === "error")
-      return `${PREFIX}failed to get plugin info using RPC GetInfo at socket ${socketPath}, err: ${asked.error}`;
-    const { type: pluginType, name: driverName, supportedVersions: versions } = asked.answer;
-    // An empty endpoint means the registration socket itself.
-    const endpoint = asked.answer.endpoint || socketPath;
-    const introduced = { driverName, pluginType, endpoint, socketPath };
-    return await decide({ client, plugin, introduced, versions, context });
-  } finally {
-    client.close();
-  }
-}
+    // The reason of a refusal would be before the second colon.
+    return `${PREFIX}failed to send registration status at socket ${socketPath}, err: : ${notified.error}`;
+  };
 
-async function decide(attempt: Attempt): Promise<string | undefined> {
-  const { plugin, introduced, versions, context } = attempt;
-  const { pluginType, socketPath } = introduced;
-  const offer = { ...introduced, versions };
-  const { handlers, actual, behaviour, signal } = context;
+  const decide = async (client: Client, desired: DesiredPlugin, offered: OfferedPlugin) => {
+    const { versions: _, ...plugin } = offered;
+    const { pluginType, driverName: name, socketPath } = plugin;
+    const refusalByFault = (wanted: "validation" | "registration"): Refusal =>
+      faults.take(
+        "refuse",
+        ({ stage = "registration", driverName = name }) => stage === wanted && driverName === name,
+        socketPath,
+      )?.reason;
 
-  const handler = handlers.get(pluginType);
-  if (handler === undefined) {
-    const problem = `no handler registered for plugin type: ${pluginType} at socket ${socketPath}`;
-    return refuse(attempt, "no-handler", problem);
-  }
-  const invalid = refusalByFault(attempt, "validation") ?? handler.validate(offer);
-  if (invalid !== undefined)
-    return refuse(attempt, "validation", `plugin validation failed with err: ${invalid}`);
-  // Before the handler's long call: if the socket disappears meanwhile, it is unregistered after the call.
-  actual.set(socketPath, { ...plugin, ...introduced });
-  const refusal = refusalByFault(attempt, "registration") ?? (await handler.register(offer));
-  if (signal.aborted) return undefined;
-  if (refusal !== undefined) {
+    const handler = handlers.get(pluginType);
+    if (handler === undefined) {
+      const problem = `no handler registered for plugin type: ${pluginType} at socket ${socketPath}`;
+      return refuse(client, plugin, "no-handler", problem);
+    }
+    const invalid = refusalByFault("validation") ?? handler.validate(offered);
+    if (invalid !== undefined)
+      return refuse(client, plugin, "validation", `plugin validation failed with err: ${invalid}`);
+    // Before the handler's long call: if the socket disappears meanwhile, it is unregistered after the call.
+    actual.set(socketPath, { ...desired, ...plugin });
+    const refusal = refusalByFault("registration") ?? (await handler.register(offered));
+    if (signal.aborted) return undefined;
+    if (refusal === undefined) return confirm(client, plugin, handler);
     if (behaviour.afterFailure === "forget") actual.delete(socketPath);
-    return refuse(attempt, "registration", `plugin registration failed with err: ${refusal}`);
-  }
-  return confirm(attempt, handler);
-}
+    return refuse(client, plugin, "registration", `plugin registration failed with err: ${refusal}`);
+  };
 
-async function refuse(attempt: Attempt, stage: RefusalStage, problem: string): Promise<string> {
-  const { introduced, context } = attempt;
-  const reason = `${PREFIX}${problem}`;
-  context.emit({ kind: "refused", ...introduced, stage, reason });
-  const notified = await notify(attempt, { pluginRegistered: false, error: reason });
-  const error = notified.kind === "ok" ? reason : `${reason}: ${notified.error}`;
-  if (stage === "registration") return error;
-  // Before a registration kubelet treats the error that it has sent as a failure to send it.
-  return `${PREFIX}failed to send error at socket ${introduced.socketPath}, err: ${error}`;
-}
-
-async function confirm(attempt: Attempt, handler: PluginHandler): Promise<string | undefined> {
-  const { introduced, context } = attempt;
-  const { driverName: name, socketPath } = introduced;
-  context.emit({ kind: "registered", ...introduced });
-  const isMeant = ({ driverName = name }) => driverName === name;
-  const { lostConnectionWording } = context.behaviour;
-  const isDropped = context.faults.take("drop-before-notice", isMeant, socketPath) !== undefined;
-  if (isDropped) attempt.client.close();
-  const notified = isDropped
-    ? ({ kind: "error", error: `rpc error: code = Unavailable desc = ${lostConnectionWording}` } as const)
-    : await notify(attempt, { pluginRegistered: true, error: "" });
-  if (context.signal.aborted || notified.kind === "ok") return undefined;
-  if (context.behaviour.afterFailure === "forget") {
-    context.actual.delete(socketPath);
-    handler.deregister(introduced, "notice-failed");
-  }
-  // The reason of a refusal would be before the second colon.
-  return `${PREFIX}failed to send registration status at socket ${socketPath}, err: : ${notified.error}`;
-}
-
-function notify({ client, plugin, context }: Attempt, status: RegistrationStatus): Promise<Called<unknown>> {
-  const { call, timings, signal } = context;
-  const method = protos.registration.NotifyRegistrationStatus;
-  const bounds = { timeoutMs: timings.notifyMs, signal };
-  return call("NotifyRegistrationStatus", plugin.socketPath, () => callUnary(client, method, status, bounds));
-}
-
-function refusalByFault({ introduced, context }: Attempt, wanted: "validation" | "registration"): Refusal {
-  const { driverName: name, socketPath } = introduced;
-  const isMeant = ({ stage = "registration", driverName = name }) => stage === wanted && driverName === name;
-  return context.faults.take("refuse", isMeant, socketPath)?.reason;
+  return async (desired: DesiredPlugin): Promise<string | undefined> => {
+    const { socketPath } = desired;
+    const client = createKubeletClient(socketPath, authorityFor(behaviour.registrationAuthority, socketPath));
+    try {
+      const dialled = await call("dial", socketPath, () => connected(client, timings.dialMs, signal));
+      if (dialled.kind === "error") {
+        const why = `failed to dial socket ${socketPath}, err: ${dialled.error}`;
+        return `${PREFIX}dial failed at socket ${socketPath}, err: ${why}`;
+      }
+      const { GetInfo } = protos.registration;
+      const method = behaviour.checksUtf8 ? inUtf8(GetInfo) : GetInfo;
+      const asked = await call("GetInfo", socketPath, () =>
+        callUnary(client, method, {}, { timeoutMs: timings.getInfoMs, signal }),
+      );
+      if (asked.kind === "error")
+        return `${PREFIX}failed to get plugin info using RPC GetInfo at socket ${socketPath}, err: ${asked.error}`;
+      const { type: pluginType, name: driverName, supportedVersions: versions } = asked.answer;
+      // An empty endpoint means the registration socket itself.
+      const endpoint = asked.answer.endpoint || socketPath;
+      return await decide(client, desired, { driverName, pluginType, endpoint, socketPath, versions });
+    } finally {
+      client.close();
+    }
+  };
 }
