@@ -9,6 +9,7 @@ import { dirname, join, resolve } from "node:path";
 const OF_A_CLONE = ["scripts", "devDependencies", "allowScripts"];
 
 const [destination = "."] = process.argv.slice(2);
+mkdirSync(destination, { recursive: true });
 
 function npmPack(cwd, ...args) {
   const options = ["pack", "--json", "--ignore-scripts", ...args];

@@ -1,7 +1,14 @@
 import type { Writable } from "node:stream";
-import { type Server, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
+import {
+  type Server,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+  type sendUnaryData,
+  status,
+} from "@grpc/grpc-js";
 import { invalidOption } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
+import { nearWord } from "../base/near-word";
 import { monotonicMs } from "../base/pause";
 import { type Logger, UNHEARD } from "../logging/logger";
 import { show } from "../options/option-kinds";
@@ -43,6 +50,7 @@ export function guardHandlers(server: Server, guarding: Guarding): () => readonl
       if (handler !== undefined && typeof handler !== "function")
         throw invalidOption(`addService: the handler of ${name} is ${show(handler)}; it takes a function`);
     }
+    refuseMistyped(Object(service), Object(handlers));
     addService(service, handlers);
   };
   server.register = (method, handler, serialize, deserialize, type) => {
@@ -59,6 +67,20 @@ export function guardHandlers(server: Server, guarding: Guarding): () => readonl
     return register(method, guarded as never, encode, deserialize, type);
   };
   return () => [...running].flatMap(([call, isAnswered]) => (isAnswered() ? [] : [call.getPath()]));
+}
+
+/** grpc-js ignores a handler of a method that is not there, and answers the one that was meant with UNIMPLEMENTED. */
+function refuseMistyped(service: ServiceDefinition, handlers: object): void {
+  const names = Object.entries(service).map(
+    ([name, { originalName = name }]) => [name, originalName] as const,
+  );
+  const without = names.filter((both) => !both.some((name) => name in handlers)).flat();
+  for (const [name, handler] of Object.entries(handlers)) {
+    if (typeof handler !== "function" || names.some((both) => both.includes(name))) continue;
+    const meant = nearWord(name, without);
+    if (meant !== undefined)
+      throw invalidOption(`addService: there is no method ${name}; did you mean ${meant}?`);
+  }
 }
 
 /** Of a call with one answer. */

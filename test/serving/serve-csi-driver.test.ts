@@ -311,6 +311,11 @@ test.each<[string, Partial<CsiServingOptions>, object]>([
     refused("addService: the handler of GetPluginInfo is an object; it takes a function"),
   ],
   [
+    "a handler's name is mistyped",
+    { addServices: (server) => server.addService(identity, { GetPluginInfoo: fails } as never) },
+    refused("addService: there is no method GetPluginInfoo; did you mean GetPluginInfo?"),
+  ],
+  [
     "its endpoint is a directory",
     { endpoint: "/plug/" },
     refused('endpoint is "/plug/"; it takes the path of'),
@@ -334,7 +339,6 @@ test.each<[string, Partial<CsiServingOptions>, object]>([
     { serverOptions: { interceptors: ["log"] as never } },
     refused('serverOptions: interceptors[0] is "log"; it takes a function'),
   ],
-  ["addServices is missing", { addServices: undefined as never }, refused("addServices is missing")],
   ["addServices is async", { addServices: asynchronous }, refused("addServices is async")],
   ["a file stands at its path", {}, failure("SOCKET_UNUSABLE", /is not a socket/)],
 ])("nothing is left where %s", (where, options, error) =>
