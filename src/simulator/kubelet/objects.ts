@@ -5,7 +5,6 @@ import { invalidCsiNodeDriver, invalidLabels } from "../../kubelet-rules/api-ref
 import { NODE_ID_ANNOTATION } from "../../kubelet-rules/api-validation";
 import type { KubeletBehaviour } from "../../kubelet-rules/versions";
 import { quoteGo } from "../../logging/escape";
-import type { Emit } from "./events";
 import type { ResolvedKubeletOptions } from "./options";
 
 /** Kubernetes' CSINode: which drivers a node has, and what the scheduler must know about them. */
@@ -91,7 +90,11 @@ export type NodeInfoManager = ReturnType<typeof createNodeInfoManager>;
 export function createNodeInfoManager(
   { nodeName, nodeLabels }: Pick<ResolvedKubeletOptions, "nodeName" | "nodeLabels">,
   behaviour: KubeletBehaviour,
-  emit: Emit,
+  emit: (
+    change:
+      | { readonly kind: "node-changed"; readonly node: NodeObject }
+      | { readonly kind: "csi-node-changed"; readonly csiNode: CsiNodeObject },
+  ) => void,
 ) {
   const { comparesVolumeLimit, updatesVolumeLimits } = behaviour;
   const uid = randomUUID();
