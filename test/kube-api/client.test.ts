@@ -14,6 +14,7 @@ import { expectNothingLeft } from "../support/resources";
 import { createTempFolder } from "../support/temp-folder";
 
 const folder = eachTest(createTempFolder);
+const server = eachTest(startScriptedApiServer);
 const { signal } = new AbortController();
 const getNode = { method: "GET", path: `/api/v1/nodes/${NODE_NAME}` } as const;
 
@@ -24,13 +25,15 @@ function connect(access: ApiAccess) {
     const answer = await client.call(getNode, signal);
     return answer.kind === "failed" ? answer.failure.kind : answer.kind;
   };
-  return { client, ask, [Symbol.dispose]: client.close };
+  return { client, ask, [Symbol.asyncDispose]: async () => client.close() };
 }
+
+const connection = eachTest(async () => connect(server.access));
 
 test("a request carries the token, over one connection for several, and leaves nothing behind", () =>
   expectNothingLeft(async () => {
     await using server = await startScriptedApiServer();
-    using connection = connect(server.access);
+    await using connection = connect(server.access);
     for (const _ of [1, 2, 3]) expect(await connection.ask()).toBe("done");
     expect(server.requests.map(({ token }) => token)).toEqual(["secret", "secret", "secret"]);
     expect(connection.client.calls).toBe(3);
@@ -38,14 +41,12 @@ test("a request carries the token, over one connection for several, and leaves n
 
 test.each(["127.0.0.1", "::1"])("the server may be at %s", async (host) => {
   await using server = await startScriptedApiServer(host);
-  using connection = connect(server.access);
+  await using connection = connect(server.access);
   expect(await connection.ask()).toBe("done");
 });
 
 test("a request that is not answered is given up after 10 s", async () => {
-  await using server = await startScriptedApiServer();
   server.script = () => ({ kind: "silence" });
-  using connection = connect(server.access);
   const wait = setTimeout;
   const timer = jest.spyOn(globalThis, "setTimeout");
   // Ten seconds pass at once.
@@ -58,8 +59,6 @@ test("a request that is not answered is given up after 10 s", async () => {
 }, 5_000);
 
 test("a request leaves no listener on its caller's signal", async () => {
-  await using server = await startScriptedApiServer();
-  using connection = connect(server.access);
   const { signal: long } = new AbortController();
   const [added, removed] = [jest.spyOn(long, "addEventListener"), jest.spyOn(long, "removeEventListener")];
   await connection.client.call(getNode, long);
@@ -69,10 +68,9 @@ test("a request leaves no listener on its caller's signal", async () => {
 
 test("TLS is verified, by the given authority and name", async () => {
   const value = makeCertificate(folder.path, "stranger").certificate;
-  await using server = await startScriptedApiServer();
   const authority = { kind: "value", value } as const;
   for (const change of [{ authority }, { authority: undefined }, { serverName: "other.example.com" }]) {
-    using connection = connect({ ...server.access, ...change });
+    await using connection = connect({ ...server.access, ...change });
     expect(await connection.ask()).toBe("unreachable");
   }
   expect(server.requests).toEqual([]);
@@ -127,9 +125,8 @@ test.each<[string, SecureContextOptions, string]>([
 );
 
 test("token and authority are read again for each request", async () => {
-  await using server = await startScriptedApiServer();
   const [token, ca] = [folder.at("token"), folder.at("ca.crt")];
-  using connection = connect({
+  await using connection = connect({
     server: server.access.server,
     authority: { kind: "file", path: ca },
     token: { kind: "file", path: token },
@@ -188,9 +185,7 @@ test.each<[string, Fault, object]>([
   ["500", status(500), told("unavailable")],
   ["a connection that breaks", { kind: "reset" }, { kind: "unreachable" }],
 ])("%s", async (_what, fault, failure) => {
-  await using server = await startScriptedApiServer();
   server.script = () => fault;
-  using connection = connect(server.access);
   expect(await connection.client.call(getNode, signal)).toMatchObject({ kind: "failed", failure });
 });
 
@@ -198,28 +193,22 @@ test.each<[string, Fault, object]>([
   ["there is no CSINode", status(404), { kind: "done", value: { drivers: [] } }],
   ["a proxy knows no such path", LOST, { kind: "failed", failure: { kind: "unexpected" } }],
 ])("%s: what that says of the drivers in it", async (_what, fault, outcome) => {
-  await using server = await startScriptedApiServer();
   server.script = () => fault;
-  using connection = connect(server.access);
   expect(await createNodeApi(connection.client, NODE_NAME).getCsiNode(signal)).toMatchObject(outcome);
 });
 
 test("a request without an answer ends with its signal", async () => {
-  await using server = await startScriptedApiServer();
   const abort = new AbortController();
   server.script = () => {
     abort.abort(new Error("no more"));
     return { kind: "silence" };
   };
-  using connection = connect(server.access);
   expect(await connection.client.call(getNode, abort.signal)).toMatchObject({ kind: "failed" });
 });
 
 const WATCH = "/api/v1/nodes?watch=true&resourceVersion=999";
 
 test("a watch has a connection of its own", async () => {
-  await using server = await startScriptedApiServer();
-  using connection = connect(server.access);
   expect(await connection.ask()).toBe("done");
   const stop = new AbortController();
   const options = { signal: stop.signal, idleMs: 60_000, onOpen: () => stop.abort(), onObject: () => {} };
@@ -234,8 +223,6 @@ test("a watch has a connection of its own", async () => {
 });
 
 test("a stream that is silent for too long is given up", async () => {
-  await using server = await startScriptedApiServer();
-  using connection = connect(server.access);
   const onOpen = jest.fn();
   const options = { signal, idleMs: 1_500, onOpen, onObject: () => {} };
   const failure = await connection.client.follow(WATCH, options);
@@ -244,8 +231,6 @@ test("a stream that is silent for too long is given up", async () => {
 });
 
 test("a stream that sends something now and then is kept", async () => {
-  await using server = await startScriptedApiServer();
-  using connection = connect(server.access);
   jest.useFakeTimers({
     doNotFake: ["Date", "nextTick", "performance", "queueMicrotask", "setImmediate", "setInterval"],
   });
@@ -266,8 +251,6 @@ test("a stream that sends something now and then is kept", async () => {
 });
 
 test("a Node's name cannot lead elsewhere", async () => {
-  await using server = await startScriptedApiServer();
-  using connection = connect(server.access);
   await createNodeApi(connection.client, "../../secrets").getNode(signal);
   expect(server.requests[0]?.url).toBe("/api/v1/nodes/..%2F..%2Fsecrets");
 });
