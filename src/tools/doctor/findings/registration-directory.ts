@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
-import { isWithin, type MountPlace } from "../../../unix/mounts";
+import { isWithin } from "../../../unix/mounts";
 import { isTemplate } from "../../recognise/rule";
 import { type Verdict, warning } from "./finding";
 
@@ -43,23 +43,6 @@ export function judgeDriverPlace(path: string, subject: string, has: string): Ve
 export const KNOWN_DIRECTORIES: readonly string[] = [
   ...new Set([DEFAULT_KUBELET_ROOT, ...Object.values(KUBELET_ROOTS)]),
 ].map((root) => join(root, NAME));
-
-/**
- * The registration directory's path as kubelet has it. The mount has its path on its own file system, which is longer if
- * kubelet's root is a bind mount, and shorter if it is a file system of its own. So the kubelet registration path counts
- * first, then the usual roots of kubelets.
- */
-export function kubeletDirectoryOf(
-  place: Pick<MountPlace, "path">,
-  kubeletRegistrationPath: string | undefined,
-): string {
-  const root = kubeletRootOf(kubeletRegistrationPath ?? "");
-  if (root !== undefined) return join(root, NAME);
-  const [longest] = KNOWN_DIRECTORIES.filter((known) => place.path.endsWith(known)).sort(
-    (one, other) => other.length - one.length,
-  );
-  return longest ?? KNOWN_DIRECTORIES.find((known) => known.endsWith(place.path)) ?? place.path;
-}
 
 /** Kubelet's root, by a path below its `plugins`; undefined for a path elsewhere, and for a template. */
 function kubeletRootOf(path: string): string | undefined {

@@ -1,5 +1,4 @@
 import type { Status } from "../../../../src/tools/doctor/findings/finding";
-import { kubeletDirectoryOf } from "../../../../src/tools/doctor/findings/registration-directory";
 import { truth } from "../../../../src/tools/doctor/findings/seen";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import type { NodeGap } from "../../../../src/tools/doctor/node/read/facts";
@@ -21,11 +20,10 @@ const REGISTRY = "/var/lib/kubelet/plugins_registry";
 const healthy = healthyFacts();
 
 const FILE: DirectoryFacts = { kind: "not-a-directory", path: "/r", fileType: "a file" };
-const OUT_OF_REACH = {
-  part: "directory",
-  subject: "/registration",
-  why: { kind: "errno", errno: "EACCES" },
-} as const;
+const unread = (errno: string, uid: number): Changes => ({
+  gaps: [{ part: "directory", subject: "/registration", why: { kind: "errno", errno } }],
+  host: { uid },
+});
 const WRONG = { kind: "wrong", problem: "on the host it is /h", fix: "write it" } as const;
 
 const place = (...where: Parameters<typeof placeAt>) => ({ folder: { place: placeAt(...where) } });
@@ -88,7 +86,14 @@ const UNLIMITED = healthy.driver && {
 
 test.each<Case>([
   ["registration-directory", "ok", /is a directory \(mode 0750, owner 0:0\)/, {}],
-  ["registration-directory", "unknown", /cannot be read: EAC/, { gaps: [OUT_OF_REACH] }],
+  [
+    "registration-directory",
+    "unknown",
+    /cannot be read: EACCES; fix: .* to root: the r/,
+    unread("EACCES", 0),
+  ],
+  ["registration-directory", "unknown", /EPERM; fix: run registrar doctor as root$/, unread("EPERM", 1000)],
+  ["registration-directory", "unknown", /EIO; fix: .*: dmesg$/, unread("EIO", 1000)],
   ["registration-directory", "problem", /registry is not there; fix: mount/, { directory: MISSING }],
   ["registration-directory", "problem", /^\/r is a file, not a directory/, { directory: FILE }],
   [
@@ -198,20 +203,4 @@ test.each<Case>([
   expect(said).toHaveLength(1);
   expect(said[0]?.slice(0, status.length + 2)).toBe(`${status}: `);
   expect(said[0]?.slice(status.length + 2)).toMatch(text);
-});
-
-const MICROK8S = "/var/snap/microk8s/common/var/lib/kubelet/plugins_registry";
-
-test.each([
-  ["kubelet's root is no mount", REGISTRY, CSI, REGISTRY],
-  ["a bind mount of a folder with a longer path", `/mnt/disk/long${REGISTRY}`, CSI, REGISTRY],
-  ["a file system of its own", "/plugins_registry", CSI, REGISTRY],
-  ["kubelet has another root", "/k/plugins_registry", "/d/k/plugins/x.csi/csi.sock", "/d/k/plugins_registry"],
-  ["nothing is told: a bind mount", `/mnt/disk/long${REGISTRY}`, undefined, REGISTRY],
-  ["nothing is told: /var is a file system of its own", "/lib/kubelet/plugins_registry", undefined, REGISTRY],
-  ["nothing is told: a distribution's root ends as the default one", MICROK8S, undefined, MICROK8S],
-  ["nothing is told and nothing known", "/d/k/plugins_registry", undefined, "/d/k/plugins_registry"],
-  ["the driver's socket is elsewhere", "/d/k/plugins_registry", "/run/x.sock", "/d/k/plugins_registry"],
-])("%s", (_title, path, told, expected) => {
-  expect(kubeletDirectoryOf({ path }, told)).toBe(expected);
 });

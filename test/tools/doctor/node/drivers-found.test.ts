@@ -22,17 +22,6 @@ test("a driver that listens while its registrar crash-loops is a problem, withou
   expect(drivers).toMatchObject([{ name: "x.csi", state: "unpublished", csiSocket: csiAddress }]);
 });
 
-test("a directory on the way of a pattern that cannot be read is named", async () => {
-  mkdirSync(node.at("csi", "locked"), { recursive: true });
-  const readdir = fs.promises.readdir as (path: string) => Promise<unknown>;
-  jest.spyOn(fs.promises, "readdir").mockImplementation((async (path: string) => {
-    if (path === node.at("csi")) throw Object.assign(new Error("EACCES"), { code: "EACCES" });
-    return readdir(path);
-  }) as never);
-  const { says } = await node.look({ ...WHOLE, pattern: node.at("csi", "*", "csi.sock") });
-  expect(says("drivers-found")).toMatch(/^unknown: \S+\/csi .*EACCES/);
-});
-
 test("a driver's directory behind an unreadable link is named, and so are directories beyond the limit", async () => {
   mkdirSync(node.at("plugins"));
   fs.symlinkSync("loop", node.at("plugins", "loop"));

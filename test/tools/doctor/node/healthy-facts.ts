@@ -32,10 +32,7 @@ export interface Changes extends Partial<Omit<Facts, "host" | "directory" | "gap
   readonly folder?: Partial<Folder>;
   readonly directory?: DirectoryFacts;
   readonly host?: Partial<Facts["host"]>;
-  readonly found?: readonly SeenDriver[];
-  readonly deadSockets?: readonly DeadSocket[];
   readonly registrations?: readonly RegistrationFacts[];
-  readonly registrars?: readonly RunningRegistrar[];
   readonly kubelets?: readonly RunningKubelet[];
   /** What could not be read: the lists of the part do not have all. */
   readonly gaps?: readonly NodeGap[];
@@ -43,18 +40,7 @@ export interface Changes extends Partial<Omit<Facts, "host" | "directory" | "gap
 
 /** What is seen in the pod of a driver that is well, by a registrar that does not tell. */
 export function healthyFacts(changes: Changes = {}): Facts {
-  const {
-    folder,
-    host,
-    directory,
-    gaps = [],
-    registrations,
-    found,
-    deadSockets,
-    registrars,
-    kubelets,
-    ...facts
-  } = changes;
+  const { folder, host, directory, gaps = [], registrations, kubelets, ...facts } = changes;
   const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
   const missing = { kind: "unseen", path: endpoint } as const;
   const ownership = { mode: 0o755, uid: 0, gid: 0 };
@@ -83,11 +69,11 @@ export function healthyFacts(changes: Changes = {}): Facts {
     target: { csiSocketPath: CSI, kubeletRegistrationPath: endpoint, pluginRegistrationPath: DIRECTORY },
     driver,
     hostPath: { kind: "unknown" },
-    allDrivers: reading.list([...(driver ? [driver] : []), ...(found ?? [])], lacking("sockets")),
-    deadSockets: reading.list(deadSockets ?? [], lacking("sockets")),
+    allDrivers: reading.list(driver ? [driver] : [], lacking("sockets")),
+    deadSockets: reading.list<DeadSocket>([], lacking("sockets")),
     socketsOnHost: new Map(),
     processes: {
-      registrars: reading.list(registrars ?? [], lacking("processes")),
+      registrars: reading.list<RunningRegistrar>([], lacking("processes")),
       kubelets: reading.list(kubelets ?? [], lacking("processes")),
     },
     kubeletPath: missing,

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import fs, { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eachTest } from "../../../support/each-test";
 import { registrarCommand } from "../../../support/registrar-command";
@@ -87,21 +87,6 @@ test("a registrar that waits for its driver, with its directory from the environ
   expect(both).toMatch(
     /^warning: \/csi\/x\.sock has 2 registrars on this node: processes \d+, \d+; fix: keep/m,
   );
-});
-
-test.each([
-  ["stat", "/root/", "kubelet (process"],
-  ["readFile", "/comm", "the processes of this node cannot be inspected: EACCES"],
-] as const)("where %s of a kubelet's %s is denied, what it watches is unknown", async (call, file, said) => {
-  const { pid } = await runKubelet(node, "kubelet", `--root-dir=${node.at("other")}`);
-  const real = fs.promises[call] as (...words: readonly unknown[]) => Promise<unknown>;
-  jest.spyOn(fs.promises, call).mockImplementation((async (path: string, ...more: readonly unknown[]) => {
-    if (path.includes(`/${pid}${file}`)) throw Object.assign(new Error("EACCES"), { code: "EACCES" });
-    return real(path, ...more);
-  }) as never);
-  const { says } = await node.look(WHOLE);
-  expect(says("directory-kubelets")).not.toContain("is not what kubelet");
-  expect(says("registrars")).toContain(said);
 });
 
 test("a node with nothing to judge is not reported as healthy", async () => {

@@ -1,10 +1,7 @@
-import { driversIn } from "../../../../src/tools/doctor/node/judge/found";
-import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
 import { eachTest } from "../../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { startStuckSocket } from "../../../support/stuck-socket";
 import { createDoctorNode, WHOLE } from "./doctor-node";
-import { healthyFacts } from "./healthy-facts";
 
 const DEAD =
   /x\.csi(?:-_k3f)?-reg\.sock was left behind by its registrar: no process listens on it; fix: start its registrar again, .*remove the socket only/;
@@ -63,22 +60,6 @@ test("a dead socket of a denied driver, or beside a living one, may be removed",
   expect(says("other-registrations")).toMatch(REMOVE);
   expect(troubles).toEqual(["warning CSI019"]);
   expect(drivers).toMatchObject([{ name: "x.csi", state: "unreported" }]);
-});
-
-const OUT_OF_REACH = { kind: "errno", errno: "EACCES" } as const;
-
-test("a registration directory that is out of reach: the state of a driver is unknown", () => {
-  // What the container does not show is no trouble.
-  expect(driversIn(viewOf(healthyFacts()))).toMatchObject([
-    { name: "x.csi", state: "unreported", reason: null },
-  ]);
-  const facts = healthyFacts({
-    gaps: [{ part: "directory", subject: "/registration", why: OUT_OF_REACH }],
-    registrations: [],
-  });
-  expect(driversIn(viewOf(facts))).toMatchObject([
-    { name: "x.csi", state: "unknown", reason: "/registration cannot be read: EACCES" },
-  ]);
 });
 
 test("a registration socket that fails, or cannot be asked: its state is unknown", async () => {

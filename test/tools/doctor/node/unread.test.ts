@@ -4,7 +4,7 @@ import net from "node:net";
 import { dirname, join } from "node:path";
 import type { Target } from "../../../../src/tools/doctor/node/read/facts";
 import { filesBelow, readText } from "../../../docs/markdown";
-import { startForeignSocket } from "../../../support/foreign-socket";
+import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { createDoctorNode, type DoctorNode, WHOLE } from "./doctor-node";
 
 // Taking information away may turn a verdict into "unknown", and nothing else: each read of a look fails in turn.
@@ -56,13 +56,13 @@ const truncated: Answer = (real) => {
   return whole instanceof Promise ? whole.then(halfOf) : halfOf(whole);
 };
 
-/** How a read can be taken away. Elsewhere than in /proc itself, ENOENT says that nothing is there. */
+/** How a read can be taken away. Except of a process that ended, ENOENT says that nothing is there. */
 function waysOf([call, path]: Read, { procfs }: DoctorNode, silent: string) {
   const isOfProc = path.startsWith(procfs) && !path.includes("/root/");
   const errnos = ["EACCES", ...(isOfProc ? ["ENOENT"] : [])];
   const ways: Record<string, Answer> = Object.fromEntries(errnos.map((code) => [code, failing(code)]));
-  if (call !== "connect") ways["EIO, once"] = failingOnce("EIO");
-  else ways.late = () => net.connect(silent);
+  if (call === "connect") ways.late = () => net.connect(silent);
+  else if (!isOfProc) ways["EIO, once"] = failingOnce("EIO");
   if (call.startsWith("readFile")) ways.truncated = truncated;
   return Object.entries(ways);
 }
@@ -105,15 +105,25 @@ interface World {
   readonly registrar?: readonly string[];
 }
 
-/** A registrar whose driver is not there, in whose place another one is registered. */
+/** Drivers without a registrar, two of one name, a controller, what others left behind, and a registrar that waits. */
 async function makeSick(node: DoctorNode): Promise<World> {
-  await node.driverUnder("y.csi", { name: "z.csi" });
+  for (const [path, name] of Object.entries({ x: "x.csi", y: "z.csi", one: "twin.csi", two: "twin.csi" }))
+    await node.driverUnder(path, { name });
   await node.driverUnder("c", { name: "c.csi", faults: CONTROLLER });
   await node.plugin("lost-reg.sock", { name: "lost.csi", endpoint: node.at("nowhere.sock") });
   return { registrar: ["--csi-address=/nowhere/csi.sock"] };
 }
 
-async function makeHealthy(node: DoctorNode, csiAddress: string): Promise<World> {
+/** A driver and a registrar that ended, and a registrar in another root than kubelet's. */
+async function makeDeserted(node: DoctorNode): Promise<World> {
+  for (const path of [node.at("plugins", "gone"), node.at("other")]) fs.mkdirSync(path, { recursive: true });
+  await leaveDeadSocket(node.at("plugins", "gone", "csi.sock"));
+  await leaveDeadSocket(join(node.directory, "gone-reg.sock"));
+  return { registrar: [`--plugin-registration-path=${node.at("other")}`] };
+}
+
+async function makeHealthy(node: DoctorNode): Promise<World> {
+  const csiAddress = await node.driverUnder("x.csi");
   const kubelet = await node.kubelet();
   await node.registrar({ csiAddress, endpoint: csiAddress });
   await kubelet.registered("x.csi");
@@ -121,8 +131,9 @@ async function makeHealthy(node: DoctorNode, csiAddress: string): Promise<World>
 }
 
 /** The same, with its flags. */
-async function makeNamed(node: DoctorNode, csiAddress: string): Promise<World> {
-  await makeHealthy(node, csiAddress);
+async function makeNamed(node: DoctorNode): Promise<World> {
+  await makeHealthy(node);
+  const csiAddress = node.at("plugins", "x.csi", "csi.sock");
   return { target: { csiSocketPath: csiAddress, kubeletRegistrationPath: csiAddress } };
 }
 
@@ -135,7 +146,8 @@ async function makeNested(node: DoctorNode): Promise<World> {
 }
 
 /** A registrar that took its socket out of kubelet's sight. */
-async function makeHidden(node: DoctorNode, csiAddress: string): Promise<World> {
+async function makeHidden(node: DoctorNode): Promise<World> {
+  const csiAddress = await node.driverUnder("x.csi");
   const kubelet = await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no room" }] });
   const paths = { csiAddress, endpoint: csiAddress };
   const registrar = await node.registrar({ ...paths, onRegistrationFailure: "retry" });
@@ -156,20 +168,19 @@ async function makeHost(node: DoctorNode): Promise<World> {
   return { target: { hostRoot: node.at("host"), pluginRegistrationPath: join(root, "plugins_registry") } };
 }
 
+const REGISTRAR = ["registrar", "--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"];
 const MOST_TRIES = 3;
 
-test.each([makeHealthy, makeNamed, makeSick, makeNested, makeHidden, makeHost])(
+test.each([makeHealthy, makeNamed, makeSick, makeDeserted, makeNested, makeHidden, makeHost])(
   "each read that fails takes findings away, and adds none: %p",
   async (make) => {
     await using node = await createDoctorNode();
-    const csiAddress = await node.driverUnder("x.csi");
-    const { target, registrar = [] } = await make(node, csiAddress);
+    const { target, registrar = [] } = await make(node);
     const silent = node.at("silent");
     await using _silent = await startForeignSocket(silent);
     fs.symlinkSync(node.directory, node.at("plugins_registry"));
     addProcess(node, 1, "kubelet", `--root-dir=${node.path}`);
-    const paths = [`--csi-address=${csiAddress}`, `--kubelet-registration-path=${csiAddress}`, ...registrar];
-    addProcess(node, 2, "registrar", ...paths, `--plugin-registration-path=${node.directory}`);
+    addProcess(node, 2, ...REGISTRAR, `--plugin-registration-path=${node.directory}`, ...registrar);
     spyOnAll();
     const look = (answer: (read: Read) => Answer | undefined, options = {}) =>
       looking.run(answer, () => node.look({ ...WHOLE, ...target }, options));
@@ -191,9 +202,9 @@ test.each([makeHealthy, makeNamed, makeSick, makeNested, makeHidden, makeHost])(
             way === "late" ? { timeoutMs: 100 } : {},
           );
           const added = badIn(seen).filter((one) => !badIn(whole).includes(one));
-          // What is not seen any more is not said to be well.
-          const isHidden = statesIn(seen).join() === statesIn(whole).join() || !seen.healthy;
-          if (added.length === 0 && isHidden) break;
+          // What is not seen any more is not said to be well; a process without files in /proc has ended.
+          const isSame = statesIn(seen).join() === statesIn(whole).join() || way === "ENOENT";
+          if (added.length === 0 && (isSame || !seen.healthy)) break;
           // A registrar may have published again meanwhile.
           if (tried === MOST_TRIES) expect([way, call, path, added, statesIn(seen)]).toEqual([]);
           whole = await lookAtAll();
@@ -222,8 +233,6 @@ test("a kubelet that watches other files, and not this directory, is reported", 
     /^problem: kubelet \(process 1\) does not watch .*: its inotify watches are on other files; fix: restart kubelet: .*fs\.ino/,
   );
 });
-
-const REGISTRAR = ["registrar", "--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"];
 
 test("a removed directory of kubelet is not reported as another one than a registrar's", async () => {
   await using node = await createDoctorNode();

@@ -188,6 +188,8 @@ async function readRegistrar(
   const used = directories.find(({ found }) => typeof found !== "string");
   if (used === undefined) return undefined;
   const isWatched = kubelets.contains(({ is }) => is(used.found));
+  const socket = await lookAtSocket(await reach(csiAddress));
+  if (socket.kind === "unread") throw systemError(socket.errno);
   return {
     pid: Number(pid),
     isNodeWide: isNodeWide(flags),
@@ -207,6 +209,6 @@ async function readRegistrar(
     /** The driver's socket as kubelet gets it. */
     endpoint: flags.kubeletRegistrationPath || csiAddress,
     /** The driver's socket as the registrar sees it; its path is of the registrar's own file system. */
-    socket: { ...(await lookAtSocket(await reach(csiAddress))), path: csiAddress },
+    socket: { ...socket, path: csiAddress },
   };
 }
