@@ -31,25 +31,21 @@ export type Cause =
     };
 
 /** Which of the findings with equal causes is the one to fix: a code that comes earlier; of others the least code. */
-const LEADING: Readonly<Record<Cause["kind"], readonly string[]>> = {
+const LEADING: Readonly<Partial<Record<Cause["kind"], readonly string[]>>> = {
   down: ["CSI002", "CSI020"],
   missing: ["CSI002"],
   nameless: ["CSI003"],
   "node-info": ["CSI004", "CSI006"],
-  twins: [],
-  duplicates: [],
   "kubelet-down": ["CSI012"],
   "host-path": ["CSI007"],
   "not-kubelets": ["CSI010"],
-  "nodes-away": [],
-  manifest: [],
-  trouble: [],
 };
 
 /** The less, the nearer to the cause. */
 export function rankOf({ kind }: Cause, code: string): number {
-  const at = LEADING[kind].indexOf(code);
-  return at === -1 ? LEADING[kind].length : at;
+  const leading = LEADING[kind] ?? [];
+  const at = leading.indexOf(code);
+  return at === -1 ? leading.length : at;
 }
 
 /** The same text for equal causes. */

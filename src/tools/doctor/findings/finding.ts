@@ -69,10 +69,10 @@ type SayWithFix = (subject: string, text: string, fix: Advice, cause?: Cause) =>
 
 const say =
   (status: Status): Say =>
-  (subject, text, fix, cause) => ({ status, subject, text, cause, ...adviceIn(fix) });
-
-export const adviceIn = (advice: Advice | undefined): Pick<Verdict, "fix" | "command"> =>
-  typeof advice === "object" ? advice : { fix: advice };
+  (subject, text, fix, cause) => ({
+    ...{ status, subject, text, cause },
+    ...(typeof fix === "object" ? fix : { fix }),
+  });
 
 export const ok: (subject: string, text: string) => Verdict = say("ok");
 export const unknown: Say = say("unknown");

@@ -153,8 +153,6 @@ function paint({ colors }: TableLook, status: Status, text: string): string {
   return colors ? `\u001b[${LOOKS[status].sgr}m${text}\u001b[0m` : text;
 }
 
-const MIN_LAST_WIDTH = 30;
-
 /** Rows of printable cells under their headings, as kubectl prints them. A width, in characters, wraps the last column. */
 export function renderColumns(
   headings: readonly string[],
@@ -166,7 +164,7 @@ export function renderColumns(
     Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
   const margin = widths.slice(0, last).reduce((sum, one) => sum + one + GAP.length, 0);
-  const lastWidth = Math.max(MIN_LAST_WIDTH, width - margin);
+  const lastWidth = Math.max(MIN_TEXT_WIDTH, width - margin);
   return [headings, ...rows].flatMap((row) => {
     const head = row
       .slice(0, last)

@@ -105,13 +105,14 @@ interface World {
   readonly registrar?: readonly string[];
 }
 
-/** Drivers without a registrar, two of one name, a controller, what others left behind, and a registrar that waits. */
+/** Drivers without a registrar, two of one name, a controller, one that is denied, and a registrar that waits. */
 async function makeSick(node: DoctorNode): Promise<World> {
   for (const [path, name] of Object.entries({ x: "x.csi", y: "z.csi", one: "twin.csi", two: "twin.csi" }))
     await node.driverUnder(path, { name });
-  await node.driverUnder("c", { name: "c.csi", faults: CONTROLLER });
+  await node.driverUnder("c", { name: "c_csi", faults: CONTROLLER });
+  await node.driverUnder("denied", { name: "denied_csi" });
   await node.plugin("lost-reg.sock", { name: "lost.csi", endpoint: node.at("nowhere.sock") });
-  return { registrar: ["--csi-address=/nowhere/csi.sock"] };
+  return { target: { names: { deny: ["denied_csi"] } }, registrar: ["--csi-address=/nowhere/csi.sock"] };
 }
 
 /** A driver and a registrar that ended, and a registrar in another root than kubelet's. */

@@ -97,10 +97,10 @@ function driverCheck(
     sayGaps(view, CALLS[code]),
     ...view.drivers.each((driver): Verdicts => {
       if (driver.isNamed) return judge(driver, DRIVER, view);
-      const { socket, isNode, unwanted } = driver;
+      const { socket, isNode, isWanted } = driver;
+      const isTheirs = isNode.and(isWanted).ifYes(() => true);
       // CSI020 judges a socket that accepts no connection.
-      const isOther = isNode.ifNo(() => true) ?? unwanted !== undefined;
-      if (isOther || socket.kind !== "accepting") return undefined;
+      if (!isTheirs || socket.kind !== "accepting") return undefined;
       const verdicts = flat(judge(driver, `${DRIVER} on ${socket.path}`, view));
       if (view.isWhole) return verdicts;
       // Beside a driver that was named, what is wrong with others is worth a warning.

@@ -39,7 +39,7 @@ const isOfNamed = ({ socket }: Driver, { driver }: View): boolean =>
   dirname(driver.socket.path) === dirname(socket.path);
 
 function judgeFound(driver: Driver, view: View): Verdict | undefined {
-  const { socket, name, unwanted, twin, isNode } = driver;
+  const { socket, name, unwanted, twin, isNode, isWanted } = driver;
   const { bad, folder, registrations, registrars, target } = view;
   const { path } = socket;
   if (socket.kind !== "accepting") return bad(path, socketText(socket), ...remedyFor(socket, view));
@@ -54,7 +54,7 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   const both = `has a driver called ${name}, as has ${twin}: only one of them can be registered`;
   const cause = { kind: "twins", driver: name } as const;
   if (twin !== undefined)
-    return isNode.ifYes(() => bad(path, both, "remove one of the two deployments", cause));
+    return isNode.and(isWanted).ifYes(() => bad(path, both, "remove one of the two deployments", cause));
   // CSI015 or CSI019 judges its registration socket.
   const isJudged = registrations.contains((one) => one.isLeft && one.name === name);
   const isNodeWide = target.pattern !== undefined || registrars.known((one) => one.isNodeWide) !== undefined;

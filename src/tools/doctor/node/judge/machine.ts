@@ -79,7 +79,8 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   const isCalled = registrations.contains(({ report }) => report?.state === "listening").ifNo(() => true);
   const isNamedSo = isUsual || (isCalled && place.path.endsWith("/kubelet/plugins_registry"));
   const { otherDirectories } = host;
-  const others = otherDirectories.flatMap((one) => one.isThere.ifYes(() => one.path) ?? []).join(", ");
+  const there = otherDirectories.map((one) => one.isThere.ifYes(() => one.path));
+  const others = there.filter((one) => one !== undefined).join(", ");
   const hidden = otherDirectories.flatMap(({ isThere }) => unreadIn(isThere)).join(", ");
   const where = onFileSystem(path, place.path);
   const usual = `is at a usual path of kubelet's directory${where}`;

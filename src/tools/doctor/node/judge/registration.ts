@@ -52,12 +52,10 @@ function judgeRegistration(
   if (plugin === undefined) return problem(path, trouble.text, trouble.fix);
   const { name } = plugin;
   const versions = report?.state === "registered" ? undefined : versionsProblem(plugin);
-  if (versions !== undefined && report?.refusal === undefined)
-    return problem(
-      name,
-      `will be refused: ${versions}`,
-      hintForRefusal(versions, path) ?? ADVICE.seeRegistrar,
-    );
+  if (versions !== undefined && report?.refusal === undefined) {
+    const hint = hintForRefusal(versions, path) ?? ADVICE.seeRegistrar;
+    return problem(name, `will be refused: ${versions}`, hint);
+  }
   if (report === undefined) {
     const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
     return unknown(name, text, SEE_CSI_NODES);
@@ -89,10 +87,10 @@ function versionsProblem({ type, name, supportedVersions }: PluginInfo): string 
   const { versionsWording } = behaviourOf(NEWEST_SIMULATED);
   try {
     validateVersions("ValidatePlugin", name, supportedVersions, undefined, versionsWording);
-    return undefined;
   } catch (error) {
     return messageOf(error);
   }
+  return undefined;
 }
 
 function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefined, view: View): Verdict {

@@ -92,6 +92,7 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
     const findTwin = () => all.filter(isNodeDriver).known(isTwin) ?? endpoints.known(isTwin);
     const twin = endpoints.contains(isHere).ifNo(findTwin);
     const isRegistered = published.contains((other) => isOf(other, one, facts));
+    const whyNot = name === undefined ? undefined : whyUnwanted(name, socket.path, target.names);
     return {
       ...one,
       name,
@@ -101,10 +102,8 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
       isNode: isNodeDriver(one),
       isRegistered,
       /** Why the registrar's name lists exclude it, if it is not registered. */
-      unwanted:
-        name === undefined
-          ? undefined
-          : isRegistered.ifNo(() => whyUnwanted(name, socket.path, target.names)),
+      unwanted: isRegistered.ifNo(() => whyNot),
+      isWanted: isRegistered.or(whyNot === undefined),
       /** The socket of another driver with the same name, as found or as kubelet gets it. */
       twin: twin?.socket.path,
       /** It serves CSI without a node service, and no other one with its name is seen: the node's part, or a controller. */
@@ -128,9 +127,8 @@ function publishedOf(
   const answer = plugin ? { plugin, trouble: undefined } : { plugin, trouble: troubleOf(one, facts) };
   const { trouble } = answer;
   const name = plugin?.name ?? driverOfSocket(path);
-  const isWanted = (other: ItemOf<typeof drivers>) => other.name === name && other.unwanted === undefined;
-  const isDriverThere =
-    trouble?.state === "hanging" || drivers.known((other) => isWanted(other) && other.isNode) !== undefined;
+  const isOwn = (other: ItemOf<typeof drivers>) => other.isNode.and(other.isWanted).and(other.name === name);
+  const isDriverThere = trouble?.state === "hanging" || drivers.known(isOwn) !== undefined;
   const isAlone = plugins.contains((other) => other.name === name).ifNo(() => true) === true;
   const isLeft = trouble !== undefined && name !== undefined && isDriverThere && isAlone;
   const isOfAny = plugin ? plugin.type === "CSIPlugin" : isLeft;
@@ -178,11 +176,9 @@ export function isOf(
   if (nameless !== undefined) return truth(nameless);
   if (driver.socket.inode !== undefined) return plugin.name === nameTold(driver);
   // Where no socket is left, its path says it.
-  const isNamed = driver.socket.path === target.csiSocketPath;
-  return (
-    (isNamed && plugin.endpoint === target.kubeletRegistrationPath) ||
-    endpoint?.socket.path === driver.socket.path
-  );
+  const { path } = driver.socket;
+  const isTold = path === target.csiSocketPath && plugin.endpoint === target.kubeletRegistrationPath;
+  return isTold || endpoint?.socket.path === path;
 }
 
 /** A driver that answers on another socket of the same directory. */

@@ -25,6 +25,8 @@ export type RunningKubelet = Awaited<ReturnType<typeof readKubelet>>;
 /** Of the files of a process that has ended. */
 const GONE = ["ENOENT", "ESRCH"];
 const ALL_PROCESSES = "the processes of this node";
+const OF = { part: "processes" } as const;
+const isNumber = (name: string) => /^\d+$/.test(name);
 
 type ProcessFiles = Awaited<ReturnType<typeof filesOf>>;
 
@@ -65,26 +67,15 @@ async function filesOf(procfs: string, pid: string) {
  * own only. Gaps: processes that may be registrars, which this user may not inspect, or why no process can be seen.
  */
 export async function findProcesses(directory: string, procfs: string, reading: Reading<NodePart>) {
-  const gapOf = (subject: string, error: unknown): NodeGap => ({
-    part: "processes",
-    subject,
-    why: whyOf(error),
-  });
+  const gapOf = (subject: string, error: unknown): NodeGap => ({ ...OF, subject, why: whyOf(error) });
+  const nameOf = async (pid: string) => ({ pid, name: await readWhole(join(procfs, pid, "comm"), "\n") });
   const ours = await statsOrErrno(directory);
   const isOurs = typeof ours !== "string" || ours === "ENOENT";
   const entries = isOurs ? await readNames(procfs).catch(errnoIn) : ours;
-  if (typeof entries === "string") {
-    const gap = gapOf(isOurs ? ALL_PROCESSES : directory, systemError(entries));
-    return {
-      registrars: reading.list<RunningRegistrar>([], [gap]),
-      kubelets: reading.list<RunningKubelet>([], [gap]),
-    };
-  }
-  const named = await lookAtEach(
-    entries.filter((pid) => /^\d+$/.test(pid)),
-    async (pid) => ({ pid, name: await readWhole(join(procfs, pid, "comm"), "\n") }),
-    (_, error) => gapOf(ALL_PROCESSES, error),
-  );
+  const named =
+    typeof entries === "string"
+      ? { items: [], gaps: [gapOf(isOurs ? ALL_PROCESSES : directory, systemError(entries))] }
+      : await lookAtEach(entries.filter(isNumber), nameOf, (_, error) => gapOf(ALL_PROCESSES, error));
   const look = async <Found>(
     called: RegExp,
     what: string,
