@@ -129,6 +129,21 @@ nodeTest("a socket that came, or was moved, while a probe asked the others is as
   expect(probing.stderr).toContain("not registered: state is listening");
 });
 
+nodeTest(
+  "refused, which hides its socket from kubelet until the next try: healthy, not ready",
+  async (node) => {
+    await node.driver();
+    await node.kubelet({ faults: [{ kind: "refuse", reason: "no" }] });
+    await node.registrar("--on-registration-failure=retry").reached("refused");
+    await eventually(async () => {
+      const probing = node.registrar(READY);
+      expect((await probing.exit()).code).toBe(1);
+      expect(probing.stderr).toContain("not registered: state is refused");
+    });
+    expect(await probe(node, HEALTHY)).toBe(0);
+  },
+);
+
 nodeTest("a registrar that hangs is not healthy", async (node) => {
   await node.driver();
   const registrar = node.registrar();
