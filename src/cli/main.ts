@@ -65,8 +65,8 @@ async function main(argv: readonly string[]): Promise<number> {
     );
     return EXIT_USAGE;
   }
-  // Before a registration is loaded: without memory a start hardly gets beyond that. Node answers 0 for no limit.
-  const problem = memoryProblem(process.constrainedMemory() || Number.POSITIVE_INFINITY, "/sys/block");
+  // Before a registration is loaded: without memory a start hardly gets beyond that.
+  const problem = memoryProblem(process.constrainedMemory(), "/sys/block");
   if (problem !== undefined) {
     const { createCliLogger } = await import("../runtime/cli-logger");
     const log = (await createCliLogger(logging)).named("main");

@@ -17,7 +17,8 @@ const MODEST_READ_AHEAD_KB = 512;
  */
 export function memoryProblem(limitBytes: number, disks: string) {
   const limitMi = limitBytes / MEBIBYTE;
-  if (limitMi >= ENOUGH_MI) return undefined;
+  // Node answers 0 for no limit.
+  if (limitBytes === 0 || limitMi >= ENOUGH_MI) return undefined;
   const readAheadKb = longestReadAheadKb(disks);
   if (limitMi >= LEAST_MI && readAheadKb <= MODEST_READ_AHEAD_KB) return undefined;
   return { limit: `${Math.floor(limitMi)}Mi`, set: `${ENOUGH_MI}Mi`, readAhead: `${readAheadKb} kB` };
