@@ -1,5 +1,6 @@
 import { existsSync, lstatSync } from "node:fs";
 import type { Client } from "@grpc/grpc-js";
+import { bareCall } from "../../src/grpc/client/bare-call";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { protos } from "../../src/grpc/protos";
 import type { Unary } from "../../src/grpc/wire-format";
@@ -49,12 +50,16 @@ test("the driver's events have each call's authority and answer", async () => {
   const oldKubelet = createKubeletClient(folder.csiAddress, folder.csiAddress);
   await callUnary(oldKubelet, node.NodeGetInfo, {}, bounds);
   oldKubelet.close();
+  // As grpc-go writes 2.5 s.
+  const fields = { "grpc-timeout": "2500000u" };
+  await bareCall(folder.csiAddress, "/csi.v1.Node/NodeGetCapabilities", { ...bounds, fields });
   expect(events.history()).toMatchObject([
     { kind: "listening" },
     { kind: "called", method: "GetPluginInfo", authority: "localhost" },
     { kind: "answered", method: "GetPluginInfo", result: { kind: "ok" } },
     { kind: "called", method: "NodeGetInfo", authority: folder.csiAddress },
     { kind: "answered", method: "NodeGetInfo" },
+    { kind: "called", method: "NodeGetCapabilities", timeoutMs: 2_500 },
   ]);
 });
 

@@ -49,6 +49,12 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
   expect(kubelet.node().metadata).toMatchObject({ labels: { rack: "7" }, annotations: {} });
 });
 
+test("kubelet writes no volume limit beyond 32 bits", async () => {
+  const { kubelet } = await node.all({ driver: { maxVolumes: 2 ** 40 } });
+  await kubelet.registered("x.csi");
+  expect(kubelet.csiNode().spec.drivers[0]?.allocatable).toEqual({ count: 2_147_483_647 });
+});
+
 test("changes to returned objects and events do not reach kubelet", async () => {
   const { kubelet } = await node.all({ driver: { topology: { rack: "7" } } });
   const registered = await kubelet.registered("x.csi");

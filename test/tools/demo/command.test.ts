@@ -19,6 +19,14 @@ test.each<readonly [what: string, cli: readonly string[], stepMs: number, compla
     60_000,
     /^the (.*) ended \(exit code 7\); the \1's last line: no memory$/,
   ],
+  [
+    "listen and ignore SIGTERM",
+    node(
+      `process.on("SIGTERM", () => {}); console.log('{"kind":"listening"}'); setInterval(() => {}, 60_000)`,
+    ),
+    3_000,
+    /^did not happen within 3 s: /,
+  ],
   ["cannot start", ["/nowhere/registrar"], 60_000, / ended .*: spawn \/nowhere\/registrar ENOENT$/],
 ])(
   "with processes that %s the demo fails at a step, and leaves nothing",
