@@ -16,8 +16,11 @@ const { identity, node: nodeService } = protos;
 const answering = (response: object) => (_call: unknown, answer: sendUnaryData<object>) =>
   answer(null, response);
 const addServices = (server: Server) => {
-  server.addService(identity, { GetPluginInfo: answering({ name: "served.csi" }) });
-  server.addService(nodeService, { NodeGetInfo: answering({ nodeId: "n1" }) });
+  server.addService(identity, {
+    GetPluginInfo: answering({ name: "served.csi", vendorVersion: "", manifest: {} }),
+  });
+  const info = { nodeId: "n1", maxVolumesPerNode: 0, accessibleTopology: null };
+  server.addService(nodeService, { NodeGetInfo: answering(info) });
 };
 
 const descriptors = () => readdirSync("/proc/self/fd").length;
