@@ -8,12 +8,12 @@ import { CONTINUATION, frame, HEADERS, headerBlock, SETTINGS } from "../wire";
 
 const PATH = "/csi.v1.Identity/GetPluginInfo";
 
-async function callOn(server: Server) {
+async function callOn(server: Server, signal?: AbortSignal) {
   await using folder = await createTempFolder();
   const path = folder.at("x.sock");
   await new Promise<void>((resolve) => server.listen(path, resolve));
   try {
-    return await bareCall(path, PATH, { timeoutMs: 60_000 });
+    return await bareCall(path, PATH, { timeoutMs: 60_000, signal });
   } finally {
     server.close();
   }
@@ -43,6 +43,14 @@ test("a bare call accepts gRPC's largest message", async () => {
     answering((stream) => stream.end(Buffer.alloc(5 + MAX_MESSAGE_BYTES))),
   );
   expect([grpcStatus, message.length]).toEqual(["0", MAX_MESSAGE_BYTES]);
+});
+
+test("a bare call ends at once if its signal was aborted before", async () => {
+  const call = callOn(
+    answering(() => {}),
+    AbortSignal.abort(),
+  );
+  await expect(call).rejects.toThrow("1 CANCELLED: aborted during the call");
 });
 
 test("a bare call disconnects a server that sends without end", async () => {
