@@ -86,8 +86,7 @@ export function createKeptAsk(
     try {
       const info = await getInfo(connection.call, { timeoutMs: until - performance.now() });
       if (ours && !ours.withdrawn.aborted && descriptorShortage() === undefined) {
-        ofProcess.drop();
-        drop(); // Of a check that ran beside this one.
+        ofProcess.drop(); // Also that of a check that ran beside this one.
         ofProcess.drop = drop;
         ours.withdrawn.addEventListener("abort", drop, { once: true });
         idle = startTimer(drop, keepMs).unref();
