@@ -213,12 +213,19 @@ test("a roll-out of the node-wide registrar with maxSurge has no duplicate", asy
 
 test("a pod that waits for a missing directory: doctor names kubelet's root directory", async () => {
   const cluster = await makeCluster({ inCsiNode: {}, status: CREATING });
-  const [pod] = cluster.find({ path: PODS }) as Parameters<typeof failedMount>[0][];
-  const message =
+  const [pod] = cluster.find({ path: PODS }) as [Parameters<typeof failedMount>[0]];
+  const latest =
     'MountVolume.SetUp failed for volume "registration" : hostPath type check failed: /var/lib/kubelet/plugins_registry is not a directory';
-  if (pod)
+  const events = [
+    [9, "configmap not found"] as const,
+    [1, latest] as const,
+    [5, "secret not found"] as const,
+  ];
+  for (const [minutes, message] of events)
     await cluster.create(`${PODS.replace("pods", "events")}`, {
       ...failedMount(pod, DISK, "node-1"),
+      metadata: { name: `event-${minutes}`, namespace: "storage" },
+      lastTimestamp: ago(minutes),
       message,
     });
   await expectSaid(

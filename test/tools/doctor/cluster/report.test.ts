@@ -259,7 +259,9 @@ test.each<readonly [taints: readonly object[], Changes, expected: readonly RegEx
 test("doctor names the taint that keeps a pod from a node", async () => {
   const cluster = await makeCluster({ ...needing, ...tolerating({ key: "gpu", value: "no" }) });
   const kept = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
-  await cluster.setSpec("/api/v1/nodes/node-1", { taints: [kept, GPU] });
+  await cluster.setSpec("/api/v1/nodes/node-1", {
+    taints: [kept, { ...GPU, effect: "PreferNoSchedule" }, GPU],
+  });
   await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
   await expectSaid(
     cluster,
