@@ -65,7 +65,7 @@ async function filesIn(name: string): Promise<readonly string[]> {
   if (name === "-" || !(await stat(name)).isDirectory()) return [name];
   const files = (await readdir(name)).filter((file) => /\.(?:ya?ml|json)$/.test(file));
   if (files.length === 0) refuseFlaw("no-files");
-  return files.sort().map((file) => join(name, file));
+  return files.map((file) => join(name, file));
 }
 
 /** What the command line names is read even if it is a pipe; nothing may ever write to a pipe in a directory. */
