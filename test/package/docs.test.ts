@@ -4,22 +4,35 @@ import { transformSync } from "esbuild";
 import { startCsiDriver } from "../../src/simulator/driver/csi-driver";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { readText } from "../docs/markdown";
-import type { RunOptions } from "../support/child-process";
+import { type RunOptions, succeeded } from "../support/child-process";
 import { allTests } from "../support/each-test";
 import { createTempFolder } from "../support/temp-folder";
 import { createConsumer } from "./support/consumer";
 
 const DRIVER = "disk.example.com";
+/** The driver that an example registers. */
+const driverOf = (text: string) => /"(gpu\.example\.com)"/.exec(text)?.[1] ?? DRIVER;
 
 const consumer = allTests(createConsumer);
 
+/** What the page has a driver's author do once: the contract's types. */
+beforeAll(async () => {
+  const [, options = ""] = /^npx proto-loader-gen-types (.*)$/m.exec(readText("docs/library.md")) ?? [];
+  await consumer.write("csi.proto", readText("proto/csi.proto"));
+  const program = "node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js";
+  succeeded(await consumer.node([program, ...options.split(" ")]));
+});
+
 const examplesIn = (page: string) =>
-  Array.from(readText(page).matchAll(/^```(ts|mjs)\n(.*?)^```$/gms), ([, language, text = ""], index) => ({
-    name: `example ${index + 1} of ${page}`,
-    file: `${page.replaceAll("/", "-")}-${index + 1}`,
-    text,
-    language,
-  }));
+  Array.from(
+    readText(page).matchAll(/^```([cm]?[jt]sx?|typescript|javascript)\n(.*?)^```$/gms),
+    ([, language, text = ""], index) => ({
+      name: `example ${index + 1} of ${page}`,
+      file: `${page.replaceAll("/", "-")}-${index + 1}`,
+      text,
+      language,
+    }),
+  );
 
 type Example = ReturnType<typeof examplesIn>[number];
 
@@ -50,7 +63,8 @@ test.each(aboutTheLibrary)("$name registers its driver, and deregisters it in th
   });
   await using _driver = await startCsiDriver({ csiAddress, name: DRIVER });
   const text = example.text.replaceAll("/var/lib/kubelet", folder.path);
-  const registered = kubelet.registered(DRIVER);
+  const name = driverOf(text);
+  const registered = kubelet.registered(name);
 
   const meanwhile: RunOptions["meanwhile"] = ({ signal }) => {
     if (text.includes("SIGTERM")) void registered.then(() => signal("SIGTERM"));
@@ -59,7 +73,7 @@ test.each(aboutTheLibrary)("$name registers its driver, and deregisters it in th
 
   expect(finished).toMatchObject({ code: 0, stderr: "" });
   await registered;
-  await kubelet.deregistered(DRIVER);
+  await kubelet.deregistered(name);
 });
 
 test.each(aboutTests)("$name passes, and ends when its tests fail", async (example) => {
@@ -82,7 +96,7 @@ test("the examples have the right types", async () => {
   const typed = examples.filter(({ language }) => language === "ts");
   for (const { file, text } of typed) await consumer.write(`${file}.mts`, text);
   const files = typed.map(({ file }) => `${file}.mts`);
-  const checked = await consumer.checkTypes(files, ["--module", "node16"]);
+  const checked = await consumer.checkTypes(files, ["--module", "node16", "--allowImportingTsExtensions"]);
   expect(checked).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
