@@ -34,9 +34,7 @@ nodeTest(
 );
 
 nodeTest("a published driver is healthy, a registered one ready, an ended one neither", async (node) => {
-  await node.driver();
-  const registrar = node.registrar("-v=4");
-  await registrar.reached("listening");
+  const registrar = await node.published("-v=4");
   expect(await probe(node, HEALTHY)).toBe(0);
   expect(await probe(node, READY)).toBe(1);
   await registered(await node.kubelet());
@@ -69,9 +67,7 @@ nodeTest("a driver's directory that never answers stops no probe", async (node) 
 });
 
 nodeTest("20,000 dead sockets and files beside it hide no registrar that answers", async (node) => {
-  await node.driver();
-  const registrar = node.registrar();
-  await registrar.reached("listening");
+  await node.published();
   const dead = join(node.pluginDir, "dead");
   await leaveDeadSocket(dead);
   writeFileSync(`${dead}-file`, "");
@@ -107,8 +103,7 @@ nodeTest(
 );
 
 nodeTest("2,000 registrars that hang beside it keep no registrar that answers waiting", async (node) => {
-  await node.driver();
-  await node.registrar().reached("listening");
+  await node.published();
   await using _frozen = await startForeignSocket(node.at("frozen"));
   for (let nth = 0; nth < 2_000; nth += 1)
     linkSync(node.at("frozen"), join(node.pluginDir, `${nth}.csi-reg.sock`));
@@ -145,9 +140,7 @@ nodeTest(
 );
 
 nodeTest("a registrar that hangs is not healthy", async (node) => {
-  await node.driver();
-  const registrar = node.registrar();
-  await registrar.reached("listening");
+  const registrar = await node.published();
   registrar.kill("SIGSTOP");
   expect(await probe(node, HEALTHY, "--timeout=1s")).toBe(1);
   registrar.kill("SIGCONT");
@@ -167,7 +160,6 @@ nodeTest("a frozen registrar of another driver delays no probe until the timeout
 
 // Once, Node 26 lost the answer to each second one.
 nodeTest("each of ten probes in a row gets its answer", async (node) => {
-  await node.driver();
-  await node.registrar().reached("listening");
+  await node.published();
   for (let nth = 0; nth < 10; nth += 1) expect(await probe(node, HEALTHY)).toBe(0);
 });

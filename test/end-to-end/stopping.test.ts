@@ -75,9 +75,7 @@ nodeTest("SIGUSR1 opens no inspector, and ends nothing", async (node) => {
 });
 
 async function stopDuringCall(node: TestNode) {
-  await node.driver();
-  const registrar = node.registrar();
-  await registrar.reached("listening");
+  const registrar = await node.published();
   const call = await openCall(node.socketPath);
   registrar.kill("SIGTERM");
   await registrar.reached("stopping");

@@ -41,9 +41,7 @@ async function heapBytes(http: HttpClient): Promise<number> {
 }
 
 nodeTest("2000 hostile connections leave nothing behind, and kubelet registers the driver", async (node) => {
-  await node.driver();
-  const registrar = node.registrar("--http-endpoint=localhost:0", "--enable-pprof");
-  await registrar.reached("listening");
+  const registrar = await node.published("--http-endpoint=localhost:0", "--enable-pprof");
   const http = await httpOf(registrar);
   await attack(node.socketPath, 2);
   const descriptors = descriptorsOf(registrar);
@@ -81,9 +79,7 @@ test.each<[string, (streamId: number) => readonly Buffer[], megabytes?: number]>
 ])(
   "beside 64 clients with %s kubelet registers the driver, within some megabytes",
   onNode(async (node, _what, onStream, megabytes = 30) => {
-    await node.driver();
-    const registrar = node.registrar();
-    await registrar.reached("listening");
+    const registrar = await node.published();
     const before = residentKilobytes(registrar);
     const greeting = Buffer.concat([HELLO, frame(PING, 0, 0, Buffer.alloc(8))]);
     const clients = Array.from({ length: 64 }, () => connectRaw(node.socketPath));
@@ -99,9 +95,7 @@ test.each<[string, (streamId: number) => readonly Buffer[], megabytes?: number]>
 );
 
 nodeTest("10 clients that ping without end, and read no answer, do not keep kubelet out", async (node) => {
-  await node.driver();
-  const registrar = node.registrar("--http-endpoint=localhost:0");
-  await registrar.reached("listening");
+  const registrar = await node.published("--http-endpoint=localhost:0");
   const clients = Array.from({ length: 10 }, () => connect(node.socketPath).on("error", () => {}));
   const pings = times(1_000, () => frame(PING, 0, 0, Buffer.alloc(8)));
   for (const client of clients) {
@@ -116,9 +110,7 @@ nodeTest("10 clients that ping without end, and read no answer, do not keep kube
 });
 
 nodeTest("kubelet registers the driver beside 1000 connections, opened and dropped", async (node) => {
-  await node.driver();
-  const registrar = node.registrar();
-  await registrar.reached("listening");
+  const registrar = await node.published();
   const descriptors = descriptorsOf(registrar);
   const registration = node.kubelet().then((kubelet) => registered(kubelet));
   let left = 1_000;

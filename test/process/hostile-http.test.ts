@@ -43,9 +43,7 @@ nodeTest("clients that hold their connections, 200 of each kind, keep no probe o
 });
 
 nodeTest("profiles are taken one at a time, however many ask and do not read them", async (node) => {
-  await node.driver();
-  const registrar = node.registrar("--http-endpoint=localhost:0", "--enable-pprof");
-  await registrar.reached("listening");
+  const registrar = await node.published("--http-endpoint=localhost:0", "--enable-pprof");
   const http = await httpOf(registrar);
   const [slow] = await dial(http, 1);
   slow?.pause().write("GET /debug/pprof/heap HTTP/1.1\r\nhost: x\r\n\r\n");

@@ -31,6 +31,7 @@ async function createTestNode() {
   const terminationLogPath = node.at("termination-log");
   writeFileSync(terminationLogPath, "");
   const cli = (...call: Parameters<typeof startCli>) => node.keep(startCli(...call));
+  const registrar = (...flags: readonly string[]) => cli([...registrarArguments(node), ...flags]);
   return {
     ...node,
     socketPath: node.socketPath(),
@@ -38,7 +39,14 @@ async function createTestNode() {
     terminationLogPath,
     cli,
     /** Starts the registrar with the three flags of every chart, and these. A slow machine is no slow driver to it. */
-    registrar: (...flags: readonly string[]) => cli([...registrarArguments(node), ...flags]),
+    registrar,
+    /** A driver and its registrar, whose socket is in place. */
+    published: async (...flags: readonly string[]) => {
+      await node.driver();
+      const started = registrar(...flags);
+      await started.reached("listening");
+      return started;
+    },
   };
 }
 
