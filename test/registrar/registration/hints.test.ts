@@ -54,102 +54,78 @@ const POST =
 const GET = 'Get "https://10.0.0.1:6443/api/v1/nodes/n1":';
 
 test.each([
-  // The API server's words, from the file of Kubernetes that is named, and the releases that write them.
+  // The API server's words, from the file of Kubernetes that is named, and a release behind those that not all write.
   // pkg/apis/storage/validation/validation.go, pkg/apis/core/validation, apimachinery's field/errors.go
-  ["1.20", CSI_NODE, `${INVALID} spec.drivers[0].name: Too long: must have at most 63 bytes`, OF_NAME],
-  ["1.36", CSI_NODE, `${INVALID} spec.drivers[0].name: Too long: may not be more than 63 bytes`, OF_NAME],
-  ["all", CSI_NODE, `${INVALID} spec.drivers[2].name: Invalid value: "x_y": a lowercase RFC 1123`, OF_NAME],
-  ["all", CSI_NODE, `${INVALID} [spec.drivers[0].name: Required value, x: y]`, OF_NAME],
-  ["all", CSI_NODE, `${INVALID} spec.drivers[1].name: Duplicate value: "a"`, OF_NAME],
+  [CSI_NODE, `${INVALID} spec.drivers[0].name: Too long: must have at most 63 bytes`, OF_NAME], // 1.20
+  [CSI_NODE, `${INVALID} spec.drivers[0].name: Too long: may not be more than 63 bytes`, OF_NAME], // 1.36
+  [CSI_NODE, `${INVALID} spec.drivers[2].name: Invalid value: "x_y": a lowercase RFC 1123`, OF_NAME],
+  [CSI_NODE, `${INVALID} [spec.drivers[0].name: Required value, x: y]`, OF_NAME],
+  [CSI_NODE, `${INVALID} spec.drivers[1].name: Duplicate value: "a"`, OF_NAME],
+  [CSI_NODE, `${INVALID} spec.drivers[0].nodeID: Invalid value: "i": must be 128 characters`, OF_NODE_INFO], // 1.20
+  [CSI_NODE, `${INVALID} spec.drivers[0].nodeID: Required value`, OF_NODE_INFO],
+  [CSI_NODE, `${INVALID} spec.drivers[0]: Duplicate value: "zone"`, OF_NODE_INFO],
   [
-    "1.20",
-    CSI_NODE,
-    `${INVALID} spec.drivers[0].nodeID: Invalid value: "i": must be 128 characters`,
-    OF_NODE_INFO,
-  ],
-  ["all", CSI_NODE, `${INVALID} spec.drivers[0].nodeID: Required value`, OF_NODE_INFO],
-  ["all", CSI_NODE, `${INVALID} spec.drivers[0]: Duplicate value: "zone"`, OF_NODE_INFO],
-  [
-    "1.20",
     CSI_NODE,
     `${INVALID} CSINodeDriver: Invalid value: {Name:"a"}: field is immutable`,
     "had another node ID",
-  ],
+  ], // 1.20
   [
-    "1.36",
     CSI_NODE,
     `${INVALID} spec.drivers: Invalid value: {"Name":"a"}: field is immutable`,
     "had another node ID",
-  ],
-  ["all", NODE, 'Node "n1" is invalid: metadata.labels: Invalid value: "-": a valid label', OF_NODE_INFO],
+  ], // 1.36
+  [NODE, 'Node "n1" is invalid: metadata.labels: Invalid value: "-": a valid label', OF_NODE_INFO],
   // plugin/pkg/admission/noderestriction/admission.go, plugin/pkg/auth/authorizer/node/node_authorizer.go
-  ["all", NODE, 'nodes "n1" is forbidden: node "n2" is not allowed to modify node "n1"', "of another node"],
+  [NODE, 'nodes "n1" is forbidden: node "n2" is not allowed to modify node "n1"', "of another node"],
   [
-    "all",
     NODE,
     'nodes "n1" is forbidden: is not allowed to modify labels: a.kubernetes.io/b',
     "another topology key",
   ],
   [
-    "all",
     CSI_NODE,
     'csinodes.storage.k8s.io "n1" is forbidden: User "system:node:n2" cannot get resource "csinodes" in API group "storage.k8s.io" at the cluster scope: can only access CSINode with the same name as the requesting node',
     "of another node",
   ],
-  [
-    "all",
-    CSI_NODE,
-    'csinodes.storage.k8s.io "n1" is forbidden: User "u" cannot get',
-    "check kubelet's rights",
-  ],
+  [CSI_NODE, 'csinodes.storage.k8s.io "n1" is forbidden: User "u" cannot get', "check kubelet's rights"],
   // apiserver's admission/plugin/webhook/errors, admission/plugin/policy/validating/dispatcher.go
-  ["all", NODE, 'admission webhook "w.example.com" denied the request: no', "admission webhook or policy"],
+  [NODE, 'admission webhook "w.example.com" denied the request: no', "admission webhook or policy"],
+  [NODE, `Internal error occurred: failed calling webhook "w": ${POST}`, "admission webhook or policy"],
   [
-    "all",
-    NODE,
-    `Internal error occurred: failed calling webhook "w": ${POST}`,
-    "admission webhook or policy",
-  ],
-  [
-    "1.26",
     CSI_NODE,
     "csinodes.storage.k8s.io \"n1\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no",
     "admission webhook or policy",
-  ],
+  ], // 1.26
   // apimachinery's pkg/api/errors/errors.go, crypto/x509 and crypto/tls of Go
-  ["all", NODE, 'nodes "n1" not found', "there is no Node"],
-  ["all", NODE, "Unauthorized", "does not accept kubelet's credentials"],
+  [NODE, 'nodes "n1" not found', "there is no Node"],
+  [NODE, "Unauthorized", "does not accept kubelet's credentials"],
   [
-    "all",
     NODE,
     "the server has asked for the client to provide credentials (get nodes n1)",
     "kubelet's credentials",
   ],
   [
-    "1.27",
     NODE,
     `${GET} tls: failed to verify certificate: x509: certificate has expired`,
     "certificate: check when",
-  ],
-  ["1.20", NODE, `${GET} x509: certificate signed by unknown authority`, "certificate: check when"],
-  ["all", NODE, `${GET} remote error: tls: expired certificate`, "certificate: check when"],
-  ["all", NODE, `${GET} dial tcp 10.0.0.1:6443: connect: connection refused`, "cannot reach the API server"],
-  ["all", CSI_NODE, "etcdserver: request timed out", "cannot reach the API server, or it fails"],
+  ], // 1.27
+  [NODE, `${GET} x509: certificate signed by unknown authority`, "certificate: check when"], // 1.20
+  [NODE, `${GET} remote error: tls: expired certificate`, "certificate: check when"],
+  [NODE, `${GET} dial tcp 10.0.0.1:6443: connect: connection refused`, "cannot reach the API server"],
+  [CSI_NODE, "etcdserver: request timed out", "cannot reach the API server, or it fails"],
   // nodeinfomanager.go, client-go's request.go
   [
-    "all",
     "error updating Node object with CSI driver node info: error updating node: timed out; caused by:",
     'detected topology value collision: driver reported "zone":"a" but existing label is "zone":"b"',
     "differs from a label of the node",
   ],
   [
-    "1.35",
     CSI_NODE,
     '[CSINode "n1" was owned by different node (oldNodeID="a", newNodeID="b"), deleted it]',
     "restart kubelet on this node",
-  ],
-  ["all", NODE, "resource name may not be empty", "lost its node's name"],
-])("in the API server's words (%s): %s %s", (_version, lead, text, hint) => {
+  ], // 1.35
+  [NODE, "resource name may not be empty", "lost its node's name"],
+])("in the API server's words: %s %s", (lead, text, hint) => {
   expect(hintForRefusal(`${REGISTER}${lead} ${text}`, ENDPOINT)).toContain(hint);
 });
 

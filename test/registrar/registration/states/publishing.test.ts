@@ -19,6 +19,16 @@ beforeEach(async () => {
   driver = node.keep(await startScriptedDriver(node.csiAddress, { name }));
 });
 
+/** Comes before each such call with the registration directory. */
+function beforeEachCall(name: "stat" | "readdir", act: () => unknown): void {
+  const call = fs.promises[name] as (...args: unknown[]) => Promise<unknown>;
+  jest.spyOn(fs.promises, name).mockImplementation((async (path: string, ...options: unknown[]) => {
+    if (path === node.pluginRegistrationPath) await act();
+    return call(path, ...options);
+  }) as never);
+}
+afterEach(() => jest.restoreAllMocks());
+
 const failed = (text: string) => ({ kind: "failed", error: unusable(text) });
 
 describe("the first time", () => {
@@ -30,57 +40,45 @@ describe("the first time", () => {
   });
 
   test("a file system that does not answer in time is tried again", async () => {
-    const { stat } = fs.promises;
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    jest.spyOn(fs.promises, "stat").mockImplementation((async (path: string) => {
-      if (path === node.pluginRegistrationPath) await held;
-      return stat(path);
-    }) as never);
+    beforeEachCall("stat", () => held);
     await using started = await startTestRegistrar(node);
     const { error } = await started.log.when("Failed to listen on socket");
     expect((error as Error).message).toContain("ETIMEDOUT: its file system does not answer");
     release();
     await started.state("listening");
     expect(started.log.all("Starting Registration Server")).toHaveLength(1); // As often as the official one writes it.
-    jest.restoreAllMocks();
   });
 
   test.each(["EACCES", "EPERM"])(
     "a directory that may not be listed (%s) is a warning only",
     async (code) => {
-      const { readdir } = fs.promises;
-      jest.spyOn(fs.promises, "readdir").mockImplementation((async (path: string, ...options: never[]) => {
-        if (path === node.pluginRegistrationPath) throw systemError(code);
-        return readdir(path, ...options);
-      }) as never);
+      beforeEachCall("readdir", () => {
+        throw systemError(code);
+      });
       await using started = await startTestRegistrar(node);
       await started.log.when(
         "Cannot see whether another registrar has published the driver under another name",
       );
       await started.state("listening");
-      jest.restoreAllMocks();
     },
   );
 
   test("a directory that cannot be listed may have another registrar's alias: it is listed again first", async () => {
     await leaveDeadSocket(node.socketPath(ALIAS));
-    const { readdir } = fs.promises;
     let fails = 3;
-    jest.spyOn(fs.promises, "readdir").mockImplementation((async (path: string, ...options: never[]) => {
-      if (path === node.pluginRegistrationPath && fails-- > 0)
-        throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
-      return readdir(path, ...options);
-    }) as never);
+    beforeEachCall("readdir", () => {
+      if (fails-- > 0) throw systemError("EMFILE");
+    });
     await using started = await startTestRegistrar(node);
     const { error } = await started.log.when("Failed to listen on socket");
     expect((error as Error).message).toContain("EMFILE");
     await started.state("listening");
     expect(started.registrar.status().registrationSocketPath).toBe(node.socketPath(ALIAS));
     expect(existsSync(node.socketPath(name))).toBe(false);
-    jest.restoreAllMocks();
   });
 
   test("the driver's own socket in its place ends the registrar, and stays", async () => {

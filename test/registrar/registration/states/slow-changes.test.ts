@@ -2,7 +2,6 @@ import { chmodSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, symlink
 import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../../support/controlled-waits";
-import { dialRegistration } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
@@ -14,8 +13,6 @@ const waits = controlWaits({ fromMs: 300 });
 const loading = import("../../../support/registrar-node");
 
 const LOOK_EVERY_MS = 5_000;
-/** Longer than kubelet may be between GetInfo and its registration status. */
-const TOO_LONG_MS = 155_000;
 const name = "x.csi";
 const node = eachTest(async () => (await loading).createTestNode());
 let nowMs = 0;
@@ -52,17 +49,6 @@ test("a directory that was mounted again without an event is watched from the ne
   await started.log.when(
     "The plugin registration directory was removed or replaced, which kubelet does not notice",
   );
-});
-
-test("a kubelet that called and stays silent is no longer waited for", async () => {
-  await using started = await (await loading).startListening(node);
-  using kubelet = dialRegistration(node.socketPath(name));
-  await kubelet.getInfo();
-  await started.state("asked");
-  rmSync(node.socketPath(name));
-  nowMs += TOO_LONG_MS;
-  await waits.end(LOOK_EVERY_MS);
-  await eventually(() => expect(publications(started)).toHaveProperty(["socket-gone"], 1));
 });
 
 test("while a driver is registered, the dot-sockets that killed starts left are removed", async () => {
