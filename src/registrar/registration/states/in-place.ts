@@ -37,7 +37,7 @@ export async function watchOurSocket(
       const next = judgeInPlace(state, { found, hasDirectory, nowMs, sinceMs, kubelet });
       if (next.kind === "kubelet-silent") return moveFromBackoff(state, { options, log });
       if (next.kind === "status-lost")
-        log.warn("Kubelet disconnected without a registration status, publishing again", { check });
+        log.warn("Kubelet reported no registration status, publishing again", { check });
       if (next.kind !== "wait") return next;
       const isHinted = await watch.wait(signal, next.ms);
       dueMs = isHinted ? 0 : nowMs + next.ms;
