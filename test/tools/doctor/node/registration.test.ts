@@ -106,6 +106,13 @@ test("an errno that shows what is there is a problem", () => {
   expect(sayings("other-registrations", facts)).toEqual(looped("warning", "y.csi"));
 });
 
+test("a hidden socket whose registrar hangs may be the driver's", async () => {
+  await using _silent = await startForeignSocket(`${node.directory}/.out-abcde`);
+  const { says, healthy } = await node.look({}, { impatient: true });
+  expect(says("registration")).toMatch(/^unknown: \S+\.out-abcde does not answer GetInfo in time: [^\n]*$/);
+  expect(healthy).toBe(false);
+});
+
 test("a registration socket that gets another name during the visit", async () => {
   await node.plugin(".moved", { endpoint: node.csiAddress });
   const after = `${node.directory}/x.csi-_k3f-reg.sock`;

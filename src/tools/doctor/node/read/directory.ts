@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { invalidOption, systemError } from "../../../../base/errors";
+import { systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
 import { flagTable } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
@@ -47,14 +47,19 @@ export async function resolveTarget(
   const csiSocketPath = onePath(csiAddress);
   const container = hostRoot === undefined ? [CONTAINER_DIRECTORY] : [];
   const own = nodeDirectory(env);
-  const known = env[ROOT_VARIABLE]
-    ? [own, ...container, ...KNOWN_DIRECTORIES]
-    : [...container, own, ...KNOWN_DIRECTORIES];
-  const reach = (path: string) => reachOnHost(resolve(hostRoot ?? "/"), path);
+  const first = env[ROOT_VARIABLE] ? [own, ...container] : [...container, own];
+  const root = resolve(hostRoot ?? "/");
+  let hostProblem: string | undefined;
+  /** Another directory may be behind a link that cannot be read. */
+  const reach = (path: string) =>
+    reachBelow(root, path).catch((error: unknown) => {
+      hostProblem = `${join(root, path)} cannot be read: ${errnoIn(error)}: cannot inspect the host`;
+      return join(root, path);
+    });
   let found: string | undefined;
-  for (const path of flags.pluginRegistrationPath === undefined ? known : []) {
+  for (const path of flags.pluginRegistrationPath === undefined ? [...first, ...KNOWN_DIRECTORIES] : []) {
     found = await reach(path);
-    if (await fileSystem.mayBeDirectory(found)) break;
+    if (hostProblem !== undefined || (await fileSystem.mayBeDirectory(found))) break;
     found = undefined;
   }
   const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? (await reach(own)));
@@ -69,20 +74,18 @@ export async function resolveTarget(
     pluginRegistrationPath,
     pattern,
     isGuess: flags.pluginRegistrationPath === undefined && found === undefined,
-    ...(hostRoot === undefined ? {} : { hostRoot: resolve(hostRoot) }),
+    ...(hostRoot === undefined ? {} : { hostRoot: root }),
+    hostProblem,
   };
 }
 
-/** Throws INVALID_OPTION where a link on the way cannot be read: another directory may be behind it. */
-const reachOnHost = (root: string, path: string) =>
-  reachBelow(root, path).catch((error: unknown) => {
-    throw invalidOption(`${join(root, path)} cannot be read: ${errnoIn(error)}: cannot inspect the host`);
-  });
-
 /** Why the host cannot be inspected; undefined if it can. */
-export async function hostRootProblem({ hostRoot = "/" }: Pick<Target, "hostRoot">) {
+export async function hostRootProblem({
+  hostRoot = "/",
+  hostProblem,
+}: Pick<Target, "hostRoot" | "hostProblem">) {
   const found = await statsOrErrno(hostRoot);
-  if (typeof found !== "string" && found.isDirectory()) return undefined;
+  if (typeof found !== "string" && found.isDirectory()) return hostProblem;
   const isRead = typeof found !== "string" || isThereNone(found);
   const what = found === "ENOENT" ? "is not there" : "is not a directory";
   return `--host-root=${hostRoot} ${isRead ? what : `cannot be read: ${found}`}: cannot inspect the host`;
