@@ -4,6 +4,7 @@ import timers from "node:timers/promises";
 import { runStatus, unseenRegistrations } from "../../../src/tools/status/command";
 import { run } from "../../support/child-process";
 import { eachTest } from "../../support/each-test";
+import { eventually } from "../../support/eventually";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { mayMount, mountHanging } from "../../support/hanging-mount";
 import { runCommand } from "../../support/run-command";
@@ -106,6 +107,17 @@ test.each([
   });
   const { stdout } = await runCommand("status", `--plugin-registration-path=${path}`, "-o", "json");
   expect(JSON.parse(stdout)).toEqual({ schema: "registrar.status/1", error: expect.stringContaining(name) });
+});
+
+test("a registrar that registers in another directory is not listed for this one", async () => {
+  for (const name of ["other", "device-plugins"]) mkdirSync(node.at(name));
+  await using _kubelet = await startForeignSocket(node.at("device-plugins", "kubelet.sock"));
+  const paths = ["--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"];
+  using registrar = startCommand([...paths, `--plugin-registration-path=${node.at("other")}`, "--v=5"]);
+  await eventually(() => expect(registrar.stderr).not.toBe(""));
+  const { stdout } = await runCommand("doctor", flag(), "-o", "json");
+  expect(JSON.parse(stdout).drivers).toMatchObject([{ state: "unpublished", csiSocket: "/csi/x.sock" }]);
+  expect(await status()).toEqual({ status: 1, rows: [] });
 });
 
 test("--wait ends after its time", async () => {
