@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { invalidOption } from "../base/errors";
+import { quoteText } from "../logging/escape";
 import { kindOf, textKind } from "../options/option-kinds";
 import { optional, optionsOf, required, variant } from "../options/read-options";
 import { callFileSystem } from "../unix/file-calls";
@@ -69,8 +70,13 @@ export function inClusterAccess(environment: Environment, directory = SERVICE_AC
         "on a development node set KUBECONFIG to a kubeconfig file",
     );
   }
+  const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  if (!isServer(server))
+    throw invalidOption(
+      `KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT give no address: ${quoteText(server)}`,
+    );
   return {
-    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    server,
     authority: { kind: "file", path: join(directory, "ca.crt") },
     token: { kind: "file", path: join(directory, "token") },
   };

@@ -17,12 +17,14 @@ test.each([
   });
 });
 
-test.each([{}, { KUBERNETES_SERVICE_HOST: "h" }, { KUBERNETES_SERVICE_PORT: "1" }])(
-  "%p is not a pod's environment",
-  (given) => {
-    expect(() => inClusterAccess(given)).toThrow("are not set, as they are in a pod");
-  },
-);
+test.each([
+  [{}, "are not set, as they are in a pod"],
+  [{ KUBERNETES_SERVICE_HOST: "h" }, "are not set, as they are in a pod"],
+  [{ KUBERNETES_SERVICE_PORT: "1" }, "are not set, as they are in a pod"],
+  [{ KUBERNETES_SERVICE_HOST: "h", KUBERNETES_SERVICE_PORT: "x" }, 'give no address: "https://h:x"'],
+])("%p is not a pod's environment", (given, why) => {
+  expect(() => inClusterAccess(given)).toThrow(why);
+});
 
 test("a secret's file is read for each request, without the line's end; an empty file is an error", async () => {
   await using folder = await createTempFolder();
