@@ -179,7 +179,7 @@ test.each([
   [{ allow: ["y.csi"] }, true, /^ok: .*has the driver x\.csi, not to be registered, as configured: /],
   [{ deny: ["y.csi"] }, false, /^problem: /],
 ])("doctor does not judge a driver that %j may keep out", async (names, isHealthy, expected) => {
-  await node.driverUnder("x.csi");
+  await node.driverUnder("x.csi", { nodeId: "n".repeat(257) });
   const { says, healthy } = await node.look({ ...WHOLE, names: parseNameLists(names) });
   expect(says("drivers-found")).toMatch(expected);
   expect(healthy).toBe(isHealthy);
