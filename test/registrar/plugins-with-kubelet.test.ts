@@ -60,6 +60,7 @@ describe.each([
     await eventually(() => expect(called).toEqual(calls));
     expect(kubelet.csiNode().spec.drivers).toEqual([]);
     expect(await registration.selfCheck()).toEqual({ kind: "ok" });
+    expect(registration.status()).toMatchObject({ connected: true, trouble: undefined });
     const gone = kubelet.events.when("deregistered", { from: "now" });
     rmSync(`${node.pluginDir}/${file}-reg.sock`);
     await gone;
