@@ -14,7 +14,8 @@ test("/statusz shows people the state, paths and history", async () => {
   for (const line of [
     "started: 1970-01-01T00:16:40\\.500Z",
     "version: v1\\.2\\.3",
-    `    name: x\\.csi`,
+    "  x\\.csi:",
+    "    name: x\\.csi",
     "    connected: true",
     "    state: registered",
     `    since: ${TIME}`,

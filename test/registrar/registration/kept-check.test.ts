@@ -73,6 +73,15 @@ test("a connection that no check uses any more is closed, also of checks at the 
   await eventually(() => expect(server.connections.open).toBe(0));
 });
 
+test("the connection to another registrar's socket ends with its check", async () => {
+  const { path, check } = await publish();
+  rmSync(path);
+  const foreign = node.keep(await startForeignSocket(path));
+  await check(NAME, 200);
+  expect(foreign.connections()).toBe(1);
+  await eventually(() => expect(foreign.openConnections()).toBe(0));
+});
+
 const MISSING = /^registration socket does not exist$/;
 const NOT_A_SOCKET = /^file exists in socketPath .+ but it's not a socket$/;
 const NO_INFO = /^error getting info from node-registrar socket: /;
