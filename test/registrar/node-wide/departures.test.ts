@@ -135,6 +135,23 @@ test("a driver that keeps changing its name starts over at once, then at the pac
   await started.state("a.csi", undefined); // What waits has no place when its directory goes.
 });
 
+test("a driver whose socket goes while it waits for its turn is not registered again", async () => {
+  const names = ["a.csi", "b.csi", "b.csi", "c.csi"].map((name) => ({ name }));
+  const driver = await node.driver("a.csi", ...names);
+  await using started = await startTestFleet(node);
+  await started.register("a.csi");
+  driver.endConnections();
+  await started.register("b.csi");
+  driver.endConnections();
+  await started.log.when(RENAMED);
+  rmSync(node.csiAddress("a.csi"));
+  await node.driver("d.csi");
+  await started.register("d.csi"); // The look that finds this one has missed the other's socket.
+  await waits.end(60_000);
+  await started.state("a.csi", undefined);
+  expect(started.log.all("Cannot register the CSI driver")).toEqual([]);
+});
+
 test("a file at the socket's path is left alone, and the driver is registered when it is gone", async () => {
   writeFileSync(node.socketPath("a.csi"), "precious");
   await node.driver("a.csi");
