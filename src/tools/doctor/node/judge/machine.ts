@@ -30,7 +30,7 @@ const kubelet = check("CSI012", "kubelet", ({ folder, deaf }: View) => {
   return problem("kubelet", text, fix, cause);
 });
 
-const registrationDirectory = check("CSI008", "registration-directory", (view: View) => [
+const directoryCheck = check("CSI008", "registration-directory", (view: View) => [
   view.directory.kind === "seen" ? judgeDirectory(view.directory.value, view) : undefined,
   sayGaps(view, "directory"),
 ]);
@@ -104,10 +104,4 @@ const unreadIn = (isThere: Truth): readonly string[] =>
     unknown: (gaps) => gaps.map(({ subject, why }) => `${subject}: ${whyText(why)}`),
   });
 
-export const machineChecks = [
-  commandLine,
-  kubelet,
-  registrationDirectory,
-  directoryWritable,
-  directoryKubelets,
-];
+export const machineChecks = [commandLine, kubelet, directoryCheck, directoryWritable, directoryKubelets];

@@ -22,7 +22,7 @@ const SEE_CSI_NODES = {
 };
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
-const kubeletStateCheck = check("CSI015", "registration", (view: View) => {
+const registration = check("CSI015", "registration", (view: View) => {
   const { folder, registrations } = view;
   if (folder === undefined) return undefined;
   const theirs = registrations.filter((one) => one.isAskedFor);
@@ -110,7 +110,7 @@ function causeOfRefusal(name: string, refusal: string, { driver, hostPath }: Vie
   return hostPath.kind === "wrong" ? { kind: "host-path" } : driver && CAUSES.down(driver.socket);
 }
 
-const otherRegistrations = check("CSI019", "other-registrations", (view: View) => [
+const others = check("CSI019", "other-registrations", (view: View) => [
   ...view.registrations.each(({ isAskedFor, plugin, trouble, path, isUnread }) => {
     if (isAskedFor || plugin !== undefined || isUnread) return undefined;
     const { text, fix } = trouble;
@@ -123,7 +123,7 @@ const otherRegistrations = check("CSI019", "other-registrations", (view: View) =
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
 
-const registrationEndpoint = check("CSI016", "registration-endpoint", (view: View) => [
+const endpoints = check("CSI016", "registration-endpoint", (view: View) => [
   ...view.answering.each((one) => judgeEndpoint(one, view)),
 ]);
 
@@ -165,7 +165,7 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
   return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
 }
 
-const registrationDuplicates = check("CSI018", "registration-duplicates", ({ answering }: View) => [
+const duplicates = check("CSI018", "registration-duplicates", ({ answering }: View) => [
   ...answering
     .grouped(({ plugin }) => plugin.name)
     .each((ones) => {
@@ -184,9 +184,4 @@ const registrationDuplicates = check("CSI018", "registration-duplicates", ({ ans
     }),
 ]);
 
-export const registrationChecks = [
-  kubeletStateCheck,
-  otherRegistrations,
-  registrationEndpoint,
-  registrationDuplicates,
-];
+export const registrationChecks = [registration, others, endpoints, duplicates];

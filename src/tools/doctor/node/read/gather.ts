@@ -41,11 +41,8 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   const { living, dead, socketsOnHost, gaps } = await findSockets(target, driver?.socket);
   const drivers = [...(driver ? [driver] : []), ...(await inGroups(living, ask))];
   // Last: what is published while the drivers are asked is published.
-  const { registrations, unlisted, unasked } = await lookAtRegistrations(
-    pluginRegistrationPath,
-    timeoutMs,
-    hostRoot,
-  );
+  const looked = await lookAtRegistrations(pluginRegistrationPath, timeoutMs, hostRoot);
+  const { registrations, unlisted, unasked } = looked;
   const nameless = drivers.flatMap(({ identity }) => unansweredIn(identity));
   const endpoints = registrations.flatMap(({ endpoint }) => endpoint ?? []);
   const answers = [...drivers.map(({ nodeInfo }) => nodeInfo), ...endpoints.map(({ identity }) => identity)];

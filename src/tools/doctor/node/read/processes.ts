@@ -29,6 +29,7 @@ const OF = { part: "processes" } as const;
 const isNumber = (name: string) => /^\d+$/.test(name);
 
 type ProcessFiles = Awaited<ReturnType<typeof filesOf>>;
+type ProcessReader<Found> = (files: ProcessFiles) => Promise<Found | undefined>;
 
 /** What /proc has of a process. */
 async function filesOf(procfs: string, pid: string) {
@@ -76,21 +77,15 @@ export async function findProcesses(directory: string, procfs: string, reading: 
     typeof entries === "string"
       ? { items: [], gaps: [gapOf(isOurs ? ALL_PROCESSES : directory, systemError(entries))] }
       : await lookAtEach(entries.filter(isNumber), nameOf, (_, error) => gapOf(ALL_PROCESSES, error));
-  const look = async <Found>(
-    called: RegExp,
-    what: string,
-    read: (files: ProcessFiles) => Promise<Found | undefined>,
-  ) => {
+  const look = async <Found>(called: RegExp, what: string, read: ProcessReader<Found>) => {
     const pids = named.items.filter(({ name }) => called.test(name.trim())).map(({ pid }) => pid);
     const readOne = async (pid: string) => read(await filesOf(procfs, pid));
     const found = await lookAtEach(pids, readOne, (pid, error) => gapOf(`${what} (process ${pid})`, error));
     return reading.list(found.items, [...named.gaps, ...found.gaps]);
   };
   const kubelets = await look(MAY_BE_KUBELET, "kubelet", (files) => readKubelet(files, ours));
-  const registrars = await look(MAY_BE_REGISTRAR, "a registrar", (files) =>
-    readRegistrar(files, ours, kubelets, reading),
-  );
-  return { kubelets, registrars };
+  const readOne: ProcessReader<RunningRegistrar> = (files) => readRegistrar(files, ours, kubelets, reading);
+  return { kubelets, registrars: await look(MAY_BE_REGISTRAR, "a registrar", readOne) };
 }
 
 /** What is read of each process that has not ended. */
@@ -178,7 +173,15 @@ async function readRegistrar(
   );
   const used = directories.find(({ found }) => typeof found !== "string");
   if (used === undefined) return undefined;
-  const isWatched = kubelets.contains(({ is }) => is(used.found));
+  const isHere = directories.some(({ found }) => isSame(found, ours));
+  const registersIn = kubelets.contains(({ is }) => is(used.found))<"watched" | "elsewhere" | "unknown">({
+    yes: () => "watched",
+    no: () => "elsewhere",
+    unknown: (gaps) => {
+      if (!isHere) for (const gap of gaps) reading.unread(gap as NodeGap);
+      return "unknown";
+    },
+  });
   const socket = await lookAtSocket(await reach(csiAddress));
   if (socket.kind === "unread") throw systemError(socket.errno);
   return {
@@ -187,16 +190,7 @@ async function readRegistrar(
     /** Its registration directory, as the host has it. */
     directory: await onHost(used.path),
     /** `here`: this directory. `watched`: another one, which a kubelet of this machine watches. */
-    registersIn: directories.some(({ found }) => isSame(found, ours))
-      ? ("here" as const)
-      : isWatched<"watched" | "elsewhere" | "unknown">({
-          yes: () => "watched",
-          no: () => "elsewhere",
-          unknown: (gaps) => {
-            for (const gap of gaps) reading.unread(gap as NodeGap);
-            return "unknown";
-          },
-        }),
+    registersIn: isHere ? "here" : registersIn,
     /** The driver's socket as kubelet gets it. */
     endpoint: flags.kubeletRegistrationPath || csiAddress,
     /** The driver's socket as the registrar sees it; its path is of the registrar's own file system. */
