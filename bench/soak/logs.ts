@@ -13,7 +13,7 @@ export const EXPECTED = new Map(
     "The plugin registration directory was removed or replaced, which kubelet does not notice": "as it says",
     "Failed to listen on socket": "the plugin registration directory is away",
     "Kubelet refused the driver": "a disturbance makes kubelet refuse, or the driver hangs or is away",
-    "Kubelet disconnected without a registration status, publishing again": "kubelet dies while it registers",
+    "Kubelet reported no registration status, publishing again": "kubelet dies while it registers",
     "Closed a connection that broke HTTP/2 or a limit": "the crowd",
     "Too many connections, closed one": "the crowd",
     "Health check failed, registration socket does not exist": "a probe, right after the socket was removed",
