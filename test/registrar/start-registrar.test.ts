@@ -171,6 +171,11 @@ test("reregister() publishes a new socket where kubelet has registered the drive
   await state("listening");
   expect(registrar.reregister()).toBe(false);
   await started.accept();
+  using kubelet = await started.ask();
+  await eventually(() => expect(registrar.status().counters.getInfoCalls).toBe(2));
+  expect(registrar.reregister()).toBe(false); // Kubelet asks again.
+  await kubelet.notify();
+  await eventually(() => expect(registrar.status().counters.accepted).toBe(2));
   const inode = identityOf(node.socketPath(name));
   expect(registrar.reregister()).toBe(true);
   expect(registrar.reregister()).toBe(false); // The first one is under way.
