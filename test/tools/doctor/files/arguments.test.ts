@@ -5,6 +5,10 @@ const HEAP = "--metrics-path=/debug/pprof/heap";
 
 test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI101 problem: does not start: flag provided but not defined: -nope/, { more: ["--nope"] }],
+  [
+    /^CSI101 unknown: has an argument that is not filled in: .*\$CONDITION.* -> render the file first/,
+    { more: ["--node-condition=$CONDITION", "--node-name=n1"] },
+  ],
   // Where its directory is was not read.
   [
     /^CSI101 problem: .*: -nope/,
@@ -102,10 +106,6 @@ test.each<Changes>([
   { more: [TAINT], envFrom: [{ configMapRef: { name: "node" } }] },
   { more: ["--logtostderr"], image: "rancher/x-csi-node-driver-registrar:v2.9.0-eks-1" },
   { more: ["--logtostderr"], image: "node-driver-registrar/registrar:v1" },
-  // An installer fills them in.
-  ...["{{ .condition }}", "$CONDITION", "<condition>"].map((value) => ({
-    more: [`--node-condition=${value}`, `--remove-startup-taint=x/y:${value}`, "--node-name=n1"],
-  })),
   { more: ["--http-endpoint=:1", HEAP] },
   // No path, so that the rest can be judged.
   { more: ["--http-endpoint=$(POD_IP):9809"], env: [elsewhere("POD_IP")] },

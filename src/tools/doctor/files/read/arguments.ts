@@ -134,19 +134,14 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
   if (line.kind === "error")
     return { ...NOTHING, start: refuse(line.message, ...[line.unknown ?? []].flat()) };
   const { flags } = line;
-  const asked = {
-    ...flags,
-    removeStartupTaint: flags.removeStartupTaint.map(withoutPlaceholders),
-    nodeCondition: withoutPlaceholders(flags.nodeCondition),
-  };
-  const problem = startProblemOf(asked);
+  const problem = startProblemOf(flags);
   return {
     start: problem === undefined ? STARTS : refuse(problem),
     csiAddress:
       problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
     pluginRegistrationPath: flags.pluginRegistrationPath.replace(/(?<=[^/])\/+$/, ""),
-    http: problem === undefined ? endpointOf(asked) : undefined,
+    http: problem === undefined ? endpointOf(flags) : undefined,
     metricsPath: flags.metricsPath,
     needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
     ignored: ignoredOf(words, flags.rest),
@@ -172,11 +167,6 @@ function ignoredOf(words: readonly string[], rest: readonly string[]): Registrar
 /** An installer fills in a log level later: it counts as 2. */
 function withoutTemplates(word: string): string {
   return word.replace(/^(--?v=)(?:\$[({].*|\{\{.*)$/, "$12");
-}
-
-/** An installer fills in a taint or a condition later: it counts as a valid one. Kubelet fills in $(NAME): it stays. */
-function withoutPlaceholders(target: string): string {
-  return isTemplate(target) && !target.includes("$(") ? "{driver}/valid" : target;
 }
 
 const STARTS = { kind: "starts" } as const;
