@@ -47,7 +47,7 @@ export function observeAll(registrations: Registrations): ObservedRegistrations 
           driverName: registration.name,
           state,
           registeredAtMs: history.findLast(({ to }) => to === "registered")?.atMs,
-          refusal: counters.refusal,
+          refusal: counters.kubeletError,
           reregister: registration.type === "CSIPlugin" ? registration.reregister : undefined,
         };
       }),

@@ -83,7 +83,7 @@ test.each<[string, Registration, RegExp | string, boolean?]>([
 });
 
 const nodeWide = (...all: readonly Registration[]) => ({ scope: "node-wide", all }) as Registrations;
-const refusedOnce = { refusal: "no such topology" } as DriverStatus["counters"];
+const refusedOnce = { kubeletError: "no such topology" } as DriverStatus["counters"];
 const refused = registered("b.csi", { state: "refused", counters: refusedOnce });
 const fleet = nodeWide(registered("a.csi"), refused, registrarLike({}));
 const over = (kind: string) => {

@@ -35,7 +35,7 @@ test.each(["text", "json"])(
   onNode(async (node, format) => {
     const fails = { kind: "error", method: "GetPluginInfo", code: "UNAVAILABLE", message: text } as const;
     await node.driver({ vendorVersion: text, faults: [{ ...fails, times: 1 }] });
-    const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: text }] });
+    const kubelet = await node.kubelet({ faults: [{ kind: "refuse", error: text }] });
     const flags = ["-v=5", `--logging-format=${format}`, `--termination-log=${node.terminationLogPath}`];
     const registrar = node.registrar(...flags);
     await refused(kubelet);

@@ -128,7 +128,7 @@ nodeTest(
   "refused, which hides its socket from kubelet until the next try: healthy, not ready",
   async (node) => {
     await node.driver();
-    await node.kubelet({ faults: [{ kind: "refuse", reason: "no" }] });
+    await node.kubelet({ faults: [{ kind: "refuse", error: "no" }] });
     await node.registrar("--on-registration-failure=retry").reached("refused");
     await eventually(async () => {
       const probing = node.registrar(READY);

@@ -54,9 +54,9 @@ test.each(["1.20", "1.36"] as const)(
   "after a refusal by kubelet %s the registrar answers, logs its words, removes the socket and exits with 1",
   onNode(async (node, version) => {
     await node.driver();
-    const kubelet = await node.kubelet({ version, faults: [{ kind: "refuse", reason: REASON }] });
+    const kubelet = await node.kubelet({ version, faults: [{ kind: "refuse", error: REASON }] });
     const registrar = node.registrar(`--termination-log=${node.terminationLogPath}`);
-    const { reason } = await refused(kubelet);
+    const { error: reason } = await refused(kubelet);
     expect(reason).toContain(REASON);
     expect(await registrar.exit()).toEqual({ code: 1, signal: null });
 

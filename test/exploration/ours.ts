@@ -139,7 +139,7 @@ function thaw(world: World, id: number, setup: Setup): void {
   if (state.facts && missed === pathOf({ facts: state.facts })) take(world, id, { kind: "get-info" }, setup);
 }
 
-const REFUSED = { kind: "refused", reason: "no", hint: undefined, error: undefined } as never;
+const REFUSED = { kind: "refused", kubeletError: "no", hint: undefined, error: undefined } as never;
 const START = {
   up: true,
   state: { kind: "waiting" } as RegistrationState,

@@ -219,7 +219,7 @@ nodeTest(
     await eventually(async () => expect(await scrape()).toContain('reason="no-answer"'));
     const before = await scrape();
     // One driver's socket is lost, and kubelet then refuses it; the other driver crashes.
-    kubelet.setFaults([{ kind: "refuse", driverName: lost, reason: "not this one" }]);
+    kubelet.setFaults([{ kind: "refuse", driverName: lost, error: "not this one" }]);
     rmSync(join(node.pluginDir, socketOf(lost)));
     await reached(registrar, lost, "refused");
     await driver.kill();

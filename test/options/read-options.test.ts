@@ -113,7 +113,7 @@ test.each<[of: string, resolve: (given: never) => object, given: object]>([
     resolveKubeletOptions,
     {
       ...{ pluginRegistrationPath: "/x", nodeLabels: { a: "b" }, timings: { dialMs: 1 } },
-      faults: [{ kind: "refuse", reason: "a" }],
+      faults: [{ kind: "refuse", error: "a" }],
     },
   ],
   [

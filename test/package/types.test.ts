@@ -48,9 +48,9 @@ export async function useIt(signal: AbortSignal | undefined): Promise<string> {
   const outcome = await registration.closed;
   driver.setFaults([{ kind: "error", method: "NodeGetInfo", code: "INTERNAL" }]);
   kubelet.events.subscribe((event: KubeletEvent) => event.atMs);
-  kubelet.events.subscribe("refused", ({ reason }) => reason.length);
+  kubelet.events.subscribe("refused", ({ error }) => error.length);
   for await (const { driverName } of kubelet.events.iterate("registered", "deregistered")) void driverName;
-  const { reason, ...plugin } = await kubelet.refused("x.csi", { signal });
+  const { error: reason, ...plugin } = await kubelet.refused("x.csi", { signal });
   plugin satisfies IntroducedPlugin;
   const [first] = kubelet.csiNode().spec.drivers;
   const vendorVersion: string | undefined = registrar.status().identity?.vendorVersion;
@@ -59,7 +59,7 @@ export async function useIt(signal: AbortSignal | undefined): Promise<string> {
     case "stopped":
       return "";
     case "refused":
-      return outcome.reason + outcome.error.code;
+      return outcome.kubeletError + outcome.error.code;
     case "failed":
       return outcome.error instanceof RegistrarError ? outcome.error.code : (outcome.error satisfies never);
   }

@@ -10,7 +10,7 @@ const [REFUSED, DENIED, BLOCKED] = ["refused.example.com", "denied.example.com",
 
 nodeTest("every endpoint distinguishes the drivers of a node", async (node) => {
   const { add, registrar: start, csiAddress } = driverFoldersOf(node);
-  const refusal = { kind: "refuse", driverName: REFUSED, reason: "this one not" } as const;
+  const refusal = { kind: "refuse", driverName: REFUSED, error: "this one not" } as const;
   const kubelet = await node.kubelet({ faults: [refusal] });
   const registrar = start("--http-endpoint=localhost:0", `--deny-drivers=${DENIED}`, "--timeout=5s");
   const http = await httpOf(registrar);

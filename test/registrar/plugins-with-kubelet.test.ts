@@ -125,5 +125,5 @@ test("a device plugin that does not listen is refused: kubelet dials it", async 
   await node.kubelet({ timings: { dialMs: 1_000 } });
   const { closed } = await start(DEVICE, { onRegistrationFailure: "end" });
   const reason = expect.stringContaining("failed to dial device plugin: context deadline exceeded");
-  expect(await closed).toMatchObject({ kind: "refused", reason });
+  expect(await closed).toMatchObject({ kind: "refused", kubeletError: reason });
 });

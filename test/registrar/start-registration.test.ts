@@ -78,7 +78,7 @@ describe("ready", () => {
       });
       expect(await registration.closed).toMatchObject({
         kind: "refused",
-        reason: "no such\u202e node",
+        kubeletError: "no such\u202e node",
         error: { code: "REFUSED" },
       });
       await telling;

@@ -256,7 +256,7 @@ test("grpc-js keeps no server of a driver that was closed", async () => {
 });
 
 test("a driver is served while kubelet refuses it, and registered when kubelet accepts it", async () => {
-  const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no API server", times: 1 }] });
+  const kubelet = await node.kubelet({ faults: [{ kind: "refuse", error: "no API server", times: 1 }] });
   await using driver = await serve();
   await kubelet.refused(DRIVER);
   const client = createUnixClient(node.csiAddress);
@@ -268,10 +268,10 @@ test("a driver is served while kubelet refuses it, and registered when kubelet a
 
 test("with the policy end kubelet's refusal ends the whole driver", () =>
   expectNothingLeft(async () => {
-    const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room" }] });
+    const kubelet = await node.kubelet({ faults: [{ kind: "refuse", error: "no room" }] });
     const driver = await serve({ onRegistrationFailure: "end" });
     const reason = expect.stringContaining("no room");
-    expect(await driver.closed).toMatchObject({ kind: "refused", reason });
+    expect(await driver.closed).toMatchObject({ kind: "refused", kubeletError: reason });
     await expect(driver.ready).rejects.toMatchObject({ code: "REFUSED" });
     expect(existsSync(node.csiAddress)).toBe(false);
     await kubelet.close();

@@ -11,7 +11,7 @@ afterEach(() => void jest.useRealTimers());
 const node = eachTest(createTestNode);
 
 test("each failure doubles a path's wait up to the longest, a success forgets it", async () => {
-  const refuse = (times: number) => [{ kind: "refuse", reason: "no", times }] as const;
+  const refuse = (times: number) => [{ kind: "refuse", error: "no", times }] as const;
   const timings = { backoffInitialMs: 30, backoffMaxMs: 90 };
   const { kubelet, registrar } = await node.all({ kubelet: { faults: refuse(3), timings } });
   await untilNotified(kubelet, await kubelet.registered("x.csi")); // Without an answer that would be a failure, too.
@@ -81,7 +81,7 @@ test("fake timers stop only kubelet's gRPC calls", async () => {
   await kubelet.events.when("failed", { where: ({ socketPath }) => socketPath === mute.address() });
   await node.driver({ listenAfterMs: 1, faults: [{ kind: "hang", method: "NodeGetInfo", times: 1 }] });
   await node.plugin();
-  const { reason } = await kubelet.refused(DRIVER);
+  const { error: reason } = await kubelet.refused(DRIVER);
   expect(reason).toContain("rpc error: code = DeadlineExceeded desc = context deadline exceeded");
   await kubelet.registered(DRIVER);
 });
@@ -102,8 +102,8 @@ describe("faults", () => {
     const { kubelet, registrar } = await node.all({
       kubelet: {
         faults: [
-          { kind: "refuse", reason: "never", times: 0 },
-          { kind: "refuse", reason: "API server is away", times: 2, driverName: "x.csi" },
+          { kind: "refuse", error: "never", times: 0 },
+          { kind: "refuse", error: "API server is away", times: 2, driverName: "x.csi" },
         ],
         timings: { backoffInitialMs: 200 },
       },

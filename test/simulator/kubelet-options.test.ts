@@ -5,7 +5,7 @@ test.each<[Partial<KubeletOptions>, string]>([
   [{ version: "1.12" }, 'startKubelet: version is "1.12"; it takes a kubelet\'s version from 1.13 on'],
   [{ reconcilePeriodMs: 0 }, "startKubelet: reconcilePeriodMs is 0; it takes milliseconds"],
   [{ timings: { notifyMs: 2 ** 31 } }, "startKubelet: timings: notifyMs is 2147483648; it takes"],
-  [{ faults: [{ kind: "refuse", reason: "no", stage: "never" as "validation" }] }, "faults[0]: stage is"],
+  [{ faults: [{ kind: "refuse", error: "no", stage: "never" as "validation" }] }, "faults[0]: stage is"],
   [{ faults: [{ kind: "never-call", times: 1 } as never] }, 'there is no option "times"; it takes none'],
 ])("%j is refused", (options, text) => {
   expect(() => resolveKubeletOptions({ pluginRegistrationPath: "/reg", ...options })).toThrow(

@@ -14,7 +14,7 @@ export interface RegistrationCounters {
   /** How often kubelet said that it did not. */
   readonly refused: number;
   /** Kubelet's text, if its latest registration status was a refusal. */
-  readonly refusal: string | undefined;
+  readonly kubeletError: string | undefined;
   /** Publications of our socket by the event that led to each; `driver-named` is the first. */
   readonly publications: Readonly<Partial<Record<PublishReason, number>>>;
   /** Publications after standby for a peer. */
@@ -29,7 +29,7 @@ const NOTHING: RegistrationCounters = {
   getInfoCalls: 0,
   accepted: 0,
   refused: 0,
-  refusal: undefined,
+  kubeletError: undefined,
   publications: {},
   takeovers: 0,
   driverReconnects: 0,
@@ -64,7 +64,7 @@ function whatChanges(
         lastStatusAtMs: now(),
         accepted: counters.accepted + (event.registered ? 1 : 0),
         refused: counters.refused + (event.registered ? 0 : 1),
-        refusal: event.registered ? undefined : event.error,
+        kubeletError: event.registered ? undefined : event.error,
       };
     case "published": {
       const times = (counters.publications[event.reason] ?? 0) + 1;

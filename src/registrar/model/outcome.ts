@@ -5,10 +5,10 @@ import { escapeUnprintable } from "../../logging/escape";
 export type RegistrationOutcome =
   /** Closed by its owner. */
   | { readonly kind: "stopped" }
-  /** Kubelet refused the driver; `reason` is kubelet's text, 4,096 characters at most, `hint` its likely cause if known. */
+  /** Kubelet refused the driver; `kubeletError` is kubelet's text, 4,096 characters at most, `hint` its likely cause if known. */
   | {
       readonly kind: "refused";
-      readonly reason: string;
+      readonly kubeletError: string;
       readonly hint: string | undefined;
       readonly error: RegistrarError;
     }
@@ -22,9 +22,9 @@ export function failedBy(thrown: unknown): RegistrationOutcome {
   return { kind: "failed", error: new RegistrarError(code, messageOf(thrown), { cause: thrown }) };
 }
 
-export function refusedFor(reason: string, hint?: string): RegistrationOutcome {
-  const text = `kubelet refused the driver: ${escapeUnprintable(reason)}${hint === undefined ? "" : ` (${hint})`}`;
-  return { kind: "refused", reason, hint, error: new RegistrarError("REFUSED", text) };
+export function refusedFor(kubeletError: string, hint?: string): RegistrationOutcome {
+  const text = `kubelet refused the driver: ${escapeUnprintable(kubeletError)}${hint === undefined ? "" : ` (${hint})`}`;
+  return { kind: "refused", kubeletError, hint, error: new RegistrarError("REFUSED", text) };
 }
 
 /** Why a registration that ended with this outcome did not register the driver; `cause` is why its owner stopped it. */

@@ -40,10 +40,11 @@ export interface DriverStatus extends DriverHealth {
 
 /** Why a driver's registration is in its state, in a few words; undefined where the state says it all. */
 export function reasonOf({ state, history, counters, trouble, registrationSocketPath }: DriverStatus) {
-  const refusal = counters.refusal === undefined ? undefined : `kubelet refused: ${counters.refusal}`;
+  const refusal =
+    counters.kubeletError === undefined ? undefined : `kubelet refused: ${counters.kubeletError}`;
   const peer =
     history.at(-1)?.reason === "already-registered"
-      ? `the registration; kubelet says: ${counters.refusal}`
+      ? `the registration; kubelet says: ${counters.kubeletError}`
       : (registrationSocketPath ?? "its socket");
   const reasons: Readonly<Record<StateName, string | undefined>> = {
     waiting: trouble?.text ?? "the CSI driver has not reported its name yet",

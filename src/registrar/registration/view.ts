@@ -60,7 +60,7 @@ export function createView(
         state: now.state,
         since: history.at(-1)?.atMs ?? startedAt,
         reason: reasonOf(now),
-        refusal: now.counters.refusal,
+        refusal: now.counters.kubeletError,
         hasKubeletCalled: now.counters.getInfoCalls > 0,
         standbys,
       };

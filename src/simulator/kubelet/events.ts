@@ -69,8 +69,8 @@ export type KubeletEvent = { readonly atMs: number } & (
    * follows: kubelet up to 1.35 keeps the driver all the same, a newer one deregisters it.
    */
   | ({ readonly kind: "registered" } & IntroducedPlugin)
-  /** The registrar gets this refusal; `reason` is the text. */
-  | ({ readonly kind: "refused"; readonly stage: RefusalStage; readonly reason: string } & IntroducedPlugin)
+  /** The registrar gets this `error` as its registration status. */
+  | ({ readonly kind: "refused"; readonly stage: RefusalStage; readonly error: string } & IntroducedPlugin)
   /** Kubelet has the driver no more: of a DRA driver, none of its instances. */
   | { readonly kind: "deregistered"; readonly driverName: string; readonly because: DeregistrationCause }
   /** A registration failed: kubelet leaves this path alone for `backoffMs`; `retries`: whether it tries again then. */

@@ -17,7 +17,7 @@ export type KubeletFault =
   | {
       /** Refuses with this text, as kubelet does when the API server is away or a check fails. */
       readonly kind: "refuse";
-      readonly reason: string;
+      readonly error: string;
       /** Where it fails. Kubelets up to 1.35 never retry after `registration` (the default), but do after `validation`. */
       readonly stage?: "validation" | "registration" | undefined;
       /** Only this driver. @default any */
@@ -103,7 +103,7 @@ const timings = optionsOf<Omit<KubeletTimings, "reconcilePeriodMs">>({
 export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
   variant<KubeletFault>({
     refuse: {
-      reason: required(textKind),
+      error: required(textKind),
       stage: optional(oneOf(["validation", "registration"])),
       driverName: optional(textKind),
       times: faultTimes,

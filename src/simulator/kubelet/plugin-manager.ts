@@ -134,10 +134,10 @@ function createRegister(
   };
 
   const refuse = async (client: Client, plugin: IntroducedPlugin, stage: RefusalStage, problem: string) => {
-    const reason = `${PREFIX}${problem}`;
-    emit({ kind: "refused", ...plugin, stage, reason });
-    const notified = await notify(client, plugin.socketPath, { pluginRegistered: false, error: reason });
-    const error = notified.kind === "ok" ? reason : `${reason}: ${notified.error}`;
+    const sent = `${PREFIX}${problem}`;
+    emit({ kind: "refused", ...plugin, stage, error: sent });
+    const notified = await notify(client, plugin.socketPath, { pluginRegistered: false, error: sent });
+    const error = notified.kind === "ok" ? sent : `${sent}: ${notified.error}`;
     // Before a registration kubelet treats the error that it has sent as a failure to send it.
     const isSent = stage === "registration";
     return isSent ? error : `${PREFIX}failed to send error at socket ${plugin.socketPath}, err: ${error}`;
@@ -170,7 +170,7 @@ function createRegister(
         "refuse",
         ({ stage = "registration", driverName = name }) => stage === wanted && driverName === name,
         socketPath,
-      )?.reason;
+      )?.error;
 
     const handler = handlers.get(pluginType);
     if (handler === undefined) {

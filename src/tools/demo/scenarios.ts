@@ -75,7 +75,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       });
       await step(
         { role: "kubelet", kind: "refused" },
-        ({ reason }) => `Kubelet refuses the driver, and tells the registrar why: ${reason}`,
+        ({ error }) => `Kubelet refuses the driver, and tells the registrar why: ${error}`,
       );
       await step(
         {

@@ -60,7 +60,7 @@ export const runKubelet = createCommand(
     const print = flags.print && (await createObjectPrinter());
     const signal = untilStopped();
     const { refuse: reason, refuseTimes: times } = flags;
-    const faults = reason === undefined ? [] : [{ kind: "refuse", reason, times } as const];
+    const faults = reason === undefined ? [] : [{ kind: "refuse", error: reason, times } as const];
     const kubelet = await startKubelet({ pluginRegistrationPath, version, faults, signal });
     tellEvents(kubelet.events, output, `A simulated kubelet; ${WHAT_IT_IS_NOT}`);
     if (print) kubelet.events.subscribe("csi-node-changed", ({ csiNode }) => print(csiNode));

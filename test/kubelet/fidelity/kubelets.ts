@@ -99,7 +99,7 @@ export function simulatedKubelet(version: SimulatedVersion): TestedKubelet {
       return {
         refuse: async ({ stage, text: reason }) => {
           const simulatedStage = stage === "validate" ? "validation" : "registration";
-          kubelet.setFaults([{ kind: "refuse", stage: simulatedStage, reason, times: 1 }]);
+          kubelet.setFaults([{ kind: "refuse", stage: simulatedStage, error: reason, times: 1 }]);
         },
         restart: (whileDown) => kubelet.restart({ whileDown }),
         kill: kubelet.close,

@@ -18,7 +18,7 @@ test.each<[string, readonly RegistrarEvent[], Partial<RegistrationCounters>]>([
   [
     "a refusal",
     [{ kind: "registration-status", registered: false, error: "no" }],
-    { refused: 1, refusal: "no", lastStatusAtMs: 7 },
+    { refused: 1, kubeletError: "no", lastStatusAtMs: 7 },
   ],
   [
     "publications by reason",

@@ -101,7 +101,7 @@ test("a refusal ends the registration, also if kubelet calls again first", async
   loop.inbox.put(named);
   await eventually(() => expect(loop.way).toContain("published listening"));
   for (const kind of ["get-info", "refused", "get-info"] as const) loop.inbox.put({ kind, error: "no" });
-  expect(await loop.ended).toMatchObject({ kind: "refused", reason: "no" });
+  expect(await loop.ended).toMatchObject({ kind: "refused", kubeletError: "no" });
   const end = ["get-info asked", "refused refused", "stop stopping", "closed stopped"];
   expect(loop.way.slice(-4)).toEqual(end);
 });
@@ -131,5 +131,5 @@ test("a socket that cannot be removed fails a stop, and does not hide another ou
   expect(await stopped.ended).toMatchObject({ kind: "failed", error: { code: "SOCKET_UNUSABLE" } });
   await using refused = await startLoop({ close });
   refused.inbox.put({ kind: "stop", reason: "refused", outcome: refusedFor("no") });
-  expect(await refused.ended).toMatchObject({ kind: "refused", reason: "no" });
+  expect(await refused.ended).toMatchObject({ kind: "refused", kubeletError: "no" });
 });

@@ -66,7 +66,7 @@ test("a refusal of 4 MB ends a registration, which keeps 4 kB of it", async () =
   await registerOnce(node.socketPath(name), "no".padEnd(4_194_000, "x"));
   expect(await started.registrar.closed).toMatchObject({
     kind: "refused",
-    reason: expect.stringMatching(/^nox{4000,} \[cut, \d+ characters in all\]$/),
+    kubeletError: expect.stringMatching(/^nox{4000,} \[cut, \d+ characters in all\]$/),
   });
 });
 

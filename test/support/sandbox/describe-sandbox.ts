@@ -55,7 +55,7 @@ export function describeSandbox(rootFolder: () => string): void {
   podTest("a refusal's reason is in the termination log", "ro", async (pod) => {
     const { node } = pod;
     await node.driver({ csiAddress: endpointOf(node) });
-    const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "not on this node" }] });
+    const kubelet = await node.kubelet({ faults: [{ kind: "refuse", error: "not on this node" }] });
     const registrar = pod.registrar("--on-registration-failure=exit");
     await refused(kubelet);
     expect(await registrar.exit()).toEqual({ code: 1, signal: null });

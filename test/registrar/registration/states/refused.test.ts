@@ -26,7 +26,7 @@ test.each([
   await using started = await startListening(node, { onRegistrationFailure: "end" });
   // Rejects if the connection ended before the answer.
   await registerOnce(node.socketPath(), error);
-  expect(await started.registrar.closed).toMatchObject({ kind: "refused", reason: error });
+  expect(await started.registrar.closed).toMatchObject({ kind: "refused", kubeletError: error });
   expect(readdirSync(node.pluginRegistrationPath)).toEqual([]);
   const line = await started.log.when("Kubelet refused the driver, its registration ends");
   const hint = expect.stringContaining("--kubelet-registration-path");
@@ -38,7 +38,7 @@ test.each(["end", "retry"] as const)("policy %s removes the socket, then explain
   beforeHint = () => eventually(() => expect(node.visibleFiles()).toEqual([]));
   await registerOnce(node.socketPath(), "no");
   if (policy === "retry") await started.log.when("Kubelet refused the driver");
-  else expect(await started.registrar.closed).toMatchObject({ kind: "refused", reason: "no" });
+  else expect(await started.registrar.closed).toMatchObject({ kind: "refused", kubeletError: "no" });
 });
 
 describe("policy retry", () => {

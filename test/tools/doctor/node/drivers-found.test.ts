@@ -39,7 +39,7 @@ test("a driver's directory behind an unreadable link is named, and so are direct
 
 test("a published driver is not a finding, and its row has its registrar's state and reason", async () => {
   const csiAddress = await node.driverUnder("x.csi");
-  const kubelet = await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no room" }] });
+  const kubelet = await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", error: "no room" }] });
   const paths = { csiAddress, endpoint: csiAddress };
   const registrar = await node.registrar({ ...paths, onRegistrationFailure: "retry" });
   await kubelet.refused("x.csi");
@@ -188,7 +188,7 @@ test.each([
 test("a socket of a pattern that is no node service is named, and the driver to leave out", async () => {
   await node.driver();
   const reason = "rpc error: code = Unimplemented desc = unknown service csi.v1.Node";
-  await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason }] });
+  await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", error: reason }] });
   await (await node.registrar({ onRegistrationFailure: "retry" })).state("refused");
   const pattern = node.csiAddress.replace("csi.sock", "*.sock");
   const { says } = await node.look({ ...WHOLE, kubeletRegistrationPath: pattern, pattern });

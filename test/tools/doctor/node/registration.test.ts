@@ -48,7 +48,7 @@ test("kubelet does not call; kubelet refused the driver", async () => {
   const { says, healthy } = await node.look();
   expect(says("registration")).toMatch(/is published on .*, but .* has not called; fix: .*plugins_registry/);
   expect(healthy).toBe(false);
-  await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no" }] });
+  await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", error: "no" }] });
   await registrar.state("refused");
   const refused = (await node.look()).says("registration");
   expect(refused).toMatch(/was refused by kubelet: RegisterPlugin .*: no; fix: see kubelet's log/);

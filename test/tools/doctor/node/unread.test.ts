@@ -149,7 +149,7 @@ async function makeNested(node: DoctorNode): Promise<World> {
 /** A registrar that took its socket out of kubelet's sight. */
 async function makeHidden(node: DoctorNode): Promise<World> {
   const csiAddress = await node.driverUnder("x.csi");
-  const kubelet = await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no room" }] });
+  const kubelet = await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", error: "no room" }] });
   const paths = { csiAddress, endpoint: csiAddress };
   const registrar = await node.registrar({ ...paths, onRegistrationFailure: "retry" });
   await kubelet.refused("x.csi");
