@@ -45,6 +45,7 @@ export function createRegistrations() {
   };
   return {
     ...observed,
+    countListeners: () => listeners.size,
     set: (state: State, driverName = DRIVER) => {
       byName.set(driverName, registrationIn(state, driverName));
       tell();

@@ -56,6 +56,7 @@ export async function startFixture(
     kinds: () => server.requests.map(({ kind }) => kind),
     [Symbol.asyncDispose]: async () => {
       await started.readiness.close();
+      expect(started.registrations.countListeners()).toBe(0);
       await server[Symbol.asyncDispose]();
     },
   };
