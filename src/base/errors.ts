@@ -8,7 +8,7 @@ export type RegistrarErrorCode =
   | "DRIVER_TIMEOUT"
   /** The CSI driver's GetPluginInfo failed. */
   | "DRIVER_FAILED"
-  /** The CSI driver does not serve GetPluginInfo, or a served one answers no name: to try again is of no use. */
+  /** The CSI driver does not serve GetPluginInfo, or a served one answers without a name: a retry cannot help. */
   | "IDENTITY_MISSING"
   /** The registration socket cannot be published: path too long, foreign file in its place, directory unusable. */
   | "SOCKET_UNUSABLE"

@@ -9,7 +9,7 @@ import { MAX_SOCKET_PATH_BYTES, parseCsiAddress } from "../unix/socket-path";
 import { isNodeWide, type Paths, patternPairsOf } from "./paths";
 import type { FlagName, Flags } from "./table";
 
-/** The flags that have no effect without a `*` in the paths, and those that have none with one. */
+/** The flags that need a `*` in the paths, and those that need paths without one. */
 const FOR_PATTERNS: readonly FlagName[] = ["driver-gone-after", "allow-drivers", "deny-drivers"];
 const FOR_ONE_DRIVER: readonly FlagName[] = ["driver-timeout", "on-registration-failure"];
 /** Any mode that gets here is a normal run. */

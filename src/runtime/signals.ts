@@ -30,7 +30,7 @@ export function endNow(code: number): never {
 
 /**
  * Ends the process at once at a signal, with the exit code of a process that the signal ended. Holds until
- * {@link abortOnSignals}; nothing waits between a registrar's first line and that. Process 1 of a container gets no signal for which it has no handler (pid_namespaces(7)).
+ * {@link abortOnSignals}; nothing waits between a registrar's first line and that. Process 1 of a container gets only signals that it handles (pid_namespaces(7)).
  */
 export function endOnSignals(): void {
   for (const name of STOP_SIGNALS) {

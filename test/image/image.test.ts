@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { license } from "../../package.json";
+import { imageNode } from "../cluster/support/images";
 import { readText } from "../docs/markdown";
 import { allTests } from "../support/each-test";
 import { describeSandbox } from "../support/sandbox/describe-sandbox";
@@ -12,9 +13,6 @@ import { createBuildah } from "./support/buildah";
 import { buildRegistrar } from "./support/stand-in-bases";
 
 const IMAGE = "localhost/registrar";
-/** Which Node the image gets: `IMAGE_NODE=/path/to/node npm run test:image`, or the one that runs this. */
-const node = process.env.IMAGE_NODE ?? process.execPath;
-
 const folder = allTests(createTempFolder);
 let image: Image;
 let root: string;
@@ -24,7 +22,7 @@ let derived: Image;
 beforeAll(() => {
   root = folder.at("root");
   const buildah = createBuildah(folder.path);
-  buildRegistrar(buildah, IMAGE, node, folder.path);
+  buildRegistrar(buildah, IMAGE, imageNode(), folder.path);
   buildah.write(IMAGE, folder.at("layout"));
   image = readImage(folder.at("layout"));
   image.unpack(root);
@@ -130,10 +128,7 @@ test("the image's Node is stripped, and keeps stack traces and the permission mo
   const program = `process.on("exit", () => console.log(process.permission.has("fs.write")));
     function innermost() { throw new Error("a trace") }
     (function outer() { innermost(); })();`;
-  // Node 20 has it under the former name.
-  const known = process.allowedNodeEnvironmentFlags.has("--permission");
-  const permission = node === process.execPath && !known ? "--experimental-permission" : "--permission";
-  const { stdout, stderr } = runInside(NODE, permission, "-e", program);
+  const { stdout, stderr } = runInside(NODE, "--permission", "-e", program);
   expect(stdout).toBe("false\n");
   expect(stderr).toMatch(/Error: a trace\n\s+at innermost .*\n\s+at outer /);
   const sections = execFileSync("readelf", ["--sections", `${root}${NODE}`], { encoding: "utf8" });

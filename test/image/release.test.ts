@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { imageNode } from "../cluster/support/images";
 import { allTests } from "../support/each-test";
 import { whereIs } from "../support/sandbox/program-files";
 import { createTempFolder } from "../support/temp-folder";
@@ -16,7 +17,6 @@ import type { ForeignNode } from "./support/stand-in-bases";
 
 /** The steps of release.yml, as its scripts, from stand-in bases to a registry on this machine and back. */
 const GOAL_BYTES = 35e6;
-const node = process.env.IMAGE_NODE ?? process.execPath;
 const arm64 = findArm64();
 const platforms = ["linux/amd64", ...(arm64 ? ["linux/arm64"] : [])];
 
@@ -25,7 +25,7 @@ afterAll(() => release?.stop()); // Before its folder is removed.
 const folder = allTests(createTempFolder);
 beforeAll(async () => {
   installPrograms("cosign");
-  release = await releaseLocally(folder, { node, platforms, arm64 });
+  release = await releaseLocally(folder, { node: imageNode(), platforms, arm64 });
 });
 
 test("the built image registers a driver on each architecture before it is pushed", async () => {

@@ -3,7 +3,7 @@ import { matchPattern, parsePattern } from "../../host-path/path-pattern";
 import { quoteText } from "../../logging/escape";
 import { judgeDriverName } from "../driver/driver-name";
 
-/** The names to register and the names not to; without `allow` every name that is not in `deny`. */
+/** The names to register, and those to leave out; without `allow`, all names outside of `deny` are registered. */
 export interface NameLists {
   /**
    * `NAME`, or `NAME=PATTERN`: only where the driver's socket, as this process sees it, fits the pattern. In `*=PATTERN`

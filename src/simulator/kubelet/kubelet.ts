@@ -31,7 +31,7 @@ export interface SimulatedKubelet extends AsyncDisposable {
   readonly events: EventStream<KubeletEvent>;
   /** Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. */
   registered(driverName: string, options?: WaitOptions): Promise<EventOf<KubeletEvent, "registered">>;
-  /** Resolves when the driver is not registered, at once if it is not. A restart deregisters nothing, one of several DRA instances neither. */
+  /** Resolves once the driver is not registered. A restart, or the end of one of several DRA instances, deregisters no driver. */
   deregistered(driverName: string, options?: WaitOptions): Promise<void>;
   /** Resolves with the driver's refusal: the latest, if no success followed it, else the next. */
   refused(driverName: string, options?: WaitOptions): Promise<EventOf<KubeletEvent, "refused">>;

@@ -19,7 +19,7 @@ export interface Verdict {
   /** Of the problems with equal causes, one is the one to fix. */
   readonly cause?: Cause | undefined;
   readonly about?: About | undefined;
-  /** The doctor could not read something that it was asked for: without a problem, the exit code is still not 0. */
+  /** The doctor could not read something that it was asked for: the exit code is 3, unless there is a problem. */
   readonly isUnread?: boolean | undefined;
   readonly nodes?: readonly string[] | undefined;
 }

@@ -1,7 +1,7 @@
 import { errnoOf, invalidOption, messageOf, type RegistrarError } from "../../../base/errors";
 import { grouped, sortedBy } from "./finding";
 
-// What could not be read is never taken for nothing: these types have no way from an unread thing to an empty one.
+// An unread list never counts as an empty one: these types have no conversion from one to the other.
 
 /** What keeps a file, a document of it or an object from being judged. */
 export type Flaw =

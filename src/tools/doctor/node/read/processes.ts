@@ -109,7 +109,7 @@ async function lookAtEach<Found>(
 
 type FoundFile = Stats | string;
 
-/** What a process has at a path. It throws where that is not known: who may not trace the process does not see its files. */
+/** What a process has at a path. Throws where that is unknown, because only a tracer sees a process' files. */
 async function lookIn({ reach }: ProcessFiles, path: string): Promise<FoundFile> {
   const found = await statsOrErrno(await reach(path));
   if (typeof found === "string" && found !== "ENOENT") throw systemError(found, path);
