@@ -10,7 +10,7 @@ const PAGE = join(__dirname, "README.md");
 const [BEGIN, END] = ["<!-- npm run explore writes this -->\n", "<!-- end -->\n"] as const;
 
 /** Of CPU; what is not at its end by then is one line of the page, too. */
-const WITHIN_SECONDS = 60;
+const WITHIN_SECONDS = 600;
 /** The same for two registrars that may move from a backoff at any time: they have no end within hours. */
 const ENDLESS_SECONDS = 15;
 const isEndless = ({ ours, faults, undone }: Setup) => ours.length > 1 && faults > 0 && undone === undefined;
