@@ -48,6 +48,7 @@ const OF_TOOLS = {
     "tools/simulate/driver",
   ],
   grpc: ["@grpc/grpc-js"],
+  "proto-loader": ["@grpc/proto-loader"],
   kubeconfig: ["kube-api/read-kubeconfig"],
   yaml: ["kube-api/yaml"],
 };

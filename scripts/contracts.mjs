@@ -1,30 +1,17 @@
-// npm run contracts: the wire contracts, proto/ -> src/grpc/protos.ts, the types of their messages, and their methods as
-// src/grpc/wire-format.ts reads and writes them. test/grpc/contracts.test.ts fails if it is not current.
+// npm run contracts: the wire contracts, proto/ -> src/grpc/contracts.ts, the types of their messages and methods and their descriptors, and
+// src/grpc/methods.ts, those of a registration. test/grpc/contracts.test.ts fails where those are not current.
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import protobuf from "protobufjs";
 
-/** The services, by what src/ calls them. */
-const SERVICES = {
-  registration: "pluginregistration.Registration",
-  identity: "csi.v1.Identity",
-  node: "csi.v1.Node",
+/** What a registration calls and serves: made by the build, because loading proto-loader and its descriptors takes 15 ms. */
+const OF_REGISTRATION = {
+  registrationMethods: ["pluginregistration.Registration", ["GetInfo", "NotifyRegistrationStatus"]],
+  identityMethods: ["csi.v1.Identity", ["GetPluginInfo"]],
 };
 
-/** The messages that have another name in src/, because callers of the library see it. */
-const NAMES = { GetPluginInfoResponse: "PluginIdentity", NodeGetInfoResponse: "NodeInfo" };
-
-/** The fields that src/grpc/wire-format.ts knows: their types, in protobuf and in TypeScript. */
-const KINDS = {
-  string: ["text", "string"],
-  "repeated string": ["texts", "string[]"],
-  "map string": ["textMap", "{ [key: string]: string }"],
-  bool: ["bool", "boolean"],
-  int64: ["int64", "number"],
-};
-
-/** Writes protos.ts into a folder. */
+/** Writes contracts.ts and methods.ts into a folder. */
 export function writeContracts(folder) {
   const root = new protobuf.Root();
   // Comments after two slashes document the fields.
@@ -33,67 +20,141 @@ export function writeContracts(folder) {
     { alternateCommentMode: true },
   );
   root.resolveAll();
-  const services = Object.entries(SERVICES).map(([name, path]) => ({
-    name,
-    path,
-    methods: root.lookupService(path).methodsArray,
-  }));
-  const messages = services.flatMap(({ methods }) =>
-    methods.flatMap((method) => [method.resolvedRequestType, method.resolvedResponseType]),
-  );
+  const services = servicesIn(root);
+  const messages = services.flatMap(messagesOfMethods).filter(({ fieldsArray }) => fieldsArray.length > 0);
   const parts = [
     "// Written by `npm run contracts` from proto/: do not edit.",
-    'import { unaryMethod } from "./wire-format";',
-    ...messages.filter(({ fieldsArray }) => fieldsArray.length > 0).map(interfaceOf),
-    `/** The wire contracts as typed methods, by service. */\nexport const protos = {\n${services.map(serviceOf).join("\n")}\n};`,
+    'import type { MethodDefinition } from "@grpc/proto-loader";',
+    ...messages.map(interfaceOf),
+    ...services.map(definitionOf),
+    `/** By service and method, with the messages that each needs. */\nexport const DESCRIPTORS = ${linesOf(services)};`,
   ];
-  writeFileSync(join(folder, "protos.ts"), `${parts.join("\n\n")}\n`);
+  writeFileSync(join(folder, "contracts.ts"), `${parts.join("\n\n")}\n`);
+  writeFileSync(join(folder, "methods.ts"), methodsOfRegistration(root));
 }
 
-function serviceOf({ name, path, methods }) {
-  const lines = methods.flatMap(({ name, resolvedRequestType: request, resolvedResponseType: response }) => [
-    `    ${name}: unaryMethod<${nameOf(request)}, ${nameOf(response)}>(`,
-    `      "/${path}/${name}",`,
-    `      ${fieldsIn(request)},`,
-    `      ${fieldsIn(response)},`,
-    "    ),",
-  ]);
-  return [`  ${name}: {`, ...lines, "  },"].join("\n");
-}
-
-const nameOf = ({ name, fieldsArray }) => (fieldsArray.length > 0 ? (NAMES[name] ?? name) : "object");
-
-/** Of a field that is a message, that message; else what `KINDS` has of its type. */
-function kindOf({ name, type, repeated, map, resolvedType }) {
-  if (resolvedType && !repeated && !map) return resolvedType;
-  const kind = KINDS[`${map ? "map " : repeated ? "repeated " : ""}${type}`];
-  if (kind === undefined)
-    throw new Error(`src/grpc/wire-format.ts does not know the type of the field ${name}`);
-  return kind;
+function methodsOfRegistration(root) {
+  const methods = Object.entries(OF_REGISTRATION).map(([name, [service, methods]]) => {
+    const lines = methods.flatMap((method) => {
+      const { resolvedRequestType: request, resolvedResponseType: response } =
+        root.lookup(service).methods[method];
+      return [
+        `  ${method}: unaryMethod<${typeOf(request)}, ${typeOf(response)}>(`,
+        `    "/${service}/${method}",`,
+        `    ${fieldsIn(request)},`,
+        `    ${fieldsIn(response)},`,
+        "  ),",
+      ];
+    });
+    return `export const ${name} = {\n${lines.join("\n")}\n};`;
+  });
+  const types = Array.from(
+    methods.join().matchAll(/unaryMethod<(\w+), (\w+)>/g),
+    ([, ...both]) => both,
+  ).flat();
+  const imported = [...new Set(types)].filter((type) => type !== "object").sort();
+  const head = `// Written by \`npm run contracts\` from proto/: do not edit.
+import type { ${imported.join(", ")} } from "./contracts";
+import { unaryMethod } from "./wire-format";`;
+  return `${[head, ...methods].join("\n\n")}\n`;
 }
 
 /** The fields of a message as src/grpc/wire-format.ts reads them. */
 function fieldsIn({ fieldsArray }) {
-  const fields = fieldsArray.map((field) => {
-    const kind = kindOf(field);
-    return `${field.name}: [${field.id}, ${Array.isArray(kind) ? `"${kind[0]}"` : fieldsIn(kind)}]`;
+  const fields = fieldsArray.map(({ name, id, type, repeated, map }) => {
+    const kind = { "string,,true": "textMap", "string,true,": "texts", "string,,": "text", "bool,,": "bool" };
+    return `${name}: [${id}, "${kind[[type, repeated || "", map || ""]]}"]`;
   });
   return fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;
 }
 
-function interfaceOf(message) {
-  const fields = message.fieldsArray.flatMap((field) => [
+const typeOf = (message) => (message.fieldsArray.length > 0 ? message.name : "object");
+
+/** One line a method: a reader looks at proto/, and types at what is above. */
+function linesOf(services) {
+  const lines = services.flatMap((service) => [
+    `  ${JSON.stringify(nameOf(service))}: {`,
+    ...Object.entries(methodsOf(service)).map(([name, json]) => `    ${name}: ${JSON.stringify(json)},`),
+    "  },",
+  ]);
+  return ["{", ...lines, "}"].join("\n");
+}
+
+/** What the methods of a service take and return. */
+function messagesOfMethods({ methodsArray }) {
+  return methodsArray.flatMap((method) => [method.resolvedRequestType, method.resolvedResponseType]);
+}
+
+/** A message as src/grpc/protos.ts loads it: all fields, 64-bit numbers as numbers, enums by their names. */
+function interfaceOf(type) {
+  const fields = type.fieldsArray.flatMap((field) => [
     ...(field.comment ? [`  /** ${field.comment} */`] : []),
     `  ${memberOf(field)};`,
   ]);
-  const head = message.comment ? [`/** ${message.comment} */`] : [];
-  return [...head, `export interface ${nameOf(message)} {`, ...fields, "}"].join("\n");
+  const head = type.comment ? [`/** ${type.comment} */`] : [];
+  return [...head, `export interface ${type.name} {`, ...fields, "}"].join("\n");
 }
 
 function memberOf(field) {
-  const kind = kindOf(field);
-  const type = Array.isArray(kind) ? kind[1] : `{ ${kind.fieldsArray.map(memberOf).join("; ")} } | null`;
-  return `${field.name}: ${type}`;
+  const { name, partOf, resolvedType: type } = field;
+  const isMessage = type instanceof protobuf.Type;
+  let text = field.type === "bool" ? "boolean" : field.type === "string" ? "string" : "number";
+  if (type instanceof protobuf.Enum)
+    text = Object.keys(type.values)
+      .map((one) => `"${one}"`)
+      .join(" | ");
+  if (isMessage) text = `{ ${type.fieldsArray.map(memberOf).join("; ")} }`;
+  if (field.map) text = `{ [key: string]: ${text} }`;
+  else if (field.repeated) text = `${text}[]`;
+  else if (isMessage) text = `${text} | null`;
+  return `${name}${partOf ? "?" : ""}: ${text}`;
+}
+
+function definitionOf(service) {
+  const methods = service.methodsArray.map(
+    ({ name, resolvedRequestType: request, resolvedResponseType: response }) =>
+      `  ${name}: MethodDefinition<${typeOf(request)}, ${typeOf(response)}>;`,
+  );
+  return [`export interface ${service.name}Definition {`, ...methods, "}"].join("\n");
+}
+
+const nameOf = ({ fullName }) => fullName.slice(1);
+
+function servicesIn(namespace) {
+  return namespace.nestedArray.flatMap((one) =>
+    one instanceof protobuf.Service ? [one] : one.nestedArray ? servicesIn(one) : [],
+  );
+}
+
+/** Each method with the messages that it needs and no other: a registrar loads three of them. */
+function methodsOf(service) {
+  return Object.fromEntries(
+    service.methodsArray.map((method) => {
+      const messages = messagesOf([method.resolvedRequestType, method.resolvedResponseType]);
+      const json = { methods: { [method.name]: method.toJSON() } };
+      const nested = Object.fromEntries(messages.map((message) => [message.name, message.toJSON()]));
+      return [method.name, inNamespaces(service.parent, { ...nested, [service.name]: json })];
+    }),
+  );
+}
+
+/** Messages and enums on the top level of their file, and those that their fields are of. */
+function messagesOf(types, found = []) {
+  for (const type of types) {
+    if (found.includes(type)) continue;
+    if (!(type.parent instanceof protobuf.Type)) found.push(type);
+    if (type instanceof protobuf.Enum) continue;
+    const inner = [...type.fieldsArray.map((field) => field.resolvedType), ...type.nestedArray];
+    messagesOf(
+      inner.filter((one) => one instanceof protobuf.Type || one instanceof protobuf.Enum),
+      found,
+    );
+  }
+  return found;
+}
+
+function inNamespaces(namespace, nested) {
+  return namespace.parent ? inNamespaces(namespace.parent, { [namespace.name]: { nested } }) : { nested };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) writeContracts("src/grpc");

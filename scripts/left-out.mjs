@@ -43,6 +43,11 @@ export const LEFT_OUT = {
   "@grpc/grpc-js/build/src/orca": `
     exports.PerRequestMetricRecorder = class {};
     exports.GRPC_METRICS_HEADER = "endpoint-load-metrics-bin";`,
+  // The descriptors of all messages for gRPC reflection, which proto-loader makes whether they are served or not.
+  "protobufjs/ext/descriptor": `
+    const { Enum, Root, Type } = require("protobufjs");
+    const descriptor = { file: [], $type: { toObject: () => ({}) } };
+    for (const { prototype } of [Enum, Root, Type]) prototype.toDescriptor = () => descriptor;`,
   // Loads 14 modules of Node's; only a compressed message needs them.
   zlib: `module.exports = new Proxy({}, { get: (_, name) => require("node:zlib")[name] });`,
 };

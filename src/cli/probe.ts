@@ -5,7 +5,7 @@ import { createWakeUp } from "../base/pause";
 import { isNodeWide, nameListsFrom, nodeDirectory, patternPairsOf, resolvePaths } from "../flags/paths";
 import type { Flags } from "../flags/table";
 import { bareCall } from "../grpc/client/bare-call";
-import { protos } from "../grpc/protos";
+import { identityMethods } from "../grpc/methods";
 import { matchPattern } from "../host-path/path-pattern";
 import { plain } from "../logging/escape";
 import { judgeDriverName } from "../registrar/driver/driver-name";
@@ -203,7 +203,7 @@ const QUICK_DRIVER_MS = 300;
 
 /** The name of the driver behind a socket; undefined if none answers at once. */
 async function quickNameOf(csiSocketPath: string): Promise<string | undefined> {
-  const { path, responseDeserialize } = protos.identity.GetPluginInfo;
+  const { path, responseDeserialize } = identityMethods.GetPluginInfo;
   const asking = bareCall(csiSocketPath, path, { timeoutMs: QUICK_DRIVER_MS });
   return asking.then(
     ({ grpcStatus, message }) => (grpcStatus === "0" ? responseDeserialize(message).name : undefined),

@@ -1,81 +1,46 @@
-// Written by `npm run contracts` from proto/: do not edit.
+import { fromJSON, type MethodDefinition } from "@grpc/proto-loader";
+import {
+  DESCRIPTORS,
+  type IdentityDefinition,
+  type NodeDefinition,
+  type RegistrationDefinition,
+} from "./contracts";
 
-import { unaryMethod } from "./wire-format";
+export type {
+  GetPluginInfoResponse as PluginIdentity,
+  NodeGetInfoResponse as NodeInfo,
+  PluginInfo,
+  ProbeResponse,
+  RegistrationStatus,
+} from "./contracts";
 
-/** How a plugin introduces itself. */
-export interface PluginInfo {
-  /** "CSIPlugin" for a CSI driver; kubelet also knows "DevicePlugin" and "DRAPlugin". */
-  type: string;
-  /** The driver's name. */
-  name: string;
-  /** Where kubelet reaches the plugin; empty means the registration socket itself. */
-  endpoint: string;
-  /** Versions of the plugin's own API. */
-  supportedVersions: string[];
-}
+/** As scripts/contracts.mjs writes the types. */
+const AS_TYPED = { defaults: true, longs: Number, enums: String };
 
-export interface RegistrationStatus {
-  pluginRegistered: boolean;
-  /** Kubelet's reason when it refused. */
-  error: string;
-}
+export type Unary<Request, Response> = Pick<
+  MethodDefinition<Request, object, object, Response>,
+  "path" | "requestSerialize" | "responseDeserialize"
+>;
 
-/** What a driver says of itself. */
-export interface PluginIdentity {
-  /** Such as "disk.csi.example.com". */
-  name: string;
-  /** In the driver's own format. */
-  vendorVersion: string;
-  /** More that the driver tells, for people. */
-  manifest: { [key: string]: string };
-}
-
-export interface ProbeResponse {
-  /** Absent means ready (CSI specification, Probe). */
-  ready: { value: boolean } | null;
-}
-
-/** What a driver says of the node that it runs on. */
-export interface NodeInfo {
-  /** The node's identity for the driver's controller. */
-  nodeId: string;
-  /** 0 or less: no limit. */
-  maxVolumesPerNode: number;
-  /** Where volumes must be to be reached from here; null: anywhere. */
-  accessibleTopology: { segments: { [key: string]: string } } | null;
-}
-
-/** The wire contracts as typed methods, by service. */
+/** The wire contracts as typed methods. Each is made once in a process, when it is first used, which takes a millisecond or so. */
 export const protos = {
-  registration: {
-    GetInfo: unaryMethod<object, PluginInfo>(
-      "/pluginregistration.Registration/GetInfo",
-      {},
-      { type: [1, "text"], name: [2, "text"], endpoint: [3, "text"], supportedVersions: [4, "texts"] },
-    ),
-    NotifyRegistrationStatus: unaryMethod<RegistrationStatus, object>(
-      "/pluginregistration.Registration/NotifyRegistrationStatus",
-      { pluginRegistered: [1, "bool"], error: [2, "text"] },
-      {},
-    ),
-  },
-  identity: {
-    GetPluginInfo: unaryMethod<object, PluginIdentity>(
-      "/csi.v1.Identity/GetPluginInfo",
-      {},
-      { name: [1, "text"], vendorVersion: [2, "text"], manifest: [3, "textMap"] },
-    ),
-    Probe: unaryMethod<object, ProbeResponse>(
-      "/csi.v1.Identity/Probe",
-      {},
-      { ready: [1, { value: [1, "bool"] }] },
-    ),
-  },
-  node: {
-    NodeGetInfo: unaryMethod<object, NodeInfo>(
-      "/csi.v1.Node/NodeGetInfo",
-      {},
-      { nodeId: [1, "text"], maxVolumesPerNode: [2, "int64"], accessibleTopology: [3, { segments: [1, "textMap"] }] },
-    ),
-  },
+  /** Kubelet's plugin registration API, `proto/pluginregistration.proto`. */
+  registration: methodsOf<RegistrationDefinition>("pluginregistration.Registration"),
+  /** The parts of CSI that registration and the doctor touch, `proto/csi.proto`. */
+  identity: methodsOf<IdentityDefinition>("csi.v1.Identity"),
+  node: methodsOf<NodeDefinition>("csi.v1.Node"),
 };
+
+/** The definition's type and the descriptors are made of the same file. */
+function methodsOf<Definition extends object>(service: keyof typeof DESCRIPTORS): Readonly<Definition> {
+  const methods = {} as Definition;
+  for (const [name, descriptor] of Object.entries<object>(DESCRIPTORS[service])) {
+    let method: unknown;
+    const get = () => {
+      method ??= fromJSON(descriptor, AS_TYPED)[service]?.[name as never];
+      return method;
+    };
+    Object.defineProperty(methods, name, { enumerable: true, get });
+  }
+  return methods;
+}

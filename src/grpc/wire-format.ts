@@ -1,13 +1,9 @@
 import type { MethodDefinition } from "@grpc/grpc-js";
 
-/** What a field holds: one text or several, true or false, a whole number, texts by texts, or a message with these fields. */
-type Kind = "text" | "texts" | "bool" | "int64" | "textMap" | Fields;
-/** Protobuf's number of a field, and what it holds. */
-type Field = readonly [number: number, kind: Kind];
-interface Fields {
-  readonly [name: string]: Field;
-}
-type Values = Record<string, unknown>;
+/** Protobuf's number of a field, and what it holds: one text or several, true or false, or texts by texts. */
+export type Field = readonly [number: number, kind: "text" | "texts" | "bool" | "textMap"];
+export type Fields = Readonly<Record<string, Field>>;
+type Values = Record<string, string | string[] | boolean | Record<string, string>>;
 
 /** Protobuf's wire types (encoding.md): what follows a field's tag. */
 const VARINT = 0;
@@ -22,12 +18,6 @@ const MAX_FIELDS = 1_000;
 
 /** An entry of a map is a message of its own. */
 const ENTRY: Fields = { key: [1, "text"], value: [2, "text"] };
-
-/** What a client needs of a method. */
-export type Unary<Request, Response> = Pick<
-  MethodDefinition<Request, Response>,
-  "path" | "requestSerialize" | "responseDeserialize"
->;
 
 /** A unary method, and how its messages are read and written without a library. */
 export function unaryMethod<Request, Response>(
@@ -46,36 +36,29 @@ export function unaryMethod<Request, Response>(
   };
 }
 
-const EMPTY = { text: () => "", texts: () => [], bool: () => false, int64: () => 0, textMap: () => ({}) };
-
 /**
- * Decodes the first `most` fields of a message. A field that is missing has its empty value, null for a message; a repeated
- * single field has the last one; an unknown field, or one of another wire type, is skipped. Throws for what is not protobuf.
+ * Decodes the first `MAX_FIELDS` fields of a message. A field that is missing has its empty value; a repeated single field
+ * has the last one; an unknown field, or one of another wire type, is skipped. Throws for what is not protobuf.
  */
-function readMessage(fields: Fields, bytes: Buffer, most = MAX_FIELDS): Values {
+function readMessage(fields: Fields, bytes: Buffer): Values {
+  const empty = { text: () => "", texts: () => [], bool: () => false, textMap: () => ({}) };
   const known = Object.entries(fields);
-  const emptyOf = ([name, [, kind]]: [string, Field]) => [
-    name,
-    typeof kind === "string" ? EMPTY[kind]() : null,
-  ];
-  const message: Values = Object.fromEntries(known.map(emptyOf));
+  const message: Values = Object.fromEntries(known.map(([name, [, kind]]) => [name, empty[kind]()]));
   let depth = 0;
   let read = 0;
   for (const { number, wireType, start, end } of fieldsOf(bytes)) {
     if (wireType === undefined || number === 0 || end > bytes.length) throw new Error("not protobuf");
-    if (read++ === most) return message;
+    if (read++ === MAX_FIELDS) return message;
     if (wireType === GROUP_START) depth += 1;
     if (wireType === GROUP_END && --depth < 0) throw new Error("not protobuf: the end of no group");
     if (depth > 0) continue;
     const [name, [, kind]] = known.find(([, field]) => field[0] === number) ?? ["", [0, undefined]];
-    if (kind === undefined || wireType !== (kind === "bool" || kind === "int64" ? VARINT : LENGTH)) continue;
+    if (kind === undefined || wireType !== (kind === "bool" ? VARINT : LENGTH)) continue;
     const value = bytes.subarray(start, end);
     if (kind === "bool") message[name] = value.some((byte) => byte % 128 > 0);
-    else if (kind === "int64") message[name] = readInt64(value);
     else if (kind === "text") message[name] = value.toString();
     else if (kind === "texts") (message[name] as string[]).push(value.toString());
-    else if (kind === "textMap") define(message[name] as object, readMessage(ENTRY, value));
-    else message[name] = readMessage(kind, value, Number.POSITIVE_INFINITY);
+    else define(message[name] as object, readMessage(ENTRY, value));
   }
   if (depth > 0) throw new Error("not protobuf: a group without its end");
   return message;
@@ -95,13 +78,11 @@ function writeMessage(fields: Fields, message: Values): Buffer {
     const value = message[name];
     if (!value) continue;
     if (kind === "bool") chunks.push(varintOf(number * 8 + VARINT), varintOf(1));
-    else if (kind === "int64") chunks.push(varintOf(number * 8 + VARINT), int64Of(value as number));
     else if (kind === "text") write(number, Buffer.from(value as string));
     else if (kind === "texts") for (const text of value as string[]) write(number, Buffer.from(text));
     else if (kind === "textMap")
       for (const [key, text] of Object.entries(value))
         write(number, writeMessage(ENTRY, { key, value: text }));
-    else write(number, writeMessage(kind, value as Values));
   }
   return Buffer.concat(chunks);
 }
@@ -111,22 +92,6 @@ function varintOf(value: number): Buffer {
   let rest = value;
   for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push(128 + (rest % 128));
   return Buffer.from([...bytes, rest]);
-}
-
-const MAX_INT64 = 2n ** 63n - 1n;
-
-/** Beyond 2^53 the last digits are lost. */
-function readInt64(bytes: Buffer): number {
-  const bits = bytes.reduceRight((all, byte) => all * 128n + BigInt(byte % 128), 0n);
-  return Number(BigInt.asIntN(64, bits));
-}
-
-function int64Of(value: number): Buffer {
-  const bytes: number[] = [];
-  const whole = BigInt(Math.trunc(value));
-  let rest = BigInt.asUintN(64, whole > MAX_INT64 ? MAX_INT64 : whole);
-  for (; rest > 127n; rest /= 128n) bytes.push(128 + Number(rest % 128n));
-  return Buffer.from([...bytes, Number(rest)]);
 }
 
 /**

@@ -4,8 +4,8 @@ import { isPromise } from "../base/guarded-call";
 import { fakeTimersHint } from "../base/pause";
 import { callUnary, createUnixClient } from "../grpc/client/unary";
 import { guardHandlers } from "../grpc/guard-handlers";
+import { identityMethods } from "../grpc/methods";
 import type { PluginIdentity } from "../grpc/protos";
-import { protos } from "../grpc/protos";
 import { createGrpcServer, hardenServer } from "../grpc/server";
 import { statusCodeOf } from "../grpc/status";
 import { escapeUnprintable } from "../logging/escape";
@@ -142,7 +142,7 @@ async function askIdentity(csiAddress: string, signal: AbortSignal | undefined):
   try {
     const timeoutMs = fakeTimersHint() === "" ? NAME_WITHIN_MS : NAME_WITHIN_FAKED_MS;
     const bounds = { timeoutMs, signal };
-    return await callUnary(client, protos.identity.GetPluginInfo, {}, bounds);
+    return await callUnary(client, identityMethods.GetPluginInfo, {}, bounds);
   } catch (cause) {
     refuseAborted("the CSI driver", signal);
     const text = `cannot learn the driver's name: GetPluginInfo failed with ${escapeUnprintable(messageOf(cause))}`;

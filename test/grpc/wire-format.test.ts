@@ -1,6 +1,5 @@
-import { join } from "node:path";
-import { loadSync } from "@grpc/proto-loader";
 import * as fc from "fast-check";
+import { identityMethods as identity, registrationMethods as registration } from "../../src/grpc/methods";
 import { protos } from "../../src/grpc/protos";
 import { firstFields } from "../../src/grpc/wire-format";
 import { propertyTest } from "../support/fuzz";
@@ -16,18 +15,12 @@ const codecOf = (method: object, side: "request" | "response"): Codec => {
   return { write, read } as unknown as Codec;
 };
 
-const PROTO = join(__dirname, "../../proto");
-/** As the types of src/grpc/protos.ts are. */
-const AS_TYPED = { defaults: true, longs: Number, includeDirs: [PROTO] };
-const byLoader = loadSync(["csi.proto", "pluginregistration.proto"], AS_TYPED);
-const { registration, identity } = protos;
-
 /** Our codec of a method's messages, and proto-loader's from the same file. */
-const bothOf = (service: keyof typeof protos, name: string, side: "request" | "response") => {
-  const ours = protos[service][name as never] as { readonly path: string };
-  const theirs = Object.values(byLoader).flatMap((one) => Object.values(one as object));
-  const sameOfTheirs = theirs.find(({ path }) => path === ours.path) as object;
-  return [codecOf(ours, side), codecOf(sameOfTheirs, side)] as [Codec, Codec];
+const bothOf = (service: "identity" | "registration", name: string, side: "request" | "response") => {
+  const [ours, theirs] = [{ identity, registration }[service], protos[service]].map((methods) =>
+    codecOf(methods[name as never], side),
+  );
+  return [ours, theirs] as [Codec, Codec];
 };
 
 const text = fc.string({ unit: "grapheme", maxLength: 200 });
@@ -36,9 +29,6 @@ const key = text.filter((one) => one !== "__proto__");
 const info = fc.record({ type: text, name: text, endpoint: text, supportedVersions: fc.array(text) });
 const status = fc.record({ pluginRegistered: fc.boolean(), error: text });
 const manifest = fc.dictionary(key, text, { noNullPrototype: true });
-/** Numbers that JavaScript has exactly. */
-const maxVolumesPerNode = fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -3, max: 300 }));
-const accessibleTopology = fc.option(fc.record({ segments: manifest }));
 
 /** Each message of a registration: what it may hold, and its codecs. */
 const MESSAGES: readonly (readonly [string, fc.Arbitrary<object>, Codec, Codec])[] = [
@@ -48,16 +38,6 @@ const MESSAGES: readonly (readonly [string, fc.Arbitrary<object>, Codec, Codec])
     "GetPluginInfoResponse",
     fc.record({ name: text, vendorVersion: text, manifest }),
     ...bothOf("identity", "GetPluginInfo", "response"),
-  ],
-  [
-    "ProbeResponse",
-    fc.record({ ready: fc.option(fc.record({ value: fc.boolean() })) }),
-    ...bothOf("identity", "Probe", "response"),
-  ],
-  [
-    "NodeGetInfoResponse",
-    fc.record({ nodeId: text, maxVolumesPerNode, accessibleTopology }),
-    ...bothOf("node", "NodeGetInfo", "response"),
   ],
   ["InfoRequest", fc.constant({}), ...bothOf("registration", "GetInfo", "request")],
 ];

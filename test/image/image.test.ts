@@ -74,7 +74,7 @@ test("the image adds Node, its libraries, the CLI, its code cache and licences, 
   const [programs, links] = [byMode("-rwxr-xr-x"), byMode("lrwxrwxrwx")];
   const cached = [
     ...["diagnostics", "doctor", "doctor-files", "doctor-node", "grpc", "main", "manifest", "probe"],
-    ...["register", "status", "yaml"],
+    ...["proto-loader", "register", "status", "yaml"],
   ];
   const parts = [
     ...["cli-logger", "doctor-cluster", "json-line", "kubeconfig"],

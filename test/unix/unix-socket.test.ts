@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { bareCall } from "../../src/grpc/client/bare-call";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
-import { protos } from "../../src/grpc/protos";
+import { identityMethods } from "../../src/grpc/methods";
 import { callFileSystem } from "../../src/unix/file-calls";
 import { explainConnectError, tryConnect } from "../../src/unix/unix-socket";
 import { eachTest } from "../support/each-test";
@@ -25,7 +25,7 @@ test.each<[string, (path: string) => unknown, string | undefined]>([
   await (made as Partial<AsyncDisposable> | undefined)?.[Symbol.asyncDispose]?.();
 });
 
-const { GetPluginInfo } = protos.identity;
+const { GetPluginInfo } = identityMethods;
 
 test.each<[string, (path: string) => Promise<unknown>]>([
   ["a connection", tryConnect],

@@ -5,8 +5,8 @@ import { boundText, boundTexts } from "../../logging/escape";
 import { lookBeforeDialling } from "../../unix/unix-socket";
 import { MAX_MESSAGE_BYTES } from "../guard/frames";
 import { guardFromServer } from "../guard/guards";
+import type { Unary } from "../protos";
 import { statusCodeOf } from "../status";
-import type { Unary } from "../wire-format";
 import { firstFields } from "../wire-format";
 import { callFailureText } from "./answer";
 

@@ -5,8 +5,8 @@ import type { EventSource } from "../../base/event-source";
 import { followSignal, unlessAborted } from "../../base/pause";
 import { connectErrorOf } from "../../grpc/client/answer";
 import { callUnary, createUnixClient } from "../../grpc/client/unary";
+import { identityMethods } from "../../grpc/methods";
 import type { PluginIdentity } from "../../grpc/protos";
-import { protos } from "../../grpc/protos";
 import { statusCodeOf } from "../../grpc/status";
 import { escapeUnprintable } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
@@ -173,7 +173,7 @@ async function ask(
     const problem = await tryConnect(csiSocketPath);
     if (problem !== undefined || (await lookAt(csiSocketPath, signal)) !== file) return problem;
   }
-  const { GetPluginInfo } = protos.identity;
+  const { GetPluginInfo } = identityMethods;
   const method = GetPluginInfo.path;
   let connectedAtMs: number | undefined;
   const client = createUnixClient(csiSocketPath, {}, () => {

@@ -3,8 +3,8 @@ import type { EventOf } from "../../base/event-source";
 import { startImmediate } from "../../base/pause";
 import type { GuardedClient } from "../../grpc/guard/guards";
 import { unaryHandler } from "../../grpc/handlers";
+import { registrationMethods } from "../../grpc/methods";
 import type { RegistrationStatus } from "../../grpc/protos";
-import { protos } from "../../grpc/protos";
 import { createSmallServer } from "../../grpc/server";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
@@ -47,7 +47,7 @@ export function createRegistrationService(
     const server = createSmallServer({ log });
     const caller = { publication, client };
     client.socket.once("close", () => calls.onEnd(caller));
-    server.addService(protos.registration, {
+    server.addService(registrationMethods, {
       GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata }) => {
         if (metadata.get(SELF_CHECK_KEY).length > 0) {
           const { name, report } = calls.report();

@@ -1,6 +1,6 @@
 import { attempt } from "../../base/errors";
 import { type BareConnection, bareCall } from "../../grpc/client/bare-call";
-import { protos } from "../../grpc/protos";
+import { registrationMethods } from "../../grpc/methods";
 import { boundText, boundTexts } from "../../logging/escape";
 
 /** Request metadata by which a client of GetInfo says that it is not kubelet. */
@@ -58,7 +58,7 @@ export const askInfo = (socketPath: string, limits: AskLimits) =>
 
 /** The same by `call`. `report` is undefined for a registrar of another project. */
 export async function getInfo(call: BareConnection["call"], limits: AskLimits) {
-  const { path, responseDeserialize } = protos.registration.GetInfo;
+  const { path, responseDeserialize } = registrationMethods.GetInfo;
   const fields = { [SELF_CHECK_KEY]: "1" };
   const { headers, grpcStatus, details, message } = await call(path, { ...limits, fields });
   if (grpcStatus !== "0") throw new Error(boundText(`status ${grpcStatus}: ${details}`));

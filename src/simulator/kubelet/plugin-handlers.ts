@@ -1,8 +1,7 @@
 import type { Client } from "@grpc/grpc-js";
 import { RegistrarError } from "../../base/errors";
 import { callUnary } from "../../grpc/client/unary";
-import { protos } from "../../grpc/protos";
-import type { Unary } from "../../grpc/wire-format";
+import { protos, type Unary } from "../../grpc/protos";
 import { isExtendedResource } from "../../kubelet-rules/api-validation";
 import { type Version, validateVersions } from "../../kubelet-rules/driver-versions";
 import { authorityFor, type PluginType } from "../../kubelet-rules/versions";

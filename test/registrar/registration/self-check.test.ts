@@ -5,7 +5,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import { MAX_MESSAGE_BYTES } from "../../../src/grpc/guard/frames";
-import { protos } from "../../../src/grpc/protos";
+import { registrationMethods } from "../../../src/grpc/methods";
 import {
   checkRegistrationSocket,
   createCachedCheck,
@@ -36,7 +36,7 @@ test("the self-check gets the driver's name, and does not count as kubelet", asy
 });
 
 const info = (driverName: string) =>
-  protos.registration.GetInfo.responseSerialize({ ...INFO, name: driverName });
+  registrationMethods.GetInfo.responseSerialize({ ...INFO, name: driverName });
 const framed = (message: Buffer) => Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message]);
 const answering = (body: Buffer, trailers: OutgoingHttpHeaders) => (stream: ServerHttp2Stream) => {
   stream.on("wantTrailers", () => stream.sendTrailers(trailers));

@@ -5,15 +5,15 @@ import { type ChannelOptions, type Client, status } from "@grpc/grpc-js";
 import { attempt, messageOf } from "../../../../base/errors";
 import { isTooLarge } from "../../../../grpc/client/answer";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../../../grpc/client/unary";
-import { protos } from "../../../../grpc/protos";
+import { identityMethods, registrationMethods } from "../../../../grpc/methods";
+import type { Unary } from "../../../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../../../grpc/status";
-import type { Unary } from "../../../../grpc/wire-format";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../../../registrar/registration/self-report";
 import { type Answer, type Call, type SeenDriver, unansweredAt, WAITS } from "./facts";
 import type { SocketFacts } from "./socket";
 
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most. Loaded when a socket
-// is there to be called.
+// is there to be called, and what reads any message, which takes as long to load again, when NodeGetInfo is.
 
 /** Kubelet waits longer for this call than for others. */
 const NODE_GET_INFO_FACTOR = 10;
@@ -30,13 +30,14 @@ const MOST_TRIES = 10;
 
 export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
   if (socket.kind !== "accepting") return undefined;
-  const { GetPluginInfo } = protos.identity;
+  const { GetPluginInfo } = identityMethods;
   return withClient(socket.path, (client) => ask(client, socket.path, GetPluginInfo, { timeoutMs }));
 }
 
 export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
   const identity = await askIdentity(socket, timeoutMs);
   if (identity?.kind !== "answered") return { socket, identity };
+  const { protos } = await import("../../../../grpc/protos");
   const options = { timeoutMs: timeoutMs * NODE_GET_INFO_FACTOR };
   const { NodeGetInfo } = protos.node;
   const askNode = (client: Client) => ask(client, socket.path, NodeGetInfo, options);
@@ -51,7 +52,7 @@ export function askRegistration(socketPath: string, timeoutMs: number) {
       report = decodeReport(headers[REPORT_KEY]);
     };
     const options = { timeoutMs, metadata: { [SELF_CHECK_KEY]: "1" }, onHeaders };
-    const info = await ask(client, socketPath, protos.registration.GetInfo, options);
+    const info = await ask(client, socketPath, registrationMethods.GetInfo, options);
     return { info, report };
   });
 }
