@@ -1,6 +1,7 @@
+import { attempt } from "../base/errors";
 import type { ApiCall, ApiClient } from "../kube-api/client";
 import { type ApiFailure, failureOf } from "../kube-api/failure";
-import { anyList, anyText, anyTree } from "../kube-api/objects";
+import { anyTree, list, text, tree } from "../kube-api/objects";
 
 /** A taint of a Node, with all its fields: a patch compares whole taints. */
 export interface Taint {
@@ -19,30 +20,50 @@ export interface NodeCondition {
   readonly lastHeartbeatTime?: string;
 }
 
-export type NodeView = NonNullable<ReturnType<typeof parseNode>>;
-
-/** Reads a Node; undefined for any other object. Its `uid` is another one after it was deleted and created again. */
-export function parseNode(object: unknown) {
-  const { kind, metadata, spec, status } = anyTree(object);
-  const { uid, resourceVersion } = anyTree(metadata);
-  if (kind !== "Node" || typeof uid !== "string" || typeof resourceVersion !== "string") return undefined;
-  return {
-    uid,
-    resourceVersion,
-    taints: anyList(anyTree(spec).taints) as readonly Taint[],
-    conditions: anyList(anyTree(status).conditions) as readonly NodeCondition[],
-  };
+export interface NodeView {
+  /** Another one after the Node was deleted and created again. */
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly taints: readonly Taint[];
+  readonly conditions: readonly NodeCondition[];
 }
 
-export type CsiNodeView = ReturnType<typeof parseCsiNode>;
+/** Reads a Node; undefined for any other object, and where a field is of another type: a list that was not read is not empty. */
+export const parseNode = (object: unknown): NodeView | undefined =>
+  attempt(() => {
+    const { kind, metadata, spec, status } = tree(object);
+    const { uid, resourceVersion } = tree(metadata);
+    if (kind !== "Node" || typeof uid !== "string" || typeof resourceVersion !== "string") return undefined;
+    const taints = objects(tree(spec).taints) as readonly Taint[];
+    return { uid, resourceVersion, taints, conditions: objects(tree(status).conditions) as NodeCondition[] };
+  });
 
-/** Reads a CSINode's drivers and the UID of the Node that owns it. One that does not exist has neither. */
-export function parseCsiNode(csiNode: unknown) {
-  const { metadata, spec } = anyTree(csiNode);
-  const owners = anyList(anyTree(metadata).ownerReferences).map(anyTree);
-  const drivers = anyList(anyTree(spec).drivers).map((driver) => anyText(anyTree(driver).name));
-  return { drivers, ownerUid: anyText(owners.find(({ kind }) => kind === "Node")?.uid) || undefined };
+/** The items as they are, because a patch compares them whole. */
+function objects(value: unknown): readonly unknown[] {
+  const items = list(value);
+  for (const item of items) tree(item);
+  return items;
 }
+
+export interface CsiNodeView {
+  /** The names of the drivers that kubelet has registered. */
+  readonly drivers: readonly string[];
+  /** The UID of the Node that owns it. */
+  readonly ownerUid: string | undefined;
+}
+
+/** Reads a CSINode; undefined as for a Node. */
+export const parseCsiNode = (csiNode: unknown): CsiNodeView | undefined =>
+  attempt(() => {
+    const { kind, metadata, spec } = tree(csiNode);
+    if (kind !== "CSINode") return undefined;
+    const owners = list(tree(metadata).ownerReferences).map(tree);
+    const drivers = list(tree(spec).drivers).map((driver) => text(tree(driver).name));
+    return { drivers, ownerUid: text(owners.find(({ kind }) => kind === "Node")?.uid) || undefined };
+  });
+
+/** Of a CSINode that does not exist. */
+const NO_CSI_NODE: CsiNodeView = { drivers: [], ownerUid: undefined };
 
 /** Whether a view is older than another of the same Node. Resource versions are growing whole numbers (KEP-5504). */
 export function isOlder(view: NodeView, than: NodeView): boolean {
@@ -75,29 +96,30 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
   const nodePath = `/api/v1/nodes/${encodeURIComponent(nodeName)}`;
   const csiNodePath = `/apis/storage.k8s.io/v1/csinodes/${encodeURIComponent(nodeName)}`;
 
-  const nodeFrom = async (
+  const ask = async <View>(
     doing: string,
     call: ApiCall,
+    parse: (object: unknown) => View | undefined,
     signal: AbortSignal,
-  ): Promise<NodeAnswer<NodeView>> => {
+  ): Promise<NodeAnswer<View>> => {
     const answer = await client.call(call, signal);
     if (answer.kind === "failed") return { ...answer, doing };
-    const node = parseNode(answer.value);
-    if (node !== undefined) return done(node);
-    const message = `the API server's answer to ${call.path} is not a Node`;
+    const view = parse(answer.value);
+    if (view !== undefined) return done(view);
+    const message = `the API server's answer to ${call.path} is not what it must be`;
     return { kind: "failed", doing, failure: { kind: "unexpected", message } };
   };
   const patch = (doing: string, path: string, type: string, body: object, signal: AbortSignal) =>
-    nodeFrom(doing, { method: "PATCH", path, body, contentType: `application/${type}+json` }, signal);
+    ask(doing, { method: "PATCH", path, body, contentType: `application/${type}+json` }, parseNode, signal);
 
   return {
-    getNode: (signal: AbortSignal) => nodeFrom("reading the Node", { method: "GET", path: nodePath }, signal),
+    getNode: (signal: AbortSignal) =>
+      ask("reading the Node", { method: "GET", path: nodePath }, parseNode, signal),
     getCsiNode: async (signal: AbortSignal): Promise<NodeAnswer<CsiNodeView>> => {
-      const answer = await client.call({ method: "GET", path: csiNodePath }, signal);
-      if (answer.kind === "done") return done(parseCsiNode(answer.value));
-      return answer.failure.kind === "not-found"
-        ? done(parseCsiNode(undefined))
-        : { ...answer, doing: "reading CSINode" };
+      const call: ApiCall = { method: "GET", path: csiNodePath };
+      const answer = await ask("reading CSINode", call, parseCsiNode, signal);
+      const isMissing = answer.kind === "failed" && answer.failure.kind === "not-found";
+      return isMissing ? done(NO_CSI_NODE) : answer;
     },
     /** Fails with `conflict` if a test of the patch fails. */
     patchNode: (body: readonly object[], signal: AbortSignal) =>

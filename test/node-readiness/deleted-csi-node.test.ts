@@ -18,7 +18,7 @@ test("after the CSINode was deleted kubelet registers the driver again and lists
   await using server = await startScriptedApiServer();
   // What kubelet writes is what the API server has.
   kubelet.events.subscribe(({ kind }) => {
-    if (kind === "csi-node-changed") server.listed = parseCsiNode(kubelet.csiNode()).drivers;
+    if (kind === "csi-node-changed") server.listed = parseCsiNode(kubelet.csiNode())?.drivers ?? [];
   });
   const { registrar, log } = node.keep(await startTestRegistrar(node, { endpoint: node.csiAddress }));
   await registrar.ready;

@@ -1,4 +1,4 @@
-import { type NodeView, parseCsiNode } from "../../../src/node-readiness/node-api";
+import type { CsiNodeView, NodeView } from "../../../src/node-readiness/node-api";
 import type {
   ObservedRegistration,
   ObservedRegistrations,
@@ -22,11 +22,10 @@ export const nodeWith = (fields: Partial<NodeView> = {}): NodeView => ({
 });
 
 /** What is read of a CSINode that lists these drivers. */
-export const csiNodeOf = (names: readonly string[], ownerUid?: string) =>
-  parseCsiNode({
-    metadata: { ownerReferences: ownerUid === undefined ? [] : [{ kind: "Node", uid: ownerUid }] },
-    spec: { drivers: names.map((name) => ({ name })) },
-  });
+export const csiNodeOf = (drivers: readonly string[], ownerUid?: string): CsiNodeView => ({
+  drivers,
+  ownerUid,
+});
 
 /** Makes registrations whose states a test sets; at first there is one, which waits for kubelet. */
 export function createRegistrations() {

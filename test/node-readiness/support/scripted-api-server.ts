@@ -95,7 +95,7 @@ export async function startScriptedApiServer(host = "127.0.0.1", tls: SecureCont
         if (server.csiNode === null) return refuse(response, 404, "there is no CSINode");
         return send(
           response,
-          server.csiNode ?? { spec: { drivers: server.listed.map((name) => ({ name })) } },
+          server.csiNode ?? { kind: "CSINode", spec: { drivers: server.listed.map((name) => ({ name })) } },
         );
       case "other":
         return refuse(response, 404, "there is no such path");
