@@ -167,8 +167,8 @@ test("the context has grpc's metadata, deadline, peer; initial and trailing meta
     contexts.push(context);
     context.sendMetadata(Metadata.fromHttp2Headers({ first: "1" }));
     context.trailingMetadata.add("last-bin", Buffer.of(0, 255));
-    if (contexts.length > 1) throw coded;
     if (contexts.length > 2) throw Object.assign(bug(), { metadata: { own: "x" } });
+    if (contexts.length > 1) throw coded;
     return {};
   };
   await using served = await serve({ ask: unaryHandler(handle) as Handler });
@@ -184,6 +184,9 @@ test("the context has grpc's metadata, deadline, peer; initial and trailing meta
     expect(seen.initial?.get("first")).toEqual(["1"]);
     expect(seen.trailing?.get("last-bin")).toEqual([Buffer.of(0, 255)]);
   }
+  const own = served.call();
+  expect((await own.answered)[0]).toBe(status.INTERNAL);
+  expect([own.seen.trailing?.get("own"), own.seen.trailing?.get("last-bin")]).toEqual([["x"], []]);
   const [first, second] = contexts;
   expect(first?.metadata.get("key")).toEqual(["a, b"]);
   expect(first?.metadata.get("key-bin")).toEqual([Buffer.of(0, 254)]);

@@ -80,3 +80,19 @@ test("a plugin of another type needs supportedVersions", () => {
   const csi = { type: "CSIPlugin", supportedVersions: ["1.0.0"] };
   expect(resolveRegistrationOptions({ name: "x", endpoint: "/x" })).toMatchObject(csi);
 });
+
+// A pod's UID becomes a part of the file name.
+test.each([
+  ["fits", ["7", "A-b", "f".repeat(63), "f".repeat(64)], undefined],
+  ["does not fit", ["", "-", "a-", "-a", "a.b", "a/b", "a_b", "a\n", "f".repeat(65)], "INVALID_OPTION"],
+])("an instance that %s: %j", (_, instances, code) => {
+  const dra = { name: "x", endpoint: "/x", type: "DRAPlugin", supportedVersions: ["v1"] } as const;
+  const codeOf = (instance: string) => {
+    try {
+      return void resolveRegistrationOptions({ ...dra, instance });
+    } catch (error) {
+      return Object(error).code;
+    }
+  };
+  expect(instances.filter((instance) => codeOf(instance) !== code)).toEqual([]);
+});
