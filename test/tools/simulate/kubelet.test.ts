@@ -57,7 +57,7 @@ test("`kubelet` prints callers, durations and the changed object as text", () =>
 test("`kubelet` refuses as often as its flag says", () =>
   withKubelet(["--refuse", "no such node", "--refuse-times", "1"], async (kubelet, register) => {
     await register();
-    await kubelet.line(/"refused" .*driverName="x\.csi" .*reason="RegisterPlugin error -- .*no such node"$/);
+    await kubelet.line(/"refused" .*driverName="x\.csi" .*error="RegisterPlugin error -- .*no such node"$/);
     await kubelet.line(/"failed" .*backoffMs=500 retries=/);
     await kubelet.line(/"registered" driverName="x\.csi"/);
   }));
