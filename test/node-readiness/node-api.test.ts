@@ -1,4 +1,6 @@
-import { parseCsiNode, parseNode } from "../../src/node-readiness/node-api";
+import type { ApiClient } from "../../src/kube-api/client";
+import type { ApiFailure } from "../../src/kube-api/failure";
+import { createNodeApi, parseCsiNode, parseNode } from "../../src/node-readiness/node-api";
 
 const NODE = {
   kind: "Node",
@@ -42,4 +44,27 @@ describe.each([
   test("without its lists has empty ones", () => {
     expect(parse({ ...object, spec: null, status: undefined })).toBeDefined();
   });
+});
+
+test.each<[what: string, lines: readonly object[], cut: ApiFailure["kind"] | undefined, kind: unknown]>([
+  ["ends", [{ type: "BOOKMARK" }], undefined, undefined],
+  ["is cut", [{ type: "BOOKMARK" }], "unreachable", "unreachable"],
+  ["tells an error", [{ type: "ERROR", object: { code: 410 } }], undefined, "expired"],
+  ["tells an error, and is cut", [{ type: "ERROR", object: { code: 410 } }], "unreachable", "expired"],
+  [
+    "tells two errors",
+    [500, 410].map((code) => ({ type: "ERROR", object: { code } })),
+    "unreachable",
+    "expired",
+  ],
+])("a watch that %s ends with the reason that the API server told", async (_what, lines, cut, kind) => {
+  const follow: ApiClient["follow"] = async (_path, { onObject }) => {
+    lines.forEach(onObject);
+    return cut && { kind: cut, message: "cut" };
+  };
+  const api = createNodeApi({ follow } as ApiClient, "node-1");
+  const [onOpen, onVersion] = [() => {}, () => {}];
+  const options = { resourceVersion: "1", seconds: 1, silentMs: 1, onOpen, onVersion };
+  const failure = await api.watchNode(options, new AbortController().signal);
+  expect(failure?.kind).toBe(kind);
 });

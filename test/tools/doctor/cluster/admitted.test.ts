@@ -95,3 +95,23 @@ test("doctor reports a driver that a node-wide registrar has not registered", as
   await alone.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
   await expectSaid(alone, /^CSI204 problem: disk.* -> an admission policy removed its registrar: delete/);
 });
+
+const term = (operator: string, ...values: readonly string[]) => ({ key: "tier", operator, values });
+
+test.each<[selector: object, words: string]>([
+  [{ matchLabels: { app: "x" } }, "app=x"],
+  [{ matchLabels: { app: "x", part: "node" } }, "app=x,part=node"],
+  [{ matchExpressions: [term("In", "a")] }, "tier in (a)"],
+  [{ matchExpressions: [term("In", "b", "a")] }, "tier in (b,a)"],
+  [{ matchExpressions: [term("NotIn", "a", "b")] }, "tier notin (a,b)"],
+  [{ matchExpressions: [term("Exists")] }, "tier"],
+  [{ matchExpressions: [term("DoesNotExist")] }, "!tier"],
+  [
+    { matchLabels: { app: "x" }, matchExpressions: [term("Exists"), term("NotIn", "a")] },
+    "app=x,tier,tier notin (a)",
+  ],
+])("the pods of a DaemonSet with the selector %j are listed by %s", (selector, words) => {
+  const set = daemonSet(DISK);
+  const metadata = { ...set.metadata, creationTimestamp: "2026-11-22T12:00:00Z" };
+  expect(readRegistrarSet({ ...set, metadata, spec: { ...set.spec, selector } }, 0)?.selector).toBe(words);
+});
