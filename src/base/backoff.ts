@@ -24,7 +24,7 @@ export const BACKOFF = {
   /** Node-wide: a driver whose registration failed, such as one with an unsafe name. */
   failedDriver: { initialMs: 30_000, maxMs: 300_000 },
   /** Publishing the socket again after kubelet closed its connection without a registration status. */
-  lostStatus: { initialMs: 5_000, maxMs: 300_000 },
+  lostStatus: { initialMs: 5_000, maxMs: 300_000, jitter: 0.2 },
   /** API server requests; each registration status of kubelet's ends a wait. */
   apiServer: { initialMs: 500, maxMs: 30_000, jitter: 0.5 },
   /** Looking again whether CSINode lists a driver that kubelet has registered. */

@@ -23,7 +23,7 @@ test("each node's wait before a request to the API server has a random share", (
   for (const own of [apiServer, unlistedDriver, reregistration, taintFight, conditionFight])
     expect(backoffMs(own, 0, () => 1)).toBe(own.initialMs / 2);
   // Kubelet asks it about each publication.
-  for (const kubelets of [BACKOFF.refused, BACKOFF.refusedForLong])
+  for (const kubelets of [BACKOFF.refused, BACKOFF.refusedForLong, BACKOFF.lostStatus])
     expect(backoffMs(kubelets, 0, () => 1)).toBe(kubelets.initialMs * 0.8);
 });
 

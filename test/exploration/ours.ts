@@ -72,7 +72,7 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
       const nowMs = isQuiet(world) && !isAskingAt(world, id) ? LATER_MS : 0;
       const kubelet = clientsOf(world, id, setup);
       const found = judge(world, one, pathOf(state));
-      const next = judgeInPlace(state, { found, hasDirectory: true, nowMs, sinceMs: 0, kubelet });
+      const next = judgeInPlace(state, { found, hasDirectory: true, nowMs, sinceMs: 0, random: 0, kubelet });
       if (next.kind === "wait" || (found === "gone" && !isSettled(world, pathOf(state), setup))) return steps;
       if (next.kind === "kubelet-silent" && setup.undone === "move") return steps;
       if (next.kind === "kubelet-silent")

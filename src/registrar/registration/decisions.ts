@@ -87,6 +87,8 @@ export interface Look {
   readonly nowMs: number;
   /** When the state began. */
   readonly sinceMs: number;
+  /** A number from 0 to 1, the same in each look of a state: the jitter of its waits. */
+  readonly random: number;
   readonly kubelet: {
     /** Whether a connection is open over which kubelet called GetInfo, and owes its status. */
     readonly isAsking: boolean;
@@ -112,7 +114,7 @@ interface Wait {
  */
 export function judgeInPlace(
   state: StateOf<"in-place">,
-  { found, hasDirectory, nowMs, sinceMs, kubelet }: Look,
+  { found, hasDirectory, nowMs, sinceMs, random, kubelet }: Look,
 ): LoopEvent | Wait {
   const { facts, askedAtMs, again } = state;
   const until = (ms: number): Wait => ({ kind: "wait", ms: ms - nowMs });
@@ -129,7 +131,7 @@ export function judgeInPlace(
   if (kubelet.isAsking && kubelet.isKnown) return WAIT_FOR_A_CHANGE;
   if (isBusy) return until(busyUntilMs);
   if (askedAtMs !== undefined) {
-    const lostAtMs = Math.max(askedAtMs, kubelet.endedAtMs) + statusLostAfterMs(facts);
+    const lostAtMs = Math.max(askedAtMs, kubelet.endedAtMs) + statusLostAfterMs(facts, random);
     return nowMs < lostAtMs ? until(lostAtMs) : { kind: "status-lost" };
   }
   if (stateNameOf(state) !== "listening" || facts.backoff !== "possible") return WAIT_FOR_A_CHANGE;
@@ -142,10 +144,10 @@ const WAIT_FOR_A_CHANGE: Wait = { kind: "wait", ms: LONGEST_WAIT_MS };
 /**
  * How long after the end of kubelet's connection its status counts as lost. Kubelet up to 1.35 reports a status once; if this
  * process is frozen for those 5 s, kubelet never tells it again. Grows, because a client that looks like kubelet may call
- * GetInfo, too, and each time costs a registration.
+ * GetInfo, too, and each time costs a registration. Has a random share, because nodes may be frozen together.
  */
-export const statusLostAfterMs = ({ lostStatuses }: DriverFacts): number =>
-  backoffMs(BACKOFF.lostStatus, lostStatuses);
+export const statusLostAfterMs = ({ lostStatuses }: DriverFacts, random: number): number =>
+  backoffMs(BACKOFF.lostStatus, lostStatuses, () => random);
 
 /**
  * The event after kubelet reported its status. With policy `retry` we stand by for a peer under another path. Kubelet's text

@@ -113,6 +113,7 @@ const IDLE: Look = {
   hasDirectory: true,
   nowMs: 1_000,
   sinceMs: 1_000,
+  random: 0,
   kubelet: { isAsking: false, isKnown: false, endedAtMs: 0 },
 };
 const ASKING: Partial<Look> = { kubelet: { isAsking: true, isKnown: true, endedAtMs: 0 } };
@@ -156,9 +157,20 @@ describe("a status that is lost", () => {
   });
 
   test("counts as lost later each time", () => {
-    expect([0, 1, 9].map((lostStatuses) => statusLostAfterMs({ ...facts, lostStatuses }))).toEqual([
+    expect([0, 1, 9].map((lostStatuses) => statusLostAfterMs({ ...facts, lostStatuses }, 0))).toEqual([
       5_000, 10_000, 300_000,
     ]);
+  });
+
+  test("counts as lost sooner on one node than on another: nodes that were frozen together", () => {
+    for (const [random, ms] of [
+      [0, 5_000],
+      [0.5, 4_500],
+      [1, 4_000],
+    ] as const) {
+      expect(judged(asked, { random })).toEqual({ kind: "wait", ms });
+      expect(judged(asked, { random, nowMs: 1_000 + ms })).toEqual({ kind: "status-lost" });
+    }
   });
 });
 

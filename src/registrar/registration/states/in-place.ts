@@ -23,7 +23,7 @@ export async function watchOurSocket(
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   const socketPath = socketPathOf(state.facts, options);
-  const sinceMs = performance.now();
+  const [sinceMs, random] = [performance.now(), Math.random()];
   const watch = await watchAt(socketPath);
   /** A timer may be early by a millisecond. */
   let dueMs = 0;
@@ -34,7 +34,7 @@ export async function watchOurSocket(
       const hasDirectory = found === "ours" || (await socket.hasDirectory());
       if (signal.aborted) return undefined;
       const nowMs = Math.max(performance.now(), dueMs);
-      const next = judgeInPlace(state, { found, hasDirectory, nowMs, sinceMs, kubelet });
+      const next = judgeInPlace(state, { found, hasDirectory, nowMs, sinceMs, random, kubelet });
       if (next.kind === "kubelet-silent") return moveFromBackoff(state, { options, log });
       if (next.kind === "status-lost")
         log.warn("Kubelet reported no registration status, publishing again", { check });
