@@ -139,6 +139,18 @@ test("a problem outranks an unread file, and a missing file does not stop the ot
   expect(status).toBe(1);
 });
 
+test.each(["", "# nothing\n---\n", "null"])("a file of %j beside a good one is unread", async (text) => {
+  writeFileSync(folder.at("a.yaml"), text);
+  writeFileSync(folder.at("b.yaml"), GOOD);
+  const doctor = (...names: readonly string[]) =>
+    runCommand("doctor", ...names.map((name) => `-f=${folder.at(name)}`));
+  const { status, stdout } = await doctor("b.yaml", "a.yaml");
+  expect(stdout).toMatch(/^unknown CSI113 .*a\.yaml\n +cannot be judged: it has no object$/m);
+  expect(status).toBe(3);
+  // In a folder, it is nothing to kubectl.
+  expect(await doctor(".")).toMatchObject({ status: 0, stdout: expect.not.stringMatching(/CSI113/) });
+});
+
 test.each([undefined, 2])(
   "JSON objects one after another, with an indent of %j, are judged",
   async (indent) => {
@@ -155,9 +167,10 @@ test.each([undefined, 2])(
 test.each([
   [["none.yaml"], /^registrar doctor: cannot read .*none\.yaml: ENOENT/],
   [
-    ["empty.yaml"],
+    ["driver.yaml"],
     /^registrar doctor: no registrar in these files: .* name its image with --image=IMAGE; .*--cluster/m,
   ],
+  [["empty.yaml"], /^registrar doctor: cannot read .*empty\.yaml: it has no object; see what the program/],
   [["driver.yaml", "pod.yaml"], /^registrar doctor: no registrar in these files/],
   [["all"], /no \.yaml, \.yml or \.json file, and the directories below it are not read/],
   [["binary.yaml"], /cannot read .*binary\.yaml: it is a template: \{\{\\u001b\[31m\\u009b, line 2; /],
@@ -191,7 +204,7 @@ const NONE = /no registrar in these files/;
 test.each<readonly [what: string, text: string, said: RegExp]>([
   ["200,000 open quotes", openQuotes(200_000), NONE],
   ["900,000 items", `a: [${"a,".repeat(900_000)}]`, NONE],
-  ["16 million lines", "\n".repeat(16_000_000), NONE],
+  ["16 million lines", "\n".repeat(16_000_000), /it has no object/],
   [
     "4 million documents",
     "---\n".repeat(4_000_000),

@@ -48,11 +48,14 @@ test("stdin that arrives in parts is judged at its end", async () => {
   expect(doctor.said.stdout).toMatch(/^PROBLEM CSI101 stdin: DaemonSet x, container registrar$/m);
 });
 
-test("an empty stdin is reported", async () => {
-  using doctor = await startDoctor("\n");
-  doctor.stdin.end();
-  expect(await once(doctor, "close")).toEqual([3, null]);
-  expect(doctor.said.stderr).toBe(
-    "registrar doctor: cannot read stdin: empty input; see what the program before the pipe says\n",
-  );
-});
+test.each(["\n", "---\n# Source: none\n", "null\n"])(
+  "stdin without an object, %j, is reported",
+  async (text) => {
+    using doctor = await startDoctor(text);
+    doctor.stdin.end();
+    expect(await once(doctor, "close")).toEqual([3, null]);
+    expect(doctor.said.stderr).toBe(
+      "registrar doctor: cannot read stdin: it has no object; see what the program that writes it says, or leave it out\n",
+    );
+  },
+);

@@ -17,7 +17,7 @@ const FLAWS: Readonly<Record<Flaw, readonly [text: string, advice: Advice]>> = {
   pipe: ["it is not a regular file", "name it by itself, or leave it out"],
   large: ["it has more than {}", DRIVER_ALONE],
   encoding: ["it is not UTF-8, but UTF-16 or no text", "save it as UTF-8"],
-  empty: ["empty input", "see what the program before the pipe says"],
+  empty: ["it has no object", "see what the program that writes it says, or leave it out"],
   "document-size": [
     "it has more than {} in one YAML document",
     "give it as JSON, as kubectl get -o json writes it",

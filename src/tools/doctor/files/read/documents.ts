@@ -50,12 +50,16 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
     for (const path of (await read(name, () => filesIn(name))) ?? []) {
       const file = path === "-" ? "stdin" : path;
       const stream = async () => documentsIn(await contentOf(path, path !== name));
-      const documents = (await read(file, stream)) ?? [];
-      for (const [index, document] of documents.entries()) {
-        const place = documents.length === 1 ? file : `${file}, document ${index + 1}`;
+      const documents = await read(file, stream);
+      let isEmpty = documents !== undefined && path === name;
+      for (const [index, document] of documents?.entries() ?? []) {
+        const place = documents?.length === 1 ? file : `${file}, document ${index + 1}`;
         const object = await read(place, () => readDocument(document), file);
+        if (object !== null) isEmpty = false;
         if (object !== undefined && object !== null) objects.push({ file, object });
       }
+      // The program that writes it has failed; an empty file in a directory is nothing to kubectl.
+      if (isEmpty) await read(file, () => refuseFlaw("empty"));
     }
   return { files: names, objects: reading.list(objects, gaps), gaps: reading.gaps() };
 }
@@ -75,8 +79,6 @@ async function contentOf(path: string, isInDirectory: boolean): Promise<string> 
   if (bytes === undefined) return refuseFlaw("large", `${MAX_FILE_BYTES / MEBIBYTE} MiB`);
   const text = attempt(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   if (text === undefined || text.includes("\0")) return refuseFlaw("encoding");
-  // The program before the pipe has failed; an empty file in a directory is nothing to kubectl.
-  if (path === "-" && text.trim() === "") refuseFlaw("empty");
   return text;
 }
 
