@@ -96,6 +96,15 @@ test("doctor reports a driver that a node-wide registrar has not registered", as
   await expectSaid(alone, /^CSI204 problem: disk.* -> an admission policy removed its registrar: delete/);
 });
 
+test("if a DaemonSet could not be read, the advice has both cases", async () => {
+  const unread = await clusterOf(DROPPED);
+  await unread.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
+  unread.setFault({ read: /daemonsets/, page: 1, what: "broken" });
+  const either =
+    /^CSI204 problem: disk.* DaemonSets .* if there is a node-wide registrar, see .*; if there is none, delete/;
+  expect(await said(unread)).toContainEqual(expect.stringMatching(either));
+});
+
 const term = (operator: string, ...values: readonly string[]) => ({ key: "tier", operator, values });
 
 test.each<[selector: object, words: string]>([

@@ -13,7 +13,7 @@ import {
   whoWaits,
 } from "./groups";
 import { isWithoutRegistrar, lacking, ONE_SET, type Place, REMADE, restartingIn } from "./places";
-import { isGuess } from "./units";
+import { isGuess, lackText } from "./units";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   ...problemsOf(facts, inState("unregistered"), "is not in CSINode: ", whereToLook),
@@ -28,14 +28,22 @@ function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[], f
   return unknown(driver, `${what}: ${state.reason}${waiting && `; needed by ${waiting}`}`);
 }
 
+const SEE_NODE_WIDE =
+  "see the log of the node-wide registrar on that node, and its --allow-drivers and --deny-drivers";
+const REMOVED = "an admission policy removed its registrar";
+const RESTORE = "delete the policy, and restart the driver's DaemonSet";
+
 function whereToLook({ unit, pod, state }: Place, { target, units }: ClusterFacts): Advice {
   if (state.why?.word === REMADE)
     return kubectl("have it registered again: delete the pod", target, "delete pod", pod?.name);
-  const isWithout = unit !== undefined && isWithoutRegistrar({ pod, unit });
-  if (isWithout && units.known(({ driver }) => driver.kind === "every") === undefined)
-    return "an admission policy removed its registrar: delete the policy, and restart the driver's DaemonSet";
-  if (unit === undefined || isWithout)
-    return "see the log of the node-wide registrar on that node, and its --allow-drivers and --deny-drivers";
+  if (unit === undefined) return SEE_NODE_WIDE;
+  if (isWithoutRegistrar({ pod, unit }))
+    return units.contains(({ driver }) => driver.kind === "every")({
+      yes: () => SEE_NODE_WIDE,
+      no: () => `${REMOVED}: ${RESTORE}`,
+      unknown: (gaps) =>
+        `${REMOVED}, and ${lackText(gaps)}: if there is a node-wide registrar, ${SEE_NODE_WIDE}; if there is none, ${RESTORE}`,
+    });
   const { container, program, unseen, settings, isForWindows } = unit.registrar;
   const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${container}`);
   const onWindows = isForWindows.ifYes(() => log("see kubelet's log on the node, and that of the registrar"));
