@@ -31,7 +31,7 @@ export interface DriverFacts {
   /** Replaces the driver's name in the name of our socket, to get around kubelet's backoff. */
   readonly alias: string | undefined;
   readonly everPublished: boolean;
-  /** How many of kubelet's registration statuses were lost under this name. */
+  /** How many of kubelet's registration statuses were lost under this name since the last one that came. */
   readonly lostStatuses: number;
   /**
    * Whether kubelet may be backing off from our path, because it failed there before we published: `possible` until kubelet

@@ -76,7 +76,10 @@ function whileInPlace(
 
     case "accepted":
       if (registered && askedAtMs === undefined) return state;
-      return { ...inPlace({ ...facts, backoff: "none", refusals: undefined }, true), again: state.again };
+      return {
+        ...inPlace({ ...facts, backoff: "none", refusals: undefined, lostStatuses: 0 }, true),
+        again: state.again,
+      };
 
     case "refused": {
       const refusals = countRefusal(facts.refusals, event.error);
