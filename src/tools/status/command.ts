@@ -5,10 +5,11 @@ import { nameListsFrom } from "../../flags/paths";
 import { escapeJson, plain } from "../../logging/escape";
 import { print, printError } from "../../runtime/print";
 import { createCommand } from "../command-line";
+import { flat } from "../doctor/findings/finding";
 import type { DriverRow } from "../doctor/findings/report";
 import { renderColumns } from "../doctor/findings/table";
 import { driversIn } from "../doctor/node/judge/found";
-import { sayGaps, whyText } from "../doctor/node/judge/trouble";
+import { gapChecks, whyText } from "../doctor/node/judge/trouble";
 import { viewOf } from "../doctor/node/judge/view";
 import { hostRootProblem, resolveTarget } from "../doctor/node/read/directory";
 import { type Facts, gatherFacts } from "../doctor/node/read/gather";
@@ -16,7 +17,6 @@ import { type Facts, gatherFacts } from "../doctor/node/read/gather";
 const WELL = ["registered", "not-wanted"];
 const LOOK_EVERY_MS = 1_000;
 const EXIT_UNSEEN = 3;
-const PARTS = ["directory", "sockets", "processes", "GetInfo", "GetPluginInfo", "NodeGetInfo"] as const;
 /** Of the object in place of the list. */
 const SCHEMA = "registrar.status/1";
 
@@ -70,7 +70,7 @@ export const runStatus = createCommand(
     const unseen = await unseenRegistrations(facts);
     const directory = target.pluginRegistrationPath;
     const complain = (what: string) => printError(`registrar status: ${what}`);
-    const gaps = PARTS.flatMap((part) => sayGaps(facts, part));
+    const gaps = gapChecks.flatMap(({ verdicts }) => flat(verdicts(facts)));
     if (unseen !== undefined) complain(unseen);
     else for (const { subject, text } of gaps) complain(`${subject} ${text}`);
     if (rows.length === 0 && gaps.length === 0 && unseen === undefined && !isJson)

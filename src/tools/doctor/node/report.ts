@@ -7,6 +7,7 @@ import { driverChecks } from "./judge/driver";
 import { driversIn, foundChecks } from "./judge/found";
 import { machineChecks } from "./judge/machine";
 import { registrationChecks } from "./judge/registration";
+import { gapChecks } from "./judge/trouble";
 import { type View, viewOf } from "./judge/view";
 import { hostRootProblem, resolveTarget, type TargetFlags } from "./read/directory";
 import type { Target } from "./read/facts";
@@ -26,7 +27,7 @@ export function reportOn(facts: Facts): Report {
   const csiAddress = csiSocketPath ?? pattern ?? null;
   const target = { csiAddress, kubeletRegistrationPath, pluginRegistrationPath };
   const view = viewOf(facts);
-  return reportOf(target, findingsOf(NODE_CHECKS, view), driversIn(view));
+  return reportOf(target, findingsOf([...gapChecks, ...NODE_CHECKS], view), driversIn(view));
 }
 
 export function renderTable(report: Report, look: TableLook): string {

@@ -3,6 +3,7 @@ import { truth } from "../../../../src/tools/doctor/findings/seen";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import type { NodeGap } from "../../../../src/tools/doctor/node/read/facts";
 import type { SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
+import { reportOn } from "../../../../src/tools/doctor/node/report";
 import { WHOLE } from "./doctor-node";
 import {
   type Changes,
@@ -203,4 +204,21 @@ test.each<Case>([
   expect(said).toHaveLength(1);
   expect(said[0]?.slice(0, status.length + 2)).toBe(`${status}: `);
   expect(said[0]?.slice(status.length + 2)).toMatch(text);
+});
+
+test("what was not read of any part makes the report partial, also where no check asks for it", () => {
+  const parts = ["directory", "sockets", "processes", "GetInfo", "GetPluginInfo", "NodeGetInfo"] as const;
+  for (const part of parts) {
+    const gap = { part, subject: "/it", why: { kind: "errno", errno: "EMFILE" } } as const;
+    const missing = { kind: "missing", path: "/registration" } as const;
+    const { findings } = reportOn({ ...healthyFacts({ directory: missing }), gaps: [gap] });
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        subject: "/it",
+        status: "unknown",
+        fix: "raise the limit of open files: ulimit -n",
+        text: expect.stringMatching(/^cannot be .*: EMFILE$/),
+      }),
+    );
+  }
 });

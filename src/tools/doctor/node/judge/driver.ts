@@ -16,9 +16,8 @@ import {
 } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
 import { firstOf } from "../../findings/words";
-import type { Call } from "../read/facts";
 import { hasNoSocket, type SocketFacts } from "../read/socket";
-import { ADVICE, CAUSES, callText, DRIVER, ownershipText, remedyFor, sayGaps, socketText } from "./trouble";
+import { ADVICE, CAUSES, callText, DRIVER, ownershipText, remedyFor, socketText } from "./trouble";
 import { type Driver, driverBeside, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";
@@ -84,9 +83,6 @@ function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
   return problem(path, text, elsewhere ?? fix, cause);
 }
 
-/** The calls of which a check says that they were not answered. */
-const CALLS: Readonly<Record<string, Call>> = { CSI003: "GetPluginInfo", CSI006: "NodeGetInfo" };
-
 /** A check of the driver that was named and of those that were found and are wanted. */
 function driverCheck(
   code: string,
@@ -94,7 +90,6 @@ function driverCheck(
   judge: (driver: Driver, subject: string, view: View) => Verdicts,
 ) {
   return check(code, name, (view: View) => [
-    sayGaps(view, CALLS[code]),
     ...view.drivers.each((driver): Verdicts => {
       if (driver.isNamed) return judge(driver, DRIVER, view);
       const { socket, isNode, isWanted } = driver;

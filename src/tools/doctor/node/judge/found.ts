@@ -5,17 +5,7 @@ import { check, ok, problem, unknown, unread, type Verdict, warning } from "../.
 import type { DriverRow } from "../../findings/report";
 import { LEAVE_ONE } from "../../findings/words";
 import type { RunningRegistrar } from "../read/processes";
-import {
-  ADVICE,
-  CAUSES,
-  DRIVER,
-  failureIn,
-  gapText,
-  remedyFor,
-  sayGaps,
-  silenceOf,
-  socketText,
-} from "./trouble";
+import { ADVICE, CAUSES, DRIVER, failureIn, gapText, remedyFor, silenceOf, socketText } from "./trouble";
 import {
   type Answering,
   type DeadSocket,
@@ -28,7 +18,6 @@ import {
 
 const driversFound = check("CSI020", "drivers-found", (view: View) => [
   ...view.drivers.each((one) => (one.isNamed || isOfNamed(one, view) ? undefined : judgeFound(one, view))),
-  sayGaps(view, "sockets"),
   ...view.deadSockets.each((one) => judgeDead(one, view)),
 ]);
 
@@ -106,7 +95,6 @@ const registrarProcesses = check("CSI024", "registrars", (view: View) => {
     ...waiting.each((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
     ...misplaced.each((one) => sayMisplaced(misplacedText(one, view))),
     ...shared,
-    sayGaps(view, "processes"),
   ];
 });
 

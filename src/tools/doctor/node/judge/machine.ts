@@ -3,7 +3,7 @@ import { check, ok, problem, unknown, unread, type Verdict } from "../../finding
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
 import type { Truth } from "../../findings/seen";
 import type { DirectoryFacts } from "../read/directory";
-import { LIMITS, ownershipText, sayGaps, whyText } from "./trouble";
+import { LIMITS, ownershipText, whyText } from "./trouble";
 import type { View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
@@ -30,10 +30,9 @@ const kubelet = check("CSI012", "kubelet", ({ folder, deaf }: View) => {
   return problem("kubelet", text, fix, cause);
 });
 
-const directoryCheck = check("CSI008", "registration-directory", (view: View) => [
+const directoryCheck = check("CSI008", "registration-directory", (view: View) =>
   view.directory.kind === "seen" ? judgeDirectory(view.directory.value, view) : undefined,
-  sayGaps(view, "directory"),
-]);
+);
 
 function judgeDirectory(directory: DirectoryFacts, { target, isWhole }: View): Verdict {
   const { path, kind } = directory;

@@ -9,7 +9,7 @@ import type { Cause } from "../../findings/causes";
 import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { counted, LEAVE_ONE } from "../../findings/words";
 import { driversIn } from "./found";
-import { ADVICE, CAUSES, callText, LIMITS, remedyFor, sayGaps, socketText } from "./trouble";
+import { ADVICE, CAUSES, callText, LIMITS, remedyFor, socketText } from "./trouble";
 import { type Answering, type Folder, isInSight, type Published, pathFix, type View } from "./view";
 
 const SEE_SETS = {
@@ -27,7 +27,6 @@ const registration = check("CSI015", "registration", (view: View) => {
   if (folder === undefined) return undefined;
   const theirs = registrations.filter((one) => one.isAskedFor);
   return [
-    sayGaps(view, "GetInfo"),
     ...theirs.each((one) => judgeRegistration(one, view)),
     theirs.contains(() => true).ifNo(() => judgeUnpublished(folder, view)),
   ];

@@ -1,5 +1,5 @@
 import type { Cause } from "../../findings/causes";
-import { grouped, unknown, unread, type Verdict } from "../../findings/finding";
+import { check, grouped, unknown, unread, type Verdict } from "../../findings/finding";
 import type { CallFailure, Gap, Why } from "../../findings/seen";
 import { tooLong } from "../../findings/words";
 import type { Answer, NodePart, SeenDriver } from "../read/facts";
@@ -79,7 +79,7 @@ export function silenceOf({ socket, identity }: Pick<SeenDriver, "socket" | "ide
 
 export function failureIn(answer: Answer<unknown> | undefined): string | undefined {
   if (answer?.kind === "failed") return callText(answer);
-  return answer?.kind === "unread" ? whyText(answer.gap.why) : undefined;
+  return answer?.kind === "unread" ? lackText(answer.gap) : undefined;
 }
 
 export function callText({ call, code, message, gaveUp }: CallFailure): string {
@@ -130,15 +130,17 @@ export function troubleOf({ socket, info }: RegistrationFacts, facts: Pick<Facts
 }
 
 /** What follows the subject of a gap of each part, before its reason; other reasons are whole sentences. */
-const LACKS: Readonly<Record<string, string>> = {
+const UNASKED = "cannot be asked: ";
+const LACKS: Readonly<Record<NodePart, string>> = {
   directory: "cannot be read: ",
   sockets: "cannot be inspected, so drivers there are not seen: ",
   processes: "cannot be inspected: ",
+  ...{ GetInfo: UNASKED, GetPluginInfo: UNASKED, NodeGetInfo: UNASKED },
 };
 const WHOLE: readonly Why["kind"][] = ["mount", "cut", "moving", "call"];
 
-/** The finding of each gap of a part. One check of the part says them; what depends on them is withheld. */
-export function sayGaps(facts: Pick<Facts, "gaps" | "host">, part: NodePart | undefined): readonly Verdict[] {
+/** The finding of each gap of a part; what depends on them is withheld. */
+function sayGaps(facts: Pick<Facts, "gaps" | "host">, part: string): readonly Verdict[] {
   const own = facts.gaps.filter((gap) => gap.part === part);
   return [...grouped(own, ({ subject }) => subject).values()].map(([gap]) => {
     const { subject, why } = gap;
@@ -149,9 +151,23 @@ export function sayGaps(facts: Pick<Facts, "gaps" | "host">, part: NodePart | un
   });
 }
 
+/** The check under whose code the gaps of each part are reported: whatever was not read is said. */
+const SAID_BY: Readonly<Record<NodePart, readonly [code: string, name: string]>> = {
+  directory: ["CSI008", "registration-directory"],
+  sockets: ["CSI020", "drivers-found"],
+  processes: ["CSI024", "registrars"],
+  GetInfo: ["CSI015", "registration"],
+  GetPluginInfo: ["CSI003", "driver-identity"],
+  NodeGetInfo: ["CSI006", "driver-node-info"],
+};
+export const gapChecks = Object.entries(SAID_BY).map(([part, said]) =>
+  check(...said, (facts: Pick<Facts, "gaps" | "host">) => sayGaps(facts, part)),
+);
+
 const OUR_FAULT = "report this fault of the program, with its version";
 
-const lackText = ({ part, why }: Gap) => (WHOLE.includes(why.kind) ? "" : LACKS[part]) + whyText(why);
+const lackText = ({ part, why }: Gap) =>
+  (WHOLE.includes(why.kind) ? "" : LACKS[part as NodePart]) + whyText(why);
 
 export const gapText = (gap: Gap): string => `${gap.subject} ${lackText(gap)}`;
 
