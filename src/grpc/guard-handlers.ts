@@ -29,6 +29,8 @@ interface GuardedMethod extends Guarding {
   readonly method: string;
   /** By each call that is not over, whether it was answered. */
   readonly running: Map<Call, () => boolean>;
+  /** The answers that could not be encoded. */
+  readonly unencoded: WeakSet<object>;
 }
 
 /**
@@ -54,16 +56,18 @@ export function guardHandlers(server: Server, guarding: Guarding): () => readonl
     addService(service, handlers);
   };
   server.register = (method, handler, serialize, deserialize, type) => {
+    const unencoded = new WeakSet<object>();
     const encode: typeof serialize = (value) => {
       try {
         return serialize(value);
       } catch (error) {
+        unencoded.add(Object(value));
         log.error(error, "Cannot encode a handler's answer", { method, ...UNHEARD });
         throw error;
       }
     };
     const guard = type === "unary" || type === "clientStream" ? answerOnce : endOnError;
-    const guarded = guard(handler as unknown as Handler, { ...guarding, log, method, running });
+    const guarded = guard(handler as unknown as Handler, { ...guarding, log, method, running, unencoded });
     return register(method, guarded as never, encode, deserialize, type);
   };
   return () => [...running].flatMap(([call, isAnswered]) => (isAnswered() ? [] : [call.getPath()]));
@@ -124,7 +128,14 @@ const RETURN_ANSWERS =
 /** Of a call with a stream of answers, which its handler ends. */
 function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => void {
   return (call) => {
-    watchCall(call, guarded, () => call.writableEnded);
+    // grpc-js ends a call with an error when it cannot encode an answer, and sends nothing more.
+    let sending: unknown;
+    const send = call._write.bind(call);
+    call._write = (message, ...more) => {
+      sending = message;
+      send(message, ...more);
+    };
+    watchCall(call, guarded, () => call.writableEnded || guarded.unencoded.has(Object(sending)));
     guardStream(call);
     new Promise((resolve) => resolve((handle as (call: Call) => unknown)(call))).catch((error) =>
       call.emit("error", errorStatus(error)),
