@@ -45,9 +45,9 @@ type StreamListener = (
 ) => void;
 
 /**
- * grpc-js (1.14) throws for a call of an unknown method that was reset at once, which would end the process; never ends a call whose metadata HTTP/2 refuses; writes a line to stderr for each
- * header field that is not ASCII, and ends a call at once if its timeout is more than 24 days. It has no hook there, so this
- * replaces its undocumented listeners; package.json pins its version.
+ * grpc-js (1.14) throws for a call of an unknown method that was reset at once, which would end the process; never ends a call
+ * whose metadata HTTP/2 refuses; writes a line to stderr for each header field that is not ASCII, and ends a call at once if its
+ * timeout is more than 24 days. It has no hook there, so this replaces its undocumented listeners; package.json pins its version.
  */
 export function hardenServer(
   server: Server,
