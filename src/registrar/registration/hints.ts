@@ -49,6 +49,12 @@ const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
     (path) => `kubelet has no permission to open ${path}: check its owner, mode and SELinux label`,
   ],
   [
+    // Kubelet found a socket there, so the path is right.
+    /dial unix .*connection refused/,
+    (path) =>
+      `no process listens on ${path} on the host: the driver does not run, or has just restarted: see the driver's log`,
+  ],
+  [
     /dial unix |failed to dial device plugin/,
     (path, user) =>
       `kubelet cannot reach the driver at ${path} on the host: check ${pathName(user)} and the hostPath mount`,

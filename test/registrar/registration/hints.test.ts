@@ -21,7 +21,7 @@ test.each([
   // What the call of NodeGetInfo ended with.
   [`${RPC} Unimplemented desc = unknown service`, `what listens on ${ENDPOINT} does not serve CSI's Node`],
   [`${DIAL} no such file or directory"`, "check --kubelet-registration-path"],
-  [`${DIAL} connection refused"`, `cannot reach the driver at ${ENDPOINT}`],
+  [`${DIAL} connection refused"`, `no process listens on ${ENDPOINT} on the host: the driver does not run`],
   [`${DIAL} permission denied"`, `kubelet has no permission to open ${ENDPOINT}`],
   [`${RPC} DeadlineExceeded desc = context deadline exceeded`, "NodeGetInfo did not answer in time"],
   [`${RPC} Internal desc = metadata: dial tcp 169.254.169.254:80`, "the error of the driver's NodeGetInfo"],
