@@ -48,7 +48,17 @@ function reportOf(
     summary,
     findings: findings.map((finding) => ({ ...finding, nodes: finding.nodes ?? [] })),
     nodes: [...facts.places.each((place) => placeRow(place, facts, codeOf(place)))],
+    partial: partialIn(facts),
   };
+}
+
+/** The lists that may lack rows: something could not be read, or the driver that is asked for may be one whose name is a guess. */
+function partialIn({ units, places, target, hasGuess }: ClusterFacts) {
+  const isGuessed = target.driver !== undefined && hasGuess;
+  const lacks = (...lists: readonly SeenList<unknown>[]) =>
+    isGuessed || lists.some((list) => list.all().kind === "unread");
+  const isPartial = { drivers: lacks(units, places), registrars: lacks(units), nodes: lacks(places) };
+  return (["drivers", "registrars", "nodes"] as const).filter((name) => isPartial[name]);
 }
 
 /** Null: what could not be read decides on it. */

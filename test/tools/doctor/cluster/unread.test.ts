@@ -57,7 +57,10 @@ function tooMuchIn(report: ClusterReport, whole: ClusterReport): readonly string
       const isOther = kind === "nodes" && same !== undefined && !mayBe.includes(row.state);
       return [...others, ...(isOther ? ["state"] : [])].map((what) => `${what} of ${JSON.stringify(row)}`);
     });
+  const lackOf = (kind: "drivers" | "nodes" | "registrars") =>
+    report[kind].length < whole[kind].length && !report.partial.includes(kind) ? `${kind} lack some` : [];
   return [
+    ...(["drivers", "nodes", "registrars"] as const).flatMap(lackOf),
     ...linesOf(report).filter((line) => !linesOf(whole).includes(line)),
     ...othersOf("drivers", ["name"], { daemonSets: [], nodes: 0, registered: 0, csiDriver: false }),
     ...othersOf("nodes", ["node", "driver"], { csiNode: false, waitingPods: [], volumeAttachments: 0 }),
@@ -99,6 +102,7 @@ describe.each(WORLDS)("%s", (_what, make) => {
     cluster = await make();
     whole = await cluster.report();
     reads = [...cluster.reads];
+    expect(whole.partial).toEqual([]);
   });
   afterEach(() => cluster.setFault());
 
