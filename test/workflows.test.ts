@@ -45,7 +45,7 @@ const hasRights = (job: Job) =>
 /** Who made the actions that such a job may use; each is pinned to a commit. */
 const ACTIONS = /^(?:actions|github|sigstore)\//;
 /** Programs of GitHub's runner that run no code of a package. */
-const PROGRAMS = ["cosign", "echo", "exit", "gh", "mkdir", "sha256sum", "skopeo", "tar", "test"];
+const PROGRAMS = ["cosign", "echo", "exit", "gh", "mkdir", "rm", "sha256sum", "skopeo", "tar", "test"];
 
 /** The first word of each command of a shell's text. */
 const commandsIn = (shell: string) =>
@@ -130,6 +130,15 @@ describe("no job with a right runs what may execute a dependency's code", () => 
     expect(commandsIn(`echo a | test b && ${command}`).map(reasonAgainst)).toContainEqual(expect.any(String)),
   );
 
+  // A login stays in a file, and an action bundles the code of packages.
+  test.each(privileged)("$place: no action's code runs while there is a login", ({ steps = [] }) => {
+    const login = steps.findIndex(({ run = "" }) => /\blogin\b/.test(run));
+    if (login < 0) return;
+    expect(steps.slice(login).flatMap(({ uses = [] }) => uses)).toEqual([]);
+    // What an action does after the last step finds no login.
+    expect(steps.at(-1)).toMatchObject({ if: "always()", run: 'rm --force "$HOME/.docker/config.json"' });
+  });
+
   test("npm runs no script of a package that it publishes", () =>
     expect(readText("scripts/release/package.mjs")).toMatch(/"npm", "publish", tarball, "--ignore-scripts"/));
 });
@@ -149,9 +158,9 @@ test("a release tags the image after npm has the package", () => {
   const runs: readonly string[] = jobs.publish.steps.map(({ run = "", uses = "" }: Step) => run || uses);
   const wanted = [
     "sha256sum",
+    "attest-build-provenance",
     "publish.mjs push",
     "publish.mjs sign",
-    "attest-build-provenance",
     "package.mjs publish",
   ];
   const places = [...wanted, "publish.mjs tag", "gh release"].map((words) =>
