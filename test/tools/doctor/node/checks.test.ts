@@ -206,6 +206,12 @@ test.each<Case>([
   expect(said[0]?.slice(status.length + 2)).toMatch(text);
 });
 
+test("a directory whose mounts, or whose like, cannot be read makes the report partial", () => {
+  const hidden = { part: "directory", subject: "/k0s", why: { kind: "errno", errno: "EACCES" } } as const;
+  for (const changes of [{ folder: { place: undefined } }, OTHER_ROOT(hidden)])
+    expect(reportOn(healthyFacts(changes)).healthy).toBe(false);
+});
+
 test("what was not read of any part makes the report partial, also where no check asks for it", () => {
   const parts = ["directory", "sockets", "processes", "GetInfo", "GetPluginInfo", "NodeGetInfo"] as const;
   for (const part of parts) {

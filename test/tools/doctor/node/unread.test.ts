@@ -235,6 +235,36 @@ test("a kubelet that watches other files, and not this directory, is reported", 
   );
 });
 
+test.each([
+  [["--brand-new-flag=1"], /its arguments are not understood: flag provided but not defined: -brand-new/],
+  [["--plugin-registration-path=/no-such/directory"], /its registration directory is not there: \/no-such/],
+])("a registrar with %j is not taken for none", async (words, why) => {
+  await using node = await createDoctorNode();
+  addProcess(node, 2, ...REGISTRAR, `--plugin-registration-path=${node.directory}`, ...words);
+  addProcess(node, 3, "node", "/app/cli.js", "--port=1");
+  const { says, healthy } = await node.look(WHOLE);
+  expect([says("registrars"), healthy]).toEqual([expect.stringMatching(why), false]);
+  expect(says("registrars")).toMatch(/^unknown: a registrar \(process 2\) .*; fix: correct its arg.*$/);
+});
+
+test("a socket of kubelet that cannot be read does not count as that of one that runs", async () => {
+  await using node = await createDoctorNode();
+  await makeHealthy(node);
+  const kubeletSocket = node.at("device-plugins", "kubelet.sock");
+  fs.mkdirSync(dirname(kubeletSocket));
+  await using _kubelet = await startForeignSocket(kubeletSocket);
+  spyOnAll();
+  const look = (errno: string) =>
+    looking.run(
+      ([, path]) => (path === kubeletSocket && errno ? failing(errno) : undefined),
+      () => node.look(WHOLE),
+    );
+  expect((await look("")).says("registration-directory")).not.toMatch(/unknown/);
+  const { says, healthy } = await look("EACCES");
+  expect(says("registration-directory")).toMatch(/^unknown: \S+kubelet\.sock cannot be read: EACCES/);
+  expect(healthy).toBe(false);
+});
+
 test("a removed directory of kubelet is not reported as another one than a registrar's", async () => {
   await using node = await createDoctorNode();
   const other = node.at("other");

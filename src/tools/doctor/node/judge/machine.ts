@@ -69,7 +69,8 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
     const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
     return unread(path, text, `look there: --plugin-registration-path=${other.directory}`);
   }
-  if (place === undefined) return unsure("cannot be recognised as kubelet's: the mounts cannot be read");
+  if (place === undefined)
+    return unread(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE);
   if (place.path.includes("/kubernetes.io~empty-dir/"))
     return problem(path, "is an emptyDir volume, where kubelet does not look", MOUNT_IT);
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
@@ -86,7 +87,7 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   if (isNamedSo && others !== "")
     return unsure(`${usual}, and this node has ${others} too: kubelet watches one of them`);
   if (isNamedSo && hidden !== "")
-    return unsure(`${usual}; whether this node has another one cannot be read: ${hidden}`);
+    return unread(path, `${usual}; whether this node has another one cannot be read: ${hidden}`, COMPARE);
   if (isNamedSo) return ok(path, usual);
   if (place.fileSystem === "overlay")
     return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, NOT_KUBELETS);

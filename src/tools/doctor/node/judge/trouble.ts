@@ -31,6 +31,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ...{ GetInfo: ADVICE.seeRegistrar, GetPluginInfo: SEE_DRIVER, NodeGetInfo: ADVICE.noMetadata },
   mount: "put the driver's socket on the node's own disk",
   cut: "remove what is left of drivers that were uninstalled",
+  object: "correct its arguments and its volumes, or use the doctor of its own version",
   moving: "look again: registrars publish and remove their sockets there",
   ETIMEDOUT: "see what is mounted there, and whether its server runs",
   ELOOP: "correct the symbolic links: they form a loop",
@@ -181,6 +182,8 @@ export function whyText(why: Why): string {
       return `has ${why.there.toLocaleString("en")} sockets, of which ${why.read} were inspected`;
     case "moving":
       return "changed each time that it was read";
+    case "object":
+      return why.text;
     case "call":
       return callText(why);
     default:

@@ -7,7 +7,7 @@ import { isPattern } from "../../../../host-path/path-pattern";
 import { mountPlaceOf, readMounts } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { type Reading, type Seen, seen, truth, whyOf } from "../../findings/seen";
-import type { NodePart, Target } from "./facts";
+import { type NodePart, type Target, unreadSocket } from "./facts";
 import {
   errnoIn,
   errnoOfAccess,
@@ -104,7 +104,10 @@ export async function lookAtDirectory(
   reading: Reading<NodePart>,
 ): Promise<Seen<DirectoryFacts, NodePart>> {
   try {
-    return seen(await seeDirectory(path, procfs));
+    const found = await seeDirectory(path, procfs);
+    // Whether kubelet runs is not known without it.
+    if (found.kind === "directory") unreadSocket("directory", found.kubeletSocket).map(reading.unread);
+    return seen(found);
   } catch (error) {
     return reading.unread({ part: "directory", subject: path, why: whyOf(error) });
   }

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { join } from "node:path";
-import { attempt, errnoOf, systemError } from "../../../../base/errors";
+import { attempt, errnoOf, refuse, systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, isNodeWide, nodeDirectory } from "../../../../flags/paths";
 import { isProbeMode, parseFlags } from "../../../../flags/table";
 import { DEFAULT_KUBELET_ROOT } from "../../../../host-path/kubelet-roots";
@@ -17,6 +17,8 @@ import { lookAtSocket } from "./socket";
 const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
 /** k3s and RKE2 run kubelet in their own process, with its flags as `--kubelet-arg`. */
 const MAY_BE_KUBELET = /^(?:kubelet$|k3s|rke2)/;
+/** Flags that no other program has. */
+const OWN_FLAG = /^--?(?:csi-address|kubelet-registration-path|plugin-registration-path)(?:=|$)/;
 const ROOT_FLAG = /^(?:--kubelet-arg=)?(?:--?)?root-dir=(.*)$/;
 
 export type RunningRegistrar = NonNullable<Awaited<ReturnType<typeof readRegistrar>>>;
@@ -162,6 +164,10 @@ async function readRegistrar(
   const { pid, words, reach, onHost } = files;
   const args = behindRegistrar(words);
   const line = args && /^(?:-|$)/.test(args[0] ?? "") ? parseFlags(args) : undefined;
+  // Other programs are called cli.js too.
+  const isSure = words.some((word) => OWN_FLAG.test(word));
+  // Of another version, or one that is about to end.
+  if (line?.kind === "error" && isSure) refuse(`its arguments are not understood: ${line.message}`);
   if (line?.kind !== "flags" || isProbeMode(line.flags.mode)) return undefined;
   const { flags } = line;
   const csiAddress = attempt(() => parseCsiAddress(flags.csiAddress)) ?? flags.csiAddress;
@@ -172,7 +178,13 @@ async function readRegistrar(
     paths.map(async (path) => ({ path, found: await lookIn(files, path) })),
   );
   const used = directories.find(({ found }) => typeof found !== "string");
-  if (used === undefined) return undefined;
+  if (used === undefined) {
+    // A process that ended has no root any more.
+    const hasEnded = typeof (await lookIn(files, "/")) === "string";
+    return hasEnded || !isSure
+      ? undefined
+      : refuse(`its registration directory is not there: ${paths.join(", ")}`);
+  }
   const isHere = directories.some(({ found }) => isSame(found, ours));
   const registersIn = kubelets.contains(({ is }) => is(used.found))<"watched" | "elsewhere" | "unknown">({
     yes: () => "watched",
