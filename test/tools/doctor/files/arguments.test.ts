@@ -141,6 +141,25 @@ test.each([
   expect(more).toEqual([]);
 });
 
+const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
+const NO_OTHER = "CSI101 problem: does not start: its command is /bin/sh, and its image has no other program";
+
+test.each<readonly [expected: string, image: string, command: readonly string[], mountPath: string]>([
+  [NO_OTHER, K8S, ["/bin/sh", "-c"], "/csi"],
+  ["CSI101 problem: does not start: its command is sh,", K8S, ["sh", "-c"], "/csi"],
+  ["CSI101 unknown: is started by /bin/sh:", OFFICIAL, ["/bin/sh", "-c"], "/csi"],
+  ["CSI101 unknown: is started by /scripts/start:", K8S, ["/scripts/start"], "/scripts"],
+  ["CSI101 unknown: is started by {{ .Values.shell }}:", K8S, ["{{ .Values.shell }}"], "/csi"],
+])(
+  "kubernetes-csi's image starts no program that it does not have: %s",
+  (expected, image, command, mountPath) => {
+    const volumeMounts = [{ name: "plugin", mountPath }];
+    const [line = "", ...more] = saidOf({ image, command, args: [`exec /registrar ${TOLD}`], volumeMounts });
+    expect(line).toContain(expected);
+    expect(more).toEqual([]);
+  },
+);
+
 test.each([
   [["/csi-node-driver-registrar", "--nope"]],
   [["/usr/local/bin/registrar", "--nope"]],

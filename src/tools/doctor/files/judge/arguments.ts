@@ -7,6 +7,7 @@ import { boundText } from "../../../../logging/escape";
 import { isOtherSidecar, lastPart } from "../../../recognise/image";
 import { addedIn, LATEST, officialFlags } from "../../../recognise/official";
 import type { Program } from "../../../recognise/program";
+import { isTemplate } from "../../../recognise/rule";
 import { flat } from "../../findings/finding";
 import { RENDER_FIRST, together } from "../../findings/words";
 import type { RegistrarSettings, Start } from "../read/arguments";
@@ -25,15 +26,16 @@ export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (
 export const hasOnlyItself = (program: string) =>
   `runs ${program}, and this registrar's image has no other program`;
 
-/** The image policy leaves such a container alone; another way of a swap makes one that does not start. */
 /** Where kubernetes-csi publishes its builds: from a base image without a shell. */
 const KUBERNETES_CSI = /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/k8scsi)\//;
 
 export const hasNothingElse = ({ program, image, mounts }: RegistrarContainer, started: string): boolean =>
   program.kind === "official" &&
   KUBERNETES_CSI.test(image) &&
+  !isTemplate(started) &&
   (!started.includes("/") || mountOf(started, mounts) === undefined);
 
+/** The image policy leaves such a container alone; another way of a swap makes one that does not start. */
 function judgeForeign({ program, foreign }: RegistrarContainer): readonly Statement[] {
   if (program.kind !== "ours" || !program.isSwapped) return [];
   return foreign.programs
@@ -62,19 +64,18 @@ function judgePatterns({ program, unseen, settings }: RegistrarContainer): State
 
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
 
-function judgeStart({
-  program,
-  image,
-  unseen,
-  settings,
-  literals,
-  mayKnowNodeName,
-}: RegistrarContainer): Statement {
+function judgeStart(one: RegistrarContainer): Statement {
+  const { program, image, unseen, settings, literals, mayKnowNodeName } = one;
   const { start, ignored, kubeletRegistrationPath: told } = settings;
   if (program.kind === "unknown" && KUBERNETES_CSI.test(image) && isOtherSidecar(lastPart(image)))
     return problem(
       `has the image of another sidecar, ${lastPart(image)}, which does not know --kubelet-registration-path`,
       "use the image of a registrar",
+    );
+  if (unseen?.kind === "program" && hasNothingElse(one, unseen.program))
+    return problem(
+      `does not start: its command is ${boundText(unseen.program)}, and its image has no other program than the registrar`,
+      "leave the command out, and write each argument as an item of args",
     );
   if (unseen !== undefined) return judgeUnseen(unseen);
   if (program.kind === "unknown")
