@@ -1,4 +1,4 @@
-import { type Changes, expectSaid, saidOf, TOLD } from "./one-daemon-set";
+import { type Changes, expectSaid, PATH, saidOf, TOLD } from "./one-daemon-set";
 
 const REGISTRY = { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } };
 const mounts = (...more: readonly object[]) => ({
@@ -16,6 +16,23 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI102 problem: .*volume of kind emptyDir/, { plugin: { emptyDir: {} } }],
   [/^CSI102 problem: mounts .* plugin, and its pod has no volume of/, { pod: { volumes: [REGISTRY] } }],
   [/^CSI102 .* nothing mounted where --csi-address=\/other/, { more: ["--csi-address=/other/csi.sock"] }],
+  [
+    /^CSI102 .* nothing mounted where --csi-address=\/run\/csi\/socket is -> add --csi-address=\/csi\/csi\.sock$/,
+    { args: [TOLD] },
+  ],
+  [/^CSI102 .* -> write --csi-address=\/csi\/csi\.sock$/, { more: ["--csi-address=/run/csi/csi.sock"] }],
+  [
+    /^CSI102 .* -> mount the driver's hostPath volume there$/,
+    { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/y.csi/csi.sock"] },
+  ],
+  ...["", "Directory", "DirectoryOrCreate"].map((type): [RegExp, Changes] => [
+    /^CSI102 problem: mounts .*\/x\.csi\/csi\.sock at \/csi: that is the socket, .* -> write path: .*\/plugins\/x\.csi, type: Directory$/,
+    { plugin: { hostPath: { path: `${PATH}/csi.sock`, type } } },
+  ]),
+  [
+    /^CSI102 problem: has a hostPath of type Socket at \/csi, .* -> write path: .*\/plugins\/x\.csi, type: Directory$/,
+    { plugin: { hostPath: { path: `${PATH}/csi.sock`, type: "Socket" } } },
+  ],
   [/^CSI102 warning: has the relative --csi-address=csi\.sock/, { more: ["--csi-address=unix:csi.sock"] }],
   [
     /^CSI102 problem: tells kubelet .*, which has 117 bytes, but a unix socket path has at most 107 -> use a shorter/,

@@ -1,6 +1,8 @@
 import { basename, dirname, join } from "node:path/posix";
+import { flagTable } from "../../../../flags/table";
 import { isPattern, leadsThrough } from "../../../../host-path/path-pattern";
 import { registrationSocketPath } from "../../../../registrar/model/socket-name";
+import { isWithin } from "../../../../unix/mounts";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { isTemplate } from "../../../recognise/rule";
 import { directoryFor, judgeDriverPlace, registryOf, rootIn } from "../../findings/registration-directory";
@@ -39,17 +41,14 @@ function judgePath(one: RegistrarContainer): Statement | undefined {
   const { csiAddress, kubeletRegistrationPath: told } = one.settings;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
-    return problem(
-      `has nothing mounted where --csi-address=${csiAddress} is`,
-      "mount the driver's hostPath volume there",
-    );
+    return problem(`has nothing mounted where --csi-address=${csiAddress} is`, adviceOnNoMount(one));
   const directory = dirname(csiAddress);
   if (isSocketItself(one))
     return problem(
       `mounts the driver's socket itself at ${csiAddress}: the driver makes a new file at each start, and the mount keeps the old one`,
       `mount its directory${mount.hostPath === undefined ? "" : `, the hostPath ${dirname(mount.hostPath)},`} at ${directory}`,
     );
-  const wrong = wrongType(mount);
+  const wrong = wrongType(mount, one);
   if (wrong !== undefined) return wrong;
   const expected = onHost(csiAddress, mounts);
   if (expected === undefined)
@@ -82,14 +81,42 @@ function judgePath(one: RegistrarContainer): Statement | undefined {
   );
 }
 
+/** The flag may be forgotten, with its volume mounted elsewhere: at the path that kubelet is told. */
+function adviceOnNoMount({
+  mounts,
+  settings: { csiAddress, kubeletRegistrationPath: told },
+}: RegistrarContainer) {
+  const holding = mounts.find(
+    ({ hostPath }) => hostPath !== undefined && hostPath !== told && isWithin(told, hostPath),
+  );
+  const address = join(holding?.mountPath ?? "", told.slice(holding?.hostPath?.length));
+  if (holding === undefined || onHost(address, mounts) !== told)
+    return "mount the driver's hostPath volume there";
+  return `${csiAddress === flagTable.dropIn["csi-address"].default ? "add" : "write"} --csi-address=${address}`;
+}
+
 /** Kubelet checks the type of a hostPath before it starts the pod. */
-function wrongType({ hostPath, type, mountPath }: MountedDirectory): Statement | undefined {
-  return hostPath === undefined || ["", "Directory", "DirectoryOrCreate"].includes(type) || isTemplate(type)
-    ? undefined
-    : problem(
-        `has a hostPath of type ${type} at ${mountPath}, where a directory must be: kubelet starts no such pod, or makes a file there`,
-        `write type: Directory for ${hostPath}`,
-      );
+function wrongType(
+  { hostPath, type, mountPath }: MountedDirectory,
+  { settings: { csiAddress, kubeletRegistrationPath: told } }: RegistrarContainer,
+): Statement | undefined {
+  if (hostPath === undefined || isTemplate(type)) return undefined;
+  const isDirectory = ["", "Directory", "DirectoryOrCreate"].includes(type);
+  const isSocket = dirname(csiAddress) === mountPath && basename(csiAddress) === basename(hostPath);
+  const fix = isSocket
+    ? `write path: ${dirname(hostPath)}, type: Directory`
+    : `write type: Directory for ${hostPath}`;
+  if (isDirectory)
+    return isSocket && told === hostPath
+      ? problem(
+          `mounts ${hostPath} at ${mountPath}: that is the socket, and its directory must be there`,
+          fix,
+        )
+      : undefined;
+  return problem(
+    `has a hostPath of type ${type} at ${mountPath}, where a directory must be: kubelet starts no such pod, or makes a file there`,
+    fix,
+  );
 }
 
 const undeclared = ({ volume, volumeKind }: MountedDirectory) =>
@@ -117,7 +144,7 @@ const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registra
         `has a volume of kind ${mount.volumeKind} at ${directory}, where kubelet does not look`,
       mountIt,
     );
-  const wrong = wrongType(mount);
+  const wrong = wrongType(mount, one);
   if (wrong !== undefined) return wrong;
   if (mount.isReadOnly)
     return problem(
