@@ -73,6 +73,16 @@ test("a registrar of another kubelet of this machine is not a problem", async ()
   );
 });
 
+test("a process that only has kubelet's name changes nothing", async () => {
+  await runRegistrar(node, [node.flag]);
+  const before = await node.look(WHOLE);
+  for (const root of ["nowhere", "plugins"]) {
+    await runKubelet(node, "kubelet", `--root-dir=${node.at(root)}`);
+    const { findings, drivers } = await node.look(WHOLE);
+    expect({ findings, drivers }).toEqual({ findings: before.findings, drivers: before.drivers });
+  }
+});
+
 test("a registrar that waits for its driver, with its directory from the environment; two of one driver", async () => {
   const { pid } = await runRegistrar(node, [], { KUBELET_ROOT_DIR: join(node.other, "..") });
   const pluginRegistrationPath = node.other;

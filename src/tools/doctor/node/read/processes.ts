@@ -22,7 +22,7 @@ const OWN_FLAG = /^--?(?:csi-address|kubelet-registration-path|plugin-registrati
 const ROOT_FLAG = /^(?:--kubelet-arg=)?(?:--?)?root-dir=(.*)$/;
 
 export type RunningRegistrar = NonNullable<Awaited<ReturnType<typeof readRegistrar>>>;
-export type RunningKubelet = Awaited<ReturnType<typeof readKubelet>>;
+export type RunningKubelet = NonNullable<Awaited<ReturnType<typeof readKubelet>>>;
 
 /** Of the files of a process that has ended. */
 const GONE = ["ENOENT", "ESRCH"];
@@ -129,12 +129,9 @@ async function readKubelet(files: ProcessFiles, ours: FoundFile) {
   const [root = DEFAULT_KUBELET_ROOT] = joined.flatMap((word) => ROOT_FLAG.exec(word)?.[1] || []).slice(-1);
   const path = join(root, "plugins_registry");
   const found = await lookIn(files, path);
-  const subject = `${path} of kubelet (process ${pid})`;
-  // Kubelet makes the directory when it starts: one that is not there was removed, perhaps a moment ago.
-  const is = (other: FoundFile): Truth =>
-    typeof found === "string"
-      ? truth({ part: "processes", subject, why: { kind: "errno", errno: found } })
-      : truth(isSame(found, other));
+  // Kubelet makes the directory when it starts: a process without one only has kubelet's name, or cannot register a driver.
+  if (typeof found === "string") return undefined;
+  const is = (other: FoundFile): Truth => truth(isSame(found, other));
   return {
     ...{ pid: Number(pid), directory: await onHost(path) },
     /** Whether this is the directory that it watches. */
@@ -145,13 +142,13 @@ async function readKubelet(files: ProcessFiles, ours: FoundFile) {
 }
 
 /** Whether it watches other files, and not this directory. Where it is not seen to watch anything, that is unknown. */
-async function isDeaf({ pid, watched }: ProcessFiles, found: FoundFile): Promise<Truth> {
+async function isDeaf({ pid, watched }: ProcessFiles, found: Stats): Promise<Truth> {
   const gap = (why: Why) => truth({ part: "processes", subject: `kubelet (process ${pid})`, why });
   // A descriptor that was closed in the meantime is not there the second time.
   const again = (error: unknown) => (GONE.includes(errnoOf(error) ?? "") ? watched() : Promise.reject(error));
   const inodes = await watched().catch(again).catch(whyOf);
   if (!Array.isArray(inodes)) return gap(inodes as Why);
-  if (typeof found === "string" || inodes.length === 0) return gap({ kind: "errno", errno: "ENOENT" });
+  if (inodes.length === 0) return gap({ kind: "errno", errno: "ENOENT" });
   return truth(!inodes.includes(found.ino));
 }
 
