@@ -80,8 +80,9 @@ export const runStatus = createCommand(
       ? print(toJson(isNothing ? { schema: SCHEMA, error: unseen } : rows))
       : print(tableOf(rows));
     if (written !== 0 || unseen !== undefined) return EXIT_UNSEEN;
-    if (rows.length > 0 && !isHealthy) return 1;
-    return gaps.some(({ isUnread }) => isUnread) ? EXIT_UNSEEN : isHealthy ? 0 : 1;
+    const isBad = rows.some(({ state }) => ![...WELL, "unknown"].includes(state));
+    if (!isBad && gaps.some(({ isUnread }) => isUnread)) return EXIT_UNSEEN;
+    return isHealthy ? 0 : 1;
   },
 );
 

@@ -84,6 +84,12 @@ test.each(["status", "doctor"])("%s escapes a socket's name with a line feed", a
   expect(await into.exitCode()).toBe("execve" in process ? 1 : null);
 });
 
+test("a state that is unknown because a registrar was not waited for is not a failure", async () => {
+  await using _slow = await startForeignSocket(`${node.directory}/x.csi-reg.sock`);
+  const { stdout, status } = await runCommand("status", flag(), "--timeout=200ms");
+  expect([status, stdout]).toEqual([3, expect.stringMatching(/^x\.csi +unknown .* did not answer GetInfo/m)]);
+});
+
 test("a denied driver without a registrar is not a failure", async () => {
   await node.driverUnder("x.csi");
   for (const [names, reason] of [
