@@ -39,12 +39,15 @@ export function reportFindings(found: readonly Finding[]) {
   return { findings, healthy, summary };
 }
 
-/** The finding with each cause from which its others follow. */
+/** More than there are ranks between each two. */
+const BADNESS: Readonly<Record<Status, number>> = { ok: 0, unknown: 100, warning: 200, problem: 300 };
+
+/** The finding with each cause from which its others follow: none follows from one that is less bad. */
 export function leadingIn(findings: readonly Finding[]): ReadonlyMap<string, number> {
   const leading = new Map<string, number>();
   const rankAt = (at: number | undefined) => {
-    const { cause, code = "" } = findings[at ?? -1] ?? {};
-    return cause === undefined ? Number.POSITIVE_INFINITY : rankOf(cause, code);
+    const { cause, code = "", status = "ok" } = findings[at ?? -1] ?? {};
+    return cause === undefined ? Number.POSITIVE_INFINITY : rankOf(cause, code) - BADNESS[status];
   };
   for (const [index, { cause }] of findings.entries()) {
     const key = cause && causeKey(cause);

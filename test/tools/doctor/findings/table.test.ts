@@ -166,3 +166,18 @@ test("words", () => {
     expect([text, isTemplate(text)]).toEqual([text, true]);
   for (const text of ["/a/b", "$1", "a < b", "<"]) expect([text, isTemplate(text)]).toEqual([text, false]);
 });
+
+test("a problem follows from no warning, whose code would lead", () => {
+  const cause: Cause = { kind: "nameless", inode: "1:2" };
+  const found = (code: string, status: "warning" | "problem") => ({
+    code,
+    status,
+    cause,
+    check: "it",
+    subject: "",
+    text: "",
+  });
+  const { findings, summary } = reportFindings([found("CSI003", "warning"), found("CSI016", "problem")]);
+  expect(findings.map(({ follows }) => follows)).toEqual(["CSI016", null]);
+  expect(summary.problem).toBe(1);
+});
