@@ -18,6 +18,8 @@ export type Why =
   | { readonly kind: "cut"; readonly read: number; readonly there: number }
   /** It changes each time that it is read. */
   | { readonly kind: "moving" }
+  /** The doctor itself had no CPU to read the answer to a call. */
+  | { readonly kind: "starved" }
   | ({ readonly kind: "call" } & CallFailure)
   /** A list of the API, in the server's or the connection's words; or one object of it. */
   | { readonly kind: "list"; readonly failure: string; readonly message: string }

@@ -126,6 +126,21 @@ test("a deadline that passes while doctor is stopped is not the driver's fault",
   expect(says("driver-identity")).toMatch(/^ok: /);
 });
 
+test("a doctor without CPU for each of its calls says nothing of the driver", async () => {
+  const driver = await node.driver(fail("GetPluginInfo", "DEADLINE_EXCEEDED") as object);
+  const { idle, active, utilization } = performance.eventLoopUtilization();
+  jest.spyOn(performance, "eventLoopUtilization").mockReturnValue({ idle, active, utilization });
+  let nowMs = 0;
+  jest.spyOn(performance, "now").mockImplementation(() => (nowMs += IMPATIENT_MS * 2));
+  const { says, healthy } = await node.look({}, { impatient: true });
+  jest.restoreAllMocks();
+  expect(driver.events.history().filter(({ kind }) => kind === "called")).toHaveLength(10);
+  expect(says("driver-identity")).toMatch(
+    /^unknown: .* this process was too busy to read an answer; fix: look/,
+  );
+  expect(healthy).toBe(false);
+});
+
 test("without a socket at --csi-address no path is judged by it", async () => {
   for (const csiSocketPath of ["no/csi.sock", "none.sock", ""].map((name) => node.at(name)))
     for (const kubeletRegistrationPath of [csiSocketPath, "/var/lib/kubelet/plugins/x.csi/csi.sock"]) {

@@ -265,6 +265,26 @@ test("a socket of kubelet that cannot be read does not count as that of one that
   expect(healthy).toBe(false);
 });
 
+test("a call for which the doctor has no descriptor left is not the driver's failure", async () => {
+  await using node = await createDoctorNode();
+  const path = await node.driverUnder("x.csi");
+  spyOnAll();
+  let connections = 0;
+  const error = Object.assign(new Error(`connect EMFILE ${path}`), { code: "EMFILE" });
+  const { says, healthy } = await looking.run(
+    ([call, at]) =>
+      call === "connect" && at === path && connections++ > 0
+        ? () => new net.Socket().destroy(error)
+        : undefined,
+    () => node.look(WHOLE),
+  );
+  expect(connections).toBeGreaterThan(1);
+  expect(says("driver-identity")).toBe(
+    `unknown: ${path} cannot be asked: EMFILE; fix: raise the limit of open files: ulimit -n`,
+  );
+  expect(healthy).toBe(false);
+});
+
 test("a removed directory of kubelet is not reported as another one than a registrar's", async () => {
   await using node = await createDoctorNode();
   const other = node.at("other");

@@ -32,6 +32,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   mount: "put the driver's socket on the node's own disk",
   cut: "remove what is left of drivers that were uninstalled",
   object: "correct its arguments and its volumes, or use the doctor of its own version",
+  starved: "look again when the machine is less busy, or give the doctor more CPU",
   moving: "look again: registrars publish and remove their sockets there",
   ETIMEDOUT: "see what is mounted there, and whether its server runs",
   ELOOP: "correct the symbolic links: they form a loop",
@@ -138,7 +139,7 @@ const LACKS: Readonly<Record<NodePart, string>> = {
   processes: "cannot be inspected: ",
   ...{ GetInfo: UNASKED, GetPluginInfo: UNASKED, NodeGetInfo: UNASKED },
 };
-const WHOLE: readonly Why["kind"][] = ["mount", "cut", "moving", "call"];
+const WHOLE: readonly Why["kind"][] = ["mount", "cut", "moving", "starved", "call"];
 
 /** The finding of each gap of a part; what depends on them is withheld. */
 function sayGaps(facts: Pick<Facts, "gaps" | "host">, part: string): readonly Verdict[] {
@@ -182,6 +183,8 @@ export function whyText(why: Why): string {
       return `has ${why.there.toLocaleString("en")} sockets, of which ${why.read} were inspected`;
     case "moving":
       return "changed each time that it was read";
+    case "starved":
+      return "was called, but this process was too busy to read an answer";
     case "object":
       return why.text;
     case "call":

@@ -2,13 +2,15 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { performance } from "node:perf_hooks";
 import { type ChannelOptions, type Client, status } from "@grpc/grpc-js";
-import { attempt, messageOf } from "../../../../base/errors";
-import { isTooLarge } from "../../../../grpc/client/answer";
+import { attempt, errnoOf, messageOf } from "../../../../base/errors";
+import { connectErrorOf, isTooLarge } from "../../../../grpc/client/answer";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../../../grpc/client/unary";
 import { identityMethods, registrationMethods } from "../../../../grpc/methods";
 import type { Unary } from "../../../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../../../grpc/status";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../../../registrar/registration/self-report";
+import { isShortage } from "../../../../unix/descriptors";
+import type { Why } from "../../findings/seen";
 import { type Answer, type Call, type SeenDriver, unansweredAt, WAITS } from "./facts";
 import type { SocketFacts } from "./socket";
 
@@ -31,7 +33,7 @@ const MOST_TRIES = 10;
 export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
   if (socket.kind !== "accepting") return undefined;
   const { GetPluginInfo } = identityMethods;
-  return withClient(socket.path, (client) => ask(client, socket.path, GetPluginInfo, { timeoutMs }));
+  return withClient(socket.path, (dialled) => ask(dialled, GetPluginInfo, { timeoutMs }));
 }
 
 export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
@@ -40,31 +42,40 @@ export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise
   const { protos } = await import("../../../../grpc/protos");
   const options = { timeoutMs: timeoutMs * NODE_GET_INFO_FACTOR };
   const { NodeGetInfo } = protos.node;
-  const askNode = (client: Client) => ask(client, socket.path, NodeGetInfo, options);
+  const askNode = (dialled: Dialled) => ask(dialled, NodeGetInfo, options);
   return { socket, identity, nodeInfo: await withClient(socket.path, askNode, MAX_NODE_INFO) };
 }
 
 /** Asks the plugin on a registration socket, in a call that is marked as not kubelet's. */
 export function askRegistration(socketPath: string, timeoutMs: number) {
-  return withClient(socketPath, async (client) => {
+  return withClient(socketPath, async (dialled) => {
     let report: ReturnType<typeof decodeReport>;
     const onHeaders = (headers: Readonly<Record<string, string>>) => {
       report = decodeReport(headers[REPORT_KEY]);
     };
     const options = { timeoutMs, metadata: { [SELF_CHECK_KEY]: "1" }, onHeaders };
-    const info = await ask(client, socketPath, registrationMethods.GetInfo, options);
+    const info = await ask(dialled, registrationMethods.GetInfo, options);
     return { info, report };
   });
 }
 
+interface Dialled {
+  readonly client: Client;
+  readonly socketPath: string;
+  readonly wasConnected: () => boolean;
+}
+
 async function withClient<Result>(
   socketPath: string,
-  use: (client: Client) => Promise<Result>,
+  use: (dialled: Dialled) => Promise<Result>,
   limits?: ChannelOptions,
 ) {
-  const client = createUnixClient(socketPath, limits);
+  let isConnected = false;
+  const client = createUnixClient(socketPath, limits, () => {
+    isConnected = true;
+  });
   try {
-    return await use(client);
+    return await use({ client, socketPath, wasConnected: () => isConnected });
   } finally {
     client.close();
   }
@@ -72,8 +83,7 @@ async function withClient<Result>(
 
 /** Asks again as long as the deadline ran out while this process was too busy, or without a CPU, to read an answer. */
 async function ask<Value>(
-  client: Client,
-  socketPath: string,
+  { client, socketPath, wasConnected }: Dialled,
   method: Unary<object, Value>,
   options: UnaryCallOptions,
 ): Promise<Answer<Value>> {
@@ -85,11 +95,17 @@ async function ask<Value>(
       return { kind: "answered", value: await callUnary(client, method, {}, options) };
     } catch (error) {
       const code = statusCodeOf(error);
-      const wasReady = waitedMs() - beforeMs >= timeoutMs / 2;
-      if (code === status.DEADLINE_EXCEEDED && !wasReady && tried < MOST_TRIES) continue;
-      const isLate = performance.now() - startedMs >= timeoutMs * DEADLINE_PART;
+      const unread = (why: Why) =>
+        ({ kind: "unread", gap: { part: call, subject: socketPath, why } }) as const;
+      const tookMs = performance.now() - startedMs;
+      const isLate = code === status.DEADLINE_EXCEEDED && tookMs >= timeoutMs * DEADLINE_PART;
+      const isStarved = isLate && waitedMs() - beforeMs < timeoutMs / 2;
+      if (isStarved && tried < MOST_TRIES) continue;
+      if (isStarved) return unread({ kind: "starved" });
+      const shortage = wasConnected() ? undefined : connectErrorOf(error);
+      if (isShortage(shortage)) return unread({ kind: "errno", errno: errnoOf(shortage) ?? "" });
       const { who, ms } = WAITS[call];
-      const isImpatient = code === status.DEADLINE_EXCEEDED && isLate && timeoutMs < ms;
+      const isImpatient = isLate && timeoutMs < ms;
       const failure = { call, code: grpcCodeName(code), message: messageOf(error) };
       if (!isImpatient) return { kind: "failed", ...failure, isTooLarge: isTooLarge(error) };
       const gaveUp = { afterMs: timeoutMs, who, waitsMs: ms };
