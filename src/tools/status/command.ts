@@ -89,7 +89,7 @@ export const runStatus = createCommand(
 function tableOf(rows: readonly DriverRow[]): string {
   if (rows.length === 0) return "";
   const cells = rows.map(({ name, state, since, reason, csiSocket }) =>
-    [name ?? "(no name)", state, since ?? "-", reason || "-", csiSocket ?? "-"].map(plain),
+    [name ?? "(no name)", state, since ?? "-", reason ?? "-", csiSocket ?? "-"].map(plain),
   );
   return `${renderColumns(["DRIVER", "STATE", "SINCE", "REASON", "DRIVER SOCKET"], cells).join("\n")}\n`;
 }

@@ -41,6 +41,11 @@ test.each([
   expect(objects.map(({ spec }) => spec)).toEqual((await written(...form)).map(({ spec }) => spec));
 });
 
+test.each([1, 65_535])("--metrics-port takes %s", async (port) => {
+  const ports = [port, `host:a/b=${port}`].map((one) => `--metrics-port=${one}`);
+  expect(JSON.stringify(await written(IMAGE, ...ports))).toMatch(new RegExp(`\\b${port}\\b`));
+});
+
 test("our image may have the official one's name, with our version as its tag", async () => {
   const image = "example.com/csi-node-driver-registrar:v0.1.0";
   expect((await run(`--image=${image}`)).stdout).toContain(`value: '${image}'`);

@@ -1,5 +1,6 @@
 import type { Status } from "../../../../src/tools/doctor/findings/finding";
 import { truth } from "../../../../src/tools/doctor/findings/seen";
+import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import type { NodeGap } from "../../../../src/tools/doctor/node/read/facts";
 import type { SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
@@ -79,10 +80,9 @@ const versions = (...supportedVersions: string[]): Changes => ({
         : one.info,
   })),
 });
-const negative = { nodeId: "n1", maxVolumesPerNode: -1, accessibleTopology: null };
-const UNLIMITED = healthy.driver && {
-  ...healthy.driver,
-  nodeInfo: { kind: "answered", value: negative } as const,
+const limited = (maxVolumesPerNode: number): Changes => {
+  const value = { nodeId: "n1", maxVolumesPerNode, accessibleTopology: null };
+  return { driver: healthy.driver && { ...healthy.driver, nodeInfo: { kind: "answered", value } } };
 };
 
 test.each<Case>([
@@ -197,8 +197,10 @@ test.each<Case>([
     "driver-node-info",
     "warning",
     /^the CSI driver answers NodeGetInfo with max_volumes_per_node -1: CSI forbids it, and kubelet writes no limit; fix: have the driver answer 0 for no limit: see its settings$/,
-    { driver: UNLIMITED },
+    limited(-1),
   ],
+  ["driver-node-info", "ok", /^n1 is .*; any number of volumes$/, limited(0)],
+  ["driver-node-info", "ok", /^n1 is .*; at most 1 volumes$/, limited(1)],
 ])("%s is %s: %s", (check, status, text, changes) => {
   const said = sayings(check, changes);
   expect(said).toHaveLength(1);
@@ -227,4 +229,17 @@ test("what was not read of any part makes the report partial, also where no chec
       }),
     );
   }
+});
+
+const elsewhere = { ...KUBELET, directory: "/k0s", isHere: truth(false) };
+const accepts = { kubeletSocket: socket("/k.sock", { kind: "accepting" }) };
+
+test.each<[what: string, Changes, watched: string | undefined]>([
+  ["no kubelet is seen", {}, undefined],
+  ["one answers beside the directory", { folder: accepts }, "/registration"],
+  ["one watches another directory", { folder: accepts, kubelets: [elsewhere] }, "/k0s"],
+  ["the second watches this one", { kubelets: [elsewhere, KUBELET] }, REGISTRY],
+  ["the first watches this one", { kubelets: [KUBELET, elsewhere] }, REGISTRY],
+])("the directory that kubelet watches, where %s", (_what, changes, watched) => {
+  expect(viewOf(healthyFacts(changes)).watched).toBe(watched);
 });

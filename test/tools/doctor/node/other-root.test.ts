@@ -84,7 +84,9 @@ test("a process that only has kubelet's name changes nothing", async () => {
 });
 
 test("a registrar that waits for its driver, with its directory from the environment; two of one driver", async () => {
-  const { pid } = await runRegistrar(node, [], { KUBELET_ROOT_DIR: join(node.other, "..") });
+  // On a node the path that kubelet gets is that of --csi-address.
+  const empty = "--kubelet-registration-path=";
+  const { pid } = await runRegistrar(node, [empty], { KUBELET_ROOT_DIR: join(node.other, "..") });
   const pluginRegistrationPath = node.other;
   const waits = `a registrar (process ${pid}) waits for its driver: /csi/x.sock is not there`;
   const { says, drivers } = await node.look({ ...WHOLE, pluginRegistrationPath });

@@ -132,7 +132,7 @@ function twinsIn(mentions: readonly Mention[], { nowMs }: Surroundings): PlaceSt
     return settled.length > 1 ? settled : [ones[0]];
   });
   if (registering.length < 2) return undefined;
-  const names = registering.map(({ pod }) => pod?.name ?? "").sort();
+  const names = registering.map(({ pod }) => pod?.name ?? "");
   const word = ofSets.size === 1 ? ONE_SET : "";
   return { kind: "duplicate", why: { word }, reason: `${together(names)} register it` };
 }
