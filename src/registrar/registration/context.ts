@@ -62,16 +62,19 @@ export async function socketsOfDriver(
   return sockets.filter((_, at) => !areOthers[at]);
 }
 
-/** Whether the registrar under this alias says that its driver is another one, whose name looks like an alias of ours. */
+/**
+ * Whether the registrar under this alias says that its driver is another one, whose name looks like an alias of ours; undefined
+ * if it does not answer.
+ */
 export async function isOfAnother(
   { driverName, alias }: Pick<DriverFacts, "driverName" | "alias">,
   { pluginRegistrationPath, timeoutMs }: ResolvedOptions,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   if (alias === undefined) return false;
   const path = registrationSocketPath(pluginRegistrationPath, alias);
   const info = await askInfo(path, { timeoutMs, signal }).catch(() => undefined);
-  return info !== undefined && info.name !== driverName;
+  return info && info.name !== driverName;
 }
 
 /** Another alias for our socket, to get around kubelet's backoff; undefined if it does not fit into a socket's path. */

@@ -17,7 +17,7 @@ import {
 } from "./states/in-place";
 import { publishSocket } from "./states/publishing";
 import { endOrRetry } from "./states/refused";
-import { standBy } from "./states/standby";
+import { askHolder, standBy } from "./states/standby";
 import { shutDown } from "./states/stopping";
 import { isStateChange, transition } from "./transition";
 
@@ -34,7 +34,7 @@ const ACTIVITIES: { readonly [Kind in StateKind]: readonly Activity<Kind>[] } = 
   publishing: [publishSocket],
   "in-place": [watchOurSocket, remindOfSilence, remindOfMissingStatus, sweepWhenRegistered],
   refused: [endOrRetry],
-  standby: [standBy],
+  standby: [standBy, askHolder],
   stopping: [shutDown],
   stopped: [],
 };

@@ -19,6 +19,8 @@ import { askInfo } from "../self-report";
 const HOLD_AT_LEAST_MS = 500;
 /** Kubelet reported a peer that we cannot find: the wait until we publish again, in the place of a dead socket if there is one. */
 const UNSEEN_PEER_MS = 30_000;
+/** The wait until the registrar under an alias that did not say whose it is is asked again. */
+const ASK_AGAIN_MS = 10_000;
 
 /**
  * State `standby`: a living registrar of the same driver holds the registration. We withdraw our own socket, leave
@@ -32,7 +34,7 @@ export async function standBy(
 ): Promise<LoopEvent | undefined> {
   const { log } = context;
   await untilRemoved(context.socket.withdraw, log, signal);
-  // A driver with such a name has our place: ours is under our driver's own name.
+  // A driver with such a name has our place: ours is under our driver's own name. `askHolder` asks again.
   if (await isOfAnother(facts, context.options, signal)) return { kind: "peer-gone", alias: undefined };
   const peer = await findPeer(facts, context, signal);
   if (signal.aborted) return undefined;
@@ -48,6 +50,20 @@ export async function standBy(
     return { kind: "peer-gone", alias: aliasAfterPeer(sockets, facts.alias) };
   }
   return { kind: "peer-gone", alias: facts.alias };
+}
+
+/** Ends the standby when the holder of our place, which hung before, says that it is another driver's registrar. */
+export async function askHolder(
+  { facts, reason }: StateOf<"standby">,
+  { options }: RegistrationContext,
+  signal: AbortSignal,
+): Promise<LoopEvent | undefined> {
+  if (facts.alias === undefined || reason !== "socket-taken") return undefined;
+  while (await pause(ASK_AGAIN_MS, signal)) {
+    const isAnothers = await isOfAnother(facts, options, signal);
+    if (isAnothers !== undefined) return isAnothers ? { kind: "peer-gone", alias: undefined } : undefined;
+  }
+  return undefined;
 }
 
 /** The living socket of the same driver: at our own path, or any other in the directory whose GetInfo says so. */

@@ -22,6 +22,8 @@ const loading = import("../../../support/registrar-node");
 
 /** The look at all directories of the process. */
 const LOOK_EVERY_MS = 5_000;
+/** The wait until it asks a mute holder of its place again. */
+const ASK_AGAIN_MS = 10_000;
 /** How long it looks for no peer again that it cannot find. */
 const UNSEEN_PEER_MS = 30_000;
 /** More connections than a registrar that stands by makes before it waits. */
@@ -115,6 +117,48 @@ test("leaves a peer that keeps our connection alone until something happens", as
   expect(started.registrar.status().history.map(({ reason }) => reason)).not.toContain("peer-gone");
   await started[Symbol.asyncDispose]();
   await peer.kill();
+});
+
+test("ends when a holder that hung says that it is the registrar of a driver whose name looks like an alias", async () => {
+  await using started = await (await loading).startListening(node, { timeoutMs: 300 });
+  const neighbour = "x.csi-_abc";
+  let answer = () => {};
+  const answering = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await using holder = await startFakeRegistrar({
+    socketPath: node.socketPath(neighbour),
+    info: { name: neighbour },
+    before: () => answering,
+  });
+  rmSync(node.socketPath());
+  const line = await started.log.when("Standing by for the registrar that holds the socket");
+  expect(line.fields).toEqual({ socketPath: node.socketPath(neighbour) });
+  await waits.end(ASK_AGAIN_MS); // It hangs still, and is asked once more.
+  await eventually(() => expect(held()).toContain(ASK_AGAIN_MS));
+  answer();
+  await waits.end(ASK_AGAIN_MS);
+  await started.state("listening");
+  expect(started.registrar.status().registrationSocketPath).toBe(node.socketPath());
+  expect(await tryConnect(node.socketPath(neighbour))).toBeUndefined();
+  await holder.close();
+});
+
+test("a holder that says that it is the driver's registrar is asked nothing more", async () => {
+  await using started = await (await loading).startListening(node, { timeoutMs: 300 });
+  await using holder = await startFakeRegistrar({
+    socketPath: node.socketPath("x.csi-_abc"),
+    info: { name },
+  });
+  rmSync(node.socketPath());
+  await started.log.when("Standing by for the registrar that holds the socket");
+  await waits.end(ASK_AGAIN_MS);
+  await eventually(() => expect(held()).not.toContain(ASK_AGAIN_MS));
+  for (let look = 0; look < 3; look++)
+    expect(await tryConnect(node.socketPath("x.csi-_abc"))).toBeUndefined();
+  expect(held()).not.toContain(ASK_AGAIN_MS);
+  expect(started.registrar.status().state).toBe("standby");
+  await holder.close();
 });
 
 /** State `standby` alone, with this socket: resolves with its end. */
