@@ -125,6 +125,28 @@ test.each([
   }
 });
 
+test("a line feed that comes behind the word that kubectl serves is no word to the user", async () => {
+  const { PATH } = process.env;
+  const told = jest.spyOn(process.stderr, "write").mockReturnValue(true);
+  const script = `printf 'Starting to serve on x'
+    until [ -e "\${0%/*}/go" ]; do sleep 0.01; done
+    printf '\\n'; printf '\\n' >&2; echo $$ > "\${0%/*}/told.new"; mv "\${0%/*}/told.new" "\${0%/*}/told"`;
+  try {
+    await withKubectl(script, async (folder) => {
+      process.env.PATH = `${folder.path}:${PATH}`;
+      await using proxy = await startKubectlProxy({ context: undefined });
+      writeFileSync(folder.at("go"), "");
+      const pid = Number(await eventually(() => readFileSync(folder.at("told"), "utf8")));
+      await eventually(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
+      expect(proxy.isLoggingIn()).toBe(false);
+      expect(told).not.toHaveBeenCalled();
+    });
+  } finally {
+    process.env.PATH = PATH;
+    told.mockRestore();
+  }
+});
+
 test("no directory for kubectl's socket: one line, and exit code 3", async () => {
   const { code, stderr } = await doctorWith({ TMPDIR: "/nonexistent" }, "--cluster");
   expect(stderr).toMatch(/^registrar doctor: cannot create a directory for kubectl.*: ENOENT.*\n$/);

@@ -53,7 +53,7 @@ export async function startKubectlProxy(
   let hasSpoken = false;
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    const lines = text.split("\n").filter((line) => line !== "" && !KLOG_LINE.test(line));
+    const lines = text.split("\n").filter((line) => line.trim() !== "" && !KLOG_LINE.test(line));
     if (lines.length > 0) hasSpoken = true;
     if (isServing) lines.forEach(passOn);
     if (said !== NO_CREDENTIALS) said = `${said}${text}`.slice(-4096);
@@ -74,7 +74,7 @@ export async function startKubectlProxy(
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       if (SERVING.test(text)) resolve(undefined);
       else if (QUESTION.test(text)) said = NO_CREDENTIALS;
-      else {
+      else if (text.trim() !== "") {
         hasSpoken = true;
         passOn(text.trimEnd());
       }
