@@ -12,6 +12,7 @@ const [GROUP_START, GROUP_END] = [3, 4];
 /** The length in bytes of a field's value, by wire type; undefined if it comes with the field, or the type is unknown. */
 const FIXED_LENGTHS = [0, 8, undefined, 0, 0, 4];
 const MAX_VARINT_BYTES = 10;
+const MAX_FIELD_NUMBER = 2 ** 29 - 1;
 
 /** The most fields of a message that are decoded; the largest useful one has a few dozen. */
 const MAX_FIELDS = 1_000;
@@ -44,14 +45,17 @@ function readMessage(fields: Fields, bytes: Buffer): Values {
   const empty = { text: () => "", texts: () => [], bool: () => false, textMap: () => ({}) };
   const known = Object.entries(fields);
   const message: Values = Object.fromEntries(known.map(([name, [, kind]]) => [name, empty[kind]()]));
-  let depth = 0;
+  /** The numbers of the groups that have begun and not ended. */
+  const groups: number[] = [];
   let read = 0;
   for (const { number, wireType, start, end } of fieldsOf(bytes)) {
-    if (wireType === undefined || number === 0 || end > bytes.length) throw new Error("not protobuf");
+    const isField = wireType !== undefined && number > 0 && number <= MAX_FIELD_NUMBER;
+    if (!isField || end > bytes.length) throw new Error("not protobuf");
     if (read++ === MAX_FIELDS) return message;
-    if (wireType === GROUP_START) depth += 1;
-    if (wireType === GROUP_END && --depth < 0) throw new Error("not protobuf: the end of no group");
-    if (depth > 0) continue;
+    if (wireType === GROUP_START) groups.push(number);
+    if (wireType === GROUP_END && groups.pop() !== number)
+      throw new Error("not protobuf: the end of no group, or of another");
+    if (groups.length > 0) continue;
     const [name, [, kind]] = known.find(([, field]) => field[0] === number) ?? ["", [0, undefined]];
     if (kind === undefined || wireType !== (kind === "bool" ? VARINT : LENGTH)) continue;
     const value = bytes.subarray(start, end);
@@ -60,7 +64,7 @@ function readMessage(fields: Fields, bytes: Buffer): Values {
     else if (kind === "texts") (message[name] as string[]).push(value.toString());
     else define(message[name] as object, readMessage(ENTRY, value));
   }
-  if (depth > 0) throw new Error("not protobuf: a group without its end");
+  if (groups.length > 0) throw new Error("not protobuf: a group without its end");
   return message;
 }
 

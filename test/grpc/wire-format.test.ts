@@ -118,6 +118,10 @@ test.each([
   ["a group without its end", "2b 1201 61"],
   ["a wire type that does not exist", "2e"],
   ["field 0", "0200"],
+  ["field 2^29", "8280808010 00"],
+  ["a tag of 9 bytes", "92ffffffffffffff7f 00"],
+  ["the end of another group", "2b 34"],
+  ["groups that end in the other order", "2b 33 2c 34"],
 ])("bytes that are not protobuf are refused: %s", (_what, hex) => {
   for (const [, , { read }] of MESSAGES) expect(() => read(bytesOf(hex))).toThrow("not protobuf");
 });
@@ -129,6 +133,7 @@ test.each([
   ["the last one of a field counts", "120161 120162", { name: "b" }],
   ["a field of another wire type is unknown", "1001 1561616161 120161 08ffffffffffffffffff01", { name: "a" }],
   ["a field in a group is the group's", "2b 120162 2b 120162 2c 2c 120161", { name: "a" }],
+  ["the last number of a field is unknown", "faffffff0f 00 120161", { name: "a" }],
   ["bytes that are not UTF-8 are replaced", "1202ff61", { name: "\ufffda" }],
   ["after a thousand fields nothing is read", `${"2800".repeat(1_000)}120161`, {}],
 ])("%s", (_what, hex, found) => {
