@@ -15,7 +15,8 @@ export type Cause =
   | { readonly kind: "down" | "nameless"; readonly inode: string }
   /** There is no driver's socket at this path. */
   | { readonly kind: "missing"; readonly path: string }
-  | { readonly kind: "node-info" | "twins"; readonly driver: string }
+  /** `endpoint`: kubelet gets a wrong path of the driver's socket. */
+  | { readonly kind: "node-info" | "twins" | "endpoint"; readonly driver: string }
   | { readonly kind: "duplicates"; readonly endpoint: string }
   | { readonly kind: "kubelet-down" | "host-path" | "not-kubelets" | "nodes-away" }
   | { readonly kind: "manifest"; readonly object: number; readonly container: string }
@@ -32,8 +33,9 @@ export type Cause =
 
 /** Which of the findings with equal causes is the one to fix: a code that comes earlier; of others the least code. */
 const LEADING: Readonly<Partial<Record<Cause["kind"], readonly string[]>>> = {
-  down: ["CSI002", "CSI020"],
-  missing: ["CSI002"],
+  down: ["CSI002", "CSI020", "CSI007", "CSI016"],
+  missing: ["CSI002", "CSI007", "CSI016"],
+  endpoint: ["CSI016"],
   nameless: ["CSI003"],
   "node-info": ["CSI004", "CSI006"],
   "kubelet-down": ["CSI012"],

@@ -89,6 +89,16 @@ test.each<[check: string, options: object, expected: RegExp]>([
   expect((await node.look({}, { impatient: "faults" in options })).says(check)).toMatch(expected);
 });
 
+test.each([
+  [{ nodeId: "" }, "CSI006"],
+  [fail("NodeGetInfo", "UNAVAILABLE"), "CSI006"],
+  [{ name: "a/b" }, "CSI004"],
+])("a driver with %j has no registration socket for that reason", async (options, code) => {
+  await node.driver(options as object);
+  const look = await node.look();
+  expect(problemsIn(look)).toEqual([code, `CSI015 of ${code}`]);
+});
+
 test("a dead driver is one problem, with its consequences below it", async () => {
   await (await node.driver()).kill();
   await node.plugin("x.csi-reg.sock");

@@ -3,7 +3,7 @@ import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { untilNotified } from "../../../support/until-notified";
-import { createDoctorNode, WHOLE } from "./doctor-node";
+import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
 import { sayings } from "./healthy-facts";
 
 const node = eachTest(async () => {
@@ -53,6 +53,22 @@ test("kubelet does not call; kubelet refused the driver", async () => {
   const refused = (await node.look()).says("registration");
   expect(refused).toMatch(/was refused by kubelet: RegisterPlugin .*: no; fix: see kubelet's log/);
 });
+
+test.each(["none/csi.sock", "none.sock"])(
+  "a refusal because of the registrar's path follows from %s",
+  async (name) => {
+    const csiAddress = await node.driverUnder("y.csi", { name: "y.csi" });
+    const options = { csiAddress, endpoint: node.at(name), onRegistrationFailure: "retry" } as const;
+    const registrar = await node.registrar(options);
+    await node.kubelet();
+    await registrar.state("refused");
+    const look = await node.look(WHOLE);
+    expect(look.says("registration")).toMatch(
+      /^problem: y\.csi was refused by kubelet: .*dial unix .*no such file/,
+    );
+    expect(problemsIn(look).filter((one) => /CSI01/.test(one))).toEqual(["CSI015 of CSI016", "CSI016"]);
+  },
+);
 
 const NOT_AT = /^problem: .* at \/y\.sock, not at .*csi\.sock; fix: correct/;
 

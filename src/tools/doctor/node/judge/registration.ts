@@ -40,7 +40,8 @@ function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
   // CSI002 or CSI003 says why its name is not known.
   if (targetName === undefined) return undefined;
   const fix = "see whether its registrar runs, and whether its --plugin-registration-path leads here";
-  return problem(targetName, `has no registration socket in ${path}`, fix);
+  // Kubelet, or the registrar, refuses a driver with such a name or node information.
+  return problem(targetName, `has no registration socket in ${path}`, fix, CAUSES.nodeInfo(targetName));
 }
 
 function judgeRegistration(
@@ -104,9 +105,13 @@ function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefine
 }
 
 /** Kubelet could not reach the driver: it got the wrong path, or the driver is down. */
-function causeOfRefusal(name: string, refusal: string, { driver, hostPath }: View): Cause | undefined {
+function causeOfRefusal(name: string, refusal: string, view: View): Cause | undefined {
   if (!/dial unix /.test(refusal)) return /node/i.test(refusal) ? CAUSES.nodeInfo(name) : undefined;
-  return hostPath.kind === "wrong" ? { kind: "host-path" } : driver && CAUSES.down(driver.socket);
+  const { driver, hostPath, answering } = view;
+  if (hostPath.kind === "wrong") return { kind: "host-path" };
+  const published = answering.known((one) => one.isAskedFor && one.plugin.name === name);
+  const there = published && judgeEndpoint(published, view);
+  return there?.cause ?? (driver && CAUSES.down(driver.socket));
 }
 
 const others = check("CSI019", "other-registrations", (view: View) => [
@@ -132,14 +137,15 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
   const own = drivers.filter((driver) => driver.name === name).all();
   const inode = own.kind === "seen" && own.value.length === 1 ? own.value[0]?.socket.inode : undefined;
   const fixPath = pathFix(inode, view, CORRECT_PATH);
+  const wrong = { kind: "endpoint", driver: name } as const;
   const told = target.kubeletRegistrationPath;
   const bad = isAskedFor ? problem : warning;
   const ifTargets = (verdict: Verdict) => (isAskedFor ? verdict : undefined);
   const place = plugin.endpoint === "" ? `${path}, its registration socket` : plugin.endpoint;
   const saidAt = `is said to be at ${place}`;
-  if (endpoint === undefined) return bad(name, `${saidAt}, which is not an absolute path`, fixPath);
+  if (endpoint === undefined) return bad(name, `${saidAt}, which is not an absolute path`, fixPath, wrong);
   if (isAskedFor && !isWhole && told !== undefined && told !== plugin.endpoint)
-    return problem(name, `${saidAt}, not at ${told}`, fixPath);
+    return problem(name, `${saidAt}, not at ${told}`, fixPath, wrong);
   const { socket, identity } = endpoint;
   const isOnHost = isInSight(socket.path, view) || (inode !== undefined && socketsOnHost.has(inode));
   const isHidden = socket.kind === "unseen" && !isOnHost;
@@ -150,14 +156,14 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
     const [fix, cause] = remedyFor(socket, view, target.csiSocketPath);
     // A driver of that name that is alive elsewhere needs no start.
     const isElsewhere = cause === undefined || (inode !== undefined && inode !== socket.inode);
-    return bad(name, `${saidAt}, which ${socketText(socket)}`, isElsewhere ? fixPath : fix, cause);
+    return bad(name, `${saidAt}, which ${socketText(socket)}`, isElsewhere ? fixPath : fix, cause ?? wrong);
   }
   if (identity?.kind === "failed") {
     const fix = identity.code === "DeadlineExceeded" ? ADVICE.driverHangs : fixPath;
     return bad(name, `${saidAt}, which ${callText(identity)}`, fix, CAUSES.nameless(socket));
   }
   if (identity && identity.value.name !== name)
-    return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath);
+    return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath, wrong);
   // What answers at this path in the container may be nothing on the host.
   if (isAskedFor && told === plugin.endpoint && hostPath.kind === "wrong")
     return problem(name, `${saidAt}; ${hostPath.problem}`, hostPath.fix, { kind: "host-path" });
