@@ -59,11 +59,20 @@ import { unaryMethod } from "./wire-format";`;
   return `${[head, ...methods].join("\n\n")}\n`;
 }
 
-/** The fields of a message as src/grpc/wire-format.ts reads them. */
-function fieldsIn({ fieldsArray }) {
-  const fields = fieldsArray.map(({ name, id, type, repeated, map }) => {
-    const kind = { "string,,true": "textMap", "string,true,": "texts", "string,,": "text", "bool,,": "bool" };
-    return `${name}: [${id}, "${kind[[type, repeated || "", map || ""]]}"]`;
+/** What src/grpc/wire-format.ts knows: a field's rule, if it has one, and its type. */
+const KINDS = { "map string string": "textMap", "repeated string": "texts", string: "text", bool: "bool" };
+
+/** The fields of a message as src/grpc/wire-format.ts reads them. Throws for one that it does not know. */
+export function fieldsIn({ fullName, fieldsArray }) {
+  const fields = fieldsArray.map(({ name, id, type, repeated, map, keyType, partOf }) => {
+    const rule = [
+      ...(partOf ? ["optional"] : []),
+      ...(map ? ["map", keyType] : repeated ? ["repeated"] : []),
+    ];
+    const kind = [...rule, type].join(" ");
+    if (!Object.hasOwn(KINDS, kind))
+      throw new Error(`${fullName}: src/grpc/wire-format.ts reads no field like ${name}, which is ${kind}`);
+    return `${name}: [${id}, "${KINDS[kind]}"]`;
   });
   return fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;
 }
