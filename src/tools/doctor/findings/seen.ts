@@ -18,6 +18,8 @@ export type Why =
   | { readonly kind: "cut"; readonly read: number; readonly there: number }
   /** It changes each time that it is read. */
   | { readonly kind: "moving" }
+  /** Directories beyond the depth that is searched. */
+  | { readonly kind: "deep" }
   /** The doctor itself had no CPU to read the answer to a call. */
   | { readonly kind: "starved" }
   | ({ readonly kind: "call" } & CallFailure)

@@ -214,6 +214,25 @@ test("a directory whose mounts, or whose like, cannot be read makes the report p
     expect(reportOn(healthyFacts(changes)).healthy).toBe(false);
 });
 
+test("where a mount may have the driver of a dead registrar, the report is partial", () => {
+  const why = { kind: "mount", fileSystem: "fuse" } as const;
+  const [left] = healthyRegistrations().map((one) => ({
+    ...one,
+    socket: { ...one.socket, kind: "dead", explanation: "ECONNREFUSED" } as SocketFacts,
+    info: undefined,
+    endpoint: undefined,
+  }));
+  const facts = healthyFacts({
+    target: { ...healthy.target, ...WHOLE },
+    driver: undefined,
+    registrations: left ? [left] : [],
+    gaps: [{ part: "sockets", subject: "/plugins/fuse", why }],
+  });
+  const { findings, healthy: isHealthy } = reportOn(facts);
+  expect(findings.map(({ status, code }) => `${status} ${code}`)).toContain("warning CSI019");
+  expect(isHealthy).toBe(false);
+});
+
 test("what was not read of any part makes the report partial, also where no check asks for it", () => {
   const parts = ["directory", "sockets", "processes", "GetInfo", "GetPluginInfo", "NodeGetInfo"] as const;
   for (const part of parts) {

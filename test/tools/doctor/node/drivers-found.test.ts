@@ -203,3 +203,34 @@ test("a driver with an illegal name is one problem: kubelet would refuse it beca
   await node.driverUnder("y.csi", { name: "c_d", nodeId: "n".repeat(257) });
   expect(problemsIn(await node.look(WHOLE))).toContain("CSI006");
 });
+
+test("a driver behind a link in kubelet's plugins is found, and what is not searched is named", async () => {
+  await node.driverUnder("good.csi");
+  mkdirSync(node.at("data"));
+  await node.driver({ csiAddress: node.at("data", "csi.sock"), name: "linked.csi" });
+  fs.symlinkSync(node.at("data"), node.at("plugins", "linked.csi"));
+  for (const gone of ["gone", "loop"]) fs.symlinkSync(gone, node.at("plugins", gone));
+  const { says } = await node.look(WHOLE);
+  expect(says("drivers-found")).toMatch(/data\/csi\.sock has the driver linked\.csi, for which there is no/);
+  expect(says("drivers-found")).not.toMatch(/gone|loop|too deep/);
+
+  mkdirSync(node.at("data/more"));
+  const deep = (await node.look(WHOLE)).says("drivers-found");
+  expect(deep).toMatch(/^unknown: \S+\/data leads to directories that were not searched/m);
+  fs.rmdirSync(node.at("data/more"));
+  mkdirSync(node.at("plugins/a/b/c/d"), { recursive: true });
+  expect((await node.look(WHOLE)).says("drivers-found")).toMatch(/^unknown: \S+\/a\/b\/c leads to dir/m);
+});
+
+test("a host's plugins that are an absolute link are the host's own", async () => {
+  const root = node.at("host/var/lib/kubelet");
+  for (const path of ["host/var/lib/kubelet/plugins_registry", "host/data/x"])
+    mkdirSync(node.at(path), { recursive: true });
+  fs.symlinkSync("/data", `${root}/plugins`);
+  await node.driver({ csiAddress: node.at("host/data/x/csi.sock") });
+  const target = { hostRoot: node.at("host"), pluginRegistrationPath: `${root}/plugins_registry` };
+  const { says } = await node.look({ ...WHOLE, ...target });
+  expect(says("drivers-found")).toMatch(
+    /host\/data\/x\/csi\.sock has the driver x\.csi, for which there is no/,
+  );
+});

@@ -5,7 +5,17 @@ import { check, ok, problem, unknown, unread, type Verdict, warning } from "../.
 import type { DriverRow } from "../../findings/report";
 import { LEAVE_ONE } from "../../findings/words";
 import type { RunningRegistrar } from "../read/processes";
-import { ADVICE, CAUSES, DRIVER, failureIn, gapText, remedyFor, silenceOf, socketText } from "./trouble";
+import {
+  ADVICE,
+  CAUSES,
+  DRIVER,
+  failureIn,
+  gapText,
+  remedyFor,
+  silenceOf,
+  socketText,
+  unsureOfOthers,
+} from "./trouble";
 import {
   type Answering,
   type DeadSocket,
@@ -74,7 +84,9 @@ function judgeDead({ socket, fits }: DeadSocket, view: View): Verdict | undefine
   const say = () => (fits ? warning : unknown)(socket.path, text, fix);
   const alone = () =>
     problem(socket.path, `${text}; this node has no other driver`, fix, CAUSES.down(socket));
-  return isRegistered.ifNo(() => view.isDeserted({ yes: alone, no: say, unknown: say }));
+  return isRegistered.ifNo(() =>
+    view.isDeserted({ yes: alone, no: say, unknown: () => unsureOfOthers(say()) }),
+  );
 }
 
 /** Registrars as the processes of this node show them, where their own sockets do not. */

@@ -9,7 +9,7 @@ import type { Cause } from "../../findings/causes";
 import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { counted, LEAVE_ONE } from "../../findings/words";
 import { driversIn } from "./found";
-import { ADVICE, CAUSES, callText, LIMITS, remedyFor, socketText } from "./trouble";
+import { ADVICE, CAUSES, callText, LIMITS, remedyFor, socketText, unsureOfOthers } from "./trouble";
 import { type Answering, type Folder, isInSight, type Published, pathFix, type View } from "./view";
 
 const SEE_SETS = {
@@ -120,7 +120,7 @@ const others = check("CSI019", "other-registrations", (view: View) => [
     const { text, fix } = trouble;
     const say = () => warning(path, text, fix);
     const alone = () => problem(path, `${text}; this node has no other driver`, fix);
-    return view.isDeserted.and(view.isWhole)({ yes: alone, no: say, unknown: say });
+    return view.isDeserted.and(view.isWhole)({ yes: alone, no: say, unknown: () => unsureOfOthers(say()) });
   }),
 ]);
 

@@ -32,6 +32,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   mount: "put the driver's socket on the node's own disk",
   cut: "remove what is left of drivers that were uninstalled",
   object: "correct its arguments and its volumes, or use the doctor of its own version",
+  deep: "have the driver's socket in a directory of its own in kubelet's plugins, or name it with --csi-address",
   starved: "look again when the machine is less busy, or give the doctor more CPU",
   moving: "look again: registrars publish and remove their sockets there",
   ETIMEDOUT: "see what is mounted there, and whether its server runs",
@@ -139,7 +140,9 @@ const LACKS: Readonly<Record<NodePart, string>> = {
   processes: "cannot be inspected: ",
   ...{ GetInfo: UNASKED, GetPluginInfo: UNASKED, NodeGetInfo: UNASKED },
 };
-const WHOLE: readonly Why["kind"][] = ["mount", "cut", "moving", "starved", "call"];
+/** Of such places below kubelet's plugins, only what depends on them makes the report partial. */
+const UNSEARCHED: readonly Why["kind"][] = ["mount", "deep"];
+const WHOLE: readonly Why["kind"][] = ["mount", "cut", "moving", "starved", "deep", "call"];
 
 /** The finding of each gap of a part; what depends on them is withheld. */
 function sayGaps(facts: Pick<Facts, "gaps" | "host">, part: string): readonly Verdict[] {
@@ -149,7 +152,11 @@ function sayGaps(facts: Pick<Facts, "gaps" | "host">, part: string): readonly Ve
     const more = why.kind === "call" && why.gaveUp ? "; --timeout gives it more time here" : "";
     const remedy = REMEDIES[why.kind === "call" ? why.call : why.kind];
     const fix = why.kind === "errno" ? remedyForErrno(why.errno, facts) : (remedy ?? OUR_FAULT) + more;
-    return (why.kind === "mount" ? unknown : unread)(subject, lackText(gap), fix);
+    return (part === "sockets" && UNSEARCHED.includes(why.kind) ? unknown : unread)(
+      subject,
+      lackText(gap),
+      fix,
+    );
   });
 }
 
@@ -165,6 +172,13 @@ const SAID_BY: Readonly<Record<NodePart, readonly [code: string, name: string]>>
 export const gapChecks = Object.entries(SAID_BY).map(([part, said]) =>
   check(...said, (facts: Pick<Facts, "gaps" | "host">) => sayGaps(facts, part)),
 );
+
+/** What would be a problem on a node without other drivers, where that could not be read. */
+export const unsureOfOthers = (verdict: Verdict): Verdict => ({
+  ...verdict,
+  text: `${verdict.text}; whether this node has another driver could not be read`,
+  isUnread: true,
+});
 
 const OUR_FAULT = "report this fault of the program, with its version";
 
@@ -183,6 +197,8 @@ export function whyText(why: Why): string {
       return `has ${why.there.toLocaleString("en")} sockets, of which ${why.read} were inspected`;
     case "moving":
       return "changed each time that it was read";
+    case "deep":
+      return "leads to directories that were not searched for sockets: they are too deep";
     case "starved":
       return "was called, but this process was too busy to read an answer";
     case "object":

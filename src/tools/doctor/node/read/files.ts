@@ -80,6 +80,8 @@ function noLink(error: unknown): null {
   throw error;
 }
 
+const LEADS_NOWHERE = ["ENOENT", "ENOTDIR", "ELOOP"];
+
 interface Walked<Part extends string> {
   readonly paths: string[];
   /** Directories that cannot be listed, the first one too, and mounts whose server may not answer. */
@@ -90,17 +92,43 @@ interface WalkRules<Part extends string> {
   readonly part: Part;
   readonly isWanted: (entry: Dirent) => boolean;
   readonly mayEnter: (entry: Dirent) => boolean;
+  /** Where a symbolic link leads; undefined: to where nothing is searched. Default: links are not looked at. */
+  readonly follow?: (path: string) => Promise<string | undefined>;
 }
 
-/** The wanted files below a directory. It follows no symbolic link, and leaves out mounts that can hang. */
+/** The wanted files below a directory, and in those to which its links lead. It leaves out mounts that can hang. */
 export async function walk<Part extends string>(
   directory: string,
   rules: WalkRules<Part>,
   depth = Number.POSITIVE_INFINITY,
 ): Promise<Walked<Part>> {
   const found: Walked<Part> = { paths: [], gaps: [] };
-  if (depth === 0) return found;
-  const gapAt = (subject: string, why: Why) => void found.gaps.push({ part: rules.part, subject, why });
+  const tell = (gap: Gap<Part>) => {
+    // One for all: there may be thousands.
+    const isTold = gap.why.kind === "deep" && found.gaps.some(({ why }) => why.kind === "deep");
+    if (!isTold) found.gaps.push(gap);
+  };
+  const gapAt = (subject: string, why: Why) => tell({ part: rules.part, subject, why });
+  const enter = async (path: string, ...more: [WalkRules<Part>, number]) => {
+    const below = await walk(path, ...more);
+    // One by one: a directory may have more entries than a call may have arguments.
+    for (const one of below.paths) found.paths.push(one);
+    for (const gap of below.gaps) tell(gap);
+  };
+  const followLink = async (path: string, follow: NonNullable<typeof rules.follow>) => {
+    try {
+      const reached = await follow(path);
+      if (reached === undefined) return gapAt(path, { kind: "deep" });
+      const mount = mountAt(reached);
+      if (mount && canHang(mount)) return gapAt(path, { kind: "mount", fileSystem: mount.fileSystem });
+      const stats = await statsOrErrno(reached);
+      if (typeof stats === "string") throw systemError(stats, path);
+      if (stats.isSocket()) found.paths.push(reached);
+      if (stats.isDirectory()) await enter(reached, { ...rules, follow: async () => undefined }, 1);
+    } catch (error) {
+      if (!LEADS_NOWHERE.includes(errnoOf(error) ?? "")) gapAt(path, whyOf(error));
+    }
+  };
   try {
     const real = await realPath(directory);
     for (const entry of await reader((path) => readdir(path, { withFileTypes: true }))(directory)) {
@@ -108,12 +136,10 @@ export async function walk<Part extends string>(
       const mount = mountAt(join(real, entry.name));
       if (mount?.isMountPoint && canHang(mount)) gapAt(path, { kind: "mount", fileSystem: mount.fileSystem });
       else if (rules.isWanted(entry)) found.paths.push(path);
-      else if (entry.isDirectory() && rules.mayEnter(entry)) {
-        const below = await walk(path, rules, depth - 1);
-        // One by one: a directory may have more entries than a call may have arguments.
-        for (const one of below.paths) found.paths.push(one);
-        for (const gap of below.gaps) found.gaps.push(gap);
-      }
+      else if (!rules.mayEnter(entry)) continue;
+      else if (entry.isSymbolicLink() && rules.follow) await followLink(path, rules.follow);
+      else if (entry.isDirectory() && depth > 1) await enter(path, rules, depth - 1);
+      else if (entry.isDirectory()) gapAt(directory, { kind: "deep" });
     }
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") gapAt(directory, whyOf(error));

@@ -2,7 +2,7 @@ import type { Dirent } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { socketsFitting } from "../../../../registrar/node-wide/scan";
-import type { Mount } from "../../../../unix/mounts";
+import { isWithin, type Mount } from "../../../../unix/mounts";
 import { isHiddenSocket } from "../../../../unix/private-socket";
 import { tryConnect } from "../../../../unix/unix-socket";
 import { grouped } from "../../findings/finding";
@@ -10,7 +10,7 @@ import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";
 import { answerIn, type NodeGap, type Target, unansweredAt, unansweredIn, unreadSocket } from "./facts";
-import { reachBelow, walk } from "./files";
+import { errnoIn, isThereNone, reachBelow, realPath, walk } from "./files";
 import { lookAtSocket, type SocketFacts, type SocketKind } from "./socket";
 
 /** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
@@ -49,12 +49,29 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
   };
   const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, unlooked));
   const root = dirname(pluginRegistrationPath);
-  const directories = DRIVER_DIRECTORIES.map((name) => join(root, name));
+  /** As the host follows a link. */
+  const reach = async (path: string) => {
+    const isBelow = hostRoot !== "/" && isWithin(path, hostRoot);
+    return isBelow ? reachBelow(hostRoot, join("/", relative(hostRoot, path))) : realPath(path);
+  };
+  const follow = async (path: string) => {
+    const reached = await reach(path);
+    return OF_SERVICES.includes(join("/", relative(hostRoot, reached))) ? undefined : reached;
+  };
+  const reachDirectory = async (name: string) => {
+    const path = join(root, name);
+    if (hostRoot === "/") return path;
+    return reach(path).catch((error: unknown) => {
+      if (!isThereNone(errnoIn(error))) tell(path, whyOf(error));
+      return path;
+    });
+  };
+  const directories = await Promise.all(DRIVER_DIRECTORIES.map(reachDirectory));
   // Not in kubelet's own directories there, which hold mounted volumes.
   const mayEnter = ({ name }: Dirent) => name !== "kubernetes.io" && name !== "globalmount";
-  const walking = directories.map((path) => walk(path, { ...SOCKETS, mayEnter }, MAX_DEPTH));
+  const walking = directories.map((path) => walk(path, { ...SOCKETS, mayEnter, follow }, MAX_DEPTH));
   const walks = await Promise.all([...walking, walkBeside(driver)]);
-  const paths = walks.flatMap((one) => one.paths);
+  const paths = [...new Set(walks.flatMap((one) => one.paths))];
   const cut: Why = { kind: "cut", read: MAX_SOCKETS, there: paths.length };
   const seen = new Set([...paths.slice(0, MAX_SOCKETS), ...fitting]);
   const sockets = await Promise.all([...seen].map((path) => lookAtSocket(path)));
