@@ -153,6 +153,9 @@ test("of findings with equal causes the one nearest to the cause leads, whatever
   const { findings, summary } = reportFindings(found);
   expect(findings.map(({ follows }) => follows)).toEqual(["CSI002", null, null, null]);
   expect(summary.problem).toBe(3);
+  // Of equals the first.
+  const equal = ["one", "two", "three"].map((subject) => ({ ...of("CSI002", found[1]?.cause), subject }));
+  expect(reportFindings(equal).findings.map(({ followsIndex }) => followsIndex)).toEqual([null, 0, 0]);
 });
 
 test("words", () => {
