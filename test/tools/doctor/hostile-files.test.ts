@@ -5,7 +5,7 @@ import { eachTest } from "../../support/each-test";
 import { registrarCommand } from "../../support/registrar-command";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
-import { daemonSet } from "./files/one-daemon-set";
+import { type Changes, daemonSet } from "./files/one-daemon-set";
 
 const folder = eachTest(createTempFolder);
 
@@ -196,6 +196,27 @@ test.each<readonly [what: string, object: object]>([
 ])("%s is read", async (_what, object) => {
   const { unread, judged } = await judge(JSON.stringify(object));
   expect([unread, judged.length]).toEqual([[], 2]);
+});
+
+const inTemplate = (changes: Changes, ...parameters: readonly string[]) =>
+  JSON.stringify({
+    apiVersion: "template.openshift.io/v1",
+    kind: "Template",
+    objects: [daemonSet({ name: "of-template", ...changes }), { kind: "Service" }],
+    parameters: parameters.map((name) => ({ name })),
+  });
+const place = (name: string) => `\${${name}}`;
+
+test.each<readonly [what: string, text: string, said: readonly RegExp[]]>([
+  ["a PodTemplate", JSON.stringify({ kind: "PodTemplate", ...daemonSet().spec }), []],
+  ["a Template", inTemplate({ more: [`--http-endpoint=${place("OTHER")}`] }, "NAME"), []],
+  ["a List of a Template", `{"kind":"List","items":[${inTemplate({})}]}`, []],
+  ["a parameter", inTemplate({ image: place("NAME") }, "A", "NAME"), [/parameter \$\{NAME\} is not filled/]],
+  ["one of no text", inTemplate({ more: [place("{N}")] }, "N"), [/parameter \$\{\{N\}\} is not filled/]],
+])("%s beside a good object is not ignored", async (_what, text, said) => {
+  const { unread, judged } = await judge(text);
+  expect(unread).toEqual(said.map((one) => expect.stringMatching(one)));
+  expect(judged).toHaveLength(2 - said.length);
 });
 
 const NONE = /no registrar in these files/;

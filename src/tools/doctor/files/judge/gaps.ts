@@ -30,6 +30,10 @@ const FLAWS: Readonly<Record<Flaw, readonly [text: string, advice: Advice]>> = {
     "it has no selector, so it is a patch of another object",
     "apply it first: kubectl kustomize DIRECTORY | registrar doctor -f -",
   ],
+  parameter: [
+    "its Template's parameter {} is not filled in",
+    "fill it in first: oc process --local -f FILE | registrar doctor -f -",
+  ],
   placeholder: ["it has the placeholder {}, which is not filled in", RENDER_FIRST],
   values: ["it has more than {} values, or holds itself", CORRECT],
   long: ["it has a text of {} characters", CORRECT],

@@ -1,4 +1,14 @@
-import { anyNameOf, anyText, anyTree, bool, list, type Tree, text, tree } from "../../../../kube-api/objects";
+import {
+  anyList,
+  anyNameOf,
+  anyText,
+  anyTree,
+  bool,
+  list,
+  type Tree,
+  text,
+  tree,
+} from "../../../../kube-api/objects";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
 import { lastPart } from "../../../recognise/image";
 import { type OurImage, type Recognised, recognise } from "../../../recognise/program";
@@ -42,10 +52,12 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
     }
   };
   let number = 0;
-  const readItem = (file: string, item: unknown) => {
+  const readItem = (file: string, { item, parameters }: Item) => {
     const place = placeIn(file, item);
     return read(place, () => {
       const object = tree(item);
+      const parameter = parameterIn(podIn(object), parameters);
+      if (parameter !== undefined) refuseFlaw("parameter", parameter);
       const registrars = registrarsIn({ object: number++, name: place }, object, ours);
       if (registrars.length > 0 && isPatch(object)) refuseFlaw("patch");
       return [
@@ -93,19 +105,43 @@ export function placeIn(file: string | undefined, object: unknown): string {
 /** The API server requires a selector. */
 const isPatch = ({ kind, spec }: Tree) => SETS.includes(text(kind)) && tree(spec).selector === undefined;
 
-/** The items of a List, those of a DaemonSetList with its kind; any other object is its own only item. */
-function unfold(object: unknown): readonly unknown[] {
-  const { kind: whole, apiVersion, items } = anyTree(object);
+interface Item {
+  readonly item: unknown;
+  /** The names of its Template's parameters. */
+  readonly parameters: readonly string[];
+}
+
+/** The items of a List, those of a DaemonSetList with its kind, and OpenShift's of a Template; any other object is its own only item. */
+function unfold(object: unknown, parameters: readonly string[] = []): readonly Item[] {
+  const { kind: whole, apiVersion, items, ...more } = anyTree(object);
+  if (whole === "Template" && Array.isArray(more.objects)) {
+    const own = anyList(more.parameters).map((one) => anyText(anyTree(one).name));
+    return more.objects.flatMap((one) => unfold(one, own));
+  }
   const [, kind] = /^(.*)List$/s.exec(anyText(whole)) ?? [];
   // A List of Kubernetes has a list of items; an IPAllowList may have anything.
   const isOther = kind !== "" && kind !== "Pod" && !WITH_PODS.includes(kind ?? "");
-  if (kind === undefined || (isOther && !Array.isArray(items))) return [object];
+  if (kind === undefined || (isOther && !Array.isArray(items))) return [{ item: object, parameters }];
   return list(items)
-    .flatMap(unfold)
-    .map((item) => {
+    .flatMap((one) => unfold(one, parameters))
+    .map((one) => {
+      const { item } = one;
       const named = kind === "" || anyTree(item).kind !== undefined || typeof item !== "object";
-      return named ? item : { kind, apiVersion, ...item };
+      return named ? one : { ...one, item: { kind, apiVersion, ...item } };
     });
+}
+
+/** The first place that a parameter fills in: `${NAME}`, or `${{NAME}}` for another value than a text. */
+function parameterIn(value: unknown, parameters: readonly string[]): string | undefined {
+  if (parameters.length === 0 || value === null) return undefined;
+  if (typeof value === "object")
+    return Object.values(value).reduce<string | undefined>(
+      (found, one) => found ?? parameterIn(one, parameters),
+      undefined,
+    );
+  if (typeof value !== "string") return undefined;
+  const places = Array.from(value.matchAll(/\$\{(?:(\w+)|\{(\w+)\})\}/g));
+  return places.find(([, name, other]) => parameters.includes(name ?? other ?? ""))?.[0];
 }
 
 /** Throws INVALID_OPTION for a value that would take too long to judge, and for one that holds itself. */
@@ -127,8 +163,9 @@ const SETS = ["DaemonSet", "Deployment", "StatefulSet"];
 const WITH_PODS = [...SETS, "ReplicaSet", "Job", "ReplicationController"];
 
 /** What other kinds have in the place of a pod may be anything else. */
-function podIn({ kind, spec }: Tree): Tree {
+function podIn({ kind, spec, template }: Tree): Tree {
   if (kind === "Pod") return tree(spec);
+  if (kind === "PodTemplate") return tree(tree(template).spec);
   const read = WITH_PODS.includes(text(kind)) || isTemplate(text(kind)) ? tree : anyTree;
   const pod = read(read(read(spec).template).spec);
   return read === tree || Array.isArray(pod.containers) ? pod : {};
