@@ -196,6 +196,22 @@ test("pods that wait on a silent node are reported without a driver's problem", 
   expect(nodes.map(({ state, code }) => `${state} ${code}`)).toEqual(Array(3).fill("node-away CSI211"));
 });
 
+test.each(["csinodes", "pods"])(
+  "a node that %s name, and that the Nodes lack, is unknown",
+  async (resource) => {
+    const cluster = await makeCluster();
+    cluster.edit((all) =>
+      all.filter(({ path }) => /daemonsets|csidrivers/.test(path) || path.endsWith(resource)),
+    );
+    await expectSaid(
+      cluster,
+      /^CSI204 unknown: disk\S+ .*: the list of Nodes lacks a node that a CSINode or a/,
+    );
+    const { healthy, nodes } = await cluster.report();
+    expect([healthy, nodes.map(({ state }) => state)]).toEqual([false, ["unseen"]]);
+  },
+);
+
 test("a DaemonSet that cannot be judged is named, and the others are judged", async () => {
   const cluster = await makeCluster(none);
   await deploy(cluster, daemonSet("bomb.csi", { name: "bomb", path: "x".repeat(2 ** 17) }), [], () => WELL);

@@ -171,11 +171,18 @@ function stateOf(place: Stateless, twins: PlaceState | undefined, around: Surrou
   const row = around.nodeAt(node);
   const isSettled = SETTLED.includes(found.kind);
   return row.contains(({ isReady }) => isReady)<PlaceState>({
-    no: () => state("node-away"),
+    no: () => (isContradictory(place, around) ? unseen(NO_NODE) : state("node-away")),
     unknown: (gaps) => (isSettled ? found : unseen(lackText(gaps), found.reason)),
     yes: () => (!isSettled && row.known((one) => isYoung(one, around.nowMs)) ? state("starting") : found),
   });
 }
+
+const NO_NODE = "the list of Nodes lacks a node that a CSINode or a running pod names";
+
+/** The lists are of different moments; but Kubernetes removes what is of a deleted Node within minutes. */
+const isContradictory = ({ node = "", pod }: Stateless, { nodeAt, csiNodeAt }: Surroundings): boolean =>
+  nodeAt(node).known(() => true) === undefined &&
+  (csiNodeAt(node).known(() => true) !== undefined || (pod !== undefined && !isOver(pod)));
 
 /** These hold whether the node is ready or not. */
 export const SETTLED: readonly PlaceState["kind"][] = ["registered", "starting", "unseen"];

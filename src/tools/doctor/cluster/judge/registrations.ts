@@ -1,5 +1,5 @@
 import { otherKubeletRoots } from "../../../../host-path/kubelet-roots";
-import { type Advice, check, ok, unknown, type Verdict, warning } from "../../findings/finding";
+import { type Advice, check, ok, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { counted, LEAVE_ONE, together } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
 import {
@@ -25,7 +25,11 @@ function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[], f
   const isNotListed = places.every(({ isListed }) => isListed?.ifNo(() => true)) && !isGuess(unit);
   const what = isNotListed ? "is not in CSINode, and doctor cannot tell why" : "is possibly registered";
   const waiting = whoWaits(places, facts);
-  return unknown(driver, `${what}: ${state.reason}${waiting && `; needed by ${waiting}`}`);
+  const text = `${what}: ${state.reason}${waiting && `; needed by ${waiting}`}`;
+  const hasNode = facts.nodes.contains(() => true).ifNo(() => false) ?? true;
+  return hasNode
+    ? unknown(driver, text)
+    : unread(driver, text, kubectl("run doctor again, and compare the Nodes", facts.target, "get", "nodes"));
 }
 
 const SEE_NODE_WIDE =
