@@ -8,6 +8,7 @@ import { createCommand } from "../command-line";
 import { flat } from "../doctor/findings/finding";
 import type { DriverRow } from "../doctor/findings/report";
 import { renderColumns } from "../doctor/findings/table";
+import { namedText } from "../doctor/findings/words";
 import { driversIn } from "../doctor/node/judge/found";
 import { gapChecks, whyText } from "../doctor/node/judge/trouble";
 import { viewOf } from "../doctor/node/judge/view";
@@ -33,7 +34,7 @@ export const runStatus = createCommand(
       "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
       "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
       ...NAME_LIST_FLAGS,
-      timeout: { ...timeoutFlag("limit of a call"), default: "1s" },
+      timeout: { ...timeoutFlag("limit of a call; ten times as long for NodeGetInfo"), default: "1s" },
       wait: durationFlag("look again until all are registered, at most this long"),
       output: outputFlag("a table for people, or a list for programs", ["text", "json"]),
     },
@@ -89,7 +90,7 @@ export const runStatus = createCommand(
 function tableOf(rows: readonly DriverRow[]): string {
   if (rows.length === 0) return "";
   const cells = rows.map(({ name, state, since, reason, csiSocket }) =>
-    [name ?? "(no name)", state, since ?? "-", reason ?? "-", csiSocket ?? "-"].map(plain),
+    [namedText(name ?? "(no name)"), state, since ?? "-", reason ?? "-", csiSocket ?? "-"].map(plain),
   );
   return `${renderColumns(["DRIVER", "STATE", "SINCE", "REASON", "DRIVER SOCKET"], cells).join("\n")}\n`;
 }

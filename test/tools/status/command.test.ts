@@ -90,6 +90,23 @@ test("a state that is unknown because a registrar was not waited for is not a fa
   expect([status, stdout]).toEqual([3, expect.stringMatching(/^x\.csi +unknown .* did not answer GetInfo/m)]);
 });
 
+test.each([
+  ["", '""', "it is empty"],
+  ["a/b", "a/b", "it contains '/'"],
+  ["..", "..", "it begins with a dot"],
+])("status says why no registrar publishes the name %j", async (name, cell, why) => {
+  const csiSocket = await node.driverUnder("x.csi", { name });
+  const reason = `a registrar refuses the driver's name: ${why}`;
+  expect(await status()).toMatchObject({ status: 1, rows: [{ name, state: "unpublished", reason }] });
+  for (const command of ["status", "doctor"]) {
+    const { stdout } = await runCommand(command, flag());
+    expect(stdout.split("\n")[1]).toMatch(new RegExp(`^${cell.replaceAll(".", "\\.")} +unpublished`));
+  }
+  const named = await runCommand("doctor", flag(), `--csi-address=${csiSocket}`);
+  expect(named.stdout).toContain(`PROBLEM CSI004 ${cell}\n`);
+  expect(named.stdout).toContain(`causes CSI015: ${cell} has no registration socket`);
+});
+
 test("a denied driver without a registrar is not a failure", async () => {
   await node.driverUnder("x.csi");
   for (const [names, reason] of [

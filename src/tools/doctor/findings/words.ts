@@ -4,6 +4,9 @@ export function tooLong(bytes: number): string {
   return `has ${bytes} bytes, but a unix socket path has at most ${MAX_SOCKET_PATH_BYTES}`;
 }
 
+/** A driver's name, which may be empty: a subject is never blank. */
+export const namedText = (name: string): string => name || '""';
+
 /** `1 node`, `5,000 nodes`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

@@ -3,6 +3,7 @@ import { plain } from "../../../logging/escape";
 import { type Check, findingsOf } from "../findings/finding";
 import { type Report, reportOf } from "../findings/report";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
+import { namedText } from "../findings/words";
 import { driverChecks } from "./judge/driver";
 import { driversIn, foundChecks } from "./judge/found";
 import { machineChecks } from "./judge/machine";
@@ -32,7 +33,7 @@ export function reportOn(facts: Facts): Report {
 
 export function renderTable(report: Report, look: TableLook): string {
   const rows = report.drivers.map(({ name, state, since, reason, csiSocket }) => [
-    plain(name ?? "(no name)"),
+    plain(namedText(name ?? "(no name)")),
     state,
     since ?? "-",
     plain([reason, csiSocket].filter(Boolean).join("; ")),

@@ -72,7 +72,7 @@ test.each<[check: string, options: object, expected: RegExp]>([
   ["driver-name", { name: "my_driver" }, /^problem: my_driver is an illegal name: the CSI specification/],
   ["driver-name", { name: "x".repeat(64) }, /it has 64 characters/],
   ["driver-name", { name: "../evil" }, /^problem: \.\.\/evil is an illegal name: it contains '\/'/],
-  ["driver-name", { name: "" }, /^problem: {2}is an illegal name: it is empty/],
+  ["driver-name", { name: "" }, /^problem: "" is an illegal name: it is empty/],
   ["driver-node-info", { nodeId: "" }, /^problem: .*empty node ID, which kubelet refuses; fix: tell/],
   ["driver-node-info", { nodeId: "n".repeat(300) }, /^problem: .*the API server refuses: .*nodeID/],
   ["driver-node-info", { topology: { "not a key": "a" } }, /^problem: .*the API server refuses: .*not a key/],

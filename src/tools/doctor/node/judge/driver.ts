@@ -15,7 +15,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
-import { firstOf } from "../../findings/words";
+import { firstOf, namedText } from "../../findings/words";
 import { hasNoSocket, type SocketFacts } from "../read/socket";
 import { ADVICE, CAUSES, callText, DRIVER, ownershipText, remedyFor, socketText } from "./trouble";
 import { type Driver, driverBeside, pathFix, type View } from "./view";
@@ -118,7 +118,10 @@ const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, soc
     return problem(subject, callText(identity), fix, CAUSES.nameless(socket));
   }
   const { name, vendorVersion } = identity.value;
-  return ok(name, `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "unknown"}`);
+  return ok(
+    namedText(name),
+    `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "unknown"}`,
+  );
 });
 
 const driverName = driverCheck("CSI004", "driver-name", ({ name }) => {
@@ -127,7 +130,7 @@ const driverName = driverCheck("CSI004", "driver-name", ({ name }) => {
   if (verdict.kind === "valid") return ok(name, "is a legal name");
   const fix = "give the driver another name: the API server refuses this one";
   // Kubelet refuses it in the same words as a wrong answer to NodeGetInfo.
-  return problem(name, `is an illegal name: ${verdict.problem}`, fix, CAUSES.nodeInfo(name));
+  return problem(namedText(name), `is an illegal name: ${verdict.problem}`, fix, CAUSES.nodeInfo(name));
 });
 
 const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, name }, subject) => {

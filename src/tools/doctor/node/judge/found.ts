@@ -3,7 +3,7 @@ import { attempt } from "../../../../base/errors";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import type { DriverRow } from "../../findings/report";
-import { LEAVE_ONE } from "../../findings/words";
+import { LEAVE_ONE, namedText } from "../../findings/words";
 import type { RunningRegistrar } from "../read/processes";
 import {
   ADVICE,
@@ -45,7 +45,7 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   // Other plugins have their sockets here too. CSI003 and CSI004 judge a driver without a name or with an unsafe one.
   if (name === undefined) return undefined;
   if (unwanted !== undefined)
-    return ok(path, `has the driver ${name}, not to be registered, as configured: ${unwanted}`);
+    return ok(path, `has the driver ${namedText(name)}, not to be registered, as configured: ${unwanted}`);
   const isUnclear = driver.isUnclear.ifYes(() => true);
   if (isUnclear) return unread(path, `has the driver ${name}, which ${NO_NODE_SERVICE}`, SEE_PLUGIN);
   if (judgeDriverName(name).kind === "unsafe") return undefined;
@@ -196,11 +196,14 @@ function driverTrouble(one: Answering, view: View): string | undefined {
 
 /** Why a driver that was found has no registration socket, as far as the driver itself shows. */
 function unpublishedState(driver: Driver): readonly [state: string, reason: string] {
-  const { unwanted, nodeInfo, twin } = driver;
+  const { unwanted, nodeInfo, twin, name } = driver;
   if (unwanted !== undefined) return ["not-wanted", unwanted];
   if (driver.isUnclear.ifYes(() => true)) return ["unknown", NO_NODE_SERVICE];
   const silence = silenceOf(driver);
   if (silence !== undefined) return ["unpublished", silence];
+  const verdict = name === undefined ? undefined : judgeDriverName(name);
+  if (verdict?.kind === "unsafe")
+    return ["unpublished", `a registrar refuses the driver's name: ${verdict.problem}`];
   const failure = failureIn(nodeInfo);
   if (failure !== undefined) return ["unpublished", `the driver ${failure}`];
   if (twin !== undefined) return ["unpublished", `another driver has its name: ${twin}`];

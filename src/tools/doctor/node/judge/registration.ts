@@ -7,7 +7,7 @@ import { explainSilence, hintForRefusal } from "../../../../registrar/registrati
 import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
 import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
-import { counted, LEAVE_ONE } from "../../findings/words";
+import { counted, LEAVE_ONE, namedText } from "../../findings/words";
 import { driversIn } from "./found";
 import { ADVICE, CAUSES, callText, LIMITS, remedyFor, socketText, unsureOfOthers } from "./trouble";
 import { type Answering, type Folder, isInSight, type Published, pathFix, type View } from "./view";
@@ -41,7 +41,8 @@ function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
   if (targetName === undefined) return undefined;
   const fix = "see whether its registrar runs, and whether its --plugin-registration-path leads here";
   // Kubelet, or the registrar, refuses a driver with such a name or node information.
-  return problem(targetName, `has no registration socket in ${path}`, fix, CAUSES.nodeInfo(targetName));
+  const text = `has no registration socket in ${path}`;
+  return problem(namedText(targetName), text, fix, CAUSES.nodeInfo(targetName));
 }
 
 function judgeRegistration(
