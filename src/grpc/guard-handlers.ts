@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import { types } from "node:util";
 import {
   type Server,
   type ServerUnaryCall,
@@ -94,7 +95,8 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
   return (call, callback) => {
     let isAnswered = false;
     let isByReturn = false;
-    const report = watchCall(call, guarded, () => isAnswered);
+    const fail = (error: unknown) => (isAnswered ? report(error) : answer(errorStatus(error)));
+    const report = watchCall(call, guarded, () => isAnswered, fail);
     const answer: Callback = (given, value, trailer, flags) => {
       if (isAnswered) {
         const fields = { method, ...(isByReturn && { hint: RETURN_ANSWERS }), ...UNHEARD };
@@ -107,6 +109,14 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
       if (error) callback(errorStatus(error, given ? status.UNKNOWN : status.INTERNAL), null, trailers);
       else callback(null, value ?? {}, trailers, flags);
     };
+    // Node destroys what a `for await` has read to the end, or has left: the answer follows.
+    const destroy = call.destroy?.bind(call);
+    if (destroy)
+      call.destroy = (error) => {
+        if (call.cancelled) return destroy(error);
+        if (!isLeft(error)) fail(error);
+        return call;
+      };
     new Promise((resolve) => {
       const returned = handle(call, answer);
       resolve(hasCallback && !isPromise(returned) ? undefined : returned);
@@ -116,7 +126,7 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
         answer(null, value);
         isByReturn = !hasCallback;
       })
-      .catch((error) => (isAnswered ? report(error) : answer(errorStatus(error))))
+      .catch(fail)
       .catch(() => {}); // The client is gone.
   };
 }
@@ -128,6 +138,7 @@ const RETURN_ANSWERS =
 /** Of a call with a stream of answers, which its handler ends. */
 function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => void {
   return (call) => {
+    const fail = (error: unknown) => call.emit("error", errorStatus(error));
     // grpc-js ends a call with an error when it cannot encode an answer, and sends nothing more.
     let sending: unknown;
     const send = call._write.bind(call);
@@ -135,13 +146,23 @@ function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => vo
       sending = message;
       send(message, ...more);
     };
-    watchCall(call, guarded, () => call.writableEnded || guarded.unencoded.has(Object(sending)));
+    watchCall(call, guarded, () => call.writableEnded || guarded.unencoded.has(Object(sending)), fail);
     guardStream(call);
-    new Promise((resolve) => resolve((handle as (call: Call) => unknown)(call))).catch((error) =>
-      call.emit("error", errorStatus(error)),
-    );
+    new Promise((resolve) => resolve((handle as (call: Call) => unknown)(call)))
+      .then((returned) => {
+        const hasAnswers = Array.isArray(returned) && returned.some(isAnswer);
+        if (!(hasAnswers || types.isGeneratorObject(returned)) || call.writableEnded || call.cancelled)
+          return;
+        fail(new TypeError(`the handler returned ${show(returned)}; ${STREAM_TAKES}`));
+      })
+      .catch(fail);
   };
 }
+
+/** Not what `call.write` or a timer returns. */
+const isAnswer = (value: unknown) => !isAbsent(value) && faultOf(value) === undefined;
+
+const STREAM_TAKES = "a stream's answers are written with call.write(), then call.end()";
 
 const DESTROYED =
   "the handler destroyed its call, as leaving a `for await` early does, before it had ended it";
@@ -168,9 +189,7 @@ function guardStream(call: Call): void {
     },
     destroy: (error?: Error): Call => {
       if (call.cancelled || call.writableFinished) return destroy(error);
-      // Node destroys what a `for await` has read to the end, or has left.
-      const isLeft = isAbsent(error) || (error?.name === "AbortError" && !("cause" in error));
-      if (!isLeft) call.emit("error", error);
+      if (!isLeft(error)) call.emit("error", error);
       else if (!call.readableEnded) call.emit("error", errorStatus(new Error(DESTROYED)));
       return call;
     },
@@ -178,16 +197,32 @@ function guardStream(call: Call): void {
   Object.assign(call, guards);
 }
 
+/** Whether Node destroys a call because a `for await` has read it to the end, or has left it. */
+const isLeft = (error: Error | undefined) =>
+  isAbsent(error) || (error?.name === "AbortError" && !("cause" in error));
+
 const isAbsent = (value: unknown) => value === undefined || value === null;
 
-/** Logs the end of a call without an answer. Returns what logs the handler's errors. */
-function watchCall(call: Call, { log, method, isCut, running }: GuardedMethod, isAnswered: () => boolean) {
+/** Logs the end of a call without an answer; fails it when a listener throws. Returns what logs the handler's errors. */
+function watchCall(
+  call: Call,
+  { log, method, isCut, running }: GuardedMethod,
+  isAnswered: () => boolean,
+  fail: (error: unknown) => void,
+) {
   const startedAt = monotonicMs();
   const sendMetadata = call.sendMetadata.bind(call);
   call.sendMetadata = (metadata) => sendMetadata(initialMetadata(metadata));
   const emit = call.emit.bind(call);
   call.emit = (name: string, ...given: unknown[]): boolean => {
-    if (name !== "error") return emit(name, ...given);
+    if (name !== "error") {
+      try {
+        return emit(name, ...given);
+      } catch (error) {
+        fail(error);
+        return true;
+      }
+    }
     const [error] = given;
     report(thrownIn(error));
     return emit(name, thrownIn(error) === error ? errorStatus(error, status.UNKNOWN) : error);

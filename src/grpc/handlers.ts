@@ -80,6 +80,8 @@ export function unaryHandler<Request, Response>(
   if (typeof handle !== "function")
     throw invalidOption(`unaryHandler is given ${show(handle)}; it takes a function`);
   return (call, callback) => {
+    if (typeof callback !== "function" || !("request" in call))
+      throw new TypeError("unaryHandler takes one request and gives one answer; this method has a stream");
     const gone = new AbortController();
     const abort = () => gone.abort();
     // grpc-js tells of the end of each call like that, an answered one too.

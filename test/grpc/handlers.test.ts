@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { Readable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
@@ -234,14 +235,40 @@ test("a late callback of a handler that declares none throws the rule", async ()
   expect(fields).toMatchObject({ hint: expect.stringContaining("declare (call, callback)") });
 });
 
-test("a stream of requests is answered like a single one", async () => {
-  await using served = await serve({ collect: async (_stream) => raise(bug()) });
-  const { path, requestSerialize, responseDeserialize } = collect;
-  const { promise, resolve } = later<ServiceError | null>();
-  served.client.makeClientStreamRequest(path, requestSerialize, responseDeserialize, resolve).end();
-  expect(await promise).toMatchObject({ code: 13, details: bug().message });
-  expect(served.problems()).toEqual([FAILED]);
-});
+const read = async (requests: unknown, most = 9) => {
+  let a = 0;
+  for await (const _request of requests as AsyncIterable<unknown>) if (++a === most) break;
+  return { a };
+};
+test.each<[string, Handler, unknown, readonly string[]]>([
+  ["rejects", async (_call) => raise(bug()), [13, bug().message], [FAILED]],
+  ["answers by promise when it has read all", (call) => read(call), [0, { a: 2 }], []],
+  ["answers by promise when it has read one", (call) => read(call, 1), [0, { a: 1 }], []],
+  ["answers by callback", (call, answer) => void read(call).then((a) => answer(null, a)), [0, { a: 2 }], []],
+  ["throws in a listener", (call, _) => listen(call, () => raise(bug())), [13, bug().message], [FAILED]],
+  ["destroys its call", (call, _) => void (call as Readable).destroy(bug()), [13, bug().message], [FAILED]],
+  ["is one of unaryHandler", unaryHandler(() => OK) as Handler, [13, expect.anything()], [FAILED]],
+])(
+  "a stream of requests is answered like a single one: its handler %s",
+  async (_what, handle, expected, lines) => {
+    await using served = await serve({ collect: handle });
+    const { path, requestSerialize, responseDeserialize } = collect;
+    for (let call = 0; call < 2; call++) {
+      const { promise, resolve } = later<unknown>();
+      const requests = served.client.makeClientStreamRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        (error: ServiceError | null, answer) => resolve(error ? [error.code, error.details] : [0, answer]),
+      );
+      for (const a of [1, 2]) requests.write({ a });
+      requests.end();
+      expect(await promise).toEqual(expected);
+    }
+    expect(served.problems()).toEqual([...lines, ...lines]);
+  },
+);
+const listen = (call: unknown, hear: () => void) => void (call as Readable).on("data", hear);
 
 test("unaryHandler refuses what is not a function", () => {
   const message = "unaryHandler is given an object; it takes a function";

@@ -1,6 +1,7 @@
-import type { Writable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setImmediate as turn } from "node:timers/promises";
+import { unaryHandler } from "../../src/grpc/handlers";
 import { BAD, bug, FAILED, type Handler, raise, serveHandlers } from "./served-handlers";
 
 const coded = Object.assign(new Error("gone"), { code: 5 });
@@ -50,6 +51,10 @@ const STREAMS: readonly (readonly [string, (stream: Stream) => unknown, unknown,
     },
     [2, "write after end"],
   ],
+  ["returns a list", async () => [{ a: 1 }], wrong("the handler returned an array; a stream's answers")],
+  ["is an async generator", failingSource, wrong("a stream's answers are written with call.write()")],
+  ["returns what it reads from", (stream) => Readable.from([{ a: 1 }]).pipe(stream), [0, [{ a: 1 }]], []],
+  ["is one of unaryHandler", unaryHandler(() => ({ a: 1 })) as never, wrong("this method has a stream")],
   ["is a pipeline that fails", (stream) => pipeline(failingSource(), stream).catch(() => {}), [2, "no disk"]],
   ["is a pipeline", (stream) => pipeline([{ a: 1 }], stream), [0, [{ a: 1 }]], []],
   ["answers", (stream) => stream.end(void stream.write({ a: 1 })), [0, [{ a: 1 }]], []],
@@ -79,6 +84,13 @@ test.each<[string, (stream: Stream) => unknown, unknown, readonly string[]]>([
     wrong("leaving a `for await` early"),
     [FAILED],
   ],
+  [
+    "throws in a listener",
+    (stream) => void stream.on("data", () => raise(bug())),
+    [13, bug().message],
+    [FAILED],
+  ],
+  ["is one of unaryHandler", unaryHandler(() => ({})) as never, wrong("this method has a stream"), [FAILED]],
 ])("a stream both ways ends: its handler %s", async (_what, act, expected, lines) => {
   await using served = await serveHandlers({ chat: act as Handler });
   expect(await served.stream("chat", [{ a: 1 }, { a: 2 }])).toEqual(expected);
