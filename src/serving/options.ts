@@ -1,4 +1,5 @@
 import type { Server, ServerInterceptor, ServerOptions } from "@grpc/grpc-js";
+import { LONGEST_WAIT_MS } from "../base/pause";
 import {
   callbackOf,
   hostSocketPath,
@@ -7,6 +8,7 @@ import {
   listOf,
   milliseconds,
   socketPathKind,
+  wholeNumber,
 } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import { COMMON_OPTIONS, refuseInRegistry, type SharedRegistrationOptions } from "../registrar/model/options";
@@ -30,25 +32,36 @@ export interface CsiServingOptions extends SharedRegistrationOptions {
   readonly graceMs?: number | undefined;
 }
 
-/** What grpc-js' (1.14) server reads besides its interceptors; it ignores every other name. */
-export const GRPC_SERVER_OPTIONS = [
-  "grpc.enable_channelz",
-  "grpc.keepalive_time_ms",
-  "grpc.keepalive_timeout_ms",
-  "grpc.max_concurrent_streams",
-  "grpc.max_connection_age_grace_ms",
-  "grpc.max_connection_age_ms",
-  "grpc.max_connection_idle_ms",
-  "grpc.max_receive_message_length",
-  "grpc.max_send_message_length",
-  "grpc.server_call_metric_recording",
-  "grpc-node.max_session_memory",
-  "grpc-node.tls_enable_trace",
-] as const;
+const onOrOff = optional(wholeNumber(0, 1));
+const ms = optional(wholeNumber(1, LONGEST_WAIT_MS));
+const bytes = optional(
+  kindOf("a whole number of bytes, or -1 for no limit", (given) =>
+    Number.isSafeInteger(given) && Number(given) >= -1 ? Number(given) : undefined,
+  ),
+);
+
+/**
+ * What grpc-js' (1.14) server reads besides its interceptors; it ignores every other name, and does not check a value: a wrong
+ * one ends the process when a client connects, or changes nothing.
+ */
+export const GRPC_SERVER_OPTIONS = {
+  "grpc.enable_channelz": onOrOff,
+  "grpc.keepalive_time_ms": ms,
+  "grpc.keepalive_timeout_ms": ms,
+  "grpc.max_concurrent_streams": optional(wholeNumber(1, 2 ** 32 - 1)),
+  "grpc.max_connection_age_grace_ms": ms,
+  "grpc.max_connection_age_ms": ms,
+  "grpc.max_connection_idle_ms": ms,
+  "grpc.max_receive_message_length": bytes,
+  "grpc.max_send_message_length": bytes,
+  "grpc.server_call_metric_recording": onOrOff,
+  "grpc-node.max_session_memory": optional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
+  "grpc-node.tls_enable_trace": onOrOff,
+};
 
 const SERVER_OPTIONS = {
   interceptors: optional(listOf(callbackOf<ServerInterceptor>())),
-  ...Object.fromEntries(GRPC_SERVER_OPTIONS.map((name) => [name, (given: unknown) => given])),
+  ...GRPC_SERVER_OPTIONS,
 };
 
 const serverOptions = kindOf<ServerOptions>("an object with options of grpc-js' Server", (given, name) =>
