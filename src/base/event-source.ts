@@ -31,8 +31,9 @@ export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> 
    * The events of these kinds from now on, or of all, for `for await`. Ends when the source does, with the loop, or by the
    * signal in an object after the kinds. A loop that falls behind by more than 1,000 events misses the oldest.
    */
+  iterate<Kind extends Event["kind"]>(...kinds: readonly Kind[]): AsyncIterableIterator<EventOf<Event, Kind>>;
   iterate<Kind extends Event["kind"]>(
-    ...kinds: readonly Kind[] | readonly [...kinds: Kind[], options: ListenOptions]
+    ...given: readonly [...kinds: Kind[], options: ListenOptions]
   ): AsyncIterableIterator<EventOf<Event, Kind>>;
 }
 

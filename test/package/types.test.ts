@@ -50,6 +50,9 @@ export async function useIt(signal: AbortSignal | undefined): Promise<string> {
   kubelet.events.subscribe((event: KubeletEvent) => event.atMs);
   kubelet.events.subscribe("refused", ({ error }) => error.length);
   for await (const { driverName } of kubelet.events.iterate("registered", "deregistered")) void driverName;
+  for await (const { driverName } of kubelet.events.iterate("registered", { signal })) void driverName;
+  for await (const { socketPath } of registration.iterate("published", { signal })) void socketPath;
+  for await (const event of registration.iterate({ signal })) event satisfies RegistrarEvent;
   const { error: reason, ...plugin } = await kubelet.refused("x.csi", { signal });
   plugin satisfies IntroducedPlugin;
   const [first] = kubelet.csiNode().spec.drivers;
