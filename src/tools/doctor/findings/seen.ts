@@ -61,8 +61,8 @@ interface Answers<R> {
 }
 
 /**
- * An answer to a question: yes, no or unknown. It is a function, so that TypeScript refuses it as a condition; call it with
- * what each of the three means.
+ * An answer to a question: yes, no or unknown. Call it with what each of the three means. It is a function, so that TypeScript
+ * refuses it as a condition; it cannot refuse `!answer`, which test/tools/doctor/findings/seen.test.ts looks for in the source.
  */
 export interface Truth {
   <R>(answers: Answers<R>): R;
