@@ -74,7 +74,7 @@ export function createListApi(
     for (let isFirst = true; ; ) {
       const answer = await get(`${path}?${words}`);
       spent += Math.max(answer.bytes, LEAST_PAGE_BYTES * scale);
-      if (spent > MAX_BYTES * scale) return tooMuch("the lists together have", MAX_BYTES);
+      if (spent > MAX_BYTES * scale) return tooMuch("the pages of the lists together count as", MAX_BYTES);
       if (answer.bytes > maxPageBytes) {
         if (limit === 1) return tooMuch("an object has", MAX_PAGE_BYTES);
         limit = Math.ceil(limit / 5);

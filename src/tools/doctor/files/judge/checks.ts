@@ -26,7 +26,7 @@ const windowsUnjudged = check<FileFacts>(
           : isForWindows.ifYes(() => ({
               ...{ status: "unknown", subject: place, about, isUnread },
               text: "is for Windows nodes, which doctor does not judge",
-              fix: "see the log of the registrar there: its paths have other rules",
+              fix: "see the log of the registrar there, and its own documentation for Windows",
             })),
       ),
     ];

@@ -16,7 +16,7 @@ const FLAWS: Readonly<Record<Flaw, readonly [text: string, advice: Advice]>> = {
   ],
   pipe: ["it is not a regular file", "name it by itself, or leave it out"],
   large: ["it has more than {}", DRIVER_ALONE],
-  encoding: ["it is not UTF-8, but UTF-16 or no text", "save it as UTF-8"],
+  encoding: ["it is not text in UTF-8", "save it as UTF-8"],
   empty: ["it has no object", "see what the program that writes it says, or leave it out"],
   "document-size": [
     "it has more than {} in one YAML document",
