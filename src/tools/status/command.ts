@@ -18,7 +18,7 @@ import { type Facts, gatherFacts } from "../doctor/node/read/gather";
 const WELL = ["registered", "not-wanted"];
 const LOOK_EVERY_MS = 1_000;
 const EXIT_UNSEEN = 3;
-/** Of the object in place of the list. */
+/** Of the object in place of a list that may lack drivers. */
 const SCHEMA = "registrar.status/1";
 
 export const runStatus = createCommand(
@@ -40,7 +40,7 @@ export const runStatus = createCommand(
     },
     examples: ["status", "status --wait=30s", "status --host-root=/host -o json"],
     notes: [
-      "JSON: a list of {name, state, since, reason, csiSocket, registrationSocket}, null is unknown; or {schema, error}.",
+      "JSON: a list of {name, state, since, reason, csiSocket, registrationSocket}, null is unknown; {schema, error, drivers} where that list may lack some.",
       "Exit codes: 0 all are registered or not-wanted; 1 not all, or none; 2 bad flag; 3 could not look; 130 Ctrl-C, 143 SIGTERM.",
     ],
   },
@@ -76,13 +76,13 @@ export const runStatus = createCommand(
     else for (const { subject, text } of gaps) complain(`${subject} ${text}`);
     if (rows.length === 0 && gaps.length === 0 && unseen === undefined && !isJson)
       complain(`no driver in ${directory} or ${join(dirname(directory), "plugins")}`);
-    const isNothing = unseen !== undefined && rows.length === 0;
-    const written = isJson
-      ? print(toJson(isNothing ? { schema: SCHEMA, error: unseen } : rows))
-      : print(tableOf(rows));
+    const unread = gaps.filter(({ isUnread }) => isUnread).map(({ subject, text }) => `${subject} ${text}`);
+    const error = unseen ?? unread[0];
+    const json = error === undefined ? rows : { schema: SCHEMA, error, drivers: rows };
+    const written = print(isJson ? toJson(json) : tableOf(rows));
     if (written !== 0 || unseen !== undefined) return EXIT_UNSEEN;
     const isBad = rows.some(({ state }) => ![...WELL, "unknown"].includes(state));
-    if (!isBad && gaps.some(({ isUnread }) => isUnread)) return EXIT_UNSEEN;
+    if (!isBad && error !== undefined) return EXIT_UNSEEN;
     return isHealthy ? 0 : 1;
   },
 );
