@@ -106,6 +106,7 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
       const error = given || faultOf(value);
       if (error) report(thrownIn(error));
       const trailers = metadataOf(trailer);
+      if (!trailers && !isAbsent(trailer)) warnOfMetadata(trailer, guarded);
       if (error) callback(errorStatus(error, given ? status.UNKNOWN : status.INTERNAL), null, trailers);
       else callback(null, value ?? {}, trailers, flags);
     };
@@ -206,13 +207,20 @@ const isAbsent = (value: unknown) => value === undefined || value === null;
 /** Logs the end of a call without an answer; fails it when a listener throws. Returns what logs the handler's errors. */
 function watchCall(
   call: Call,
-  { log, method, isCut, running }: GuardedMethod,
+  guarded: GuardedMethod,
   isAnswered: () => boolean,
   fail: (error: unknown) => void,
 ) {
+  const { log, method, isCut, running } = guarded;
   const startedAt = monotonicMs();
   const sendMetadata = call.sendMetadata.bind(call);
-  call.sendMetadata = (metadata) => sendMetadata(initialMetadata(metadata));
+  let isSent = false;
+  call.sendMetadata = (given) => {
+    const metadata = initialMetadata(given);
+    if (isSent) throw invalidOption("sendMetadata is called twice; initial metadata is sent once");
+    isSent = true;
+    sendMetadata(metadata);
+  };
   const emit = call.emit.bind(call);
   call.emit = (name: string, ...given: unknown[]): boolean => {
     if (name !== "error") {
@@ -241,6 +249,17 @@ function watchCall(
     const isEnd = call.cancelled && Object(error).name === "AbortError";
     if (statusCodeOf(error) === undefined && !isEnd)
       log.error(error, "A handler failed", { method, ...UNHEARD });
+    const { metadata } = Object(error);
+    if (!isAbsent(metadata) && !metadataOf(metadata)) warnOfMetadata(metadata, guarded);
   }
   return report;
+}
+
+function warnOfMetadata(given: unknown, { log, method }: GuardedMethod): void {
+  const hint = `it is ${show(given)}; it takes Metadata, or an object with a text of printable ASCII a key`;
+  log.error(undefined, "A handler's metadata is invalid, nothing of it is sent", {
+    method,
+    hint,
+    ...UNHEARD,
+  });
 }

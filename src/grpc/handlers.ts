@@ -1,14 +1,14 @@
 import { types } from "node:util";
 import { Metadata, type ServerUnaryCall, type ServiceError, type sendUnaryData, status } from "@grpc/grpc-js";
 import { attempt, invalidOption, messageOf } from "../base/errors";
-import { show } from "../options/option-kinds";
+import { isObject, show } from "../options/option-kinds";
 import { statusCodeOf } from "./status";
 
 /** What a handler knows of its call besides the request. */
 export interface CallContext {
   /** What the client sent: several values a key, those of `-bin` keys as buffers. */
   readonly metadata: Metadata;
-  /** Added to the status that ends the call; an error's own `metadata` replaces it. */
+  /** Added to the status that ends the call; an error's own `metadata`, Metadata or an object with a text a key, replaces it. */
   readonly trailingMetadata: Metadata;
   /** When the client gives up, in milliseconds since 1970; Infinity without a deadline. */
   readonly deadline: number;
@@ -16,7 +16,7 @@ export interface CallContext {
   readonly peer: string;
   /** Aborted when the client cancels the call, its deadline passes, or its connection ends, while the call runs. */
   readonly signal: AbortSignal;
-  /** Sends initial metadata, at once and once; without it, empty metadata precedes the answer. Throws INVALID_OPTION for anything else. */
+  /** Sends initial metadata, at once; without it, empty metadata precedes the answer. Throws INVALID_OPTION for anything else, and the second time. */
   sendMetadata(metadata: Metadata | Readonly<Record<string, string>>): void;
 }
 
@@ -57,15 +57,38 @@ export const thrownIn = (error: unknown): unknown =>
 /** Metadata, also of a plain object with a value a key; undefined for anything else, for which grpc-js would throw too late. */
 export function metadataOf(given: unknown): Metadata | undefined {
   if (typeof Object(given).toHttp2Headers === "function") return given as Metadata;
-  return Object(given) === given ? attempt(() => Metadata.fromHttp2Headers(given as never)) : undefined;
+  const isUsable = isObject(given) && unsendableIn(given) === undefined;
+  return isUsable ? Metadata.fromHttp2Headers({ ...given }) : undefined;
+}
+
+/** The first entry that grpc-js would not send: it drops it, and prints a line. */
+const unsendableIn = (headers: object): readonly [string, unknown] | undefined =>
+  Object.entries(headers).find(
+    ([key, values]) => values !== undefined && ![values].flat().every((value) => isSendable(key, value)),
+  );
+
+function isSendable(key: string, value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  const sent = key.toLowerCase().endsWith("-bin") ? Buffer.from(value, "base64") : value;
+  const isAdded = () => {
+    new Metadata().add(key, sent);
+    return !key.startsWith(":");
+  };
+  return attempt(isAdded) ?? false;
 }
 
 /** Initial metadata. grpc-js would throw for anything else, and then never end the call. Throws INVALID_OPTION. */
 export function initialMetadata(given: unknown): Metadata {
   const metadata = given === undefined ? new Metadata() : metadataOf(given);
   if (metadata !== undefined) return metadata;
+  const entry = isObject(given) ? unsendableIn(given) : undefined;
+  if (entry === undefined)
+    throw invalidOption(
+      `sendMetadata is given ${show(given)}; it takes Metadata, or an object with a text a key`,
+    );
+  const [key, value] = entry;
   throw invalidOption(
-    `sendMetadata is given ${show(given)}; it takes Metadata, or an object with a text a key`,
+    `sendMetadata is given ${show(value)} as ${show(key)}; a key takes letters, digits, "_", "-" and ".", a value is a text of printable ASCII`,
   );
 }
 

@@ -19,6 +19,7 @@ import {
   serveHandlers as serve,
 } from "./served-handlers";
 
+const INVALID = "A handler's metadata is invalid, nothing of it is sent";
 const TWICE = "A handler answered twice, the first answer counts";
 const coded = Object.assign(new Error("gone"), { code: status.NOT_FOUND });
 const OK = [0, { a: 1 }];
@@ -59,7 +60,7 @@ const BY_CALLBACK: readonly (readonly [string, (answer: Callback) => unknown, un
     ...REFUSED.map(
       ([what, make, ...expected]) => [what, (answer: Callback) => answer(null, make()), ...expected] as const,
     ),
-    ["trailers that are none", (answer) => answer(null, { a: 1 }, 7), OK, []],
+    ["trailers that are none", (answer) => answer(null, { a: 1 }, 7), OK, [INVALID]],
     [
       "an answer, then an exception",
       (answer) => {
@@ -210,6 +211,13 @@ const trailing =
   (metadata: unknown): Handler =>
   (_call, answer) =>
     answer(null, {}, metadata);
+const failing =
+  (metadata: unknown): Handler =>
+  (_call, answer) =>
+    answer(Object.assign(new Error("gone"), { code: status.NOT_FOUND, metadata }), null);
+const twice = unaryHandler((_request, call) => {
+  for (const first of ["1", "2"]) call.sendMetadata({ first });
+}) as Handler;
 const ILLEGAL = Metadata.fromHttp2Headers({ connection: "close" });
 
 test.each<[string, Handler, number, readonly string[]]>([
@@ -217,6 +225,15 @@ test.each<[string, Handler, number, readonly string[]]>([
   ["a plain object, sent by the call itself", direct({ first: "1" }), 0, []],
   ["a text", own("first"), status.INTERNAL, [FAILED]],
   ["a text, sent by the call itself", direct("first"), status.INTERNAL, [FAILED]],
+  ["a list", own([["first", "1"]]), status.INTERNAL, [FAILED]],
+  ["a Map", own(new Map([["first", "1"]])), status.INTERNAL, [FAILED]],
+  ["a value that no header has", own({ first: "ü\n" }), status.INTERNAL, [FAILED]],
+  ["a key that no header has", own({ "a b": "1" }), status.INTERNAL, [FAILED]],
+  ["a number", own({ first: 1 }), status.INTERNAL, [FAILED]],
+  ["metadata twice", twice, status.INTERNAL, [FAILED]],
+  ["an error with a list", failing(["a"]), status.NOT_FOUND, [INVALID]],
+  ["an error with a value that no header has", failing({ a: "ü" }), status.NOT_FOUND, [INVALID]],
+  ["an error with a plain object", failing({ a: "1", "b-bin": "AA==" }), status.NOT_FOUND, []],
   ["a header that HTTP/2 forbids", own(ILLEGAL), status.INTERNAL, [UNSENDABLE]],
   ["a header that HTTP/2 forbids, sent by the call itself", direct(ILLEGAL), status.INTERNAL, [UNSENDABLE]],
   ["a trailer that HTTP/2 forbids", trailing(ILLEGAL), status.INTERNAL, [UNSENDABLE]],
