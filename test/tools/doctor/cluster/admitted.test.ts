@@ -105,7 +105,7 @@ test("if a DaemonSet could not be read, the advice has both cases", async () => 
   await unread.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
   unread.setFault({ read: /daemonsets/, page: 1, what: "broken" });
   const either =
-    /^CSI204 problem: disk.* DaemonSets .* if there is a node-wide registrar, see .*; if there is none, delete/;
+    /^CSI204 problem: disk.* DaemonSets .* with a node-wide registrar, see .*; without one, delete/;
   expect(await said(unread)).toContainEqual(expect.stringMatching(either));
 });
 

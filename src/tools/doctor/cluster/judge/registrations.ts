@@ -46,7 +46,7 @@ function whereToLook({ unit, pod, state }: Place, { target, units }: ClusterFact
       yes: () => SEE_NODE_WIDE,
       no: () => `${REMOVED}: ${RESTORE}`,
       unknown: (gaps) =>
-        `${REMOVED}, and ${lackText(gaps)}: if there is a node-wide registrar, ${SEE_NODE_WIDE}; if there is none, ${RESTORE}`,
+        `${REMOVED}, and ${lackText(gaps)}: with a node-wide registrar, ${SEE_NODE_WIDE}; without one, ${RESTORE}`,
     });
   const { container, program, unseen, settings, isForWindows } = unit.registrar;
   const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${container}`);

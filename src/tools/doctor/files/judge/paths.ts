@@ -81,7 +81,7 @@ function judgePath(one: RegistrarContainer): Statement | undefined {
   );
 }
 
-/** The flag may be forgotten, with its volume mounted elsewhere: at the path that kubelet is told. */
+/** Where --csi-address was forgotten, its volume is mounted elsewhere: its host path is the one that kubelet dials. */
 function adviceOnNoMount({
   mounts,
   settings: { csiAddress, kubeletRegistrationPath: told },
