@@ -32,6 +32,7 @@ export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> 
    * signal in an object after the kinds. A loop that falls behind by more than 1,000 events misses the oldest.
    */
   iterate<Kind extends Event["kind"]>(...kinds: readonly Kind[]): AsyncIterableIterator<EventOf<Event, Kind>>;
+  /** The same, with `signal` in an object after the kinds, which ends the loop. */
   iterate<Kind extends Event["kind"]>(
     ...given: readonly [...kinds: Kind[], options: ListenOptions]
   ): AsyncIterableIterator<EventOf<Event, Kind>>;

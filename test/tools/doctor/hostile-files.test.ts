@@ -111,7 +111,7 @@ test.each([
   writeFileSync(folder.at("a.yaml"), bytes);
   writeFileSync(folder.at("b.yaml"), `\ufeff${GOOD}`);
   const { status, stdout } = await runCommand("doctor", "-f", folder.at("."));
-  expect(stdout).toMatch(/^unknown CSI113 .*a\.yaml\n +cannot be judged: it is not UTF-8/m);
+  expect(stdout).toMatch(/^unknown CSI113 .*a\.yaml\n +cannot be judged: it is not text in UTF-8/m);
   expect([status, stdout]).toEqual([3, expect.stringMatching(/3 ok/)]);
 });
 

@@ -26,10 +26,12 @@ function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[], f
   const what = isNotListed ? "is not in CSINode, and doctor cannot tell why" : "is possibly registered";
   const waiting = whoWaits(places, facts);
   const text = `${what}: ${state.reason}${waiting && `; needed by ${waiting}`}`;
-  const hasNode = facts.nodes.contains(() => true).ifNo(() => false) ?? true;
-  return hasNode
-    ? unknown(driver, text)
-    : unread(driver, text, kubectl("run doctor again, and compare the Nodes", facts.target, "get", "nodes"));
+  const toCompare = kubectl("run doctor again, and compare the Nodes", facts.target, "get", "nodes");
+  return facts.nodes.contains(() => true)<Verdict>({
+    yes: () => unknown(driver, text),
+    no: () => unread(driver, text, toCompare),
+    unknown: () => unknown(driver, text),
+  });
 }
 
 const SEE_NODE_WIDE =
