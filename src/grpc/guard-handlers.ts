@@ -34,15 +34,22 @@ interface GuardedMethod extends Guarding {
   readonly unencoded: WeakSet<object>;
 }
 
+interface GuardedServer {
+  /** The methods of the calls that are not answered. */
+  readonly unanswered: () => readonly string[];
+  /** Throws INVALID_OPTION for a handler of no service, when all are added: one object may have the handlers of several. */
+  readonly refuseUnknown: () => void;
+}
+
 /**
  * Makes each call of a server end with an answer or a line in the log, whatever its handler does. grpc-js ignores what a handler
  * returns, and drops the error of a promise. A unary handler answers by its callback or by the promise that it returns; of one that
  * declares fewer than two parameters, what it returns is an answer, too. The first answer counts. Logged as errors,
  * with the method: what a handler throws without a gRPC code, at any time; an answer that cannot be encoded; a second answer;
  * a call that was cut off. A warning: a call whose client gave up first.
- * Returns what lists the methods of the calls that are not answered.
  */
-export function guardHandlers(server: Server, guarding: Guarding): () => readonly string[] {
+export function guardHandlers(server: Server, guarding: Guarding): GuardedServer {
+  const added: [service: ServiceDefinition, handlers: object][] = [];
   const running: GuardedMethod["running"] = new Map();
   const log = guarding.log.named("guard-handlers");
   const register = server.register.bind(server);
@@ -54,6 +61,7 @@ export function guardHandlers(server: Server, guarding: Guarding): () => readonl
         throw invalidOption(`addService: the handler of ${name} is ${show(handler)}; it takes a function`);
     }
     refuseMistyped(Object(service), Object(handlers));
+    added.push([Object(service), Object(handlers)]);
     addService(service, handlers);
   };
   server.register = (method, handler, serialize, deserialize, type) => {
@@ -71,17 +79,34 @@ export function guardHandlers(server: Server, guarding: Guarding): () => readonl
     const guarded = guard(handler as unknown as Handler, { ...guarding, log, method, running, unencoded });
     return register(method, guarded as never, encode, deserialize, type);
   };
-  return () => [...running].flatMap(([call, isAnswered]) => (isAnswered() ? [] : [call.getPath()]));
+  return {
+    unanswered: () => [...running].flatMap(([call, isAnswered]) => (isAnswered() ? [] : [call.getPath()])),
+    refuseUnknown: () => {
+      const known = added.flatMap(([service]) => methodNames(service).flat());
+      for (const [service, handlers] of added) refuseUnknown(handlers, known, methodNames(service).flat());
+    },
+  };
+}
+
+/** Of each method, its name in the contract and the one in camel case. */
+const methodNames = (service: ServiceDefinition) =>
+  Object.entries(service).map(([name, { originalName = name }]) => [name, originalName] as const);
+
+/** A function of a plain object that is no handler: an instance of a class may have functions of its own. */
+function refuseUnknown(handlers: object, known: readonly string[], names: readonly string[]): void {
+  const prototype = Object.getPrototypeOf(handlers);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return;
+  for (const [name, handler] of Object.entries(handlers))
+    if (typeof handler === "function" && !known.includes(name))
+      throw invalidOption(`addService: there is no method ${name}; the service has ${names.join(", ")}`);
 }
 
 /** grpc-js ignores a handler of a method that is not there, and answers the one that was meant with UNIMPLEMENTED. */
 function refuseMistyped(service: ServiceDefinition, handlers: object): void {
-  const names = Object.entries(service).map(
-    ([name, { originalName = name }]) => [name, originalName] as const,
-  );
+  const names = methodNames(service);
   const without = names.filter((both) => !both.some((name) => name in handlers)).flat();
   for (const [name, handler] of Object.entries(handlers)) {
-    if (typeof handler !== "function" || names.some((both) => both.includes(name))) continue;
+    if (handler === undefined || names.some((both) => both.includes(name))) continue;
     const meant = nearWord(name, without);
     if (meant !== undefined)
       throw invalidOption(`addService: there is no method ${name}; did you mean ${meant}?`);

@@ -71,7 +71,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   refuseAborted("the CSI driver", signal);
   const log = logger.named("serve-csi-driver");
   const server = hardenServer(new Server(resolved.serverOptions), { log: logger });
-  const unanswered = guardHandlers(server, { log: logger, isCut: () => driver.isCut });
+  const { unanswered, refuseUnknown } = guardHandlers(server, { log: logger, isCut: () => driver.isCut });
   const driver = createGrpcServer({ newServer: () => server, log: logger, limits: UNLIMITED });
   let socket: KeptSocket | undefined;
   let registration: Registration;
@@ -93,6 +93,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     };
     Object.assign(server, { bind: refuseBind, bindAsync: refuseBind });
     refusePromise(resolved.addServices(server));
+    refuseUnknown();
     socket = await keepListening(resolved.csiAddress, driver.accept, logger);
     identity = await askIdentity(resolved.csiAddress, signal);
     const { name } = identity;

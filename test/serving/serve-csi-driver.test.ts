@@ -274,6 +274,9 @@ const NONE = failure("SOCKET_UNUSABLE", /^cannot listen on \S+: ENOENT: the dire
 const refused = (text: string) => ({ code: "INVALID_OPTION", message: expect.stringContaining(text) });
 const fails = (_call: unknown, answer: Answer) => answer({ code: status.INTERNAL, details: "no room" });
 const failing = (server: Server) => server.addService(identity, { GetPluginInfo: fails });
+const adding = (more: object) => ({
+  addServices: (s: Server) => s.addService(identity, { ...Identity, ...more }),
+});
 const asynchronous = async () => Promise.reject(new Error("too late"));
 
 test.each<[string, Partial<CsiServingOptions>, object]>([
@@ -297,16 +300,18 @@ test.each<[string, Partial<CsiServingOptions>, object]>([
     { addServices: (server) => server.bindAsync("0.0.0.0:1", undefined as never, () => {}) },
     refused("addServices must not bind the server"),
   ],
-  [
-    "a handler is no function",
-    { addServices: (server) => server.addService(identity, { GetPluginInfo: {} as never }) },
-    refused("addService: the handler of GetPluginInfo is an object; it takes a function"),
-  ],
+  ["a handler is no function", adding({ Probe: {} }), refused("handler of Probe is an object; it takes a f")],
   [
     "a handler's name is mistyped",
     { addServices: (server) => server.addService(identity, { GetPluginInfoo: fails } as never) },
     refused("addService: there is no method GetPluginInfoo; did you mean GetPluginInfo?"),
   ],
+  [
+    "a value that is no function has a mistyped name",
+    adding({ Probee: 5 }),
+    refused("addService: there is no method Probee; did you mean Probe?"),
+  ],
+  ["a handler is of no method", adding({ Publish: fails }), refused("is no method Publish; the service has")],
   [
     "its endpoint is a directory",
     { endpoint: "/plug/" },
