@@ -26,7 +26,7 @@ async function startScene(version: string) {
   const show = (kubelet: Kubelet) =>
     kubelet.events.follow(() => {
       const { node: shown, csiNode } = kubelet.objects();
-      server.csiNode = csiNode;
+      server.csiNode = csiNode && { ...csiNode, kind: "CSINode" }; // As the API server writes it.
       if (shown === null || shown.metadata.uid === server.node?.metadata.uid) return;
       server.deleteNode();
       server.createNode(shown.metadata.uid);
