@@ -55,7 +55,7 @@ export function guardHandlers(server: Server, guarding: Guarding): GuardedServer
   const register = server.register.bind(server);
   const addService = server.addService.bind(server);
   server.addService = (service, handlers) => {
-    for (const [name, { originalName = name }] of Object.entries(Object(service) as typeof service)) {
+    for (const [name, originalName] of methodNames(Object(service))) {
       const handler: unknown = Object(handlers)[name] ?? Object(handlers)[originalName];
       if (handler !== undefined && typeof handler !== "function")
         throw invalidOption(`addService: the handler of ${name} is ${show(handler)}; it takes a function`);
@@ -92,7 +92,7 @@ export function guardHandlers(server: Server, guarding: Guarding): GuardedServer
 const methodNames = (service: ServiceDefinition) =>
   Object.entries(service).map(([name, { originalName = name }]) => [name, originalName] as const);
 
-/** A function of a plain object that is no handler: an instance of a class may have functions of its own. */
+/** Refuses a plain object's function that has no method. The instance of a class may have functions of its own. */
 function refuseUnknown(handlers: object, known: readonly string[], names: readonly string[]): void {
   const prototype = Object.getPrototypeOf(handlers);
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return;
@@ -173,7 +173,7 @@ function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => vo
       send(message, ...more);
     };
     watchCall(call, guarded, () => call.writableEnded || guarded.unencoded.has(Object(sending)), fail);
-    guardStream(call);
+    guardStream(call, fail);
     new Promise((resolve) => resolve((handle as (call: Call) => unknown)(call)))
       .then((returned) => {
         const hasAnswers = Array.isArray(returned) && returned.some(isAnswer);
@@ -194,29 +194,29 @@ const DESTROYED =
   "the handler destroyed its call, as leaving a `for await` early does, before it had ended it";
 
 /** Makes errors of answers that grpc-js would drop or throw for too late, and of a destroyed call, which it would never end. */
-function guardStream(call: Call): void {
+function guardStream(call: Call, fail: (error: unknown) => void): void {
   const write = call.write.bind(call) as (...given: unknown[]) => boolean;
   const end = call.end.bind(call) as (trailers: unknown) => Call;
   const destroy = call.destroy.bind(call);
-  const fail = (text: string) => call.emit("error", errorStatus(new TypeError(text)));
   const guards = {
     write: (message: unknown, ...more: unknown[]): boolean => {
       const fault = faultOf(message);
       if (!isAbsent(message) && fault === undefined) return write(message, ...more);
-      if (fault) call.emit("error", errorStatus(fault));
-      else fail(`the handler wrote ${show(message)}; it takes an object, {} for an empty answer`);
+      const text = `the handler wrote ${show(message)}; it takes an object, {} for an empty answer`;
+      fail(fault ?? new TypeError(text));
       return false;
     },
     end: (trailers: unknown): Call => {
       const isMetadata = typeof Object(trailers).toHttp2Headers === "function";
       if (isMetadata || isAbsent(trailers)) return end(trailers);
-      fail(`the handler ended its call with ${show(trailers)}; end() takes Metadata, and write() an answer`);
+      const text = `the handler ended its call with ${show(trailers)}; end() takes Metadata, and write() an answer`;
+      fail(new TypeError(text));
       return call;
     },
     destroy: (error?: Error): Call => {
       if (call.cancelled || call.writableFinished) return destroy(error);
       if (!isLeft(error)) call.emit("error", error);
-      else if (!call.readableEnded) call.emit("error", errorStatus(new Error(DESTROYED)));
+      else if (!call.readableEnded) fail(new Error(DESTROYED));
       return call;
     },
   };
