@@ -144,7 +144,8 @@ const WAIT_FOR_A_CHANGE: Wait = { kind: "wait", ms: LONGEST_WAIT_MS };
 /**
  * How long after the end of kubelet's connection its status counts as lost. Kubelet up to 1.35 reports a status once; if this
  * process is frozen for those 5 s, kubelet never tells it again. Grows from loss to loss until a status comes: before the first
- * one, a client that calls GetInfo may not be kubelet, and each loss costs a registration. Has a random share, because nodes may be frozen together.
+ * one, a client that calls GetInfo may not be kubelet, and each loss costs a registration. Has a random share, because nodes
+ * may be frozen together.
  */
 export const statusLostAfterMs = ({ lostStatuses }: DriverFacts, random: number): number =>
   backoffMs(BACKOFF.lostStatus, lostStatuses, () => random);
