@@ -121,13 +121,19 @@ test("a driver that fails again and again is tried at growing distances, up to f
   }
 });
 
-test("a driver that keeps changing its name starts over at once, then at the pace of failures", async () => {
+/** A driver under its second name of three: it takes the next one when its connections end. */
+async function renamedDriver(started: Awaited<ReturnType<typeof startTestFleet>>) {
   const names = ["a.csi", "b.csi", "b.csi", "c.csi"].map((name) => ({ name }));
   const driver = await node.driver("a.csi", ...names);
-  await using started = await startTestFleet(node);
   await started.register("a.csi");
   driver.endConnections();
   await started.register("b.csi");
+  return driver;
+}
+
+test("a driver that keeps changing its name starts over at once, then at the pace of failures", async () => {
+  await using started = await startTestFleet(node);
+  const driver = await renamedDriver(started);
   expect(started.log.all(RENAMED)).toEqual([]);
   driver.endConnections();
   expect((await started.log.when(RENAMED)).fields.after).toBe("60s");
@@ -136,12 +142,8 @@ test("a driver that keeps changing its name starts over at once, then at the pac
 });
 
 test("a driver whose socket goes while it waits for its turn is not registered again", async () => {
-  const names = ["a.csi", "b.csi", "b.csi", "c.csi"].map((name) => ({ name }));
-  const driver = await node.driver("a.csi", ...names);
   await using started = await startTestFleet(node);
-  await started.register("a.csi");
-  driver.endConnections();
-  await started.register("b.csi");
+  const driver = await renamedDriver(started);
   driver.endConnections();
   await started.log.when(RENAMED);
   rmSync(node.csiAddress("a.csi"));
