@@ -53,8 +53,8 @@ const NAME_WITHIN_FAKED_MS = 3_000;
  * policy `end`, or by a failure.
  *
  * Rejects, and leaves nothing behind, with INVALID_OPTION, with SOCKET_UNUSABLE for either socket, with IDENTITY_MISSING
- * if `addServices` adds no GetPluginInfo or that answers no name, with DRIVER_FAILED if that fails, with DRIVER_TIMEOUT if it takes 10 s (3 s with fake timers), with
- * UNSAFE_DRIVER_NAME, with ABORTED if it was stopped before.
+ * if `addServices` adds no GetPluginInfo or that answers no name, with DRIVER_FAILED if that fails, with DRIVER_TIMEOUT if it
+ * takes 10 s (3 s with fake timers), with UNSAFE_DRIVER_NAME, with ABORTED if it was stopped before.
  *
  * @example
  * await using driver = await serveCsiDriver({
