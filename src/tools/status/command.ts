@@ -76,14 +76,16 @@ export const runStatus = createCommand(
     else for (const { subject, text } of gaps) complain(`${subject} ${text}`);
     if (rows.length === 0 && gaps.length === 0 && unseen === undefined && !isJson)
       complain(`no driver in ${directory} or ${join(dirname(directory), "plugins")}`);
-    const unread = gaps.filter(({ isUnread }) => isUnread).map(({ subject, text }) => `${subject} ${text}`);
-    const error = unseen ?? unread[0];
+    // Where no driver is found, each gap may hide one.
+    const [unread] = gaps.filter(({ isUnread }) => isUnread || rows.length === 0);
+    const error = unseen ?? (unread && `${unread.subject} ${unread.text}`);
     const json = error === undefined ? rows : { schema: SCHEMA, error, drivers: rows };
     const written = print(isJson ? toJson(json) : tableOf(rows));
     if (written !== 0 || unseen !== undefined) return EXIT_UNSEEN;
+    if (isHealthy && error === undefined) return 0;
     const isBad = rows.some(({ state }) => ![...WELL, "unknown"].includes(state));
-    if (!isBad && error !== undefined) return EXIT_UNSEEN;
-    return isHealthy ? 0 : 1;
+    const isNone = rows.length === 0 && error === undefined;
+    return isBad || isNone ? 1 : EXIT_UNSEEN;
   },
 );
 

@@ -84,6 +84,37 @@ test.each(["status", "doctor"])("%s escapes a socket's name with a line feed", a
   expect(await into.exitCode()).toBe("execve" in process ? 1 : null);
 });
 
+/** The exit codes of both, and whether the JSON of status says that it may lack drivers. */
+async function bothExit() {
+  const { status: exit, rows } = await status();
+  return [exit, (await runCommand("doctor", flag())).status, Array.isArray(rows) ? "all" : "partial"];
+}
+
+test("status and doctor exit alike where directories are too deep to be searched", async () => {
+  mkdirSync(node.at("plugins/a/b/c/d"), { recursive: true });
+  expect(await bothExit()).toEqual([3, 3, "partial"]);
+  const csiAddress = await node.driverUnder("x.csi");
+  expect(await bothExit()).toEqual([1, 1, "partial"]);
+  await node.kubelet();
+  await (await registrarOf(csiAddress)).state("registered");
+  expect(await bothExit()).toEqual([3, 3, "partial"]);
+});
+
+(mayMount() ? test : test.skip)("status and doctor exit alike where a mount was not inspected", async () => {
+  mkdirSync(node.at("plugins", "volume"), { recursive: true });
+  using _volume = mountHanging(node.at("plugins", "volume"));
+  const exits = async () => {
+    using one = startCommand(["status", flag(), "-o", "json"]);
+    using other = startCommand(["doctor", flag()]);
+    return [await one.exitCode(), await other.exitCode()];
+  };
+  expect(await exits()).toEqual([3, 3]);
+  const csiAddress = await node.driverUnder("x.csi");
+  await node.kubelet();
+  await (await registrarOf(csiAddress)).state("registered");
+  expect(await exits()).toEqual([0, 0]);
+});
+
 test("a state that is unknown because a registrar was not waited for is not a failure", async () => {
   await using _slow = await startForeignSocket(`${node.directory}/x.csi-reg.sock`);
   const ended = await runCommand("status", flag(), "--timeout=200ms");

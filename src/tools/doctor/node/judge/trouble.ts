@@ -140,8 +140,6 @@ const LACKS: Readonly<Record<NodePart, string>> = {
   processes: "cannot be inspected: ",
   ...{ GetInfo: UNASKED, GetPluginInfo: UNASKED, NodeGetInfo: UNASKED },
 };
-/** Of such places below kubelet's plugins, only what depends on them makes the report partial. */
-const UNSEARCHED: readonly Why["kind"][] = ["mount", "deep"];
 const WHOLE: readonly Why["kind"][] = ["mount", "cut", "moving", "starved", "deep", "call"];
 
 /** The finding of each gap of a part; what depends on them is withheld. */
@@ -152,11 +150,9 @@ function sayGaps(facts: Pick<Facts, "gaps" | "host">, part: string): readonly Ve
     const more = why.kind === "call" && why.gaveUp ? "; --timeout gives it more time here" : "";
     const remedy = REMEDIES[why.kind === "call" ? why.call : why.kind];
     const fix = why.kind === "errno" ? remedyForErrno(why.errno, facts) : (remedy ?? OUR_FAULT) + more;
-    return (part === "sockets" && UNSEARCHED.includes(why.kind) ? unknown : unread)(
-      subject,
-      lackText(gap),
-      fix,
-    );
+    // Volumes are mounted below kubelet's plugins: there, only what depends on them makes the report partial.
+    const isUsual = part === "sockets" && why.kind === "mount";
+    return (isUsual ? unknown : unread)(subject, lackText(gap), fix);
   });
 }
 
