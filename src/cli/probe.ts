@@ -32,10 +32,11 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
   const paths = await resolvePaths(flags, nodeDirectory(process.env));
   if (paths.kind === "missing") return fail(paths.message);
   const directory = paths.pluginRegistrationPath;
+  const end = new AbortController();
   try {
     const drivers = isNodeWide(flags) ? driversByPatterns(flags) : driverByPath(flags, paths.endpoint);
     const { sockets, problem } = await socketsIn(directory);
-    const { answers, until, askFirst } = askAll(directory, sockets, flags.timeoutMs);
+    const { answers, until, askFirst } = askAll(directory, sockets, flags.timeoutMs, end.signal);
     // Among many sockets those of the driver that answers now come first.
     const finding = sockets.length > AT_ONCE ? drivers.find() : undefined;
     finding?.then((found) => askFirst(found.map(({ name }) => name))).catch(() => {});
@@ -60,6 +61,8 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
     return missing(texts.join(", "));
   } catch (error) {
     return fail(messageOf(error));
+  } finally {
+    end.abort();
   }
 }
 
@@ -69,8 +72,11 @@ const STRANGER_MS = 300;
 /** How many sockets are asked at a time: each costs a connection, or an attempt where no process listens. */
 const AT_ONCE = 32;
 
-/** Asks every socket, which may be thousands, each for `timeoutMs` at most; then those that came or were moved meanwhile. */
-function askAll(directory: string, sockets: readonly string[], timeoutMs: number) {
+/**
+ * Asks every socket, which may be thousands, each for `timeoutMs` at most; then those that came or were moved meanwhile. Begins
+ * with no other once `signal` is aborted: the process ends only after its last look at a file.
+ */
+function askAll(directory: string, sockets: readonly string[], timeoutMs: number, signal: AbortSignal) {
   const answers: Answer[] = [];
   const known = new Set<string>();
   const waiting = new Set<string>();
@@ -86,7 +92,10 @@ function askAll(directory: string, sockets: readonly string[], timeoutMs: number
     if (answer !== undefined || !isAsking()) news.call();
   };
   const askNext = async () => {
-    for (const name of waiting) await ask(name); // Another one has deleted what it asks.
+    for (const name of waiting) {
+      if (signal.aborted) return;
+      await ask(name); // Another one has deleted what it asks.
+    }
   };
   /** Whether there are any that were not asked before. */
   const askNew = (names: readonly string[]): boolean => {

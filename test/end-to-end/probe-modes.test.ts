@@ -102,6 +102,16 @@ nodeTest(
   },
 );
 
+nodeTest("a probe that has its answer asks none of the thousands of sockets that are left", async (node) => {
+  await node.published();
+  await using others = await startForeignSocket(node.at("others"), (socket) => socket.destroy());
+  const count = 5_000;
+  for (let nth = 0; nth < count; nth += 1)
+    linkSync(node.at("others"), join(node.pluginDir, `${nth}.csi-reg.sock`));
+  expect(await probe(node, HEALTHY, "--timeout=10m")).toBe(0);
+  expect(others.connections()).toBeLessThan(count);
+});
+
 nodeTest("2,000 registrars that hang beside it keep no registrar that answers waiting", async (node) => {
   await node.published();
   await using _frozen = await startForeignSocket(node.at("frozen"));
