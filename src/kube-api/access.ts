@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { invalidOption } from "../base/errors";
@@ -82,11 +83,15 @@ export function inClusterAccess(environment: Environment, directory = SERVICE_AC
   };
 }
 
+/** Without waiting for the writer of a FIFO, which would keep a thread for files. */
+const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+
 /** Reads a credential. Rejects if its file cannot be read, is empty, or if its file system does not answer for 2 s. */
 export async function readCredential(from: Credential | undefined): Promise<string | undefined> {
   if (from?.kind !== "file") return from?.value;
   const { path } = from;
-  const found = (await callFileSystem(path, () => readFile(path, "utf8"))).trim();
+  const read = () => readFile(path, { encoding: "utf8", flag: READ_AT_ONCE });
+  const found = (await callFileSystem(path, read)).trim();
   if (found === "") throw invalidOption(`${path} is empty`);
   return found;
 }

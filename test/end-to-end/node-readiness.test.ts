@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { apiServerCertificate } from "../node-readiness/support/certificates";
 import { FOREIGN_TAINT, STARTUP_TAINT } from "../node-readiness/support/fixture";
@@ -73,6 +74,25 @@ nodeTest(
     expect(server.requests.length).toBe(requests);
   },
 );
+
+nodeTest("credentials in FIFOs that have no writer leave the registration alone", async (node) => {
+  const [KUBECONFIG, ca, token] = [node.at("kubeconfig"), node.at("ca"), node.at("token")];
+  execFileSync("mkfifo", [ca, token]);
+  const cluster = { server: "https://127.0.0.1:1", "certificate-authority": ca };
+  const config = {
+    "current-context": "x",
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    clusters: [{ name: "c", cluster }],
+    users: [{ name: "u", user: { tokenFile: token } }],
+  };
+  writeFileSync(KUBECONFIG, JSON.stringify(config));
+  const registrar = start(node, [TAINT_FLAG], { KUBECONFIG, NODE_NAME });
+  const message = "API server request for node readiness failed, will retry; registration is not affected";
+  expect((await registrar.line(message)).fields.err).toMatch(/\/(ca|token) is empty$/);
+  await node.driver();
+  await registered(await node.kubelet());
+  expect(await registrar.stop()).toEqual({ code: 0, signal: null });
+});
 
 test.each<[string, NodeJS.ProcessEnv, string]>([
   [TAINT_FLAG, { KUBERNETES_SERVICE_HOST: "h" }, "need the node's name"],
