@@ -1,14 +1,34 @@
-import { invalidOption } from "../base/errors";
+import { invalidOption, refuse } from "../base/errors";
 import { boundText } from "../logging/escape";
 
 /** An object from YAML, or from the API server's JSON, whose fields may be anything. */
 export type Tree = Readonly<Record<string, unknown>>;
 
+/** The cause of the error with which the functions below refuse a value. */
+export interface Unlike {
+  readonly kind: "unlike";
+  readonly value: unknown;
+  /** As people read it. */
+  readonly has: string;
+  readonly wanted: string;
+}
+
 function refuseUnlike(
   value: unknown,
   wanted: "list" | "map" | "text" | "number" | "boolean" | "time",
 ): never {
-  throw invalidOption(`it has ${boundText(anyText(value), 120) || "nothing"} where a ${wanted} must be`);
+  const has = boundText(anyText(value), 120) || "nothing";
+  const cause: Unlike = { kind: "unlike", value, has, wanted };
+  throw invalidOption(`it has ${has} where a ${wanted} must be`, { cause });
+}
+
+/** The fields of an object that have this value, a list or map itself and no equal one: `spec.containers[0].args`. */
+export function fieldsWith(value: unknown, object: unknown, path = ""): readonly string[] {
+  if (object === value) return path === "" ? [] : [path];
+  if (typeof object !== "object" || object === null) return [];
+  const pathOf = (name: string) =>
+    Array.isArray(object) ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
+  return Object.entries(object).flatMap(([name, one]) => fieldsWith(value, one, pathOf(name)));
 }
 
 const isMap = (value: unknown): value is Tree =>
@@ -81,5 +101,6 @@ export function timeOrNone(value: unknown): number | undefined {
   return Number.isNaN(ms) ? refuseUnlike(value, "time") : ms;
 }
 
-/** The same of a field that every object has. */
-export const time = (value: unknown): number => timeOrNone(value) ?? refuseUnlike(value, "time");
+/** When an object was created. Throws where its metadata do not have it, as those of each object of an API server do. */
+export const createdMsOf = (metadata: unknown): number =>
+  timeOrNone(tree(metadata).creationTimestamp) ?? refuse("it has no metadata.creationTimestamp");

@@ -7,7 +7,7 @@ import { CLUSTER_SCHEMA, leadingIn, reportFindings } from "../findings/report";
 import type { Seen, SeenList } from "../findings/seen";
 import { type ClusterFacts, conclude, manifestsOf, placeKey } from "./judge/facts";
 import { causeOf } from "./judge/groups";
-import { needChecks, rights } from "./judge/needs";
+import { needChecks, objects, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
 import { isGuess, type RegistrarUnit } from "./judge/units";
@@ -27,7 +27,7 @@ export async function reportOnCluster(reading: ClusterReading, swap?: string) {
     return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
   const { findings, ...counts } = judgeSwap(both);
-  return reportOf(facts, [...findings, ...findingsOf([rights], facts)], { swap, ...counts });
+  return reportOf(facts, [...findings, ...findingsOf([rights, objects], facts)], { swap, ...counts });
 }
 
 function reportOf(

@@ -1,8 +1,7 @@
 import { plain } from "../../../logging/escape";
-import { manifestReadable } from "../files/judge/gaps";
 import { eitherLines } from "../files/judge/swap";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
-import { rights } from "./judge/needs";
+import { objects, rights } from "./judge/needs";
 import { EVERY_DRIVER } from "./judge/units";
 import type { ClusterReport } from "./report";
 
@@ -26,9 +25,7 @@ export function renderClusterTable(report: ClusterReport, look: TableLook): stri
 
 /** Whether a list could not be read, or an object not be judged. */
 const isPartial = ({ findings }: ClusterReport): boolean =>
-  findings.some(
-    ({ code, status }) => status === "unknown" && [rights.code, manifestReadable.code].includes(code),
-  );
+  findings.some(({ code, status }) => status === "unknown" && [rights.code, objects.code].includes(code));
 
 function registrarTable({ registrars }: ClusterReport): readonly string[] {
   if (registrars.length === 0) return [];

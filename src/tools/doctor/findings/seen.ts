@@ -1,4 +1,5 @@
-import { errnoOf, invalidOption, messageOf, type RegistrarError } from "../../../base/errors";
+import { attempt, errnoOf, invalidOption, messageOf, type RegistrarError } from "../../../base/errors";
+import { fieldsWith, type Unlike } from "../../../kube-api/objects";
 import { grouped, sortedBy } from "./finding";
 
 // An unread list never counts as an empty one: these types have no conversion from one to the other.
@@ -26,6 +27,8 @@ export type Why =
   /** A list of the API, in the server's or the connection's words; or one object of it. */
   | { readonly kind: "list"; readonly failure: string; readonly message: string }
   | { readonly kind: "object"; readonly text: string }
+  /** `fields`: of the object; several with an equal value, or none that is known. */
+  | ({ readonly kind: "unlike"; readonly fields: readonly string[] } & Pick<Unlike, "has" | "wanted">)
   | { readonly kind: "fault"; readonly error: string };
 
 export interface CallFailure {
@@ -221,13 +224,17 @@ export function refuseFlaw(flaw: Flaw, at: string | number = ""): never {
   throw invalidOption(flaw, { cause: { kind: "flaw", flaw, at: at.toLocaleString("en") } satisfies Why });
 }
 
-/** An error that is neither the file system's nor one of ours about what was read is a fault of ours. */
-export function whyOf(error: unknown): Why {
+/** An error that is neither the file system's nor one of ours about what was read, as an `object`, is a fault of ours. */
+export function whyOf(error: unknown, object?: unknown): Why {
   const errno = errnoOf(error);
   if (errno !== undefined) return { kind: "errno", errno };
   if (error instanceof RangeError) return { kind: "flaw", flaw: "deep", at: "" };
   const { code, cause } = Object(error) as Partial<RegistrarError>;
   if (code !== "INVALID_OPTION") return { kind: "fault", error: String(error) };
-  const why = cause as Why | undefined;
+  const why = cause as Why | Unlike | undefined;
+  if (why?.kind === "unlike" && "value" in why) {
+    const { kind, has, wanted, value } = why;
+    return { kind, has, wanted, fields: attempt(() => fieldsWith(value, object)) ?? [] };
+  }
   return why?.kind === "flaw" ? why : { kind: "object", text: messageOf(error) };
 }

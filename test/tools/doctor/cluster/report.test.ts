@@ -217,7 +217,7 @@ test("a DaemonSet that cannot be judged is named, and the others are judged", as
   await deploy(cluster, daemonSet("bomb.csi", { name: "bomb", path: "x".repeat(2 ** 17) }), [], () => WELL);
   await expectSaid(
     cluster,
-    /^CSI113 unknown: daemonsets storage\/bomb cannot be judged: it has a text of/,
+    /^CSI113 unknown: daemonsets storage\/bomb cannot be judged: it has a text of .*: kubectl -n storage get daemonsets bomb -o yaml$/,
     /^CSI204 problem: disk/,
   );
   expect((await cluster.report({ driver: "shares.csi" })).healthy).toBe(false);

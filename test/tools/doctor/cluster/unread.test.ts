@@ -139,6 +139,14 @@ describe.each(WORLDS)("%s", (_what, make) => {
           cluster.setView((_path, one) => (one === object ? (replaceAt(one, place, odd) as object) : one));
           const report = await cluster.report();
           expect([field, odd, tooMuchIn(report, whole)]).toEqual([field, odd, []]);
+          const named = place.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`)).join("");
+          for (const { code, text, fix, command } of report.findings.filter((one) => one.code === "CSI113")) {
+            expect([code, text]).toEqual([code, expect.stringContaining(`: its ${named.slice(1)} has `)]);
+            expect([fix, command]).toEqual([
+              expect.stringMatching(/^see the object/),
+              expect.stringMatching(/^kubectl .*-o yaml$/),
+            ]);
+          }
         }
       }
     cluster.setView((_path, one) => one);

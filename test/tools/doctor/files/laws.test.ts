@@ -99,7 +99,9 @@ test.each<Changes>([
   { livenessProbe: { exec: false } },
   { livenessProbe: { httpGet: { port: 1, host: 7 } } },
 ])("a field of another type is a gap, and never an absent one: %j", (changes) => {
-  expectSaid(saidOf(changes), [/^CSI113 unknown: cannot be judged: it has .* where a \w+ must be/]);
+  expectSaid(saidOf(changes), [
+    /^CSI113 unknown: cannot be judged: its spec\.\S+ has .* where a \w+ must be -> correct it/,
+  ]);
 });
 
 const TERM = { key: "kubernetes.io/os", operator: "In", values: ["windows"] };

@@ -62,7 +62,7 @@ test.each<readonly [expected: RegExp | string, object: object]>([
     daemonSet({ args: ["--csi-address={{ .socket }}", TOLD] }),
   ],
   [
-    /^CSI113 unknown: cannot be judged: it has {{ \.items }} where a list must be -> render the file first$/,
+    /^CSI113 unknown: cannot be judged: its items has {{ \.items }} where a list must be -> render the file first$/,
     { kind: "DaemonSetList", items: "{{ .items }}" },
   ],
   [

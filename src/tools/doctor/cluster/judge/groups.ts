@@ -91,6 +91,10 @@ export function kubectl(
   const flags = Object.entries({ kubeconfig, context }).map(([flag, value]) =>
     value === undefined ? "" : ` --${flag}=${shellWord(value)}`,
   );
-  const command = `kubectl${flags.join("")}${namespace === undefined ? "" : ` -n ${namespace}`} ${verb} ${name}${more}`;
+  const [of, where] = [
+    name && ` ${shellWord(name)}`,
+    namespace === undefined ? "" : ` -n ${shellWord(namespace)}`,
+  ];
+  const command = `kubectl${flags.join("")}${where} ${verb}${of}${more}`;
   return { fix, command };
 }

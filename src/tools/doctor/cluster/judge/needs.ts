@@ -1,4 +1,5 @@
 import { nearWord } from "../../../../base/near-word";
+import { manifestReadable, sayGap } from "../../files/judge/gaps";
 import {
   type Advice,
   check,
@@ -185,4 +186,22 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps }) => {
   });
 });
 
-export const needChecks = [coverage, providers, csiDrivers, waiting, startupTaints, csiNodeOwners, rights];
+/** Objects that do not have the form that Kubernetes gives them. */
+export const objects = check<ClusterFacts>(manifestReadable.code, manifestReadable.name, ({ gaps, target }) =>
+  gaps.map(({ part, subject, why }) => {
+    if (why.kind === "list") return undefined;
+    const fix = "see the object, and correct what wrote it";
+    return sayGap(`${part} ${subject}`, why, kubectl(fix, target, `get ${part}`, subject, " -o yaml"));
+  }),
+);
+
+export const needChecks = [
+  coverage,
+  providers,
+  csiDrivers,
+  waiting,
+  startupTaints,
+  csiNodeOwners,
+  rights,
+  objects,
+];

@@ -1,4 +1,4 @@
-import { list, nameOf, type Tree, text, textOrNone, time, tree } from "../../../../kube-api/objects";
+import { createdMsOf, list, nameOf, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
 import type { SeenList } from "../../findings/seen";
@@ -100,11 +100,11 @@ export const conditionOf = (status: unknown, wanted: string): Tree =>
 
 export function readNode(object: unknown) {
   const { metadata, spec, status } = tree(object);
-  const { name, uid, creationTimestamp } = tree(metadata);
+  const { name, uid } = tree(metadata);
   return {
     name: text(name),
     uid: textOrNone(uid),
-    createdMs: time(creationTimestamp),
+    createdMs: createdMsOf(metadata),
     isReady: text(conditionOf(status, "Ready").status) === "True",
     taints: list(tree(spec).taints).map((taint): Taint => {
       const { key, value, effect } = tree(taint);
@@ -115,13 +115,13 @@ export function readNode(object: unknown) {
 
 export function readCsiNode(object: unknown) {
   const { metadata, spec } = tree(object);
-  const { name, ownerReferences, creationTimestamp } = tree(metadata);
+  const { name, ownerReferences } = tree(metadata);
   const owner = list(ownerReferences)
     .map(tree)
     .find(({ kind }) => text(kind) === "Node");
   return {
     node: text(name),
-    createdMs: time(creationTimestamp),
+    createdMs: createdMsOf(metadata),
     drivers: new Set(list(tree(spec).drivers).map((driver) => text(tree(driver).name))),
     /** The UID of the Node that it belongs to. */
     owner: textOrNone(owner?.uid),

@@ -59,7 +59,7 @@ export function createReader(api: Pick<ListApi, "list">) {
           try {
             collector.add(item);
           } catch (error) {
-            gaps.push({ part: resource, subject: `${resource} ${anyNameOf(item)}`, why: whyOf(error) });
+            gaps.push({ part: resource, subject: anyNameOf(item), why: whyOf(error, item) });
           }
       });
       if (failure !== undefined) {

@@ -1,11 +1,11 @@
 import {
+  createdMsOf,
   list,
   nameOf,
   numberOrNone,
   type Tree,
   text,
   textOrNone,
-  time,
   tree,
 } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
@@ -20,13 +20,13 @@ export function readRegistrarSet(object: unknown, number: number, ours?: OurImag
   const registrars = registrarsIn(about, whole, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
-  const { uid, namespace, annotations, creationTimestamp } = tree(metadata);
+  const { uid, namespace, annotations } = tree(metadata);
   const { desiredNumberScheduled, currentNumberScheduled } = tree(status);
   const template = tree(tree(spec).template);
   return {
     uid: text(uid),
     name: nameOf(object),
-    createdMs: time(creationTimestamp),
+    createdMs: createdMsOf(metadata),
     namespace: text(namespace),
     about,
     selector: selectorOf(tree(spec).selector),

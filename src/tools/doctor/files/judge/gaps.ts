@@ -1,7 +1,7 @@
 import { boundText } from "../../../../logging/escape";
 import { isTemplate } from "../../../recognise/rule";
-import { type Advice, check, unread } from "../../findings/finding";
-import type { Flaw, Gap, Why } from "../../findings/seen";
+import { type Advice, check, unread, type Verdict } from "../../findings/finding";
+import type { Flaw, Why } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import type { ManifestFacts } from "../read/registrars";
 
@@ -56,7 +56,14 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix: Advice 
     case "errno":
       return { text: why.errno, fix: ERRNOS[why.errno] ?? CORRECT };
     case "object":
-      return { text: boundText(why.text, 500), fix: isTemplate(why.text) ? RENDER_FIRST : CORRECT };
+      return { text: boundText(why.text, 500), fix: CORRECT };
+    case "unlike": {
+      const { has, wanted, fields } = why;
+      const its =
+        fields.length === 0 || fields.length > 3 ? "it" : `its ${boundText(fields.join(" or "), 200)}`;
+      const fix = isTemplate(has) ? RENDER_FIRST : CORRECT;
+      return { text: `${its} has ${has} where a ${wanted} must be`, fix };
+    }
     case "fault":
       return { text: why.error, fix: "report this fault of the program, with its version" };
     default:
@@ -64,11 +71,11 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix: Advice 
   }
 }
 
-const sayGap = ({ subject, why }: Gap) => {
+export const sayGap = (subject: string, why: Why, advice?: Advice): Verdict => {
   const { text, fix } = sayWhy(why);
-  return unread(subject, `cannot be judged: ${text}`, fix);
+  return unread(subject, `cannot be judged: ${text}`, advice && why.kind !== "fault" ? advice : fix);
 };
 
 export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", ({ gaps }) =>
-  gaps.map(sayGap),
+  gaps.map(({ subject, why }) => sayGap(subject, why)),
 );

@@ -44,17 +44,17 @@ export type FileFacts = ReturnType<typeof readRegistrars>;
 /** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
 export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "gaps">, ours?: OurImage) {
   const reading = startReading<"files">();
-  const read = <Value>(place: string, act: () => readonly Value[] | SeenList<Value>) => {
+  const read = <Value>(place: string, object: unknown, act: () => readonly Value[] | SeenList<Value>) => {
     try {
       return act();
     } catch (error) {
-      return reading.list<Value>([], [{ part: "files", subject: place, why: whyOf(error) }]);
+      return reading.list<Value>([], [{ part: "files", subject: place, why: whyOf(error, object) }]);
     }
   };
   let number = 0;
   const readItem = (file: string, { item, parameters }: Item) => {
     const place = placeIn(file, item);
-    return read(place, () => {
+    return read(place, item, () => {
       const object = tree(item);
       const parameter = parameterIn(podIn(object), parameters);
       if (parameter !== undefined) refuseFlaw("parameter", parameter);
@@ -72,7 +72,7 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
   };
   const items = objects
     .flatMap(({ file, object }) =>
-      read(file, () => {
+      read(file, object, () => {
         refuseHuge(object, OF_LIST);
         return unfold(object).map((item) => ({ file, item }));
       }),
