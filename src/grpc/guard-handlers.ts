@@ -13,7 +13,7 @@ import { nearWord } from "../base/near-word";
 import { monotonicMs } from "../base/pause";
 import { type Logger, UNHEARD } from "../logging/logger";
 import { show } from "../options/option-kinds";
-import { errorStatus, faultOf, initialMetadata, metadataOf, thrownIn } from "./handlers";
+import { errorStatus, faultOf, metadataOf, sendOnce, thrownIn } from "./handlers";
 import { statusCodeOf } from "./status";
 
 type Callback = sendUnaryData<unknown>;
@@ -238,14 +238,7 @@ function watchCall(
 ) {
   const { log, method, isCut, running } = guarded;
   const startedAt = monotonicMs();
-  const sendMetadata = call.sendMetadata.bind(call);
-  let isSent = false;
-  call.sendMetadata = (given) => {
-    const metadata = initialMetadata(given);
-    if (isSent) throw invalidOption("sendMetadata is called twice; initial metadata is sent once");
-    isSent = true;
-    sendMetadata(metadata);
-  };
+  call.sendMetadata = sendOnce(call.sendMetadata.bind(call));
   const emit = call.emit.bind(call);
   call.emit = (name: string, ...given: unknown[]): boolean => {
     if (name !== "error") {

@@ -77,8 +77,19 @@ function isSendable(key: string, value: unknown): boolean {
   return attempt(isAdded) ?? false;
 }
 
+/** Makes a function that sends initial metadata, and throws INVALID_OPTION the second time, which grpc-js ignores. */
+export function sendOnce(send: (metadata: Metadata) => void): (given: unknown) => void {
+  let isSent = false;
+  return (given) => {
+    const metadata = initialMetadata(given);
+    if (isSent) throw invalidOption("sendMetadata is called twice; initial metadata is sent once");
+    isSent = true;
+    send(metadata);
+  };
+}
+
 /** Initial metadata. grpc-js would throw for anything else, and then never end the call. Throws INVALID_OPTION. */
-export function initialMetadata(given: unknown): Metadata {
+function initialMetadata(given: unknown): Metadata {
   const metadata = given === undefined ? new Metadata() : metadataOf(given);
   if (metadata !== undefined) return metadata;
   const entry = isObject(given) ? unsendableIn(given) : undefined;
@@ -117,7 +128,7 @@ export function unaryHandler<Request, Response>(
         deadline: Number(call.getDeadline()),
         peer: call.getPeer(),
         signal: gone.signal,
-        sendMetadata: (metadata) => call.sendMetadata(initialMetadata(metadata)),
+        sendMetadata: sendOnce((metadata) => call.sendMetadata(metadata)),
       });
     const fail = (error: unknown) => callback({ metadata: trailingMetadata, ...errorStatus(error) });
     run()
@@ -138,9 +149,9 @@ export function unaryHandler<Request, Response>(
 export function faultOf(answer: unknown): object | undefined {
   if (isMessage(answer ?? {})) return undefined;
   const isError = types.isNativeError(answer) || answer instanceof Error;
-  const named = Object(answer).constructor?.name;
-  const isClass = typeof answer === "object" && !Array.isArray(answer) && typeof named === "string";
-  const what = isClass ? `an instance of ${named}` : show(answer);
+  const { name } = Object(Object(answer).constructor);
+  const isClass = typeof answer === "object" && !Array.isArray(answer) && typeof name === "string";
+  const what = isClass ? `an instance of ${name || "a class without a name"}` : show(answer);
   const takes = isError ? "throw it instead" : "it takes an object, or nothing for an empty answer";
   const fault = new TypeError(`the handler answered ${what}; ${takes}`, isError ? { cause: answer } : {});
   return isError ? { ...errorStatus(answer), [THROWN]: fault } : fault;

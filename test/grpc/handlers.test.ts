@@ -3,8 +3,11 @@ import type { Readable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
+import { protos } from "../../src/grpc/protos";
 import { eventually } from "../support/eventually";
+import { INFO, serveGrpc } from "./served-grpc";
 import {
   ask,
   BAD,
@@ -243,6 +246,21 @@ test.each<[string, Handler, number, readonly string[]]>([
   expect((await answered)[0]).toBe(code);
   if (code === status.OK) expect(seen.initial?.get("first")).toEqual(["1"]);
   await eventually(() => expect(served.problems()).toEqual(lines));
+});
+
+test("unaryHandler refuses metadata sent twice on any server", async () => {
+  const sendTwice = ({ sendMetadata }: CallContext) => {
+    for (const first of ["1", "2"]) sendMetadata({ first });
+    return INFO;
+  };
+  await using served = await serveGrpc({ getInfo: sendTwice });
+  const client = createUnixClient(served.path);
+  const called = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: 60_000 });
+  await expect(called).rejects.toMatchObject({
+    code: status.INTERNAL,
+    details: expect.stringContaining("sendMetadata is called twice"),
+  });
+  client.close();
 });
 
 test("a late callback of a handler that declares none throws the rule", async () => {
