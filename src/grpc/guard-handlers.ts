@@ -1,19 +1,14 @@
 import type { Writable } from "node:stream";
 import { types } from "node:util";
-import {
-  type Server,
-  type ServerUnaryCall,
-  type ServiceDefinition,
-  type sendUnaryData,
-  status,
-} from "@grpc/grpc-js";
-import { invalidOption } from "../base/errors";
+import { type Server, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
 import { isPromise } from "../base/guarded-call";
-import { nearWord } from "../base/near-word";
 import { monotonicMs } from "../base/pause";
 import { type Logger, UNHEARD } from "../logging/logger";
+import { createPacedWarning } from "../logging/repeats";
 import { show } from "../options/option-kinds";
+import type { MessageType } from "./descriptors";
 import { errorStatus, faultOf, metadataOf, sendOnce, thrownIn } from "./handlers";
+import { checkMessage } from "./message-check";
 import { statusCodeOf } from "./status";
 
 type Callback = sendUnaryData<unknown>;
@@ -24,6 +19,8 @@ interface Guarding {
   readonly log: Logger;
   /** Whether running calls were cut off by the server's end. */
   readonly isCut: () => boolean;
+  /** What a method answers, by its path; undefined if it is unknown. */
+  readonly answerTypeOf: (method: string) => MessageType | undefined;
 }
 
 interface GuardedMethod extends Guarding {
@@ -34,40 +31,26 @@ interface GuardedMethod extends Guarding {
   readonly unencoded: WeakSet<object>;
 }
 
-interface GuardedServer {
-  /** The methods of the calls that are not answered. */
-  readonly unanswered: () => readonly string[];
-  /** Throws INVALID_OPTION for a handler of no service, when all are added: one object may have the handlers of several. */
-  readonly refuseUnknown: () => void;
-}
-
 /**
  * Makes each call of a server end with an answer or a line in the log, whatever its handler does. grpc-js ignores what a handler
  * returns, and drops the error of a promise. A unary handler answers by its callback or by the promise that it returns; of one that
  * declares fewer than two parameters, what it returns is an answer, too. The first answer counts. Logged as errors,
- * with the method: what a handler throws without a gRPC code, at any time; an answer that cannot be encoded; a second answer;
- * a call that was cut off. A warning: a call whose client gave up first.
+ * with the method: what a handler throws without a gRPC code, at any time; an answer that cannot be encoded, or not as it is; a
+ * second answer; a call that was cut off. Warnings: a call whose client gave up first, an answer with fields that are not sent.
+ * Returns what tells the methods of the calls that are not answered.
  */
-export function guardHandlers(server: Server, guarding: Guarding): GuardedServer {
-  const added: [service: ServiceDefinition, handlers: object][] = [];
+export function guardHandlers(server: Server, guarding: Guarding): () => readonly string[] {
   const running: GuardedMethod["running"] = new Map();
   const log = guarding.log.named("guard-handlers");
   const register = server.register.bind(server);
-  const addService = server.addService.bind(server);
-  server.addService = (service, handlers) => {
-    for (const [name, originalName] of methodNames(Object(service))) {
-      const handler: unknown = Object(handlers)[name] ?? Object(handlers)[originalName];
-      if (handler !== undefined && typeof handler !== "function")
-        throw invalidOption(`addService: the handler of ${name} is ${show(handler)}; it takes a function`);
-    }
-    refuseMistyped(Object(service), Object(handlers));
-    added.push([Object(service), Object(handlers)]);
-    addService(service, handlers);
-  };
   server.register = (method, handler, serialize, deserialize, type) => {
     const unencoded = new WeakSet<object>();
+    const warnOfUnsent = createPacedWarning(log, UNSENT);
     const encode: typeof serialize = (value) => {
       try {
+        const answerType = guarding.answerTypeOf(method);
+        const unsent = answerType === undefined ? [] : checkMessage(Object(value), answerType);
+        if (unsent.length > 0) warnOfUnsent({ method, unsent, ...UNHEARD });
         return serialize(value);
       } catch (error) {
         unencoded.add(Object(value));
@@ -79,39 +62,10 @@ export function guardHandlers(server: Server, guarding: Guarding): GuardedServer
     const guarded = guard(handler as unknown as Handler, { ...guarding, log, method, running, unencoded });
     return register(method, guarded as never, encode, deserialize, type);
   };
-  return {
-    unanswered: () => [...running].flatMap(([call, isAnswered]) => (isAnswered() ? [] : [call.getPath()])),
-    refuseUnknown: () => {
-      const known = added.flatMap(([service]) => methodNames(service).flat());
-      for (const [service, handlers] of added) refuseUnknown(handlers, known, methodNames(service).flat());
-    },
-  };
+  return () => [...running].flatMap(([call, isAnswered]) => (isAnswered() ? [] : [call.getPath()]));
 }
 
-/** Of each method, its name in the contract and the one in camel case. */
-const methodNames = (service: ServiceDefinition) =>
-  Object.entries(service).map(([name, { originalName = name }]) => [name, originalName] as const);
-
-/** Refuses a plain object's function that has no method. The instance of a class may have functions of its own. */
-function refuseUnknown(handlers: object, known: readonly string[], names: readonly string[]): void {
-  const prototype = Object.getPrototypeOf(handlers);
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return;
-  for (const [name, handler] of Object.entries(handlers))
-    if (typeof handler === "function" && !known.includes(name))
-      throw invalidOption(`addService: there is no method ${name}; the service has ${names.join(", ")}`);
-}
-
-/** grpc-js ignores a handler of a method that is not there, and answers the one that was meant with UNIMPLEMENTED. */
-function refuseMistyped(service: ServiceDefinition, handlers: object): void {
-  const names = methodNames(service);
-  const without = names.filter((both) => !both.some((name) => name in handlers)).flat();
-  for (const [name, handler] of Object.entries(handlers)) {
-    if (handler === undefined || names.some((both) => both.includes(name))) continue;
-    const meant = nearWord(name, without);
-    if (meant !== undefined)
-      throw invalidOption(`addService: there is no method ${name}; did you mean ${meant}?`);
-  }
-}
+const UNSENT = "A handler's answer has fields that its message lacks, they are not sent";
 
 /** Of a call with one answer. */
 function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {

@@ -112,7 +112,7 @@ export function firstFields(message: Buffer): Buffer {
  * Where each field of a protobuf message and its value begin and end. A group's two tags count as fields. The last one may have
  * an unknown wire type, undefined, or an end beyond that of the message: then the message is not protobuf.
  */
-function* fieldsOf(message: Buffer) {
+export function* fieldsOf(message: Buffer) {
   let end = 0;
   const varint = () => {
     let value = 0;

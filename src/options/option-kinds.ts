@@ -18,6 +18,7 @@ export function show(given: unknown): string {
   if (typeof given === "string")
     return JSON.stringify(given.length > MAX_SHOWN_LENGTH ? `${given.slice(0, MAX_SHOWN_LENGTH)}…` : given);
   if (typeof given === "function") return "a function";
+  if (typeof given === "bigint") return `${given}n`;
   if (typeof given !== "object" || given === null) return String(given);
   const type = typeOf(given);
   const noun = type === "Object" || type === "Array" ? type.toLowerCase() : type;

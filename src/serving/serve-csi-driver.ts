@@ -2,6 +2,7 @@ import { Server, status } from "@grpc/grpc-js";
 import { invalidOption, messageOf, RegistrarError } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
 import { fakeTimersHint } from "../base/pause";
+import { checkServices } from "../grpc/added-services";
 import { callUnary, createUnixClient } from "../grpc/client/unary";
 import { guardHandlers } from "../grpc/guard-handlers";
 import { identityMethods } from "../grpc/methods";
@@ -71,7 +72,8 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   refuseAborted("the CSI driver", signal);
   const log = logger.named("serve-csi-driver");
   const server = hardenServer(new Server(resolved.serverOptions), { log: logger });
-  const { unanswered, refuseUnknown } = guardHandlers(server, { log: logger, isCut: () => driver.isCut });
+  const { refuseUnknown, answerTypeOf } = checkServices(server);
+  const unanswered = guardHandlers(server, { log: logger, isCut: () => driver.isCut, answerTypeOf });
   const driver = createGrpcServer({ newServer: () => server, log: logger, limits: UNLIMITED });
   let socket: KeptSocket | undefined;
   let registration: Registration;

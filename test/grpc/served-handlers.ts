@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { Readable } from "node:stream";
 import { Metadata, type MethodDefinition, Server, type ServiceError } from "@grpc/grpc-js";
+import { checkServices } from "../../src/grpc/added-services";
 import { createUnixClient } from "../../src/grpc/client/unary";
 import { guardHandlers } from "../../src/grpc/guard-handlers";
 import { createGrpcServer, hardenServer } from "../../src/grpc/server";
@@ -39,7 +40,8 @@ export async function serveHandlers(handlers: Record<string, Handler>, options =
   const log = recordLog();
   const folder = await createTempFolder();
   const grpc = hardenServer(new Server(options), { log: log.logger });
-  guardHandlers(grpc, { log: log.logger, isCut: () => driver.isCut });
+  const { answerTypeOf } = checkServices(grpc);
+  guardHandlers(grpc, { log: log.logger, isCut: () => driver.isCut, answerTypeOf });
   grpc.addService({ ask, collect, list, chat } as never, handlers as never);
   const driver = createGrpcServer({ newServer: () => grpc, log: log.logger });
   const path = folder.at("s");

@@ -1,0 +1,165 @@
+import { types } from "node:util";
+import { nearWord } from "../base/near-word";
+import { isObject, show } from "../options/option-kinds";
+import type { FieldType, MessageType } from "./descriptors";
+
+/** What a field of one of protobuf's types takes: what protobuf sends as it is, and proto-loader's types allow. */
+interface Taken {
+  /** Ends the sentence "it takes …". */
+  readonly takes: string;
+  readonly accepts: (given: unknown) => boolean;
+}
+
+const whole = (least: number, most: number): Taken => ({
+  takes: `a whole number, ${least} to ${most}`,
+  accepts: (given) => Number.isInteger(given) && Number(given) >= least && Number(given) <= most,
+});
+
+/** Also a text of decimal digits, or a Long. */
+function wholeOf64(least: bigint, most: bigint): Taken {
+  const isUnsigned = least === 0n;
+  const isHalf = (half: unknown) => Number.isInteger(half) && Number(half) >> 0 === half;
+  return {
+    takes: `a whole number, ${least} to ${most}, as a number, a text or a Long`,
+    accepts: (given) => {
+      const isWhole = typeof given === "string" ? /^-?\d{1,20}$/.test(given) : Number.isInteger(given);
+      if (isWhole) return BigInt(given as string) >= least && BigInt(given as string) <= most;
+      const { low, high, unsigned } = Object(given);
+      return isHalf(low) && isHalf(high) && (high >= 0 || unsigned === isUnsigned);
+    },
+  };
+}
+
+/** Also a text that JavaScript reads as a number. */
+const float = (round: (given: number) => number): Taken => ({
+  takes: "a number",
+  accepts: (given) => {
+    const isText = typeof given === "string" && given.trim() !== "";
+    const value = isText ? Number(given) : given;
+    if (typeof value !== "number" || (Number.isNaN(value) && isText && given !== "NaN")) return false;
+    return Number.isFinite(value) === Number.isFinite(round(value));
+  },
+});
+
+const text: Taken = {
+  takes: "a text, without half of a surrogate pair",
+  accepts: (given) => typeof given === "string" && !/\p{Surrogate}/u.test(given),
+};
+
+const isByte = (given: unknown) => Number.isInteger(given) && Number(given) >= 0 && Number(given) < 256;
+const bytes: Taken = {
+  takes: "a Uint8Array, or a text in base64",
+  accepts: (given) =>
+    types.isUint8Array(given) ||
+    (Array.isArray(given) && given.every(isByte)) ||
+    (typeof given === "string" && given.length % 4 === 0 && /^[\w+/-]*={0,2}$/.test(given)),
+};
+
+const int32 = whole(-(2 ** 31), 2 ** 31 - 1);
+const uint32 = whole(0, 2 ** 32 - 1);
+const int64 = wholeOf64(-(2n ** 63n), 2n ** 63n - 1n);
+const uint64 = wholeOf64(0n, 2n ** 64n - 1n);
+const bool: Taken = { takes: "true or false", accepts: (given) => typeof given === "boolean" };
+const object: Taken = { takes: "an object", accepts: isObject };
+const list: Taken = { takes: "a list", accepts: Array.isArray };
+const MESSAGE = 11;
+const ENUM = 14;
+
+/** By `FieldDescriptorProto.Type` of descriptor.proto, without enums. */
+const TAKEN: Readonly<Record<number, Taken>> = {
+  ...{ 1: float((given) => given), 2: float(Math.fround), 8: bool, 9: text, [MESSAGE]: object, 12: bytes },
+  ...{ 3: int64, 16: int64, 18: int64, 4: uint64, 6: uint64 },
+  ...{ 5: int32, 15: int32, 17: int32, 7: uint32, 13: uint32 },
+};
+
+function enumOf(names: readonly string[]): Taken {
+  return {
+    takes: `one of ${names.join(", ")}, or its number`,
+    accepts: (given) => int32.accepts(given) || names.includes(given as string),
+  };
+}
+
+/** Whether a map's key, which is a text in JavaScript, is sent as it is: protobufjs sends `false` as true. */
+function isKey(key: string, { accepts }: Taken): boolean {
+  const value = key === "true" ? true : Number(key);
+  return accepts(key) || (String(value) === key && accepts(value));
+}
+
+/**
+ * Throws a TypeError with the path of a value that protobuf would not send as it is: it converts what has another type, and
+ * drops what it cannot convert. Returns the paths of fields that the message does not have, each with the one that was
+ * probably meant: protobuf drops them.
+ */
+export function checkMessage(message: object, type: MessageType): readonly string[] {
+  const path: (string | number)[] = [];
+  const unknown: string[] = [];
+
+  const refuse = (what: string): never => {
+    throw new TypeError(`the answer's ${shown(path)} ${what}`);
+  };
+  const require = ({ takes, accepts }: Taken, given: unknown) => {
+    if (!accepts(given)) refuse(`is ${show(given)}; it takes ${takes}`);
+  };
+
+  const checkValue = (given: unknown, { type, of }: FieldType) => {
+    const inner = type === MESSAGE || type === ENUM ? of() : undefined;
+    if (type === ENUM) {
+      if (Array.isArray(inner)) require(enumOf(inner), given);
+      return;
+    }
+    require(TAKEN[type] ?? ANYTHING, given);
+    if (inner && "fields" in inner) checkFields(given as Values, inner);
+  };
+  const checkEach = (given: unknown, field: FieldType) => {
+    const { keyType, isRepeated } = field;
+    if (!isRepeated && keyType === undefined) return checkValue(given, field);
+    require(isRepeated ? list : object, given);
+    // A hole of a list is undefined here.
+    const entries = isRepeated ? (given as unknown[]).entries() : Object.entries(given as Values);
+    for (const [key, value] of entries) {
+      path.push(key);
+      const keys = keyType === undefined ? ANYTHING : (TAKEN[keyType] ?? ANYTHING);
+      if (!isKey(String(key), keys)) refuse(`is under a key that is not ${keys.takes}`);
+      checkValue(value, field);
+      path.pop();
+    }
+  };
+  const checkFields = (message: Values, { name, fields, oneofs }: MessageType) => {
+    // proto-loader encodes it by the type that it names.
+    if (name === ".google.protobuf.Any" && "@type" in message) return;
+    const taken: string[] = [];
+    for (const [name, field] of fields) {
+      const value = message[name];
+      if (isAbsent(value)) continue;
+      path.push(name);
+      const other = field.oneof === undefined ? undefined : taken[field.oneof];
+      if (other !== undefined) refuse(`is there beside ${other}; protobuf sends one of them`);
+      if (field.oneof !== undefined) taken[field.oneof] = name;
+      checkEach(value, field);
+      path.pop();
+    }
+    for (const name of Object.keys(message))
+      if (!(fields.has(name) || oneofs.includes(name) || isAbsent(message[name]))) {
+        const meant = nearWord(name, fields.keys());
+        const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+        unknown.push(`${shown([...path, name])}${hint}`);
+      }
+  };
+  checkFields(message as Values, type);
+  return unknown;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+const ANYTHING: Taken = { takes: "anything", accepts: () => true };
+
+const isAbsent = (value: unknown) => value === undefined || value === null;
+
+/** As JavaScript would reach it: `segments["topology.example.com/zone"]`, `capabilities[0].rpc`. */
+const shown = (path: readonly (string | number)[]) =>
+  path
+    .map((step) =>
+      typeof step === "string" && /^\w+$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`,
+    )
+    .join("")
+    .slice(1);

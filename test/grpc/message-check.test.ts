@@ -1,0 +1,209 @@
+import { isDeepStrictEqual } from "node:util";
+import { fromJSON, type Options } from "@grpc/proto-loader";
+import { parse, util } from "protobufjs";
+import { attempt } from "../../src/base/errors";
+import { createAnswerTypes } from "../../src/grpc/descriptors";
+import { checkMessage } from "../../src/grpc/message-check";
+
+// Names that protobufjs writes ambiguously into descriptors, too: the map `inner` has entries of a type `Inner`, which is also a message.
+const PROTO = `syntax = "proto3"; package x.v1;
+  message Inner { string text = 1; map<string, string> labels = 2; repeated Inner inners = 3; }
+  enum Kind { NONE = 0; BLOCK = 1; MOUNT = 5; }
+  message Wrapper { bool value = 1; }
+  message Request {}
+  message Answer {
+    message Nested { enum Mode { OFF = 0; ON = 1; } Mode mode = 1; sint32 number = 2; }
+    string text = 1; bytes raw = 2; bool flag = 3; int32 i32 = 4; uint32 u32 = 5; sint64 i64 = 6; uint64 u64 = 7;
+    double f64 = 8; float f32 = 9; Kind kind = 10; Nested nested = 11; Wrapper wrapped = 12; Inner other = 13;
+    repeated string texts = 14; repeated fixed64 u64s = 15; repeated Kind kinds = 16; repeated Nested nesteds = 17;
+    map<string, string> labels = 18; map<int32, Nested> inner = 19; map<bool, Kind> kinds_by = 20; map<string, sfixed64> i64s = 21;
+    oneof one { string either = 22; Nested or = 23; } optional string maybe = 24;
+  }
+  service S { rpc Ask(Request) returns (Answer); }`;
+
+function serviceOf(options: Options) {
+  const { root } = parse(PROTO, { keepCase: options.keepCase ?? false });
+  const service = fromJSON(root.toJSON(), options)["x.v1.S"] as never;
+  const types = createAnswerTypes();
+  types.add(service);
+  const type = types.of("/x.v1.S/Ask");
+  if (type === undefined) throw new Error("the message is not found");
+  const { Ask } = service as {
+    readonly Ask: { responseSerialize(value: object): Buffer; responseDeserialize(bytes: Buffer): object };
+  };
+  return {
+    check: (answer: object) => checkMessage(answer, type),
+    send: (answer: object) => Ask.responseDeserialize(Ask.responseSerialize(answer)),
+  };
+}
+const { check, send } = serviceOf({ longs: String, enums: String, bytes: String });
+
+interface LongNumber {
+  readonly unsigned: boolean;
+}
+const { Long } = util as unknown as {
+  readonly Long: {
+    fromNumber(value: number): LongNumber;
+    isLong(given: unknown): given is LongNumber;
+    readonly MAX_UNSIGNED_VALUE: LongNumber;
+  };
+};
+class Empty {}
+const DIGITS = "18446744073709551615";
+const half = "\ud83d";
+/** What an author may write into any field, by mistake or not. */
+const GIVEN: readonly unknown[] = [
+  ...["", "5", "-7", "+5", "YQ==", "é€", half, "x y", "NaN", "BLOCK", "block", "true", DIGITS, `-${DIGITS}`],
+  ...[0, -1, 5, 1.5, 300, 2 ** 31, 2 ** 32, 2 ** 63, -(2 ** 63), 1e300, Number.NaN, Number.POSITIVE_INFINITY],
+  ...[
+    true,
+    false,
+    5n,
+    Symbol.iterator,
+    [],
+    [undefined],
+    ["a"],
+    [1],
+    [300],
+    {},
+    new Map([["a", "b"]]),
+    new Set(),
+  ],
+  ...[new Date(0), () => {}, new Empty(), Promise.resolve(), Buffer.from("ab"), new Uint16Array(2)],
+  ...[
+    Long.fromNumber(-3),
+    Long.MAX_UNSIGNED_VALUE,
+    { low: 1.5, high: 0 },
+    { low: "1" },
+    new DataView(new ArrayBuffer(2)),
+  ],
+];
+const texts = (given: unknown) => typeof given === "string" && given !== half;
+const numbers = (given: unknown) => typeof given === "number";
+const from = (least: number, most: number) => (given: unknown) =>
+  Number.isInteger(given) && Number(given) >= least && Number(given) < most;
+const among =
+  (...all: readonly unknown[]) =>
+  (given: unknown) =>
+    all.includes(given);
+const like = (wanted: unknown) => (given: unknown) => isDeepStrictEqual(given, wanted);
+const isEmpty = (given: unknown) => given instanceof Empty || like({})(given);
+
+const isOneOf =
+  (...all: readonly ((given: unknown) => boolean)[]) =>
+  (given: unknown) =>
+    all.some((one) => one(given));
+const digits = (given: unknown) => BigInt(typeof given === "number" ? given : String(given)).toString();
+const inBase64 = (given: unknown) =>
+  typeof given === "string" ? given : Buffer.from(given as Buffer).toString("base64");
+const decimals = among("5", "-7", "+5", "NaN", DIGITS, `-${DIGITS}`);
+const signedLong = (given: unknown) => Long.isLong(given) && !given.unsigned;
+const isSmall = (given: unknown) => given !== 1e300;
+const named = new Map<unknown, string>([
+  [0, "NONE"],
+  [5, "MOUNT"],
+]);
+
+/** Which of them each field takes, and what the client gets where that is not the same. */
+const TAKES: [string, takes: (given: unknown) => boolean, sent?: (given: unknown) => unknown][] = [
+  ["text", texts],
+  ["flag", among(true, false)],
+  ["i32", from(-(2 ** 31), 2 ** 31)],
+  ["u32", from(0, 2 ** 32)],
+  ["i64", isOneOf(from(-(2 ** 63), 2 ** 63), among("5", "-7"), signedLong), digits],
+  ["u64", isOneOf(from(0, 2 ** 64), among("5", DIGITS, Long.MAX_UNSIGNED_VALUE)), digits],
+  ["f64", isOneOf(numbers, decimals), Number],
+  [
+    "f32",
+    (given) => isOneOf(numbers, decimals)(given) && isSmall(given),
+    (given) => Math.fround(Number(given)),
+  ],
+  ["kind", isOneOf(among("BLOCK"), from(-(2 ** 31), 2 ** 31)), (given) => named.get(given) ?? given],
+  ["raw", isOneOf(among("", "YQ==", "true", DIGITS), Buffer.isBuffer, like([]), like([1])), inBase64],
+  ["nested", isEmpty, () => ({})],
+  ["labels", isOneOf(isEmpty, like({ low: "1" })), (given) => (isEmpty(given) ? undefined : given)],
+  ["texts", isOneOf(like([]), like(["a"])), (given) => (like([])(given) ? undefined : given)],
+];
+
+/** What the client gets; throws where it gets nothing, or the server says something. */
+const sentSilently = (answer: object) => {
+  const received = send(answer);
+  expect(check(answer)).toEqual([]);
+  return received;
+};
+
+test.each(TAKES)(
+  "a field `%s` takes what protobuf sends as it is",
+  (field, takes, sent = (given) => given) => {
+    const results = GIVEN.map((given, at) => [at, attempt(() => sentSilently({ [field]: given }))]);
+    expect(results).toEqual(
+      GIVEN.map((given, at) => [at, takes(given) ? { [field]: sent(given) } : undefined]),
+    );
+  },
+);
+
+test.each(TAKES)("a field `%s` refuses only what protobuf would change, drop or not send", (field, takes) => {
+  for (const given of GIVEN.filter((one) => !takes(one)))
+    expect(attempt(() => send({ [field]: given }))).not.toStrictEqual({ [field]: given });
+});
+
+const mode = { mode: "ON", number: -3 };
+const WHOLE = {
+  ...{
+    text: "a",
+    nested: mode,
+    other: { text: "b", labels: { "a/b": "c", __proto: "" }, inners: [{ text: "c" }, {}] },
+  },
+  ...{
+    texts: ["a", ""],
+    u64s: ["1", DIGITS],
+    kinds: ["NONE", "MOUNT"],
+    nesteds: [mode, {}],
+    labels: { "": "" },
+  },
+  ...{ inner: { 7: mode, "-7": {} }, kindsBy: { true: "BLOCK" }, i64s: { a: "-1" }, or: mode, maybe: "" },
+};
+
+test("a whole answer passes, under the names of its fields with and without keepCase", () => {
+  expect(sentSilently(WHOLE)).toEqual(WHOLE);
+  const kept = serviceOf({ keepCase: true, enums: String });
+  expect(kept.check({ kinds_by: { true: "BLOCK" } })).toEqual([]);
+  expect(kept.check({ kindsBy: { true: "BLOCK" } })).toEqual(["kindsBy; did you mean kinds_by?"]);
+});
+
+test.each<[object, string]>([
+  [{ labels: new Map([["a", "b"]]) }, "labels is a Map; it takes an object"],
+  [{ labels: { "a/b": undefined } }, 'labels["a/b"] is undefined; it takes a text'],
+  [{ other: { inners: [{}, { labels: { a: 5 } }] } }, "other.inners[1].labels.a is 5; it takes a text"],
+  [{ other: { text: new Date(0) } }, "other.text is a Date; it takes a text"],
+  [
+    { i64: 5n },
+    "i64 is 5n; it takes a whole number, -9223372036854775808 to 9223372036854775807, as a number, a text or",
+  ],
+  [{ nesteds: [{ mode: "on" }] }, 'nesteds[0].mode is "on"; it takes one of OFF, ON, or its number'],
+  [{ nesteds: {} }, "nesteds is an object; it takes a list"],
+  [{ texts: Array(2) }, "texts[0] is undefined; it takes a text"],
+  [{ inner: { x: {} } }, "inner.x is under a key that is not a whole number"],
+  [{ kindsBy: { false: 1 } }, "kindsBy.false is under a key that is not true or false"],
+  [{ inner: { "1e3": {} } }, "inner.1e3 is under a key that is not a whole number"],
+  [{ either: "a", or: {} }, "or is there beside either; protobuf sends one of them"],
+])("the path and the reason are told: %#", (answer, expected) => {
+  expect(() => check(answer)).toThrow(`the answer's ${expected}`);
+});
+
+test("fields that the message does not have are named, with a near one; what is undefined, and a oneof's name, is not", () => {
+  const answer = {
+    txet: "a",
+    nested: { Mode: "ON", one: "x" },
+    other: undefined,
+    zzzzzz: 1,
+    absent: null,
+    one: "or",
+  };
+  expect(check(answer)).toEqual([
+    "nested.Mode; did you mean mode?",
+    "nested.one",
+    "txet; did you mean text?",
+    "zzzzzz",
+  ]);
+});

@@ -1,0 +1,96 @@
+import { once } from "node:events";
+import { type Server, ServerInterceptingCall, type ServerInterceptor, status } from "@grpc/grpc-js";
+import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
+import { unaryHandler } from "../../src/grpc/handlers";
+import { protos } from "../../src/grpc/protos";
+import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
+import { eachTest } from "../support/each-test";
+import { recordLog } from "../support/recorded-log";
+import { createTestNode, DRIVER } from "../support/registrar-node";
+
+const method = protos.node.NodeGetInfo;
+const ASK = method.path;
+
+const node = eachTest(createTestNode);
+
+async function serve(handler: unknown, interceptors: ServerInterceptor[] = [], isStream = false) {
+  const log = recordLog(0);
+  const driver = await serveCsiDriver({
+    ...{ csiAddress: node.csiAddress, pluginRegistrationPath: node.pluginDir, logger: log.logger },
+    serverOptions: { interceptors },
+    addServices: (server: Server) => {
+      server.addService(protos.identity, { GetPluginInfo: () => ({ name: DRIVER }) });
+      server.addService({ NodeGetInfo: { ...method, responseStream: isStream } }, {
+        NodeGetInfo: handler,
+      } as never);
+    },
+  });
+  const client = createUnixClient(node.csiAddress);
+  return {
+    log,
+    ask: () => callUnary(client, method, {}, { timeoutMs: 60_000 }),
+    list: () => client.makeServerStreamRequest(ASK, method.requestSerialize, method.responseDeserialize, {}),
+    [Symbol.asyncDispose]: async () => {
+      client.close();
+      await driver.close();
+    },
+  };
+}
+
+const CHANGED = { nodeId: "n", accessibleTopology: { segments: new Map([["zone", "a"]]) } };
+const FAULT = "the answer's accessibleTopology.segments is a Map; it takes an object";
+type Respond = (error: null, answer: object) => void;
+const changing: ServerInterceptor = ({ path }, call) =>
+  new ServerInterceptingCall(call, {
+    sendMessage: (message, next) => next(path === ASK ? CHANGED : message),
+  });
+
+test.each<[string, unknown, ServerInterceptor[]]>([
+  ["its return value", () => CHANGED, []],
+  ["its promise", async () => CHANGED, []],
+  ["its callback", (_call: unknown, answer: Respond) => answer(null, CHANGED), []],
+  ["unaryHandler", unaryHandler(() => CHANGED), []],
+  ["an interceptor", () => ({ nodeId: "n" }), [changing]],
+])(
+  "an answer that protobuf would change, by %s, fails its call and is an error in the log",
+  async (_by, handler, more) => {
+    await using served = await serve(handler, more);
+    await expect(served.ask()).rejects.toMatchObject({
+      code: status.INTERNAL,
+    });
+    const { severity, error, fields } = await served.log.when("Cannot encode a handler's answer");
+    expect([severity, (error as Error).message, fields.method]).toEqual([
+      "error",
+      expect.stringContaining(FAULT),
+      ASK,
+    ]);
+  },
+);
+
+test("an answer of a stream that protobuf would change ends it with an error, after the answers before it", async () => {
+  const handler = (call: { write(answer: object): void; end(): void }) => {
+    for (const answer of [{ nodeId: "n" }, CHANGED, { nodeId: "m" }]) call.write(answer);
+    call.end();
+  };
+  await using served = await serve(handler, [], true);
+  const answers: unknown[] = [];
+  const stream = served.list().on("data", (answer) => answers.push(answer));
+  const [error] = await once(stream, "error");
+  expect(error).toMatchObject({ code: status.INTERNAL });
+  expect(answers).toMatchObject([{ nodeId: "n" }]);
+  await served.log.when("Cannot encode a handler's answer");
+});
+
+test("a field that the message lacks is dropped, with one warning a minute that names a near one", async () => {
+  await using served = await serve(() => ({ nodeID: "n", maxVolumesPerNode: 3 }));
+  for (let call = 0; call < 3; call++)
+    expect(await served.ask()).toMatchObject({ nodeId: "", maxVolumesPerNode: 3 });
+  const lines = served.log.records.filter(({ severity }) => severity !== "info");
+  expect(lines.map(({ severity, message, fields }) => [severity, message, fields])).toEqual([
+    [
+      "warning",
+      "A handler's answer has fields that its message lacks, they are not sent",
+      { method: ASK, unsent: ["nodeID; did you mean nodeId?"] },
+    ],
+  ]);
+});
