@@ -43,9 +43,11 @@ export function createApiClient(access: ApiAccess) {
 
   const optionsFor = ({ method, path, body, contentType }: ApiCall, signal: AbortSignal) =>
     outcomeOf<RequestOptions>("no-credentials", signal, async () => {
-      const [ca, token, cert, key] = await Promise.all(
-        [access.authority, access.token, access.certificate, access.key].map(readCredential),
-      );
+      // One after the other: where their file system hangs, one thread waits, and others are left.
+      const ca = await readCredential(access.authority);
+      const token = await readCredential(access.token);
+      const cert = await readCredential(access.certificate);
+      const key = await readCredential(access.key);
       calls += 1;
       const value = {
         agent,

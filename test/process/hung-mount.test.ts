@@ -1,11 +1,14 @@
 import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { createApiClient } from "../../src/kube-api/client";
 import { askInfo } from "../../src/registrar/registration/self-report";
+import { findLink } from "../../src/unix/files";
 import { httpOf } from "../end-to-end/support/http";
 import { onNode, registered } from "../end-to-end/support/node";
 import { allRegistered, driverFoldersOf, nameOf, socketOf } from "../end-to-end/support/node-wide";
 import { startForeignSocket } from "../support/foreign-socket";
 import { mayMount, mountHanging } from "../support/hanging-mount";
+import { createTempFolder } from "../support/temp-folder";
 
 const [A, B, EVIL, LATE] = [nameOf(0), nameOf(1), "evil.csi.example.com", "late.csi.example.com"];
 
@@ -68,4 +71,21 @@ testWithMounts(
       expect(await http.get("/metrics")).toMatchObject({ status: 200 });
     }
   }),
+);
+
+testWithMounts(
+  "credentials on a mount that comes while they are read leave a thread to other files",
+  async () => {
+    await using folder = await createTempFolder();
+    const [directory, others] = [folder.at("sa"), folder.at("others")];
+    mkdirSync(directory);
+    const credential = (name: string) => ({ kind: "file", path: join(directory, name) }) as const;
+    const access = { authority: credential("ca.crt"), token: credential("token") };
+    const client = createApiClient({ server: "https://127.0.0.1:1", ...access });
+    const answer = client.call({ method: "GET", path: "/" }, new AbortController().signal);
+    using _mount = mountHanging(directory);
+    expect(await answer).toMatchObject({ kind: "failed", failure: { kind: "no-credentials" } });
+    expect(await findLink(others)).toBe("gone");
+    client.close();
+  },
 );
