@@ -17,7 +17,7 @@ import { behaviourOf, type KubeletBehaviour, NEWEST_SIMULATED } from "../../kube
 import type { FaultScript } from "../simulator-options";
 import type { Emit, KubeletCall, KubeletCallResult } from "./events";
 import type { NodeInfoManager } from "./objects";
-import type { KubeletFault, KubeletTimings } from "./options";
+import type { KubeletFault, ResolvedKubeletOptions } from "./options";
 
 /**
  * A client that sends the `:authority` that a kubelet of some version would send. It still differs from grpc-go in the user
@@ -102,7 +102,7 @@ export type Called<Answer> =
 
 export interface KubeletContext {
   readonly behaviour: KubeletBehaviour;
-  readonly timings: KubeletTimings;
+  readonly timings: ResolvedKubeletOptions["timings"];
   readonly nodeInfo: NodeInfoManager;
   readonly faults: FaultScript<KubeletFault>;
   readonly emit: Emit;

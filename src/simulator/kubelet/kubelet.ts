@@ -80,7 +80,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     setMaxListeners(0, killed.signal); // Each running call listens to it, and there may be a call for each socket.
     steps.append({ kind: "started", pluginRegistrationPath, nodeName, version, simulated });
     const context = createKubeletContext({ ...surroundings, signal: killed.signal });
-    const manager = startPluginManager(pluginRegistrationPath, context);
+    const manager = startPluginManager(resolved, context);
     return async (because: "restart" | "close") => {
       killed.abort();
       await manager.close();

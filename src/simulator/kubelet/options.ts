@@ -54,32 +54,28 @@ export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
    * `text as KubeletVersion`. @default "1.37"
    */
   readonly version?: KubeletVersion | undefined;
-  /** Milliseconds between two rounds of kubelet's reconciler. @default 1000, as kubelet's */
+  /** Milliseconds between two rounds of kubelet's loop: `loopSleepDuration` in `plugin_manager.go`. @default 1000 */
   readonly reconcilePeriodMs?: number | undefined;
   /** Other times that kubelet keeps, where a test cannot wait as long. @default kubelet's */
-  readonly timings?:
-    | { readonly [Name in Exclude<keyof KubeletTimings, "reconcilePeriodMs">]?: number | undefined }
-    | undefined;
+  readonly timings?: KubeletTimings | undefined;
 }
 
-/** Kubelet's times, in milliseconds. */
+/** Kubelet's times besides its loop's, in milliseconds. */
 export interface KubeletTimings {
-  /** `loopSleepDuration` in `plugin_manager.go`. */
-  readonly reconcilePeriodMs: number;
-  /** `dialTimeoutDuration` in `operation_generator.go`. */
-  readonly dialMs: number;
-  /** How long a driver may take to speak HTTP/2 once it accepted: `minConnectTimeout` in grpc-go's `dialoptions.go`. */
-  readonly connectMs: number;
-  /** A second, in `operation_generator.go`. */
-  readonly getInfoMs: number;
-  /** `notifyTimeoutDuration` in `operation_generator.go`. */
-  readonly notifyMs: number;
-  /** `csiTimeout` in `csi_plugin.go`. */
-  readonly nodeGetInfoMs: number;
-  /** After the first failure: `initialDurationBeforeRetry` in `exponential_backoff.go`. */
-  readonly backoffInitialMs: number;
-  /** At most: `maxDurationBeforeRetry` there. */
-  readonly backoffMaxMs: number;
+  /** `dialTimeoutDuration` in `operation_generator.go`. @default 10000 */
+  readonly dialMs?: number | undefined;
+  /** How long a driver may take to speak HTTP/2: `minConnectTimeout` in grpc-go's `dialoptions.go`. @default 20000 */
+  readonly connectMs?: number | undefined;
+  /** A second, in `operation_generator.go`. @default 1000 */
+  readonly getInfoMs?: number | undefined;
+  /** `notifyTimeoutDuration` in `operation_generator.go`. @default 5000 */
+  readonly notifyMs?: number | undefined;
+  /** `csiTimeout` in `csi_plugin.go`. @default 120000 */
+  readonly nodeGetInfoMs?: number | undefined;
+  /** After the first failure: `initialDurationBeforeRetry` in `exponential_backoff.go`. @default 500 */
+  readonly backoffInitialMs?: number | undefined;
+  /** At most: `maxDurationBeforeRetry` there. @default 122000 */
+  readonly backoffMaxMs?: number | undefined;
 }
 
 export type ResolvedKubeletOptions = ReturnType<typeof resolveKubeletOptions>;
@@ -90,7 +86,7 @@ export const kubeletVersion = kindOf('a kubelet\'s version from 1.13 on, such as
 
 const timing = (byDefault: number) => optional(milliseconds(), byDefault);
 
-const timings = optionsOf<Omit<KubeletTimings, "reconcilePeriodMs">>({
+const timings = optionsOf<{ readonly [Name in keyof KubeletTimings]-?: number }>({
   dialMs: timing(10_000),
   connectMs: timing(20_000),
   getInfoMs: timing(1000),
@@ -128,12 +124,10 @@ export function resolveKubeletOptions(options: KubeletOptions) {
     timings: (given = {}, name) => timings.read(given, name),
     ...simulatorOptions(KUBELET_FAULTS),
   });
-  const { reconcilePeriodMs, timings: others, ...rest } = given;
   return {
-    ...rest,
+    ...given,
     nodeLabels: given.nodeLabels ?? { "kubernetes.io/hostname": given.nodeName },
     /** What is simulated for `version`. */
     simulated: simulatedVersion(given.version) ?? NEWEST_SIMULATED,
-    timings: { ...others, reconcilePeriodMs },
   };
 }

@@ -5,6 +5,7 @@ import { protos, type RegistrationStatus } from "../../grpc/protos";
 import { authorityFor } from "../../kubelet-rules/versions";
 import { connected, createKubeletClient, inUtf8, type KubeletContext } from "./calls";
 import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./events";
+import type { ResolvedKubeletOptions } from "./options";
 import {
   createPluginHandlers,
   type OfferedPlugin,
@@ -25,7 +26,13 @@ interface PathBackoff {
  * Sources: `plugin_manager.go` and `reconciler/reconciler.go` in `pkg/kubelet/pluginmanager`; `goroutinemap.go` and
  * `exponentialbackoff/exponential_backoff.go` in `pkg/util/goroutinemap`.
  */
-export function startPluginManager(pluginRegistrationPath: string, kubelet: KubeletContext) {
+export function startPluginManager(
+  {
+    pluginRegistrationPath,
+    reconcilePeriodMs,
+  }: Pick<ResolvedKubeletOptions, "pluginRegistrationPath" | "reconcilePeriodMs">,
+  kubelet: KubeletContext,
+) {
   const { behaviour, timings, faults, emit, signal } = kubelet;
   const { desired, close } = startPluginWatcher(pluginRegistrationPath, behaviour, emit);
   const actual = new Map<string, ActualPlugin>();
@@ -98,7 +105,7 @@ export function startPluginManager(pluginRegistrationPath: string, kubelet: Kube
     for (const plugin of desired.values())
       if (isStillMissing(plugin.socketPath))
         start("register", plugin.socketPath, () => register(plugin), nowMs);
-    timer = startTimer(tick, timings.reconcilePeriodMs).unref(); // A kit that is not closed holds no process; a wait does.
+    timer = startTimer(tick, reconcilePeriodMs).unref(); // A kit that is not closed holds no process; a wait does.
   };
   let timer: NodeJS.Timeout | undefined;
   tick();
