@@ -89,8 +89,8 @@ const isPath = (given: unknown): given is string =>
   typeof given === "string" && given !== "" && !given.includes("\0");
 
 /** A directory; made absolute at once, so that a later `chdir` changes nothing. */
-export const directoryPath = kindOf("the path of a directory", (given) =>
-  isPath(given) ? resolve(given) : undefined,
+export const directoryPath = kindOf("the path of a directory, without unix://", (given) =>
+  isPath(given) && !/^(?:[a-z][a-z0-9+.-]*:\/\/|unix:)/i.test(given) ? resolve(given) : undefined,
 );
 
 const SOCKET_PATH = `the path of a unix socket, ${MAX_SOCKET_PATH_BYTES} bytes at most`;

@@ -164,7 +164,9 @@ const BESIDE_A_NAME: readonly [given: object, message: string | RegExp][] = [
   [{ pace: [1] }, "startX: pace is an array; it takes an object with waitMs"],
   [{ pace: { waitMs: 0 } }, /^startX: pace: waitMs is 0; it takes milliseconds/],
   [{ zzzzzz: 1 }, /^startX: there is no option "zzzzzz"; there are name, folder, .*, signal, logger$/],
-  [{ folder: "" }, 'startX: folder is ""; it takes the path of a directory'],
+  [{ folder: "" }, 'startX: folder is ""; it takes the path of a directory, without unix://'],
+  [{ folder: "unix:///r" }, /^startX: folder is "unix:\/\/\/r"; it takes the path of a directory/],
+  [{ folder: "file:///r" }, /^startX: folder is "file:\/\/\/r"; it takes/],
   [
     { socket: "s".repeat(120) },
     /socket has \d{3} bytes; it takes the path of a unix socket, 107 bytes at most$/,
