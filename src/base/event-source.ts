@@ -70,21 +70,26 @@ export function createEventSource<Event extends KindOfEvent>(
   onListenerError: (error: unknown, event: Event) => void,
 ) {
   const readKind = (given: unknown, whose: string): Event["kind"] => {
-    const kind = typeof given === "string" ? given : typeof given;
-    if (kind === given && Object.hasOwn(kinds, kind)) return kind;
+    if (typeof given === "string" && Object.hasOwn(kinds, given)) return given;
     const known = Object.keys(kinds);
-    const meant = nearWord(kind, known);
-    const hint = meant === undefined ? `there are ${known.join(", ")}` : `did you mean "${meant}"?`;
-    throw invalidOption(`${whose}: there is no event of kind ${JSON.stringify(kind)}; ${hint}`);
+    const all = `there are ${known.join(", ")}`;
+    if (typeof given !== "string") {
+      const what = Array.isArray(given) ? "a list" : typeof given;
+      throw invalidOption(`${whose} takes one kind of events, as a text, not ${what}; ${all}`);
+    }
+    const meant = nearWord(given, known);
+    const hint = meant === undefined ? all : `did you mean "${meant}"?`;
+    throw invalidOption(`${whose}: there is no event of kind ${JSON.stringify(given)}; ${hint}`);
   };
   const listeners = new Set<{ hear(event: Event): unknown; end?(): void }>();
   let ended = false;
 
   const subscribe = (...given: readonly unknown[]) => {
+    const takes = "subscribe takes a function, or one kind of events and a function";
+    if (Array.isArray(given[0])) throw invalidOption(`${takes}; iterate takes several kinds`);
     const kind = typeof given[0] === "function" ? undefined : readKind(given[0], "subscribe");
     const [hear, options] = kind === undefined ? given : given.slice(1);
-    if (typeof hear !== "function")
-      throw invalidOption("subscribe takes a function, or a kind of events and a function");
+    if (typeof hear !== "function") throw invalidOption(takes);
     const signal = readSignal(options, "subscribe");
     // An object of its own: the same function may listen twice.
     const listener = {

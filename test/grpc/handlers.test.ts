@@ -37,6 +37,7 @@ const REFUSED: readonly Refusal[] = [
   ["a Map", () => new Map(), of("Map"), [FAILED]],
   ["Metadata", () => new Metadata(), of("Metadata"), [FAILED]],
   ["an instance", () => new Info(), of("Info"), [FAILED]],
+  ["an instance without a name", () => new (class {})(), of("a class without a name"), [FAILED]],
   ["an Error", () => bug(), [13, bug().message], [FAILED]],
   ["an Error of another realm", () => runInNewContext('new Error("no disk")'), [13, "no disk"], [FAILED]],
   ["an Error with a code", () => coded, [5, "gone"], [FAILED]],
