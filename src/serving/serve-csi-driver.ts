@@ -49,7 +49,8 @@ const NAME_WITHIN_FAKED_MS = 3_000;
  *
  * The order is the one that kubelet needs: listen, ask the driver its name, publish the registration socket. At the
  * end: deregister, remove the socket, let running calls end. A socket that was removed is made again; another
- * driver's socket in its place stays as long as that driver lives. Resolves when the registration socket is in place;
+ * driver's socket in its place stays as long as that driver lives. The events `driver-call`, `driver-answered` and `driver-lost`
+ * do not occur, because the driver is in this process. Resolves when the registration socket is in place;
  * `ready` resolves when kubelet has registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with
  * policy `end`, or by a failure.
  *
