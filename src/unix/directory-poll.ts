@@ -1,13 +1,17 @@
 import { lstatSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { attempt } from "../base/errors";
-import { startInterval, stopInterval } from "../base/pause";
+import { monotonicMs, startInterval, stopInterval } from "../base/pause";
 import { recentMounts } from "./file-calls";
 import { directoryVersionOf } from "./file-identity";
 import { isLocal, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
 /** In milliseconds: as late as this a change is noticed that has no event, or whose event is lost. */
 const POLL_EVERY_MS = 5_000;
+/** Two polls so far apart: this process was stopped, or had no CPU, long enough for kubelet to give up a dial (10 s). */
+const STANDSTILL_MS = 10_000;
+/** So long after a standstill it is dealt with what happened meanwhile. */
+const CATCHES_UP_WITHIN_MS = 5_000;
 
 /** What a poll sees of a directory; undefined where a call could hang. */
 type Seen = Stats | "gone" | undefined;
@@ -29,7 +33,7 @@ interface Polled {
 
 /** This process has one timer for every directory of every driver, and one memory of which paths are local. */
 const polled = new Set<Polled>();
-const timer = { interval: undefined as NodeJS.Timeout | undefined };
+const timer = { interval: undefined as NodeJS.Timeout | undefined, polledAtMs: 0, stoodUntilMs: -Infinity };
 const localAt = { mounts: [] as readonly Mount[], paths: new Map<string, boolean>() };
 
 /**
@@ -40,7 +44,10 @@ export function pollDirectory(directory: string, onChange: () => void): () => vo
   // The caller has looked there by `callFileSystem` just now. A node starts hundreds of polls at once, and may have 1,000 mounts.
   const seen = lookAt(directory, { mounts: recentMounts(), seen: new Map() });
   const one: Polled = { directory, onChange, seen, isSettled: false };
-  if (polled.size === 0) timer.interval = startInterval(pollAll, POLL_EVERY_MS);
+  if (polled.size === 0) {
+    timer.interval = startInterval(pollAll, POLL_EVERY_MS);
+    timer.polledAtMs = monotonicMs();
+  }
   polled.add(one);
   return () => {
     localAt.paths.delete(directory);
@@ -48,7 +55,17 @@ export function pollDirectory(directory: string, onChange: () => void): () => vo
   };
 }
 
+/** Whether this process, while it polled, stood still for 10 s until a moment ago. */
+export function hasStoodStill(): boolean {
+  const nowMs = monotonicMs();
+  const isLate = polled.size > 0 && nowMs - timer.polledAtMs >= STANDSTILL_MS;
+  return isLate || nowMs - timer.stoodUntilMs < CATCHES_UP_WITHIN_MS;
+}
+
 function pollAll(): void {
+  const nowMs = monotonicMs();
+  if (nowMs - timer.polledAtMs >= STANDSTILL_MS) timer.stoodUntilMs = nowMs;
+  timer.polledAtMs = nowMs;
   // Read anew: a file system that hangs may have been mounted this moment.
   const look: Look = { mounts: readMounts() ?? [], seen: new Map() };
   for (const one of [...polled]) {

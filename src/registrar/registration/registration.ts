@@ -1,6 +1,8 @@
 import type { EventSource, Events } from "../../base/event-source";
+import type { GuardedClient } from "../../grpc/guard/guards";
 import { createGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
+import { hasStoodStill } from "../../unix/directory-poll";
 import { createSocketFile, type SocketFile } from "../../unix/socket-file";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
@@ -154,13 +156,19 @@ function answerKubelet(
     },
     onEnd: ({ publication, client }) => {
       kubelet.ended(client);
-      // A process that was frozen finds calls that were given up. Also over a socket that was replaced: kubelet backs off by path.
-      const isMissed = client.calls.everCalled() && !client.calls.everAnswered();
-      if (!isMissed || !kubelet.isKubelet(client) || publication?.path !== view.socketPath()) return;
-      log.v(2).info("A client that may be kubelet called, and ended its connection before the answer");
+      // Also over a socket that was replaced: kubelet backs off by path.
+      if (publication?.path !== view.socketPath() || !isMissed(client, kubelet)) return;
+      log.v(2).info("A client that may be kubelet ended its connection before it was answered");
       inbox.put({ kind: "get-info" });
     },
   };
+}
+
+/** A process that was frozen finds calls that were given up, and dials: kubelet calls when it has our HTTP/2 settings. */
+function isMissed(client: GuardedClient, kubelet: KubeletClients): boolean {
+  const { calls, socket } = client;
+  if (calls.everCalled()) return !calls.everAnswered() && kubelet.isKubelet(client);
+  return socket.bytesRead > 0 && hasStoodStill();
 }
 
 function createSelfCheck(
