@@ -147,6 +147,28 @@ test("a line feed that comes behind the word that kubectl serves is no word to t
   }
 });
 
+test("a kubectl that says in several pieces that it serves, serves", () =>
+  withKubectl(
+    `printf 'Starting to'; /bin/sleep 0.2; printf ' serve on x\\n'; printf 'I1129 12:' >&2; /bin/sleep 0.2; printf '00:00 a log\\n' >&2
+    ${REPLAYING}`,
+    async (folder) => {
+      const { code, text, stderr } = await doctor(folder, RECORDED);
+      expect([code, stderr]).toEqual([1, ""]);
+      expect(text).toContain("disk.csi.example.com");
+    },
+  ));
+
+test("a kubectl that ends while it serves: its last words, its exit code, and nothing of its socket", () =>
+  withKubectl(
+    "echo 'Starting to serve on x'; echo 'error: the token has expired' >&2; echo 'E1129 12:00:00 a log' >&2; exit 7",
+    async (folder) => {
+      const { code, text, stderr } = await doctor(folder, "");
+      const said = "kubectl proxy exited with 7: error: the token has expired";
+      expect(stderr).toMatch(new RegExp(`^registrar doctor: cannot read the cluster: ${said}$`, "m"));
+      expect([code, text]).toEqual([3, ""]);
+    },
+  ));
+
 test("no directory for kubectl's socket: one line, and exit code 3", async () => {
   const { code, stderr } = await doctorWith({ TMPDIR: "/nonexistent" }, "--cluster");
   expect(stderr).toMatch(/^registrar doctor: cannot create a directory for kubectl.*: ENOENT.*\n$/);

@@ -46,7 +46,7 @@ export const clusterMode = createMode(
     // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
     setFlagsFromString("--semi-space-growth-factor=1");
     await using proxy = await startKubectlProxy({ context, kubeconfig });
-    using api = createListApi(proxy.socketPath, { isLoggingIn: proxy.isLoggingIn });
+    using api = createListApi(proxy.socketPath, proxy);
     const target = { context, kubeconfig, node, driver };
     const report = await reportOnCluster(await readCluster(api, target, { image, version }), swap);
     return { report, render: (look) => renderClusterTable(report, look) };

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { invalidOption, messageOf } from "../../../../base/errors";
 import { printError } from "../../../../runtime/print";
 import type { ClusterTarget } from "./cluster";
@@ -9,10 +10,12 @@ import { PATIENCE, type Patience, waitFor } from "./patience";
 
 /** The proxy refuses every request that could change the cluster. */
 const WRITES = "^(POST|PUT|PATCH|DELETE)$";
-const SERVING = /^Starting to serve on /m;
-/** kubectl's own log lines repeat what the answers say. */
+const SERVING = "Starting to serve on ";
+/** It asks for them in a line without an end. */
+const QUESTIONS = ["Please enter Username:", "Please enter Password:"];
+/** kubectl's own log lines, which repeat what the answers say, and what may become one. */
 const KLOG_LINE = /^[IWEF]\d{4} /;
-const QUESTION = /^Please enter (Username|Password):/m;
+const KLOG_BEGUN = /^[IWEF](?:\d{0,4}$|\d{4} )/;
 const NO_CREDENTIALS = "the kubeconfig has no credentials for its user: kubectl asks for name and password";
 /**
  * Replaces the shell with kubectl, beside a watch that waits for the end of our pipe: the kernel closes the pipe however we
@@ -51,16 +54,23 @@ export async function startKubectlProxy(
   const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", directory, ...words], { env: process.env });
   let isServing = false;
   let hasSpoken = false;
+  /** Its last words to its user. */
   let said = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    const lines = text.split("\n").filter((line) => line.trim() !== "" && !KLOG_LINE.test(line));
-    if (lines.length > 0) hasSpoken = true;
-    if (isServing) lines.forEach(passOn);
-    if (said !== NO_CREDENTIALS) said = `${said}${text}`.slice(-4096);
-  });
+  let how: string | number | null | undefined;
+  const onComplaint = (line: string) => {
+    const isLog = KLOG_LINE.test(line);
+    if (said !== NO_CREDENTIALS && !(isLog && hasSpoken)) said = line.trim().slice(-4096);
+    if (isLog) return;
+    hasSpoken = true;
+    if (isServing) passOn(line);
+  };
+  readLines(child.stderr, onComplaint, (begun) => KLOG_BEGUN.test(begun));
   const ended = new Promise<string>((resolve) => {
     child.once("error", ({ message }) => resolve(message));
-    child.once("close", (code, name) => resolve(`it exited with ${name ?? code}`));
+    child.once("close", (code, name) => {
+      how = name ?? code;
+      resolve(`it exited with ${how}`);
+    });
   });
   const close = async () => {
     // What a kubectl that is a wrapper started may keep its pipes open.
@@ -71,14 +81,15 @@ export async function startKubectlProxy(
     rmSync(directory, { recursive: true, force: true });
   };
   const serving = new Promise<undefined>((resolve) => {
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      if (SERVING.test(text)) resolve(undefined);
-      else if (QUESTION.test(text)) said = NO_CREDENTIALS;
-      else if (text.trim() !== "") {
+    const onLine = (line: string) => {
+      if (line.startsWith(SERVING)) resolve(undefined);
+      else if (QUESTIONS.some((question) => line.startsWith(question))) said = NO_CREDENTIALS;
+      else {
         hasSpoken = true;
-        passOn(text.trimEnd());
+        passOn(line.trimEnd());
       }
-    });
+    };
+    readLines(child.stdout, onLine, (begun) => [SERVING, ...QUESTIONS].some((one) => one.startsWith(begun)));
   });
   const isLoggingIn = () => hasSpoken;
   const start = () => Promise.race([serving, ended]);
@@ -87,7 +98,7 @@ export async function startKubectlProxy(
   const failure = "value" in started ? started.value : silence;
   if (failure !== undefined) {
     await close();
-    const last = silence ?? (said.trim().split("\n").at(-1) || failure);
+    const last = silence ?? (said || failure);
     throw invalidOption(
       child.exitCode === NOT_FOUND
         ? "kubectl is not in PATH: run this where kubectl can reach the cluster, not in one of its containers"
@@ -95,7 +106,21 @@ export async function startKubectlProxy(
     );
   }
   isServing = true;
-  return { socketPath, isLoggingIn, [Symbol.asyncDispose]: close };
+  /** In kubectl's own words why it has ended; undefined while it runs. */
+  const whyEnded = () => (how === undefined ? how : `kubectl proxy exited with ${how}${said && `: ${said}`}`);
+  return { socketPath, isLoggingIn, whyEnded, [Symbol.asyncDispose]: close };
+}
+
+/** Calls `onLine` with each line, and with one that has only begun unless it is to wait for its end. Blank ones are left out. */
+function readLines(stream: Readable, onLine: (line: string) => void, isAwaited: (begun: string) => boolean) {
+  let begun = "";
+  const tell = (lines: readonly string[]) => lines.filter((line) => line.trim() !== "").forEach(onLine);
+  stream.setEncoding("utf8").on("data", (text: string) => {
+    const lines = `${begun}${text}`.split("\n");
+    begun = isAwaited(lines.at(-1) ?? "") ? (lines.pop() ?? "") : "";
+    tell(lines);
+  });
+  stream.once("end", () => tell([begun]));
 }
 
 const passOn = (line: string) => printError(line);

@@ -45,18 +45,26 @@ interface ListApiSettings {
   readonly wait?: (ms: number) => Promise<unknown>;
   readonly patience?: Patience;
   readonly isLoggingIn?: () => boolean;
+  /** Why the proxy has ended; undefined while it runs. */
+  readonly whyEnded?: () => string | undefined;
 }
 
 /** Makes a client for the API server behind the unix socket of `kubectl proxy`. */
 export function createListApi(
   socketPath: string,
-  { scale = 1, wait = delay, patience = PATIENCE, isLoggingIn = () => false }: ListApiSettings = {},
+  {
+    scale = 1,
+    wait = delay,
+    patience = PATIENCE,
+    isLoggingIn = () => false,
+    whyEnded = () => undefined,
+  }: ListApiSettings = {},
 ): ListApi {
   const maxPageBytes = MAX_PAGE_BYTES * scale;
   let spent = 0;
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
   const inTurn = createTurns();
-  const getOnce = createGet({ socketPath, agent, patience, isLoggingIn }, maxPageBytes);
+  const getOnce = createGet({ socketPath, agent, patience, isLoggingIn, whyEnded }, maxPageBytes);
 
   const get = async (path: string) => {
     for (let attempt = 0; ; attempt++) {
@@ -127,15 +135,15 @@ const failed = (failure: ApiFailure, isSilent = false): Answer => ({
   ...{ failure, isSilent },
 });
 
-interface Access extends Pick<Required<ListApiSettings>, "patience" | "isLoggingIn"> {
+interface Access extends Pick<Required<ListApiSettings>, "patience" | "isLoggingIn" | "whyEnded"> {
   readonly socketPath: string;
   readonly agent: Agent;
 }
 
 /** Makes what asks for one page, once. */
-function createGet({ patience, isLoggingIn, ...to }: Access, maxPageBytes: number) {
+function createGet({ patience, isLoggingIn, whyEnded, ...to }: Access, maxPageBytes: number) {
   let hasAnswered = false;
-  /** Why nothing more is asked: the API server never answered. */
+  /** Why nothing more is asked: the API server never answered, or the proxy has ended. */
   let silent: Answer | undefined;
 
   return async (path: string): Promise<Answer> => {
@@ -156,7 +164,13 @@ function createGet({ patience, isLoggingIn, ...to }: Access, maxPageBytes: numbe
       if (!hasAnswered) silent = answer;
       return answer;
     } catch (error) {
-      return failed({ kind: "unreachable", message: boundText(messageOf(error)) });
+      const ended = whyEnded();
+      const answer = failed(
+        { kind: "unreachable", message: boundText(ended ?? messageOf(error)) },
+        ended !== undefined,
+      );
+      if (ended !== undefined) silent = answer;
+      return answer;
     }
   };
 }
