@@ -1,8 +1,9 @@
-import { messageOf, RegistrarError } from "../base/errors";
+import { errnoOf, messageOf, RegistrarError } from "../base/errors";
 import { type CommandFlags, readCommandFlags } from "../flags/command-flags";
 import type { FlagForm, FlagValues, Setting } from "../flags/grammar";
 import { printHelp } from "../runtime/help-text";
 import { printError } from "../runtime/print";
+import { isShortage, shortageText } from "../unix/descriptors";
 
 export interface CommandLine<Flags extends CommandFlags> {
   readonly name: string;
@@ -31,7 +32,11 @@ const isOurs = (error: unknown): error is RegistrarError =>
 /** An error as a command ends with it: anything unexpected is a fault of ours, and is called so. */
 export function toolError(error: unknown): RegistrarError {
   if (isOurs(error)) return error;
-  const message = `a fault of this program, please report it: ${messageOf(error)}`;
+  const shortage = shortageText(error);
+  const message =
+    shortage === undefined
+      ? `a fault of this program, please report it: ${messageOf(error)}`
+      : shortage + (errnoOf(error) === "EMFILE" ? "; see ulimit -n" : "");
   return new RegistrarError("INTERNAL", message, { cause: error });
 }
 
@@ -57,7 +62,8 @@ export function createCommand<const Flags extends CommandFlags>(
     }
     try {
       return await run(line.values, line.settings);
-    } catch (error) {
+    } catch (thrown) {
+      const error = isShortage(thrown) ? toolError(thrown) : thrown;
       if (!isOurs(error)) throw error;
       return failWith(failureExitCode, error);
     }

@@ -5,7 +5,10 @@ import { attempt, errnoOf } from "../base/errors";
 const RESERVE = 16;
 
 /** Whether something failed because this process, or the machine, has no file descriptor or no memory left. */
-export const isShortage = (error: unknown): boolean => SHORTAGES[errnoOf(error) ?? ""] !== undefined;
+export const isShortage = (error: unknown): boolean => shortageText(error) !== undefined;
+
+/** What this process, or the machine, has none left of; undefined for another failure. */
+export const shortageText = (error: unknown): string | undefined => SHORTAGES[errnoOf(error) ?? ""];
 
 /** How many file descriptors this process may have: 0 where none is left to find out, infinite where the system does not tell. */
 export function descriptorLimit(): number {
@@ -45,7 +48,7 @@ export function descriptorShortage(): string | undefined {
     if (lowestFree < limit - RESERVE) return undefined;
     return `EMFILE is near: ${lowestFree} of ${limit} file descriptors are in use`;
   } catch (error) {
-    return SHORTAGES[errnoOf(error) ?? ""];
+    return shortageText(error);
   }
 }
 

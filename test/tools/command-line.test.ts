@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { resolve } from "node:path";
+import { systemError } from "../../src/base/errors";
 import { correctCommand } from "../../src/cli/commands";
+import { createCommand, toolError } from "../../src/tools/command-line";
 import { runCommand } from "../support/run-command";
 import { createTempFolder } from "../support/temp-folder";
 
@@ -21,6 +23,21 @@ test.each(["demo", "kubelet", "driver", "doctor", "status", "manifest", "manifes
     expect(Math.max(...all.map((line) => line.length))).toBeLessThanOrEqual(110);
   },
 );
+
+test.each([
+  ["EMFILE", "EMFILE: all file descriptors of this process are in use; see ulimit -n"],
+  ["ENOMEM", "ENOMEM: the kernel has no memory left for a file"],
+  ["ESTALE", "a fault of this program, please report it: open '/x.js'"],
+])("an %s that nothing expects, as when a part of the program is loaded", async (code, said) => {
+  const told = jest.spyOn(process.stderr, "write").mockReturnValue(true);
+  const error = systemError(code, "open '/x.js'");
+  expect(toolError(error)).toMatchObject({ code: "INTERNAL", message: said, cause: error });
+  const line = { name: "x", describe: "", flags: {}, examples: [], notes: [], failureExitCode: 3 };
+  const run = createCommand(line, () => Promise.reject(error))([]);
+  if (code === "ESTALE") return await expect(run).rejects.toBe(error);
+  expect(await run).toBe(3);
+  expect(told).toHaveBeenCalledWith(`registrar x: ${said}\n`);
+});
 
 test.each(["-h", "-help"])("%s is --help", async (word) => {
   expect(await runCommand("demo", word)).toEqual(await runCommand("demo", "--help"));

@@ -24,6 +24,7 @@ const SCHEMA = "registrar.status/1";
 export const runStatus = createCommand(
   {
     name: "status",
+    failureExitCode: EXIT_UNSEEN,
     describe: [
       "Shows the drivers of this node, and where their registrars say that they stand. It changes nothing.",
       "The official registrar tells nothing: its state is `unreported`; `dead` is one that left its socket behind,",
