@@ -7,7 +7,7 @@ import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-p
 import { isTemplate } from "../../../recognise/rule";
 import { directoryFor, judgeDriverPlace, registryOf, rootIn } from "../../findings/registration-directory";
 import { RENDER_FIRST, tooLong } from "../../findings/words";
-import { type MountedDirectory, mountOf, onHost, placeOf } from "../read/pod";
+import { isSamePlace, type MountedDirectory, mountOf, onHost, placeOf, type VolumePath } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { defineFirst } from "./arguments";
 import { eachRegistrar, isReadable, ok, problem, type Statement, unknown, warning } from "./each-registrar";
@@ -67,7 +67,7 @@ function judgePath(one: RegistrarContainer): Statement | undefined {
     );
   const place = placeOf(csiAddress, mounts);
   // Then CSI115 says what to do about both flags.
-  const isMadeElsewhere = !isPattern(csiAddress) && (driverSocket?.place ?? place) !== place;
+  const isMadeElsewhere = !isPattern(csiAddress) && !isSamePlace(driverSocket?.place ?? place, place);
   if (told.replace(/\/{2,}/g, "/") !== expected)
     return isMadeElsewhere
       ? undefined
@@ -178,27 +178,33 @@ const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registra
       );
 });
 
+const sayPlace = ({ volume, path }: VolumePath): string =>
+  volume === undefined ? path : `volume ${volume}: ${path}`;
+
 const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (one) => {
   const { csiAddress, kubeletRegistrationPath: told } = one.settings;
   const place = placeOf(csiAddress, one.mounts);
-  if (!isReadable(one) || place === undefined || isTemplate(place) || isPattern(place)) return undefined;
+  if (!isReadable(one) || place === undefined || [isTemplate, isPattern].some((is) => is(place.path)))
+    return undefined;
   // Then CSI102 says it.
   if (one.driverSocket === undefined || isSocketItself(one)) return undefined;
   const { container, path, place: made } = one.driverSocket;
-  if (place === made) return ok(`waits for the socket that container ${container} makes: ${path}`);
-  const waits = `waits for ${place}, and container ${container} makes its socket at ${made ?? `${path}, on no volume`}`;
+  if (isSamePlace(place, made)) return ok(`waits for the socket that container ${container} makes: ${path}`);
+  const at = made === undefined ? `${path}, on no volume` : sayPlace(made);
+  const waits = `waits for ${sayPlace(place)}, and container ${container} makes its socket at ${at}`;
   const other = one.mayBeDrivers.find((name) => name !== container);
   if (other !== undefined)
     return unknown(`${waits}; container ${other} may be the driver`, "compare its socket");
   const name = basename(path);
   const [ofName, ofDirectory] =
-    told === made
+    made?.volume === undefined && told === made?.path
       ? [`write --csi-address=${join(dirname(csiAddress), name)}`, "correct --csi-address, or its mount"]
       : [
           `use one name for both: ${name} in --csi-address and --kubelet-registration-path`,
           `mount the volume of ${dirname(csiAddress)} at ${dirname(path)} in container ${container}`,
         ];
-  return problem(waits, made !== undefined && dirname(made) === dirname(place) ? ofName : ofDirectory);
+  const isBeside = made?.volume === place.volume && dirname(made?.path ?? "") === dirname(place.path);
+  return problem(waits, made !== undefined && isBeside ? ofName : ofDirectory);
 });
 
 export const pathChecks = [manifestDriverPath, manifestRegistrationDirectory, manifestDriverSocket];

@@ -60,10 +60,11 @@ export function driverSocketOf(containers: readonly Tree[], pod: Tree) {
     if (path === undefined) return [];
     const mounts = mountsOf(container, pod);
     const place = placeOf(path, mounts);
-    const isOpen = [path, place ?? "", ...mounts.map(({ mountPath }) => mountPath)].some(isTemplate);
+    const isOpen = [path, place?.path ?? "", ...mounts.map(({ mountPath }) => mountPath)].some(isTemplate);
     return [{ container: text(container.name), path, place, isOpen }];
   });
-  const isUnclear = socket?.isOpen || others.some(({ isOpen, place }) => isOpen || place !== socket?.place);
+  const isUnclear =
+    socket?.isOpen || others.some(({ isOpen, place }) => isOpen || !isSamePlace(place, socket?.place));
   return isUnclear ? undefined : socket;
 }
 
@@ -80,12 +81,23 @@ function pathOf(address: string): string | undefined {
   return path && `/${path.replace(/^\/+/, "")}`;
 }
 
-/** A path on the host or in another volume; undefined for a path on no volume of the pod. */
-export function placeOf(path: string, mounts: readonly MountedDirectory[]): string | undefined {
+/** Where a path of a container is: on the host, or in another volume of the pod. */
+export interface VolumePath {
+  /** Undefined: the path is the host's. */
+  readonly volume: string | undefined;
+  readonly path: string;
+}
+
+export const isSamePlace = (one: VolumePath | undefined, other: VolumePath | undefined): boolean =>
+  one?.volume === other?.volume && one?.path === other?.path;
+
+/** Undefined for a path on no volume of the pod. */
+export function placeOf(path: string, mounts: readonly MountedDirectory[]): VolumePath | undefined {
   const mount = mountOf(path, mounts);
   if (mount?.volumeKind === undefined) return undefined;
-  const inVolume = `volume ${mount.volume}: ${mount.subPath}${path.slice(mount.mountPath.length)}`;
-  return (onHost(path, mounts) ?? inVolume).replace(/^\/var\/run\//, "/run/");
+  const host = onHost(path, mounts);
+  if (host !== undefined) return { volume: undefined, path: host.replace(/^\/var\/run\//, "/run/") };
+  return { volume: mount.volume, path: `${mount.subPath}${path.slice(mount.mountPath.length)}` };
 }
 
 export type LimitedResource = "memory" | "cpu";
