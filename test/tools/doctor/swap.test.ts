@@ -56,7 +56,7 @@ test.each<readonly [number, string, Changes]>([
   [1, "2 problems are", { ...official, ...NO_HTTP, registry: "/x" }],
 ])("problems with either image are counted", async (status, expected, changes) => {
   const ended = await swap(["--swap"], daemonSet(changes));
-  expect(ended.stdout).toContain(`${expected} there with either image: registrar doctor -f FILE\n`);
+  expect(ended.stdout).toContain(`${expected} there with either image:\n       registrar doctor -f FILE\n`);
   expect(ended.status).toBe(status);
 });
 
@@ -65,10 +65,10 @@ test("with --image it judges what --match-image of the image policy takes, and p
   const { status, stdout } = await swap(["--swap=y/registrar:v1", "--image=x/my-registrar"], object);
   expect(stdout).toMatch(/CSI105 .*\n +has a memory limit of 30Mi/);
   expect(stdout).toMatch(
-    /^1 registrar swapped to y\/registrar:v1\. \d+ problem.*\nTo swap them in a cluster: registrar manifest --image-policy --image=y\/registrar:v1 --match-image=my-registrar$/m,
+    /^1 registrar swapped to y\/registrar:v1\. \d+ problem.*\nTo swap them in a cluster:\n {7}registrar manifest --image-policy --image=y\/registrar:v1 --match-image=my-registrar$/m,
   );
   expect(status).toBe(1);
-  const [next = ""] = /(?<=cluster: registrar ).*/.exec(stdout) ?? [];
+  const [next = ""] = /(?<=cluster:\n {7}registrar ).*/.exec(stdout) ?? [];
   expect((await runCommand(...next.split(" "))).stdout).toMatch(/my-registrar/);
 });
 

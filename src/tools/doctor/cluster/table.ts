@@ -1,5 +1,6 @@
 import { plain } from "../../../logging/escape";
-import { eitherLines } from "../files/judge/swap";
+import { wrap } from "../../wrap";
+import { whatElse } from "../files/judge/swap";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
 import { objects, rights } from "./judge/needs";
 import { EVERY_DRIVER } from "./judge/units";
@@ -14,12 +15,12 @@ export function renderClusterTable(report: ClusterReport, look: TableLook): stri
   const registrars = registrarTable(report);
   const isSwap = swap !== undefined;
   return renderReport(report, look, {
-    tables: isSwap ? [registrars] : [driverTable(report), registrars, nodeTable(report)],
+    tables: isSwap ? [registrars] : [driverTable(report), registrars, nodeTable(report, look.width)],
     ...(isSwap && { swapped: { swap, swapped } }),
     // The manifest's checks have many that say little.
     isListed: ({ code }) => code.startsWith("CSI2"),
     isPartial: isPartial(report),
-    next: eitherLines(problemsWithEither ?? 0, "registrar doctor --cluster"),
+    next: whatElse(problemsWithEither ?? 0, "registrar doctor --cluster"),
   });
 }
 
@@ -63,7 +64,7 @@ function driverTable(report: ClusterReport): readonly string[] {
   return renderColumns(["DRIVER", "REGISTERED ON", "CSIDRIVER", "DAEMONSETS"], rows);
 }
 
-function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
+function nodeTable({ nodes, target }: ClusterReport, width: number): readonly string[] {
   // The report of one node lists healthy drivers, too.
   const rows = target.node === null ? nodes.filter(({ reason }) => reason !== null) : nodes;
   if (rows.length === 0) return [];
@@ -82,6 +83,9 @@ function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
   if (left <= 0) return table;
   return [
     ...table,
-    `... and ${left.toLocaleString("en")} more: choose some with --node or --driver, or list all with -o json`,
+    ...wrap(
+      `... and ${left.toLocaleString("en")} more: choose some with --node or --driver, or list all with -o json`,
+      width,
+    ),
   ];
 }

@@ -9,7 +9,7 @@ import { renderReport, type TableLook } from "../findings/table";
 import { sayUnknown } from "./judge/arguments";
 import { MANIFEST_CHECKS, STREAM_CHECKS } from "./judge/checks";
 import { manifestReadable, sayWhy } from "./judge/gaps";
-import { eitherLines, judgeSwap, readSwap } from "./judge/swap";
+import { judgeSwap, readSwap, whatElse } from "./judge/swap";
 import type { FilesRead } from "./read/documents";
 import { type FileFacts, type ManifestFacts, readRegistrars } from "./read/registrars";
 
@@ -38,8 +38,8 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const report = reportOf(target, none ? [...findings, none] : findings);
   const judged = `registrar doctor ${files.map((file) => `-f ${plain(file)}`).join(" ")}`;
   const next = [
-    ...eitherLines(counts.problemsWithEither, judged),
-    ...(policy === null ? [] : [`To swap them in a cluster: ${policy}`]),
+    ...whatElse(counts.problemsWithEither, judged),
+    ...(policy === null ? [] : [{ fix: "To swap them in a cluster", command: policy }]),
   ];
   const layout = { isBySubject: true, swapped: target, next };
   return { report, render: (look: TableLook) => renderReport(report, look, layout) };

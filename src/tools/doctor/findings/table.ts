@@ -1,6 +1,6 @@
 import { plain } from "../../../logging/escape";
 import { wrap } from "../../wrap";
-import { grouped, type Status } from "./finding";
+import { grouped, type Run, type Status } from "./finding";
 import type { Report, ReportedFinding } from "./report";
 import { counted, firstOf } from "./words";
 
@@ -38,7 +38,8 @@ interface Layout {
   readonly isListed?: (finding: ReportedFinding) => boolean;
   /** Beside the problems, something could not be read. */
   readonly isPartial?: boolean;
-  readonly next?: readonly string[];
+  /** Commands for what is not in this report. */
+  readonly next?: readonly Run[];
 }
 
 /**
@@ -67,7 +68,11 @@ export function renderReport(
     swapped &&
     `${many === null ? "It is not known how many registrars are" : counted(many, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
   const last = isHarmless ? `${what}: no new problem.` : [what, sum].filter(Boolean).join(". ");
-  const blocks = [...tables, ...findings, [last, ...next]].filter(({ length }) => length > 0);
+  const width = Math.max(MIN_TEXT_WIDTH, look.width);
+  const after = next.flatMap(({ fix, command }) => [...wrap(plain(`${fix}:`), width), commandLine(command)]);
+  const blocks = [...tables, ...findings, [...wrap(last, width), ...after]].filter(
+    ({ length }) => length > 0,
+  );
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
@@ -79,6 +84,8 @@ function bySubject(shown: readonly ReportedFinding[], look: TableLook) {
 }
 
 const INDENT = " ".repeat(4);
+/** In one line, whatever the width, so that it can be copied. */
+const commandLine = (command: string) => `${INDENT}   ${plain(command)}`;
 
 /** The findings that follow from no other, each with its fix and its followers. */
 function findingLines(
@@ -106,8 +113,7 @@ function findingLines(
       ...block("", text),
       ...where(finding).flatMap((nodes) => block("on ", nodes)),
       ...(fix === null ? [] : block("-> ", command === null ? fix : `${fix}:`)),
-      // In one line, whatever the width, so that it can be copied.
-      ...(command === null ? [] : [`${INDENT}   ${plain(command)}`]),
+      ...(command === null ? [] : [commandLine(command)]),
       ...(followers.get(`${index}`) ?? []).flatMap((one) => block("causes ", follower(one))),
     ];
   };

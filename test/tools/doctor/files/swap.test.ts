@@ -51,6 +51,17 @@ test.each<[what: string, changes: readonly Changes[], expected?: RegExp]>([
     [{}, { name: "y", image: "x/y:v1" }],
     /^CSI101 unknown: a.yaml: DaemonSet ns\/y runs an unknown program: its image x\/y:v1/,
   ],
+  // Nor has the official image a shell: it is no new problem, and told all the same.
+  [
+    "a shell that starts it",
+    [{ image: K8S, command: ["/bin/sh", "-c", `exec /csi-node-driver-registrar ${TOLD}`] }],
+    /^CSI101 problem: .* runs \/bin\/sh, and this registrar's image has no other program$/,
+  ],
+  [
+    "a probe by a shell",
+    [{ image: K8S, livenessProbe: { exec: { command: ["sh", "-c", "true"] } } }],
+    /^CSI104 problem: .* runs sh, and this registrar's image has no other program$/,
+  ],
   ["a healthy DaemonSet", [{}]],
   ["faults that it has already", [{ more: ["--nope"], registry: "/elsewhere", name: "one" }]],
   ["a flag that only this registrar has", [{ more: ["--require-driver"] }]],

@@ -84,15 +84,19 @@ describe("a report of a swap, by subject", () => {
 
   test("without findings it has the tables, what was swapped or the sum, and the next step", () => {
     const none = { ...report(), summary };
-    expect(renderReport(none, look, { swapped, next: ["Apply it."] })).toBe(
-      "2 registrars swapped to example.com/registrar:v1: no new problem.\nApply it.\n",
+    const command = "kubectl -n storage describe pod with-a-name-as-long-as-a-line";
+    expect(renderReport(none, look, { swapped, next: [{ fix: "To apply it", command }] })).toBe(
+      `2 registrars swapped to example.com/registrar:v1: no new\nproblem.\nTo apply it:\n       ${command}\n`,
     );
     expect(renderReport(none, look, { swapped: { swap: "", swapped: null } })).toBe(
-      "It is not known how many registrars are swapped: no new problem.\n",
+      "It is not known how many registrars are swapped: no new\nproblem.\n",
     );
-    expect(renderReport(none, look, { tables: [["NAME"], []] })).toBe(
-      "NAME\n\nNot everything could be read: 0 problems, 0 warnings, 1 unknown.\n",
-    );
+    // Its colors take no room.
+    const tables = { tables: [["NAME"], []] };
+    for (const colors of [false, true])
+      expect(renderReport(none, { ...look, colors }, tables)).toMatch(
+        /^NAME\n\n\S*Not everything could be read\S*: 0 problems, 0 warnings, 1\nunknown\.\n$/,
+      );
   });
 
   test("the worst subject stands last, each finding with its remarks, also one that follows", () => {
@@ -122,7 +126,8 @@ describe("a report of a swap, by subject", () => {
       "    causes CSI016: \\x1b[2J\\nbad waits; on 2 nodes: node-1,",
       "           node-2",
       "",
-      "2 registrars swapped to example.com/registrar:v1. 1 problem, 0 warnings, 0 unknown, 1 ok.",
+      "2 registrars swapped to example.com/registrar:v1. 1 problem, 0",
+      "warnings, 0 unknown, 1 ok.",
       "",
     ]);
   });

@@ -18,8 +18,8 @@ import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./
 export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (one) => {
   const found = flat([judgeForeign(one), judgeJoined(one), judgePatterns(one)]);
   const judged = judgeStart(one);
-  // What one text of several arguments lacks may be in it.
-  const isMoot = judged.status === "ok" || one.joined !== undefined;
+  // What one text of several arguments lacks may be in it; a program that the image lacks does nothing with them.
+  const isMoot = judged.status === "ok" || one.joined !== undefined || one.unseen?.kind === "program";
   return found.length > 0 && isMoot ? found : [found, judged];
 });
 

@@ -1,10 +1,11 @@
 import type { OurImage } from "../../../recognise/program";
-import { findingsOf, keyOf } from "../../findings/finding";
+import { type Finding, findingsOf, keyOf, type Run } from "../../findings/finding";
 import { reportFindings } from "../../findings/report";
 import { counted } from "../../findings/words";
 import type { ManifestFacts } from "../read/registrars";
 import { manifestArguments } from "./arguments";
 import { MANIFEST_CHECKS } from "./checks";
+import { manifestProbes } from "./probes";
 
 /**
  * Reads the same objects twice. Like the image policy, it swaps each image that has the official one's name, and it swaps
@@ -32,14 +33,27 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
   const notJudged = new Set(
     after.registrars.each(({ program, place }) => (program.kind === "unknown" ? place : undefined)),
   );
+  // It may be the same with the image that is there, but nobody shall believe that ours runs it.
+  const foreign = new Set(
+    after.registrars.each(({ program, foreign: { programs }, place }) =>
+      program.kind === "ours" && program.isSwapped && programs.length > 0 ? place : undefined,
+    ),
+  );
+  const isOfForeign = ({ code, subject, status }: Finding) =>
+    status === "problem" &&
+    [manifestArguments.code, manifestProbes.code].includes(code) &&
+    foreign.has(subject);
   const findings = has.filter(
     (finding) =>
       finding.isUnread ||
+      isOfForeign(finding) ||
       (finding.code === manifestArguments.code && notJudged.has(finding.subject)) ||
       (finding.status !== "ok" && !known.has(keyOf(finding))),
   );
+  const told = new Set(findings.map(keyOf));
+  const isInBoth = (one: Finding) => stay.has(keyOf(one)) && !told.has(keyOf(one));
   const both = reportFindings(had).findings.filter(
-    (one, at) => one.status === "problem" && one.follows === null && had[at] && stay.has(keyOf(had[at])),
+    (one, at) => one.status === "problem" && one.follows === null && had[at] && isInBoth(had[at]),
   );
   const all = swapped.all();
   if (all.kind === "unread") return { findings, swapped: null, problemsWithEither: null };
@@ -47,9 +61,9 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
   return { findings, swapped: length, problemsWithEither: length === 0 ? 0 : both.length };
 }
 
-export function eitherLines(count: number | null, command: string): readonly string[] {
+export function whatElse(count: number | null, command: string): readonly Run[] {
   const are = count === 1 ? "is" : "are";
   return count === null || count === 0
     ? []
-    : [`${counted(count, "problem")} ${are} there with either image: ${command}`];
+    : [{ fix: `${counted(count, "problem")} ${are} there with either image`, command }];
 }
