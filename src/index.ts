@@ -12,7 +12,7 @@ export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
 export type { StartOptions } from "./options/start-options";
 export type { RegistrationCounters } from "./registrar/model/counters";
-export type { DriverCall, RegistrarEvent } from "./registrar/model/events";
+export type { DriverCall, RegistrationEvent } from "./registrar/model/events";
 export type {
   CsiRegistrationOptions,
   DevicePluginRegistrationOptions,
@@ -27,13 +27,14 @@ export type { RegistrationOutcome } from "./registrar/model/outcome";
 export type {
   PublishReason,
   StateChange,
+  StateChangeReason,
   StateName,
 } from "./registrar/model/state";
 export type { DriverStatus, DriverTrouble } from "./registrar/model/status";
 export type { NameLists } from "./registrar/node-wide/name-lists";
 export type { NodeRegistrarOptions } from "./registrar/node-wide/options";
 export type { Registration } from "./registrar/registration/registration";
-export type { Registrations, RegistrationsEvent } from "./registrar/registration/registrations";
+export type { NodeRegistrarEvent, Registrations } from "./registrar/registration/registrations";
 export type { SelfCheck } from "./registrar/registration/self-check";
 export { type NodeRegistrar, startNodeRegistrar } from "./registrar/start-node-registrar";
 export { startRegistrar } from "./registrar/start-registrar";

@@ -14,7 +14,7 @@ export const showNodeReadiness = (view: View): ShownNodeReadiness => ({
 });
 
 function judge({ api, taints }: NodeReadinessStatus) {
-  const overdue = taints.find(({ overdueSinceMs }) => overdueSinceMs !== undefined);
+  const overdue = taints.find(({ overdueAtMs }) => overdueAtMs !== undefined);
   if (overdue !== undefined)
     return fails(
       `taint ${overdue.taint} is still on the node${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`,
@@ -24,18 +24,18 @@ function judge({ api, taints }: NodeReadinessStatus) {
 
 function describe({ nodeName, api, ...status }: NodeReadinessStatus): object {
   const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
-  const { trouble: { kind, doing, message, sinceMs } = {}, ...counts } = api;
+  const { trouble: { kind, doing, message, failedAtMs } = {}, ...counts } = api;
   return {
     node: nodeName,
-    apiServer: { ...counts, trouble: kind, doing, message, since: time(sinceMs) },
-    taints: status.taints.map(({ overdueSinceMs, ...taint }) => ({
+    apiServer: { ...counts, trouble: kind, doing, message, since: time(failedAtMs) },
+    taints: status.taints.map(({ overdueAtMs, ...taint }) => ({
       ...taint,
-      overdueSince: time(overdueSinceMs),
+      overdueSince: time(overdueAtMs),
     })),
     conditions: status.conditions,
-    csiNode: status.csiNode.map(({ lackingSinceMs, ...one }) => ({
+    csiNode: status.csiNode.map(({ missedAtMs, ...one }) => ({
       ...one,
-      lackingSince: time(lackingSinceMs),
+      lackingSince: time(missedAtMs),
     })),
   };
 }
@@ -53,7 +53,7 @@ function metricsOf(view: View): Metrics {
   return {
     registrar_startup_taint_overdue: ofTaints(
       "1 while the driver is registered and its startup taint is on the node all the same",
-      ({ overdueSinceMs }) => overdueSinceMs !== undefined,
+      ({ overdueAtMs }) => overdueAtMs !== undefined,
     ),
     registrar_startup_taint_removals_total: ofTaints("Startup taints removed", ({ removals }) => removals),
     registrar_startup_taint_removal_seconds: ofTaints(
@@ -69,7 +69,7 @@ function metricsOf(view: View): Metrics {
     registrar_csinode_lacks_driver: {
       help: "1 while the driver is registered and CSINode lacks it",
       labelNames: ["driver_name"],
-      samples: () => view().csiNode.map((one) => [one.lackingSinceMs !== undefined, one.driverName]),
+      samples: () => view().csiNode.map((one) => [one.missedAtMs !== undefined, one.driverName]),
     },
     registrar_api_requests_total: {
       help: "Requests to the API server, watches among them",

@@ -11,7 +11,7 @@ export interface CallContext {
   /** Added to the status that ends the call; an error's own `metadata`, Metadata or an object with a text a key, replaces it. */
   readonly trailingMetadata: Metadata;
   /** When the client gives up, in milliseconds since 1970; Infinity without a deadline. */
-  readonly deadline: number;
+  readonly deadlineAtMs: number;
   /** The client's address in grpc-js' words, which are `unknown` on a unix socket. */
   readonly peer: string;
   /** Aborted when the client cancels the call, its deadline passes, or its connection ends, while the call runs. */
@@ -125,7 +125,7 @@ export function unaryHandler<Request, Response>(
       handle(call.request, {
         metadata: call.metadata,
         trailingMetadata,
-        deadline: Number(call.getDeadline()),
+        deadlineAtMs: Number(call.getDeadline()),
         peer: call.getPeer(),
         signal: gone.signal,
         sendMetadata: sendOnce((metadata) => call.sendMetadata(metadata)),

@@ -135,7 +135,7 @@ function createConditionSubjects(template: string) {
     }
     // Drivers that left come last: the number of conditions is limited.
     for (const driverName of ours)
-      if (!byName.has(driverName)) byName.set(driverName, { state: "gone", refusal: undefined });
+      if (!byName.has(driverName)) byName.set(driverName, { state: "gone", kubeletError: undefined });
     return [...byName].flatMap(([driverName, registration]) => {
       const type = fillIn(template, driverName);
       return type === undefined ? [] : { type, driverName, registration };

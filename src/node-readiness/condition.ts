@@ -9,7 +9,7 @@ export interface ConditionSubject {
   readonly type: string;
   /** Undefined until the driver answers. */
   readonly driverName: string | undefined;
-  readonly registration: Pick<ObservedRegistration, "state" | "refusal">;
+  readonly registration: Pick<ObservedRegistration, "state" | "kubeletError">;
 }
 
 type WantedCondition = Required<Pick<NodeCondition, "type" | "status" | "reason" | "message">>;
@@ -35,7 +35,7 @@ const MAX_REFUSAL = 500;
 
 /** Undefined if another registrar decides: one that holds the registration, or the next one. */
 export function conditionFor(
-  { type, driverName, registration: { state, refusal } }: ConditionSubject,
+  { type, driverName, registration: { state, kubeletError } }: ConditionSubject,
   listing: Listing,
 ): WantedCondition | undefined {
   const driver = driverName === undefined ? "the CSI driver" : `CSI driver ${driverName}`;
@@ -54,8 +54,8 @@ export function conditionFor(
     case "listening":
     case "asked":
       // Also during the next try: kubelet has said nothing else.
-      if (refusal !== undefined)
-        return no("Refused", `kubelet refused ${driver}: ${refusal.slice(0, MAX_REFUSAL)}`);
+      if (kubeletError !== undefined)
+        return no("Refused", `kubelet refused ${driver}: ${kubeletError.slice(0, MAX_REFUSAL)}`);
       return no("NotRegistered", `kubelet has not registered ${driver}`);
     case "gone":
       return no("DriverGone", `${driver} is gone from this node`);

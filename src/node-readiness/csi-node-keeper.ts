@@ -8,7 +8,7 @@ export interface CsiNodeStatus {
   /** The driver's name. */
   readonly driverName: string;
   /** Since when CSINode is known to lack it while kubelet has it registered; milliseconds since the epoch. */
-  readonly lackingSinceMs: number | undefined;
+  readonly missedAtMs: number | undefined;
   /** The UID of the deleted Node to which CSINode belongs: kubelet 1.35 to 1.37 has to be restarted. */
   readonly deletedOwner: string | undefined;
   /** How often kubelet was made to register it again. */
@@ -124,7 +124,7 @@ export function createCsiNodeKeeper(
       registrations.flatMap(({ driverName = "" }) => {
         const { lacking, reregistrations } = memories.get(driverName) ?? {};
         if (reregistrations === undefined) return [];
-        return { driverName, lackingSinceMs: lacking?.since, deletedOwner, reregistrations };
+        return { driverName, missedAtMs: lacking?.since, deletedOwner, reregistrations };
       }),
   };
 }

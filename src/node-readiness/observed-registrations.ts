@@ -14,7 +14,7 @@ export interface ObservedRegistration {
   /** When the state last changed to `registered`, in milliseconds since the epoch. */
   readonly registeredAtMs: number | undefined;
   /** Kubelet's error, if it refused the driver. */
-  readonly refusal: string | undefined;
+  readonly kubeletError: string | undefined;
   /**
    * Makes kubelet register the driver again, and so write CSINode. Returns false if kubelet is about to do so.
    * Absent for DRA drivers and device plugins, which CSINode does not list.
@@ -47,7 +47,7 @@ export function observeAll(registrations: Registrations): ObservedRegistrations 
           driverName: registration.name,
           state,
           registeredAtMs: history.findLast(({ to }) => to === "registered")?.atMs,
-          refusal: counters.kubeletError,
+          kubeletError: counters.kubeletError,
           reregister: registration.type === "CSIPlugin" ? registration.reregister : undefined,
         };
       }),

@@ -24,8 +24,8 @@ export interface ApiTrouble {
   readonly doing: string;
   /** For people. */
   readonly message: string;
-  /** Milliseconds since the epoch. */
-  readonly sinceMs: number;
+  /** When it began, in milliseconds since the epoch. */
+  readonly failedAtMs: number;
 }
 
 /** The current state of a node's readiness. */
@@ -212,9 +212,9 @@ function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string) 
       const { kind, message } = failure;
       failures[kind] = (failures[kind] ?? 0) + 1;
       const isLogged = [...lasting.values()].some((trouble) => trouble.kind === kind);
-      const now = { sinceMs: Date.now(), from: performance.now() };
-      const { sinceMs, from } = before?.kind === kind ? before : now;
-      lasting.set(part, { kind, doing, message, sinceMs, from });
+      const now = { failedAtMs: Date.now(), from: performance.now() };
+      const { failedAtMs, from } = before?.kind === kind ? before : now;
+      lasting.set(part, { kind, doing, message, failedAtMs, from });
       if (isLogged) return;
       log.warn("API server request for node readiness failed, will retry; registration is not affected", {
         ...{ doing, err: message, check: adviceOn(failure) },

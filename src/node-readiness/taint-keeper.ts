@@ -15,7 +15,7 @@ export interface TaintStatus {
   /** Whether the Node has it. */
   readonly present: boolean;
   /** Since when the taint is on although kubelet has registered the driver; milliseconds since the epoch. */
-  readonly overdueSinceMs: number | undefined;
+  readonly overdueAtMs: number | undefined;
   /** Why an overdue taint is still on. */
   readonly hindrance: string | undefined;
   /** How often this registrar has removed it. */
@@ -43,7 +43,7 @@ interface Due {
 
 /** A taint that is on although kubelet has registered the driver. */
 interface Overdue {
-  readonly sinceMs: number;
+  readonly overdueAtMs: number;
   hindrance?: string;
 }
 
@@ -69,7 +69,7 @@ export function createTaintKeeper(
   const unlisted = new Map<string, Unlisted>();
 
   const overdueOf = ({ driverName, taint }: Due) =>
-    valueAt<Overdue>(overdue, nameOf(driverName, taint), () => ({ sinceMs: Date.now() }));
+    valueAt<Overdue>(overdue, nameOf(driverName, taint), () => ({ overdueAtMs: Date.now() }));
   const hinder = (one: Due, hindrance: string) => {
     overdueOf(one).hindrance = hindrance;
   };
@@ -161,11 +161,11 @@ export function createTaintKeeper(
         return startupTaintsOf(driverName, wanted).map((startupTaint) => {
           const found = node && findTaints(node, [startupTaint])[0];
           const name = nameOf(driverName, startupTaint);
-          const { sinceMs: overdueSinceMs, hindrance } = (found && overdue.get(name)) ?? {};
+          const { overdueAtMs, hindrance } = (found && overdue.get(name)) ?? {};
           const { count = 0, lastMs: lastRemovalMs } = removals.get(name) ?? {};
           const taint = found ? taintText(found) : startupTaint.key;
           const present = found !== undefined;
-          return { driverName, taint, present, overdueSinceMs, hindrance, removals: count, lastRemovalMs };
+          return { driverName, taint, present, overdueAtMs, hindrance, removals: count, lastRemovalMs };
         });
       }),
   };

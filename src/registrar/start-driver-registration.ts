@@ -1,5 +1,5 @@
 import { createDriver, type DriverContext } from "./driver/driver";
-import { createRegistrarEvents } from "./model/events";
+import { createRegistrationEvents } from "./model/events";
 import type { ResolvedRegistrarOptions } from "./model/options";
 import {
   type Registration,
@@ -15,7 +15,7 @@ export function startDriverRegistration(
   { signal, log: parentLog, ...follow }: DriverStartContext,
 ): Registration {
   const log = parentLog.named("registrar");
-  const events = createRegistrarEvents(log);
+  const events = createRegistrationEvents(log);
   const driver = createDriver(options, { log, events, ...follow });
   return startRegistrationLoop(options, { driver, events, log, signal });
 }

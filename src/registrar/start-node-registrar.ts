@@ -3,20 +3,20 @@ import type { Events } from "../base/event-source";
 import type { PatternPair } from "../host-path/path-pattern";
 import type { Logger } from "../logging/logger";
 import { refuseAborted } from "../options/start-options";
-import { createRegistrarEvents } from "./model/events";
+import { createRegistrationEvents } from "./model/events";
 import { OF_A_CSI_DRIVER, readCsiAddress } from "./model/options";
 import type { RegistrationOutcome } from "./model/outcome";
 import { createAdmission } from "./node-wide/admission";
 import { discover } from "./node-wide/discovery";
 import { createNodeDrivers } from "./node-wide/node-drivers";
 import { type NodeRegistrarOptions, type ResolvedNodeOptions, resolveNodeOptions } from "./node-wide/options";
-import type { Registrations, RegistrationsEvent } from "./registration/registrations";
+import type { NodeRegistrarEvent, Registrations } from "./registration/registrations";
 import { startDriverRegistration } from "./start-driver-registration";
 
 /** The registrations of every driver of a node, and what happens to each. */
 export interface NodeRegistrar
   extends Omit<Registrations, "subscribe">,
-    Events<RegistrationsEvent>,
+    Events<NodeRegistrarEvent>,
     AsyncDisposable {
   /** Resolves, never rejects, when all is over and nothing is left behind. */
   readonly closed: Promise<RegistrationOutcome>;
@@ -61,7 +61,7 @@ export function startNodeRegistrations(
 ): NodeRegistrar {
   const log = parentLog.named("start-node-registrar");
   const admission = createAdmission(names);
-  const events = createRegistrarEvents<RegistrationsEvent>(log);
+  const events = createRegistrationEvents<NodeRegistrarEvent>(log);
   events.subscribe(onEvent);
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.

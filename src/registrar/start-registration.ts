@@ -1,7 +1,7 @@
 import type { PluginIdentity } from "../grpc/protos";
 import { type ResolvedStartOptions, refuseAborted } from "../options/start-options";
 import { admitPluginName } from "./driver/driver-name";
-import { createRegistrarEvents } from "./model/events";
+import { createRegistrationEvents } from "./model/events";
 import { type RegistrationOptions, type ResolvedOptions, resolveRegistrationOptions } from "./model/options";
 import { errorOf } from "./model/outcome";
 import {
@@ -49,7 +49,7 @@ export async function registerPlugin(
   const log = logger.named("start-registration");
   admitPluginName(rest.type, name, log);
   refuseAborted("the registration", signal);
-  const events = createRegistrarEvents(log);
+  const events = createRegistrationEvents(log);
   const published = new Promise<undefined>((resolve) => {
     events.subscribe("published", () => resolve(undefined));
   });

@@ -2,7 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { createMetricsRoute } from "../../src/diagnostics/metrics";
 import { silentLogger } from "../../src/logging/logger";
 import type { Registration } from "../../src/registrar/registration/registration";
-import type { Registrations, RegistrationsEvent } from "../../src/registrar/registration/registrations";
+import type { NodeRegistrarEvent, Registrations } from "../../src/registrar/registration/registrations";
 import { registerOnce } from "../support/dial-registration";
 import { DRIVER } from "../support/registrar-node";
 import { PROCESS_FACTS, serveRegistrar } from "./support";
@@ -93,7 +93,7 @@ test("the metrics are valid before a driver answers, and escape its name and ver
 
 /** The route of a fleet whose driver calls a test makes up, and a scrape of it. */
 function createRoute(scope: Registrations["scope"] = "one-driver", all: readonly unknown[] = []) {
-  let tell: (event: RegistrationsEvent) => void = () => {};
+  let tell: (event: NodeRegistrarEvent) => void = () => {};
   const fleet = { scope, all, subscribe: (to: typeof tell) => (tell = to) };
   const route = createMetricsRoute(fleet as unknown as Registrations, PROCESS_FACTS, silentLogger);
   const request = { method: "GET", path: "/metrics", query: new URLSearchParams(), accept: "", isLast: true };

@@ -9,15 +9,20 @@ const VIEW: NodeReadinessStatus = {
   taints: [
     {
       ...{ driverName: "d", taint: "d/agent-not-ready:NoSchedule", present: true, removals: 1 },
-      ...{ overdueSinceMs: undefined, hindrance: undefined, lastRemovalMs: 250 },
+      ...{ overdueAtMs: undefined, hindrance: undefined, lastRemovalMs: 250 },
     },
   ],
   conditions: [{ driverName: "d", type: "d/Registered", status: "True", reason: "Registered", writes: 1 }],
-  csiNode: [{ driverName: "d", lackingSinceMs: 5, deletedOwner: undefined, reregistrations: 2 }],
+  csiNode: [{ driverName: "d", missedAtMs: 5, deletedOwner: undefined, reregistrations: 2 }],
 };
 const hindrance = "CSINode does not list the driver";
-const OVERDUE = { ...VIEW, taints: VIEW.taints.map((taint) => ({ ...taint, overdueSinceMs: 5, hindrance })) };
-const trouble = { kind: "forbidden", doing: "watching the Node", message: "no\nrights", sinceMs: 5 } as const;
+const OVERDUE = { ...VIEW, taints: VIEW.taints.map((taint) => ({ ...taint, overdueAtMs: 5, hindrance })) };
+const trouble = {
+  kind: "forbidden",
+  doing: "watching the Node",
+  message: "no\nrights",
+  failedAtMs: 5,
+} as const;
 const IN_TROUBLE = { ...VIEW, api: { ...VIEW.api, trouble } };
 
 test.each<[string, NodeReadinessStatus, string | undefined]>([

@@ -49,7 +49,7 @@ test("doctor prints the session of docs/doctor.md for the container's path", () 
   const reading = startReading<"directory">();
   const identity = { kind: "answered", value: { name: NAME, vendorVersion: "1", manifest: {} } } as const;
   const own = driver && { ...driver, identity };
-  const [one] = reporting("refused", { refusal: REFUSAL }).registrations;
+  const [one] = reporting("refused", { kubeletError: REFUSAL }).registrations;
   const plugin = { type: "CSIPlugin", name: NAME, endpoint: CSI, supportedVersions: ["1.0.0"] };
   const report = reportOn({
     ...healthy,

@@ -196,8 +196,8 @@ test("the context has grpc's metadata, deadline, peer; initial and trailing meta
   const [first, second] = contexts;
   expect(first?.metadata.get("key")).toEqual(["a, b"]);
   expect(first?.metadata.get("key-bin")).toEqual([Buffer.of(0, 254)]);
-  expect([first?.peer, second?.deadline]).toEqual(["unknown", Number.POSITIVE_INFINITY]);
-  expect(Math.abs((first?.deadline ?? 0) - deadline)).toBeLessThan(60_000);
+  expect([first?.peer, second?.deadlineAtMs]).toEqual(["unknown", Number.POSITIVE_INFINITY]);
+  expect(Math.abs((first?.deadlineAtMs ?? 0) - deadline)).toBeLessThan(60_000);
   expect(first?.signal.aborted).toBe(false);
 });
 

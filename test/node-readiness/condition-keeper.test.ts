@@ -91,7 +91,7 @@ test("a condition that another client changes back is written three times at onc
 test("a refusal is written once, however often the registrar tries again", async () => {
   const play = createPlay();
   for (const state of ["refused", "publishing", "listening", "asked", "refused", "publishing"] as const) {
-    play.registrations = [{ ...registrationIn(state), refusal: "topology clash" }];
+    play.registrations = [{ ...registrationIn(state), kubeletError: "topology clash" }];
     await play.pass();
   }
   expect(play.writes).toMatchObject([{ said: "False Refused" }]);

@@ -41,7 +41,7 @@ test("the message has no name before the driver has answered", () => {
 });
 
 test("kubelet's words in the message are cut at a limit", () => {
-  const registration = { state: "refused", refusal: "x".repeat(5_000) } as const;
+  const registration = { state: "refused", kubeletError: "x".repeat(5_000) } as const;
   const said = conditionFor({ ...subjectIn("refused"), registration }, "absent");
   expect(said?.message).toContain("kubelet refused CSI driver d: xxx");
   expect(said?.message.length).toBeLessThan(600);

@@ -7,7 +7,7 @@ import { createKeeperPlay } from "./support/keeper-play";
 const { lookEveryMs, graceMs } = CSI_NODE_PACE;
 const ANEW = "CSINode lacks a driver that kubelet has registered, registering it again";
 const OTHER = "other.csi.example.com";
-const LISTED = { driverName: DRIVER, lackingSinceMs: undefined, deletedOwner: undefined, reregistrations: 0 };
+const LISTED = { driverName: DRIVER, missedAtMs: undefined, deletedOwner: undefined, reregistrations: 0 };
 
 /** A keeper whose time a test moves, beside a CSINode that it writes. */
 function createPlay(random = 1) {
@@ -58,7 +58,7 @@ test("a driver that CSINode lacks for the grace is registered again, once, and t
   play.lists(OTHER);
   play.now += lookEveryMs;
   expect(await play.pass()).toBe(graceMs);
-  expect(play.status()).toEqual([{ ...LISTED, lackingSinceMs: expect.any(Number) }]);
+  expect(play.status()).toEqual([{ ...LISTED, missedAtMs: expect.any(Number) }]);
   expect(play.reregistered).toEqual([]);
 
   play.now += graceMs;
@@ -99,7 +99,7 @@ test("a registration that ends within the grace starts a new one", async () => {
   await play.pass();
   play.states("publishing");
   expect(await play.pass()).toBeUndefined();
-  expect(play.status()).toMatchObject([{ lackingSinceMs: undefined }]);
+  expect(play.status()).toMatchObject([{ missedAtMs: undefined }]);
   play.states("registered");
   play.now += graceMs;
   expect(await play.pass()).toBe(graceMs);
@@ -144,7 +144,7 @@ test("while kubelet asks about the driver nothing is logged or counted, and the 
   play.kubeletIsAsking = true;
   await play.spend(10 * lookEveryMs);
   expect(play.log.records).toEqual([]);
-  expect(play.status()).toMatchObject([{ lackingSinceMs: expect.any(Number), reregistrations: 0 }]);
+  expect(play.status()).toMatchObject([{ missedAtMs: expect.any(Number), reregistrations: 0 }]);
   play.kubeletIsAsking = false;
   expect(await pausesOf(play, 2)).toEqual(minutes(1, 2));
 });
@@ -183,7 +183,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
         fields: { deletedNode: "1", node: "2", check: expect.stringContaining("restart") },
       },
     ]);
-    expect(play.status()).toMatchObject([{ deletedOwner: "1", lackingSinceMs: expect.any(Number) }]);
+    expect(play.status()).toMatchObject([{ deletedOwner: "1", missedAtMs: expect.any(Number) }]);
     await play.spend(HOUR_MS - 3 * graceMs);
     expect(play.reregistered).toEqual([]);
     await play.spend(graceMs);
@@ -200,7 +200,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
     expect(play.reregistered).toEqual([DRIVER]);
     play.answer = done(csiNodeOf([DRIVER], "2"));
     await play.spend(graceMs);
-    expect(play.status()).toMatchObject([{ deletedOwner: undefined, lackingSinceMs: undefined }]);
+    expect(play.status()).toMatchObject([{ deletedOwner: undefined, missedAtMs: undefined }]);
     expect(play.log.all("CSINode lists the driver again")).toHaveLength(1);
   });
 

@@ -34,6 +34,6 @@ test("after the CSINode was deleted kubelet registers the driver again and lists
     counters: { publications: { reregister: 1 } },
   });
   expect(readiness.status().csiNode).toEqual([
-    { driverName: DRIVER, lackingSinceMs: undefined, reregistrations: 1 },
+    { driverName: DRIVER, missedAtMs: undefined, reregistrations: 1 },
   ]);
 });

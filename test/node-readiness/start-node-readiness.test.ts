@@ -32,7 +32,7 @@ test("the taint is removed once kubelet has registered the driver, and no other 
     const { server, registrations, log, readiness } = fixture;
     server.listed = [DRIVER];
     for (const state of ["publishing", "listening", "asked", "refused"] as const) registrations.set(state);
-    expect(readiness.status().taints).toMatchObject([{ present: true, overdueSinceMs: undefined }]);
+    expect(readiness.status().taints).toMatchObject([{ present: true, overdueAtMs: undefined }]);
     expect(fixture.kinds()).toEqual(["get-node", "watch"]);
 
     registrations.set("registered");

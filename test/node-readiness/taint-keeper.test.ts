@@ -59,7 +59,7 @@ test("a driver that CSINode lacks is looked up with pauses, also while another c
   expect(play.log.all("Another client added the startup taint again")).toHaveLength(4);
   expect(play.log.all("Startup taint removed")).toEqual([]);
   const hindrance = "another client keeps adding it";
-  expect(play.status()[0]).toMatchObject({ present: true, hindrance, overdueSinceMs: expect.any(Number) });
+  expect(play.status()[0]).toMatchObject({ present: true, hindrance, overdueAtMs: expect.any(Number) });
 });
 
 test.each([

@@ -10,7 +10,7 @@ import {
   type DraRegistrationOptions,
   type NodeRegistrar,
   RegistrarError,
-  type RegistrarEvent,
+  type RegistrationEvent,
   type Registration,
   type RegistrationOptions,
   type ServedCsiDriver,
@@ -52,7 +52,7 @@ export async function useIt(signal: AbortSignal | undefined): Promise<string> {
   for await (const { driverName } of kubelet.events.iterate("registered", "deregistered")) void driverName;
   for await (const { driverName } of kubelet.events.iterate("registered", { signal })) void driverName;
   for await (const { socketPath } of registration.iterate("published", { signal })) void socketPath;
-  for await (const event of registration.iterate({ signal })) event satisfies RegistrarEvent;
+  for await (const event of registration.iterate({ signal })) event satisfies RegistrationEvent;
   const { error: reason, ...plugin } = await kubelet.refused("x.csi", { signal });
   plugin satisfies IntroducedPlugin;
   const [first] = kubelet.csiNode().spec.drivers;
@@ -96,7 +96,7 @@ export const ofNode = (registrar: NodeRegistrar) => ({ ...registrar });
 export const simulated = (driver: SimulatedCsiDriver) => ({ ...driver });
 export const readiness = ({ status }: NodeReadiness) => ({ ...status(), api: { ...status().api } });
 
-export function tell(event: RegistrarEvent): string {
+export function tell(event: RegistrationEvent): string {
   switch (event.kind) {
     case "state-changed":
       return event.change.to;

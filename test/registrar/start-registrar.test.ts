@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { RegistrarEvent } from "../../src/registrar/model/events";
+import type { RegistrationEvent } from "../../src/registrar/model/events";
 import { askInfo } from "../../src/registrar/registration/self-report";
 import { dialRegistration, registerOnce } from "../support/dial-registration";
 import { eachTest } from "../support/each-test";
@@ -19,7 +19,7 @@ test("startRegistrar registers a driver: kubelet, listeners and the log get each
   await using _driver = await startScriptedDriver(node.csiAddress, { name, vendorVersion: "v7" });
   await using started = await startTestRegistrar(node);
   const { registrar, state } = started;
-  const events: RegistrarEvent["kind"][] = [];
+  const events: RegistrationEvent["kind"][] = [];
   registrar.subscribe(({ kind }) => events.push(kind));
   await state("listening");
 
@@ -34,7 +34,7 @@ test("startRegistrar registers a driver: kubelet, listeners and the log get each
     counters: { getInfoCalls: 1, accepted: 1, refused: 0, publications: { "driver-named": 1 } },
   });
   const { report } = await askInfo(node.socketPath(name), { timeoutMs: PATIENCE_MS });
-  expect(report).toMatchObject({ state: "registered", since: registrar.status().history.at(-1)?.atMs });
+  expect(report).toMatchObject({ state: "registered", changedAtMs: registrar.status().history.at(-1)?.atMs });
   const isCall = (kind: string) => kind !== "state-changed";
   expect(events.filter(isCall)).toEqual([
     "driver-call",
@@ -56,7 +56,7 @@ test("startRegistrar registers a driver: kubelet, listeners and the log get each
 test("a call that the registrar's end cuts off does not count as the driver's failure", async () => {
   await using driver = await startScriptedDriver(node.csiAddress, "hang");
   const { registrar } = await startTestRegistrar(node);
-  const events: RegistrarEvent["kind"][] = [];
+  const events: RegistrationEvent["kind"][] = [];
   registrar.subscribe(({ kind }) => events.push(kind));
   await driver.called(1);
   await registrar.close();

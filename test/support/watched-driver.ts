@@ -1,6 +1,6 @@
 import { silentLogger } from "../../src/logging/logger";
 import { createDriver } from "../../src/registrar/driver/driver";
-import { createRegistrarEvents, type DriverCall } from "../../src/registrar/model/events";
+import { createRegistrationEvents, type DriverCall } from "../../src/registrar/model/events";
 import { createInbox } from "../../src/registrar/model/inbox";
 import { resolveOptions } from "../../src/registrar/model/options";
 import type { LoopEvent } from "../../src/registrar/model/state";
@@ -23,7 +23,7 @@ export function watchAt(
   const answered: { readonly name: string; readonly awayMs: number | undefined }[] = [];
   const calls: DriverCall[] = [];
   let losses = 0;
-  const events = createRegistrarEvents(silentLogger);
+  const events = createRegistrationEvents(silentLogger);
   events.subscribe("driver-answered", ({ identity: { name }, awayMs }) => {
     answered.push({ name, awayMs });
     onAnswered();

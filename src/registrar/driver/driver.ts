@@ -14,7 +14,7 @@ import { versionOf } from "../../unix/file-identity";
 import { findFile } from "../../unix/files";
 import { type PathWatch, watchPath } from "../../unix/path-watch";
 import { explainConnectError, tryConnect, whyNoSocket } from "../../unix/unix-socket";
-import type { RegistrarEvent } from "../model/events";
+import type { RegistrationEvent } from "../model/events";
 import type { Inbox } from "../model/inbox";
 import type { ResolvedRegistrarOptions } from "../model/options";
 import { failedBy } from "../model/outcome";
@@ -25,7 +25,7 @@ import { createUnreached } from "./unreached";
 
 export interface DriverContext {
   readonly log: Logger;
-  readonly events: EventSource<RegistrarEvent>;
+  readonly events: EventSource<RegistrationEvent>;
   /** Resolves when the driver may be registered under this name; a rename starts over. @default at once */
   readonly admit?: (name: string, log: Logger, onWithheld: (why: DriverTrouble) => void) => Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { RegistrarEvent } from "./events";
+import type { RegistrationEvent } from "./events";
 import type { PublishReason } from "./state";
 
 /** Counts since the driver has its name. Times are milliseconds since the epoch, undefined for never. */
@@ -43,7 +43,7 @@ export function createCounters(now: () => number = Date.now) {
     get current(): RegistrationCounters {
       return counters;
     },
-    count: (event: RegistrarEvent): void => {
+    count: (event: RegistrationEvent): void => {
       const name = event.kind === "driver-answered" ? event.identity.name : driverName;
       counters = name === driverName ? { ...counters, ...whatChanges(counters, event, now) } : NOTHING;
       driverName = name;
@@ -53,7 +53,7 @@ export function createCounters(now: () => number = Date.now) {
 
 function whatChanges(
   counters: RegistrationCounters,
-  event: RegistrarEvent,
+  event: RegistrationEvent,
   now: () => number,
 ): Partial<RegistrationCounters> {
   switch (event.kind) {

@@ -14,7 +14,7 @@ export interface DriverCall {
 }
 
 /** What happens to one driver's registration, for metrics, status pages and users of the library. */
-export type RegistrarEvent =
+export type RegistrationEvent =
   | { readonly kind: "driver-call"; readonly call: DriverCall }
   | {
       readonly kind: "driver-answered";
@@ -28,7 +28,7 @@ export type RegistrarEvent =
   | { readonly kind: "get-info" }
   | { readonly kind: "registration-status"; readonly registered: boolean; readonly error: string };
 
-const KINDS: EveryKind<RegistrarEvent> = {
+const KINDS: EveryKind<RegistrationEvent> = {
   "driver-call": true,
   "driver-answered": true,
   "driver-lost": true,
@@ -38,7 +38,7 @@ const KINDS: EveryKind<RegistrarEvent> = {
   "registration-status": true,
 };
 
-export const createRegistrarEvents = <Event extends RegistrarEvent = RegistrarEvent>(log: Logger) =>
+export const createRegistrationEvents = <Event extends RegistrationEvent = RegistrationEvent>(log: Logger) =>
   createEventSource<Event>(KINDS, (error, { kind }) =>
     log.error(error, "A listener to events failed", { event: kind, ...UNHEARD }),
   );

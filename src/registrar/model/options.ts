@@ -21,7 +21,7 @@ import {
   type StartOptions,
 } from "../../options/start-options";
 import { parseCsiAddress, pathInUnixAddress } from "../../unix/socket-path";
-import type { RegistrarEvent } from "./events";
+import type { RegistrationEvent } from "./events";
 
 export type { PluginType };
 
@@ -40,7 +40,7 @@ export interface SharedRegistrationOptions extends StartOptions {
   /** On refusal, publish again with backoff (`retry`), or end with outcome `refused` (`end`). @default "retry" */
   readonly onRegistrationFailure?: RegistrationFailurePolicy | undefined;
   /** Called with each event from the first one on; `subscribe` misses what happens before it is called. @default nothing */
-  readonly onEvent?: ((event: RegistrarEvent) => unknown) | undefined;
+  readonly onEvent?: ((event: RegistrationEvent) => unknown) | undefined;
 }
 
 /** The options of a registrar for a driver that runs elsewhere. */
@@ -153,7 +153,7 @@ export const COMMON_OPTIONS: OptionTable<Resolved<SharedRegistrationOptions> & R
   pluginRegistrationPath: optional(directoryPath, "/registration"),
   timeoutMs: optional(milliseconds(), 1_000),
   onRegistrationFailure: optional(oneOf<RegistrationFailurePolicy>(["retry", "end"]), "retry"),
-  onEvent: optional(callbackOf<(event: RegistrarEvent) => unknown>(), () => {}),
+  onEvent: optional(callbackOf<(event: RegistrationEvent) => unknown>(), () => {}),
   ...START_OPTIONS,
 };
 

@@ -150,14 +150,17 @@ export const PUBLISH_REASONS = [
 /** The event that led to a publication of the registration socket. */
 export type PublishReason = (typeof PUBLISH_REASONS)[number];
 
+/** The event that led to a change of state. */
+export type StateChangeReason = LoopEvent["kind"];
+
 /** One change of state. */
 export interface StateChange {
   /** The state before. */
   readonly from: StateName;
   /** The state after. */
   readonly to: StateName;
-  /** The event that led to it, as in the log: `published`. */
-  readonly reason: string;
+  /** The event that led to it, as in the log. */
+  readonly reason: StateChangeReason;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
 }

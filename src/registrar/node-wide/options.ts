@@ -3,7 +3,7 @@ import { callbackOf, flag, listOf, milliseconds, textKind } from "../../options/
 import { checkFor, optional, optionsOf, readOptions, required } from "../../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
 import { COMMON_OPTIONS, type RegistrarOptions } from "../model/options";
-import type { RegistrationsEvent } from "../registration/registrations";
+import type { NodeRegistrarEvent } from "../registration/registrations";
 import { type NameLists, type ParsedNames, parseNameLists } from "./name-lists";
 
 /** The options of a node-wide registrar. Times are milliseconds, 24 days at most. */
@@ -21,7 +21,7 @@ export interface NodeRegistrarOptions
   /** Which driver names are wanted. @default all */
   readonly names?: NameLists | undefined;
   /** Called with each event of each registration from the first one on. @default nothing */
-  readonly onEvent?: ((event: RegistrationsEvent) => unknown) | undefined;
+  readonly onEvent?: ((event: NodeRegistrarEvent) => unknown) | undefined;
 }
 
 export interface ResolvedNodeOptions
@@ -47,7 +47,7 @@ export function resolveNodeOptions(
     driverGoneAfterMs: optional(milliseconds({ orZero: true }), 30_000),
     names: optional(optionsOf<NameLists>({ allow: texts, deny: texts }), {}),
     ...common,
-    onEvent: optional(callbackOf<(event: RegistrationsEvent) => unknown>(), () => {}),
+    onEvent: optional(callbackOf<(event: NodeRegistrarEvent) => unknown>(), () => {}),
   });
   return checkFor(whose, () => {
     const names = parseNameLists(read.names);

@@ -9,12 +9,12 @@ import { createSmallServer } from "../../grpc/server";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { Publication } from "../../unix/socket-file";
-import type { RegistrarEvent } from "../model/events";
+import type { RegistrationEvent } from "../model/events";
 import type { ResolvedOptions } from "../model/options";
 import type { infoAnswer } from "./decisions";
 import { encodeReport, REPORT_KEY, type RegistrationReport, SELF_CHECK_KEY } from "./self-report";
 
-type KubeletCall = EventOf<RegistrarEvent, "get-info" | "registration-status">;
+type KubeletCall = EventOf<RegistrationEvent, "get-info" | "registration-status">;
 
 /** A call of kubelet's: over the socket of which publication, and by which client. */
 export interface Caller {

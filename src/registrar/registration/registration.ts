@@ -4,7 +4,7 @@ import { createGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
 import { hasStoodStill } from "../../unix/directory-poll";
 import { createSocketFile, type SocketFile } from "../../unix/socket-file";
-import type { RegistrarEvent } from "../model/events";
+import type { RegistrationEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
 import type { PluginType, ResolvedOptions } from "../model/options";
 import { errorOf, type RegistrationOutcome } from "../model/outcome";
@@ -19,7 +19,7 @@ import { transition } from "./transition";
 import { createView, type RegistrationView } from "./view";
 
 /** One driver's registration with kubelet while it runs. */
-export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
+export interface Registration extends AsyncDisposable, Events<RegistrationEvent> {
   /** The name that is registered; undefined before the driver has told one that this registrar accepts (`status().identity`). */
   readonly name: string | undefined;
   /** What kubelet registers it as. */
@@ -63,7 +63,7 @@ export interface RegistrationParts {
     follow(inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void>;
     status(): DriverHealth;
   };
-  readonly events: EventSource<RegistrarEvent>;
+  readonly events: EventSource<RegistrationEvent>;
   readonly log: Logger;
   readonly signal?: AbortSignal | undefined;
 }
@@ -201,7 +201,7 @@ function createReregister(view: RegistrationView, inbox: Inbox<LoopEvent>) {
 }
 
 function whenReady(
-  events: EventSource<RegistrarEvent>,
+  events: EventSource<RegistrationEvent>,
   closed: Promise<RegistrationOutcome>,
   signal: AbortSignal | undefined,
 ): Promise<void> {

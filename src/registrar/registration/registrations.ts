@@ -1,8 +1,8 @@
-import type { RegistrarEvent } from "../model/events";
+import type { RegistrationEvent } from "../model/events";
 import type { Registration } from "./registration";
 
 /** What happened, and to which registration. */
-export type RegistrationsEvent = RegistrarEvent & { readonly registration: Registration };
+export type NodeRegistrarEvent = RegistrationEvent & { readonly registration: Registration };
 
 /** The registrations of one process: one of a sidecar, or one for each driver of a node. */
 export interface Registrations {
@@ -11,7 +11,7 @@ export interface Registrations {
   /** The present registrations, oldest first. */
   readonly all: readonly Registration[];
   /** Calls `listener` with each event of each registration from now on; the function returned ends that. */
-  subscribe(listener: (event: RegistrationsEvent) => unknown): () => void;
+  subscribe(listener: (event: NodeRegistrarEvent) => unknown): () => void;
 }
 
 export function only(registration: Registration): Registrations {

@@ -11,12 +11,12 @@ export const REPORT_KEY = "x-registrar-report";
 /** What a registrar of this project tells self-checks about its registration. Programs read the fields, people `reason`. */
 export interface RegistrationReport {
   readonly state: string;
-  /** Since when it is in this state, in milliseconds since the epoch; NaN if another registrar reports no number. */
-  readonly since: number;
+  /** When it came into this state, in milliseconds since the epoch; NaN if another registrar reports no number. */
+  readonly changedAtMs: number;
   /** Why, in a few words; undefined if the state says it all. */
   readonly reason?: string | undefined;
   /** Kubelet's words, if its latest registration status was a refusal. */
-  readonly refusal?: string | undefined;
+  readonly kubeletError?: string | undefined;
   /** Kubelet has called GetInfo since the registrar started. */
   readonly hasKubeletCalled: boolean;
   /** The number of other registrars of the driver that stand by. */
@@ -33,15 +33,15 @@ export function encodeReport(report: RegistrationReport): string {
 /** Undefined for a registrar of another project, such as the official one. */
 export function decodeReport(header: string | undefined): RegistrationReport | undefined {
   const report = attempt(() => JSON.parse(Buffer.from(header ?? "", "base64url").toString()) as unknown);
-  const { state, since, reason, refusal, hasKubeletCalled, standbys } = Object(report);
+  const { state, changedAtMs, reason, kubeletError, hasKubeletCalled, standbys } = Object(report);
   const textOf = (value: unknown) => (typeof value === "string" ? boundText(value) : undefined);
   const known = textOf(state);
   if (known === undefined) return undefined;
   return {
     state: known,
-    since: Number(since),
+    changedAtMs: Number(changedAtMs),
     reason: textOf(reason),
-    refusal: textOf(refusal),
+    kubeletError: textOf(kubeletError),
     hasKubeletCalled: hasKubeletCalled === true,
     standbys: Number(standbys) || 0,
   };

@@ -1,6 +1,6 @@
 import type { EventSource } from "../../base/event-source";
 import { createCounters } from "../model/counters";
-import type { RegistrarEvent } from "../model/events";
+import type { RegistrationEvent } from "../model/events";
 import type { ResolvedOptions } from "../model/options";
 import { type LoopEvent, type RegistrationState, type StateChange, stateNameOf } from "../model/state";
 import { type DriverHealth, type DriverStatus, type DriverTrouble, reasonOf } from "../model/status";
@@ -14,7 +14,7 @@ const HISTORY_LENGTH = 50;
 export function createView(
   options: ResolvedOptions,
   driver: { readonly status: () => DriverHealth },
-  events: EventSource<RegistrarEvent>,
+  events: EventSource<RegistrationEvent>,
 ) {
   const startedAt = Date.now();
   const counters = createCounters();
@@ -58,9 +58,9 @@ export function createView(
       const now = status();
       return {
         state: now.state,
-        since: history.at(-1)?.atMs ?? startedAt,
+        changedAtMs: history.at(-1)?.atMs ?? startedAt,
         reason: reasonOf(now),
-        refusal: now.counters.kubeletError,
+        kubeletError: now.counters.kubeletError,
         hasKubeletCalled: now.counters.getInfoCalls > 0,
         standbys,
       };

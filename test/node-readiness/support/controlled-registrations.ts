@@ -12,7 +12,7 @@ export const registrationIn = (state: State, driverName: string | undefined = DR
   driverName,
   state,
   registeredAtMs: state === "registered" ? Date.now() : undefined,
-  refusal: state === "refused" ? "topology clash" : undefined,
+  kubeletError: state === "refused" ? "topology clash" : undefined,
 });
 
 /** What is read of a Node with these fields. */

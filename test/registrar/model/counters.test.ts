@@ -1,14 +1,14 @@
 import { createCounters, type RegistrationCounters } from "../../../src/registrar/model/counters";
-import type { RegistrarEvent } from "../../../src/registrar/model/events";
+import type { RegistrationEvent } from "../../../src/registrar/model/events";
 
 const identity = { name: "x.csi", vendorVersion: "v1", manifest: {} };
-const published = (reason: "driver-named" | "peer-gone" | "socket-gone"): RegistrarEvent => ({
+const published = (reason: "driver-named" | "peer-gone" | "socket-gone"): RegistrationEvent => ({
   kind: "published",
   socketPath: "/x",
   reason,
 });
 
-test.each<[string, readonly RegistrarEvent[], Partial<RegistrationCounters>]>([
+test.each<[string, readonly RegistrationEvent[], Partial<RegistrationCounters>]>([
   ["GetInfo", [{ kind: "get-info" }, { kind: "get-info" }], { getInfoCalls: 2, lastGetInfoAtMs: 7 }],
   [
     "a success",

@@ -110,7 +110,7 @@ export const reporting = (
 ): { readonly registrations: readonly RegistrationFacts[] } => ({
   registrations: healthyRegistrations().map((one) => ({
     ...one,
-    report: { state, since: 0, hasKubeletCalled: false, standbys: 0, ...report },
+    report: { state, changedAtMs: 0, hasKubeletCalled: false, standbys: 0, ...report },
   })),
 });
 

@@ -167,7 +167,7 @@ function publishedRow(one: Answering, view: View): DriverRow {
   const { plugin, path, report } = one;
   return rowOf(report?.state ?? "unreported", report?.reason ?? driverTrouble(one, view) ?? null, {
     name: plugin.name,
-    since: attempt(() => new Date(report?.since ?? Number.NaN).toISOString()) ?? null,
+    since: attempt(() => new Date(report?.changedAtMs ?? Number.NaN).toISOString()) ?? null,
     csiSocket: plugin.endpoint || path,
     registrationSocket: path,
   });

@@ -53,7 +53,7 @@ function judgeRegistration(
   if (plugin === undefined) return problem(path, trouble.text, trouble.fix);
   const { name } = plugin;
   const versions = report?.state === "registered" ? undefined : versionsProblem(plugin);
-  if (versions !== undefined && report?.refusal === undefined) {
+  if (versions !== undefined && report?.kubeletError === undefined) {
     const hint = hintForRefusal(versions, path) ?? ADVICE.seeRegistrar;
     return problem(name, `will be refused: ${versions}`, hint);
   }
@@ -61,10 +61,10 @@ function judgeRegistration(
     const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
     return unknown(name, text, SEE_CSI_NODES);
   }
-  const { state, reason, refusal } = report;
+  const { state, reason, kubeletError } = report;
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
-  if (state === "refused" || (state !== "registered" && refusal !== undefined))
-    return judgeRefusal(plugin, refusal, view);
+  if (state === "refused" || (state !== "registered" && kubeletError !== undefined))
+    return judgeRefusal(plugin, kubeletError, view);
   if (state === "registered")
     return ok(name, `is registered with kubelet, as its registrar reports on ${path}`);
   if (state !== "listening") {
