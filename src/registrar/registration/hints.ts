@@ -135,8 +135,13 @@ const UPDATES: readonly (readonly [RegExp, Hint])[] = [
 const pathName = ({ isInProcess }: HintedUser) =>
   isInProcess ? "the option endpoint" : "--kubelet-registration-path";
 
+/** Kubelet's words without those of the driver's error, which may read like kubelet's: a driver dials other sockets, too. */
+export const withoutDriversWords = (refusal: string): string =>
+  refusal.replace(/(rpc error: code = \w+) desc = (?!connection error: ).*/s, "$1");
+
 /** One line on the likely cause of a refusal; undefined for a text that none of the rows knows. */
-export function hintForRefusal(text: string, endpoint: string, user: HintedUser = {}): string | undefined {
+export function hintForRefusal(refusal: string, endpoint: string, user: HintedUser = {}): string | undefined {
+  const text = withoutDriversWords(refusal);
   const rows = UPDATE.test(text) ? UPDATES : REFUSALS;
   const [, hint] = rows.find(([pattern]) => pattern.test(text)) ?? [];
   return typeof hint === "function" ? hint(endpoint, user) : hint;
@@ -149,7 +154,7 @@ export async function explainRefusal(
   foundByPattern?: string,
   mounts = readMounts(),
 ): Promise<string | undefined> {
-  const cannotReach = /dial unix |code = Unimplemented/.test(text);
+  const cannotReach = /dial unix |code = Unimplemented/.test(withoutDriversWords(text));
   const verdict = cannotReach ? await judgeByMounts(paths, mounts) : undefined;
   if (verdict?.kind === "wrong") return `${verdict.problem}: ${verdict.fix}`;
   const isInProcess = paths.csiSocketPath === undefined;

@@ -10,7 +10,7 @@ const DIAL = `${RPC} Unavailable desc = connection error: desc = "transport: Err
 const PEER =
   '"x.csi" failed. Another driver with the same name is already registered with a higher supported version: "1.0.0"';
 
-test.each([
+test.each<readonly [text: string, hint: string]>([
   // pkg/volume/csi: csi_plugin.go, nodeinfomanager/nodeinfomanager.go
   // pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go
   ["no handler registered for plugin type: DRAPlugin at socket /x", "needs Kubernetes 1.34"],
@@ -24,7 +24,13 @@ test.each([
   [`${DIAL} connection refused"`, `no process listens on ${ENDPOINT} on the host: the driver does not run`],
   [`${DIAL} permission denied"`, `kubelet has no permission to open ${ENDPOINT}`],
   [`${RPC} DeadlineExceeded desc = context deadline exceeded`, "NodeGetInfo did not answer in time"],
-  [`${RPC} Internal desc = metadata: dial tcp 169.254.169.254:80`, "the error of the driver's NodeGetInfo"],
+  // The driver's words, of which some read like kubelet's.
+  ...[
+    "metadata: dial tcp 169.254.169.254:80",
+    "agent: dial unix /run/agent.sock: connect: permission denied",
+    `${RPC} Unavailable desc = connection error: desc = "dial unix /run/agent.sock: connection refused"`,
+    'error updating Node labels: nodes "n1" not found\ndriverNodeID must not be empty',
+  ].map((words) => [`${RPC} Internal desc = ${words}`, "the error of the driver's NodeGetInfo"] as const),
   // pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go
   [
     'none of services supported by the plugin (["v9.DRAPlugin"]) are supported',

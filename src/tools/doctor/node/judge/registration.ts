@@ -3,7 +3,11 @@ import { messageOf } from "../../../../base/errors";
 import type { PluginInfo } from "../../../../grpc/protos";
 import { validateVersions } from "../../../../kubelet-rules/driver-versions";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
-import { explainSilence, hintForRefusal } from "../../../../registrar/registration/hints";
+import {
+  explainSilence,
+  hintForRefusal,
+  withoutDriversWords,
+} from "../../../../registrar/registration/hints";
 import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
 import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
@@ -107,7 +111,8 @@ function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefine
 
 /** Kubelet could not reach the driver: it got the wrong path, or the driver is down. */
 function causeOfRefusal(name: string, refusal: string, view: View): Cause | undefined {
-  if (!/dial unix /.test(refusal)) return /node/i.test(refusal) ? CAUSES.nodeInfo(name) : undefined;
+  if (!/dial unix /.test(withoutDriversWords(refusal)))
+    return /node/i.test(refusal) ? CAUSES.nodeInfo(name) : undefined;
   const { driver, hostPath, answering } = view;
   if (hostPath.kind === "wrong") return { kind: "host-path" };
   const published = answering.known((one) => one.isAskedFor && one.plugin.name === name);
