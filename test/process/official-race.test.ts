@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { lstatSync } from "node:fs";
+import { lstatSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { nodeTest, registered } from "../end-to-end/support/node";
 import { eventually } from "../support/eventually";
+import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { createOwnedSocket } from "../support/owned-socket";
 import { createTempFolder } from "../support/temp-folder";
 
@@ -50,3 +53,41 @@ test("a registrar that ends leaves the socket of an official one that starts at 
     await once(official, "close");
   }
 });
+
+/** Longer than an official registrar takes between its unlink(2) and its bind(2). */
+const GAP_MS = 20;
+
+nodeTest(
+  "a registrar that stands by leaves the path to an official one that replaces another",
+  async (node) => {
+    const kubelet = await node.kubelet();
+    await node.driver();
+    const registrar = node.registrar();
+    await registered(kubelet);
+    await using former = await startForeignSocket(node.socketPath);
+    await registrar.line("Standing by for the registrar that holds the socket");
+
+    rmSync(node.socketPath);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, GAP_MS);
+    const next = createServer().listen(node.socketPath);
+    await once(next, "listening"); // Else EADDRINUSE.
+    await former.kill();
+    next.close();
+    await registrar.reached("registered", 2);
+  },
+);
+
+nodeTest(
+  "beside a dead alias a new sidecar takes the place of the living one, which stands by",
+  async (node) => {
+    const kubelet = await node.kubelet();
+    const old = await node.published();
+    await registered(kubelet);
+    await leaveDeadSocket(node.socketPath.replace(/-reg\.sock$/, "-_abc-reg.sock"));
+    const young = node.registrar();
+    await Promise.all([young.reached("registered"), old.reached("standby")]);
+    expect(young.lines("Registration Server started").map(({ fields }) => fields.socketPath)).toEqual([
+      node.socketPath,
+    ]);
+  },
+);
