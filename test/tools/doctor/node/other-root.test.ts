@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eachTest } from "../../../support/each-test";
 import { registrarCommand } from "../../../support/registrar-command";
@@ -70,6 +70,32 @@ test("a registrar of another kubelet of this machine is not a problem", async ()
   expect(summary.problem).toBe(0);
   expect(says("directory-kubelets")).toMatch(
     /^unknown: .* is not what kubelet \(process \d+\) watches: that is \S+other\/plugins_registry; fix: look there: --pl/,
+  );
+});
+
+test.each([
+  ["k3s", "none"],
+  ["k3s", "here"],
+  ["kubelet", "none"],
+])("%s without --root-dir that watches %s of the default one's directory", async (name, watches) => {
+  const root = node.at("its-root");
+  const directory = join(root, "var/lib/kubelet/plugins_registry");
+  mkdirSync(directory, { recursive: true });
+  const process = join(node.procfs, "77");
+  for (const folder of ["fd", "fdinfo"]) mkdirSync(join(process, folder), { recursive: true });
+  symlinkSync(root, join(process, "root"));
+  symlinkSync("anon_inode:inotify", join(process, "fd", "5"));
+  const ino = (watches === "here" ? statSync(directory).ino : 1).toString(16);
+  writeFileSync(join(process, "fdinfo", "5"), `pos: 0\ninotify wd:1 ino:${ino} sdev:1\n`);
+  writeFileSync(join(process, "comm"), `${name}\n`);
+  writeFileSync(join(process, "cmdline"), `/usr/bin/${name}\0`);
+  writeFileSync(join(process, "mountinfo"), "1 0 8:1 / / rw - ext4 /dev/sda rw\n");
+  const { facts, says } = await node.look({ ...WHOLE, pluginRegistrationPath: directory });
+  // k3s may have another root in its configuration file.
+  const isSeen = `${name} ${watches}` !== "k3s none";
+  expect([...facts.processes.kubelets.each(({ pid }) => pid)]).toEqual(isSeen ? [77] : []);
+  expect(says("kubelet")).toMatch(
+    name === "kubelet" ? /^problem: kubelet \(process 77\) does not watch/ : /^$/,
   );
 });
 

@@ -19,6 +19,8 @@ const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
 const MAY_BE_KUBELET = /^(?:kubelet$|k3s|rke2)/;
 /** Flags that no other program has. */
 const OWN_FLAG = /^--?(?:csi-address|kubelet-registration-path|plugin-registration-path)(?:=|$)/;
+/** These may have it in their configuration file, too, which is not read: then it shows in what they watch. */
+const HAS_CONFIG_FILE = /k3s|rke2/;
 const ROOT_FLAG = /^(?:--kubelet-arg=)?(?:--?)?root-dir=(.*)$/;
 
 export type RunningRegistrar = NonNullable<Awaited<ReturnType<typeof readRegistrar>>>;
@@ -126,18 +128,21 @@ async function readKubelet(files: ProcessFiles, ours: FoundFile) {
   const joined = words.map((word, at) =>
     /^--?(?:root-dir|kubelet-arg)$/.test(word) ? `${word}=${words[at + 1]}` : word,
   );
-  const [root = DEFAULT_KUBELET_ROOT] = joined.flatMap((word) => ROOT_FLAG.exec(word)?.[1] || []).slice(-1);
-  const path = join(root, "plugins_registry");
+  const root = joined.flatMap((word) => ROOT_FLAG.exec(word)?.[1] || []).at(-1);
+  const path = join(root ?? DEFAULT_KUBELET_ROOT, "plugins_registry");
   const found = await lookIn(files, path);
   // Kubelet makes the directory when it starts: a process without one only has kubelet's name, or cannot register a driver.
   if (typeof found === "string") return undefined;
+  const isUnheard = await isDeaf(files, found);
+  const mayHaveFile = root === undefined && HAS_CONFIG_FILE.test(words[0] ?? "");
+  if (mayHaveFile && isUnheard.ifYes(() => true)) return undefined;
   const is = (other: FoundFile): Truth => truth(isSame(found, other));
   return {
     ...{ pid: Number(pid), directory: await onHost(path) },
     /** Whether this is the directory that it watches. */
     is,
     isHere: is(ours),
-    isDeaf: await isDeaf(files, found),
+    isDeaf: isUnheard,
   };
 }
 
