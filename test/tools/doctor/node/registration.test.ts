@@ -1,4 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { silentLogger } from "../../../../src/logging/logger";
+import { startRegistration } from "../../../../src/registrar/start-registration";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
@@ -40,6 +42,24 @@ test("a registered driver has no problem, and the visit changes nothing", async 
   expect(kubelet.events.history()).toHaveLength(events);
   const methods = node.events.history().flatMap((event) => (event.kind === "called" ? [event.method] : []));
   expect(new Set(methods)).toEqual(new Set(["GetPluginInfo", "NodeGetInfo"]));
+});
+
+test("what the registrar of a DRA driver says that keeps it from being registered is a warning", async () => {
+  const dra = { type: "DRAPlugin", name: "gpu.example.com", supportedVersions: ["v1.DRAPlugin"] } as const;
+  const paths = { endpoint: node.csiAddress, pluginRegistrationPath: node.directory };
+  const more = { onRegistrationFailure: "retry" } as const;
+  const registration = node.keep(
+    await startRegistration({ ...dra, ...paths, ...more, logger: silentLogger }),
+  );
+  await eventually(() => expect(registration.status().state).toBe("listening"));
+  expect((await node.look(WHOLE)).says("other-registrations")).toMatch(
+    /^warning: gpu\.example\.com is published on \S+, but kubelet has not called; fix: \S+\/reg must be the host's/,
+  );
+  await node.kubelet({ version: "1.28" });
+  await eventually(() => expect(registration.status().state).toBe("refused"));
+  expect((await node.look(WHOLE)).says("other-registrations")).toMatch(
+    /^warning: gpu\.example\.com was refused by kubelet: .* no handler registered for plugin type: DRAPlugin .*; fix: this kub/,
+  );
 });
 
 test("kubelet does not call; kubelet refused the driver", async () => {

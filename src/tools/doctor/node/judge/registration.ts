@@ -121,14 +121,22 @@ function causeOfRefusal(name: string, refusal: string, view: View): Cause | unde
 }
 
 const others = check("CSI019", "other-registrations", (view: View) => [
-  ...view.registrations.each(({ isAskedFor, plugin, trouble, path, isUnread }) => {
-    if (isAskedFor || plugin !== undefined || isUnread) return undefined;
+  ...view.registrations.each((one) => {
+    const { isAskedFor, plugin, trouble, path, isUnread } = one;
+    if (isAskedFor || isUnread) return undefined;
+    if (plugin !== undefined) return plugin.type === "CSIPlugin" ? undefined : judgeOtherKind(one, view);
     const { text, fix } = trouble;
     const say = () => warning(path, text, fix);
     const alone = () => problem(path, `${text}; this node has no other driver`, fix);
     return view.isDeserted.and(view.isWhole)({ yes: alone, no: say, unknown: () => unsureOfOthers(say()) });
   }),
 ]);
+
+/** A DRA driver, or a device plugin, has a registrar that says the same of itself. */
+function judgeOtherKind(one: Published, view: View): Verdict | undefined {
+  const verdict = one.report && judgeRegistration(one, view);
+  return verdict?.status === "problem" ? { ...verdict, status: "warning" } : undefined;
+}
 
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
