@@ -3,9 +3,9 @@ import { types } from "node:util";
 import { type Server, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
 import { isPromise } from "../base/guarded-call";
 import { monotonicMs } from "../base/pause";
-import { type Logger, UNHEARD } from "../logging/logger";
+import { type LogFields, type Logger, UNHEARD } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
-import { show } from "../options/option-kinds";
+import { isObject, show } from "../options/option-kinds";
 import type { MessageType } from "./descriptors";
 import { errorStatus, faultOf, metadataOf, sendOnce, thrownIn } from "./handlers";
 import { checkMessage } from "./message-check";
@@ -29,6 +29,7 @@ interface GuardedMethod extends Guarding {
   readonly running: Map<Call, () => boolean>;
   /** The answers that could not be encoded. */
   readonly unencoded: WeakSet<object>;
+  readonly warnOfMisreading: (fields: LogFields) => void;
 }
 
 /**
@@ -36,7 +37,8 @@ interface GuardedMethod extends Guarding {
  * returns, and drops the error of a promise. A unary handler answers by its callback or by the promise that it returns; of one that
  * declares fewer than two parameters, what it returns is an answer, too. The first answer counts. Logged as errors,
  * with the method: what a handler throws without a gRPC code, at any time; an answer that cannot be encoded, or not as it is; a
- * second answer; a call that was cut off. Warnings: a call whose client gave up first, an answer with fields that are not sent.
+ * second answer; what a handler with a callback returns, unless that may be no answer; a call that was cut off. Warnings: a call
+ * whose client gave up first, an answer with fields that are not sent, a handler that takes its call for the request.
  * Returns what tells the methods of the calls that are not answered.
  */
 export function guardHandlers(server: Server, guarding: Guarding): () => readonly string[] {
@@ -46,6 +48,7 @@ export function guardHandlers(server: Server, guarding: Guarding): () => readonl
   server.register = (method, handler, serialize, deserialize, type) => {
     const unencoded = new WeakSet<object>();
     const warnOfUnsent = createPacedWarning(log, UNSENT);
+    const warnOfMisreading = createPacedWarning(log, MISREAD);
     const encode: typeof serialize = (value) => {
       try {
         const answerType = guarding.answerTypeOf(method);
@@ -59,7 +62,14 @@ export function guardHandlers(server: Server, guarding: Guarding): () => readonl
       }
     };
     const guard = type === "unary" || type === "clientStream" ? answerOnce : endOnError;
-    const guarded = guard(handler as unknown as Handler, { ...guarding, log, method, running, unencoded });
+    const guarded = guard(handler as unknown as Handler, {
+      ...guarding,
+      log,
+      method,
+      running,
+      unencoded,
+      warnOfMisreading,
+    });
     return register(method, guarded as never, encode, deserialize, type);
   };
   return () => [...running].flatMap(([call, isAnswered]) => (isAnswered() ? [] : [call.getPath()]));
@@ -73,15 +83,17 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
   const hasCallback = handle.length > 1;
   return (call, callback) => {
     let isAnswered = false;
-    let isByReturn = false;
+    let answered: unknown;
+    let hint: string | undefined;
     const fail = (error: unknown) => (isAnswered ? report(error) : answer(errorStatus(error)));
     const report = watchCall(call, guarded, () => isAnswered, fail);
     const answer: Callback = (given, value, trailer, flags) => {
       if (isAnswered) {
-        const fields = { method, ...(isByReturn && { hint: RETURN_ANSWERS }), ...UNHEARD };
+        const fields = { method, ...(hint && { hint }), ...UNHEARD };
         return log.error(undefined, "A handler answered twice, the first answer counts", fields);
       }
       isAnswered = true;
+      answered = value;
       const error = given || faultOf(value);
       if (error) report(thrownIn(error));
       const trailers = metadataOf(trailer);
@@ -97,15 +109,21 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
         if (!isLeft(error)) fail(error);
         return call;
       };
-    new Promise((resolve) => {
+    const run = async () => {
       const returned = handle(call, answer);
-      resolve(hasCallback && !isPromise(returned) ? undefined : returned);
-    })
-      .then((value) => {
-        if (isAnswered || (hasCallback && value === undefined)) return;
+      const value = await returned;
+      if (isAnswered) {
+        if (isAnswer(value) && value !== answered) answer(null, value);
+      } else if (hasCallback && !isPromise(returned)) {
+        if (!hasAnswer(value)) return;
+        hint = "it returned an answer before, which failed its call";
+        fail(new TypeError(FORGOTTEN));
+      } else if (!hasCallback || value !== undefined) {
+        if (!hasCallback) hint = RETURN_ANSWERS;
         answer(null, value);
-        isByReturn = !hasCallback;
-      })
+      }
+    };
+    run()
       .catch(fail)
       .catch(() => {}); // The client is gone.
   };
@@ -114,6 +132,9 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
 /** Why a callback came too late: `(...all) => {}` and a mock look like a handler that has none. */
 const RETURN_ANSWERS =
   "it declares fewer than two parameters, so what it returned was its answer; declare (call, callback)";
+
+const FORGOTTEN =
+  "the handler returned an answer, but declares a callback; write unaryHandler((request, context) => answer), or (call, callback) => callback(null, answer)";
 
 /** Of a call with a stream of answers, which its handler ends. */
 function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => void {
@@ -130,7 +151,7 @@ function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => vo
     guardStream(call, fail);
     new Promise((resolve) => resolve((handle as (call: Call) => unknown)(call)))
       .then((returned) => {
-        const hasAnswers = Array.isArray(returned) && returned.some(isAnswer);
+        const hasAnswers = Array.isArray(returned) && hasAnswer(returned);
         if (!(hasAnswers || types.isGeneratorObject(returned)) || call.writableEnded || call.cancelled)
           return;
         fail(new TypeError(`the handler returned ${show(returned)}; ${STREAM_TAKES}`));
@@ -139,8 +160,12 @@ function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => vo
   };
 }
 
-/** Not what `call.write` or a timer returns. */
-const isAnswer = (value: unknown) => !isAbsent(value) && faultOf(value) === undefined;
+/** Not what `call.write`, a callback or a timer returns: one that is faked is a plain object with functions. */
+const isAnswer = (value: unknown) =>
+  !(isAbsent(value) || ArrayBuffer.isView(value) || faultOf(value)) &&
+  !Object.values(Object(value)).some((field) => typeof field === "function");
+
+const hasAnswer = (returned: unknown) => [returned].flat().some(isAnswer);
 
 const STREAM_TAKES = "a stream's answers are written with call.write(), then call.end()";
 
@@ -192,6 +217,7 @@ function watchCall(
 ) {
   const { log, method, isCut, running } = guarded;
   const startedAt = monotonicMs();
+  tellMisreading(call, guarded);
   call.sendMetadata = sendOnce(call.sendMetadata.bind(call));
   const emit = call.emit.bind(call);
   call.emit = (name: string, ...given: unknown[]): boolean => {
@@ -226,6 +252,22 @@ function watchCall(
   }
   return report;
 }
+
+/** Warns of a handler that takes its call for the request, where a field is undefined. */
+function tellMisreading(call: Call, { method, warnOfMisreading }: GuardedMethod): void {
+  const { request } = call;
+  if (!isObject(request)) return; // The requests of a stream come one by one.
+  for (const field of Object.keys(request).filter((name) => !(name in call)))
+    Object.defineProperty(call, field, {
+      configurable: true,
+      get: () => warnOfMisreading({ method, field, hint: REQUEST_IS, ...UNHEARD }),
+      set: (value: unknown) =>
+        Object.defineProperty(call, field, { value, writable: true, enumerable: true, configurable: true }),
+    });
+}
+
+const MISREAD = "A handler reads a field of the request from its call, where it is undefined";
+const REQUEST_IS = "the request is call.request; unaryHandler((request) => answer) passes it";
 
 function warnOfMetadata(given: unknown, { log, method }: GuardedMethod): void {
   const hint = `it is ${show(given)}; it takes Metadata, or an object with a text of printable ASCII a key`;

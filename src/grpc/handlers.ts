@@ -30,6 +30,9 @@ export interface UnaryHandler<Request, Response> {
 /** The most characters of a status text: it is sent as a header, and peers silently drop headers over their limit. */
 const MAX_STATUS_TEXT_LENGTH = 1_000;
 
+/** On what `unaryHandler` returns. */
+const MADE = Symbol("made by unaryHandler");
+
 /** In a status, the error that it was made of. */
 const THROWN = Symbol("thrown");
 
@@ -106,14 +109,16 @@ function initialMetadata(given: unknown): Metadata {
 /**
  * Makes a handler for grpc-js' server of a function that returns the answer, or its promise; undefined and null are the empty
  * answer. An error that it throws becomes the status of the call: its `code` if that is gRPC's (a number), `details` and
- * `metadata`, else INTERNAL with its text. Throws INVALID_OPTION if `handle` is not a function.
+ * `metadata`, else INTERNAL with its text. Throws INVALID_OPTION if `handle` is not a function, or made by this.
  */
 export function unaryHandler<Request, Response>(
   handle: (request: Request, context: CallContext) => Response | Promise<Response>,
 ): UnaryHandler<Request, Response> {
   if (typeof handle !== "function")
     throw invalidOption(`unaryHandler is given ${show(handle)}; it takes a function`);
-  return (call, callback) => {
+  if (MADE in handle)
+    throw invalidOption("unaryHandler is given what unaryHandler returned; give that to addService as it is");
+  const handler: UnaryHandler<Request, Response> = (call, callback) => {
     if (typeof callback !== "function" || !("request" in call))
       throw new TypeError("unaryHandler takes one request and gives one answer; this method has a stream");
     const gone = new AbortController();
@@ -140,6 +145,7 @@ export function unaryHandler<Request, Response>(
       }, fail)
       .catch(() => {}); // The client is gone.
   };
+  return Object.assign(handler, { [MADE]: true });
 }
 
 /**

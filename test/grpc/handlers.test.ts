@@ -3,11 +3,8 @@ import type { Readable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
-import { protos } from "../../src/grpc/protos";
 import { eventually } from "../support/eventually";
-import { INFO, serveGrpc } from "./served-grpc";
 import {
   ask,
   BAD,
@@ -89,6 +86,21 @@ const BY_RETURN: readonly Refusal[] = [
   ["undefined thrown", () => raise(undefined), [13, "undefined"], [FAILED]],
 ];
 
+const FORGOTTEN = [13, expect.stringContaining("unaryHandler(")];
+/** Answers in a later turn, and returns something before. */
+const answerLater =
+  (returned: unknown): Handler =>
+  (_call, answer) => {
+    setImmediate(answer, null, { a: 1 });
+    return returned;
+  };
+/** Answers by callback, and returns an answer, too. */
+function answerAnd(answer: Callback | undefined, returned: object = { a: 1 }): object {
+  const first = { a: 1 };
+  answer?.(null, first);
+  return "a" in returned && returned.a === 1 ? first : returned;
+}
+
 type Shape = readonly [string, Handler, unknown, readonly string[]];
 const SHAPES: readonly Shape[] = [
   ...BY_CALLBACK.flatMap(([what, act, ...expected]): Shape[] => [
@@ -103,6 +115,25 @@ const SHAPES: readonly Shape[] = [
     [`unaryHandler: ${what}`, unaryHandler(() => act()) as Handler, ...expected],
     [`unaryHandler, async: ${what}`, unaryHandler(async () => act()) as Handler, ...expected],
   ]),
+  ...[{ a: 1 }, {}, new Message(), [{ a: 1 }], runInNewContext("({ a: 1 })")].map(
+    (given): Shape => ["a forgotten unaryHandler", (_request, _context) => given, FORGOTTEN, [FAILED]],
+  ),
+  ...[
+    5,
+    null,
+    "",
+    [],
+    [undefined],
+    new Info(),
+    Buffer.of(1),
+    { ref: () => {} },
+    [setTimeout(() => {}, 0)],
+  ].map((given): Shape => ["a callback, returns what may be no answer", answerLater(given), OK, []]),
+  ["a forgotten unaryHandler, and a late callback", answerLater({}), FORGOTTEN, [FAILED, TWICE]],
+  ["a callback, then another answer", (_call, answer) => answerAnd(answer, { a: 2 }), OK, [TWICE]],
+  ["a callback, then the same answer", (_call, answer) => answerAnd(answer), OK, []],
+  ["async with a callback, then another answer", async (_c, answer) => answerAnd(answer, {}), OK, [TWICE]],
+  ["a callback without parameters, then another answer", (...all) => answerAnd(all[1], {}), OK, [TWICE]],
   ["async with a callback, returns the answer", async (_call, _answer) => ({ a: 1 }), OK, []],
   ["async with a callback, throws", async (_call, _answer) => raise(bug()), [13, bug().message], [FAILED]],
   ["a callback, throws", (_call, _answer) => raise(bug()), [13, bug().message], [FAILED]],
@@ -249,21 +280,6 @@ test.each<[string, Handler, number, readonly string[]]>([
   await eventually(() => expect(served.problems()).toEqual(lines));
 });
 
-test("unaryHandler refuses metadata sent twice on any server", async () => {
-  const sendTwice = ({ sendMetadata }: CallContext) => {
-    for (const first of ["1", "2"]) sendMetadata({ first });
-    return INFO;
-  };
-  await using served = await serveGrpc({ getInfo: sendTwice });
-  const client = createUnixClient(served.path);
-  const called = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: 60_000 });
-  await expect(called).rejects.toMatchObject({
-    code: status.INTERNAL,
-    details: expect.stringContaining("sendMetadata is called twice"),
-  });
-  client.close();
-});
-
 test("a late callback of a handler that declares none throws the rule", async () => {
   await using served = await serve({ ask: (...all) => void setImmediate(() => all[1]?.(null, { a: 1 })) });
   expect(await served.call().answered).toEqual([0, {}]);
@@ -305,10 +321,3 @@ test.each<[string, Handler, unknown, readonly string[]]>([
   },
 );
 const listen = (call: unknown, hear: () => void) => void (call as Readable).on("data", hear);
-
-test("unaryHandler refuses what is not a function", () => {
-  const message = "unaryHandler is given an object; it takes a function";
-  expect(() => unaryHandler({} as never)).toThrow(
-    expect.objectContaining({ code: "INVALID_OPTION", message }),
-  );
-});

@@ -48,14 +48,14 @@ export async function serveHandlers(handlers: Record<string, Handler>, options =
   const listener = createServer((socket) => driver.accept(socket)).listen(path);
   await once(listener, "listening");
   const client = createUnixClient(path);
-  const call = (given: { deadline?: number; metadata?: Metadata } = {}) => {
+  const call = (given: { deadline?: number; metadata?: Metadata; request?: object } = {}) => {
     const seen: { initial?: Metadata; trailing?: Metadata } = {};
     const { promise, resolve } = later<[code: number, answer: unknown]>();
     const started = client.makeUnaryRequest(
       ask.path,
       ask.requestSerialize,
       ask.responseDeserialize,
-      {},
+      given.request ?? {},
       given.metadata ?? new Metadata(),
       { deadline: given.deadline ?? Number.POSITIVE_INFINITY },
       (error: ServiceError | null, answer) => resolve(error ? [error.code, error.details] : [0, answer]),

@@ -1,0 +1,30 @@
+import { status } from "@grpc/grpc-js";
+import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
+import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
+import { protos } from "../../src/grpc/protos";
+import { INFO, serveGrpc } from "./served-grpc";
+
+test("unaryHandler refuses metadata sent twice on any server", async () => {
+  const sendTwice = ({ sendMetadata }: CallContext) => {
+    for (const first of ["1", "2"]) sendMetadata({ first });
+    return INFO;
+  };
+  await using served = await serveGrpc({ getInfo: sendTwice });
+  const client = createUnixClient(served.path);
+  const called = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: 60_000 });
+  await expect(called).rejects.toMatchObject({
+    code: status.INTERNAL,
+    details: expect.stringContaining("sendMetadata is called twice"),
+  });
+  client.close();
+});
+
+test.each<[unknown, string]>([
+  [{}, "an object; it takes a function"],
+  [unaryHandler(() => ({})), "what unaryHandler returned; give that to addService as it is"],
+])("unaryHandler refuses what is not a function of a request", (given, text) => {
+  const message = `unaryHandler is given ${text}`;
+  expect(() => unaryHandler(given as never)).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION", message }),
+  );
+});
