@@ -3,6 +3,7 @@ import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
 import { watchPath } from "../unix/path-watch";
 import { createSocketFile } from "../unix/socket-file";
+import { mayBeOurs } from "../unix/unix-socket";
 import { untilDone } from "../unix/until-done";
 
 export type KeptSocket = Awaited<ReturnType<typeof keepListening>>;
@@ -32,9 +33,9 @@ export async function keepListening(
   const watch = await watchPath(csiAddress, log);
   const watching = (async () => {
     while (!signal.aborted) {
-      const isOurs = (await socket.look(csiAddress, signal)) === "ours";
+      const isKept = mayBeOurs(await socket.look(csiAddress, signal));
       const again = () => untilDone(() => publish(false), { path: csiAddress, log, signal, onFailure });
-      const end = isOurs ? undefined : await again();
+      const end = isKept ? undefined : await again();
       if (end?.kind === "in-place") log.warn("The driver's socket was gone, listening again", { csiAddress });
       if (end?.kind === "taken") warnOfAnother({ csiAddress });
       await watch.wait(signal, end?.kind === "taken" ? LOOK_AT_ANOTHER_MS : undefined);

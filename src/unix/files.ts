@@ -4,8 +4,8 @@ import { basename, dirname, join } from "node:path";
 import { errnoOf } from "../base/errors";
 import { callFileSystem } from "./file-calls";
 
-/** What is at a path; `blocked` if that cannot be read, `hanging` if its file system does not answer. */
-export type FileFound = Stats | "gone" | "blocked" | "hanging";
+/** What is at a path, or `gone`; unknown is `unreadable`, and `hanging` where the file system does not answer. */
+export type FileFound = Stats | "gone" | "unreadable" | "hanging";
 
 /** The file at a path, behind symbolic links. Never rejects, never hangs. */
 export const findFile = (path: string): Promise<FileFound> => found(callFileSystem(path, () => stat(path)));
@@ -45,8 +45,12 @@ const found = (call: Promise<Stats>): Promise<FileFound> => call.catch(whyNotFou
 
 /** What is at a path, by the error with which a look at it failed. */
 export const whyNotFound = (error: unknown): Exclude<FileFound, Stats> =>
-  NOT_FOUND[errnoOf(error) ?? ""] ?? "blocked";
+  NOT_FOUND[errnoOf(error) ?? ""] ?? "unreadable";
 
-const NOT_FOUND: Readonly<Record<string, "gone" | "hanging">> = { ENOENT: "gone", ETIMEDOUT: "hanging" };
+const NOT_FOUND: Readonly<Record<string, "gone" | "hanging">> = {
+  ENOENT: "gone",
+  ENOTDIR: "gone",
+  ETIMEDOUT: "hanging",
+};
 
 export const isDirectory = async (path: string): Promise<boolean> => isFoundDirectory(await findFile(path));

@@ -1,4 +1,4 @@
-import type { SocketFound } from "./unix-socket";
+import { isUnknown, type SocketFound } from "./unix-socket";
 
 // What we do to the file system, in an order that kubelet and other registrars may see at each step. The caller carries out
 // each step and answers it; test/exploration has everything happen between any two.
@@ -45,7 +45,7 @@ export type PublishEnd =
   | { readonly kind: "taken" }
   | { readonly kind: "elsewhere" };
 
-type StepsEnd = PublishEnd | { readonly kind: "blocked" } | { readonly kind: "hanging" };
+type StepsEnd = PublishEnd | { readonly kind: "blocked" } | { readonly kind: "unknown" };
 
 /**
  * Puts a bound and listening socket at a path.
@@ -60,8 +60,8 @@ export function* publishSteps({
 }: PublishRules): Generator<PublishStep, StepsEnd, unknown> {
   for (let isBound = false; ; isBound = true) {
     const found = overLiving ? ((yield "judge") as SocketFound) : yield* lookSteps();
-    if (found === "hanging" || found === "blocked") return { kind: found };
-    if (found === "taken" && !overLiving) return { kind: found };
+    if (isUnknown(found)) return { kind: "unknown" };
+    if (found === "blocked" || (found === "taken" && !overLiving)) return { kind: found };
     if (!isBound) yield "bind";
     yield "withdrawOther";
     if (!(yield "isPlace")) return { kind: "elsewhere" };

@@ -25,7 +25,7 @@ import {
   WITHDRAW_STEPS,
 } from "./publish-steps";
 import { refuseLongPath, socketUnusable } from "./socket-unusable";
-import { judgeSocket, type SocketFound } from "./unix-socket";
+import { isUnknown, judgeSocket, type SocketFound } from "./unix-socket";
 
 /** Within this time kubelet's plugin watcher looks at a new file, even on a busy node. */
 const KUBELET_LOOKS_WITHIN_MS = 100;
@@ -63,6 +63,7 @@ export function createSocketFile(
 ) {
   const log = parentLog.named("socket-file");
   let ours: Placed | undefined;
+  let isUnknownTold = false;
 
   const judge = (path: string): Promise<SocketFound> =>
     judgeSocket(path, (found) => ours?.path === path && isHeldFile(ours, found));
@@ -84,8 +85,16 @@ export function createSocketFile(
       return ours?.server;
     },
     /** What is at the path, when no registrar that starts is about to change it. */
-    look: (path: string, signal: AbortSignal): Promise<SocketFound> =>
-      carryOut(lookSteps(), { judge: () => judge(path), settle: () => pause(SETTLES_WITHIN_MS, signal) }),
+    look: async (path: string, signal: AbortSignal): Promise<SocketFound> => {
+      const deeds = { judge: () => judge(path), settle: () => pause(SETTLES_WITHIN_MS, signal) };
+      const found = await carryOut(lookSteps(), deeds);
+      if (isUnknown(found) && !isUnknownTold)
+        log.warn("Cannot look at socket, it counts as unchanged", {
+          ...{ socketPath: path, found, err: await errorAt(path, lstat) },
+        });
+      isUnknownTold = isUnknown(found);
+      return found;
+    },
     /** The publication that a file belongs to, while we listen on it. */
     publicationOf: (file: Stats): Publication | undefined =>
       ours && isHeldFile(ours, file) ? { path: ours.path, withdrawn: ours.withdrawn.signal } : undefined,
@@ -184,8 +193,8 @@ async function placeSocket(
   };
   try {
     const end = await carryOut(publishSteps(rules), deeds, signal);
-    if (end.kind === "hanging" || end.kind === "blocked")
-      throw (await errorAt(path, lstat)) ?? systemError("ENOTSOCK");
+    if (end.kind === "blocked") throw systemError("ENOTSOCK");
+    if (end.kind === "unknown") throw (await errorAt(path, lstat)) ?? systemError("EIO");
     if (end.kind !== "in-place" || bound === undefined) {
       if (bound) await stopListening(bound);
       return { end };
@@ -226,7 +235,8 @@ async function changeIfSame(
   const isSame = (now: FileFound) => (typeof known === "string" ? now === "gone" : isHeldFile(known, now));
   const now = await findLink(path);
   if (now === "hanging") throw timedOut(path); // It is not another's.
-  if (!isSame(now) || !isSame(lstatSync(path, { throwIfNoEntry: false }) ?? "gone")) return false;
+  if (now !== "unreadable" && !isSame(now)) return false;
+  if (!isSame(lstatSync(path, { throwIfNoEntry: false }) ?? "gone")) return false;
   change();
   return true;
 }

@@ -61,10 +61,18 @@ export type SocketFound =
   | "taken"
   /** Another socket, on which no process listens. */
   | "dead"
-  /** A file that is not a socket, or that cannot be read. */
+  /** A file that is not a socket. */
   | "blocked"
+  /** Unknown: the look failed, as with EIO, ENOMEM or EACCES. */
+  | "unreadable"
   /** Unknown: the file system does not answer. */
   | "hanging";
+
+/** Whether a look at a socket says nothing: the socket that was there counts as there. */
+export const isUnknown = (found: SocketFound): boolean => found === "unreadable" || found === "hanging";
+
+/** Whether our socket is in place, or may be: nothing gives up, or replaces, a socket because a look at it failed. */
+export const mayBeOurs = (found: SocketFound): boolean => found === "ours" || isUnknown(found);
 
 /** What is at the path of a socket file, not behind a symbolic link; `isOurs` knows our own. */
 export async function judgeSocket(
@@ -77,6 +85,7 @@ export async function judgeSocket(
   if (!found.isSocket()) return "blocked";
   const errno = errnoOf(await tryConnect(path));
   if (errno === "ENOENT") return "gone";
+  if (errno === "ETIMEDOUT") return "hanging";
   return errno === "ECONNREFUSED" ? "dead" : "taken";
 }
 

@@ -1,7 +1,10 @@
-import { existsSync, mkdirSync, unlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, unlinkSync } from "node:fs";
 import { keepListening } from "../../src/serving/driver-socket";
 import { tryConnect } from "../../src/unix/unix-socket";
 import { eachTest } from "../support/each-test";
+import { eventually } from "../support/eventually";
+import { failLooks } from "../support/failing-looks";
+import { identityOf } from "../support/identity-of";
 import { createOwnedSocket } from "../support/owned-socket";
 import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
@@ -29,6 +32,26 @@ test("a removed socket is put back without a rest of the old one, and removed at
     await socket.withdraw();
     expect(existsSync(path)).toBe(false);
   }));
+
+test.each(["EIO", "EACCES", "ETIMEDOUT"])(
+  "looks that fail with %s do not replace our living socket",
+  async (code) => {
+    const { log, socket } = await keep();
+    const before = identityOf(path);
+    {
+      using looks = failLooks(path, code);
+      chmodSync(path, 0o700); // A hint.
+      await eventually(() => expect(looks.failed()).toBeGreaterThan(1));
+    }
+    await log.when("Cannot look at socket, it counts as unchanged");
+    chmodSync(path, 0o700);
+    expect(identityOf(path)).toBe(before);
+    unlinkSync(path);
+    await log.when(AGAIN);
+    expect(log.all(AGAIN)).toHaveLength(1);
+    await socket.withdraw();
+  },
+);
 
 test("another driver's living socket is left alone, and ours follows when it ends", async () => {
   const { log, socket } = await keep();

@@ -62,7 +62,7 @@ test("a link is held, not its target, and a missing file is not held", async () 
   ]);
   held.release();
   expect(await holdFile(folder.at("no"))).toBe("gone");
-  expect(await holdFile(folder.at("file", "x"))).toBe("blocked");
+  expect(await holdFile(folder.at("file", "x"))).toBe("gone");
 });
 
 test("a file that cannot be read leaves no descriptor", async () => {
@@ -71,7 +71,7 @@ test("a file that cannot be read leaves no descriptor", async () => {
   const looking = jest.spyOn(Object.getPrototypeOf(other) as typeof other, "stat");
   const before = countDescriptors();
   looking.mockRejectedValueOnce(systemError("EIO"));
-  expect(await holdFile(folder.at("file"))).toBe("blocked");
+  expect(await holdFile(folder.at("file"))).toBe("unreadable");
   expect(countDescriptors()).toBe(before);
   looking.mockRestore();
   await other.close();

@@ -18,7 +18,8 @@ test.each<[overLiving: boolean, atOnce: boolean, steps: string]>([
   [true, false, "judge=gone bind withdrawOther isPlace elsewhere"],
   [true, false, "judge=taken bind withdrawOther isPlace=yes link wait isPlace elsewhere"],
   [false, false, "judge=taken taken"],
-  [true, false, "judge=hanging hanging"],
+  [true, false, "judge=hanging unknown"],
+  [true, false, "judge=unreadable unknown"],
   [true, false, "judge=blocked blocked"],
   [
     false,

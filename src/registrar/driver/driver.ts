@@ -216,8 +216,9 @@ async function ask(
   return undefined;
 }
 
-/** Whether the file that was asked is still there, or may be: its file system hangs. */
-const isOrMayBe = (file: string, found: string | Error) => found === file || errnoOf(found) === "ETIMEDOUT";
+/** Whether the file that was asked is still there, or may be: a look at it failed. */
+const isOrMayBe = (file: string, found: string | Error) =>
+  found === file || found === "unreadable" || errnoOf(found) === "ETIMEDOUT";
 
 /** As the official registrar logs it: JSON with the protocol's names of the fields that are not empty. */
 function textOf({ manifest, name, vendorVersion }: PluginIdentity): string {

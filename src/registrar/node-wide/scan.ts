@@ -61,8 +61,8 @@ export async function scan(
   const directories = new Map<string, Directory>();
   const rootPath = rootOf(pattern);
   const root = await look(rootPath);
-  if (root === "blocked") onRead(rootPath, await whyUnread(rootPath));
-  if (root === "hanging" || root === "blocked") return before;
+  if (root === "unreadable") onRead(rootPath, await whyUnread(rootPath));
+  if (root === "hanging" || root === "unreadable") return before;
   let level: (readonly [path: string, entry: Entry])[] = [];
   if (isFoundDirectory(root)) level = [[rootPath, { stats: root, captures: [] }]];
 
@@ -85,8 +85,8 @@ export async function scan(
       if (matchSegment(segment, name) === undefined) return [];
       const place = join(path, name);
       const found = isListed || changed.has(place) ? await look(place) : former.get(name);
-      if (found === "blocked") fail(await whyUnread(place));
-      const there = found === "hanging" || found === "blocked" ? former.get(name) : found;
+      if (found === "unreadable") fail(await whyUnread(place));
+      const there = found === "hanging" || found === "unreadable" ? former.get(name) : found;
       return typeof there === "object" ? [[name, there]] : [];
     });
     const entries = new Map((await Promise.all(looked)).flat());

@@ -3,7 +3,7 @@ import { errnoOf, RegistrarError } from "../../base/errors";
 import { LONGEST_WAIT_MS } from "../../base/pause";
 import { isShortage } from "../../unix/descriptors";
 import type { PublishEnd } from "../../unix/publish-steps";
-import type { SocketFound } from "../../unix/unix-socket";
+import { mayBeOurs, type SocketFound } from "../../unix/unix-socket";
 import type { ResolvedOptions } from "../model/options";
 import { aliasInUse, type SocketOfDriver } from "../model/socket-name";
 import {
@@ -123,9 +123,8 @@ export function judgeInPlace(
   if (found === "taken") return { kind: "socket-taken", alias: facts.alias };
   if (isBusy && askedAtMs !== undefined) return until(busyUntilMs);
   if (found === "dead") return { kind: "socket-dead" };
-  // A file of another kind counts as gone. Nothing can be done before a file system answers.
-  if (found !== "ours" && found !== "hanging")
-    return { kind: hasDirectory ? "socket-gone" : "directory-gone" };
+  // A file of another kind counts as gone.
+  if (!mayBeOurs(found)) return { kind: hasDirectory ? "socket-gone" : "directory-gone" };
   if (again) return { kind: again, kubeletIsIdle: true };
   // While kubelet has its connection, nothing is lost. A client that may be another is not waited for for ever.
   if (kubelet.isAsking && kubelet.isKnown) return WAIT_FOR_A_CHANGE;

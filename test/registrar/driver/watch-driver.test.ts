@@ -1,10 +1,11 @@
 import { getEventListeners } from "node:events";
-import fs, { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import fs, { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { someCallHangs, untilCallsSettle } from "../../../src/unix/file-calls";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
+import { failLooks } from "../../support/failing-looks";
 import { leaveDeadSocket } from "../../support/foreign-socket";
 import { expectNothingLeft } from "../../support/resources";
 import { type Answer, startScriptedDriver } from "../../support/scripted-driver";
@@ -142,6 +143,18 @@ test("the end leaves no connection to a living driver", async () => {
     await using watch = watchAt(socketPath());
     await watch.untilAnswered();
   });
+});
+
+test("a look at its socket that fails loses no driver", async () => {
+  await using _driver = await startScriptedDriver(socketPath(), x);
+  await using watch = watchAt(socketPath());
+  await watch.untilAnswered();
+  using looks = failLooks(socketPath(), "EIO", "stat");
+  await eventually(() => {
+    chmodSync(socketPath(), 0o700); // A hint.
+    expect(looks.failed()).toBeGreaterThan(2);
+  });
+  expect(watch.losses()).toBe(0);
 });
 
 test("the end does not wait for a look at the driver's socket that hangs", async () => {

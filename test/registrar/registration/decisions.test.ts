@@ -19,7 +19,7 @@ import {
 } from "../../../src/registrar/registration/decisions";
 import { transition } from "../../../src/registrar/registration/transition";
 import type { PublishEnd } from "../../../src/unix/publish-steps";
-import type { SocketFound } from "../../../src/unix/unix-socket";
+import { mayBeOurs, type SocketFound } from "../../../src/unix/unix-socket";
 import { propertyTest } from "../../support/fuzz";
 import { facts, stateNamed } from "../../support/registration-states";
 
@@ -107,6 +107,7 @@ test.each<[string, boolean, ends: boolean]>([
   expect(endsRegistration({ ...plan, failureIsFatal }, new Error("a fault of ours"))).toBe(true);
 });
 
+const ALL: readonly SocketFound[] = ["ours", "gone", "dead", "blocked", "taken", "unreadable", "hanging"];
 const asked = stateNamed("asked");
 const IDLE: Look = {
   found: "ours",
@@ -126,12 +127,13 @@ test.each<[SocketFound, busy: object, idle: object]>([
   ["dead", { kind: "wait", ms: 150_000 }, { kind: "socket-dead" }],
   ["ours", { kind: "wait", ms: 150_000 }, { kind: "reregister", kubeletIsIdle: true }],
   ["hanging", { kind: "wait", ms: 150_000 }, { kind: "reregister", kubeletIsIdle: true }],
+  ["unreadable", { kind: "wait", ms: 150_000 }, { kind: "reregister", kubeletIsIdle: true }],
 ])("what a look at our socket means that finds %s", (found, busy, idle) => {
   const state = { ...asked, facts: { ...facts, alias: "x_1" }, again: "reregister" } as const;
   expect(judged(state, { ...ASKING, found })).toEqual(busy);
   expect(judged(state, { found })).toEqual(idle);
   expect(judged(state, { ...ASKING, found, nowMs: 151_000 })).toEqual(
-    found === "ours" || found === "hanging" ? { kind: "reregister", kubeletIsIdle: true } : idle,
+    mayBeOurs(found) ? { kind: "reregister", kubeletIsIdle: true } : idle,
   );
   const isLost = found === "gone" || found === "blocked";
   expect(judged(state, { found, hasDirectory: false })).toEqual(isLost ? { kind: "directory-gone" } : idle);
@@ -211,7 +213,7 @@ propertyTest(
       registeredAsked: fc.option(fc.nat(1_000_000), { nil: undefined }),
       again: fc.constantFrom(undefined, "reregister" as const, "driver-restarted" as const),
       backoff: fc.constantFrom("possible" as const, "left" as const, "none" as const),
-      found: fc.constantFrom<SocketFound>("ours", "gone", "taken", "dead", "blocked", "hanging"),
+      found: fc.constantFrom<SocketFound>(...ALL),
       nowMs: fc.nat(1_000_000),
       endedAtMs: fc.nat(1_000_000),
       isAsking: fc.boolean(),
@@ -245,7 +247,7 @@ test("after refusals the tries come at even distances, later at long ones", () =
   expect(refusalPauseMs(1, 0.123_45)).toBe(1_951);
 });
 
-test("a peer without its socket or process is gone; one whose file system does not answer is not", () => {
-  const all: SocketFound[] = ["gone", "dead", "taken", "ours", "hanging", "blocked"];
-  expect(all.filter(peerIsGone)).toEqual(["gone", "dead", "blocked"]);
+test("a peer without its socket or process is gone; one that cannot be looked at is not", () => {
+  expect(ALL.filter(peerIsGone)).toEqual(["gone", "dead", "blocked"]);
+  expect(ALL.filter(mayBeOurs)).toEqual(["ours", "unreadable", "hanging"]);
 });

@@ -1,12 +1,14 @@
 import { once } from "node:events";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { systemError } from "../../../../src/base/errors";
 import type { RegistrationContext } from "../../../../src/registrar/registration/context";
 import { controlWaits } from "../../../support/controlled-waits";
 import { dialRegistration } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
+import { failLooks } from "../../../support/failing-looks";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
 import type { startListening } from "../../../support/registrar-node";
@@ -90,6 +92,27 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
     another.close();
     await eventually(() => expect(publications()).toHaveProperty(["peer-gone"], 1));
   });
+
+  test.each(["EIO", "ENOMEM", "EACCES"])(
+    "looks that fail with %s give nothing up, said once",
+    async (code) => {
+      const path = node.socketPath();
+      const message = "Cannot look at socket, it counts as unchanged";
+      {
+        using looks = failLooks(path, code);
+        await eventually(() => {
+          chmodSync(path, 0o700); // A hint.
+          expect(looks.failed()).toBeGreaterThan(3); // One of them for the log.
+        });
+        await started.log.when(message);
+      }
+      const fields = { socketPath: path, found: "unreadable", err: systemError(code) };
+      expect(started.log.all(message)).toEqual([expect.objectContaining({ fields })]);
+      expect(publications()).toEqual({ "driver-named": 1 });
+      rmSync(path);
+      await expectHealed("socket-gone");
+    },
+  );
 
   test("another registrar's socket at our path is left alone", async () => {
     await using _theirs = await startForeignSocket(node.socketPath());
