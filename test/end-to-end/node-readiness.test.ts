@@ -75,6 +75,16 @@ nodeTest(
   },
 );
 
+nodeTest("a KUBECONFIG that nobody writes ends the process, with the reason", async (node) => {
+  const KUBECONFIG = node.at("kubeconfig");
+  execFileSync("mkfifo", [KUBECONFIG]);
+  const registrar = start(node, [TAINT_FLAG], { KUBECONFIG, NODE_NAME });
+  expect((await registrar.line("Cannot start")).fields.err).toContain(`KUBECONFIG ${KUBECONFIG}: ETIMEDOUT`);
+  // Its thread still waits: without execve(2), which Node 20 lacks, only SIGKILL ends it.
+  expect([1, null]).toContain((await registrar.exit()).code);
+  expect(readFileSync(node.terminationLogPath, "utf8")).toContain("ETIMEDOUT");
+});
+
 nodeTest("credentials in FIFOs that have no writer leave the registration alone", async (node) => {
   const [KUBECONFIG, ca, token] = [node.at("kubeconfig"), node.at("ca"), node.at("token")];
   execFileSync("mkfifo", [ca, token]);
