@@ -71,3 +71,11 @@ test.each<[what: string, changes: readonly Changes[], expected?: RegExp]>([
 ])("%s", (_what, changes, ...expected) => {
   expectSaid(changedIn(...changes), expected as readonly RegExp[]);
 });
+
+test.each([
+  [K8S, "start /csi-node-driver-registrar itself"],
+  [OFFICIAL, "start /csi-node-driver-registrar itself, or keep the official image there"],
+])("the fix of a shell that starts %s", (image, fix) => {
+  const object = daemonSet({ image, command: ["/bin/sh", "-c", `exec /csi-node-driver-registrar ${TOLD}`] });
+  expect(findingsOfSwapIn([object])).toEqual([expect.objectContaining({ code: "CSI101", fix })]);
+});

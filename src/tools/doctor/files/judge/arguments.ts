@@ -29,21 +29,25 @@ export const hasOnlyItself = (program: string) =>
 /** Where kubernetes-csi publishes its builds: from a base image without a shell. */
 const KUBERNETES_CSI = /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/k8scsi)\//;
 
-export const hasNothingElse = ({ program, image, mounts }: RegistrarContainer, started: string): boolean =>
-  program.kind === "official" &&
+export const hasNothingElse = (one: RegistrarContainer, started: string): boolean =>
+  one.program.kind === "official" && isInNoBuild(one, started);
+
+/** Whether the official image in the container, also where ours takes its place, does not have this program. */
+const isInNoBuild = ({ image, mounts }: RegistrarContainer, started: string): boolean =>
   KUBERNETES_CSI.test(image) &&
   !isTemplate(started) &&
   (!started.includes("/") || mountOf(started, mounts) === undefined);
 
 /** The image policy leaves such a container alone; another way of a swap makes one that does not start. */
-function judgeForeign({ program, foreign }: RegistrarContainer): readonly Statement[] {
+function judgeForeign(container: RegistrarContainer): readonly Statement[] {
+  const { program, foreign } = container;
   if (program.kind !== "ours" || !program.isSwapped) return [];
   return foreign.programs
     .filter(({ what }) => !what.endsWith("Probe"))
     .map((one) =>
       problem(
         `has a ${one.what} that ${hasOnlyItself(one.program)}`,
-        "start /csi-node-driver-registrar itself, or keep the official image there",
+        `start /csi-node-driver-registrar itself${isInNoBuild(container, one.program) ? "" : ", or keep the official image there"}`,
       ),
     );
 }
