@@ -1,4 +1,3 @@
-import { RegistrarError } from "../base/errors";
 import { quoteGo, quoteGoList } from "../logging/escape";
 import type { VersionsWording } from "./versions";
 
@@ -26,7 +25,7 @@ function highestSupportedVersion(versions: readonly string[], wording: VersionsW
 
 /**
  * Compares a CSI driver's versions with the one registered under its name: an equal or higher one wins, although
- * kubelet's text says "higher". Throws REFUSED, in kubelet's words.
+ * kubelet's text says "higher". Returns the one to use, or kubelet's refusal.
  * Source: `validateVersions` in `pkg/volume/csi/csi_plugin.go`.
  */
 export function validateVersions(
@@ -35,16 +34,15 @@ export function validateVersions(
   versions: readonly string[],
   registered: Version | undefined,
   wording: VersionsWording,
-): Version {
+): Version | string {
   const where = `kubernetes.io/csi: ${caller} for CSI driver ${quoteGo(name)} failed.`;
-  const refuse = (why: string) => new RegistrarError("REFUSED", `${where} ${why}`);
-  if (versions.length === 0) throw refuse("Plugin returned an empty list for supported versions");
+  if (versions.length === 0) return `${where} Plugin returned an empty list for supported versions`;
   const offered = highestSupportedVersion(versions, wording);
   if (typeof offered === "string")
-    throw refuse(`None of the versions specified ${quoteGoList(versions)} are supported. err=${offered}`);
+    return `${where} None of the versions specified ${quoteGoList(versions)} are supported. err=${offered}`;
   if (registered !== undefined && !isLess(registered, offered)) {
     const peer = "Another driver with the same name is already registered with a higher supported version";
-    throw refuse(`${peer}: ${quoteGo(registered.join("."))}`);
+    return `${where} ${peer}: ${quoteGo(registered.join("."))}`;
   }
   return offered;
 }

@@ -39,7 +39,6 @@ test.each<[offered: string[], found: number[] | string, registered?: number[]]>(
   [["01.0"], 'illegal zero-prefixed version component "01" in "01.0"'],
   [[], "Plugin returned an empty list for supported versions"],
 ])("of the versions %j kubelet takes or says: %j", (offered, found, ...[registered]) => {
-  const judge = () => validateVersions("RegisterPlugin", "x.csi", offered, registered, "by-any");
-  if (typeof found === "string") expect(judge).toThrow(found);
-  else expect(judge()).toEqual(found);
+  const judged = validateVersions("RegisterPlugin", "x.csi", offered, registered, "by-any");
+  expect(judged).toEqual(typeof found === "string" ? expect.stringContaining(found) : found);
 });

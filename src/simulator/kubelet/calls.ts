@@ -75,25 +75,27 @@ export function inUtf8<Request, Response>(method: Unary<Request, Response>): Una
 
 const NOT_UTF8 = "string field contains invalid UTF-8";
 
-/** Calls, and rejects as grpc-go does once the server has sent no HTTP/2 frame for `connectMs`. */
-export async function unlessSilent<Answer>(
+/** What `run` gives; rejects as grpc-go does if the server has sent no HTTP/2 frame within `connectMs`. */
+export function unlessSilent<Answer>(
   client: Client,
   connectMs: number,
   socketPath: string,
-  wording: Wording,
+  wording: KubeletBehaviour,
   run: () => Promise<Answer>,
 ): Promise<Answer> {
-  using answered = Object.assign(new AbortController(), { [Symbol.dispose]: () => answered.abort() });
-  const untilSilent = async (): Promise<Answer> => {
-    const isOver = await pause(connectMs, answered.signal);
-    if (!isOver || client.getChannel().getConnectivityState(false) !== connectivityState.CONNECTING)
-      return new Promise(() => {});
-    const isOld = wording.handshakeFailureWording === "connection closed";
-    const why = `${wording.closedReadWording} unix @->${socketPath}: use of closed network connection`;
-    const details = isOld ? "timed out waiting for server handshake" : goHandshakeFailure(why, wording);
-    throw Object.assign(new Error(details), { code: status.UNAVAILABLE, details });
-  };
-  return await Promise.race([run(), untilSilent()]);
+  return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      if (client.getChannel().getConnectivityState(false) !== connectivityState.CONNECTING) return;
+      const isOld = wording.handshakeFailureWording === "connection closed";
+      const why = `${wording.closedReadWording} unix @->${socketPath}: use of closed network connection`;
+      const details = isOld ? "timed out waiting for server handshake" : goHandshakeFailure(why, wording);
+      reject(Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
+    };
+    const limit = startTimer(giveUp, connectMs);
+    run()
+      .finally(() => stopTimer(limit))
+      .then(resolve, reject);
+  });
 }
 
 export type Called<Answer> =
@@ -140,21 +142,11 @@ export function createKubeletContext(surroundings: Omit<KubeletContext, "call">)
   return { ...surroundings, call };
 }
 
-/** The words in which releases of grpc-go differ. */
-type Wording = Pick<
-  KubeletBehaviour,
-  | "dialFailureWording"
-  | "handshakeFailureWording"
-  | "closedReadWording"
-  | "lostConnectionWording"
-  | "unreadableInfoWording"
->;
-
 /** A failed call in the words of grpc-go, by default a new one: registrars get these texts as the reason of a refusal, and people search for them. */
 export function goRpcError(
   error: unknown,
   socketPath: string,
-  wording: Wording = behaviourOf(NEWEST_SIMULATED),
+  wording: KubeletBehaviour = behaviourOf(NEWEST_SIMULATED),
 ): string {
   const { code, details } = error as Partial<ServiceError>;
   if (typeof code !== "number" || details === undefined) return messageOf(error);
@@ -162,16 +154,16 @@ export function goRpcError(
 }
 
 /** A failure to connect a driver's socket, as the description of a call's failure. */
-export const goDialFailure = (why: string, { dialFailureWording }: Wording) =>
+export const goDialFailure = (why: string, { dialFailureWording }: KubeletBehaviour) =>
   `connection error: desc = "transport: ${dialFailureWording} ${why}"`;
 
 /** A server that is connected and does not speak HTTP/2. */
-function goHandshakeFailure(why: string, { handshakeFailureWording: wording }: Wording): string {
+function goHandshakeFailure(why: string, { handshakeFailureWording: wording }: KubeletBehaviour): string {
   return wording === "connection closed" ? wording : `connection error: desc = "${wording}: ${why}"`;
 }
 
 /** grpc-js' own errors, which the server did not send, in grpc-go's words. */
-function goDescription(details: string, socketPath: string, wording: Wording): string {
+function goDescription(details: string, socketPath: string, wording: KubeletBehaviour): string {
   if (details.startsWith("Deadline exceeded")) return "context deadline exceeded";
   if (details.startsWith("No connection established")) {
     const errno = /connect (?<errno>E[A-Z0-9]+)/.exec(details)?.groups?.errno;

@@ -74,13 +74,12 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const faults = createFaultScript(resolved.faults, (fault, socketPath) => {
     if (fault.kind !== "never-call") steps.append({ kind: "fault-applied", fault, socketPath });
   });
-  const surroundings = { behaviour, timings: resolved.timings, nodeInfo, faults, emit: steps.append };
+  const parts = { behaviour, timings: resolved.timings, nodeInfo, faults, emit: steps.append };
   const startProcess = () => {
     const killed = new AbortController();
     setMaxListeners(0, killed.signal); // Each running call listens to it, and there may be a call for each socket.
     steps.append({ kind: "started", pluginRegistrationPath, nodeName, version, simulated });
-    const context = createKubeletContext({ ...surroundings, signal: killed.signal });
-    const manager = startPluginManager(resolved, context);
+    const manager = startPluginManager(resolved, createKubeletContext({ ...parts, signal: killed.signal }));
     return async (because: "restart" | "close") => {
       killed.abort();
       await manager.close();

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { RegistrarError } from "../../base/errors";
+import type { NodeInfo } from "../../grpc/protos";
 import { invalidCsiNodeDriver, invalidLabels } from "../../kubelet-rules/api-refusals";
 import { NODE_ID_ANNOTATION } from "../../kubelet-rules/api-validation";
 import type { KubeletBehaviour } from "../../kubelet-rules/versions";
@@ -37,13 +37,13 @@ export interface CsiNodeDriver {
   readonly allocatable?: { readonly count: number };
 }
 
-export interface DriverOnNode {
+/** A driver, and what its NodeGetInfo answered. */
+interface DriverOnNode extends NodeInfo {
   readonly name: string;
-  readonly nodeId: string;
-  /** 0: no limit. Kubelet logs a negative one and takes it for no limit. */
-  readonly maxVolumes: number;
-  readonly topology: Readonly<Record<string, string>>;
 }
+
+const topologyOf = ({ accessibleTopology }: Pick<NodeInfo, "accessibleTopology">) =>
+  accessibleTopology?.segments ?? {};
 
 const MAX_INT32 = 2 ** 31 - 1;
 
@@ -122,38 +122,39 @@ export function createNodeInfoManager(
     csiNode.spec.drivers.filter(({ name }) => name !== driverName);
 
   /** `installDriverToCSINode`: a driver that changed stands last. */
-  const updateCsiNode = (driver: DriverOnNode) => {
+  const updateCsiNode = (driver: DriverOnNode): string | undefined => {
     const wanted = csiNodeDriver(driver);
     const there = csiNode.spec.drivers.find(({ name }) => name === driver.name);
     const isSame = (hasLimit: boolean) =>
       there && isDeepStrictEqual(withLimit(there, hasLimit), withLimit(wanted, hasLimit));
-    if (isSame(comparesVolumeLimit)) return;
+    if (isSame(comparesVolumeLimit)) return undefined;
     const others = driversWithout(driver.name);
     const isImmutable = there !== undefined && !isSame(!updatesVolumeLimits);
     const change = () => changedDriver(nodeName, withLimit(wanted, !updatesVolumeLimits), behaviour);
     const invalid = invalidCsiNodeDriver(nodeName, driver, others.length, behaviour);
-    refuseUpdate("CSINode", "CSINode", invalid ?? (isImmutable ? change() : undefined));
+    const problem = invalid ?? (isImmutable ? change() : undefined);
+    if (problem !== undefined) return failedUpdate("CSINode", "CSINode", problem);
     setDrivers([...others, wanted]);
+    return undefined;
   };
 
   return {
     node: () => copyOf(node),
     csiNode: () => copyOf(csiNode),
-    /** Writes a driver into both objects. Throws REFUSED, in kubelet's words. */
-    install: (driver: DriverOnNode): void => {
-      const { name, nodeId, topology } = driver;
-      if (nodeId === "") {
-        const text = "error adding CSI driver node info: driverNodeID must not be empty";
-        throw new RegistrarError("REFUSED", text);
-      }
+    /** Writes a driver into both objects. Returns why it cannot, in kubelet's words; undefined: it could. */
+    install: (driver: DriverOnNode): string | undefined => {
+      const { name, nodeId } = driver;
+      const topology = topologyOf(driver);
+      if (nodeId === "") return "error adding CSI driver node info: driverNodeID must not be empty";
       const { labels } = node.metadata;
-      refuseUpdate("Node", "node", topologyCollision(labels, topology));
       const { metadata, ...rest } = withNodeIds(node, { ...nodeIdsOf(node), [name]: nodeId });
       const next = { ...rest, metadata: { ...metadata, labels: { ...labels, ...topology } } };
       const invalid = invalidLabels(nodeName, topology, behaviour);
-      refuseUpdate("Node", "node", invalid && `${failedPatch(node, next)}: ${invalid}`);
+      const collision = topologyCollision(labels, topology);
+      const problem = collision ?? (invalid && `${failedPatch(node, next)}: ${invalid}`);
+      if (problem !== undefined) return failedUpdate("Node", "node", problem);
       setNode(next);
-      updateCsiNode(driver);
+      return updateCsiNode(driver);
     },
     /** Removes a driver from both objects; its topology labels stay. */
     uninstall: (driverName: string): void => {
@@ -167,11 +168,12 @@ export function createNodeInfoManager(
 /** Not by `structuredClone`: until jest 30.4 its objects fail toStrictEqual (jestjs/jest#14011). */
 const copyOf = <Value>(object: Value): Value => JSON.parse(JSON.stringify(object)) as Value;
 
-const csiNodeDriver = ({ name, nodeId, maxVolumes, topology }: DriverOnNode): CsiNodeDriver => ({
-  name,
-  nodeID: nodeId,
-  topologyKeys: Object.keys(topology).sort(),
-  ...(maxVolumes > 0 && { allocatable: { count: Math.min(maxVolumes, MAX_INT32) } }),
+/** Kubelet takes a negative limit for none. */
+const csiNodeDriver = ({ maxVolumesPerNode: most, ...driver }: DriverOnNode): CsiNodeDriver => ({
+  name: driver.name,
+  nodeID: driver.nodeId,
+  topologyKeys: Object.keys(topologyOf(driver)).sort(),
+  ...(most > 0 && { allocatable: { count: Math.min(most, MAX_INT32) } }),
 });
 
 const withLimit = ({ allocatable, ...driver }: CsiNodeDriver, hasLimit: boolean): CsiNodeDriver =>
@@ -238,9 +240,5 @@ function topologyCollision(
   return `detected topology value collision: driver reported ${reported} but existing label is ${existing}`;
 }
 
-function refuseUpdate(kind: string, lowerKind: string, problem: string | undefined): void {
-  if (problem === undefined) return;
-  const where = `error updating ${kind} object with CSI driver node info: error updating ${lowerKind}`;
-  const text = `${where}: timed out waiting for the condition; caused by: ${problem}`;
-  throw new RegistrarError("REFUSED", text);
-}
+const failedUpdate = (kind: string, lowerKind: string, problem: string) =>
+  `error updating ${kind} object with CSI driver node info: error updating ${lowerKind}: timed out waiting for the condition; caused by: ${problem}`;

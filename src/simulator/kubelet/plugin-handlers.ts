@@ -1,13 +1,14 @@
+import { finished } from "node:stream/promises";
 import type { Client } from "@grpc/grpc-js";
-import { RegistrarError } from "../../base/errors";
 import { callUnary } from "../../grpc/client/unary";
-import { protos, type Unary } from "../../grpc/protos";
+import { type NodeInfo, protos, type Unary } from "../../grpc/protos";
 import { isExtendedResource } from "../../kubelet-rules/api-validation";
 import { type Version, validateVersions } from "../../kubelet-rules/driver-versions";
 import { authorityFor, type PluginType } from "../../kubelet-rules/versions";
 import { quoteGo, quoteGoList } from "../../logging/escape";
 import { MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
 import {
+  type Called,
   connected,
   createKubeletClient,
   DIALS_ONCE,
@@ -16,7 +17,6 @@ import {
   unlessSilent,
 } from "./calls";
 import type { DeregistrationCause, IntroducedPlugin } from "./events";
-import type { DriverOnNode } from "./objects";
 
 /** A plugin, and what it speaks. */
 export interface OfferedPlugin extends IntroducedPlugin {
@@ -32,8 +32,6 @@ export interface PluginHandler {
   register(plugin: OfferedPlugin): Promise<Refusal>;
   deregister(plugin: Pick<IntroducedPlugin, "driverName" | "endpoint">, because: DeregistrationCause): void;
 }
-
-const refused = (reason: string) => new RegistrarError("REFUSED", reason);
 
 export function createPluginHandlers(context: KubeletContext): ReadonlyMap<string, PluginHandler> {
   const handlerOf: Readonly<Record<PluginType, PluginHandler>> = {
@@ -62,62 +60,45 @@ function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
     if (driver?.isInstalled) emit({ kind: "deregistered", driverName: name, because });
   };
 
-  const nodeGetInfo = async (name: string, endpoint: string): Promise<DriverOnNode> => {
+  const nodeGetInfo = async (endpoint: string): Promise<Called<NodeInfo>> => {
     if (Buffer.byteLength(endpoint) > MAX_SOCKET_PATH_BYTES) {
       const why = goDialFailure(`dial unix ${endpoint}: connect: invalid argument`, behaviour);
-      throw refused(`rpc error: code = Unavailable desc = ${why}`);
+      return { kind: "error", error: `rpc error: code = Unavailable desc = ${why}` };
     }
     const authority = authorityFor(behaviour.driverAuthority, endpoint);
     const client = createKubeletClient(endpoint, authority, DIALS_ONCE);
-    try {
-      const bounds = { timeoutMs: timings.nodeGetInfoMs, signal };
-      const called = await call("NodeGetInfo", endpoint, () =>
-        unlessSilent(client, timings.connectMs, endpoint, behaviour, () =>
-          callUnary(client, protos.node.NodeGetInfo, {}, bounds),
-        ),
-      );
-      if (called.kind === "error") throw refused(called.error);
-      const { nodeId, maxVolumesPerNode: maxVolumes, accessibleTopology } = called.answer;
-      return { name, nodeId, maxVolumes, topology: accessibleTopology?.segments ?? {} };
-    } finally {
-      client.close();
-    }
-  };
-
-  const register = async ({ driverName: name, endpoint, versions }: OfferedPlugin) => {
-    const before = listed.get(name);
-    const version = validateVersions("RegisterPlugin", name, versions, before?.version, versionsWording);
-    listed.set(name, { version, isInstalled: before?.isInstalled ?? false });
-    // As in kubelet, this check comes too late: the nameless driver stays on the list and blocks its next attempt.
-    if (name === "") throw refused("driver name is empty");
-    try {
-      nodeInfo.install(await nodeGetInfo(name, endpoint));
-    } catch (error) {
-      // A kubelet that is gone no longer changes objects.
-      if (!signal.aborted) remove(name, "registration-failed");
-      throw error;
-    }
-    listed.set(name, { version, isInstalled: true });
+    const bounds = { timeoutMs: timings.nodeGetInfoMs, signal };
+    const ask = () => callUnary(client, protos.node.NodeGetInfo, {}, bounds);
+    const called = await call("NodeGetInfo", endpoint, () =>
+      unlessSilent(client, timings.connectMs, endpoint, behaviour, ask),
+    );
+    client.close();
+    return called;
   };
 
   return {
     validate: ({ driverName: name, endpoint, versions }) => {
-      try {
-        validateVersions("ValidatePlugin", name, versions, listed.get(name)?.version, versionsWording);
-        return undefined;
-      } catch (error) {
-        return `validation failed for CSI Driver ${name} at endpoint ${endpoint}: ${textOf(error)}`;
-      }
+      const known = listed.get(name)?.version;
+      const version = validateVersions("ValidatePlugin", name, versions, known, versionsWording);
+      if (typeof version !== "string") return undefined;
+      return `validation failed for CSI Driver ${name} at endpoint ${endpoint}: ${version}`;
     },
-    register: (plugin) => register(plugin).then(() => undefined, textOf),
+    register: async ({ driverName: name, endpoint, versions }) => {
+      const before = listed.get(name);
+      const version = validateVersions("RegisterPlugin", name, versions, before?.version, versionsWording);
+      if (typeof version === "string") return version;
+      listed.set(name, { version, isInstalled: before?.isInstalled ?? false });
+      // As in kubelet, this check comes too late: the nameless driver stays on the list and blocks its next attempt.
+      if (name === "") return "driver name is empty";
+      const asked = await nodeGetInfo(endpoint);
+      const refusal = asked.kind === "ok" ? nodeInfo.install({ name, ...asked.answer }) : asked.error;
+      if (refusal === undefined) listed.set(name, { version, isInstalled: true });
+      // A kubelet that is gone no longer changes objects.
+      else if (!signal.aborted) remove(name, "registration-failed");
+      return refusal;
+    },
     deregister: ({ driverName: name }, because) => remove(name, because),
   };
-}
-
-/** The text of a refusal; any other error is a bug of ours and is thrown again. */
-function textOf(error: unknown): string {
-  if (error instanceof RegistrarError) return error.message;
-  throw error;
 }
 
 /** The gRPC services that kubelets since 1.34 call: `servicesSupportedByKubelet` in `pkg/kubelet/cm/dra/plugin`. */
@@ -184,15 +165,10 @@ function createDeviceHandler(context: KubeletContext): PluginHandler {
     return options.kind === "ok" ? undefined : `failed to get device plugin options: ${options.error}`;
   };
   /** Until the plugin ends it: kubelet then forgets its devices, and not the plugin. */
-  const listAndWatch = (client: Client) =>
-    new Promise<void>((resolve, reject) => {
-      const { path, requestSerialize, responseDeserialize } = devicePlugin("ListAndWatch");
-      const stream = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, {});
-      stream
-        .on("data", () => {})
-        .on("error", reject)
-        .on("end", resolve);
-    });
+  const listAndWatch = (client: Client) => {
+    const { path, requestSerialize, responseDeserialize } = devicePlugin("ListAndWatch");
+    return finished(client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, {}).resume());
+  };
 
   return {
     validate: ({ driverName: name, versions }) => {

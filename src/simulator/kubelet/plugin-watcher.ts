@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { attempt, errnoOf, messageOf, RegistrarError } from "../../base/errors";
+import { guardedCall } from "../../base/guarded-call";
 import type { KubeletBehaviour } from "../../kubelet-rules/versions";
 import type { Emit } from "./events";
 
@@ -88,50 +89,37 @@ export function startPluginWatcher(
     emit({ kind: "file-ignored", path, because });
   };
 
-  const consider = (path: string, stats: BigIntStats) => {
-    if (isHidden(path)) return ignore(path, "hidden");
+  /** A scan also enters hidden directories. */
+  const look = (path: string, isScan: boolean) => {
+    const stats = statOf(path);
+    if (stats === undefined) return lose(path);
+    const isLinked = isLink(path);
+    const isDirectory = stats.isDirectory() && !isLinked;
+    if (isHidden(path) && !(isScan && isDirectory)) return ignore(path, "hidden");
+    if (isDirectory) return guardedCall(() => scan(path), failed(path));
+    if (isScan && isLinked && !scanFollowsLinks) return ignore(path, "not-a-socket");
     if (stats.isSocket()) return see(path);
     lose(path);
     ignore(path, "not-a-socket");
   };
 
-  /** Watches first, then scans, so that nothing created in between is missed. A scan also enters hidden directories. */
-  const scan = (directory: string) => {
+  /** Watches first, then scans, so that nothing created in between is missed. */
+  const scan = (directory: string): void => {
     watchDirectory(directory);
-    for (const entry of readdirSync(directory, { withFileTypes: true })) {
-      const path = join(directory, entry.name);
-      const stats = statOf(path);
-      if (stats === undefined) continue;
-      if (entry.isDirectory()) tryScan(path);
-      else if (scanFollowsLinks || !entry.isSymbolicLink()) consider(path, stats);
-      else ignore(path, "not-a-socket");
-    }
+    for (const name of readdirSync(directory)) look(join(directory, name), true);
   };
 
-  const tryScan = (directory: string) => {
-    try {
-      scan(directory);
-    } catch (error) {
-      emit({ kind: "watch-failed", folder: directory, error: messageOf(error) });
-    }
-  };
-
-  const onEvent = (path: string) => {
-    const stats = statOf(path);
-    if (stats === undefined) lose(path);
-    else if (!stats.isDirectory() || isLink(path)) consider(path, stats);
-    else if (isHidden(path)) ignore(path, "hidden");
-    else tryScan(path);
-  };
+  const failed = (folder: string) => (error: unknown) =>
+    emit({ kind: "watch-failed", folder, error: messageOf(error) });
 
   const watchDirectory = (directory: string) => {
     watchers.get(directory)?.close();
     const watcher = watch(directory, { persistent: false }, (event, name) => {
       // `change` is a chmod; `rename` is everything that appears or disappears.
       if (event === "rename" && name !== null && watchers.get(directory) === watcher)
-        onEvent(join(directory, name));
+        look(join(directory, name), false);
     });
-    watcher.on("error", (error) => emit({ kind: "watch-failed", folder: directory, error: error.message }));
+    watcher.on("error", failed(directory));
     watchers.set(directory, watcher);
   };
 

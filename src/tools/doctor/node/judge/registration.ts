@@ -1,5 +1,4 @@
 import { dirname } from "node:path";
-import { messageOf } from "../../../../base/errors";
 import type { PluginInfo } from "../../../../grpc/protos";
 import { validateVersions } from "../../../../kubelet-rules/driver-versions";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
@@ -90,12 +89,8 @@ function judgeRegistration(
 function versionsProblem({ type, name, supportedVersions }: PluginInfo): string | undefined {
   if (type !== "CSIPlugin") return undefined;
   const { versionsWording } = behaviourOf(NEWEST_SIMULATED);
-  try {
-    validateVersions("ValidatePlugin", name, supportedVersions, undefined, versionsWording);
-  } catch (error) {
-    return messageOf(error);
-  }
-  return undefined;
+  const judged = validateVersions("ValidatePlugin", name, supportedVersions, undefined, versionsWording);
+  return typeof judged === "string" ? judged : undefined;
 }
 
 function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefined, view: View): Verdict {
