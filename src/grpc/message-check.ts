@@ -42,7 +42,7 @@ const float = (round: (given: number) => number): Taken => ({
 });
 
 const text: Taken = {
-  takes: "a text, without half of a surrogate pair",
+  takes: "a text of valid Unicode",
   accepts: (given) => typeof given === "string" && !/\p{Surrogate}/u.test(given),
 };
 

@@ -174,15 +174,18 @@ test("a whole answer passes, under the names of its fields with and without keep
 test.each<[object, string]>([
   [{ labels: new Map([["a", "b"]]) }, "labels is a Map; it takes an object"],
   [{ labels: { "a/b": undefined } }, 'labels["a/b"] is undefined; it takes a text'],
-  [{ other: { inners: [{}, { labels: { a: 5 } }] } }, "other.inners[1].labels.a is 5; it takes a text"],
-  [{ other: { text: new Date(0) } }, "other.text is a Date; it takes a text"],
+  [
+    { other: { inners: [{}, { labels: { a: 5 } }] } },
+    "other.inners[1].labels.a is 5; it takes a text of valid Unicode",
+  ],
+  [{ other: { text: new Date(0) } }, "other.text is a Date; it takes a text of valid Unicode"],
   [
     { i64: 5n },
     "i64 is 5n; it takes a whole number, -9223372036854775808 to 9223372036854775807, as a number, a text or",
   ],
   [{ nesteds: [{ mode: "on" }] }, 'nesteds[0].mode is "on"; it takes one of OFF, ON, or its number'],
   [{ nesteds: {} }, "nesteds is an object; it takes a list"],
-  [{ texts: Array(2) }, "texts[0] is undefined; it takes a text"],
+  [{ texts: Array(2) }, "texts[0] is undefined; it takes a text of valid Unicode"],
   [{ inner: { x: {} } }, "inner.x is under a key that is not a whole number"],
   [{ kindsBy: { false: 1 } }, "kindsBy.false is under a key that is not true or false"],
   [{ inner: { "1e3": {} } }, "inner.1e3 is under a key that is not a whole number"],
