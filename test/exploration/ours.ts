@@ -244,18 +244,18 @@ function publish(world: World, id: number, setup: Setup): void {
     const { step } = nextOf(one, state, setup, id);
     if (step.done) {
       const place = placeOf(world, state, setup, id);
-      const event = publicationEvent(step.value as PublishEnd, path, publication.alias, place);
       const { bound } = publication;
-      if (event?.kind === "published" && bound !== undefined) {
-        const isBeside = publication.wasAlone === true && !isAlone(world, id, path);
-        replaceOwn(world, one, { path, socket: bound, isBeside });
-      } else if (bound !== undefined) delete world.sockets[bound];
+      const end = step.value as PublishEnd;
+      const isInPlace = end.kind === "in-place" && bound !== undefined;
+      if (isInPlace) replaceOwn(world, one, { path, socket: bound });
+      else if (bound !== undefined) delete world.sockets[bound];
+      const isBeside = isInPlace && setup.undone !== "last-look" && place.alias !== publication.alias;
+      const event = publicationEvent(isBeside ? { kind: "elsewhere" } : end, path, publication.alias, place);
       one.publication = undefined;
       if (event) take(world, id, event, setup);
       return;
     }
     const isLast = setup.undone !== "last-look";
-    if (step.value === "isPlace") publication.wasAlone = isAlone(world, id, path);
     publication.answers.push(
       step.value === "isPlace"
         ? !isLast || placeOf(world, state, setup, id).alias === publication.alias
@@ -265,12 +265,6 @@ function publish(world: World, id: number, setup: Setup): void {
     if (!next.done && !isAtOnce(step.value, next.value, one, path)) return;
   }
 }
-
-/** Whether no other registrar of ours has a visible socket of the driver at another path. */
-const isAlone = (world: World, id: number, own: string) =>
-  livingOf(world, driverOf(own)).every(
-    (path) => path === own || world.sockets[world.files[path] ?? 0]?.owner === id,
-  );
 
 export function end(world: World, id: number, setup: Setup): void {
   const left = Object.values(world.files).some(
@@ -318,8 +312,7 @@ export function hearStatus(
   // One that tries again after a refusal leaves it to kubelet which of them has the driver.
   const isAmongExits = setup.ours.every((one) => one === "exit");
   const living = livingOf(world, driverOf(published.path));
-  const isLate = world.registrars.some((one) => one.kind === "ours" && one.published?.isBeside);
-  if (isAmongExits && error === PEER && living.length > 1 && !isLate)
+  if (isAmongExits && error === PEER && living.length > 1)
     throw new Violation("a registrar exits: it has published the driver beside another");
   take(world, id, event.kind === "refused" ? { ...event, error: "no" } : event, setup);
 }

@@ -40,6 +40,7 @@ let answerName: (name: string) => void;
 let nowMs = 0;
 let played: Setup;
 let holds: { kind: Kind; ms: number; letGo: (isOver: boolean) => void }[] = [];
+let hasJustPublished = false; // The look after a publication belongs to its last step.
 /** The real path of each socket. */
 const paths = new Map<number, string>();
 const own = () => oursOf(world, 0);
@@ -103,9 +104,8 @@ const SOCKET_FILE: Partial<SocketFile> = {
       let step = steps.next();
       while (!step.done) {
         signal?.throwIfAborted();
-        const isLook = step.value === "isPlace";
-        if (isLook) publication.wasAlone = true; // It plays one registrar of ours.
-        const answer = isLook ? await isPlace() : perform(step.value, world, 0, name, overLiving);
+        const answer =
+          step.value === "isPlace" ? await isPlace() : perform(step.value, world, 0, name, overLiving);
         publication.answers.push(answer);
         const next = steps.next(answer);
         if (!next.done && !isAtOnce(step.value, next.value, one, name)) await hold("publish", signal);
@@ -113,9 +113,10 @@ const SOCKET_FILE: Partial<SocketFile> = {
       }
       const { bound } = publication;
       const end = step.value as PublishEnd;
+      hasJustPublished = end.kind === "in-place";
       if (bound === undefined) return end;
       paths.set(bound, path);
-      if (end.kind === "in-place") replaceOwn(world, one, { path: name, socket: bound, isBeside: false });
+      if (end.kind === "in-place") replaceOwn(world, one, { path: name, socket: bound });
       else delete world.sockets[bound];
       return end;
     } finally {
@@ -156,7 +157,9 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
   }),
   "../../src/unix/files": () => ({
     listNames: async () => {
-      if (own().state.kind === "publishing" && own().publication === undefined) await hold("list");
+      const { state, publication } = own();
+      if (state.kind === "publishing" && !publication && !hasJustPublished) await hold("list");
+      hasJustPublished = false;
       return Object.keys(world.files).map(fileOf);
     },
   }),
@@ -274,9 +277,7 @@ export async function replay(setup: Setup, { story, known }: Story): Promise<voi
   const explorers = initialWorld(setup);
   const side = reaching(setup);
   world = initialWorld(setup);
-  holds = [];
-  nowMs = 0;
-  played = setup;
+  [holds, nowMs, hasJustPublished, played] = [[], 0, false, setup];
   jest.spyOn(performance, "now").mockImplementation(() => nowMs);
   await start(setup);
   for (const [at, label] of story.entries()) {

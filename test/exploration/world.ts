@@ -36,8 +36,6 @@ export interface Publication {
   judged?: number | undefined;
   /** The path was free, as an official registrar leaves it that is about to bind. */
   isEager?: boolean;
-  /** At the last look no other registrar had a socket of the driver at another path. */
-  wasAlone?: boolean;
 }
 
 /** A registrar of ours. Its number in `World.registrars` is its process. */
@@ -63,8 +61,6 @@ export interface Ours {
 export interface Published {
   readonly path: string;
   readonly socket: number;
-  /** Another registrar's came after the last look, and before this one. */
-  readonly isBeside?: boolean;
 }
 
 export interface Official {
@@ -318,10 +314,9 @@ function keyInOrder(world: World, order: readonly number[]): string {
     const bound = publication && [
       number(publication.bound),
       number(publication.judged),
-      bit(publication.isEager) + bit(publication.wasAlone),
+      bit(publication.isEager),
     ];
-    const socket =
-      published && `${rename(published.path)}=${number(published.socket)}${bit(published.isBeside)}`;
+    const socket = published && `${rename(published.path)}=${number(published.socket)}`;
     const alias = rename(`${aliasIn(state)},${publication?.alias}`);
     const known = `${bit(knowsKubelet)}${bit(hasStranger)}${rename(missed ?? "")}`;
     return `${up}${numberOf(state)},${alias},${socket},${one.withdrawn},${bound},${publication?.answers},${known}`;

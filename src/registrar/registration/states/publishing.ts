@@ -41,7 +41,9 @@ export async function publishSocket(
   try {
     const end = await untilDone(publish, { path: socketPath, log, signal, onFailure });
     if (end === undefined) return undefined;
-    const event = publicationEvent(end, socketPath, alias, place);
+    // This process may have been frozen since its last look, and another registrar have moved or come meanwhile.
+    const isBeside = end.kind === "in-place" && !(await isPlace().catch(() => true));
+    const event = publicationEvent(isBeside ? { kind: "elsewhere" } : end, socketPath, alias, place);
     if (event === undefined) return publishSocket(state, context, signal);
     if (event.kind !== "published") return event;
     const { found } = event;

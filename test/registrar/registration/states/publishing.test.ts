@@ -105,19 +105,23 @@ describe("the first time", () => {
     await (theirs as AsyncDisposable | undefined)?.[Symbol.asyncDispose]();
   });
 
-  test("a registrar that publishes under an alias meanwhile is replaced there, without a second socket", async () => {
-    const socketPath = node.socketPath(ALIAS);
-    const { chmod } = fs.promises;
-    const bound = jest.spyOn(fs.promises, "chmod").mockImplementationOnce(async (...given) => {
-      node.keep(await startForeignSocket(socketPath, (socket) => socket.destroy()));
-      return chmod(...given);
-    });
-    await using started = await startTestRegistrar(node);
-    const { fields } = await started.log.when("Registration Server started");
-    expect(fields).toEqual({ socketPath, found: "taken" });
-    expect(existsSync(node.socketPath(name))).toBe(false);
-    bound.mockRestore();
-  });
+  // Before the last look, and after it, as in a process that is frozen in between.
+  test.each(["chmod", "link"] as const)(
+    "a registrar that publishes under an alias before our %s is replaced there, and no second socket stays",
+    async (name) => {
+      const socketPath = node.socketPath(ALIAS);
+      const call = fs.promises[name] as (...given: unknown[]) => Promise<void>;
+      const called = jest.spyOn(fs.promises, name).mockImplementationOnce(async (...given: unknown[]) => {
+        node.keep(await startForeignSocket(socketPath, (socket) => socket.destroy()));
+        return call(...given);
+      });
+      await using started = await startTestRegistrar(node);
+      const { fields } = await started.log.when("Registration Server started");
+      expect(fields).toEqual({ socketPath, found: "taken" });
+      expect(existsSync(node.socketPath())).toBe(false);
+      called.mockRestore();
+    },
+  );
 });
 
 test("a mute socket under an alias counts as this driver's, and ours replaces it", async () => {
