@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { attempt } from "../../src/base/errors";
-import { startKubelet } from "../../src/simulator/kubelet/kubelet";
+import { type SimulatedKubelet, startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { eachTest } from "../support/each-test";
 import { recordLog } from "../support/recorded-log";
 import { createTestNode, DRIVER } from "../support/registrar-node";
@@ -166,6 +166,35 @@ test("kubelet comes back after an error of whileDown, which is not an unhandled 
   void kubelet.close();
   void kubelet.restart();
   await kubelet.close();
+});
+
+test.each<[string, (kubelet: SimulatedKubelet) => Promise<void>]>([
+  ["waits for a restart of its own", (kubelet) => kubelet.restart()],
+  ["never ends", () => new Promise(() => {})],
+])("kubelet comes back after waitTimeoutMs if whileDown %s", async (_what, act) => {
+  const kubelet = await node.kubelet({ waitTimeoutMs: 50 });
+  const restarted = kubelet.restart({ whileDown: () => act(kubelet) });
+  await expect(restarted).rejects.toMatchObject({
+    code: "TIMEOUT",
+    message: expect.stringMatching(/^whileDown of restart did not end within 50 ms; it must not wait for /),
+  });
+  await kubelet.restart();
+  expect(kubelet.events.history().at(-1)).toMatchObject({ kind: "started" });
+  await kubelet.close();
+});
+
+test.each<[string, (closed: Promise<void>) => unknown, object]>([
+  ["waits for that", (closed) => closed, { status: "fulfilled" }],
+  ["fails", () => Promise.reject("a typo"), { status: "rejected", reason: "a typo" }],
+  ["never ends", () => new Promise(() => {}), { status: "rejected", reason: { code: "TIMEOUT" } }],
+])("close() waits for no whileDown: for one that %s", async (_what, act, expected) => {
+  const kubelet = await node.kubelet({ waitTimeoutMs: 200 });
+  const down = new Promise<void>((resolve) => kubelet.events.subscribe("stopped", () => resolve()));
+  const restarted = kubelet.restart({ whileDown: async () => void (await act(kubelet.close())) });
+  await down;
+  await kubelet.close();
+  expect(await Promise.allSettled([restarted])).toMatchObject([expected]);
+  expect(kubelet.events.history("started")).toHaveLength(1);
 });
 
 test("the log names the kubelet that simulates another version", async () => {

@@ -57,9 +57,9 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
       await startKubelet({
         pluginRegistrationPath,
         reconcilePeriodMs,
+        waitTimeoutMs: PATIENCE_MS,
         ...options,
         timings: { getInfoMs: PATIENCE_MS, notifyMs: PATIENCE_MS, ...timings },
-        waitTimeoutMs: PATIENCE_MS,
       }),
     );
   const plugin = async ({ info, ...options }: Partial<FakeRegistrarOptions> = {}) =>

@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { RegistrarError } from "../../base/errors";
 import type { EventOf } from "../../base/event-source";
+import { pause, unlessAborted } from "../../base/pause";
 import { behaviourOf } from "../../kubelet-rules/versions";
 import { quoteText } from "../../logging/escape";
 import { callbackOf, textKind } from "../../options/option-kinds";
@@ -16,7 +17,10 @@ import { startPluginManager } from "./plugin-manager";
 
 /** The options of `restart`. */
 export interface RestartOptions {
-  /** Runs while no kubelet does. What it throws rejects `restart`, and kubelet is started all the same. @default nothing */
+  /**
+   * Runs while no kubelet does, for `waitTimeoutMs` at most. What it throws rejects `restart`, and kubelet is started all the
+   * same, unless it was closed. It may wait for `close()`, but for no other restart. @default nothing
+   */
   readonly whileDown?: (() => void | Promise<void>) | undefined;
 }
 
@@ -43,8 +47,8 @@ export interface SimulatedKubelet extends AsyncDisposable {
   setFaults(faults: readonly KubeletFault[]): void;
   /**
    * Ends this kubelet as a kill would and starts it again: it forgets its list of drivers and its backoffs, but not the
-   * Node and CSINode. From the call on `registered()` waits for what comes after it. Rejects with INVALID_OPTION, and with
-   * ABORTED once it is closed.
+   * Node and CSINode. From the call on `registered()` waits for what comes after it. Rejects with INVALID_OPTION, with
+   * ABORTED once it is closed, with TIMEOUT if `whileDown` does not end, and with what that throws.
    */
   restart(options?: RestartOptions): Promise<void>;
   /** Ends it; drivers stay in the Node and CSINode, as when a kubelet stops. Always the same promise. */
@@ -90,6 +94,8 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   let stop: ReturnType<typeof startProcess> | undefined = startProcess();
   let turn: Promise<void> = Promise.resolve();
   let closing: Promise<void> | undefined;
+  /** Aborted by `close()`, which `whileDown` of a restart may wait for. */
+  const ending = new AbortController();
 
   const refuseClosed = () => {
     if (closing !== undefined) throw new RegistrarError("ABORTED", "the simulated kubelet is closed");
@@ -105,14 +111,19 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
       await stop?.("restart");
       drivers.forget();
       stop = undefined;
-      try {
-        await whileDown?.();
-      } finally {
-        if (!closing) stop = startProcess();
-      }
+      const down = runDown(whileDown, waitTimeoutMs);
+      await unlessAborted(
+        down.catch(() => {}),
+        ending.signal,
+      );
+      if (!closing) stop = startProcess();
+      return { down };
     });
-    turn = restarted.catch(() => {});
-    await restarted;
+    turn = restarted.then(
+      () => {},
+      () => {},
+    );
+    await (await restarted).down;
   };
 
   const close = () => {
@@ -121,6 +132,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
       await stop?.("close");
       steps.end();
     });
+    ending.abort();
     return closing;
   };
   signal?.addEventListener("abort", close, { once: true });
@@ -158,6 +170,20 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Runs what a restart does meanwhile. Rejects with TIMEOUT if that does not end. */
+async function runDown(whileDown: RestartOptions["whileDown"], limitMs: number): Promise<void> {
+  const ended = new AbortController();
+  const late = pause(limitMs, ended.signal).then((isOver) => {
+    const text = `whileDown of restart did not end within ${limitMs} ms; it must not wait for another restart`;
+    if (isOver) throw new RegistrarError("TIMEOUT", text);
+  });
+  try {
+    await Promise.race([whileDown?.(), late]);
+  } finally {
+    ended.abort();
+  }
 }
 
 /** The latest word on each driver. */

@@ -88,6 +88,7 @@ export function simulatedKubelet(version: SimulatedVersion): TestedKubelet {
         pluginRegistrationPath: pluginDir,
         nodeName: "node-1",
         nodeLabels: {},
+        waitTimeoutMs: 10 * 60_000,
       });
       const take = (event: KubeletEvent) => {
         const step = stepOfEvent(event);
