@@ -6,20 +6,18 @@ import { parseBool } from "../../flags/values";
 import { escapeJson } from "../../logging/escape";
 import { print } from "../../runtime/print";
 import { type CommandLine, createCommand, toolError } from "../command-line";
-import type { Report } from "./findings/report";
+import { EXIT_UNKNOWN, exitCodeOf, type Report } from "./findings/report";
 import type { TableLook } from "./findings/table";
 
 /** Columns without a terminal. */
 const DEFAULT_WIDTH = 100;
-const EXIT_PROBLEM = 1;
-const EXIT_UNSEEN = 3;
 
 const EXIT_CODES =
-  "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read; 130 Ctrl-C; 143 SIGTERM.";
+  "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 no problem found, but something is unknown, or cannot be read; 130 Ctrl-C; 143 SIGTERM.";
 
 const REPORT_FLAGS = {
   output: outputFlag("for people or programs", ["text", "json"]),
-  verbose: switchFlag("also list what is ok or unknown; the JSON always has it"),
+  verbose: switchFlag("also list what is ok; the JSON always has it"),
 } as const;
 
 /** One of the commands behind `registrar doctor`. */
@@ -42,7 +40,7 @@ export function createMode<const Flags extends CommandFlags>(
   look: (
     flags: FlagValues<Flags>,
     settings: readonly Setting[],
-  ) => Promise<{ report: Pick<Report, "healthy" | "summary">; render(look: TableLook): string }>,
+  ) => Promise<{ report: Pick<Report, "summary">; render(look: TableLook): string }>,
 ): Mode {
   const flags = { ...line.flags, ...REPORT_FLAGS };
   const notes = [...line.notes, EXIT_CODES];
@@ -55,9 +53,7 @@ export function createMode<const Flags extends CommandFlags>(
       const people = { width, colors: isTTY && process.stdout.hasColors(), isVerbose: verbose };
       const written = print(output === "json" ? toJson(report) : render(people));
       // A full disk or a closed pipe is no problem of a driver.
-      if (written !== 0) return EXIT_UNSEEN;
-      if (report.healthy) return 0;
-      return report.summary.problem > 0 ? EXIT_PROBLEM : EXIT_UNSEEN;
+      return written === 0 ? exitCodeOf(report.summary) : EXIT_UNKNOWN;
     } catch (thrown) {
       const error = toolError(thrown);
       if (output === "json") print(toJson({ schema, error: error.message }));
@@ -69,7 +65,7 @@ export function createMode<const Flags extends CommandFlags>(
     flags,
     command: (others) => {
       const name = "doctor";
-      const failureExitCode = EXIT_UNSEEN;
+      const failureExitCode = EXIT_UNKNOWN;
       const more = misplacedFlags(flags, chosenBy?.[1], line.registrar, others);
       // Go's grammar, as a registrar's flags have it: a value may be -, and the last one counts.
       const registrar = new Map<string, FlagForm>();

@@ -78,7 +78,7 @@ export const runStatus = createCommand(
     if (rows.length === 0 && gaps.length === 0 && unseen === undefined && !isJson)
       complain(`no driver in ${directory} or ${join(dirname(directory), "plugins")}`);
     // Where no driver is found, each gap may hide one.
-    const [unread] = gaps.filter(({ isUnread }) => isUnread || rows.length === 0);
+    const [unread] = gaps.filter(({ status }) => status === "unknown" || rows.length === 0);
     const error = unseen ?? (unread && `${unread.subject} ${unread.text}`);
     const json = error === undefined ? rows : { schema: SCHEMA, error, drivers: rows };
     const written = print(isJson ? toJson(json) : tableOf(rows));

@@ -44,7 +44,7 @@ describe("on a node with a driver", () => {
     expect([json.code, schema, healthy, others]).toEqual([1, "registrar.doctor/1", false, {}]);
     const { endpoint: kubeletRegistrationPath, pluginRegistrationPath, csiAddress } = options();
     expect(target).toEqual({ csiAddress, kubeletRegistrationPath, pluginRegistrationPath });
-    expect(Object.keys(summary)).toEqual(["problem", "warning", "unknown", "ok"]);
+    expect(Object.keys(summary)).toEqual(["problem", "warning", "unknown", "skipped", "ok"]);
     expect(findings).toContainEqual({
       ...{ code: "CSI004", check: "driver-name", status: "ok", subject: "x.csi", text: "is a legal name" },
       ...{ fix: null, command: null, follows: null, followsIndex: null },

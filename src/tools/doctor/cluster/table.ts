@@ -17,9 +17,6 @@ export function renderClusterTable(report: ClusterReport, look: TableLook): stri
   return renderReport(report, look, {
     tables: isSwap ? [registrars] : [driverTable(report), registrars, nodeTable(report, look.width)],
     ...(isSwap && { swapped: { swap, swapped } }),
-    // The manifest's checks have many that say little.
-    isListed: ({ code }) => code.startsWith("CSI2"),
-    isPartial: isPartial(report),
     next: whatElse(problemsWithEither ?? 0, "registrar doctor --cluster"),
   });
 }

@@ -3,7 +3,7 @@ import { plain } from "../../../logging/escape";
 import { HAS_OFFICIAL_NAME, hasName, lastPart } from "../../recognise/image";
 import type { OurImage } from "../../recognise/program";
 import { holds, isTemplate } from "../../recognise/rule";
-import { type Finding, findingsOf, unread } from "../findings/finding";
+import { type Finding, findingsOf, unknown } from "../findings/finding";
 import { reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
 import { sayUnknown } from "./judge/arguments";
@@ -75,11 +75,11 @@ function factsOf(read: FilesRead, ours: OurImage): FileFacts {
 }
 
 function nothingToSwap({ files }: FilesRead, { registrars }: ManifestFacts): Finding {
-  const [unknown = "no container for Linux has the official registrar's image"] = registrars.each(
+  const [other = "no container for Linux has the official registrar's image"] = registrars.each(
     ({ place, program, image }) =>
       program.kind === "unknown" ? `${place}: ${sayUnknown(program, image)}` : undefined,
   );
   const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
   const { code, name } = manifestReadable;
-  return { code, check: name, ...unread(files.join(", "), `has nothing to swap: ${unknown}`, fix) };
+  return { code, check: name, ...unknown(files.join(", "), `has nothing to swap: ${other}`, fix) };
 }

@@ -2,9 +2,10 @@ import type { About, Cause } from "./causes";
 
 /**
  * How bad it is. `problem`: it keeps a driver from being registered or used. `warning`: it may, or it harms another.
- * `unknown`: it cannot be seen from here.
+ * `unknown`: what decides it is not known, so that the report is not complete. `skipped`: it was not judged, and nothing else
+ * depends on it.
  */
-export type Status = "ok" | "unknown" | "warning" | "problem";
+export type Status = "ok" | "skipped" | "unknown" | "warning" | "problem";
 
 /** What a check says of one thing: subject and text make a sentence. */
 export interface Verdict {
@@ -19,8 +20,6 @@ export interface Verdict {
   /** Of the problems with equal causes, one is the one to fix. */
   readonly cause?: Cause | undefined;
   readonly about?: About | undefined;
-  /** The doctor could not read something that it was asked for: the exit code is 3, unless there is a problem. */
-  readonly isUnread?: boolean | undefined;
   readonly nodes?: readonly string[] | undefined;
 }
 
@@ -75,9 +74,8 @@ const say =
   });
 
 export const ok: (subject: string, text: string) => Verdict = say("ok");
+export const skipped: SayWithFix = say("skipped");
 export const unknown: Say = say("unknown");
-/** It always has a fix, so that it is always listed. */
-export const unread: SayWithFix = (...words) => ({ ...unknown(...words), isUnread: true });
 export const warning: SayWithFix = say("warning");
 export const problem: SayWithFix = say("problem");
 

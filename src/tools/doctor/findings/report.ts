@@ -32,15 +32,29 @@ export function reportOf(target: unknown, found: readonly Finding[], drivers: re
 export function reportFindings(found: readonly Finding[]) {
   const findings = withFollowers(found);
   /** How many findings there are of each status, without those that follow from another. */
-  const summary: Record<Status, number> = { problem: 0, warning: 0, unknown: 0, ok: 0 };
+  const summary: Record<Status, number> = { problem: 0, warning: 0, unknown: 0, skipped: 0, ok: 0 };
   for (const { status, follows } of findings) if (follows === null) summary[status] += 1;
-  /** Everything could be read, and no problem was found; there may be warnings, and things that cannot be seen. */
-  const healthy = !found.some(({ status, isUnread }) => status === "problem" || isUnread);
+  /** Everything that was judged is known, and no problem was found; there may be warnings. */
+  const healthy = exitCodeOf(summary) === 0;
   return { findings, healthy, summary };
 }
 
+export const EXIT_PROBLEM = 1;
+export const EXIT_UNKNOWN = 3;
+
+export function exitCodeOf({ problem, unknown }: Readonly<Record<Status, number>>): number {
+  if (problem > 0) return EXIT_PROBLEM;
+  return unknown > 0 ? EXIT_UNKNOWN : 0;
+}
+
 /** More than there are ranks between each two. */
-const BADNESS: Readonly<Record<Status, number>> = { ok: 0, unknown: 100, warning: 200, problem: 300 };
+const BADNESS: Readonly<Record<Status, number>> = {
+  ok: 0,
+  skipped: 100,
+  unknown: 200,
+  warning: 300,
+  problem: 400,
+};
 
 /** The finding with each cause from which its others follow: none follows from one that is less bad. */
 export function leadingIn(findings: readonly Finding[]): ReadonlyMap<string, number> {

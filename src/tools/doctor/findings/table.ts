@@ -1,7 +1,7 @@
 import { plain } from "../../../logging/escape";
 import { wrap } from "../../wrap";
 import { grouped, type Run, type Status } from "./finding";
-import type { Report, ReportedFinding } from "./report";
+import { EXIT_PROBLEM, EXIT_UNKNOWN, exitCodeOf, type Report, type ReportedFinding } from "./report";
 import { counted, firstOf } from "./words";
 
 export interface TableLook {
@@ -20,12 +20,13 @@ const LOOKS: Readonly<
   Record<Status, { readonly word: string; readonly many?: string; readonly sgr: string }>
 > = {
   ok: { word: "ok", many: "ok", sgr: "32" },
+  skipped: { word: "skipped", many: "skipped", sgr: "36" },
   unknown: { word: "unknown", many: "unknown", sgr: "36" },
   warning: { word: "WARNING", sgr: "33" },
   problem: { word: "PROBLEM", sgr: "1;31" },
 };
 /** The worst last, right above the prompt. */
-const STATUSES: readonly Status[] = ["ok", "unknown", "warning", "problem"];
+const STATUSES: readonly Status[] = ["ok", "skipped", "unknown", "warning", "problem"];
 const STATUS_WIDTH = Math.max(...STATUSES.map((status) => LOOKS[status].word.length));
 
 interface Layout {
@@ -34,34 +35,24 @@ interface Layout {
   readonly isBySubject?: boolean;
   /** The findings are what a swap of images adds, to this one. Null: it is not known how many there are. */
   readonly swapped?: { readonly swap: string; readonly swapped: number | null };
-  /** Whether a finding that is `unknown` is listed though it has no fix. */
-  readonly isListed?: (finding: ReportedFinding) => boolean;
-  /** Beside the problems, something could not be read. */
-  readonly isPartial?: boolean;
   /** Commands for what is not in this report. */
   readonly next?: readonly Run[];
 }
 
 /**
  * The report for people: tables, the findings of each status, the problems last, then the sum. Unless it is verbose, findings
- * that are `ok`, or `unknown` without a fix, are only counted.
+ * that are `ok` are only counted.
  */
 export function renderReport(
-  report: Pick<Report, "healthy" | "summary" | "findings">,
+  report: Pick<Report, "summary" | "findings">,
   look: TableLook,
   layout: Layout = {},
 ): string {
   const { tables = [], isBySubject = false, swapped, next = [] } = layout;
-  const isUnseen = (finding: ReportedFinding) =>
-    finding.status === "unknown" &&
-    finding.fix === null &&
-    finding.follows === null &&
-    !layout.isListed?.(finding);
-  const isShown = (one: ReportedFinding) => look.isVerbose || (one.status !== "ok" && !isUnseen(one));
+  const isShown = (one: ReportedFinding) => look.isVerbose || one.status !== "ok";
   const shown = report.findings.filter(isShown);
   const findings = isBySubject ? bySubject(shown, look) : [findingLines(report.findings, look, isShown)];
-  const unseen = look.isVerbose ? 0 : report.findings.filter(isUnseen).length;
-  const sum = sumLine(report, unseen, look, layout.isPartial);
+  const sum = sumLine(report, look);
   const isHarmless = swapped !== undefined && report.findings.length === 0;
   const many = swapped?.swapped ?? null;
   const what =
@@ -132,27 +123,23 @@ function hanging(lead: string, words: string, width: number): readonly string[] 
   );
 }
 
-const PARTIAL = "Not everything could be read";
-
-/** The result, and how many findings there are of each status; `ok` only where some are. `unseen` are not listed. */
-function sumLine(
-  { healthy, summary }: Pick<Report, "healthy" | "summary">,
-  unseen: number,
-  look: TableLook,
-  isPartial = false,
-): string {
-  const unlisted = unseen > 0 ? ` (${unseen} only with --verbose)` : "";
+/** The result, and how many findings there are of each status; `ok` and `skipped` only where some are. */
+function sumLine({ summary }: Pick<Report, "summary">, look: TableLook): string {
+  const count = (status: Status) => counted(summary[status], status, LOOKS[status].many);
   const counts = STATUSES.toReversed()
-    .filter((status) => status !== "ok" || summary.ok > 0)
-    .map(
-      (status) =>
-        counted(summary[status], status, LOOKS[status].many) + (status === "unknown" ? unlisted : ""),
-    );
+    .filter((status) => !["ok", "skipped"].includes(status) || summary[status] > 0)
+    .map(count);
   const [first = "", ...others] = counts;
-  if (summary.problem > 0)
-    return `${[paint(look, "problem", first), ...others].join(", ")}.${isPartial ? ` ${PARTIAL}.` : ""}`;
-  const what = healthy ? paint(look, "ok", "No problem found") : paint(look, "problem", PARTIAL);
-  return `${what}: ${counts.join(", ")}.`;
+  switch (exitCodeOf(summary)) {
+    case EXIT_PROBLEM:
+      return `${[paint(look, "problem", first), ...others].join(", ")}.`;
+    case EXIT_UNKNOWN: {
+      const known = counts.filter((one) => one !== count("unknown"));
+      return `${paint(look, "problem", "Not everything is known")}: ${[count("unknown"), ...known].join(", ")}.`;
+    }
+    default:
+      return `${paint(look, "ok", "No problem found")}: ${counts.join(", ")}.`;
+  }
 }
 
 function paint({ colors }: TableLook, status: Status, text: string): string {

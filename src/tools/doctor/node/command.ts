@@ -35,7 +35,7 @@ export const nodeMode = createMode(
       [
         "JSON: {schema, healthy, target,",
         "drivers: [{name, state, since, reason, csiSocket, registrationSocket}],",
-        "summary: {problem, warning, unknown, ok},",
+        "summary: {problem, warning, unknown, skipped, ok},",
         "findings: [{code, check, status, subject, text, fix, command, follows, followsIndex}]}.",
         "docs/doctor.md has them, docs/doctor-codes.md every code.",
       ].join(" "),

@@ -74,7 +74,7 @@ function wrongIn(report: ClusterReport): readonly string[] {
   const { driver } = report.target;
   const codes = report.nodes.flatMap(({ code, reason }) => (reason === null || code === null ? [] : code));
   return [
-    /Not everything could be read/.test(text) ? "" : "no word of what could not be read",
+    /[1-9][\d,]* unknown/.test(text) ? "" : "no word of what could not be read",
     /^No driver/m.test(text) ? "it says that there is no driver" : "",
     driver === null || [" ", "\n"].some((end) => text.includes(`${driver}${end}`))
       ? ""

@@ -56,11 +56,13 @@ export const readAs = (file: string, objects: readonly object[]) => ({
   gaps: [],
 });
 
-/** The findings in these objects, except those with status ok. */
+/** All findings in these objects. */
+export const verdictsIn = (objects: readonly object[]): readonly Finding[] =>
+  findingsOf(MANIFEST_CHECKS, readRegistrars(readAs("a.yaml", objects)));
+
+/** The same, except those with status ok. */
 export const findingsIn = (objects: readonly object[]): readonly Finding[] =>
-  findingsOf(MANIFEST_CHECKS, readRegistrars(readAs("a.yaml", objects))).filter(
-    ({ status }) => status !== "ok",
-  );
+  verdictsIn(objects).filter(({ status }) => status !== "ok");
 
 export const swapIn = (objects: readonly object[]) =>
   judgeSwap(readSwap((ours) => readRegistrars(readAs("a.yaml", objects), ours), {}));

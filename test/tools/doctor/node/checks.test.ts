@@ -229,7 +229,7 @@ test("where a mount may have the driver of a dead registrar, the report is parti
     gaps: [{ part: "sockets", subject: "/plugins/fuse", why }],
   });
   const { findings, healthy: isHealthy } = reportOn(facts);
-  expect(findings.map(({ status, code }) => `${status} ${code}`)).toContain("warning CSI019");
+  expect(findings.map(({ status, code }) => `${status} ${code}`)).toContain("unknown CSI019");
   expect(isHealthy).toBe(false);
 });
 

@@ -1,15 +1,6 @@
 import { nearWord } from "../../../../base/near-word";
 import { manifestReadable, sayGap } from "../../files/judge/gaps";
-import {
-  type Advice,
-  check,
-  grouped,
-  problem,
-  unknown,
-  unread,
-  type Verdict,
-  warning,
-} from "../../findings/finding";
+import { type Advice, check, grouped, problem, unknown, type Verdict, warning } from "../../findings/finding";
 import { counted, firstOf, together } from "../../findings/words";
 import { GROUPS } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
@@ -145,7 +136,7 @@ function judgeAway(facts: ClusterFacts): Verdict | undefined {
   if (first === undefined) return undefined;
   const text = `are not ready or gone, with ${whoWaits(away, facts)} waiting there`;
   const fix = kubectl("see why kubelet does not report", facts.target, "describe node", first);
-  return { ...unread("nodes", text, fix), cause: NODES_AWAY, nodes: nodesOf(away) };
+  return { ...unknown("nodes", text, fix), cause: NODES_AWAY, nodes: nodesOf(away) };
 }
 
 /** Kubelet's pkg/volume/csi/nodeinfomanager; kubernetes#120063. */
@@ -177,9 +168,9 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps }) => {
     const resources = [...new Set(own.map(({ part }) => part))];
     const names = together(resources);
     const fix = "run doctor again, or for one node only: --node";
-    if (failure !== "forbidden") return unread(names, `could not be listed: ${message}`, fix);
+    if (failure !== "forbidden") return unknown(names, `could not be listed: ${message}`, fix);
     const all = resources.map((one) => [one, GROUPS[one]].filter(Boolean).join("."));
-    return unread(names, `cannot be listed: ${message}`, {
+    return unknown(names, `cannot be listed: ${message}`, {
       fix: "have a cluster administrator create it, and bind it to you",
       command: `kubectl create clusterrole registrar-doctor --verb=list --resource=${all.join(",")}`,
     });

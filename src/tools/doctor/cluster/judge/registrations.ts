@@ -1,5 +1,5 @@
 import { otherKubeletRoots } from "../../../../host-path/kubelet-roots";
-import { type Advice, check, ok, unknown, unread, type Verdict, warning } from "../../findings/finding";
+import { type Advice, check, ok, unknown, type Verdict, warning } from "../../findings/finding";
 import { counted, LEAVE_ONE, together } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
 import {
@@ -29,7 +29,7 @@ function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[], f
   const toCompare = kubectl("run doctor again, and compare the Nodes", facts.target, "get", "nodes");
   return facts.nodes.contains(() => true)<Verdict>({
     yes: () => unknown(driver, text),
-    no: () => unread(driver, text, toCompare),
+    no: () => unknown(driver, text, toCompare),
     unknown: () => unknown(driver, text),
   });
 }

@@ -18,13 +18,13 @@ const windowsUnjudged = check<FileFacts>(
   manifestOperatingSystem.code,
   manifestOperatingSystem.name,
   ({ registrars }) => {
-    const isUnread = registrars.contains(({ isForWindows }) => isForWindows.not()).ifNo(() => true) === true;
+    const isAll = registrars.contains(({ isForWindows }) => isForWindows.not()).ifNo(() => true) === true;
     return [
       ...registrars.each<Verdict>(({ program, isForWindows, place, about }) =>
         program.kind === "ours"
           ? undefined
           : isForWindows.ifYes(() => ({
-              ...{ status: "unknown", subject: place, about, isUnread },
+              ...{ status: isAll ? "unknown" : "skipped", subject: place, about },
               text: "is for Windows nodes, which doctor does not judge",
               fix: "see the log of the registrar there, and its own documentation for Windows",
             })),

@@ -1,6 +1,6 @@
 import { boundText } from "../../../../logging/escape";
 import { isTemplate } from "../../../recognise/rule";
-import { type Advice, check, unread, type Verdict } from "../../findings/finding";
+import { type Advice, check, unknown, type Verdict } from "../../findings/finding";
 import type { Flaw, Why } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import type { ManifestFacts } from "../read/registrars";
@@ -73,7 +73,7 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix: Advice 
 
 export const sayGap = (subject: string, why: Why, advice?: Advice): Verdict => {
   const { text, fix } = sayWhy(why);
-  return unread(subject, `cannot be judged: ${text}`, advice && why.kind !== "fault" ? advice : fix);
+  return unknown(subject, `cannot be judged: ${text}`, advice && why.kind !== "fault" ? advice : fix);
 };
 
 export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", ({ gaps }) =>

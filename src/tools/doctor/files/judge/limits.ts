@@ -76,7 +76,7 @@ const limitCheck = (
     const unread = bounds.find(({ amount }) => amount === undefined);
     if (one.program.kind !== "ours" || unread === undefined) return undefined;
     const fix = isTemplate(unread.most) ? RENDER_FIRST : `write ${ENOUGH[resource]}, for example`;
-    return { ...unknown(`${boundText(unread.what)}, which is not a quantity`, fix), isUnread: true };
+    return unknown(`${boundText(unread.what)}, which is not a quantity`, fix);
   });
 
 const manifestMemory = limitCheck("CSI105", "memory", ({ most, amount }, { program }) => {

@@ -35,13 +35,10 @@ export const manifestOperatingSystem = eachRegistrar(
   () => true,
 );
 
-const UNKNOWN_SYSTEM: Statement = {
-  ...unknown(
-    "is for nodes whose operating system is not filled in: Linux and Windows have other rules",
-    RENDER_FIRST,
-  ),
-  isUnread: true,
-};
+const UNKNOWN_SYSTEM = unknown(
+  "is for nodes whose operating system is not filled in: Linux and Windows have other rules",
+  RENDER_FIRST,
+);
 
 const judgeWindows = (isSwapped: boolean): Statement =>
   isSwapped

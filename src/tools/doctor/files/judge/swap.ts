@@ -30,9 +30,6 @@ export function readSwap<Facts extends ManifestFacts>(
 export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap>) {
   const [had, has] = [findingsOf(MANIFEST_CHECKS, before), findingsOf(MANIFEST_CHECKS, after)];
   const [known, stay] = [new Set(had.map(keyOf)), new Set(has.map(keyOf))];
-  const notJudged = new Set(
-    after.registrars.each(({ program, place }) => (program.kind === "unknown" ? place : undefined)),
-  );
   // It may be the same with the image that is there, but nobody shall believe that ours runs it.
   const foreign = new Set(
     after.registrars.each(({ program, foreign: { programs }, place }) =>
@@ -45,9 +42,8 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
     foreign.has(subject);
   const findings = has.filter(
     (finding) =>
-      finding.isUnread ||
+      finding.status === "unknown" ||
       isOfForeign(finding) ||
-      (finding.code === manifestArguments.code && notJudged.has(finding.subject)) ||
       (finding.status !== "ok" && !known.has(keyOf(finding))),
   );
   const told = new Set(findings.map(keyOf));

@@ -9,7 +9,6 @@ import {
   ok,
   problem,
   unknown,
-  unread,
   type Verdict,
   type Verdicts,
   warning,
@@ -77,7 +76,7 @@ function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
   const text = isLed ? `${GIVEN}, but no process listens there` : lead + socketText(socket);
   if (kind === "accepting") return ok(path, `${text} (${ownershipText(socket.ownership)})`);
   const [fix, cause] = remedyFor(socket, view, view.target.csiSocketPath);
-  if (kind === "unread") return unread(path, text, fix);
+  if (kind === "unread") return unknown(path, text, fix);
   const other = cause && driverBeside(socket, view);
   const elsewhere = other && `the driver ${other.name} listens on ${other.socket.path}: correct the path`;
   return problem(path, text, elsewhere ?? fix, cause);

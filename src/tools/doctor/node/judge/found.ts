@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { attempt } from "../../../../base/errors";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
-import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
+import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../../findings/finding";
 import type { DriverRow } from "../../findings/report";
 import { LEAVE_ONE, namedText } from "../../findings/words";
 import type { RunningRegistrar } from "../read/processes";
@@ -47,7 +47,7 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   if (unwanted !== undefined)
     return ok(path, `has the driver ${namedText(name)}, not to be registered, as configured: ${unwanted}`);
   const isUnclear = driver.isUnclear.ifYes(() => true);
-  if (isUnclear) return unread(path, `has the driver ${name}, which ${NO_NODE_SERVICE}`, SEE_PLUGIN);
+  if (isUnclear) return unknown(path, `has the driver ${name}, which ${NO_NODE_SERVICE}`, SEE_PLUGIN);
   if (judgeDriverName(name).kind === "unsafe") return undefined;
   // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
   const both = `has a driver called ${name}, as has ${twin}: only one of them can be registered`;
@@ -81,7 +81,7 @@ function judgeDead({ socket, fits }: DeadSocket, view: View): Verdict | undefine
   const text = "has no process that listens on it: the driver ended, or was uninstalled";
   const fix = `${ADVICE.startDriver}; delete the directory if the driver was uninstalled`;
   if (!view.isWhole) return undefined;
-  const say = () => (fits ? warning : unknown)(socket.path, text, fix);
+  const say = () => (fits ? warning : skipped)(socket.path, text, fix);
   const alone = () =>
     problem(socket.path, `${text}; this node has no other driver`, fix, CAUSES.down(socket));
   return isRegistered.ifNo(() =>

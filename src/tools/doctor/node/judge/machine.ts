@@ -1,5 +1,5 @@
 import { onFileSystem } from "../../../../unix/mounts";
-import { check, ok, problem, unknown, unread, type Verdict } from "../../findings/finding";
+import { check, ok, problem, unknown, type Verdict } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
 import type { Truth } from "../../findings/seen";
 import type { DirectoryFacts } from "../read/directory";
@@ -39,7 +39,7 @@ function judgeDirectory(directory: DirectoryFacts, { target, isWhole }: View): V
   if (kind === "directory") return ok(path, `is a directory (${ownershipText(directory.ownership)})`);
   if (kind === "not-a-directory") return problem(path, `is ${directory.fileType}, not a directory`, MOUNT_IT);
   return target.isGuess && isWhole
-    ? unread(path, "is not there, nor is that of another usual kubelet root", NO_NODE)
+    ? unknown(path, "is not there, nor is that of another usual kubelet root", NO_NODE)
     : problem(path, "is not there", MOUNT_IT);
 }
 
@@ -67,10 +67,10 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   const other = kubelets.contains(({ isHere }) => isHere).ifNo(() => kubelets.known(() => true));
   if (other !== undefined) {
     const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
-    return unread(path, text, `look there: --plugin-registration-path=${other.directory}`);
+    return unknown(path, text, `look there: --plugin-registration-path=${other.directory}`);
   }
   if (place === undefined)
-    return unread(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE);
+    return unknown(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE);
   if (place.path.includes("/kubernetes.io~empty-dir/"))
     return problem(path, "is an emptyDir volume, where kubelet does not look", MOUNT_IT);
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
@@ -87,7 +87,7 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   if (isNamedSo && others !== "")
     return unsure(`${usual}, and this node has ${others} too: kubelet watches one of them`);
   if (isNamedSo && hidden !== "")
-    return unread(path, `${usual}; whether this node has another one cannot be read: ${hidden}`, COMPARE);
+    return unknown(path, `${usual}; whether this node has another one cannot be read: ${hidden}`, COMPARE);
   if (isNamedSo) return ok(path, usual);
   if (place.fileSystem === "overlay")
     return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, NOT_KUBELETS);

@@ -9,7 +9,7 @@ import {
 } from "../../../../registrar/registration/hints";
 import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
-import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
+import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../../findings/finding";
 import { counted, LEAVE_ONE, namedText } from "../../findings/words";
 import { driversIn } from "./found";
 import { ADVICE, CAUSES, callText, LIMITS, remedyFor, socketText, unsureOfOthers } from "./trouble";
@@ -37,7 +37,7 @@ const registration = check("CSI015", "registration", (view: View) => {
 
 function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
   const { isWhole, targetName } = view;
-  const say = driversIn(view).length === 0 ? unread : unknown;
+  const say = driversIn(view).length === 0 ? unknown : skipped;
   if (isWhole)
     return say(path, "has no registration socket on which a CSI driver's registrar answers", SEE_SETS);
   // CSI002 or CSI003 says why its name is not known.

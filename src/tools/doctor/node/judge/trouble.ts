@@ -1,5 +1,5 @@
 import type { Cause } from "../../findings/causes";
-import { check, grouped, unknown, unread, type Verdict } from "../../findings/finding";
+import { check, grouped, skipped, unknown, type Verdict } from "../../findings/finding";
 import type { CallFailure, Gap, Why } from "../../findings/seen";
 import { tooLong } from "../../findings/words";
 import type { Answer, NodePart, SeenDriver } from "../read/facts";
@@ -152,7 +152,7 @@ function sayGaps(facts: Pick<Facts, "gaps" | "host">, part: string): readonly Ve
     const fix = why.kind === "errno" ? remedyForErrno(why.errno, facts) : (remedy ?? OUR_FAULT) + more;
     // Volumes are mounted below kubelet's plugins: there, only what depends on them makes the report partial.
     const isUsual = part === "sockets" && why.kind === "mount";
-    return (isUsual ? unknown : unread)(subject, lackText(gap), fix);
+    return (isUsual ? skipped : unknown)(subject, lackText(gap), fix);
   });
 }
 
@@ -173,7 +173,7 @@ export const gapChecks = Object.entries(SAID_BY).map(([part, said]) =>
 export const unsureOfOthers = (verdict: Verdict): Verdict => ({
   ...verdict,
   text: `${verdict.text}; whether this node has another driver could not be read`,
-  isUnread: true,
+  status: "unknown",
 });
 
 const OUR_FAULT = "report this fault of the program, with its version";
