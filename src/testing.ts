@@ -40,4 +40,4 @@ export type {
   KubeletOptions,
   KubeletTimings,
 } from "./simulator/kubelet/options";
-export type { SimulatorOptions } from "./simulator/simulator-options";
+export type { FaultTimes, SimulatorOptions } from "./simulator/simulator-options";

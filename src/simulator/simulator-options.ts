@@ -4,6 +4,12 @@ import { optional } from "../options/read-options";
 import { START_OPTIONS, type StartOptions } from "../options/start-options";
 import { WAIT_TIMEOUT_MS } from "./event-stream";
 
+/** Of a fault. */
+export interface FaultTimes {
+  /** How often it occurs. @default until the faults are changed */
+  readonly times?: number | undefined;
+}
+
 /** What both simulated parts take. */
 export interface SimulatorOptions<Fault> extends StartOptions {
   /** What goes wrong on request. @default nothing */
@@ -20,9 +26,8 @@ export const simulatorOptions = <Fault>(faults: OptionKind<readonly Fault[]>) =>
 
 export const faultTimes = optional(wholeNumber(0, Number.MAX_SAFE_INTEGER));
 
-interface Fault {
+interface Fault extends FaultTimes {
   readonly kind: string;
-  readonly times?: number | undefined;
 }
 
 export type FaultScript<AnyFault extends Fault> = ReturnType<typeof createFaultScript<AnyFault>>;

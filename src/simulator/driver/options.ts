@@ -11,7 +11,7 @@ import {
 } from "../../options/option-kinds";
 import { type OptionTable, optional, readOptions, required, variant } from "../../options/read-options";
 import type { Resolved } from "../../options/start-options";
-import { faultTimes, type SimulatorOptions, simulatorOptions } from "../simulator-options";
+import { type FaultTimes, faultTimes, type SimulatorOptions, simulatorOptions } from "../simulator-options";
 
 /** The methods that a simulated CSI driver answers. */
 export type CsiMethod = (typeof CSI_METHODS)[number];
@@ -22,24 +22,18 @@ type FailureCode = Exclude<keyof typeof status, "OK">;
 
 /** Something that a simulated CSI driver does wrong on request. */
 export type CsiDriverFault =
-  | {
-      readonly kind: "slow";
-      readonly method: CsiMethod;
-      readonly delayMs: number;
-      readonly times?: number | undefined;
-    }
-  | {
+  | ({ readonly kind: "slow"; readonly method: CsiMethod; readonly delayMs: number } & FaultTimes)
+  | ({
       readonly kind: "error";
       readonly method: CsiMethod;
       readonly code: FailureCode;
       /** @default a text that says that the error is simulated */
       readonly message?: string | undefined;
-      readonly times?: number | undefined;
-    }
+    } & FaultTimes)
   /** Never answers; the call ends when its client gives up. */
-  | { readonly kind: "hang"; readonly method: CsiMethod; readonly times?: number | undefined }
+  | ({ readonly kind: "hang"; readonly method: CsiMethod } & FaultTimes)
   /** Probe says that the driver is still starting. */
-  | { readonly kind: "not-ready"; readonly times?: number | undefined };
+  | ({ readonly kind: "not-ready" } & FaultTimes);
 
 /** What a simulated CSI driver answers, and can answer otherwise while it runs. */
 export interface CsiDriverAnswers {

@@ -10,11 +10,11 @@ import {
   valuesByKey,
 } from "../../options/option-kinds";
 import { optional, optionsOf, readOptions, required, variant } from "../../options/read-options";
-import { faultTimes, type SimulatorOptions, simulatorOptions } from "../simulator-options";
+import { type FaultTimes, faultTimes, type SimulatorOptions, simulatorOptions } from "../simulator-options";
 
 /** Something that a simulated kubelet does wrong, or against the plugin, on request. */
 export type KubeletFault =
-  | {
+  | ({
       /** Refuses with this text, as kubelet does when the API server is away or a check fails. */
       readonly kind: "refuse";
       readonly error: string;
@@ -22,21 +22,14 @@ export type KubeletFault =
       readonly stage?: "validation" | "registration" | undefined;
       /** Only this driver. @default any */
       readonly driverName?: string | undefined;
-      /** How often. @default until the faults are changed */
-      readonly times?: number | undefined;
-    }
-  | {
+    } & FaultTimes)
+  | ({
       readonly kind: "slow";
       readonly before: "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";
       readonly delayMs: number;
-      readonly times?: number | undefined;
-    }
+    } & FaultTimes)
   /** The connection breaks before the status report: the driver is in use, but its registrar does not know. */
-  | {
-      readonly kind: "drop-before-notice";
-      readonly driverName?: string | undefined;
-      readonly times?: number | undefined;
-    }
+  | ({ readonly kind: "drop-before-notice"; readonly driverName?: string | undefined } & FaultTimes)
   /** Sees sockets but never calls: a kubelet that watches another directory. */
   | { readonly kind: "never-call" };
 
