@@ -1,7 +1,12 @@
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../../base/backoff";
-import type { Logger } from "../../logging/logger";
+import { type Logger, UNHEARD } from "../../logging/logger";
 import { explainConnectError } from "../../unix/unix-socket";
 import type { ResolvedRegistrarOptions } from "../model/options";
+
+/** From then on it is a warning, which needs no logger: `csiAddress` may be wrong. Dead sockets of a node are nothing special. */
+export const WARN_AFTER_MS = 30_000;
+
+const STILL_CONNECTING = "Still connecting";
 
 /** Makes what says now and then that no connection is made, and why. */
 export function createUnreached({ isNodeWide }: ResolvedRegistrarOptions, log: Logger) {
@@ -17,8 +22,10 @@ export function createUnreached({ isNodeWide }: ResolvedRegistrarOptions, log: L
       why = problem;
       if (isHinted) tries = 0;
       if (nowMs >= lineAtMs) {
-        const waited = `${Math.round((nowMs - sinceMs) / 1000)}s`;
-        log.info("Still connecting", { waited, lastError: explainConnectError(problem) });
+        const waitedS = Math.round((nowMs - sinceMs) / 1000);
+        const fields = { waited: `${waitedS}s`, lastError: explainConnectError(problem) };
+        if (waitedS * 1000 < WARN_AFTER_MS || isNodeWide) log.info(STILL_CONNECTING, fields);
+        else log.warn(STILL_CONNECTING, { ...fields, ...UNHEARD });
         lineAtMs = nowMs + reminderMs(reminders, ++lines);
       }
       return Math.min(backoffMs(BACKOFF.connect, tries++), lineAtMs - nowMs);

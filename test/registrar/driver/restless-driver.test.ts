@@ -12,6 +12,8 @@ const FIRST_MS = 100;
 const LONGEST_MS = 10_000;
 /** A connection that lived so long was no early loss. */
 const STEADY_AFTER_MS = 10_000;
+/** Connecting longer is a warning. */
+const WARN_AFTER_MS = 30_000;
 const waits = controlWaits({ fromMs: FIRST_MS / 2 });
 const loading = import("../../../src/registrar/driver/driver");
 const x = { name: "x.csi" };
@@ -123,7 +125,7 @@ test.each([
   [false, REMINDERS.connect],
   [true, REMINDERS.connectNodeWide],
 ])(
-  "the log says that the registrar still waits, and why; node-wide %s",
+  "the log says that the registrar still waits, and why, at last as a warning; node-wide %s",
   async (isNodeWide, { pacesMs: [paceMs] }) => {
     await using watch = await startWatching({ isNodeWide });
     const lines = () => watch.log.all("Still connecting").map(({ fields }) => fields);
@@ -134,8 +136,12 @@ test.each([
         pass(stepMs);
         await waits.end(ms);
       }
-      expect(lines().length).toBeGreaterThan(1);
+      expect(lines().length).toBeGreaterThan(3);
     });
+    for (const { severity, fields } of watch.log.all("Still connecting")) {
+      const isLong = Number.parseInt(String(fields.waited), 10) * 1_000 >= WARN_AFTER_MS;
+      expect([fields.waited, severity]).toEqual([fields.waited, isLong && !isNodeWide ? "warning" : "info"]);
+    }
     const [first, second] = lines().map(({ waited }) => Number.parseInt(String(waited), 10) * 1_000);
     for (const [waitedMs, due] of [
       [first, paceMs],
