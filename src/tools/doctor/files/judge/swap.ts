@@ -30,7 +30,7 @@ export function readSwap<Facts extends ManifestFacts>(
 export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap>) {
   const [had, has] = [findingsOf(MANIFEST_CHECKS, before), findingsOf(MANIFEST_CHECKS, after)];
   const [known, stay] = [new Set(had.map(keyOf)), new Set(has.map(keyOf))];
-  // It may be the same with the image that is there, but nobody shall believe that ours runs it.
+  // These are listed even if the problem exists with the present image: our image cannot run the container.
   const foreign = new Set(
     after.registrars.each(({ program, foreign: { programs }, place }) =>
       program.kind === "ours" && program.isSwapped && programs.length > 0 ? place : undefined,

@@ -19,7 +19,7 @@ const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
 const MAY_BE_KUBELET = /^(?:kubelet$|k3s|rke2)/;
 /** Flags that no other program has. */
 const OWN_FLAG = /^--?(?:csi-address|kubelet-registration-path|plugin-registration-path)(?:=|$)/;
-/** These may have it in their configuration file, too, which is not read: then it shows in what they watch. */
+/** They may have the flag in a configuration file, which is not read. Then they count only if they watch the directory. */
 const HAS_CONFIG_FILE = /k3s|rke2/;
 const ROOT_FLAG = /^(?:--kubelet-arg=)?(?:--?)?root-dir=(.*)$/;
 
@@ -133,16 +133,16 @@ async function readKubelet(files: ProcessFiles, ours: FoundFile) {
   const found = await lookIn(files, path);
   // Kubelet makes the directory when it starts: a process without one only has kubelet's name, or cannot register a driver.
   if (typeof found === "string") return undefined;
-  const isUnheard = await isDeaf(files, found);
+  const isDeafHere = await isDeaf(files, found);
   const mayHaveFile = root === undefined && HAS_CONFIG_FILE.test(words[0] ?? "");
-  if (mayHaveFile && isUnheard.ifYes(() => true)) return undefined;
+  if (mayHaveFile && isDeafHere.ifNo(() => true) === undefined) return undefined;
   const is = (other: FoundFile): Truth => truth(isSame(found, other));
   return {
     ...{ pid: Number(pid), directory: await onHost(path) },
     /** Whether this is the directory that it watches. */
     is,
     isHere: is(ours),
-    isDeaf: isUnheard,
+    isDeaf: isDeafHere,
   };
 }
 
