@@ -161,6 +161,20 @@ describe("reregisterOnDriverRestart", () => {
     await eventually(() => expect(started.registrar.status().counters.publications).toEqual(ONCE_MORE));
     expect(identityOf(node.socketPath(name))).not.toBe(inode);
   });
+
+  test("leaves the path from which kubelet backs off since it refused the driver", async () => {
+    await node.kubelet({ timings: { backoffInitialMs: 3_600_000, backoffMaxMs: 3_600_000 } });
+    const failing = await node.driver({
+      faults: [{ kind: "error", method: "NodeGetInfo", code: "INTERNAL" }],
+    });
+    const { csiAddress: endpoint } = node;
+    const given = { endpoint, reregisterOnDriverRestart: true, onRegistrationFailure: "retry" } as const;
+    await using started = await startTestRegistrar(node, given);
+    await started.state("refused");
+    await failing.close();
+    await node.driver();
+    await started.state("registered");
+  });
 });
 
 test("reregister() publishes a new socket where kubelet has registered the driver, and does nothing elsewhere", async () => {

@@ -34,8 +34,8 @@ export interface DriverFacts {
   /** How many of kubelet's registration statuses were lost under this name since the last one that came. */
   readonly lostStatuses: number;
   /**
-   * Whether kubelet may be backing off from our path, because it failed there before we published: `possible` until kubelet
-   * reports a status, `left` once we have moved to another path.
+   * Whether kubelet may be backing off from our path: `possible` until kubelet registers the driver there, and after it refused
+   * it there; `left` once we have moved to another path.
    */
   readonly backoff: "possible" | "left" | "none";
   /** Kubelet's refusals since it last registered the driver. */

@@ -41,7 +41,8 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
       return whileInPlace(state, event, now);
 
     case "refused":
-      if (event.kind === "retry") return publish({ ...state.facts, alias: event.alias }, event.kind);
+      if (event.kind === "retry")
+        return publish({ ...state.facts, alias: event.alias, backoff: "none" }, event.kind);
       return event.kind === "driver-restarted" ? publish(state.facts, event.kind) : state;
 
     case "standby":
@@ -84,7 +85,8 @@ function whileInPlace(
     case "refused": {
       const refusals = countRefusal(facts.refusals, event.error);
       const waitMs = refusalPauseMs(refusals.count, now.random);
-      return { kind: "refused", facts: { ...facts, backoff: "none", refusals, lostStatuses: 0 }, waitMs };
+      // It backs off from the path from now on: only the next try has another.
+      return { kind: "refused", facts: { ...facts, backoff: "possible", refusals, lostStatuses: 0 }, waitMs };
     }
 
     case "already-registered":

@@ -4,8 +4,10 @@ import {
   type RegistrationState,
   STATE_NAMES,
   type StateName,
+  type StateOf,
   stateNameOf,
 } from "../../../src/registrar/model/state";
+import { judgeInPlace } from "../../../src/registrar/registration/decisions";
 import { isRepetition } from "../../../src/registrar/registration/loop";
 import { isStateChange, transition } from "../../../src/registrar/registration/transition";
 import { EVENT_KINDS, eventOf, facts, leadsTo, stateNamed } from "../../support/registration-states";
@@ -113,13 +115,13 @@ describe("what is known of the socket", () => {
     reason: "driver-named",
   };
 
-  test("counts kubelet as backing off from its path until it reports a status", () => {
+  test("counts kubelet as backing off from its path until it registers the driver there", () => {
     for (const found of ["dead", "gone"] as const)
       expect(reached(first, published(found))).toMatchObject({
         facts: { backoff: "possible", everPublished: true },
       });
-    for (const status of [accepted, refused("no")])
-      expect(reached(stateNamed("asked"), status)).toMatchObject({ facts: { backoff: "none" } });
+    expect(reached(stateNamed("asked"), accepted)).toMatchObject({ facts: { backoff: "none" } });
+    expect(reached(stateNamed("asked"), refused("no"))).toMatchObject({ facts: { backoff: "possible" } });
   });
 
   test("an alias is kept when the socket is published again, and in standby", () => {
@@ -204,7 +206,16 @@ describe("refusals", () => {
 
   test("lead to another name", () => {
     const state = reached(stateNamed("asked"), refused("a"), retry);
-    expect(state).toMatchObject({ kind: "publishing", facts: { alias: "x.csi-_abd" }, reason: "retry" });
+    const facts = { alias: "x.csi-_abd", backoff: "none" };
+    expect(state).toMatchObject({ kind: "publishing", facts, reason: "retry" });
+  });
+
+  test("leave kubelet backing off from the path, to which a driver that restarts brings it back", () => {
+    const state = reached(stateNamed("asked"), refused("a"), eventOf("driver-restarted"), published("gone"));
+    expect(state).toMatchObject({ facts: { alias: undefined, backoff: "possible" } });
+    const kubelet = { isAsking: false, isKnown: true, endedAtMs: 0 };
+    const look = { found: "ours", hasDirectory: true, nowMs: 9_000, sinceMs: 0, random: 0, kubelet } as const;
+    expect(judgeInPlace(state as StateOf<"in-place">, look)).toMatchObject({ kind: "kubelet-silent" });
   });
 
   test("with one text are one log line, and the tries between them none", () => {
