@@ -81,8 +81,20 @@ export function createEventSource<Event extends KindOfEvent>(
     const hint = meant === undefined ? all : `did you mean "${meant}"?`;
     throw invalidOption(`${whose}: there is no event of kind ${JSON.stringify(given)}; ${hint}`);
   };
-  const listeners = new Set<{ hear(event: Event): unknown; end?(): void }>();
+  /** Each with what ends it, also by its signal, on which nothing stays then. */
+  const listeners = new Map<(event: Event) => unknown, () => void>();
   let ended = false;
+  const join = (hear: (event: Event) => unknown, signal: AbortSignal | undefined, onLeft = () => {}) => {
+    const leave = () => {
+      listeners.delete(hear);
+      signal?.removeEventListener("abort", leave);
+      onLeft();
+    };
+    if (ended || signal?.aborted) return leave;
+    listeners.set(hear, leave);
+    signal?.addEventListener("abort", leave);
+    return leave;
+  };
 
   const subscribe = (...given: readonly unknown[]) => {
     const takes = "subscribe takes a function, or one kind of events and a function";
@@ -91,17 +103,8 @@ export function createEventSource<Event extends KindOfEvent>(
     const [hear, options] = kind === undefined ? given : given.slice(1);
     if (typeof hear !== "function") throw invalidOption(takes);
     const signal = readSignal(options, "subscribe");
-    // An object of its own: the same function may listen twice.
-    const listener = {
-      hear: (event: Event) => (kind === undefined || event.kind === kind ? hear(event) : undefined),
-    };
-    const leave = () => {
-      listeners.delete(listener);
-      signal?.removeEventListener("abort", leave);
-    };
-    if (!signal?.aborted) listeners.add(listener);
-    signal?.addEventListener("abort", leave);
-    return leave;
+    // A function of its own: the same one may listen twice.
+    return join((event) => (kind === undefined || event.kind === kind ? hear(event) : undefined), signal);
   };
 
   const iterate = <Kind extends Event["kind"]>(...given: readonly unknown[]) => {
@@ -110,35 +113,27 @@ export function createEventSource<Event extends KindOfEvent>(
     const signal = hasOptions ? readSignal(given.at(-1), "iterate") : undefined;
     const waiting: EventOf<Event, Kind>[] = [];
     const news = createWakeUp();
-    const listener = {
-      hear: (event: Event) => {
-        if (wanted.length > 0 && !wanted.includes(event.kind)) return;
-        waiting.push(event as EventOf<Event, Kind>);
-        if (waiting.length > MOST_WAITING) waiting.shift();
-        news.call();
-      },
-      end: () => {
-        listeners.delete(listener);
-        signal?.removeEventListener("abort", listener.end);
-        news.call();
-      },
+    const hear = (event: Event) => {
+      if (wanted.length > 0 && !wanted.includes(event.kind)) return;
+      waiting.push(event as EventOf<Event, Kind>);
+      if (waiting.length > MOST_WAITING) waiting.shift();
+      news.call();
     };
-    if (!ended && !signal?.aborted) listeners.add(listener);
-    signal?.addEventListener("abort", listener.end);
+    const leave = join(hear, signal, news.call);
 
     async function* events() {
       for (;;) {
         for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
-        if (!listeners.has(listener)) return;
+        if (!listeners.has(hear)) return;
         await news.called();
       }
     }
     const iterator = events();
-    const leave = iterator.return.bind(iterator);
+    const end = iterator.return.bind(iterator);
     iterator.return = () => {
       waiting.length = 0;
-      listener.end();
-      return leave();
+      leave();
+      return end();
     };
     return iterator;
   };
@@ -153,17 +148,17 @@ export function createEventSource<Event extends KindOfEvent>(
     forListeners,
     readKind,
     emit: (event: Event): void => {
-      for (const listener of [...listeners]) {
-        if (!listeners.has(listener)) continue;
+      for (const hear of [...listeners.keys()]) {
+        if (!listeners.has(hear)) continue;
         guardedCall(
-          () => listener.hear(event),
+          () => hear(event),
           (error) => onListenerError(error, event),
         );
       }
     },
     end: (): void => {
       ended = true;
-      for (const listener of [...listeners]) listener.end?.();
+      for (const leave of [...listeners.values()]) leave();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { createEventSource } from "../../src/base/event-source";
 
 type Event = { readonly kind: "tick"; readonly count: number } | { readonly kind: "tock" };
@@ -92,6 +93,17 @@ test("two concurrent next() calls of one iteration each get an event", async () 
   source.emit(tick(1));
   source.emit(tick(2));
   expect((await both).map(({ value }) => value)).toEqual([tick(1), tick(2)]);
+});
+
+test("a source that has ended leaves nothing on a signal", async () => {
+  const source = createEventSource<Event>(KINDS, neverFails);
+  const { signal } = new AbortController();
+  const join = () => [source.subscribe(() => {}, { signal }), source.iterate({ signal })];
+  join();
+  expect(getEventListeners(signal, "abort")).toHaveLength(2);
+  source.end();
+  join();
+  expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
 test("a signal ends a subscription and a loop; an aborted one starts none", async () => {
