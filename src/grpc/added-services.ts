@@ -1,5 +1,6 @@
 import type { Server, ServiceDefinition } from "@grpc/grpc-js";
 import { invalidOption } from "../base/errors";
+import { isPromise } from "../base/guarded-call";
 import { nearWord } from "../base/near-word";
 import { show } from "../options/option-kinds";
 import { createAnswerTypes } from "./descriptors";
@@ -13,14 +14,10 @@ export function checkServices(server: Server) {
   const answerTypes = createAnswerTypes();
   const addService = server.addService.bind(server);
   server.addService = (service, handlers) => {
-    for (const [name, originalName] of methodNames(Object(service))) {
-      const handler: unknown = Object(handlers)[name] ?? Object(handlers)[originalName];
-      if (handler !== undefined && typeof handler !== "function")
-        throw invalidOption(`addService: the handler of ${name} is ${show(handler)}; it takes a function`);
-    }
-    refuseMistyped(Object(service), Object(handlers));
-    added.push([Object(service), Object(handlers)]);
-    answerTypes.add(Object(service));
+    refuseUnusable(service, handlers);
+    refuseMistyped(service, handlers);
+    added.push([service, handlers]);
+    answerTypes.add(service);
     addService(service, handlers);
   };
   return {
@@ -36,6 +33,29 @@ export function checkServices(server: Server) {
 /** Of each method, its name in the contract and the one in camel case. */
 const methodNames = (service: ServiceDefinition) =>
   Object.entries(service).map(([name, { originalName = name }]) => [name, originalName] as const);
+
+/** Refuses what grpc-js would call in vain, or of which it would ignore a part. */
+function refuseUnusable(service: unknown, handlers: unknown): void {
+  if (typeof service !== "object" || service === null)
+    throw invalidOption(
+      `addService: the service is ${show(service)}; it takes a service definition, such as csi.v1.Node.service`,
+    );
+  const isObject = typeof handlers === "object" && handlers !== null;
+  if (!isObject || isPromise(handlers) || Symbol.iterator in handlers)
+    throw invalidOption(
+      `addService: the handlers are ${show(handlers)}; it takes an object with a function for each method`,
+    );
+  for (const names of methodNames(service as ServiceDefinition)) {
+    const given = [...new Set(names)].filter((name) => Object(handlers)[name] !== undefined);
+    for (const name of given) {
+      const handler: unknown = Object(handlers)[name];
+      if (typeof handler !== "function")
+        throw invalidOption(`addService: the handler of ${name} is ${show(handler)}; it takes a function`);
+    }
+    if (new Set(given.map((name) => Object(handlers)[name])).size > 1)
+      throw invalidOption(`addService: there are two handlers of one method, ${given.join(" and ")}`);
+  }
+}
 
 /** Refuses a plain object's function that has no method. The instance of a class may have functions of its own. */
 function refuseUnknown(handlers: object, known: readonly string[], names: readonly string[]): void {

@@ -1,0 +1,60 @@
+import { Server } from "@grpc/grpc-js";
+import { checkServices } from "../../src/grpc/added-services";
+import { protos } from "../../src/grpc/protos";
+
+const service = protos.node;
+const handler = () => ({});
+
+class Handlers {
+  NodeGetInfo() {}
+  get nodeGetInfo() {
+    return this.NodeGetInfo;
+  }
+}
+
+const TAKES = "it takes an object with a function for each method";
+test.each<[what: string, handlers: unknown, text: string, service?: unknown]>([
+  ["a list", [handler], `the handlers are an array; ${TAKES}`],
+  ["a Map", new Map([["NodeGetInfo", handler]]), `the handlers are a Map; ${TAKES}`],
+  ["a promise", Promise.resolve({ NodeGetInfo: handler }), `the handlers are a Promise; ${TAKES}`],
+  ["nothing", undefined, `the handlers are undefined; ${TAKES}`],
+  ["a class", Handlers, `the handlers are a function; ${TAKES}`],
+  ["a text", "NodeGetInfo", `the handlers are "NodeGetInfo"; ${TAKES}`],
+  ["null for a handler", { NodeGetInfo: null }, "the handler of NodeGetInfo is null; it takes a function"],
+  ["null in camel case", { nodeGetInfo: null }, "the handler of nodeGetInfo is null; it takes a function"],
+  [
+    "null beside a handler",
+    { NodeGetInfo: handler, nodeGetInfo: null },
+    "the handler of nodeGetInfo is null; it takes a function",
+  ],
+  [
+    "two handlers of a method",
+    { NodeGetInfo: handler, nodeGetInfo: () => {} },
+    "there are two handlers of one method, NodeGetInfo and nodeGetInfo",
+  ],
+  ["no service", {}, "the service is undefined; it takes a service definition", null],
+  [
+    "a client's class for a service",
+    {},
+    "the service is a function; it takes a service definition, such as csi.v1.Node.service",
+    Object.assign(() => {}, { service }),
+  ],
+])("addService refuses %s", (_what, handlers, text, given = service) => {
+  const server = new Server();
+  checkServices(server);
+  const add = () => server.addService((given ?? undefined) as never, handlers as never);
+  expect(add).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+  expect(add).toThrow(`addService: ${text}`);
+});
+
+test.each<[what: string, handlers: unknown]>([
+  ["undefined for a handler", { NodeGetInfo: handler, nodeGetInfo: undefined }],
+  ["one handler under both names", { NodeGetInfo: handler, nodeGetInfo: handler }],
+  ["an instance of a class", new Handlers()],
+  ["a module", Object.assign(Object.create(null), { NodeGetInfo: handler, [Symbol.toStringTag]: "Module" })],
+])("addService takes %s", (_what, handlers) => {
+  const server = new Server();
+  const { refuseUnknown } = checkServices(server);
+  server.addService(service, handlers as never);
+  refuseUnknown();
+});
