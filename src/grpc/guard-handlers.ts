@@ -23,10 +23,16 @@ interface Guarding {
   readonly answerTypeOf: (method: string) => MessageType | undefined;
 }
 
+/** A call that is not over. */
+interface RunningCall {
+  readonly isAnswered: () => boolean;
+  /** Logs its end, once, if it was not answered. */
+  readonly end: () => void;
+}
+
 interface GuardedMethod extends Guarding {
   readonly method: string;
-  /** By each call that is not over, whether it was answered. */
-  readonly running: Map<Call, () => boolean>;
+  readonly running: Map<Call, RunningCall>;
   /** The answers that could not be encoded. */
   readonly unencoded: WeakSet<object>;
   readonly warnOfMisreading: (fields: LogFields) => void;
@@ -39,9 +45,8 @@ interface GuardedMethod extends Guarding {
  * with the method: what a handler throws without a gRPC code, at any time; an answer that cannot be encoded, or not as it is; a
  * second answer; what a handler with a callback returns, unless that may be no answer; a call that was cut off. Warnings: a call
  * whose client gave up first, an answer with fields that are not sent, a handler that takes its call for the request.
- * Returns what tells the methods of the calls that are not answered.
  */
-export function guardHandlers(server: Server, guarding: Guarding): () => readonly string[] {
+export function guardHandlers(server: Server, guarding: Guarding) {
   const running: GuardedMethod["running"] = new Map();
   const log = guarding.log.named("guard-handlers");
   const register = server.register.bind(server);
@@ -72,7 +77,15 @@ export function guardHandlers(server: Server, guarding: Guarding): () => readonl
     });
     return register(method, guarded as never, encode, deserialize, type);
   };
-  return () => [...running].flatMap(([call, isAnswered]) => (isAnswered() ? [] : [call.getPath()]));
+  return {
+    /** The methods of the calls that are not answered. */
+    unanswered: (): readonly string[] =>
+      [...running].flatMap(([call, { isAnswered }]) => (isAnswered() ? [] : [call.getPath()])),
+    /** Logs the calls that were cut off, of which grpc-js tells later. */
+    end: (): void => {
+      for (const call of running.values()) call.end();
+    },
+  };
 }
 
 const UNSENT = "A handler's answer has fields that its message lacks, they are not sent";
@@ -233,15 +246,15 @@ function watchCall(
     report(thrownIn(error));
     return emit(name, thrownIn(error) === error ? errorStatus(error, status.UNKNOWN) : error);
   };
-  running.set(call, isAnswered);
-  call.once("cancelled", () => {
-    running.delete(call);
-    if (isAnswered()) return;
+  const end = () => {
+    if (!running.delete(call) || isAnswered()) return;
     const fields = { method, afterMs: Math.round(monotonicMs() - startedAt) };
     if (isCut()) return log.error(undefined, "Cut off a call that its handler had not answered", fields);
     const why = Number(call.getDeadline()) <= Date.now() ? "its deadline passed" : "its client gave up";
     log.warn("A call ended before its handler answered", { ...fields, why });
-  });
+  };
+  running.set(call, { isAnswered, end });
+  call.once("cancelled", end);
   function report(error: unknown): void {
     // A handler that follows its signal ends so when the client is gone.
     const isEnd = call.cancelled && Object(error).name === "AbortError";

@@ -74,7 +74,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   const log = logger.named("serve-csi-driver");
   const server = hardenServer(new Server(resolved.serverOptions), { log: logger });
   const { refuseUnknown, answerTypeOf } = checkServices(server);
-  const unanswered = guardHandlers(server, { log: logger, isCut: () => driver.isCut, answerTypeOf });
+  const calls = guardHandlers(server, { log: logger, isCut: () => driver.isCut, answerTypeOf });
   const driver = createGrpcServer({ newServer: () => server, log: logger, limits: UNLIMITED });
   let socket: KeptSocket | undefined;
   let registration: Registration;
@@ -82,9 +82,10 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
 
   const stopServing = async (graceMs: number) => {
     await socket?.withdraw();
-    const methods = unanswered();
+    const methods = calls.unanswered();
     if (methods.length > 0 && graceMs > 0) log.info(WAITS, { methods, graceMs });
     await driver.close({ graceMs });
+    calls.end();
     server.forceShutdown(); // Else grpc-js keeps it in its channelz registry.
   };
 

@@ -4,6 +4,7 @@ import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { unaryHandler } from "../../src/grpc/handlers";
 import { protos } from "../../src/grpc/protos";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
+import { later } from "../grpc/served-handlers";
 import { eachTest } from "../support/each-test";
 import { recordLog } from "../support/recorded-log";
 import { createTestNode, DRIVER } from "../support/registrar-node";
@@ -13,11 +14,15 @@ const ASK = method.path;
 
 const node = eachTest(createTestNode);
 
-async function serve(handler: unknown, interceptors: ServerInterceptor[] = [], isStream = false) {
+async function serve(
+  handler: unknown,
+  interceptors: ServerInterceptor[] = [],
+  { isStream = false, graceMs = 10_000 } = {},
+) {
   const log = recordLog(0);
   const driver = await serveCsiDriver({
     ...{ csiAddress: node.csiAddress, pluginRegistrationPath: node.pluginDir, logger: log.logger },
-    serverOptions: { interceptors },
+    ...{ serverOptions: { interceptors }, graceMs },
     addServices: (server: Server) => {
       server.addService(protos.identity, { GetPluginInfo: () => ({ name: DRIVER }) });
       server.addService({ NodeGetInfo: { ...method, responseStream: isStream } }, {
@@ -27,7 +32,7 @@ async function serve(handler: unknown, interceptors: ServerInterceptor[] = [], i
   });
   const client = createUnixClient(node.csiAddress);
   return {
-    log,
+    ...{ log, driver },
     ask: () => callUnary(client, method, {}, { timeoutMs: 60_000 }),
     list: () => client.makeServerStreamRequest(ASK, method.requestSerialize, method.responseDeserialize, {}),
     [Symbol.asyncDispose]: async () => {
@@ -72,7 +77,7 @@ test("an answer of a stream that protobuf would change ends it with an error, af
     for (const answer of [{ nodeId: "n" }, CHANGED, { nodeId: "m" }]) call.write(answer);
     call.end();
   };
-  await using served = await serve(handler, [], true);
+  await using served = await serve(handler, [], { isStream: true });
   const answers: unknown[] = [];
   const stream = served.list().on("data", (answer) => answers.push(answer));
   const [error] = await once(stream, "error");
@@ -93,4 +98,22 @@ test("a field that the message lacks is dropped, with one warning a minute that 
       { method: ASK, unsent: ["nodeID; did you mean nodeId?"] },
     ],
   ]);
+});
+
+test.each<["close" | "destroy", boolean]>([
+  ["close", false],
+  ["destroy", false],
+  ["close", true],
+])("the log has a call that %s() cuts off before that resolves; of a stream: %s", async (end, isStream) => {
+  const entered = later<void>();
+  const hang = (_call: unknown, _callback: unknown) => entered.resolve();
+  await using served = await serve(hang, [], { isStream, graceMs: 1 });
+  const answered = isStream ? once(served.list(), "error") : served.ask();
+  answered.catch(() => {}); // It is cut off.
+  await entered.promise;
+  await served.driver[end]();
+  const message = "Cut off a call that its handler had not answered";
+  expect(served.log.all(message)).toMatchObject([{ severity: "error", fields: { method: ASK } }]);
+  await answered.catch(() => {});
+  expect(served.log.all(message)).toHaveLength(1);
 });
