@@ -68,10 +68,14 @@ test.each(["status", "doctor"])("%s escapes a socket's name with a line feed", a
   using doctor = startCommand(["doctor", flag(), "-o", "json"]);
   expect(await doctor.exitCode()).toBe(1);
   const { findings } = JSON.parse(doctor.lines.join("\n"));
-  for (const path of paths)
+  // A volume may be mounted below kubelet's plugins.
+  for (const [path, status] of [
+    [paths[0], "skipped"],
+    [paths[1], "unknown"],
+  ])
     expect(findings).toContainEqual(
       expect.objectContaining({
-        status: "unknown",
+        status,
         subject: path,
         text: expect.stringMatching("is a mount of"),
       }),
