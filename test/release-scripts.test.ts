@@ -1,6 +1,8 @@
-import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { name, version } from "../package.json";
 import { ROOT } from "./docs/markdown";
 import { createTempFolder } from "./support/temp-folder";
 
@@ -105,3 +107,78 @@ test.each<[string, string, string, NodeJS.ProcessEnv, readonly string[]]>([
   expect(stderr).toBe(problems.map((problem) => `scripts/release/ready.mjs: ${problem}\n`).join(""));
   expect(status).toBe(problems.length === 0 ? 0 : 1);
 });
+
+const TARBALL = `${name}-${version}.tgz`;
+const HANDED_OVER = ["dist/sbom.cdx.json", "image/digests.json", "image/zstd/blobs/1", `packed/${TARBALL}`];
+
+/** Hands over what a job made and `spoil` changed, and takes it in the folder `release`. */
+async function take(spoil: (made: string) => void, { digest = "", to = "" } = {}) {
+  await using folder = await createTempFolder();
+  const made = folder.at("made");
+  for (const file of HANDED_OVER) {
+    mkdirSync(join(made, file, ".."), { recursive: true });
+    writeFileSync(join(made, file), file);
+  }
+  writeFileSync(join(made, "packed/packed.json"), JSON.stringify([{ filename: TARBALL }]));
+  writeFileSync(folder.at("login"), "a secret");
+  spoil(made);
+  const tar = folder.at("release.tar");
+  execFileSync("tar", ["--create", "--file", tar, "packed", "image", "dist/sbom.cdx.json"], { cwd: made });
+  const sha256 = createHash("sha256").update(readFileSync(tar)).digest("hex");
+  const target = to || folder.at("release");
+  const words = [join(ROOT, "scripts/release/take.mjs"), tar, digest || sha256, target];
+  const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: ROOT, encoding: "utf8" });
+  return { lines: stdout.replaceAll(target, "TO"), complaint: stderr.replaceAll(target, "TO") };
+}
+
+test("what the job build made is taken, and the package is the one that packed.json names", async () =>
+  expect(await take(() => {})).toEqual({
+    lines: `RELEASE=TO\nTARBALL=TO/packed/${TARBALL}\n`,
+    complaint: "",
+  }));
+
+type Alien = (path: string, made: string) => void;
+const toLogin: Alien = (path, made) => symlinkSync(join(made, "..", "login"), path);
+
+test.each<[string, string, Alien]>([
+  ["a link to a file of the next job", "dist/sbom.cdx.json", toLogin],
+  ["such a link as the package", `packed/${TARBALL}`, toLogin],
+  ["such a link among the blobs", "image/zstd/blobs/2", toLogin],
+  ["a link to a file beside it", "image/zstd/blobs/1", (path) => symlinkSync("../../digests.json", path)],
+  ["another name of a file", "image/new", (path, made) => linkSync(join(made, "packed/packed.json"), path)],
+  ["a pipe", "packed/new", (path) => execFileSync("mkfifo", [path])],
+])("%s is not taken", async (_what, place, make) => {
+  const { lines, complaint } = await take((made) => {
+    rmSync(join(made, place), { force: true });
+    make(join(made, place), made);
+  });
+  expect(lines).toBe("");
+  expect(complaint).toMatch(/ is neither a directory nor a regular file with one name\n$/);
+});
+
+test.each<[string, readonly string[], string]>([
+  ["a package that packed.json does not name", [TARBALL, "registrar-9.9.9.tgz"], TARBALL],
+  ["another package than this commit's", ["registrar-9.9.9.tgz"], "registrar-9.9.9.tgz"],
+  ["a path in place of a name", [TARBALL], `../packed/${TARBALL}`],
+  ["no package", [], TARBALL],
+])("%s is not taken", async (_what, files, filename) => {
+  const { lines, complaint } = await take((made) => {
+    rmSync(join(made, "packed"), { recursive: true });
+    mkdirSync(join(made, "packed"));
+    for (const file of files) writeFileSync(join(made, "packed", file), "");
+    writeFileSync(join(made, "packed/packed.json"), JSON.stringify([{ filename }]));
+  });
+  expect(lines).toBe("");
+  expect(complaint).toMatch(/packed\.json names .*: both must be /);
+});
+
+test.each([
+  [
+    "another digest",
+    { digest: "0".repeat(64) },
+    /has the digest [0-9a-f]{64}, and the job build made 0{64}\n$/,
+  ],
+  ["a folder of the checkout", { to: join(ROOT, "scripts") }, /is in the checkout/],
+])("nothing is unpacked with %s", async (_what, options, complaint) =>
+  expect(await take(() => {}, options)).toEqual({ lines: "", complaint: expect.stringMatching(complaint) }),
+);
