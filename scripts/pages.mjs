@@ -256,6 +256,7 @@ const PACES = {
   lostStatus: "publishing again when kubelet disconnects without a status",
   failedDriver: "node-wide: a driver whose registration failed",
   apiServer: "a request to the API server",
+  apiRefusal: "the same, which the API server refuses (401, 403)",
   unlistedDriver: "reading CSINode, which does not list a registered driver yet",
   reregistration: "registering a driver again that CSINode lacks",
   taintFight: "removing a taint that another client adds again",

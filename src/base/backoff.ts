@@ -27,6 +27,8 @@ export const BACKOFF = {
   lostStatus: { initialMs: 5_000, maxMs: 300_000, jitter: 0.2 },
   /** API server requests; each registration status of kubelet's ends a wait. */
   apiServer: { initialMs: 500, maxMs: 30_000, jitter: 0.5 },
+  /** The same where the API server refuses the client or its right, as on all nodes of a cluster at once. */
+  apiRefusal: { initialMs: 500, maxMs: 300_000, jitter: 0.5 },
   /** Looking again whether CSINode lists a driver that kubelet has registered. */
   unlistedDriver: { initialMs: 200, maxMs: 10_000, jitter: 0.5 },
   /** Registering a driver again that CSINode still lacks. */

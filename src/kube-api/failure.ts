@@ -62,12 +62,20 @@ export function failureOf(code: number, body: unknown, retryAfter: string | unde
 /** Whether the same request may succeed a moment later: the API server is busy or has an error, or the connection broke. */
 export const mayPass = ({ kind }: ApiFailure): boolean => kind === "unavailable" || kind === "unreachable";
 
-/** The wait before the next attempt (the first retry is 0): what the API server asked for, and a pause that grows. */
+/** Whether the API server refuses the client, or its right: only a person changes that. */
+export const isRefusal = ({ kind }: ApiFailure): boolean => kind === "forbidden" || kind === "unauthorized";
+
+/**
+ * The wait before the next attempt (the first retry is 0): what the API server asked for, and a pause that grows, to minutes
+ * after refusals.
+ */
 export function retryMs(
-  { retryAfterMs = 0 }: ApiFailure,
+  failure: ApiFailure,
   attempt: number,
   backoff: Backoff = BACKOFF.apiServer,
   random?: () => number,
 ): number {
-  return retryAfterMs + backoffMs(backoff, attempt, random);
+  const { initialMs, jitter = 0 } = backoff;
+  const pace = isRefusal(failure) ? { ...BACKOFF.apiRefusal, initialMs, jitter } : backoff;
+  return (failure.retryAfterMs ?? 0) + backoffMs(pace, attempt, random);
 }

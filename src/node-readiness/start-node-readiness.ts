@@ -1,7 +1,7 @@
 import { messageOf } from "../base/errors";
 import { createWakeUp } from "../base/pause";
 import { createApiClient } from "../kube-api/client";
-import { type ApiFailure, retryMs } from "../kube-api/failure";
+import { type ApiFailure, isRefusal, retryMs } from "../kube-api/failure";
 import type { Logger } from "../logging/logger";
 import { refuseAborted, type StartOptions } from "../options/start-options";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
@@ -85,8 +85,7 @@ export function runNodeReadiness(options: RunOptions, pace?: Partial<typeof PACE
   const stop = new AbortController();
   const { signal } = stop;
   const changed = createWakeUp();
-  /** Called when the API server has shown that it answers. */
-  const answering = createWakeUp();
+  const rests = createRests();
   const client = createApiClient(options.access);
   const api = createNodeApi(client, nodeName);
   const node = createKnownNode(api, changed.call);
@@ -103,8 +102,10 @@ export function runNodeReadiness(options: RunOptions, pace?: Partial<typeof PACE
   const watch = startNodeWatch({
     ...{ api, node, signal, pace: paces.watch },
     onHealth: (answer) => {
-      if (answer.kind === "done") answering.call();
       troubles.note("watch", answer);
+      if (answer.kind === "failed") return;
+      rests.end((failure) => !isRefusal(failure));
+      changed.call();
     },
   });
 
@@ -114,14 +115,13 @@ export function runNodeReadiness(options: RunOptions, pace?: Partial<typeof PACE
     registeredAts = registrations.all().map(({ registeredAtMs }) => registeredAtMs);
     if (registeredAts.some((at) => at !== undefined && !before.includes(at))) {
       // Kubelet has just written CSINode: the API server is there.
-      answering.call();
+      rests.end();
       watch.hurry();
     }
     changed.call();
   });
 
   const run = async () => {
-    let attempt = 0;
     while (!signal.aborted) {
       csiNode.seeNode(node.now);
       let reading: ReturnType<typeof csiNode.read> | undefined;
@@ -130,8 +130,12 @@ export function runNodeReadiness(options: RunOptions, pace?: Partial<typeof PACE
       const all = registrations.all();
       warnOfNames(all);
       const waits: (number | undefined)[] = [];
-      let failure: ApiFailure | undefined;
       for (const [part, keeper] of Object.entries(keepers)) {
+        const restMs = rests.of(part);
+        if (restMs > 0) {
+          waits.push(restMs);
+          continue;
+        }
         // A Node whose fields are not what they should be must not end the process.
         const answer = await keeper.pass(all, pass).catch((error) => {
           const failure = { kind: "unexpected", message: messageOf(error) } as const;
@@ -139,12 +143,10 @@ export function runNodeReadiness(options: RunOptions, pace?: Partial<typeof PACE
         });
         if (signal.aborted) return;
         troubles.note(part, answer);
-        if (answer.kind === "done") waits.push(answer.value);
-        else ({ failure } = answer);
+        waits.push(answer.kind === "done" ? answer.value : rests.begin(part, answer.failure));
+        if (answer.kind === "done") rests.forget(part);
       }
-      if (failure) await answering.wait(signal, retryMs(failure, attempt));
-      else await changed.wait(signal, earliest(...waits));
-      attempt = failure ? attempt + 1 : 0;
+      await changed.wait(signal, earliest(...waits));
     }
   };
 
@@ -173,6 +175,29 @@ export function runNodeReadiness(options: RunOptions, pace?: Partial<typeof PACE
     closed,
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
+  };
+}
+
+/** Makes the waits after failures, each of one part: a right that one lacks holds up no other. */
+function createRests() {
+  const rests = new Map<
+    string,
+    { readonly failure: ApiFailure; readonly attempt: number; untilMs: number }
+  >();
+  return {
+    /** Returns for how many milliseconds this part waits, 0 or less: it does not. */
+    of: (part: string): number => (rests.get(part)?.untilMs ?? 0) - performance.now(),
+    begin: (part: string, failure: ApiFailure): number => {
+      const attempt = (rests.get(part)?.attempt ?? -1) + 1;
+      const waitMs = retryMs(failure, attempt);
+      rests.set(part, { failure, attempt, untilMs: performance.now() + waitMs });
+      return waitMs;
+    },
+    forget: (part: string): void => void rests.delete(part),
+    /** Ends the waits after these failures, by default all: the API server has shown that it answers. */
+    end: (isOver: (failure: ApiFailure) => boolean = () => true): void => {
+      for (const rest of rests.values()) if (isOver(rest.failure)) rest.untilMs = 0;
+    },
   };
 }
 

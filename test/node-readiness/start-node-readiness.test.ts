@@ -139,6 +139,20 @@ test.each<[what: string, fault: Fault, kind: string, check: string]>([
   expect(readiness.status().api.trouble).toBeUndefined();
 });
 
+test("what the API server refuses for the condition holds up no taint", async () => {
+  const asksForPatience = { ...failure(503, "busy"), retryAfter: "60" };
+  await using fixture = await startListed({ ...PATIENT, startupTaints: ["a/b"] }, (server) => {
+    server.script = (request) => (request.kind === "patch-status" ? asksForPatience : undefined);
+  });
+  const { server, registrations, log } = fixture;
+  await fixture.isWatching();
+  registrations.set("registered");
+  await log.when(IN_TROUBLE);
+  server.setTaints([{ key: "a/b", effect: "NoSchedule" }]);
+  await log.when(REMOVED);
+  expect(fixture.kinds().filter((kind) => kind === "patch-status")).toHaveLength(1);
+});
+
 test("a token's file that hangs is logged, and close() ends at once", async () => {
   await using folder = await createTempFolder();
   const path = folder.at("token");
