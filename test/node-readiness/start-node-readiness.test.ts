@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { callFileSystem } from "../../src/unix/file-calls";
 import { eventually } from "../support/eventually";
 import { expectNothingLeft } from "../support/resources";
 import { createTempFolder } from "../support/temp-folder";
@@ -153,27 +155,48 @@ test("what the API server refuses for the condition holds up no taint", async ()
   expect(fixture.kinds().filter((kind) => kind === "patch-status")).toHaveLength(1);
 });
 
-test("a token's file that hangs is logged, and close() ends at once", async () => {
-  await using folder = await createTempFolder();
+/** A path at which calls hang until it is disposed of: those that open it wait for a writer. */
+async function hangingToken() {
+  const folder = await createTempFolder();
   const path = folder.at("token");
   execFileSync("mkfifo", [path]);
+  const ends: Promise<unknown>[] = [];
+  return {
+    token: { kind: "file", path } as const,
+    hang: () => {
+      const opened = open(path);
+      ends.push(opened.then((file) => file.close()));
+      return callFileSystem(path, () => opened);
+    },
+    [Symbol.asyncDispose]: async () => {
+      closeSync(openSync(path, constants.O_RDWR));
+      await Promise.all(ends);
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("a token's file that hangs is logged, and close() ends at once", async () => {
+  await using hanging = await hangingToken();
+  const { token } = hanging;
+  await expect(hanging.hang()).rejects.toThrow("ETIMEDOUT");
   await using server = await startScriptedApiServer();
-  const access = { ...server.access, token: { kind: "file", path } } as const;
-  await using started = startReadiness({ access, startupTaints: ["a/b"] });
-  const message = `ETIMEDOUT: the file system of ${path} does not answer`;
+  await using started = startReadiness({ access: { ...server.access, token }, startupTaints: ["a/b"] });
+  const message = `ETIMEDOUT: the file system of ${token.path} does not answer`;
   const { fields } = await started.log.when(IN_TROUBLE);
   expect(fields).toMatchObject({ doing: "reading the Node", err: message });
   expect(started.readiness.status().api.trouble).toMatchObject({ kind: "no-credentials", message });
   expect(await started.readiness.close()).toEqual({ kind: "stopped" });
-  closeSync(openSync(path, constants.O_RDWR)); // Ends the reading.
 });
 
 test("close ends while the token's file is being read", async () => {
-  await using folder = await createTempFolder();
-  const path = folder.at("token");
-  execFileSync("mkfifo", [path]);
+  const hanging = await hangingToken();
+  const { token } = hanging;
+  // So many threads read files of local file systems.
+  const reading = Promise.allSettled([hanging.hang(), hanging.hang()]);
   await using server = await startScriptedApiServer();
-  const started = startReadiness({ access: { ...server.access, token: { kind: "file", path } } });
+  const started = startReadiness({ access: { ...server.access, token } });
   expect(await started.readiness.close()).toEqual({ kind: "stopped" });
-  closeSync(openSync(path, constants.O_RDWR));
+  await hanging[Symbol.asyncDispose]();
+  expect(await reading).toMatchObject([{ status: "fulfilled" }, { status: "fulfilled" }]);
 });
