@@ -60,7 +60,8 @@ export const runStatus = createCommand(
     const look = async () => {
       const facts = await gatherFacts(target, options);
       const view = viewOf(facts);
-      const rows = driversIn(isOne ? { ...view, misplaced: view.misplaced.filter(() => false) } : view);
+      const meant = isOne ? { ...view, misplaced: view.misplaced.filter(() => false) } : view;
+      const rows = [...driversIn(meant).each((row) => row)];
       return { facts, rows, isHealthy: rows.length > 0 && rows.every(({ state }) => WELL.includes(state)) };
     };
     let seen = await look();

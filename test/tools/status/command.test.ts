@@ -183,7 +183,7 @@ test("a registrar that registers in another directory is not listed for this one
   using registrar = startCommand([...paths, `--plugin-registration-path=${node.at("other")}`, "--v=5"]);
   await eventually(() => expect(registrar.stderr).not.toBe(""));
   const { stdout } = await runCommand("doctor", flag(), "-o", "json");
-  expect(JSON.parse(stdout).drivers).toMatchObject([{ state: "unpublished", csiSocket: "/csi/x.sock" }]);
+  expect(JSON.parse(stdout).drivers).toMatchObject([{ state: "unknown", csiSocket: "/csi/x.sock" }]);
   expect(await status()).toEqual({ status: 1, rows: [] });
 });
 

@@ -54,7 +54,7 @@ function reportOf(
 
 /** The lists that may lack rows: something could not be read, or the driver that is asked for may be one whose name is a guess. */
 function partialIn({ units, places, target, hasGuess }: ClusterFacts) {
-  const isGuessed = target.driver !== undefined && hasGuess;
+  const isGuessed = hasGuess.and(target.driver !== undefined)({ ...YES_NO, unknown: () => true });
   const lacks = (...lists: readonly SeenList<unknown>[]) =>
     isGuessed || lists.some((list) => list.all().kind === "unread");
   const isPartial = { drivers: lacks(units, places), registrars: lacks(units), nodes: lacks(places) };
@@ -69,17 +69,21 @@ function driverRows(facts: ClusterFacts) {
   return [...new Set(names)].sort().map((name) => {
     const unit = unitsOfDriver(name).known(() => true);
     const isEvery = unit?.driver.kind === "every";
-    const well = new Set(
-      placesOf(name).each(({ state, pod }) => (state.kind === "registered" ? pod?.uid : undefined)),
-    );
+    const ofPod = placesOf(name).by(({ pod }) => pod?.uid ?? "", "unique");
     const there: SeenList<unknown> = isEvery
-      ? pods.filter(({ uid }) => well.has(uid))
+      ? pods.filter(({ uid }) => ofPod(uid).contains(({ state }) => state.kind === "registered"))
       : csiNodes.filter(({ drivers }) => drivers.has(name));
     const sets = unitsOfDriver(name).map(({ set }) => set.name);
     return {
       name,
-      daemonSets:
-        unit === undefined && facts.hasGuess ? null : orNull(sets.all(), (all) => [...new Set(all)]),
+      daemonSets: sets
+        .contains(() => true)
+        .not()
+        .and(facts.hasGuess)({
+        yes: none,
+        unknown: none,
+        no: () => orNull(sets.all(), (all) => [...new Set(all)]),
+      }),
       nodes: orNull(placesOf(name).all(), ({ length }) => length),
       registered: isGuess(unit) ? null : orNull(there.all(), ({ length }) => length),
       csiDriver: isEvery || isGuess(unit) ? null : csiDrivers.contains((one) => one === name)(YES_NO),
@@ -88,6 +92,7 @@ function driverRows(facts: ClusterFacts) {
   });
 }
 
+const none = () => null;
 const YES_NO = { yes: () => true, no: () => false, unknown: () => null };
 const orNull = <Value, Row>(one: Seen<Value>, rowOf: (value: Value) => Row): Row | null =>
   one.kind === "seen" ? rowOf(one.value) : null;

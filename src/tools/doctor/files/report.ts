@@ -3,7 +3,7 @@ import { plain } from "../../../logging/escape";
 import { HAS_OFFICIAL_NAME, hasName, lastPart } from "../../recognise/image";
 import type { OurImage } from "../../recognise/program";
 import { holds, isTemplate } from "../../recognise/rule";
-import { type Finding, findingsOf, unknown } from "../findings/finding";
+import { type Finding, findingsOf, flat, unknown } from "../findings/finding";
 import { reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
 import { sayUnknown } from "./judge/arguments";
@@ -35,7 +35,7 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const policy = isAny({ yes: command, no: NONE, unknown: NONE });
   const none = isAny.ifNo(() => nothingToSwap(read, before));
   const target = { files, swap, policy, ...counts };
-  const report = reportOf(target, none ? [...findings, none] : findings);
+  const report = reportOf(target, [...findings, ...flat(none)]);
   const judged = `registrar doctor ${files.map((file) => `-f ${plain(file)}`).join(" ")}`;
   const next = [
     ...whatElse(counts.problemsWithEither, judged),
@@ -75,11 +75,16 @@ function factsOf(read: FilesRead, ours: OurImage): FileFacts {
 }
 
 function nothingToSwap({ files }: FilesRead, { registrars }: ManifestFacts): Finding {
-  const [other = "no container for Linux has the official registrar's image"] = registrars.each(
-    ({ place, program, image }) =>
-      program.kind === "unknown" ? `${place}: ${sayUnknown(program, image)}` : undefined,
-  );
   const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
   const { code, name } = manifestReadable;
-  return { code, check: name, ...unknown(files.join(", "), `has nothing to swap: ${other}`, fix) };
+  const say = (why: string) => ({
+    ...{ code, check: name },
+    ...unknown(files.join(", "), `has nothing to swap: ${why}`, fix),
+  });
+  const whys = registrars.flatMap(({ place, program, image }) =>
+    program.kind === "unknown" ? `${place}: ${sayUnknown(program, image)}` : undefined,
+  );
+  const why = whys.known(() => true);
+  if (why !== undefined) return say(why);
+  return say("no container for Linux has the official registrar's image");
 }

@@ -65,7 +65,7 @@ interface Answers<R> {
 
 /**
  * An answer to a question: yes, no or unknown. Call it with what each of the three means. It is a function, so that TypeScript
- * refuses it as a condition; it cannot refuse `!answer`, which test/tools/doctor/findings/seen.test.ts looks for in the source.
+ * refuses it as a condition; test/tools/doctor/findings/escapes.mjs finds what TypeScript cannot refuse, such as `!answer`.
  */
 export interface Truth {
   <R>(answers: Answers<R>): R;

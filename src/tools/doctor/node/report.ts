@@ -28,7 +28,9 @@ export function reportOn(facts: Facts): Report {
   const csiAddress = csiSocketPath ?? pattern ?? null;
   const target = { csiAddress, kubeletRegistrationPath, pluginRegistrationPath };
   const view = viewOf(facts);
-  return reportOf(target, findingsOf([...gapChecks, ...NODE_CHECKS], view), driversIn(view));
+  return reportOf(target, findingsOf([...gapChecks, ...NODE_CHECKS], view), [
+    ...driversIn(view).each((row) => row),
+  ]);
 }
 
 export function renderTable(report: Report, look: TableLook): string {

@@ -8,7 +8,6 @@ import {
   truth,
   whyOf,
 } from "../../../../src/tools/doctor/findings/seen";
-import { filesBelow, readText } from "../../../docs/markdown";
 
 const GAP: Gap<"part"> = { part: "part", subject: "/x", why: { kind: "errno", errno: "EACCES" } };
 
@@ -101,37 +100,4 @@ test("an error without an errno does not count as a file system's", () => {
     errno: "EACCES",
   });
   expect(whyOf(new TypeError("x is not a function"))).toMatchObject({ kind: "fault" });
-});
-
-/**
- * The ways around these types that TypeScript does not see: to spread what is said of a list and count it, to replace the answer
- * that was withheld, and to take an answer that has no name for a condition.
- */
-const ESCAPES: readonly RegExp[] = [
-  /\[\s*\.\.\.[\w.]+\.each\([^;]*?\)\s*\]\s*(?:\.(?!flat\b|map\b|flatMap\b|filter\b)|\[)/,
-  /\b(?:ifYes|ifNo)\((?:[^()]|\([^()]*\))*\)\s*(?:\?\?|\|\|)/,
-  /!\s*[\w.]+\.contains\(/,
-  /\.contains\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*(?:&&|\|\||\?[^.])/,
-  /\b(?:if|while) \((?:[^()]|\([^()]*\))*\.contains\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)/,
-];
-const escapesIn = (text: string) => ESCAPES.filter((way) => way.test(text));
-
-test("no source file bypasses these types", () => {
-  const sources = filesBelow("src/tools/doctor", ".ts").filter((file) =>
-    /\/(?:judge|report|files|cluster|node)\b/.test(file),
-  );
-  expect(sources.length).toBeGreaterThan(30);
-  expect(sources.filter((file) => escapesIn(readText(file)).length > 0)).toEqual([]);
-});
-
-test.each([
-  "if ([...list.each((one) => one)].length === 0) return;",
-  "const first = [...view.list.each((one) => judge(one, view))][0];",
-  'const has = [...list.each((one) => one)].some((one) => one === "x");',
-  "return list.contains((one) => one.is(x)).ifNo(() => problem(x)) ?? ok(x);",
-  "const away = !view.kubelets.contains((one) => one.isHere);",
-  "return list.contains(({ name }) => isSame(name)) ? ok() : bad();",
-  "if (list.contains((one) => one === 1)) return ok();",
-])("an escape is noticed: %s", (line) => {
-  expect(escapesIn(line)).not.toEqual([]);
 });

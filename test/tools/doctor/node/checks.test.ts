@@ -255,7 +255,7 @@ const accepts = { kubeletSocket: socket("/k.sock", { kind: "accepting" }) };
 
 test.each<[what: string, Changes, watched: string | undefined]>([
   ["no kubelet is seen", {}, undefined],
-  ["one answers beside the directory", { folder: accepts }, "/registration"],
+  ["one answers beside the directory, and its process is not seen", { folder: accepts }, undefined],
   ["one watches another directory", { folder: accepts, kubelets: [elsewhere] }, "/k0s"],
   ["the second watches this one", { kubelets: [elsewhere, KUBELET] }, REGISTRY],
   ["the first watches this one", { kubelets: [KUBELET, elsewhere] }, REGISTRY],

@@ -24,7 +24,7 @@ export async function conclude({ readOwners, gaps: gapsOf, ...lists }: ClusterRe
   const ownersOf = await readOwners([...unprovided]);
   const reading = { ...lists, ownersOf, gaps: gapsOf() };
   const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));
-  const guesses = new Set(all.each((unit) => (isGuess(unit) ? unit.driver.name : undefined)));
+  const guesses = all.filter(isGuess).by(({ driver }) => driver.name);
   const manifests = manifestsOf({ ...reading, units }, reading.images);
   const findings = findingsOf(MANIFEST_CHECKS, manifests);
   const running = runningFindings(reading, manifests);
@@ -38,10 +38,18 @@ export async function conclude({ readOwners, gaps: gapsOf, ...lists }: ClusterRe
     places,
     /** Names of all drivers, also of those that are not asked for; some may be missing. */
     driverNames: named
-      .with(allPlaces.map(({ driver }) => driver).filter((name) => !guesses.has(name)))
+      .with(
+        allPlaces
+          .map(({ driver }) => driver)
+          .filter((name) =>
+            guesses(name)
+              .contains(() => true)
+              .not(),
+          ),
+      )
       .with(reading.csiDrivers),
     /** Whether the driver of some DaemonSet is not known. */
-    hasGuess: guesses.size > 0,
+    hasGuess: all.contains(isGuess),
     waitingAt: reading.waiting.by(keyOfNeed),
     attachedAt: reading.attached.by(keyOfNeed),
     /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar is a cause. */
@@ -58,11 +66,11 @@ export function manifestsOf(
   { units, limitRanges }: Pick<ManifestFacts, "limitRanges"> & { units: SeenList<RegistrarUnit> },
   ours: OurImage,
 ): ManifestFacts {
-  const places = new Set(units.each(({ registrar }) => registrar.place));
+  const unitsAt = units.by(({ registrar }) => registrar.place, "unique");
   const registrars = units.grouped(({ set }) => set.uid).flatMap(([{ set }]) => set.registrarsWith(ours));
   return {
     limitRanges,
-    registrars: registrars.filter(({ place }) => places.has(place)),
+    registrars: registrars.filter(({ place }) => unitsAt(place).contains(() => true)),
     // Another check says which objects could not be read.
     gaps: [],
   };
@@ -73,17 +81,19 @@ function runningFindings(
   { pods }: Pick<ClusterReading, "pods">,
   manifests: ManifestFacts,
 ): readonly Finding[] {
-  const programs = new Map(manifests.registrars.each(({ place, program }) => [[place, program.kind]]));
+  const ofSetsAt = manifests.registrars.by(({ place }) => place);
   const isGiven = ({ place, program }: RegistrarContainer) =>
-    program.kind === "ours" && (programs.get(place) ?? "ours") !== "ours";
+    ofSetsAt(place)
+      .contains((one) => one.program.kind !== "ours")
+      .and(program.kind === "ours");
   // Pods share what is alike.
   const known = new Set<unknown>();
   const registrars = pods.flatMap(({ running }) => {
     if (known.has(running)) return undefined;
     known.add(running);
-    return running.registrars.filter(isGiven);
+    return running.registrars;
   });
-  return findingsOf(MANIFEST_CHECKS, { ...manifests, registrars });
+  return findingsOf(MANIFEST_CHECKS, { ...manifests, registrars: registrars.filter(isGiven) });
 }
 
 /** The first problem of a registrar is the cause of its pods' trouble. */

@@ -1,6 +1,7 @@
 import { nearWord } from "../../../../base/near-word";
 import { manifestReadable, sayGap } from "../../files/judge/gaps";
 import { type Advice, check, grouped, problem, unknown, type Verdict, warning } from "../../findings/finding";
+import type { SeenList } from "../../findings/seen";
 import { counted, firstOf, together } from "../../findings/words";
 import { GROUPS } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
@@ -56,13 +57,16 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
 function adviceFor({ driver, node }: Place, { ownersOf, target }: ClusterFacts): Advice {
   const owners = ownersOf(driver);
   const found = owners?.known(() => true);
-  if (found === undefined) {
-    const isServed = owners?.contains(() => true).ifNo(() => false);
-    if (isServed === false) return INSTALL;
-    const which = `--field-selector=spec.nodeName=${node}`;
-    return kubectl(`${INSTALL}, unless a pod of its node serves it`, target, "get pods -A", which);
-  }
-  const { pod, owner, registrar } = found;
+  if (found !== undefined) return adviceOnOwner(found, target);
+  const which = `--field-selector=spec.nodeName=${node}`;
+  const look = () => kubectl(`${INSTALL}, unless a pod of its node serves it`, target, "get pods -A", which);
+  return owners?.contains(() => true)<Advice>({ yes: look, no: () => INSTALL, unknown: look }) ?? look();
+}
+
+type Owners = NonNullable<ReturnType<ClusterFacts["ownersOf"]>>;
+type Owner = Owners extends SeenList<infer One> ? One : never;
+
+function adviceOnOwner({ pod, owner, registrar }: Owner, target: ClusterFacts["target"]): Advice {
   const isStatic = owner?.kind === "Node";
   const of = isStatic
     ? "a static pod: a file on its node"
@@ -82,7 +86,7 @@ function judgeTarget(facts: ClusterFacts): Verdict | undefined {
   const there = node === undefined ? "" : ` on ${node}`;
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
   const isProvided = units.contains((unit) => unit.driver.name === driver);
-  const isGuessed = hasGuess && facts.mayBeOther;
+  const isGuessed = hasGuess.and(facts.mayBeOther);
   return csiNodes
     .contains(({ drivers }) => drivers.has(driver))
     .or(isProvided)
@@ -142,14 +146,17 @@ function judgeAway(facts: ClusterFacts): Verdict | undefined {
 /** Kubelet's pkg/volume/csi/nodeinfomanager; kubernetes#120063. */
 const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) => {
   const { nodes, csiNodeAt, places, nowMs, target } = facts;
-  const here = new Set(places.each(({ node }) => node));
-  const bad = nodes.filter(({ name, uid, isReady, createdMs }) => {
-    const isOther = csiNodeAt(name).known(
-      ({ owner }) => owner !== undefined && uid !== undefined && owner !== uid,
-    );
-    const isHere = target.driver === undefined || here.has(name);
-    return isHere && isOther !== undefined && isReady && !isYoung({ createdMs }, nowMs);
-  });
+  const placesOn = places.by(({ node = "" }) => node);
+  const bad = nodes.filter(({ name, uid, isReady, createdMs }) =>
+    csiNodeAt(name)
+      .contains(({ owner }) => owner !== undefined && uid !== undefined && owner !== uid)
+      .and(
+        placesOn(name)
+          .contains(() => true)
+          .or(target.driver === undefined),
+      )
+      .and(isReady && !isYoung({ createdMs }, nowMs)),
+  );
   const [...names] = bad.sorted(({ name }) => name).each(({ name }) => name);
   if (names[0] === undefined) return undefined;
   const text =

@@ -171,18 +171,37 @@ function stateOf(place: Stateless, twins: PlaceState | undefined, around: Surrou
   const row = around.nodeAt(node);
   const isSettled = SETTLED.includes(found.kind);
   return row.contains(({ isReady }) => isReady)<PlaceState>({
-    no: () => (isContradictory(place, around) ? unseen(NO_NODE) : state("node-away")),
+    no: () =>
+      isContradictory(
+        place,
+        around,
+      )<PlaceState>({
+        yes: () => unseen(NO_NODE),
+        no: () => state("node-away"),
+        unknown: (gaps) => unseen(lackText(gaps)),
+      }),
     unknown: (gaps) => (isSettled ? found : unseen(lackText(gaps), found.reason)),
-    yes: () => (!isSettled && row.known((one) => isYoung(one, around.nowMs)) ? state("starting") : found),
+    yes: () =>
+      row.contains((one) => !isSettled && isYoung(one, around.nowMs))<PlaceState>({
+        yes: () => state("starting"),
+        no: () => found,
+        unknown: () => found,
+      }),
   });
 }
 
 const NO_NODE = "the list of Nodes lacks a node that a CSINode or a running pod names";
 
 /** The lists are of different moments; but Kubernetes removes what is of a deleted Node within minutes. */
-const isContradictory = ({ node = "", pod }: Stateless, { nodeAt, csiNodeAt }: Surroundings): boolean =>
-  nodeAt(node).known(() => true) === undefined &&
-  (csiNodeAt(node).known(() => true) !== undefined || (pod !== undefined && !isOver(pod)));
+const isContradictory = ({ node = "", pod }: Stateless, { nodeAt, csiNodeAt }: Surroundings): Truth =>
+  csiNodeAt(node)
+    .contains(() => true)
+    .or(pod !== undefined && !isOver(pod))
+    .and(
+      nodeAt(node)
+        .contains(() => true)
+        .not(),
+    );
 
 /** These hold whether the node is ready or not. */
 export const SETTLED: readonly PlaceState["kind"][] = ["registered", "starting", "unseen"];
@@ -253,10 +272,12 @@ export const REMADE =
 /** The state of a driver whose pod is on the node, and that is not listed. */
 function stateWith({ node = "", unit, pod }: Stateless, around: Surroundings): PlaceState {
   const { startedMs = Number.POSITIVE_INFINITY } = pod ?? {};
-  const isRemade = around.csiNodeAt(node).known(({ createdMs }) => createdMs - startedMs >= START_MS);
+  const isRemade = around.csiNodeAt(node).contains(({ createdMs }) => createdMs - startedMs >= START_MS);
   const known = (): PlaceState => {
     if (around.nowMs - startedMs < START_MS) return state("starting");
-    return isRemade ? { kind: "unregistered", why: { word: REMADE }, reason: REMADE } : state("unregistered");
+    const other = () => state("unregistered");
+    const remade = () => ({ kind: "unregistered", why: { word: REMADE }, reason: REMADE }) as const;
+    return isRemade<PlaceState>({ yes: remade, no: other, unknown: other });
   };
   if (!isGuess(unit)) return known();
   // If the name is a guess, a listed driver without a registrar may be this one.

@@ -22,7 +22,8 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
 ]);
 
 function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[], facts: ClusterFacts): Verdict {
-  const isNotListed = places.every(({ isListed }) => isListed?.ifNo(() => true)) && !isGuess(unit);
+  const isSureOf = { yes: () => false, no: () => true, unknown: () => false };
+  const isNotListed = places.every(({ isListed }) => isListed?.(isSureOf) === true) && !isGuess(unit);
   const what = isNotListed ? "is not in CSINode, and doctor cannot tell why" : "is possibly registered";
   const waiting = whoWaits(places, facts);
   const text = `${what}: ${state.reason}${waiting && `; needed by ${waiting}`}`;

@@ -5,6 +5,7 @@ import type { Gap, SeenList } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
 import type { Resource } from "../read/reader";
+import type { RegistrarSet } from "../read/set";
 
 const KINDS: Readonly<Record<Resource, string>> = {
   ...{ nodes: "Nodes", csinodes: "CSINodes", csidrivers: "CSIDrivers", daemonsets: "DaemonSets" },
@@ -20,6 +21,11 @@ export type RegistrarUnit = ReturnType<typeof nameDrivers> extends SeenList<infe
 export const EVERY_DRIVER = "(every driver)";
 export const isGuess = (unit: RegistrarUnit | undefined): boolean => unit?.driver.kind === "guessed";
 
+interface Unnamed {
+  readonly set: RegistrarSet;
+  readonly registrar: RegistrarContainer;
+}
+
 type Hints = Pick<ClusterReading, "sets" | "csiNodes" | "csiDrivers"> & {
   readonly needs: SeenList<{ readonly driver: string }>;
 };
@@ -27,18 +33,27 @@ type Hints = Pick<ClusterReading, "sets" | "csiNodes" | "csiDrivers"> & {
 /** Finds every registrar's driver: by its socket's path, or by the words of its pod. */
 export function nameDrivers({ sets, csiNodes, csiDrivers, needs }: Hints) {
   const names = csiDrivers.with(csiNodes.flatMap(({ drivers }) => [...drivers]));
-  const known = new Set([...names.each((name) => name), ...needs.each(({ driver }) => driver)]);
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
+  const known = new Set([...names.each((name) => name), ...needs.each(({ driver }) => driver)]);
+  const whole = units.all();
+  const left =
+    names.all().kind === "seen" && whole.kind === "seen" ? namesLeft(whole.value, known) : undefined;
+  return units.map((unit) => {
+    const name = nameInPath(unit.registrar, known) ?? left?.get(unit.registrar);
+    return { ...unit, driver: driverOf(unit.registrar, name) };
+  });
+}
+
+/** A name that is left over is a registrar's only if all others have theirs. */
+function namesLeft(units: readonly Unnamed[], known: ReadonlySet<string>) {
   // Two DaemonSets may have one driver in the paths of their sockets.
-  const named = new Map(units.each(({ registrar }) => [[registrar, nameInPath(registrar, known)] as const]));
-  // A name that is left over is this one's only if all others have theirs.
-  if (sets.all().kind === "seen" && names.all().kind === "seen")
-    for (const { registrar, set } of units.each((unit) => unit)) {
-      const taken = new Set(named.values());
-      const free = [...known].filter((name) => !taken.has(name) && set.words.has(name));
-      if (free.length === 1) named.set(registrar, named.get(registrar) ?? free[0]);
-    }
-  return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));
+  const named = new Map(units.map(({ registrar }) => [registrar, nameInPath(registrar, known)]));
+  for (const { registrar, set } of units) {
+    const taken = new Set(named.values());
+    const free = [...known].filter((name) => !taken.has(name) && set.words.has(name));
+    if (free.length === 1) named.set(registrar, named.get(registrar) ?? free[0]);
+  }
+  return named;
 }
 
 /** `known`: the cluster has this name; `guessed`: it is the socket's directory; `every`: of all drivers of a node. */

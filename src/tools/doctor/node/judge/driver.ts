@@ -78,9 +78,12 @@ function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
   const [fix, cause] = remedyFor(socket, view, view.target.csiSocketPath);
   if (kind === "unread") return unknown(path, text, fix);
   const other = cause && driverBeside(socket, view);
-  const elsewhere = other && `the driver ${other.name} listens on ${other.socket.path}: correct the path`;
-  return problem(path, text, elsewhere ?? fix, cause);
+  if (other) return problem(path, text, correctTo(other), cause);
+  return problem(path, text, fix, cause);
 }
+
+const correctTo = ({ name, socket }: Driver) =>
+  `the driver ${name} listens on ${socket.path}: correct the path`;
 
 /** A check of the driver that was named and of those that were found and are wanted. */
 function driverCheck(
@@ -92,14 +95,15 @@ function driverCheck(
     ...view.drivers.each((driver): Verdicts => {
       if (driver.isNamed) return judge(driver, DRIVER, view);
       const { socket, isNode, isWanted } = driver;
-      const isTheirs = isNode.and(isWanted).ifYes(() => true);
       // CSI020 judges a socket that accepts no connection.
-      if (!isTheirs || socket.kind !== "accepting") return undefined;
-      const verdicts = flat(judge(driver, `${DRIVER} on ${socket.path}`, view));
-      if (view.isWhole) return verdicts;
-      // Beside a driver that was named, what is wrong with others is worth a warning.
-      const bad = verdicts.filter(({ status }) => status === "problem" || status === "warning");
-      return bad.map((verdict) => ({ ...verdict, status: "warning" }));
+      if (socket.kind !== "accepting") return undefined;
+      return isNode.and(isWanted).ifYes((): Verdicts => {
+        const verdicts = flat(judge(driver, `${DRIVER} on ${socket.path}`, view));
+        if (view.isWhole) return verdicts;
+        // Beside a driver that was named, what is wrong with others is worth a warning.
+        const bad = verdicts.filter(({ status }) => status === "problem" || status === "warning");
+        return bad.map((verdict) => ({ ...verdict, status: "warning" }));
+      });
     }),
   ]);
 }

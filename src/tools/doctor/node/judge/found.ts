@@ -3,6 +3,7 @@ import { attempt } from "../../../../base/errors";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../../findings/finding";
 import type { DriverRow } from "../../findings/report";
+import type { SeenList } from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
 import type { RunningRegistrar } from "../read/processes";
 import {
@@ -125,31 +126,37 @@ const rowOf = (state: string, reason: string | null, known: Partial<DriverRow> =
  * One row for each driver found anywhere: in the registration directory, under kubelet's plugins, by its flag, or by a process
  * that waits for it.
  */
-export function driversIn(view: View): readonly DriverRow[] {
-  const published = [...view.answering.each((one) => publishedRow(one, view))];
-  const drivers = [...view.drivers.each(unpublishedRow)];
+export function driversIn(view: View): SeenList<DriverRow> {
+  const { answering, drivers, registrations, waiting, misplaced, watched } = view;
+  const published = answering.map((one) => publishedRow(one, view));
+  const unpublished = drivers.flatMap(unpublishedRow);
   // Registration sockets on which no registrar answers.
-  const silent = [
-    ...view.registrations.each(({ path, name, trouble, socket }) => {
-      const isPublished = published.some((row) => row.name === name);
-      if (trouble === undefined || name === undefined || isPublished || socket.kind === "not-a-socket")
-        return undefined;
-      const csiSocket = drivers.find((row) => row.name === name)?.csiSocket ?? null;
-      return rowOf(trouble.state, `${path} ${trouble.text}`, { name, csiSocket, registrationSocket: path });
-    }),
-  ];
-  const others = drivers.filter((row) => !silent.some(({ name }) => name === row.name));
-  const waiting = view.waiting.each((one) =>
-    others.some((row) => row.csiSocket === one.socket.path)
-      ? undefined
-      : rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint }),
-  );
-  const misplaced = view.misplaced.each((one) =>
-    view.watched === undefined
-      ? undefined
-      : rowOf("unpublished", `its registrar ${misplacedText(one, view)}`, { csiSocket: one.endpoint }),
-  );
-  return [...published, ...silent, ...others, ...waiting, ...misplaced];
+  const silent = registrations.flatMap(({ path, name, trouble, socket }) => {
+    if (trouble === undefined || name === undefined || socket.kind === "not-a-socket") return undefined;
+    const csiSocket = unpublished.known((row) => row.name === name)?.csiSocket ?? null;
+    const row = rowOf(trouble.state, `${path} ${trouble.text}`, {
+      name,
+      csiSocket,
+      registrationSocket: path,
+    });
+    return unlessIn(published, (other) => other.name === name, row);
+  });
+  const others = unpublished.flatMap((row) => unlessIn(silent, ({ name }) => name === row.name, row));
+  const rowsOfWaiting = waiting.flatMap((one) => {
+    const row = rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint });
+    return unlessIn(others, ({ csiSocket }) => csiSocket === one.socket.path, row);
+  });
+  const rowsOfMisplaced = misplaced.map((one) => {
+    const state = watched === undefined ? "unknown" : "unpublished";
+    return rowOf(state, `its registrar ${misplacedText(one, view)}`, { csiSocket: one.endpoint });
+  });
+  return published.with(silent).with(others).with(rowsOfWaiting).with(rowsOfMisplaced);
+}
+
+/** The row, unless another one certainly shows the same. */
+function unlessIn(rows: SeenList<DriverRow>, isSame: (row: DriverRow) => boolean, row: DriverRow) {
+  const show = () => row;
+  return rows.contains(isSame)<DriverRow | undefined>({ yes: () => undefined, no: show, unknown: show });
 }
 
 /** The row of a driver that has no registration socket, or of which that is not known. */

@@ -37,21 +37,20 @@ const registration = check("CSI015", "registration", (view: View) => {
 
 function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
   const { isWhole, targetName } = view;
-  const say = driversIn(view).length === 0 ? unknown : skipped;
-  if (isWhole)
-    return say(path, "has no registration socket on which a CSI driver's registrar answers", SEE_SETS);
+  const rows = driversIn(view).contains(() => true);
+  const text = "has no registration socket on which a CSI driver's registrar answers";
+  const unsure = () => unknown(path, text, SEE_SETS);
+  if (isWhole) return rows({ yes: () => skipped(path, text, SEE_SETS), no: unsure, unknown: unsure });
   // CSI002 or CSI003 says why its name is not known.
   if (targetName === undefined) return undefined;
   const fix = "see whether its registrar runs, and whether its --plugin-registration-path leads here";
   // Kubelet, or the registrar, refuses a driver with such a name or node information.
-  const text = `has no registration socket in ${path}`;
-  return problem(namedText(targetName), text, fix, CAUSES.nodeInfo(targetName));
+  const lack = `has no registration socket in ${path}`;
+  return problem(namedText(targetName), lack, fix, CAUSES.nodeInfo(targetName));
 }
 
-function judgeRegistration(
-  { path, plugin, trouble, report, isUnread }: Published,
-  view: View,
-): Verdict | undefined {
+function judgeRegistration(one: Published, view: View): Verdict | undefined {
+  const { path, plugin, trouble, report, isUnread } = one;
   if (isUnread) return undefined;
   if (plugin === undefined) return problem(path, trouble.text, trouble.fix);
   const { name } = plugin;
@@ -67,7 +66,7 @@ function judgeRegistration(
   const { state, reason, kubeletError } = report;
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
   if (state === "refused" || (state !== "registered" && kubeletError !== undefined))
-    return judgeRefusal(plugin, kubeletError, view);
+    return judgeRefusal({ ...one, plugin }, kubeletError, view);
   if (state === "registered")
     return ok(name, `is registered with kubelet, as its registrar reports on ${path}`);
   if (state !== "listening") {
@@ -80,9 +79,11 @@ function judgeRegistration(
   const text = `is published on ${path}, but ${reason ?? "kubelet does not call"}`;
   const silence = explainSilence(dirname(path) + onFileSystem(dirname(path), place?.path), NO_CONNECTION);
   // Unless its own files show that it gets events.
-  const hears = view.processes.kubelets.known(({ isHere, isDeaf }) => isDeaf.not().and(isHere));
-  const events = `; or kubelet gets no events: ${LIMITS} are reached, or that file system has none`;
-  return problem(name, text, hears ? silence : silence + events, kind && { kind });
+  const hears = view.processes.kubelets.contains(({ isHere, isDeaf }) => isDeaf.not().and(isHere));
+  const mayBeDeaf = () =>
+    `${silence}; or kubelet gets no events: ${LIMITS} are reached, or that file system has none`;
+  const fix = hears({ yes: () => silence, no: mayBeDeaf, unknown: mayBeDeaf });
+  return problem(name, text, fix, kind && { kind });
 }
 
 /** Kubelet's own words on versions that it does not take. */
@@ -93,7 +94,8 @@ function versionsProblem({ type, name, supportedVersions }: PluginInfo): string 
   return typeof judged === "string" ? judged : undefined;
 }
 
-function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefined, view: View): Verdict {
+function judgeRefusal(one: Answering, refusal: string | undefined, view: View): Verdict {
+  const { name, endpoint } = one.plugin;
   if (refusal === undefined)
     return problem(name, "was refused by kubelet", `${ADVICE.seeRegistrar} for kubelet's reason`);
   const { kubeletRegistrationPath = endpoint, pattern } = view.target;
@@ -101,18 +103,16 @@ function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefine
     foundByPattern: pattern && name,
   });
   const fix = hint ?? "see kubelet's log on the node, journalctl -u kubelet, and docs/troubleshooting.md";
-  return problem(name, `was refused by kubelet: ${refusal}`, fix, causeOfRefusal(name, refusal, view));
+  return problem(name, `was refused by kubelet: ${refusal}`, fix, causeOfRefusal(one, refusal, view));
 }
 
 /** Kubelet could not reach the driver: it got the wrong path, or the driver is down. */
-function causeOfRefusal(name: string, refusal: string, view: View): Cause | undefined {
+function causeOfRefusal(one: Answering, refusal: string, view: View): Cause | undefined {
   if (!/dial unix /.test(withoutDriversWords(refusal)))
-    return /node/i.test(refusal) ? CAUSES.nodeInfo(name) : undefined;
-  const { driver, hostPath, answering } = view;
+    return /node/i.test(refusal) ? CAUSES.nodeInfo(one.plugin.name) : undefined;
+  const { driver, hostPath } = view;
   if (hostPath.kind === "wrong") return { kind: "host-path" };
-  const published = answering.known((one) => one.isAskedFor && one.plugin.name === name);
-  const there = published && judgeEndpoint(published, view);
-  return there?.cause ?? (driver && CAUSES.down(driver.socket));
+  return judgeEndpoint(one, view)?.cause ?? (driver && CAUSES.down(driver.socket));
 }
 
 const others = check("CSI019", "other-registrations", (view: View) => [

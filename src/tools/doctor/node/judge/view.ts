@@ -71,26 +71,32 @@ export function viewOf(facts: Facts) {
     /** The kubelet of this directory, if it gets no events from it. */
     deaf: processes.kubelets.known(({ isHere, isDeaf }) => isDeaf.and(isHere)),
     /** The directory that kubelet watches, as the host has it; undefined where no kubelet is seen. */
-    watched: watchedBy(facts, folder),
+    watched: watchedBy(facts),
   };
 }
 
-function watchedBy({ processes: { kubelets } }: Facts, folder: Folder | undefined): string | undefined {
+function watchedBy({ processes: { kubelets } }: Facts): string | undefined {
   const kubelet = kubelets.known(({ isHere }) => isHere) ?? kubelets.known(() => true);
-  return kubelet?.directory ?? (folder?.kubeletSocket.kind === "accepting" ? folder.path : undefined);
+  return kubelet?.directory;
 }
 
 function driversOf(facts: Facts, published: SeenList<Joined>) {
   const { target, driver, allDrivers: all } = facts;
   const endpoints = published.flatMap(({ endpoint }) => endpoint);
+  const others = endpoints.with(
+    all.filter(isNodeDriver).map(({ socket, identity }) => ({ socket, identity })),
+  );
   return all.map((one) => {
     const { socket } = one;
     const name = nameTold(one);
     const isHere = (other: Pick<SeenDriver, "socket">) => isSameSocket(other.socket, socket);
-    const isTwin = (other: Pick<SeenDriver, "socket" | "identity">) =>
-      name !== undefined && nameTold(other) === name && isHere(other).not();
-    const findTwin = () => all.filter(isNodeDriver).known(isTwin) ?? endpoints.known(isTwin);
-    const twin = endpoints.contains(isHere).ifNo(findTwin);
+    const isTwin = (other: Pick<SeenDriver, "socket" | "identity">) => {
+      const [nameless] = unansweredIn(other.identity);
+      return truth(nameless ?? nameTold(other) === name).and(isHere(other).not());
+    };
+    const isSingle = endpoints.contains(isHere).or(name === undefined);
+    const twin = isSingle.ifNo(() => others.known(isTwin));
+    const hasTwin = isSingle.not().and(others.contains(isTwin));
     const isRegistered = published.contains((other) => isOf(other, one, facts));
     const whyNot = name === undefined ? undefined : whyUnwanted(name, socket.path, target.names);
     return {
@@ -110,7 +116,8 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
       isUnclear: isRegistered
         .not()
         .and(isNodeDriver(one).not())
-        .and(one !== driver && name !== undefined && twin === undefined),
+        .and(hasTwin.not())
+        .and(one !== driver && name !== undefined),
     };
   });
 }

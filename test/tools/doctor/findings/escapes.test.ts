@@ -1,0 +1,71 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { createTempFolder } from "../../../support/temp-folder";
+
+// What could not be read is never taken for an absent, an empty or a well one: where TypeScript does not see it, a search with its
+// types does. It refuses these functions, each in a file of its own, and nothing in the doctor.
+
+const HEAD = `
+import { check, ok, problem, unknown } from "SRC/findings/finding";
+import { type Seen, type SeenList, type Truth } from "SRC/findings/seen";
+import type { ClusterFacts } from "SRC/cluster/judge/facts";
+import type { ManifestFacts } from "SRC/files/read/registrars";
+import type { View } from "SRC/node/judge/view";
+const [P, T, F] = ["/x", "is there", "correct it"] as const;
+export const used = [check, ok, problem, unknown, P, T, F];
+export type Used = Seen<SeenList<Truth>> | ClusterFacts | ManifestFacts | View;
+`;
+
+/** What a colleague may write. */
+const ESCAPES: readonly string[] = [
+  "(view: View) => { if (!view.isDeserted.ifYes(() => true)) return ok(P, T); return undefined; }",
+  "(view: View) => view.host.otherDirectories.some(({ isThere }) => isThere) ? problem(P, T, F) : undefined",
+  "(view: View) => view.host.otherDirectories.find((one) => { return one.isThere; })",
+  "(facts: ClusterFacts) => facts.places.each(({ isListed, driver }) => isListed ? undefined : problem(driver, T, F))",
+  "(facts: ClusterFacts) => facts.places.each(({ isListed, driver }) => isListed && problem(driver, T, F))",
+  "(view: View) => { const isDeserted = view.isDeserted; return !isDeserted ? problem(P, T, F) : undefined; }",
+  "(view: View) => { while (view.isDeserted) return 1; return 2; }",
+  "(view: View) => view.isDeserted === undefined ? ok(P, T) : undefined",
+  "(view: View) => { const [first] = view.deadSockets.each(({ socket }) => socket); return first === undefined ? ok(P, T) : undefined; }",
+  "(view: View) => view.registrations.known(() => true) === undefined ? ok(P, T) : undefined",
+  "(view: View) => { const one = view.registrations.known(() => true); if (one) return undefined; else return ok(P, T); }",
+  "(view: View) => view.registrations.known(() => true)?.name ?? 'no name'",
+  "(view: View) => { const all = [...view.drivers.each((one) => one)]; return all.length === 0 ? ok(P, T) : undefined; }",
+  "(view: View) => new Set(view.drivers.each(({ name }) => name)).size > 1 ? problem(P, T, F) : ok(P, T)",
+  "(view: View) => [...view.drivers.each(({ name }) => name)].includes('x') ? undefined : ok(P, T)",
+  "(view: View) => Array.from(view.drivers.each(({ name }) => name), (name) => name).join() || 'none'",
+  "(view: View) => view.isDeserted.ifNo(() => problem(P, T, F)) ?? ok(P, T)",
+  "({ registrars }: ManifestFacts) => { const [name = 'none'] = registrars.each(({ place }) => place); return name; }",
+  "({ registrars }: ManifestFacts) => registrars.contains(() => true) ? 1 : 2",
+  "({ registrars }: ManifestFacts) => { const names = new Set(registrars.each(({ place }) => place)); return registrars.filter(({ place }) => names.has(place)); }",
+  "({ registrars }: ManifestFacts) => ({ ...registrars })",
+  "({ registrars }: ManifestFacts) => { for (const one of registrars) used.push(one); }",
+  "(facts: ClusterFacts) => { const first = () => facts.nodes.known(() => true); return first() === undefined ? ok(P, T) : undefined; }",
+  "(facts: ClusterFacts) => facts.nodes.length",
+];
+
+test("no judge of the doctor, and each of these, takes something unread for an absent one", async () => {
+  await using folder = await createTempFolder();
+  const doctor = resolve("src/tools/doctor");
+  mkdirSync(folder.at("escapes"));
+  for (const [at, code] of ESCAPES.entries()) {
+    const text = `${HEAD.replaceAll("SRC", doctor)}export const escape = ${code};\n`;
+    writeFileSync(folder.at("escapes", `${at}.ts`), text);
+  }
+  const compilerOptions = { typeRoots: [resolve("node_modules/@types")] };
+  const include = [resolve("src"), folder.at("escapes")];
+  const config = { extends: resolve("tsconfig.json"), compilerOptions, include };
+  writeFileSync(folder.at("tsconfig.json"), JSON.stringify(config));
+  const program = join(__dirname, "escapes.mjs");
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...[program, folder.at("tsconfig.json"), doctor, folder.path],
+  ]);
+  const lines = stdout.split("\n").filter(Boolean);
+  const found = ESCAPES.map((_, at) => lines.filter((line) => line.includes(`/escapes/${at}.ts:`)));
+  expect(ESCAPES.filter((_, at) => found[at]?.length === 0)).toEqual([]);
+  expect(lines.filter((line) => !line.includes("/escapes/"))).toEqual([]);
+  // Without them the files are well.
+  expect(found.flat().filter((line) => !line.includes(`.ts:${HEAD.split("\n").length}:`))).toEqual([]);
+});
