@@ -265,6 +265,14 @@ test("the functions of returned objects refuse wrong arguments", async () => {
   expect(found).toEqual([]);
 });
 
+test("subscribe and iterate say what they take in place of a list of kinds", async () => {
+  const { events } = await node.kubelet();
+  expect(() => events.subscribe(["registered"] as never, () => {})).toThrow("iterate takes several kinds");
+  expect(() => events.iterate(["registered"] as never)).toThrow(
+    'iterate takes kinds of events one by one, as in iterate("registered"), not a list',
+  );
+});
+
 test("a mistyped kind of events gets the nearest one named", async () => {
   const { events } = await node.kubelet();
   const calls: readonly (() => unknown)[] = [

@@ -108,6 +108,11 @@ export function createEventSource<Event extends KindOfEvent>(
   };
 
   const iterate = <Kind extends Event["kind"]>(...given: readonly unknown[]) => {
+    const list = given.find(Array.isArray);
+    if (list) {
+      const kinds = list.map((kind) => JSON.stringify(kind)).join(", ");
+      throw invalidOption(`iterate takes kinds of events one by one, as in iterate(${kinds}), not a list`);
+    }
     const hasOptions = given.length > 0 && typeof given.at(-1) !== "string";
     const wanted = given.slice(0, hasOptions ? -1 : undefined).map((kind) => readKind(kind, "iterate"));
     const signal = hasOptions ? readSignal(given.at(-1), "iterate") : undefined;

@@ -7,10 +7,13 @@ export type SimulatedVersion = "1.20" | "1.24" | "1.28" | "1.33" | "1.34" | "1.3
 /** Stands for every later kubelet, too. */
 export const NEWEST_SIMULATED = "1.37" satisfies SimulatedVersion;
 
-/** A kubelet's version: `1.30`, `v1.30.4`, or as a vendor's node reports it, `v1.36.1+k3s1`. */
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+type Minor = `1${Exclude<Digit, 0 | 1 | 2>}` | `${Exclude<Digit, 0 | 1>}${Digit}`;
+
+/** A kubelet's version from 1.13 on: `1.30`, `v1.30.4`, or as a vendor's node reports it, `v1.36.1+k3s1`. */
 export type KubeletVersion =
-  | `${"" | "v"}1.${number}`
-  | `${"" | "v"}1.${number}.${number}${"" | `${"-" | "+"}${string}`}`;
+  | `${"" | "v"}1.${Minor}`
+  | `${"" | "v"}1.${Minor}.${number}${"" | `${"-" | "+"}${string}`}`;
 
 /**
  * The simulated kubelet that behaves like this version; undefined before 1.13, which introduced plugin registration. What

@@ -1,3 +1,4 @@
+import { isSubdomain } from "../../kubelet-rules/api-validation";
 import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
 import {
   directoryPath,
@@ -37,7 +38,7 @@ export type KubeletFault =
 export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
   /** The plugin registration directory to watch; created if it is missing. */
   readonly pluginRegistrationPath: string;
-  /** @default "node-1" */
+  /** The Node's name, which the API server accepts. @default "node-1" */
   readonly nodeName?: string | undefined;
   /** Labels that the Node has from the start. @default its host name */
   readonly nodeLabels?: Readonly<Record<string, string>> | undefined;
@@ -77,6 +78,11 @@ export const kubeletVersion = kindOf('a kubelet\'s version from 1.13 on, such as
   typeof given === "string" && simulatedVersion(given) !== undefined ? (given as KubeletVersion) : undefined,
 );
 
+const nodeName = kindOf(
+  "the name of a Node: lower-case letters, digits, '-' and '.', 253 at most",
+  (given) => (typeof given === "string" && isSubdomain(given) ? given : undefined),
+);
+
 const timing = (byDefault: number) => optional(milliseconds(), byDefault);
 
 const timings = optionsOf<{ readonly [Name in keyof KubeletTimings]-?: number }>({
@@ -110,7 +116,7 @@ export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
 export function resolveKubeletOptions(options: KubeletOptions) {
   const given = readOptions("startKubelet", options, {
     pluginRegistrationPath: required(directoryPath),
-    nodeName: optional(textKind, "node-1"),
+    nodeName: optional(nodeName, "node-1"),
     nodeLabels: optional(valuesByKey(textKind)),
     version: optional(kubeletVersion, NEWEST_SIMULATED),
     reconcilePeriodMs: timing(1000),
