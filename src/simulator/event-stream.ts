@@ -49,7 +49,7 @@ export interface EventStream<Event extends SimulatorEvent> extends Events<Event>
 /** An event before it has a time; distributes over the kinds of a union. */
 export type WithoutTime<Event> = Event extends unknown ? Omit<Event, "atMs"> : never;
 
-/** Less than the 5 s after which jest and vitest give up a test, so that the test fails with our reason. */
+/** Less than the 5 s after which jest and vitest give up a test: if it waits at once, it fails with our reason. */
 export const WAIT_TIMEOUT_MS = 4_500;
 
 export const WAIT_OPTIONS: OptionTable<WaitOptions> = {
