@@ -2,15 +2,18 @@
 export type RegistrarErrorCode =
   /** An option, flag or argument cannot be used as given. */
   | "INVALID_OPTION"
-  /** The CSI driver's name could leave the registration directory. */
+  /** The driver's name is not safe as a file's name, or not valid for its `type`; nothing was created. */
   | "UNSAFE_DRIVER_NAME"
-  /** The CSI driver did not answer before `driverTimeoutMs`. */
+  /** The CSI driver did not answer before `driverTimeoutMs`; of `serveCsiDriver`, GetPluginInfo took 10 s (3 s with fake timers). */
   | "DRIVER_TIMEOUT"
   /** The CSI driver's GetPluginInfo failed. */
   | "DRIVER_FAILED"
   /** The CSI driver does not serve GetPluginInfo, or a served one answers without a name: a retry cannot help. */
   | "IDENTITY_MISSING"
-  /** The registration socket cannot be published: path too long, foreign file in its place, directory unusable. */
+  /**
+   * A socket cannot be put in place, the registration's or a served driver's: path too long, foreign file in its place, directory
+   * unusable; of the simulated kubelet, its directory cannot be watched.
+   */
   | "SOCKET_UNUSABLE"
   /** Kubelet said that it does not register the driver. */
   | "REFUSED"
@@ -23,7 +26,10 @@ export type RegistrarErrorCode =
   /** A fault of this package; `cause` has it. */
   | "INTERNAL";
 
-/** The one error class of this package: anything else that is thrown is a bug. */
+/**
+ * The one error class of this package. What a function of yours throws, such as `addServices`, comes through as it is, and a call
+ * with grpc-js fails with grpc-js' own.
+ */
 export class RegistrarError extends Error {
   readonly code: RegistrarErrorCode;
 

@@ -31,9 +31,12 @@ import { warnIfUnheard } from "./warn-if-unheard";
  * });
  * await registration.ready;
  */
-export async function startRegistration(options: RegistrationOptions): Promise<Registration> {
+export async function startRegistration(
+  options: RegistrationOptions,
+): Promise<Registration & { readonly name: string }> {
   const resolved = resolveRegistrationOptions(options);
-  return warnIfUnheard(await registerPlugin(resolved, { vendorVersion: "", manifest: {} }));
+  const registration = await registerPlugin(resolved, { vendorVersion: "", manifest: {} });
+  return warnIfUnheard({ ...registration, name: resolved.name });
 }
 
 /** The same with options that were read, and what else the driver tells of itself. */

@@ -23,7 +23,8 @@ const files = () => readdirSync(node.pluginRegistrationPath);
 test("resolves when kubelet finds the socket, and is ready when kubelet has registered the driver", async () => {
   await using registration = await start();
   const { pluginRegistrationPath } = node;
-  expect(registration).toMatchObject({ name, endpoint: ENDPOINT, pluginRegistrationPath });
+  const named: { readonly name: string } = registration; // Not perhaps undefined.
+  expect(named).toMatchObject({ name, endpoint: ENDPOINT, pluginRegistrationPath });
   expect(lstatSync(node.socketPath(name)).isSocket()).toBe(true);
 
   expect(await registerOnce(node.socketPath(name))).toEqual(PLUGIN_INFO);

@@ -26,7 +26,7 @@ export interface Registration extends AsyncDisposable, Events<RegistrationEvent>
   readonly type: PluginType;
   /** The driver's socket as kubelet sees it. */
   readonly endpoint: string;
-  /** The CSI driver socket as this process sees it; undefined where the driver runs in this process. */
+  /** The CSI driver socket as this process sees it; undefined for `startRegistration()`, which does not call the driver. */
   readonly csiAddress: string | undefined;
   /** The plugin registration directory, where our socket goes. */
   readonly pluginRegistrationPath: string;

@@ -16,7 +16,7 @@ import { type FaultTimes, faultTimes, type SimulatorOptions, simulatorOptions } 
 /** Something that a simulated kubelet does wrong, or against the plugin, on request. */
 export type KubeletFault =
   | ({
-      /** Refuses with this text, as kubelet does when the API server is away or a check fails. */
+      /** Refuses as kubelet does when the API server is away or a check fails: with its words for the stage, then this text. */
       readonly kind: "refuse";
       readonly error: string;
       /** Where it fails. Kubelets up to 1.35 never retry after `registration` (the default), but do after `validation`. */
