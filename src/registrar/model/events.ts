@@ -15,17 +15,24 @@ export interface DriverCall {
 
 /** What happens to one driver's registration, for metrics, status pages and users of the library. */
 export type RegistrationEvent =
+  /** The registrar called the driver, and has its answer or failure. */
   | { readonly kind: "driver-call"; readonly call: DriverCall }
+  /** The driver has told its name: at first, and on each new connection. */
   | {
       readonly kind: "driver-answered";
       readonly identity: PluginIdentity;
       /** How long it was lost; undefined at first, and if it merely ended a connection. */
       readonly awayMs: number | undefined;
     }
+  /** The driver's connection or socket is gone. Its registration stays. */
   | { readonly kind: "driver-lost" }
+  /** The registration is in another state. */
   | { readonly kind: "state-changed"; readonly change: StateChange }
+  /** The registration socket is in place, at `socketPath`. */
   | { readonly kind: "published"; readonly socketPath: string; readonly reason: PublishReason }
+  /** Kubelet called GetInfo. */
   | { readonly kind: "get-info" }
+  /** Kubelet reported the registration status; `error` is empty if the driver is registered. */
   | { readonly kind: "registration-status"; readonly registered: boolean; readonly error: string };
 
 const KINDS: EveryKind<RegistrationEvent> = {

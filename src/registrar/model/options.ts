@@ -35,7 +35,11 @@ export type RegistrationFailurePolicy = "retry" | "end";
 export interface SharedRegistrationOptions extends StartOptions {
   /** The plugin registration directory, where the registration socket goes. @default "/registration" */
   readonly pluginRegistrationPath?: string | undefined;
-  /** Bounds each call to a driver and to registration sockets, except the GetPluginInfo of `serveCsiDriver`. @default 1000 */
+  /**
+   * Bounds, in milliseconds, each call to a registration socket, and each one to the driver by `startRegistrar` and
+   * `startNodeRegistrar`. `startRegistration` and `serveCsiDriver` do not call the driver, but for the latter's first
+   * GetPluginInfo, which has a limit of its own. @default 1000
+   */
   readonly timeoutMs?: number | undefined;
   /** On refusal, publish again with backoff (`retry`), or end with outcome `refused` (`end`). @default "retry" */
   readonly onRegistrationFailure?: RegistrationFailurePolicy | undefined;

@@ -28,15 +28,23 @@ import {
 
 /** One step of a simulated CSI driver. */
 export type CsiDriverEvent = { readonly atMs: number } & (
-  | { readonly kind: "listening"; readonly csiAddress: string }
+  | {
+      /** Its socket is in place. */
+      readonly kind: "listening";
+      readonly csiAddress: string;
+    }
+  /** A call arrived. */
   | ({ readonly kind: "called" } & ObservedRequest)
+  /** A call was answered, or failed by a fault. */
   | {
       readonly kind: "answered";
       readonly method: CsiMethod;
       readonly durationMs: number;
       readonly result: CsiAnswerResult;
     }
+  /** A fault of the options or `setFaults` took effect. */
   | { readonly kind: "fault-applied"; readonly fault: CsiDriverFault }
+  /** The last event. */
   | { readonly kind: "stopped"; readonly because: "close" | "kill" }
 );
 

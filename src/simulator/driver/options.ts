@@ -22,7 +22,14 @@ type FailureCode = Exclude<keyof typeof status, "OK">;
 
 /** Something that a simulated CSI driver does wrong on request. */
 export type CsiDriverFault =
-  | ({ readonly kind: "slow"; readonly method: CsiMethod; readonly delayMs: number } & FaultTimes)
+  | ({
+      /** Answers late. */
+      readonly kind: "slow";
+      readonly method: CsiMethod;
+      /** Milliseconds before the answer. */
+      readonly delayMs: number;
+    } & FaultTimes)
+  /** Fails with this gRPC status. */
   | ({
       readonly kind: "error";
       readonly method: CsiMethod;

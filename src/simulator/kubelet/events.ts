@@ -23,6 +23,7 @@ export type KubeletCallResult =
 /** One step of a simulated kubelet; together they tell the whole story of a registration. */
 export type KubeletEvent = { readonly atMs: number } & (
   | {
+      /** Kubelet watches the directory: at the start, and after each restart. */
       readonly kind: "started";
       readonly pluginRegistrationPath: string;
       readonly nodeName: string;
@@ -31,6 +32,7 @@ export type KubeletEvent = { readonly atMs: number } & (
       /** What is simulated for it. */
       readonly simulated: SimulatedVersion;
     }
+  /** This kubelet does nothing more. */
   | { readonly kind: "stopped"; readonly because: "restart" | "close" }
 
   /** A socket was created; `replaced`: on a path that had one. */
@@ -40,15 +42,21 @@ export type KubeletEvent = { readonly atMs: number } & (
       readonly generation: number;
       readonly replaced: boolean;
     }
+  /** A socket was removed. */
   | { readonly kind: "socket-gone"; readonly socketPath: string }
+  /** A file that kubelet does not take for a plugin's socket. */
   | { readonly kind: "file-ignored"; readonly path: string; readonly because: "hidden" | "not-a-socket" }
+  /** A folder cannot be watched or read. */
   | { readonly kind: "watch-failed"; readonly folder: string; readonly error: string }
+  /** Kubelet's loop found a socket to register or a plugin to deregister. */
   | {
       readonly kind: "operation-started";
       readonly operation: "register" | "unregister";
       readonly socketPath: string;
     }
+  /** Kubelet begins a call. */
   | { readonly kind: "calling"; readonly call: KubeletCall; readonly socketPath: string }
+  /** A call has ended, after `durationMs`. */
   | {
       readonly kind: "called";
       readonly call: KubeletCall;
@@ -81,8 +89,11 @@ export type KubeletEvent = { readonly atMs: number } & (
       readonly backoffMs: number;
       readonly retries: boolean;
     }
+  /** The Node has another annotation or label. */
   | { readonly kind: "node-changed"; readonly node: NodeObject }
+  /** The CSINode has other drivers. */
   | { readonly kind: "csi-node-changed"; readonly csiNode: CsiNodeObject }
+  /** A fault of the options or `setFaults` took effect. */
   | { readonly kind: "fault-applied"; readonly fault: KubeletFault; readonly socketPath: string }
 );
 

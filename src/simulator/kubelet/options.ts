@@ -24,13 +24,20 @@ export type KubeletFault =
       /** Only this driver. @default any */
       readonly driverName?: string | undefined;
     } & FaultTimes)
+  /** Calls late. */
   | ({
       readonly kind: "slow";
+      /** The call that it delays. */
       readonly before: "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";
+      /** Milliseconds before the call. */
       readonly delayMs: number;
     } & FaultTimes)
   /** The connection breaks before the status report: the driver is in use, but its registrar does not know. */
-  | ({ readonly kind: "drop-before-notice"; readonly driverName?: string | undefined } & FaultTimes)
+  | ({
+      readonly kind: "drop-before-notice";
+      /** Only this driver. @default any */
+      readonly driverName?: string | undefined;
+    } & FaultTimes)
   /** Sees sockets but never calls: a kubelet that watches another directory. */
   | { readonly kind: "never-call" };
 
