@@ -182,3 +182,23 @@ test.each([
 ])("nothing is unpacked with %s", async (_what, options, complaint) =>
   expect(await take(() => {}, options)).toEqual({ lines: "", complaint: expect.stringMatching(complaint) }),
 );
+
+const DIGEST = `sha256:${"a".repeat(64)}`;
+
+test.each<[string, object, string | RegExp]>([
+  [
+    "each image once",
+    { zstd: DIGEST, gzip: DIGEST },
+    `${"a".repeat(64)}  team/registrar:v1\n${"a".repeat(64)}  team/registrar:v1-gzip\n`,
+  ],
+  ["no digest that has another subject behind it", { zstd: DIGEST, gzip: `${DIGEST}\nb  other` }, /for gzip/],
+  ["no image without a digest", { gzip: DIGEST }, /for zstd/],
+])("provenance names %s", async (_what, digests, expected) => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("digests.json"), JSON.stringify(digests));
+  const words = [join(ROOT, "scripts/release/publish.mjs"), "subjects", folder.path, "v1", "team/registrar"];
+  const { stdout, stderr } = spawnSync(process.execPath, words, { encoding: "utf8" });
+  if (typeof expected === "string") return expect(stdout).toBe(expected);
+  expect(stdout).toBe("");
+  expect(stderr).toMatch(expected);
+});

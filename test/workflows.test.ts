@@ -1,8 +1,10 @@
-import { readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildSync } from "esbuild";
 import { scripts } from "../package.json";
 import { isThere, ROOT, readText } from "./docs/markdown";
+import { createTempFolder } from "./support/temp-folder";
 import { parse } from "./support/yaml";
 
 // What zizmor and actionlint check, .ci/run has: pinned actions, the token of the checkout, others' text in a shell, caches of a release.
@@ -46,14 +48,27 @@ const hasRights = (job: Job) =>
 /** Who made the actions that such a job may use; each is pinned to a commit. */
 const ACTIONS = /^(?:actions|github|sigstore)\//;
 /** Programs of GitHub's runner that run no code of a package. */
-const PROGRAMS = ["cosign", "echo", "exit", "gh", "mkdir", "rm", "sha256sum", "skopeo", "tar", "test"];
+const PROGRAMS = [
+  "cosign",
+  "cp",
+  "cut",
+  "echo",
+  "exit",
+  "gh",
+  "mkdir",
+  "rm",
+  "sha256sum",
+  "skopeo",
+  "tar",
+  "test",
+];
 
 /** The first word of each command of a shell's text. */
 const commandsIn = (shell: string) =>
   shell
     .replaceAll("\\\n", " ")
     .split(/\n|&&|\|\|?|;|\$\(/)
-    .map((text) => text.trim())
+    .map((text) => text.trim().replace(/^\(/, ""))
     .filter((text) => text !== "" && !text.startsWith("#"));
 
 /** Why a command may run code of a package: it is none of the programs above, and no script of ours that runs only them. */
@@ -92,14 +107,14 @@ function reasonAgainstScript(script: string): string | undefined {
 function bringsFilesToScripts({ uses = "", with: given, run = "", "working-directory": at }: Step): boolean {
   const isOutside = (path: unknown) => /^\$\{\{ runner\.temp \}\}\//.test(String(path));
   if (uses.startsWith("actions/download-artifact@")) return !isOutside(given?.path);
-  return commandsIn(run).some((command) => command.startsWith("tar ")) && !isOutside(at);
+  return commandsIn(run).some((command) => /^tar (?!--create )/.test(command)) && !isOutside(at);
 }
 
 describe("no job with a right runs what may execute a dependency's code", () => {
   const privileged = JOBS.filter(hasRights);
 
   test("the jobs with rights are these", () => {
-    const names = ["release.yml: publish", "scan.yml: code", "scan.yml: report"];
+    const names = ["release.yml: announce", "release.yml: publish", "scan.yml: code", "scan.yml: report"];
     expect(privileged.map(({ place }) => place).sort()).toEqual(names);
   });
 
@@ -131,6 +146,22 @@ describe("no job with a right runs what may execute a dependency's code", () => 
     expect(commandsIn(`echo a | test b && ${command}`).map(reasonAgainst)).toContainEqual(expect.any(String)),
   );
 
+  test("only the job that makes the release on GitHub may write to the repository, and does nothing else", () => {
+    const writers = privileged.filter((job) =>
+      JSON.stringify(job.permissions).includes('"contents":"write"'),
+    );
+    expect(writers.map(({ place }) => place)).toEqual(["release.yml: announce"]);
+    const steps = writers.flatMap((job) => job.steps ?? []);
+    expect(steps.flatMap(({ uses = [] }) => uses)).toEqual([
+      expect.stringMatching(/^actions\/download-artifact@/),
+    ]);
+    const commands = steps.flatMap(({ run = "" }) => commandsIn(run));
+    const programs = ["echo", "sha256sum", "tar", "test", "gh api", "echo", "exit", "gh release create"];
+    expect(commands.map((command) => programs.find((words) => command.startsWith(`${words} `)))).toEqual(
+      programs,
+    );
+  });
+
   // A login stays in a file, and an action bundles the code of packages.
   test.each(privileged)("$place: no action's code runs while there is a login", ({ steps = [] }) => {
     const login = steps.findIndex(({ run = "" }) => /\blogin\b/.test(run));
@@ -159,6 +190,42 @@ describe("the release publishes what was built and tested, by the digest of the 
   });
 
   test("publish needs all", () => expect(jobs.publish.needs).toEqual(["ci", "weekly", "build", "test"]));
+
+  test("announce takes the files that publish chose, by their digest, when all else is published", () => {
+    expect(jobs.announce.needs).toBe("publish");
+    const [, check]: readonly Step[] = jobs.announce.steps;
+    expect(check?.run).toMatch(/^echo "\$SHA256 {2}announcement\.tar" \| sha256sum --check --strict\n/);
+    expect(check?.env?.SHA256).toMatch(/^\$\{\{ needs\.publish\.outputs\.sha256 \}\}$/);
+  });
+});
+
+describe.each(["publish", "announce"])("%s, before it gives anything a name", (name) => {
+  const steps: readonly Step[] = parse(readText(`${FOLDER}/release.yml`)).jobs[name].steps;
+  const at = steps.findIndex(({ run = "" }) => run.includes("gh api"));
+
+  test.each([
+    ["built", 0, ""],
+    ["moved to another commit", 1, "The tag v1 was moved: it is not the commit built, which was built.\n"],
+    ["", 1, "The tag v1 was moved: it is not the commit built, which was built.\n"],
+  ])("looks whether the tag is the commit that was built: %j", async (commit, code, said) => {
+    await using folder = await createTempFolder();
+    writeFileSync(
+      folder.at("gh"),
+      `#!/bin/sh\n[ "$2" = repos/team/registrar/commits/tags/v1 ] && echo "${commit}"\n`,
+      {
+        mode: 0o755,
+      },
+    );
+    const env = { PATH: `${folder.path}:${process.env.PATH}`, GITHUB_SHA: "built", GITHUB_REF_NAME: "v1" };
+    const options = { encoding: "utf8", env: { ...env, GITHUB_REPOSITORY: "team/registrar" } } as const;
+    const { status, stdout } = spawnSync("bash", ["-ec", steps[at]?.run ?? ""], options);
+    expect([status, stdout]).toEqual([code, said]);
+  });
+
+  test("in an earlier step", () => {
+    const naming = /\b(?:publish|package|release create)\b|subjects|attest/;
+    expect(steps.findIndex(({ run = "", uses = "" }) => naming.test(`${run} ${uses}`))).toBeGreaterThan(at);
+  });
 });
 
 test("a release tags the image after npm has the package", () => {
@@ -171,9 +238,7 @@ test("a release tags the image after npm has the package", () => {
     "publish.mjs sign",
     "package.mjs publish",
   ];
-  const places = [...wanted, "publish.mjs tag", "gh release"].map((words) =>
-    runs.findIndex((run) => run.includes(words)),
-  );
+  const places = [...wanted, "publish.mjs tag"].map((words) => runs.findIndex((run) => run.includes(words)));
   expect(places).toEqual(places.toSorted((one, other) => one - other));
   expect(places[0]).toBeGreaterThanOrEqual(0);
 });

@@ -19,11 +19,13 @@ VERBS[verb](...others);
 /** Each image by its place in the registry, and what it is tagged with. */
 function imagesIn(repositories, name = "") {
   if (repositories.length === 0) throw new Error("name a repository");
-  const tags = { zstd: name, gzip: `${name}-gzip` };
+  const tags = Object.entries({ zstd: name, gzip: `${name}-gzip` });
+  const wrong = tags.find(([compression]) => !/^sha256:[0-9a-f]{64}$/.test(digests[compression]));
+  if (wrong) throw new Error(`digests.json has ${JSON.stringify(digests[wrong[0]])} for ${wrong[0]}`);
   return repositories.flatMap((repository) =>
-    Object.entries(digests).map(([compression, digest]) => ({
-      ...{ compression, digest, reference: `${repository}@${digest}` },
-      tagged: `${repository}:${tags[compression]}`,
+    tags.map(([compression, tag]) => ({
+      ...{ compression, digest: digests[compression] },
+      ...{ reference: `${repository}@${digests[compression]}`, tagged: `${repository}:${tag}` },
     })),
   );
 }
