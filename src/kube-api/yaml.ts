@@ -115,25 +115,20 @@ const MAP_AS_KEY = "[object Object]";
 
 /** Completes each list and map that the parser has read. */
 function createListener(): (event: string, state: State) => void {
-  const starts: number[] = [];
   let merged = 0;
   const count = () => {
     merged += 1;
     if (merged > MAX_MERGED_KEYS) refuse(`it merges more than ${MAX_MERGED_KEYS.toLocaleString("en")} keys`);
   };
   return (event, state) => {
-    if (event === "open") return void starts.push(state.position);
-    const start = starts.pop() ?? 0;
-    const { input, position, result } = state;
-    if (typeof result !== "object" || result === null) return;
+    const { result } = state;
+    if (event === "open" || typeof result !== "object" || result === null) return;
     for (const [key, value] of Object.entries(result))
       if (typeof value === "string" && value.startsWith(MERGE)) result[key] = "<<";
     if (!isMap(result)) return;
     merge(result, count);
-    if (!Object.hasOwn(result, MAP_AS_KEY)) return;
-    // YAML reads {{ .X }} as a map in a map: it stays as it is written.
-    const at = input.indexOf("{{", start);
-    state.result = at >= 0 && at < position ? input.slice(at, position) : refuse("a map is no key");
+    // So YAML reads {{ .X }}, too.
+    if (Object.hasOwn(result, MAP_AS_KEY)) refuse("a map is no key");
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Finding } from "../../src/tools/doctor/findings/finding";
 import { leavesIn, replaceAt } from "../support/places";
-import { findingsIn, findingsOfSwapIn, swapIn } from "../tools/doctor/files/one-daemon-set";
+import { findingsIn, findingsOfSwapIn, swapIn, verdictsIn } from "../tools/doctor/files/one-daemon-set";
 import { PODS } from "./pods";
 
 const briefly = ({ code, status, subject }: Finding) =>
@@ -37,6 +37,19 @@ test("a placeholder in any field makes no alarm, and nothing that a swap is know
     const told = alarms([...findingsIn(filled), ...after.findings]).filter((code) => !known.includes(code));
     const count = [before.swapped, null].includes(after.swapped) ? [] : [after.swapped];
     return [...told, ...count].map((what) => `${path.join(".")}: ${what}`);
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("a placeholder in any field changes no verdict, or makes one unknown: the exit code is 3, not 0", () => {
+  const verdicts = (workloads: (typeof PODS)[number]["workloads"]) =>
+    verdictsIn(workloads).map(({ code, status }) => `${code} ${status}`);
+  const wrong = fieldsOf(PODS).flatMap(({ workloads, path }) => {
+    const after = verdicts(replaceAt(workloads, path, "{{ x }}") as typeof workloads);
+    // Files without a registrar are refused.
+    const isKnown = after.length > 0 && !after.some((one) => one.endsWith(" unknown"));
+    const before = verdicts(workloads).sort().join();
+    return isKnown && after.sort().join() !== before ? `${path.join(".")}: ${after.join()}` : [];
   });
   expect(wrong).toEqual([]);
 });

@@ -15,7 +15,7 @@ export type Program =
   /** v2.17 is 217; undefined where the image does not say it. */
   | { readonly kind: "official"; readonly release: number | undefined }
   /** `open`: its image has a placeholder. */
-  | { readonly kind: "unknown"; readonly what: "all-in-one" | "open" | "other" };
+  | { readonly kind: "unknown"; readonly what: "all-in-one" | "predecessor" | "open" | "other" };
 
 /** How our image is recognised where its name does not say it. */
 export interface OurImage {
@@ -39,7 +39,9 @@ const NODE = /(?:^|\/)node(?:js)?$/;
 const OUR_NAME = "registrar";
 /** Its release does not exist yet; it is planned to take the official registrar's flags. */
 const ALL_IN_ONE = "csi-sidecars";
-/** Not its predecessor, the driver-registrar, nor the cluster-driver-registrar, which made CSIDriver objects. */
+/** Of 2018: releases before v1.0, with other flags. */
+const PREDECESSOR = "driver-registrar";
+/** Not its predecessor, nor the cluster-driver-registrar, which made CSIDriver objects. */
 const OFFICIAL_NAME = /^(?!driver-registrar$|.*cluster-driver)[\w.-]*driver-(?:win-)?registrar/;
 /** Where its builds are published; copies keep the tags. Those of OpenShift have tags of their own. */
 const OFFICIAL_REPOSITORY =
@@ -86,7 +88,8 @@ export function programOf(container: Tree, ours: OurImage): Program {
     if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
     if (tag === "" || OFFICIAL_REPOSITORY.test(image)) return { kind: "official", release: undefined };
   } else if (OUR_PROGRAM.test(splitCommand(itemsOf(container.command).map(text)).program)) return OURS;
-  return { kind: "unknown", what: name === ALL_IN_ONE ? "all-in-one" : isTemplate(image) ? "open" : "other" };
+  const what = name === ALL_IN_ONE ? "all-in-one" : name === PREDECESSOR ? "predecessor" : "other";
+  return { kind: "unknown", what: isTemplate(image) ? "open" : what };
 }
 
 /** Reads the name of this registrar's image. A mirror may have the official one's name, with this version as its tag. */

@@ -75,13 +75,19 @@ test("a SIP registrar is not recognised, whatever its container's name", () => {
 });
 
 const UNKNOWN =
-  /^CSI101 unknown: runs an unknown program: its image x\/y:v1 is neither .* -> .* use --image$/;
+  /^CSI101 unknown: runs an unknown program: its image x\/y:v1 is neither .* -> .* name it with --image=IMAGE; a copy of the official/;
 const small = { resources: { limits: { memory: "30Mi" } } };
 const livenessProbe = { httpGet: { path: "/livez", port: 1 } };
 const other = (container: object): Changes => ({
   ...{ image: "x/y:v1", ...small, livenessProbe, ...container },
 });
 const PATHS = ["--csi-address=/csi/csi.sock", TOLD];
+
+test("the predecessor of 2018 has a hint of its own", () => {
+  expectSaid(saidOf({ image: "quay.io/k8scsi/driver-registrar:v0.4.2" }), [
+    /^CSI101 unknown: .* is the driver-registrar of 2018, .* -> take csi-node-driver-registrar or this registrar,/,
+  ]);
+});
 
 test("the all-in-one sidecar of KEP-4958 is known, and its command line starts our image", () => {
   const command = ["csi-sidecars", "--controllers=node-driver-registrar", ...PATHS];

@@ -12,6 +12,22 @@ import {
 } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 
+test("an object that cannot be judged is not a list that could not be read", async () => {
+  const cluster = await makeCluster();
+  cluster.setFault({ read: /csinodes/, page: 0, what: "broken" });
+  expect((await said(cluster)).join("\n")).toMatch(
+    /CSI204 unknown: .*is possibly registered: some of the CSINodes could not be judged/,
+  );
+});
+
+test("the missing rule is for the cluster that was looked at", async () => {
+  const cluster = await makeCluster();
+  cluster.refuse(["nodes"], "no");
+  const { findings } = await cluster.report({ context: "a b" });
+  const create = "kubectl --context='a b' create clusterrole registrar-doctor --verb=list --resource=nodes";
+  expect(findings.map(({ command }) => command)).toContain(create);
+});
+
 describe("a forbidden list is unknown, and the missing rule is named", () => {
   test("the other lists are judged", async () => {
     const cluster = await makeCluster({ inCsiNode: {} });
@@ -161,7 +177,9 @@ describe("causes", () => {
 });
 
 test("a cluster without drivers has no problem", async () => {
-  const { healthy, drivers, findings } = await createMemoryCluster().report();
+  const cluster = createMemoryCluster();
+  await addNode(cluster, "node-1", {});
+  const { healthy, drivers, findings } = await cluster.report();
   expect([healthy, drivers, findings]).toEqual([true, [], []]);
 });
 

@@ -79,14 +79,30 @@ test.each<readonly [what: string, ...drivers: object[]]>([
     "the same folder of the host by another mount",
     endpoint("unix:/kubelet/plugins/x.csi/csi.sock", { name: "root", mountPath: "/kubelet" }),
   ],
-  ["a variable from elsewhere", environment({ valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } })],
-  ["a template", endpoint("unix:///{{ .Values.socket }}")],
-  ["a folder by an unknown name", endpoint("/csi/csi.sock", { ...AT_CSI[0], subPathExpr: "$(X)" })],
   ["a TCP address", endpoint("tcp://127.0.0.1:10000")],
   ["no address", {}],
   ["two drivers", endpoint("/csi/a.sock"), endpoint("/csi/b.sock")],
 ])("no fault in %s", (_what, ...drivers) => {
   expect(saidBeside(drivers as readonly object[])).toEqual([]);
+});
+
+test.each<readonly [open: string, fix: string, driver: object]>([
+  [
+    "/$(CSI_ENDPOINT)",
+    "compare its socket",
+    environment({ valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }),
+  ],
+  ["/{{ .Values.socket }}", "render the file first", endpoint("unix:///{{ .Values.socket }}")],
+  ["<socket>", "render the file first", endpoint("<socket>")],
+  [
+    `${PATH}/$(X)/csi.sock`,
+    "compare its socket",
+    endpoint("/csi/csi.sock", { ...AT_CSI[0], subPathExpr: "$(X)" }),
+  ],
+])("a driver's socket at %s is unknown", (open, fix, driver) => {
+  expect(saidBeside([driver])).toEqual([
+    `CSI115 unknown: waits for ${PATH}/csi.sock, and where container driver0 makes its socket is not known: ${open} -> ${fix}`,
+  ]);
 });
 
 const codesOf = (lines: readonly string[]) => lines.map((line) => line.split(" ", 1)[0]);

@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { leavesIn, replaceAt, treesIn } from "../../../support/places";
-import { type Changes, daemonSet, expectSaid, findingsIn, OFFICIAL, saidOf, swapIn } from "./one-daemon-set";
+import {
+  type Changes,
+  daemonSet,
+  expectSaid,
+  findingsIn,
+  OFFICIAL,
+  saidOf,
+  swapIn,
+  verdictsIn,
+} from "./one-daemon-set";
 
 // What holds whatever the objects are: of healthy and of sick ones.
 
@@ -115,6 +124,56 @@ const ofWindows = [
 ].map((pod) => daemonSet({ image: OFFICIAL, registry: "/data/plugins", more: ["--nope"], pod }));
 const official = daemonSet({ image: OFFICIAL, pod: { nodeSelector: { "kubernetes.io/os": "linux" } } });
 const WORLDS = [rich, sidecar, official, ...ofWindows];
+
+/** A value of some field that makes a problem or a warning there. */
+const BAD = [
+  "x",
+  "/elsewhere",
+  7,
+  9809,
+  0,
+  "Always",
+  "windows",
+  "/registration",
+  "File",
+  "HTTPS",
+  true,
+  "30Mi",
+];
+/** A pod with what many have: a driver with a socket, a livenessprobe, ports and hostNetwork. */
+const full = daemonSet({
+  ...{ more: ["--http-endpoint=:9809"], ports: [{ name: "healthz", containerPort: 9809 }] },
+  livenessProbe: { httpGet: { path: "/healthz", port: "healthz", scheme: "HTTP", host: "" } },
+  pod: {
+    hostNetwork: true,
+    containers: [
+      containers[0],
+      {
+        ...{ name: "driver", image: "d", args: ["--endpoint=$(CSI_ENDPOINT)", "--metrics-address=:9810"] },
+        ...{ env: [{ name: "CSI_ENDPOINT", value: "unix:///csi/csi.sock" }] },
+        ...{
+          ports: [{ name: "h", containerPort: 9808 }],
+          volumeMounts: [{ name: "plugin", mountPath: "/csi" }],
+        },
+        livenessProbe: { httpGet: { path: "/healthz", port: "h" } },
+      },
+      { name: "live", image: "livenessprobe:v2", args: ["--health-port=9808"] },
+    ],
+  },
+});
+
+test("a placeholder where some value would be a problem is unknown", () => {
+  const isBad = (object: object) =>
+    verdictsIn([object]).some(({ status }) => status === "problem" || status === "warning");
+  const silent = [...WORLDS, full].flatMap((whole) =>
+    leavesIn(whole).filter((path) => {
+      const verdicts = verdictsIn([replaceAt(whole, path, "{{ .Values.x }}") as object]);
+      const isKnown = verdicts.length > 0 && !verdicts.some(({ status }) => status === "unknown");
+      return isKnown && BAD.some((value) => isBad(replaceAt(whole, path, value) as object));
+    }),
+  );
+  expect(silent.map((path) => path.join("."))).toEqual([]);
+});
 
 test.each(["{{ .Values.x }}", `\${X}`, "<x>"])(
   "a placeholder %s, wherever it stands, makes no problem, and nothing that a swap is known to change",

@@ -98,7 +98,7 @@ test.each<readonly [expected: RegExp | string, object: object]>([
     beside(HTTP, { name: "driver", livenessProbe: httpGet("/healthz") }),
   ],
   [
-    /^CSI104 problem: serves port 9809/,
+    /^CSI109 warning: serves port 9809, which is one of container driver's ports/,
     beside(HTTP, {
       name: "driver",
       ports: [{ name: "h", containerPort: 9809 }],
@@ -112,6 +112,16 @@ test.each<readonly [expected: RegExp | string, object: object]>([
   [
     /^CSI109/,
     beside(HTTP, { name: "driver", command: ["sh", "-c", "exec driver --metrics-address '0.0.0.0:9809'"] }),
+  ],
+  [/^CSI109 problem/, beside(HTTP, { name: "driver", args: ["--metrics=:9809"] })],
+  [/^CSI109 warning/, beside(HTTP, { name: "driver", ports: [{ containerPort: 80, hostPort: 9809 }] })],
+  [
+    /^CSI109 unknown: serves port 9809, and whether container live does is not filled in: {{ \.args }} -> render/,
+    beside(HTTP, liveness(["{{ .args }}"])),
+  ],
+  [
+    /^CSI106 unknown: is an init container whose restartPolicy is not filled in -> render/,
+    asInit({}, { restartPolicy: "{{ .policy }}" }),
   ],
   [/^CSI109 problem: serves port 9808/, beside({ more: ["--http-endpoint=:9808"] }, liveness(["--v=2"]))],
 ])("%s", (expected, object) => {
@@ -131,10 +141,6 @@ test.each<readonly [what: string, object: object]>([
   [
     "a livenessprobe on another port",
     beside({ more: ["--http-endpoint=:9808"] }, liveness(["--health-port=9898"])),
-  ],
-  [
-    "a livenessprobe whose port is not filled in",
-    beside({ more: ["--http-endpoint=:9808"] }, liveness(["{{ .args }}"])),
   ],
   ["a free port for each", beside({ more: ["--http-endpoint=:0"] }, liveness(["--health-port=0"]))],
 ])("nothing is wrong with %s", (_what, object) => {

@@ -106,7 +106,6 @@ test.each<Changes>([
   { livenessProbe: { exec: { command: ["/csi/check", "--mode=x"] } }, image: OFFICIAL },
   elsewhere(exec("--mode=health-probe", "--plugin-registration-path=/reg")),
   serving(http({ path: "/livez" })),
-  serving(http({ port: "{{ .port }}" })),
   serving(http({ port: undefined })),
   serving(http({ path: "/healthz?verbose=1" })),
   { ...serving(http({ path: "/m" })), more: ["--http-endpoint=:2", "--metrics-path=/m"] },

@@ -167,21 +167,32 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
 });
 
 /** Lists that failed alike are one finding: an API server that went away fails all. */
-export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps }) => {
+export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps, nodes, places, target }) => {
   const lists = gaps.flatMap(({ part, why }) => (why.kind === "list" ? { part, ...why } : []));
   const alike = grouped(lists, ({ failure, message }) => `${failure} ${message}`);
-  return Array.from(alike.values(), (own) => {
+  const none = nodes
+    .contains(() => true)
+    .or(places.contains(() => true))
+    .ifNo(() =>
+      unknown(
+        "nodes",
+        "are none: there is nothing to judge",
+        kubectl("see whether it is the right cluster", target, "get nodes"),
+      ),
+    );
+  const unread = Array.from(alike.values(), (own) => {
     const [{ failure, message }] = own;
     const resources = [...new Set(own.map(({ part }) => part))];
     const names = together(resources);
     const fix = "run doctor again, or for one node only: --node";
     if (failure !== "forbidden") return unknown(names, `could not be listed: ${message}`, fix);
     const all = resources.map((one) => [one, GROUPS[one]].filter(Boolean).join("."));
-    return unknown(names, `cannot be listed: ${message}`, {
-      fix: "have a cluster administrator create it, and bind it to you",
-      command: `kubectl create clusterrole registrar-doctor --verb=list --resource=${all.join(",")}`,
-    });
+    const advice = "have a cluster administrator create it, and bind it to you";
+    const rule = ` --verb=list --resource=${all.join(",")}`;
+    const create = kubectl(advice, target, "create clusterrole", "registrar-doctor", rule);
+    return unknown(names, `cannot be listed: ${message}`, create);
   });
+  return [none, unread];
 });
 
 /** Objects that do not have the form that Kubernetes gives them. */

@@ -13,8 +13,18 @@ const KINDS: Readonly<Record<Resource, string>> = {
 };
 
 /** What could not be read, as a sentence. */
-export const lackText = (gaps: readonly Gap[]): string =>
-  `${together([...new Set(gaps.map(({ part }) => KINDS[part as Resource]))])} could not be listed`;
+export function lackText(gaps: readonly Gap[]): string {
+  const kindsOf = (some: readonly Gap[]) =>
+    together([...new Set(some.map(({ part }) => KINDS[part as Resource]))]);
+  const lists = gaps.filter(({ why }) => why.kind === "list");
+  const objects = gaps.filter(({ why }) => why.kind !== "list");
+  return [
+    lists.length === 0 ? [] : `${kindsOf(lists)} could not be listed`,
+    objects.length === 0 ? [] : `some of the ${kindsOf(objects)} could not be judged`,
+  ]
+    .flat()
+    .join(", and ");
+}
 
 export type RegistrarUnit = ReturnType<typeof nameDrivers> extends SeenList<infer Unit> ? Unit : never;
 

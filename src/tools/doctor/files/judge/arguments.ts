@@ -83,10 +83,7 @@ function judgeStart(one: RegistrarContainer): Statement {
     );
   if (unseen !== undefined) return judgeUnseen(unseen);
   if (program.kind === "unknown")
-    return unknown(
-      `runs an unknown program: ${sayUnknown(program, image)}`,
-      program.what === "open" ? RENDER_FIRST : "if it is this registrar's, use --image",
-    );
+    return unknown(`runs an unknown program: ${sayUnknown(program, image)}`, ADVICE_ON_UNKNOWN[program.what]);
   if (start.kind === "unclear") return judgeUnclear(start, program);
   const refusal = sayRefusal(start, program);
   if (refusal !== undefined) {
@@ -110,9 +107,18 @@ function judgeStart(one: RegistrarContainer): Statement {
     : ok("has arguments with which the registrar starts");
 }
 
+const ADVICE_ON_UNKNOWN = {
+  open: RENDER_FIRST,
+  "all-in-one": "see its own documentation",
+  predecessor: "take csi-node-driver-registrar or this registrar, whose flags doctor knows",
+  other:
+    "if it is this registrar's, name it with --image=IMAGE; a copy of the official one is known by that name and its release as tag, csi-node-driver-registrar:v2.17.0",
+} as const;
+
 export function sayUnknown({ what }: Extract<Program, { kind: "unknown" }>, image: string): string {
   const texts = {
     "all-in-one": "is the all-in-one sidecar of KEP-4958",
+    predecessor: "is the driver-registrar of 2018, the predecessor of the official one",
     open: "is not filled in",
     other: "is neither this registrar's nor an official release",
   };

@@ -37,7 +37,8 @@ const isSocketItself = ({ settings: { csiAddress }, mounts }: RegistrarContainer
   !isPattern(csiAddress) && mountOf(csiAddress, mounts)?.mountPath === csiAddress;
 
 function judgePath(one: RegistrarContainer): Statement | undefined {
-  const { mounts, driverSocket } = one;
+  const { mounts } = one;
+  const driverSocket = one.driverSocket?.open === undefined ? one.driverSocket : undefined;
   const { csiAddress, kubeletRegistrationPath: told } = one.settings;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
@@ -188,7 +189,12 @@ const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (
     return undefined;
   // Then CSI102 says it.
   if (one.driverSocket === undefined || isSocketItself(one)) return undefined;
-  const { container, path, place: made } = one.driverSocket;
+  const { container, path, place: made, open } = one.driverSocket;
+  if (open !== undefined)
+    return unknown(
+      `waits for ${sayPlace(place)}, and where container ${container} makes its socket is not known: ${open}`,
+      open.includes("$(") ? "compare its socket" : RENDER_FIRST,
+    );
   if (isSamePlace(place, made)) return ok(`waits for the socket that container ${container} makes: ${path}`);
   const at = made === undefined ? `${path}, on no volume` : sayPlace(made);
   const waits = `waits for ${sayPlace(place)}, and container ${container} makes its socket at ${at}`;

@@ -59,23 +59,41 @@ const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({
       );
 });
 
-const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role, settings: { mode } }) =>
-  role === "init" && (mode === "one" || mode === "node-wide")
+const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role, settings: { mode } }) => {
+  if (mode !== "one" && mode !== "node-wide") return undefined;
+  if (role === "open")
+    return unknown("is an init container whose restartPolicy is not filled in", RENDER_FIRST);
+  return role === "init"
     ? problem(
         "is an init container, and never ends: no container of the pod starts",
         "move it to containers, or set restartPolicy: Always",
       )
-    : undefined,
-);
+    : undefined;
+});
+
+const OTHER_PORT = "give one of them another port, and its probes too";
 
 const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registrars }) => {
   const { http } = one.settings;
   if (http === undefined || http.port === 0) return undefined;
-  const other = one.beside.find(({ ports }) => ports.includes(`${http.port}`));
+  const port = `${http.port}`;
+  const other = one.beside.find(({ ports }) => ports.includes(port));
   if (other)
     return problem(
-      `serves port ${http.port}, and so does container ${other.name}: the second one cannot bind it`,
-      "give one of them another port, and its probes too",
+      `serves port ${port}, and so does container ${other.name}: the second one cannot bind it`,
+      OTHER_PORT,
+    );
+  const owner = one.beside.find(({ declared }) => declared.includes(port));
+  if (owner)
+    return warning(
+      `serves port ${port}, which is one of container ${owner.name}'s ports: if that serves it, the second one cannot bind it`,
+      `${OTHER_PORT}; or move the port's declaration to the registrar`,
+    );
+  const unclear = one.beside.find(({ open }) => open !== undefined);
+  if (unclear)
+    return unknown(
+      `serves port ${port}, and whether container ${unclear.name} does is not filled in: ${unclear.open}`,
+      RENDER_FIRST,
     );
   const [same] = registrars.each((another) =>
     isOnSameNodes(one, another) && isSamePort(http, another.settings.http) ? another.place : undefined,
@@ -84,7 +102,7 @@ const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registra
     ? undefined
     : problem(
         `serves port ${http.port} of the node's network, and so does ${same}: the second one on a node cannot bind it`,
-        "give one of them another port, and its probes too, or leave hostNetwork out",
+        `${OTHER_PORT}, or leave hostNetwork out`,
       );
 });
 

@@ -1,8 +1,9 @@
 import { isTemplate } from "../../../recognise/rule";
+import { RENDER_FIRST } from "../../findings/words";
 import type { ProbeFacts } from "../read/pod";
 import type { BesideFacts, RegistrarContainer } from "../read/registrars";
 import { hasNothingElse, hasOnlyItself, sayRefusal } from "./arguments";
-import { eachRegistrar, isReadable, problem, type Statement, warning } from "./each-registrar";
+import { eachRegistrar, isReadable, problem, type Statement, unknown, warning } from "./each-registrar";
 
 const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 
@@ -16,7 +17,7 @@ export const manifestProbes = eachRegistrar("CSI104", "manifest-probes", (one) =
 );
 
 function judgePort(
-  { kind, asks, port, path, host }: ProbeFacts,
+  { kind, asks, port, path, host, open }: ProbeFacts,
   one: RegistrarContainer,
 ): Statement | undefined {
   const { http, metricsPath } = one.settings;
@@ -27,7 +28,8 @@ function judgePort(
           `add --http-endpoint=:${Number(port) || 9809}`,
         )
       : undefined;
-  if (port !== "" && port !== `${http.port}` && !isTemplate(port))
+  if (open !== undefined) return unknown(`has a ${kind} that is not filled in: ${open}`, RENDER_FIRST);
+  if (port !== "" && port !== `${http.port}`)
     return /^\d+$/.test(port)
       ? problem(
           `has a ${kind} on port ${port}, and the registrar serves ${http.port}`,
@@ -44,7 +46,7 @@ function judgePort(
     );
   const ours = ["/healthz", "/livez", "/readyz", "/statusz", metricsPath];
   const served = one.program.kind === "official" ? ["/healthz"] : ours;
-  if (path !== undefined && !isTemplate(path) && !served.includes(path.split("?", 1)[0] ?? ""))
+  if (path !== undefined && !served.includes(path.split("?", 1)[0] ?? ""))
     return problem(`has a ${kind} on ${path}, which it does not serve`, `ask one of ${served.join(", ")}`);
   // Kubelet connects from the node: to the pod's address, unless the probe has a host.
   if (host === undefined && LOCALHOST.test(http.host ?? ""))
@@ -81,7 +83,18 @@ function judgeDriversProbe(container: BesideFacts, one: RegistrarContainer): Sta
   const probe = container.probes.find(
     ({ kind, asks, port }) => kind === "livenessProbe" && asks !== "exec" && port === `${http?.port}`,
   );
-  if (probe === undefined || container.ports.includes(`${http?.port}`)) return undefined;
+  const open = container.probes.find((one) => one.kind === "livenessProbe" && one.open !== undefined);
+  if (http !== undefined && open !== undefined)
+    return unknown(
+      `serves port ${http.port}, and the livenessProbe of container ${container.name} is not filled in: ${open.open}`,
+      RENDER_FIRST,
+    );
+  if (
+    probe === undefined ||
+    container.ports.includes(`${probe.port}`) ||
+    container.declared.includes(`${probe.port}`)
+  )
+    return undefined;
   return problem(
     `serves port ${probe.port}, and the livenessProbe of container ${container.name} asks it: kubelet restarts that container for the registrar's faults`,
     `give that probe the port of the driver's own livenessprobe, or remove it`,
@@ -106,6 +119,9 @@ function judgeExec(
       `has a ${kind} that runs ${foreign.program}, and its image has no other program`,
       USE_HTTP,
     );
+  const open = command.find((word) => isTemplate(word.replaceAll(/\$\([^)]*\)/g, "")));
+  if (open !== undefined)
+    return unknown(`has a ${kind} whose command is not filled in: ${open}`, RENDER_FIRST);
   if (asked === undefined) return undefined;
   const { program, mounts } = one;
   const does = asked.mode;

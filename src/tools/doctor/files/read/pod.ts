@@ -51,28 +51,30 @@ export function onHost(path: string, mounts: readonly MountedDirectory[]): strin
 }
 
 /** The flags that most drivers have; it may also stand in a shell's command line. */
-const ENDPOINT = /(?:^|\s)--?(?:csi-)?endpoint(?:=|\s+)["']?([^\s"']+)/g;
+const ENDPOINT = /(?:^|\s)--?(?:csi-)?endpoint(?:=|\s+)["']?((?:\{\{.*?\}\}|[^\s"'])+)/g;
 
-/** The socket that one of these containers tells, or several as the same one. */
+/** The socket that one of these containers tells, or several as the same one. `open` is what is not filled in of it. */
 export function driverSocketOf(containers: readonly Tree[], pod: Tree) {
-  const [socket, ...others] = containers.flatMap((container) => {
-    const path = pathOf(endpointOf(container));
+  const sockets = containers.flatMap((container) => {
+    const endpoint = endpointOf(container);
+    const path = pathOf(endpoint) ?? (isTemplate(endpoint) ? endpoint : undefined);
     if (path === undefined) return [];
     const mounts = mountsOf(container, pod);
     const place = placeOf(path, mounts);
-    const isOpen = [path, place?.path ?? "", ...mounts.map(({ mountPath }) => mountPath)].some(isTemplate);
-    return [{ container: text(container.name), path, place, isOpen }];
+    const open = [path, place?.path ?? "", ...mounts.map(({ mountPath }) => mountPath)].find(isTemplate);
+    return [{ container: text(container.name), path, place, open }];
   });
-  const isUnclear =
-    socket?.isOpen || others.some(({ isOpen, place }) => isOpen || !isSamePlace(place, socket?.place));
-  return isUnclear ? undefined : socket;
+  const [socket] = sockets;
+  const open = sockets.find((one) => one.open !== undefined);
+  return open ?? (sockets.every(({ place }) => isSamePlace(place, socket?.place)) ? socket : undefined);
 }
 
 function endpointOf(container: Tree): string {
   const [, flag] = [...wordsOf(container).join(" ").matchAll(ENDPOINT)].at(-1) ?? [];
   if (flag !== undefined) return flag;
-  const isGiven = list(container.env).some((one) => text(tree(one).name) === "CSI_ENDPOINT");
-  return isGiven ? environmentOf(container)("$(CSI_ENDPOINT)").text : "";
+  const names = list(container.env).map((one) => text(tree(one).name));
+  if (names.includes("CSI_ENDPOINT")) return environmentOf(container)("$(CSI_ENDPOINT)").text;
+  return names.find(isTemplate) ?? "";
 }
 
 /** Drivers take `unix://csi/csi.sock` for an absolute path, too. */
@@ -161,20 +163,26 @@ export function probesOf(container: Tree, program: Program) {
     const { exec, grpc, httpGet, tcpSocket } = probe;
     if ([exec, grpc, httpGet, tcpSocket].every((way) => way === undefined || way === null)) return [];
     const asked = tree(httpGet ?? grpc ?? tcpSocket);
-    const http = asked.scheme === "HTTPS" ? "HTTPS" : "HTTP";
+    const scheme = text(asked.scheme);
+    const http = scheme === "HTTPS" ? "HTTPS" : "HTTP";
     const command = list(tree(exec).command).map((word) => fill(text(word)).text);
     const own = behindRegistrar(command);
+    /** A number, a placeholder, or the name of a port that the container does not have. */
+    const port = text(
+      ports.get(asked.port) ?? (typeof asked.port === "string" ? openPort : undefined) ?? asked.port,
+    );
+    const path = httpGet ? text(asked.path ?? "/") : undefined;
+    const host = textOrNone(asked.host);
     return {
       kind,
+      /** What is not filled in of where it asks. */
+      open: [port, path ?? "", host ?? "", scheme].find(isTemplate),
       /** Kubelet runs a command in the container (exec), or connects to a port. */
       asks: httpGet ? http : grpc ? "gRPC" : tcpSocket ? "TCP" : "exec",
       /** Undefined: kubelet connects to the pod's address. */
-      host: textOrNone(asked.host),
-      /** A number, a placeholder, or the name of a port that the container does not have. */
-      port: text(
-        ports.get(asked.port) ?? (typeof asked.port === "string" ? openPort : undefined) ?? asked.port,
-      ),
-      path: httpGet ? text(asked.path ?? "/") : undefined,
+      host,
+      port,
+      path,
       command,
       /** Undefined: the command is another program's. */
       settings: own && settingsOf(own, program),

@@ -192,8 +192,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   refuseHuge(pod, OF_POD);
   // Other init containers have ended when the containers start.
   const init = new Set(list(pod.initContainers));
-  const restarts = ({ restartPolicy }: Tree) => restartPolicy === "Always" || isTemplate(text(restartPolicy));
-  const isRunning = (one: Tree) => !init.has(one) || restarts(one);
+  const isRunning = (one: Tree) => !init.has(one) || roleOf(one) !== "init";
   const isOther = (one: Tree) => registrars.every(({ container }) => container !== one);
   const drivers = containers.filter((one) => isOther(one) && isRunning(one));
   // With several registrars it is not known which driver is whose.
@@ -205,12 +204,16 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     namespace: text(tree(object.metadata).namespace) || "default",
     maxSurge: text(tree(tree(tree(object.spec).updateStrategy).rollingUpdate).maxSurge),
     driverSocket,
-    role: !init.has(container) ? "container" : isRunning(container) ? "sidecar" : "init",
+    role: init.has(container) ? roleOf(container) : "container",
     beside: containers.filter((one) => one !== container && isRunning(one)).map(besideOf),
     /** The pod has a container that is not a registrar. */
     hasDriver: containers.length > registrars.length,
   }));
 }
+
+/** Of an init container. `open`: that is not filled in. */
+const roleOf = ({ restartPolicy }: Tree) =>
+  text(restartPolicy) === "Always" ? "sidecar" : isTemplate(text(restartPolicy)) ? "open" : "init";
 
 const PLACEHOLDER: Gap = {
   ...{ part: "files", subject: "", why: { kind: "flaw", flaw: "placeholder", at: "" } },
@@ -291,19 +294,29 @@ function mayBeDrivers(
 export type BesideFacts = ReturnType<typeof besideOf>;
 
 const PORT_FLAG =
-  /(?:^|\s)--?(?:health-port|http-endpoint|metrics-(?:endpoint|addr|address))[=\s]["']?[^\s"']*?(\d+)["']?(?=\s|$)/g;
+  /(?:^|\s)--?(?:health-port|http-endpoint|(?:health-probe|metrics)-bind-address|metrics(?:-(?:endpoint|addr|address|port))?)[=\s]["']?(?:[^\s"']*?(\d+)|\S*(\{\{.*?\}\}|\$\S+|<[^<>]*>))["']?(?=\s|$)/g;
 /** That of kubernetes-csi's livenessprobe without a flag. */
 const LIVENESS_PORT = "9808";
 
 /** Another container that runs beside a registrar. */
 function besideOf(container: Tree) {
-  const words = wordsOf(container).join(" ");
-  const ports = Array.from(words.matchAll(PORT_FLAG), ([, port = ""]) => port);
+  const all = wordsOf(container);
+  const words = all.join(" ");
+  const found = Array.from(words.matchAll(PORT_FLAG), ([, port, open = ""]) => port ?? open);
   const isLivenessProbe = /^livenessprobe/.test(lastPart(text(container.image))) && !isTemplate(words);
+  const ports = found.length === 0 && isLivenessProbe ? [LIVENESS_PORT] : found;
+  const declared = list(container.ports).flatMap((one) => {
+    const { containerPort, hostPort } = tree(one);
+    return [text(containerPort), text(hostPort)].filter((port) => port !== "");
+  });
   return {
     name: text(container.name),
     /** The ports that it serves, as far as its flags tell. */
-    ports: ports.length === 0 && isLivenessProbe ? [LIVENESS_PORT] : ports,
+    ports,
+    /** Those that it says it has. A program may serve others, and another container these. */
+    declared,
+    /** What is not filled in, and may be a port. */
+    open: [...ports, ...declared, ...all.filter((word) => !word.startsWith("-"))].find(isTemplate),
     probes: probesOf(container, { kind: "unknown", what: "other" }),
   };
 }
