@@ -8,16 +8,7 @@ import {
   volumeAttachment,
   waitingPod,
 } from "../../../support/cluster-objects";
-import {
-  ago,
-  type Changes,
-  createMemoryCluster,
-  expectSaid,
-  makeCluster,
-  running,
-  said,
-  WELL,
-} from "./memory-cluster";
+import { ago, type Changes, expectSaid, makeCluster, running, said, WELL } from "./memory-cluster";
 import { DISK, deploy, STORAGE } from "./sick-cluster";
 
 const none = { inCsiNode: {} };
@@ -151,12 +142,6 @@ test("a healthy cluster has a row for each driver and node, and no finding", asy
   const place = { state: "registered", reason: null, code: null, pod: "storage/disk-node-node-1" };
   const need = { csiNode: true, waitingPods: [], volumeAttachments: 0 };
   expect(nodes).toEqual([{ node: "node-1", driver: DISK, ...place, ...need }]);
-});
-
-test("a cluster without nodes is unknown", async () => {
-  const cluster = createMemoryCluster();
-  await expectSaid(cluster, /^CSI212 unknown: nodes are none: .* -> see .*: kubectl get nodes$/);
-  expect((await cluster.report()).healthy).toBe(false);
 });
 
 test("the registrar of all drivers counts the nodes where it runs, and is no driver of its own", async () => {

@@ -178,6 +178,9 @@ describe("causes", () => {
 
 test("a cluster without drivers has no problem", async () => {
   const cluster = createMemoryCluster();
+  expect(await said(cluster)).toEqual([
+    expect.stringMatching(/^CSI212 unknown: nodes are none: .*: kubectl get nodes$/),
+  ]);
   await addNode(cluster, "node-1", {});
   const { healthy, drivers, findings } = await cluster.report();
   expect([healthy, drivers, findings]).toEqual([true, [], []]);
