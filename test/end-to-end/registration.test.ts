@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, renameSync, statSync } from "node:fs";
 import { parseLogLine } from "./support/log-line";
-import { DRIVER, nodeTest, onNode, refused, registered } from "./support/node";
+import { DRIVER, nodeTest, onNode, refused, registered, registrarArguments } from "./support/node";
+import { patience } from "./support/process";
 
 /** What the official v2.17.0 says on this node with these flags, with keys and values. */
 nodeTest(
@@ -81,3 +82,36 @@ nodeTest("a wrong kubelet registration path is named in a hint", async (node) =>
     `kubelet refused the driver: ${fields.err} (${fields.hint})\n`,
   );
 });
+
+const EARLIER = "Kubelet has, or is registering, the driver by another socket, waiting for it where we were";
+
+test.each([
+  ["1.35", "SIGTERM", "csi.sock"],
+  ["1.35", "SIGKILL", "*.sock"],
+  ["1.36", "SIGKILL", "csi.sock"],
+  ["1.36", "SIGTERM", "*.sock"],
+] as const)(
+  "a registrar that starts while NodeGetInfo runs for an earlier one does not exit, and is registered after it: %s, %s, %s",
+  onNode(async (node, version, signal, pattern) => {
+    const hang = { kind: "hang", method: "NodeGetInfo", times: 1 } as const;
+    const driver = await node.driver({ faults: [hang] });
+    const kubelet = await node.kubelet({ version });
+    const args = registrarArguments(node, node.csiAddress.replace("csi.sock", pattern));
+    const earlier = node.cli(args);
+    await driver.events.when("fault-applied", patience());
+    earlier.kill(signal);
+    await earlier.exit();
+
+    const registrar = node.cli(args);
+    await registrar.line(EARLIER);
+    expect(node.visibleFiles()).toEqual([`${DRIVER}-reg.sock`]);
+    const { csiAddress } = await node.driver({ csiAddress: node.at("next.sock") });
+    renameSync(csiAddress, node.csiAddress);
+    await driver.kill(); // NodeGetInfo ends.
+
+    await registered(kubelet);
+    await registrar.reached("registered");
+    expect(node.visibleFiles()).toEqual([`${DRIVER}-reg.sock`]);
+    expect(registrar.lines(EARLIER)).toHaveLength(1);
+  }),
+);

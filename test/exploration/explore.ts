@@ -6,7 +6,6 @@ import {
   copyOf,
   endProcess,
   initialWorld,
-  keyOf,
   newSocket,
   type Official,
   put,
@@ -16,6 +15,7 @@ import {
   Violation,
   type World,
 } from "./world";
+import { keyOf } from "./world-key";
 
 export interface Exploration {
   readonly states: number;

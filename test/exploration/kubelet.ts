@@ -153,7 +153,9 @@ function operationSteps(
       return [
         go(`kubelet reports its status for ${name} over ${path}`, (w) => {
           const { ok = false } = w.kubelet.operations[path] ?? {};
-          const isReceived = side.notify(w, socket, ok ? undefined : "no");
+          // Its connection, once ended, is made anew, to what is at the path then.
+          const receiver = isLive(w, socket) ? socket : (w.files[path] ?? socket);
+          const isReceived = side.notify(w, receiver, ok ? undefined : "no");
           end(w);
           if (!setup.kubeletForgets || (ok && isReceived)) return;
           delete w.kubelet.actual[path];

@@ -40,6 +40,7 @@ const SETUPS: readonly Setup[] = [
     })),
     { kubeletForgets, ours: ["retry"], officials: 0, faults: 2, served: true, deadFile: true },
     { kubeletForgets, ours: ["retry"], officials: 0, faults: 2, strangers: true },
+    { kubeletForgets, ours: ["exit"], officials: 0, faults: 2, pending: true },
     { kubeletForgets, ours: ["retry"], officials: 0, faults: 2, backoff: true, deadFile: true },
   ]),
   ...POLICIES.flatMap((one): Setup[] => [
@@ -54,6 +55,7 @@ const MORE = [
   ["deadFile", ", after a reboot"],
   ["backoff", ", backoff"],
   ["strangers", ", strangers"],
+  ["pending", ", NodeGetInfo for an earlier run"],
   ["served", ", served"],
   ["undone", ", kubelet calls before a move"],
 ] as const;

@@ -76,7 +76,12 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
       if (next.kind === "wait" || (found === "gone" && !isSettled(world, pathOf(state), setup))) return steps;
       if (next.kind === "kubelet-silent" && setup.undone === "move") return steps;
       if (next.kind === "kubelet-silent")
-        steps.push(event(`registrar ${id} moves from the backoff`, { ...next, alias: another(state) }));
+        steps.push(
+          go(`registrar ${id} moves from the backoff`, (w) => {
+            oursOf(w, id).hasGuessed = true;
+            take(w, id, { ...next, alias: another(state) }, setup);
+          }),
+        );
       else if (next.kind !== "status-lost") steps.push(event(`registrar ${id} looks: ${next.kind}`, next));
       else if (setup.undone !== "lost-status") steps.push(event(`registrar ${id} gives up the status`, next));
       return steps;
@@ -148,6 +153,7 @@ const START = {
   withdrawn: undefined,
   knowsKubelet: false,
   hasStranger: undefined,
+  hasGuessed: undefined,
   missed: undefined,
 };
 
@@ -194,6 +200,8 @@ export function take(world: World, id: number, event: LoopEvent, setup: Setup): 
   one.publication = undefined;
   const isHidden = next.kind === "refused" && setup.undone !== "withdrawn-refusal";
   if (next.kind === "standby" || isHidden) withdraw(world, id);
+  // Its place is another's now, or has another name.
+  if (next.kind === "standby" || event.kind === "driver-renamed") one.hasGuessed = undefined;
   if (next.kind === "stopping" && next.outcome.kind === "refused" && setup.ours[id] !== "exit")
     throw new Violation("a refusal ends a registrar that is to stay");
 }
@@ -205,7 +213,6 @@ export function bounded(state: RegistrationState): RegistrationState {
     ...state.facts,
     refusals: undefined,
     lostStatuses: 0,
-    backoff: state.facts.backoff === "possible" ? ("possible" as const) : ("none" as const),
   };
   if (state.kind === "publishing") {
     const isDecisive = state.reason === "driver-renamed" || state.reason === "retry";
@@ -314,5 +321,11 @@ export function hearStatus(
   const living = livingOf(world, driverOf(published.path));
   if (isAmongExits && error === PEER && living.length > 1)
     throw new Violation("a registrar exits: it has published the driver beside another");
-  take(world, id, event.kind === "refused" ? { ...event, error: "no" } : event, setup);
+  const { hasGuessed } = one;
+  one.hasGuessed = undefined;
+  const isRefusal =
+    event.kind === "refused" || (event.kind === "already-registered" && setup.undone === "return");
+  take(world, id, isRefusal ? { kind: "refused", error: "no" } : event, setup);
+  if (hasGuessed && error === PEER && ["refused", "standby"].includes(one.state.kind))
+    throw new Violation("a registrar ends, or stands by, because it supposed a backoff");
 }

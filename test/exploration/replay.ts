@@ -11,7 +11,8 @@ import type { Publication, SocketFile } from "../../src/unix/socket-file";
 import { explore, explored, isKubeletAtIt, type OursSide, stepsFrom } from "./explore";
 import { bounded, clientsOf, end, LATER_MS } from "./ours";
 import { isAtOnce, judge, oursOf, perform, replaceOwn, withdraw, withdrawBy } from "./sockets";
-import { driverOf, initialWorld, isLive, keyOf, type Setup, type World } from "./world";
+import { driverOf, initialWorld, isLive, type Setup, type World } from "./world";
+import { keyOf } from "./world-key";
 
 // The real registration of one driver in a world of the explorer: its loop, states and answers, between stand-ins for kubelet,
 // the driver, the socket file and time. What it waits for is held until the explorer's registrar takes that step.
@@ -264,10 +265,9 @@ function plainKeyOf({ registrars, ...others }: World): string {
     if (key === "askedAtMs") return value && 0;
     return key === "outcome" ? (value as { kind: string }).kind : value;
   };
+  const stateOf = (state: RegistrationState) => JSON.parse(JSON.stringify(bounded(state), plain));
   const compared = registrars.map((one) =>
-    one.kind === "ours"
-      ? { ...one, state: JSON.parse(JSON.stringify(bounded(one.state), plain)) as RegistrationState }
-      : one,
+    one.kind === "ours" ? { ...one, hasGuessed: undefined, state: stateOf(one.state) } : one,
   );
   return keyOf({ ...others, registrars: compared });
 }
@@ -303,8 +303,7 @@ export async function replay(setup: Setup, { story, known }: Story): Promise<voi
       throw new Error(`the real registration differs ${way()}`);
     const { up, frozen, state } = own();
     if (!up || frozen || state.kind !== "in-place" || isKubeletAtIt(explorers)) continue;
-    const next = stepsFrom(explorers, setup, side);
-    if (next.some((one) => / (?:looks: .*|binds)$/.test(one.label))) continue;
+    if (stepsFrom(explorers, setup, side).some((next) => / (?:looks: .*|binds)$/.test(next.label))) continue;
     await letGo(LOOKS);
     if (own().state !== state) throw new Error(`the real registration sees what is not there ${way()}`);
   }

@@ -15,6 +15,8 @@ export interface Setup {
   readonly served?: boolean;
   /** A client that is not kubelet may call GetInfo. */
   readonly strangers?: boolean;
+  /** Kubelet runs NodeGetInfo for a registrar that has ended. */
+  readonly pending?: boolean;
   /** What is as it was before it was mended. */
   readonly undone?:
     | "name-by-publication"
@@ -26,7 +28,8 @@ export interface Setup {
     | "unknown-client"
     | "missed-call"
     | "move"
-    | "last-look";
+    | "last-look"
+    | "return";
 }
 
 export interface Publication {
@@ -52,6 +55,8 @@ export interface Ours {
   hasStranger?: boolean | undefined;
   /** The path over which kubelet called GetInfo in vain, because it was frozen. */
   missed?: string | undefined;
+  /** It moved from a backoff that it only supposes, and kubelet has reported no status since. */
+  hasGuessed?: boolean | undefined;
   /** Its visible socket. */
   published?: Published | undefined;
   /** How many steps of taking its socket away it has done. */
@@ -167,17 +172,23 @@ export const knowingNothing = (): Omit<World["kubelet"], "desired"> => ({
   ...{ queue: [], actual: {}, drivers: {}, operations: {}, backoff: {} },
 });
 
-export function initialWorld({ ours, officials, deadFile, faults }: Setup): World {
+export function initialWorld({ ours, officials, deadFile, pending, faults }: Setup): World {
   const starting: Official = { kind: "official", up: true, frozen: false, step: "starting" };
   const waiting = { kind: "waiting" } as const;
   const ofOurs = (): Ours => ({ kind: "ours", up: true, frozen: false, knowsKubelet: false, state: waiting });
   const registrars = [...ours.map(ofOurs), ...Array.from({ length: officials }, () => ({ ...starting }))];
+  const isKnown = deadFile || pending;
+  const working: Partial<World["kubelet"]> = {
+    actual: { a: { name: "a", stale: false } },
+    drivers: { a: "named" },
+    operations: { a: { kind: "register", step: "added", stale: false, socket: 1, name: "a" } },
+  };
   return {
     files: deadFile ? { a: 1 } : {},
-    sockets: deadFile ? { 1: { owner: -1, live: false, inode: 1 } } : {},
+    sockets: isKnown ? { 1: { owner: -1, live: false, inode: 1 } } : {},
     registrars,
     driver: { name: "a", up: true },
-    kubelet: { ...knowingNothing(), desired: deadFile ? { a: true } : {} },
+    kubelet: { ...knowingNothing(), ...(pending && working), desired: deadFile ? { a: true } : {} },
     faults,
   };
 }
@@ -189,7 +200,7 @@ export function aliasAfter(driverName: string, alias: string | undefined, id: nu
 }
 
 /** How a name is called where processes have this order: each takes its aliases with it. */
-function renaming(order: readonly number[]): (name: string) => string {
+export function renaming(order: readonly number[]): (name: string) => string {
   if (order.every((id, place) => id === place)) return (name) => name;
   const renamed = (_: string, digit: string) => {
     const nth = Number(digit) - 1;
@@ -198,13 +209,13 @@ function renaming(order: readonly number[]): (name: string) => string {
   return (name) => (name.includes("_") ? name.replace(/_(\d)/g, renamed) : name);
 }
 
-function sortedKeys(record: object, rename = renaming([])): readonly string[] {
+export function sortedKeys(record: object, rename = renaming([])): readonly string[] {
   const keys = Object.keys(record);
   return keys.length > 1 ? keys.sort((one, other) => (rename(one) < rename(other) ? -1 : 1)) : keys;
 }
 
 /** The sockets that are there for anyone, in the order in which they are found. */
-function socketsIn(
+export function socketsIn(
   { files, registrars, kubelet }: World,
   order: readonly number[],
   rename?: (name: string) => string,
@@ -225,7 +236,7 @@ function socketsIn(
   return found;
 }
 
-const inOrder = ({ registrars }: World) => registrars.map((_one, id) => id);
+export const inOrder = ({ registrars }: World) => registrars.map((_one, id) => id);
 
 /** A world to be changed, without the sockets that are gone. States of registrations are never changed. */
 export function copyOf(world: World): World {
@@ -259,86 +270,4 @@ export function copyOf(world: World): World {
     },
     faults,
   };
-}
-
-/** States of registrations by their text without an alias, and what was looked up before. */
-const stateNumbers = new Map<string, number>();
-const knownStates = new WeakMap<object, number>();
-function numberOf(state: RegistrationState): number {
-  let number = knownStates.get(state);
-  if (number === undefined) {
-    const text = JSON.stringify(state, (key, value: unknown) => (key === "alias" ? undefined : value));
-    number = stateNumbers.get(text) ?? stateNumbers.size;
-    stateNumbers.set(text, number);
-    knownStates.set(state, number);
-  }
-  return number;
-}
-
-const aliasIn = (state: RegistrationState) => state.facts?.alias ?? "";
-
-/** Which of two equal processes is the first one, as far as that can be seen without names and sockets. */
-const rankOf = (one: Ours | Official): string =>
-  one.kind === "official"
-    ? `${one.up}${one.step}`
-    : `${one.up}${one.frozen}${numberOf(one.state)},${one.published === undefined}`;
-
-/** A text that is equal for worlds that are equal in one of these orders of their processes. */
-export function keyOf(world: World, orders: readonly (readonly number[])[] = [inOrder(world)]): string {
-  const [only] = orders;
-  if (only && orders.length === 1) return keyInOrder(world, only);
-  const ranks = world.registrars.map(rankOf);
-  const ranked = orders.map((order) => order.map((id) => ranks[id]).join());
-  const least = ranked.reduce((one, other) => (other < one ? other : one));
-  const keys = orders.filter((_order, at) => ranked[at] === least).map((order) => keyInOrder(world, order));
-  return keys.reduce((one, other) => (other < one ? other : one));
-}
-
-/** Sockets get numbers by where they are first found. */
-function keyInOrder(world: World, order: readonly number[]): string {
-  const { files, registrars, driver, kubelet } = world;
-  const rename = renaming(order);
-  const sockets = socketsIn(world, order, rename);
-  const number = (socket: number | undefined) => (socket === undefined ? "" : sockets.indexOf(socket));
-  const sorted = <Value>(record: Record<string, Value>, textOf: (value: Value) => unknown) => {
-    let text = "";
-    for (const key of sortedKeys(record, rename)) text += `${rename(key)}=${textOf(record[key] as Value)},`;
-    return text;
-  };
-  const bit = (is: boolean | undefined) => (is ? 1 : 0);
-  const processes = order.map((id) => {
-    const one = registrars[id] as Ours | Official;
-    const up = `${bit(one.up)}${bit(one.frozen)}`;
-    if (one.kind === "official") return `${up}${one.step}${one.name},${number(one.socket)}`;
-    const { state, published, publication, knowsKubelet, hasStranger, missed } = one;
-    const bound = publication && [
-      number(publication.bound),
-      number(publication.judged),
-      bit(publication.isEager),
-    ];
-    const socket = published && `${rename(published.path)}=${number(published.socket)}`;
-    const alias = rename(`${aliasIn(state)},${publication?.alias}`);
-    const known = `${bit(knowsKubelet)}${bit(hasStranger)}${rename(missed ?? "")}`;
-    return `${up}${numberOf(state)},${alias},${socket},${one.withdrawn},${bound},${publication?.answers},${known}`;
-  });
-  return [
-    sorted(files, number),
-    ...processes,
-    rename(kubelet.queue.join()),
-    sorted(kubelet.desired, bit),
-    sorted(kubelet.backoff, bit),
-    sorted(kubelet.actual, ({ name, stale }) => name + bit(stale)),
-    sorted(kubelet.drivers, (step) => step[0]),
-    sorted(
-      kubelet.operations,
-      ({ kind, step, stale, socket, name, ok }) =>
-        `${kind[0]}${step}${bit(stale)}${number(socket)}${name}${bit(ok)}`,
-    ),
-    driver.name + bit(driver.up) + world.faults,
-    sockets.map((socket) => {
-      const { owner = -1, live = false, isEager } = world.sockets[socket] ?? {};
-      const inode = sockets.findIndex((other) => isSameInode(world, other, socket));
-      return `${order.indexOf(owner)}${bit(live)}${bit(isEager)}${inode}`;
-    }),
-  ].join("|");
 }

@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { startCli } from "../end-to-end/support/process";
+import { rename, rm } from "node:fs/promises";
+import { type CsiDriverFault, startCsiDriver as startSimulatedDriver } from "../../src/testing";
+import { patience, startCli } from "../end-to-end/support/process";
 import { startFakeRegistrar } from "../simulator/fake-registrar";
 import { leaveDeadSocket } from "../support/foreign-socket";
 import { startCsiDriver } from "./support/csi-driver";
@@ -107,6 +108,35 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await using next = startCli([...args, "--on-registration-failure=retry"]);
     await next.reached("standby");
     await next.reached("registered");
+    await node.kubelet.registered(name);
+    expect(node.visibleFiles()).toEqual([socket]);
+  });
+
+  test.concurrent.each<[signal: "SIGTERM" | "SIGKILL", fault: CsiDriverFault]>([
+    ["SIGTERM", { kind: "hang", method: "NodeGetInfo", times: 1 }],
+    ["SIGKILL", { kind: "slow", method: "NodeGetInfo", delayMs: 12_000, times: 1 }],
+  ])("after %s while NodeGetInfo runs the next registrar waits for its end: %j", async (signal, fault) => {
+    await using node = await startNode(version);
+    const { kubeletRegistrationPath: csiAddress, args } = await node.addDriver(name);
+    await using driver = await startSimulatedDriver({ csiAddress, name, faults: [fault] });
+    await using another = await startSimulatedDriver({ csiAddress: `${csiAddress}.next`, name });
+    await using earlier = startCli(args);
+    await driver.events.when("fault-applied", patience());
+    earlier.kill(signal);
+    await earlier.exit();
+
+    await using registrar = startCli(args);
+    await registrar.line(
+      "Kubelet has, or is registering, the driver by another socket, waiting for it where we were",
+    );
+    expect(node.visibleFiles()).toEqual([socket]);
+    if (fault.kind === "hang") {
+      await rename(another.csiAddress, csiAddress);
+      await driver.kill();
+    }
+
+    await registrar.reached("registered");
+    await settled(node);
     await node.kubelet.registered(name);
     expect(node.visibleFiles()).toEqual([socket]);
   });

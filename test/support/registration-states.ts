@@ -11,6 +11,7 @@ import { isStateChange, transition } from "../../src/registrar/registration/tran
 export const facts: DriverFacts = {
   driverName: "x.csi",
   alias: undefined,
+  movedFrom: undefined,
   everPublished: true,
   lostStatuses: 0,
   backoff: "possible",

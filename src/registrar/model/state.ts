@@ -34,10 +34,12 @@ export interface DriverFacts {
   /** How many of kubelet's registration statuses were lost under this name since the last one that came. */
   readonly lostStatuses: number;
   /**
-   * Whether kubelet may be backing off from our path: `possible` until kubelet registers the driver there, and after it refused
-   * it there; `left` once we have moved to another path.
+   * Whether kubelet may be backing off from our path: `possible` until kubelet registers the driver there or we have moved to
+   * another path, and after kubelet refused it there; `refuted` once the move has shown that kubelet is busy with the driver.
    */
-  readonly backoff: "possible" | "left" | "none";
+  readonly backoff: "possible" | "refuted" | "none";
+  /** Where we were before we moved from a supposed backoff, until kubelet reports a status; undefined if we have not moved. */
+  readonly movedFrom: { readonly alias: string | undefined } | undefined;
   /** Kubelet's refusals since it last registered the driver. */
   readonly refusals: Refusals | undefined;
 }
@@ -124,8 +126,11 @@ export type LoopEvent =
   | { readonly kind: "refused"; readonly error: string }
   /** Kubelet's connection has ended after GetInfo, and its registration status has not come. */
   | { readonly kind: "status-lost" }
-  /** Kubelet says that the driver is registered under another path: there is a peer. */
-  | { readonly kind: "already-registered"; readonly error: string }
+  /**
+   * Kubelet says that it has the driver by another path: there is a peer, or a call for an earlier run of ours is not over.
+   * `isFinal`: by the policy, there is no standby for a peer.
+   */
+  | { readonly kind: "already-registered"; readonly error: string; readonly isFinal: boolean }
   /** The wait after a refusal is over. */
   | { readonly kind: "retry"; readonly alias: string | undefined }
   /** The registrar that held the registration is gone. */
@@ -142,6 +147,7 @@ export const PUBLISH_REASONS = [
   "directory-gone",
   "socket-dead",
   "kubelet-silent",
+  "already-registered",
   "status-lost",
   "retry",
   "peer-gone",

@@ -150,8 +150,8 @@ export const statusLostAfterMs = ({ lostStatuses }: DriverFacts, random: number)
   backoffMs(BACKOFF.lostStatus, lostStatuses, () => random);
 
 /**
- * The event after kubelet reported its status. With policy `retry` we stand by for a peer under another path. Kubelet's text
- * says "higher version" for an equal one too (csi_plugin.go, validateVersions).
+ * The event after kubelet reported its status. Kubelet's text says "higher version" for an equal one too, and for a driver whose
+ * NodeGetInfo is not over, which it keeps before that call (csi_plugin.go, validateVersions, RegisterPlugin).
  */
 export function statusEvent(
   policy: ResolvedOptions["onRegistrationFailure"],
@@ -159,7 +159,9 @@ export function statusEvent(
 ): LoopEvent {
   if (registered) return { kind: "accepted" };
   const meansPeer = error.includes("already registered with a higher supported version");
-  return { kind: policy === "retry" && meansPeer ? "already-registered" : "refused", error };
+  return meansPeer
+    ? { kind: "already-registered", error, isFinal: policy !== "retry" }
+    : { kind: "refused", error };
 }
 
 /** How many milliseconds after a refusal, the `count`th, policy `retry` publishes again. */

@@ -41,7 +41,7 @@ const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
   [/failed to get device plugin options/, "the device plugin failed GetDevicePluginOptions: see its log"],
   [
     /already registered with a higher supported version/,
-    "another socket of this node has registered the same driver: two DaemonSets, or a leftover pod?",
+    "kubelet has, or is registering, this driver by another socket: two DaemonSets, a leftover pod, or a slow NodeGetInfo since an earlier run?",
   ],
   [/driverNodeID must not be empty/, "NodeGetInfo returns no node ID: does the driver know its node's name?"],
   [
@@ -160,6 +160,10 @@ export async function explainRefusal(
   const isInProcess = paths.csiSocketPath === undefined;
   return hintForRefusal(text, paths.endpoint, { foundByPattern, isInProcess });
 }
+
+/** The same for a kubelet that has refused another name, because it has the driver. */
+export const BUSY_WITH_DRIVER =
+  "does the driver's NodeGetInfo answer? Kubelet may still wait for that for an earlier run, 2 minutes at most, and calls then; or does another registrar of the driver run?";
 
 /** Why kubelet may not call. `directory` is the registration directory, and perhaps where it is on the host. */
 export function explainSilence(directory: string, connections: ConnectionTally): string {

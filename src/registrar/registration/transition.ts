@@ -78,19 +78,20 @@ function whileInPlace(
     case "accepted":
       if (registered && askedAtMs === undefined) return state;
       return {
-        ...inPlace({ ...facts, backoff: "none", refusals: undefined, lostStatuses: 0 }, true),
+        ...inPlace({ ...facts, ...AFTER_STATUS, refusals: undefined }, true),
         again: state.again,
       };
 
-    case "refused": {
-      const refusals = countRefusal(facts.refusals, event.error);
-      const waitMs = refusalPauseMs(refusals.count, now.random);
-      // It backs off from the path from now on: only the next try has another.
-      return { kind: "refused", facts: { ...facts, backoff: "possible", refusals, lostStatuses: 0 }, waitMs };
-    }
+    case "refused":
+      // It ends the call for an earlier run: kubelet's connection has found our socket at the path.
+      if (facts.backoff === "refuted") return { ...state, facts: { ...facts, backoff: "none" } };
+      return refuse(facts, event.error, now);
 
     case "already-registered":
-      return standBy(facts, event.kind, facts.alias);
+      // Where we came from, kubelet may work for an earlier run of ours: that ends by itself, and then kubelet calls there.
+      if (facts.movedFrom)
+        return publish({ ...facts, ...AFTER_STATUS, ...facts.movedFrom, backoff: "refuted" }, event.kind);
+      return event.isFinal ? refuse(facts, event.error, now) : standBy(facts, event.kind, facts.alias);
     case "socket-taken":
       return standBy(facts, event.kind, event.alias);
 
@@ -108,10 +109,10 @@ function whileInPlace(
 
     case "kubelet-silent": {
       if (stateNameOf(state) !== "listening") return state;
-      const moved: DriverFacts = { ...facts, backoff: "left" };
-      return event.alias === undefined
-        ? { ...state, facts: moved }
-        : publish({ ...moved, alias: event.alias }, event.kind);
+      const { alias } = event;
+      if (alias === undefined) return { ...state, facts: { ...facts, backoff: "none" } };
+      const movedFrom = facts.movedFrom ?? { alias: facts.alias };
+      return publish({ ...facts, alias, movedFrom, backoff: "none" }, event.kind);
     }
 
     case "status-lost":
@@ -139,15 +140,29 @@ function standBy(
   reason: StateOf<"standby">["reason"],
   alias: string | undefined,
 ): StateOf<"standby"> {
-  return { kind: "standby", facts: { ...facts, alias, backoff: "possible" }, reason };
+  return { kind: "standby", facts: { ...facts, alias, movedFrom: undefined, backoff: "possible" }, reason };
+}
+
+function refuse(facts: DriverFacts, error: string, { random }: Moment): StateOf<"refused"> {
+  const refusals = countRefusal(facts.refusals, error);
+  return {
+    kind: "refused",
+    // It backs off from the path from now on: only the next try has another.
+    facts: { ...facts, ...AFTER_STATUS, backoff: "possible", refusals },
+    waitMs: refusalPauseMs(refusals.count, random),
+  };
 }
 
 function inPlace(facts: DriverFacts, registered: boolean): StateOf<"in-place"> {
   return { kind: "in-place", facts, registered, askedAtMs: undefined, again: undefined };
 }
 
+/** What kubelet's status has settled. */
+const AFTER_STATUS = { backoff: "none", movedFrom: undefined, lostStatuses: 0 } as const;
+
 const AT_FIRST: Omit<DriverFacts, "driverName"> = {
   alias: undefined,
+  movedFrom: undefined,
   everPublished: false,
   lostStatuses: 0,
   backoff: "possible",

@@ -195,7 +195,7 @@ test.each<[string, StateOf<"in-place">, Partial<Look>, object]>([
   ["not once registered", stateNamed("registered"), { nowMs: 1e9 }, FOR_EVER],
   [
     "not twice",
-    { ...stateNamed("listening"), facts: { ...facts, backoff: "left" } },
+    { ...stateNamed("listening"), facts: { ...facts, backoff: "refuted" } },
     { nowMs: 1e9 },
     FOR_EVER,
   ],
@@ -212,7 +212,7 @@ propertyTest(
       name: fc.constantFrom(...IN_PLACE),
       registeredAsked: fc.option(fc.nat(1_000_000), { nil: undefined }),
       again: fc.constantFrom(undefined, "reregister" as const, "driver-restarted" as const),
-      backoff: fc.constantFrom("possible" as const, "left" as const, "none" as const),
+      backoff: fc.constantFrom("possible" as const, "refuted" as const, "none" as const),
       found: fc.constantFrom<SocketFound>(...ALL),
       nowMs: fc.nat(1_000_000),
       endedAtMs: fc.nat(1_000_000),
@@ -234,8 +234,8 @@ propertyTest(
 const PEER = "Another driver with the same name is already registered with a higher supported version";
 test.each([
   ["exit", true, "", { kind: "accepted" }],
-  ["retry", false, PEER, { kind: "already-registered", error: PEER }],
-  ["exit", false, PEER, { kind: "refused", error: PEER }],
+  ["retry", false, PEER, { kind: "already-registered", error: PEER, isFinal: false }],
+  ["exit", false, PEER, { kind: "already-registered", error: PEER, isFinal: true }],
   ["retry", false, "no", { kind: "refused", error: "no" }],
 ] as const)("with policy %s, registered %s: %s", (policy, registered, error, expected) => {
   expect(statusEvent(policy, { registered, error })).toEqual(expected);

@@ -15,7 +15,7 @@ test.each<readonly [text: string, hint: string]>([
   // pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go
   ["no handler registered for plugin type: DRAPlugin at socket /x", "needs Kubernetes 1.34"],
   ["no handler registered for plugin type: CSI at socket /x", "no plugins of this type"],
-  [PEER, "another socket of this node has registered the same driver"],
+  [PEER, "kubelet has, or is registering, this driver by another socket"],
   ['None of the versions specified ["2.0.0"] are supported. err=could not find', "such a version, 1.0.0"],
   ["error adding CSI driver node info: driverNodeID must not be empty", "NodeGetInfo returns no node ID"],
   // What the call of NodeGetInfo ended with.

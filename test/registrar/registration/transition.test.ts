@@ -101,7 +101,8 @@ describe("what is known of the driver", () => {
   });
 
   test("keeps under another name what does not depend on the name", () => {
-    const before = { ...facts, alias: "x.csi-_abc", backoff: "left", lostStatuses: 2 } as const;
+    const movedFrom = { alias: undefined };
+    const before = { ...facts, alias: "x.csi-_abc", movedFrom, backoff: "none", lostStatuses: 2 } as const;
     const state = { ...stateNamed("listening"), facts: before };
     const known = { ...facts, driverName: "y.csi" };
     expect(reached(state, { kind: "driver-renamed", driverName: "y.csi" })).toMatchObject({ facts: known });
@@ -137,9 +138,55 @@ describe("what is known of the socket", () => {
 
   test("it moves away from kubelet's backoff once", () => {
     const moved = reached(stateNamed("listening"), { kind: "kubelet-silent", alias: "x.csi-_abc" });
-    expect(moved).toMatchObject({ kind: "publishing", facts: { alias: "x.csi-_abc", backoff: "left" } });
+    expect(moved).toMatchObject({ kind: "publishing", facts: { alias: "x.csi-_abc", backoff: "none" } });
     const stays = reached(stateNamed("listening"), { kind: "kubelet-silent", alias: undefined });
-    expect(stays).toEqual({ ...stateNamed("listening"), facts: { ...facts, backoff: "left" } });
+    expect(stays).toEqual({ ...stateNamed("listening"), facts: { ...facts, backoff: "none" } });
+  });
+
+  describe("goes back once when kubelet has the driver already", () => {
+    const silent = (alias: string) => ({ kind: "kubelet-silent", alias }) as const;
+    const has = (isFinal: boolean) => ({ kind: "already-registered", error: "no", isFinal }) as const;
+    const moved = reached(stateNamed("listening"), silent("x.csi-_abc"), published("gone", "x.csi-_abc"));
+
+    test.each([true, false])("final by the policy: %s", (isFinal) => {
+      const back = reached(moved, has(isFinal));
+      expect(back).toEqual({
+        kind: "publishing",
+        reason: "already-registered",
+        facts: { ...facts, backoff: "refuted" },
+      });
+      const again = reached(back, published("gone"), has(isFinal));
+      expect(again).toMatchObject({ kind: isFinal ? "refused" : "standby", facts: { alias: undefined } });
+    });
+
+    test("and takes the first refusal there, before a call, for the end of an earlier run's registration", () => {
+      const back = reached(moved, has(true), published("gone"));
+      const waiting = reached(back, refused("no"));
+      expect(waiting).toEqual({ ...back, facts: { ...facts, backoff: "none" } });
+      expect(reached(waiting, refused("no")).kind).toBe("refused");
+      expect(reached(back, { kind: "get-info" }, refused("no")).kind).toBe("refused");
+    });
+
+    test("to where it was before all moves since kubelet's last status", () => {
+      const lost: readonly LoopEvent[] = [
+        { kind: "get-info" },
+        { kind: "status-lost" },
+        published("gone", "x.csi-_abc"),
+        silent("x.csi-_abd"),
+        published("gone", "x.csi-_abd"),
+        has(true),
+      ];
+      expect(reached(moved, ...lost)).toMatchObject({ kind: "publishing", facts: { alias: undefined } });
+    });
+
+    test.each<[string, readonly LoopEvent[]]>([
+      ["once kubelet has registered the driver", [accepted]],
+      ["from the place of another registrar", [{ kind: "socket-taken", alias: "x.csi-_abc" }]],
+    ])("not %s", (_what, events) => {
+      const peerGone: LoopEvent = { kind: "peer-gone", alias: "x.csi-_abc" };
+      const later = reached(moved, ...events, peerGone, published("gone", "x.csi-_abc"));
+      expect(reached(later, has(true)).kind).toBe("refused");
+    });
   });
 });
 

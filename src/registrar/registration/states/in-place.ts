@@ -8,7 +8,7 @@ import { sweepDotSockets } from "../../../unix/private-socket";
 import { type LoopEvent, type StateOf, stateNameOf } from "../../model/state";
 import { anotherAlias, type RegistrationContext, socketPathOf } from "../context";
 import { judgeInPlace, KUBELET_BUSY_MS } from "../decisions";
-import { explainSilence } from "../hints";
+import { BUSY_WITH_DRIVER, explainSilence } from "../hints";
 
 type InPlace = StateOf<"in-place">;
 
@@ -76,6 +76,7 @@ export async function remindOfSilence(
 ): Promise<undefined> {
   if (stateNameOf(state) !== "listening") return undefined;
   const { pluginRegistrationPath: directory } = options;
+  const isBusy = state.facts.backoff === "refuted";
   let waitedMs = 0;
   for (let line = 0; ; line++) {
     const waitMs = reminderMs(REMINDERS.kubeletSilent, line);
@@ -86,7 +87,9 @@ export async function remindOfSilence(
     log.warn("Kubelet has not called", {
       waited: `${waitedMs / 1000}s`,
       socketPath: socketPathOf(state.facts, options),
-      check: explainSilence(directory + onFileSystem(directory, place?.path), server.connections),
+      check: isBusy
+        ? BUSY_WITH_DRIVER
+        : explainSilence(directory + onFileSystem(directory, place?.path), server.connections),
       ...UNHEARD,
     });
   }

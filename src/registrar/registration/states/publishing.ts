@@ -5,6 +5,7 @@ import { refuseDriversOwn } from "../../model/socket-name";
 import type { LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf, socketsOfDriver } from "../context";
 import { choosePlace, endsRegistration, planPublication, publicationEvent } from "../decisions";
+import { BUSY_WITH_DRIVER } from "../hints";
 
 /** State `publishing`: puts our socket in place, by the plan of `planPublication`; begins again if its place is another by then. */
 export async function publishSocket(
@@ -49,6 +50,11 @@ export async function publishSocket(
     const { found } = event;
     const fields = { socketPath, ...(found !== "gone" && { found }) };
     log.v(verbosity).info("Registration Server started", fields);
+    if (reason === "already-registered")
+      log.info("Kubelet has, or is registering, the driver by another socket, waiting for it where we were", {
+        socketPath,
+        check: BUSY_WITH_DRIVER,
+      });
     if (reason === "directory-gone")
       log.warn("The plugin registration directory was removed or replaced, which kubelet does not notice", {
         pluginRegistrationPath,

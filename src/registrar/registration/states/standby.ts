@@ -42,9 +42,12 @@ export async function standBy(
     log.info("Standing by for the registrar that holds the socket", { socketPath: peer });
     await untilGone(peer, context, signal);
   } else if (reason === "already-registered") {
-    log.info("Kubelet has registered the driver by a socket that cannot be found, trying again later", {
-      after: `${UNSEEN_PEER_MS / 1000}s`,
-    });
+    log.info(
+      "Kubelet has, or is registering, the driver by a socket that cannot be found, trying again later",
+      {
+        after: `${UNSEEN_PEER_MS / 1000}s`,
+      },
+    );
     if (!(await pause(UNSEEN_PEER_MS, signal))) return undefined;
     const sockets = await socketsOfDriver(facts, context, signal).catch(() => []); // The publication asks again.
     return { kind: "peer-gone", alias: aliasAfterPeer(sockets, facts.alias) };
