@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildSync } from "esbuild";
 import { scripts } from "../package.json";
@@ -241,6 +241,40 @@ test("a release tags the image after npm has the package", () => {
   const places = [...wanted, "publish.mjs tag"].map((words) => runs.findIndex((run) => run.includes(words)));
   expect(places).toEqual(places.toSorted((one, other) => one - other));
   expect(places[0]).toBeGreaterThanOrEqual(0);
+});
+
+/** Every value of such a key, at any depth. */
+function valuesOf(tree: unknown, keys: readonly string[]): readonly string[] {
+  if (typeof tree !== "object" || tree === null) return [];
+  return Object.entries(tree).flatMap(([key, value]) =>
+    typeof value === "string" && keys.includes(key) ? [value] : valuesOf(value, keys),
+  );
+}
+
+describe("an image without a digest, which another may replace, ends a release before it begins", () => {
+  test("ready.mjs finds every image that a workflow runs", async () => {
+    await using folder = await createTempFolder();
+    mkdirSync(folder.at(FOLDER), { recursive: true });
+    writeFileSync(folder.at("Dockerfile"), "");
+    const wanted = readdirSync(join(ROOT, FOLDER)).flatMap((name) => {
+      const text = readText(`${FOLDER}/${name}`).replaceAll(/@sha256:[0-9a-f]{64}/g, "");
+      writeFileSync(folder.at(FOLDER, name), text);
+      const ofActions = valuesOf(parse(text), ["uses"]).filter((action) => action.startsWith("docker://"));
+      const images = [...valuesOf(parse(text), ["image", "container"]), ...ofActions];
+      return images.map((image) => `${FOLDER}/${name}: ${image.replace("docker://", "")} has no digest`);
+    });
+    const options = { cwd: folder.path, encoding: "utf8" } as const;
+    for (const words of ["init --quiet", "add ."]) spawnSync("git", words.split(" "), options);
+    const { stderr } = spawnSync(process.execPath, [join(ROOT, "scripts/release/ready.mjs")], options);
+    const found = stderr.match(/\.github\/workflows\/.* has no digest/g) ?? [];
+    expect(found.toSorted()).toEqual([...new Set(wanted)].sort());
+  });
+
+  test("an action that runs an image names it", () => {
+    const steps = JOBS.flatMap(({ steps = [] }) => steps).filter(({ uses }) => uses);
+    for (const { uses = "", with: given } of steps)
+      if (!ACTIONS.test(uses)) expect([uses, given?.image]).toEqual([uses, expect.any(String)]);
+  });
 });
 
 test("Renovate reads every file that pins something, those of tests and examples, too", () => {

@@ -5,3 +5,11 @@ export function basesOf(dockerfile) {
   );
   return Object.fromEntries(Array.from(found, ([, name, image, digest]) => [name, { image, digest }]));
 }
+
+/** The images that a workflow runs: of jobs, services and actions. */
+export function imagesOf(workflow) {
+  const found = workflow.matchAll(
+    /^[ -]*(?:(?:image|container): *|uses: *docker:\/\/)([^\s@#]+)(?:@(sha256:[0-9a-f]{64}))?/gm,
+  );
+  return Array.from(found, ([, image, digest]) => ({ image, digest }));
+}

@@ -1,8 +1,8 @@
-// node scripts/release/ready.mjs: whether this commit may be released. Fails with a line for each reason why not: a base of the image
-// without a digest, a variable of the repository that is not set, an address of a project that is still example.com's.
+// node scripts/release/ready.mjs: whether this commit may be released. Fails with a line for each reason why not: a base of the image,
+// or an image that a workflow runs, without a digest, a variable of the repository that is not set, an address of a project that is still example.com's.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { basesOf } from "./bases.mjs";
+import { basesOf, imagesOf } from "./bases.mjs";
 
 /** What the package and the image are made of, and what a release shows. */
 const PUBLISHED = ["package.json", "*.md", "docs", "examples", "src", "proto"];
@@ -16,6 +16,15 @@ function unpinned() {
     .map((name) => `Dockerfile: ${name} has no digest: write IMAGE@sha256:DIGEST`);
 }
 
+/** Such an image may run beside what is built, with any right: QEMU's is privileged. */
+function unpinnedInWorkflows() {
+  return filesOf(".github/workflows").flatMap((file) => {
+    const images = imagesOf(readFileSync(file, "utf8")).filter(({ digest }) => digest === undefined);
+    const names = new Set(images.map(({ image }) => image));
+    return Array.from(names, (name) => `${file}: ${name} has no digest: write IMAGE@sha256:DIGEST`);
+  });
+}
+
 function unset() {
   return ["IMAGE", "IMAGE_REGISTRY", "IMAGE_USER"]
     .filter((name) => !process.env[name])
@@ -23,12 +32,16 @@ function unset() {
 }
 
 function placeholders() {
-  const files = execFileSync("git", ["ls-files", "-z", ...PUBLISHED], { encoding: "utf8" }).split("\0");
-  return files
-    .filter((file) => file !== "" && PLACEHOLDER.test(readFileSync(file, "utf8")))
+  return filesOf(...PUBLISHED)
+    .filter((file) => PLACEHOLDER.test(readFileSync(file, "utf8")))
     .map((file) => `${file} names example.com in place of this project's address`);
 }
 
-const problems = [...unpinned(), ...unset(), ...placeholders()];
+function filesOf(...paths) {
+  const files = execFileSync("git", ["ls-files", "-z", ...paths], { encoding: "utf8" }).split("\0");
+  return files.filter((file) => file !== "");
+}
+
+const problems = [...unpinned(), ...unpinnedInWorkflows(), ...unset(), ...placeholders()];
 for (const problem of problems) process.stderr.write(`scripts/release/ready.mjs: ${problem}\n`);
 process.exitCode = problems.length > 0 ? 1 : 0;
