@@ -69,7 +69,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const problem = memoryProblem(process.constrainedMemory(), "/sys/block");
   if (problem !== undefined) {
     const { createCliLogger } = await import("../runtime/cli-logger");
-    const log = (await createCliLogger(logging)).named("main");
+    const log = await createCliLogger(logging);
     log.warn("Memory limit is too small: a start after a reboot may never end", problem);
   }
   const { runRegister } = await import("./register");

@@ -21,8 +21,7 @@ import { countDescriptorNeed, descriptorFix, descriptorLimit } from "../unix/des
 
 /** Registers drivers until it is ended: by a signal, which is exit code 0, or by a failure, which is 1. */
 export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {
-  const logger = await createCliLogger(logging);
-  const log = logger.named("register");
+  const log = await createCliLogger(logging);
   const leaveReason = (reason: string) =>
     writeTerminationLog(flags.terminationLog, reason, { create: flags.given.has("termination-log") });
   const fail = (error: unknown, message: string) => {

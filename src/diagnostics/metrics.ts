@@ -20,7 +20,7 @@ export function createMetricsRoute(
   log: Logger,
   more: Metrics = {},
 ): Route {
-  const warn = createPacedWarning(log.named("metrics"), "Cannot load the metrics, calls are not counted");
+  const warn = createPacedWarning(log, "Cannot load the metrics, calls are not counted");
   const uncounted: (readonly [DriverCall, string])[] = [];
   const load = async () => {
     const client = await import("prom-client");

@@ -57,8 +57,7 @@ export function createRoutes(
  * for its driver, or serves another one: no socket is healthy, and one healthy driver of several is enough. Drivers are
  * checked one by one, first the one that passed last, so that a probe costs the same however many there are.
  */
-function createHealthRoute(registrations: Registrations, parentLog: Logger): Route {
-  const log = parentLog.named("health");
+function createHealthRoute(registrations: Registrations, log: Logger): Route {
   let passedLast: Registration | undefined;
   return async () => {
     let failure: Exclude<SelfCheck, { readonly kind: "ok" }> | undefined;

@@ -30,9 +30,8 @@ const PORT_TAKEN =
 export function startDiagnosticsServer(
   address: ListenAddress,
   routes: ReadonlyMap<string, Route>,
-  { log: parentLog }: { readonly log: Logger },
+  { log }: { readonly log: Logger },
 ) {
-  const log = parentLog.named("server");
   const { endpoint } = address;
   const stop = new AbortController();
   const crowd = createConnectionLimit<HttpConnection>({

@@ -24,10 +24,9 @@ const dashed = (flags: readonly string[]) => flags.map((flag) => `--${flag}`).jo
 export async function warnAboutFlags(
   flags: Flags,
   paths: Paths,
-  parentLog: Logger,
+  log: Logger,
   mounts?: readonly Mount[],
 ): Promise<void> {
-  const log = parentLog.named("flag-warnings");
   for (const { flag, value } of paths.assumed)
     log.info("Not in a container, assuming the paths of this node", { flag: `--${flag}`, value });
   if (flags.connectionTimeoutMs !== 0) log.info("--connection-timeout is deprecated and will have no effect");
@@ -35,7 +34,7 @@ export async function warnAboutFlags(
     if (flags.given.has(flag)) log.warn("Flag is deprecated", { flag: `--${flag}`, instead });
   if (flags.ignored.length > 0)
     log.warn("Flags of former releases are ignored", { flags: dashed(flags.ignored) });
-  warnAboutWords(flags, parentLog);
+  warnAboutWords(flags, log);
   if (flags.enablePprof && flags.httpEndpoint === "" && flags.healthPort <= 0)
     log.warn("--enable-pprof has no effect without --http-endpoint");
   if (flags.enablePprof && /^(?:0\.0\.0\.0|\[::\])?:/.test(flags.healthPort > 0 ? ":" : flags.httpEndpoint))
@@ -51,8 +50,7 @@ export async function warnAboutFlags(
 }
 
 /** A flag among the words is missed easily: `--enable-pprof true` ends the flags. */
-export function warnAboutWords({ rest }: Pick<Flags, "rest">, parentLog: Logger): void {
-  const log = parentLog.named("flag-warnings");
+export function warnAboutWords({ rest }: Pick<Flags, "rest">, log: Logger): void {
   if (rest.length > 0)
     log.warn("Words after the flags are ignored, and so is every flag among them", { words: rest.join(" ") });
 }

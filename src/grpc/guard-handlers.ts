@@ -48,7 +48,7 @@ interface GuardedMethod extends Guarding {
  */
 export function guardHandlers(server: Server, guarding: Guarding) {
   const running: GuardedMethod["running"] = new Map();
-  const log = guarding.log.named("guard-handlers");
+  const log = guarding.log;
   const register = server.register.bind(server);
   server.register = (method, handler, serialize, deserialize, type) => {
     const unencoded = new WeakSet<object>();

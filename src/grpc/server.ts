@@ -49,11 +49,7 @@ type StreamListener = (
  * whose metadata HTTP/2 refuses; writes a line to stderr for each header field that is not ASCII, and ends a call at once if its
  * timeout is more than 24 days. It has no hook there, so this replaces its undocumented listeners; package.json pins its version.
  */
-export function hardenServer(
-  server: Server,
-  { log: parentLog = silentLogger, onRequest }: Hardening = {},
-): Server {
-  const log = parentLog.named("server");
+export function hardenServer(server: Server, { log = silentLogger, onRequest }: Hardening = {}): Server {
   const internals = server as unknown as Record<string, StreamListener>;
   const intercepting = server as unknown as { interceptors: readonly ServerInterceptor[] };
   intercepting.interceptors = guardInterceptors(intercepting.interceptors, log);
@@ -143,13 +139,8 @@ interface Connection extends GuardedClient {
  * oldest: kubelet's calls take milliseconds, and the newest may be kubelet's. Each has 250 ms to call before that, unless
  * there are twice as many, or descriptors run short.
  */
-export function createGrpcServer<Origin>({
-  newServer,
-  log: parentLog,
-  ...options
-}: GrpcServerOptions<Origin>) {
+export function createGrpcServer<Origin>({ newServer, log, ...options }: GrpcServerOptions<Origin>) {
   const bounds = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits, unfinishedBytes: 0 };
-  const log = parentLog.named("server");
   const warnOfViolation = createPacedWarning(log, "Closed a connection that broke HTTP/2 or a limit");
   const credentials = ServerCredentials.createInsecure();
   const crowd = createConnectionLimit<Connection>({

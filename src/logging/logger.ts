@@ -44,7 +44,7 @@ export interface Logger {
   v(verbosity: number): Logger;
   /** Whether an info line of this logger would be written: to skip fields that are costly to compute. */
   enabled(): boolean;
-  /** The same logger for another source file; each module names itself once. */
+  /** The same logger for another source file. The build inserts the call, so that each line names the file that has it. */
   named(file: string): Logger;
   /** The same logger with fields on every line. */
   with(fields: LogFields): Logger;

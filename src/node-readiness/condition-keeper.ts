@@ -28,10 +28,9 @@ const LOOK_AGAIN_MS = 10_000;
 export function createConditionKeeper(
   template: string,
   delayMs: number,
-  parentLog: Logger,
+  log: Logger,
   random = Math.random,
 ): Keeper<ConditionStatus> {
-  const log = parentLog.named("condition-keeper");
   const subjects = createConditionSubjects(template);
   const missingSince = new Map<string, number>();
   const writes = new Map<string, number>();

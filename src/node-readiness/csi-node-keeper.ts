@@ -37,11 +37,10 @@ export const CSI_NODE_PACE = {
 
 /** Makes the keeper of CSINode, which kubelet writes only when it registers a driver, and only if there is a Node. */
 export function createCsiNodeKeeper(
-  parentLog: Logger,
+  log: Logger,
   pace = CSI_NODE_PACE,
   random = Math.random,
 ): Keeper<CsiNodeStatus> {
-  const log = parentLog.named("csi-node-keeper");
   const memories = new Map<string, Memory>();
   const fight = createRewritePace(pace.again, { freeRewrites: 0, random });
   /** When to read CSINode even if it listed every driver; undefined while no driver is registered. */

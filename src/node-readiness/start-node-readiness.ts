@@ -79,8 +79,7 @@ const PACE = { watch: WATCH_PACE, taint: TAINT_PACE, csiNode: CSI_NODE_PACE };
 
 /** Starts with options that were checked; tests give a shorter `pace`. */
 export function runNodeReadiness(options: RunOptions, pace?: Partial<typeof PACE>): NodeReadiness {
-  const { registrations, logger: parentLog, nodeName, startupTaints, condition } = options;
-  const log = parentLog.named("node-readiness");
+  const { registrations, logger: log, nodeName, startupTaints, condition } = options;
   const paces = { ...PACE, ...pace };
   const stop = new AbortController();
   const { signal } = stop;
@@ -92,11 +91,11 @@ export function runNodeReadiness(options: RunOptions, pace?: Partial<typeof PACE
   const csiNode = createCsiNodeStore();
   const troubles = createTroubles(log, (failure) => adviceOn(failure, options));
   const keepers = {
-    taints: createTaintKeeper(startupTaints, parentLog, paces.taint),
+    taints: createTaintKeeper(startupTaints, log, paces.taint),
     ...(condition !== undefined && {
-      condition: createConditionKeeper(condition, options.conditionDelayMs, parentLog),
+      condition: createConditionKeeper(condition, options.conditionDelayMs, log),
     }),
-    CSINode: createCsiNodeKeeper(parentLog, paces.csiNode),
+    CSINode: createCsiNodeKeeper(log, paces.csiNode),
   };
   const warnOfNames = createNameWarning(startupTaints.map(({ key }) => key).concat(condition ?? []), log);
   const watch = startNodeWatch({

@@ -59,10 +59,9 @@ const fightOf = ({ driverName, taint }: Due) => `${nameOf(driverName, taint)}\n$
 
 export function createTaintKeeper(
   wanted: readonly StartupTaint[],
-  parentLog: Logger,
+  log: Logger,
   pace = TAINT_PACE,
 ): Keeper<TaintStatus> {
-  const log = parentLog.named("taint-keeper");
   const fight = createRewritePace(pace.fight);
   const removals = new Map<string, { readonly count: number; readonly lastMs: number }>();
   let overdue = new Map<string, Overdue>();

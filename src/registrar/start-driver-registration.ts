@@ -12,9 +12,8 @@ type DriverStartContext = Pick<RegistrationParts, "log" | "signal"> & Pick<Drive
 /** What `startRegistrar` does, with options that were read; the sidecar leaves the judgement of its endpoint to kubelet. */
 export function startDriverRegistration(
   options: ResolvedRegistrarOptions,
-  { signal, log: parentLog, ...follow }: DriverStartContext,
+  { signal, log, ...follow }: DriverStartContext,
 ): Registration {
-  const log = parentLog.named("registrar");
   const events = createRegistrationEvents(log);
   const driver = createDriver(options, { log, events, ...follow });
   return startRegistrationLoop(options, { driver, events, log, signal });

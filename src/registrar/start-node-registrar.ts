@@ -57,9 +57,8 @@ interface NodeStartContext {
 /** What `startNodeRegistrar` does, with options that were read. */
 export function startNodeRegistrations(
   { pairs, driverGoneAfterMs, names, onEvent, ...common }: ResolvedNodeOptions,
-  { signal, log: parentLog }: NodeStartContext,
+  { signal, log }: NodeStartContext,
 ): NodeRegistrar {
-  const log = parentLog.named("start-node-registrar");
   const admission = createAdmission(names);
   const events = createRegistrationEvents<NodeRegistrarEvent>(log);
   events.subscribe(onEvent);
@@ -70,7 +69,7 @@ export function startNodeRegistrations(
     const options = { ...common, ...OF_A_CSI_DRIVER, ...OF_A_NODE, ...readCsiAddress(csiAddress), endpoint };
     const registration = startDriverRegistration(options, {
       admit: (name, log, onWithheld) => admission.request(name, csiAddress, log, onWithheld),
-      log: parentLog.with({ csiAddress }),
+      log: log.with({ csiAddress }),
     });
     registration.subscribe((event) => events.emit({ ...event, registration }));
     registration.closed.then(() => admission.release(csiAddress)).catch(() => {}); // It never rejects.

@@ -43,13 +43,12 @@ export async function startRegistration(
 export async function registerPlugin(
   {
     signal,
-    logger,
+    logger: log,
     name,
     ...rest
   }: Omit<ResolvedOptions, "isNodeWide"> & ResolvedStartOptions & { readonly name: string },
   told: Omit<PluginIdentity, "name">,
 ): Promise<Registration> {
-  const log = logger.named("start-registration");
   admitPluginName(rest.type, name, log);
   refuseAborted("the registration", signal);
   const events = createRegistrationEvents(log);

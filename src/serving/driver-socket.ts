@@ -17,9 +17,8 @@ const LOOK_AT_ANOTHER_MS = 5_000;
 export async function keepListening(
   csiAddress: string,
   onConnection: (connection: Socket) => void,
-  parentLog: Logger,
+  log: Logger,
 ) {
-  const log = parentLog.named("driver-socket");
   const stop = new AbortController();
   const { signal } = stop;
   const socket = createSocketFile(onConnection, log);

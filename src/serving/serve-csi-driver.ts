@@ -69,13 +69,12 @@ const NAME_WITHIN_FAKED_MS = 3_000;
  * });
  */
 export async function serveCsiDriver(options: CsiServingOptions): Promise<ServedCsiDriver> {
-  const { signal, logger, ...resolved } = resolveServingOptions(options);
+  const { signal, logger: log, ...resolved } = resolveServingOptions(options);
   refuseAborted("the CSI driver", signal);
-  const log = logger.named("serve-csi-driver");
-  const server = hardenServer(new Server(resolved.serverOptions), { log: logger });
+  const server = hardenServer(new Server(resolved.serverOptions), { log });
   const { refuseUnknown, answerTypeOf } = checkServices(server);
-  const calls = guardHandlers(server, { log: logger, isCut: () => driver.isCut, answerTypeOf });
-  const driver = createGrpcServer({ newServer: () => server, log: logger, limits: UNLIMITED });
+  const calls = guardHandlers(server, { log, isCut: () => driver.isCut, answerTypeOf });
+  const driver = createGrpcServer({ newServer: () => server, log, limits: UNLIMITED });
   let socket: KeptSocket | undefined;
   let registration: Registration;
   let identity: PluginIdentity;
@@ -98,7 +97,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     Object.assign(server, { bind: refuseBind, bindAsync: refuseBind });
     refusePromise(resolved.addServices(server));
     refuseUnknown();
-    socket = await keepListening(resolved.csiAddress, driver.accept, logger);
+    socket = await keepListening(resolved.csiAddress, driver.accept, log);
     identity = await askIdentity(resolved.csiAddress, signal);
     const { name } = identity;
     if (name === "")
@@ -107,7 +106,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
         "cannot learn the driver's name: GetPluginInfo answered without one",
       );
     const { csiAddress, addServices, serverOptions, graceMs, ...common } = resolved;
-    const options = { ...common, ...OF_A_CSI_DRIVER, name, signal, logger };
+    const options = { ...common, ...OF_A_CSI_DRIVER, name, signal, logger: log };
     registration = await registerPlugin(options, identity);
   } catch (error) {
     await stopServing(0); // Only GetPluginInfo runs, of which nothing is needed any more.

@@ -59,9 +59,8 @@ export interface PublishOptions extends PublishRules {
  */
 export function createSocketFile(
   onConnection: (connection: Socket, publication: Publication) => void,
-  parentLog: Logger,
+  log: Logger,
 ) {
-  const log = parentLog.named("socket-file");
   let ours: Placed | undefined;
   let isUnknownTold = false;
 

@@ -12,7 +12,6 @@ nodeTest("-v=2 logs less than -v=5, and --vmodule raises single files", async (n
   for (const message of ["CSI driver name", "Received GetInfo call"])
     expect([message, registrar.lines(message).length]).toEqual([message, 1]);
   expect(registrar.lines("GRPC call")).toEqual([]);
-  // A line of a state has its name, by which --vmodule finds it.
   expect(registrar.lines("Registration Server started")[0]?.caller).toMatch(/^publishing\.ts:\d+$/);
 });
 

@@ -45,11 +45,7 @@ export function nameEvent(
 }
 
 /** Makes the driver of `options`: its name names the registration, a failure to learn it ends that. */
-export function createDriver(
-  options: ResolvedRegistrarOptions,
-  { log: parentLog, events, admit }: DriverContext,
-) {
-  const log = parentLog.named("driver");
+export function createDriver(options: ResolvedRegistrarOptions, { log, events, admit }: DriverContext) {
   const record = createRecord(options, log, events);
   let identity: PluginIdentity | undefined;
   let trouble: DriverTrouble | undefined;

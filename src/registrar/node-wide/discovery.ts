@@ -25,9 +25,8 @@ interface DiscoveryOptions {
  */
 export async function discover(
   pattern: PathPattern,
-  { log: parentLog, signal, onChanges }: DiscoveryOptions,
+  { log, signal, onChanges }: DiscoveryOptions,
 ): Promise<void> {
-  const log = parentLog.named("discovery");
   const rootPath = rootOf(pattern);
   const look = carefulLook(rootPath, (mount) =>
     log.warn("File system on this mount can hang, drivers below it are left out", mount),

@@ -20,7 +20,6 @@ import { askInfo } from "./self-report";
 /** What the states of a registration work with. None of it changes from state to state. */
 export interface RegistrationContext {
   readonly options: ResolvedOptions;
-  /** Named by the state. */
   readonly log: Logger;
   readonly socket: SocketFile;
   readonly server: Pick<ReturnType<typeof createGrpcServer>, "connections" | "close">;

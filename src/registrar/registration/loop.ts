@@ -48,7 +48,7 @@ export async function runLoop(
   inbox: Inbox<LoopEvent>,
   onTransition: (state: RegistrationState, event: LoopEvent, from: RegistrationState) => void,
 ): Promise<RegistrationOutcome> {
-  const log = given.log.named("loop");
+  const { log } = given;
   const watch = createKeptWatch(log);
   const context: RegistrationContext = { ...given, watchAt: watch.at };
   let state: RegistrationState = { kind: "waiting" };
@@ -85,7 +85,7 @@ export async function runLoop(
 
   async function perform(activity: Activity<StateKind>, state: RegistrationState, signal: AbortSignal) {
     try {
-      const event = await activity(state, { ...context, log: given.log.named(stateNameOf(state)) }, signal);
+      const event = await activity(state, context, signal);
       // A stop counts in any state: kubelet's next call may have led out of this one meanwhile.
       if (event) inbox.put(event, event.kind === "stop" ? undefined : signal);
     } catch (error) {

@@ -39,9 +39,8 @@ export interface RegistrationCalls {
 export function createRegistrationService(
   { type, supportedVersions, endpoint }: ResolvedOptions,
   calls: RegistrationCalls,
-  parentLog: Logger,
+  log: Logger,
 ) {
-  const log = parentLog.named("registration-service");
   let lastError = "";
   return (publication: Publication | undefined, client: GuardedClient): Server => {
     const server = createSmallServer({ log });

@@ -64,10 +64,9 @@ export interface SimulatedKubelet extends AsyncDisposable {
  * Rejects with INVALID_OPTION, with SOCKET_UNUSABLE if it cannot make or watch the directory, with ABORTED if the signal was aborted before.
  */
 export async function startKubelet(options: KubeletOptions): Promise<SimulatedKubelet> {
-  const { signal, logger, ...resolved } = resolveKubeletOptions(options);
+  const { signal, logger: log, ...resolved } = resolveKubeletOptions(options);
   refuseAborted("the simulated kubelet", signal);
   const { pluginRegistrationPath, nodeName, version, simulated, waitTimeoutMs } = resolved;
-  const log = logger.named("kubelet");
   if (simulated !== version)
     log.info("Simulating the kubelet that behaves like this version", { version, simulated });
 
