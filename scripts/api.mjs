@@ -125,7 +125,7 @@ const sections = Object.entries(ENTRIES).map(([name, entry]) => {
 });
 const head = `# API
 
-Every exported name; your editor shows what each is. \`registrar/grpc\` has those of grpc-js. \`npm run api\` writes this page, with a digest of each name's types, so that
+Every exported name; your editor shows what each is. \`registrar/grpc\` has those of grpc-js. \`npm run api\` writes this page. The code after a name is for reviewers of this project: a digest of its types, so that
 a commit that changes the surface shows it. [As a library](library.md) says how to use it.
 `;
 const [file = "docs/api.md"] = process.argv.slice(2);
