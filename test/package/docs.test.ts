@@ -36,11 +36,7 @@ const examplesIn = (page: string) =>
 
 type Example = ReturnType<typeof examplesIn>[number];
 
-const examples = [
-  ...examplesIn("README.md"),
-  ...examplesIn("docs/library.md"),
-  ...examplesIn("docs/testing.md"),
-];
+const examples = [...examplesIn("docs/library.md"), ...examplesIn("docs/testing.md")];
 const isTest = ({ text }: Example) => text.includes('from "node:test"');
 const aboutTheLibrary = examples.filter((example) => !isTest(example));
 const aboutTests = examples.filter(isTest);
