@@ -11,7 +11,6 @@ export function sendRequest(options: RequestOptions, signal: AbortSignal, body?:
         reject(new Error("HTTP status 101: the server switched to another protocol"));
       })
       .once("error", reject)
-      .once("close", () => reject(new Error("the connection was closed before an answer")))
       .end(body === undefined ? undefined : JSON.stringify(body));
   });
 }

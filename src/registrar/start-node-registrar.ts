@@ -94,7 +94,7 @@ export function startNodeRegistrations(
     stop.abort();
     return closed;
   };
-  signal?.addEventListener("abort", close, { once: true });
+  signal?.addEventListener("abort", close);
 
   return {
     scope: "node-wide",

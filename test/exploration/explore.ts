@@ -159,8 +159,7 @@ export interface OursSide {
 export const explored = (setup: Setup): OursSide => ({
   getInfo: (world, id, socket, client) => answerInfo(world, id, socket, setup, client),
   notify: (world, id, socket, error) => hearStatus(world, id, socket, error, setup),
-  stop: (world, id) =>
-    take(world, id, { kind: "stop", reason: "stopped", outcome: { kind: "stopped" } }, setup),
+  stop: (world, id) => take(world, id, { kind: "stop", outcome: { kind: "stopped" } }, setup),
 });
 
 export function stepsFrom(world: World, setup: Setup, ours = explored(setup)): Step[] {

@@ -88,10 +88,7 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
     }
     case "refused":
       if (setup.ours[id] === "exit")
-        return [
-          ...steps,
-          event(`registrar ${id} ends by the refusal`, { kind: "stop", reason: "refused", outcome: REFUSED }),
-        ];
+        return [...steps, event(`registrar ${id} ends by the refusal`, { kind: "stop", outcome: REFUSED })];
       if (isQuiet(world))
         steps.push(event(`registrar ${id} tries again`, { kind: "retry", alias: another(state) }));
       return steps;

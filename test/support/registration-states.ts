@@ -55,7 +55,7 @@ export function eventOf(kind: LoopEvent["kind"]): LoopEvent {
     found: "gone",
     error: "no",
   };
-  return { kind, ...rest, ...idleKubelet, reason: "stopped", outcome: { kind: "stopped" } } as LoopEvent;
+  return { kind, ...rest, ...idleKubelet, outcome: { kind: "stopped" } } as LoopEvent;
 }
 
 /** Every kind of event there is: the compiler sees to it that none is missing. */

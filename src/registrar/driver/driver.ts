@@ -41,7 +41,7 @@ export function nameEvent(
 ): LoopEvent {
   if (admittedAs === undefined) return { kind: "driver-named", driverName };
   if (!isNodeWide) return { kind: "driver-renamed", driverName };
-  return { kind: "stop", reason: "driver-renamed", outcome: { kind: "stopped" } };
+  return { kind: "stop", outcome: { kind: "stopped" } };
 }
 
 /** Makes the driver of `options`: its name names the registration, a failure to learn it ends that. */
@@ -71,7 +71,7 @@ export function createDriver(options: ResolvedRegistrarOptions, { log, events, a
       if (signal.aborted) return;
       log.error(error, "Cannot register the CSI driver");
       trouble = { kind: "failed", text: messageOf(error) };
-      inbox.put({ kind: "stop", reason: "failed", outcome: failedBy(error) });
+      inbox.put({ kind: "stop", outcome: failedBy(error) });
     };
     const onAnswered = (answer: PluginIdentity, awayMs: number | undefined) => {
       const { name, vendorVersion } = answer;

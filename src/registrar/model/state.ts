@@ -136,7 +136,7 @@ export type LoopEvent =
   /** The registrar that held the registration is gone. */
   | { readonly kind: "peer-gone"; readonly alias: string | undefined }
   | { readonly kind: "reregister"; readonly kubeletIsIdle?: true }
-  | { readonly kind: "stop"; readonly reason: string; readonly outcome: RegistrationOutcome }
+  | { readonly kind: "stop"; readonly outcome: RegistrationOutcome }
   | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };
 
 export const PUBLISH_REASONS = [

@@ -91,7 +91,7 @@ export async function runLoop(
     } catch (error) {
       if (signal.aborted) return;
       log.error(error, "Registration cannot go on", { state: stateNameOf(state) });
-      inbox.put({ kind: "stop", reason: "failed", outcome: failedBy(error) }, signal);
+      inbox.put({ kind: "stop", outcome: failedBy(error) }, signal);
     }
   }
 }

@@ -86,7 +86,7 @@ export function startRegistrationLoop(options: ResolvedOptions, parts: Registrat
   const context = { options, log, server, socket, kubelet, onUnpublished: view.onUnpublished };
 
   const stopFollowing = new AbortController();
-  const stop = () => inbox.put({ kind: "stop", reason: "stopped", outcome: { kind: "stopped" } });
+  const stop = () => inbox.put({ kind: "stop", outcome: { kind: "stopped" } });
   signal?.addEventListener("abort", stop, { once: true });
   const following = driver.follow(inbox, stopFollowing.signal);
   const run = async () => {

@@ -47,7 +47,7 @@ async function startLoop(socket: Partial<Socket>) {
 
 const IN_PLACE = { kind: "in-place", found: "gone" } as const;
 const named = { kind: "driver-named", driverName: "x.csi" } as const;
-const stop = { kind: "stop", reason: "stopped", outcome: { kind: "stopped" } } as const;
+const stop = { kind: "stop", outcome: { kind: "stopped" } } as const;
 
 test("the work of a state ends before the next state begins", async () => {
   const steps: string[] = [];
@@ -130,6 +130,6 @@ test("a socket that cannot be removed fails a stop, and does not hide another ou
   stopped.inbox.put(stop);
   expect(await stopped.ended).toMatchObject({ kind: "failed", error: { code: "SOCKET_UNUSABLE" } });
   await using refused = await startLoop({ close });
-  refused.inbox.put({ kind: "stop", reason: "refused", outcome: refusedFor("no") });
+  refused.inbox.put({ kind: "stop", outcome: refusedFor("no") });
   expect(await refused.ended).toMatchObject({ kind: "refused", kubeletError: "no" });
 });

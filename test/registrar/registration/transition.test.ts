@@ -295,9 +295,9 @@ describe("refusals", () => {
 
 test("an outcome is handed from the stop to the end", () => {
   const outcome = refusedFor("no");
-  const stopping = reached(stateNamed("refused"), { kind: "stop", reason: "refused", outcome });
+  const stopping = reached(stateNamed("refused"), { kind: "stop", outcome });
   expect(stopping).toMatchObject({ kind: "stopping", outcome, facts: { driverName: "x.csi" } });
   expect(reached(stopping, { kind: "closed", outcome })).toMatchObject({ kind: "stopped", outcome });
-  const early = reached(stateNamed("waiting"), { kind: "stop", reason: "stopped", outcome });
+  const early = reached(stateNamed("waiting"), { kind: "stop", outcome });
   expect(early).toEqual({ kind: "stopping", outcome, facts: undefined });
 });

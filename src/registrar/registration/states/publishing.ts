@@ -62,6 +62,6 @@ export async function publishSocket(
       });
     return event;
   } catch (error) {
-    return { kind: "stop", reason: "failed", outcome: failedBy(error) };
+    return { kind: "stop", outcome: failedBy(error) };
   }
 }

@@ -35,7 +35,7 @@ export async function endOrRetry(
     await socket.withdraw().catch(() => {}); // State `stopping` tries again, and tells.
     const hint = await findHint();
     log.error(error, message, hint);
-    return { kind: "stop", reason: "refused", outcome: refusedFor(text, hint.hint) };
+    return { kind: "stop", outcome: refusedFor(text, hint.hint) };
   }
 
   const hiding = untilRemoved(socket.hide, log, signal);
