@@ -19,6 +19,15 @@ test("unaryHandler refuses metadata sent twice on any server", async () => {
   client.close();
 });
 
+test("unaryHandler fails a call whose answer is no message on any server", async () => {
+  await using served = await serveGrpc({ getInfo: () => "text" as never });
+  const client = createUnixClient(served.path);
+  const called = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: 60_000 });
+  const details = expect.stringContaining('the handler answered "text"; it takes an object');
+  await expect(called).rejects.toMatchObject({ code: status.INTERNAL, details });
+  client.close();
+});
+
 test.each<[unknown, string]>([
   [{}, "an object; it takes a function"],
   [unaryHandler(() => ({})), "what unaryHandler returned; give that to addService as it is"],

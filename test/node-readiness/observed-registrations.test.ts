@@ -34,11 +34,10 @@ test("of two drivers with one name the one that holds it counts, also if it was 
   await started.state("a", "registered");
   b.endConnections();
   await started.log.when("Another CSI driver on this node has the name, waiting");
-  const names = () =>
-    observeRegistrations(started.fleet)
-      ?.all()
-      .map(({ driverName }) => driverName);
-  expect(names()).toEqual([undefined, "one.csi"]);
+  expect(observeRegistrations(started.fleet)?.all()).toMatchObject([
+    { driverName: undefined, registeredAtMs: undefined },
+    { driverName: "one.csi", registeredAtMs: expect.any(Number) },
+  ]);
 });
 
 test("plugins other than CSI drivers are not looked for in CSINode", async () => {

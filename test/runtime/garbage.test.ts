@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
+import v8 from "node:v8";
 import { createEventSource } from "../../src/base/event-source";
 import type { Registrations } from "../../src/registrar/registration/registrations";
-import { collectWhenQuiet, SMALL_HEAP } from "../../src/runtime/garbage";
+import { collectWhenQuiet, keepHeapSmall, SMALL_HEAP } from "../../src/runtime/garbage";
 import { createTempFolder } from "../support/temp-folder";
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] }));
@@ -63,4 +64,11 @@ test("garbage is collected a second after 32 clients have left, of any of our li
 test.each(SMALL_HEAP)("this Node knows V8's flag %s", (flag) => {
   const known = execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" });
   expect(known).toContain(`\n  --${flag.replace(/^--(?:no-)?|=.*$/g, "")} (`);
+});
+
+test("V8 gets each of them", async () => {
+  const set = jest.spyOn(v8, "setFlagsFromString").mockImplementation(() => {});
+  await keepHeapSmall();
+  expect(set.mock.calls.flat()).toEqual(SMALL_HEAP);
+  set.mockRestore();
 });

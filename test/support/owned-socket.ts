@@ -16,6 +16,7 @@ export function createOwnedSocket(onConnection: (connection: Socket) => void = (
       return socket.path;
     },
     look: (path: string) => socket.look(path, never),
+    hasDirectory: socket.hasDirectory,
     hide: socket.hide,
     withdraw: socket.withdraw,
     close: socket.close,

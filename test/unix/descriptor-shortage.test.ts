@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { buildSync } from "esbuild";
 
 /** What a process says that may have `limit` descriptors and has run `before`. */
-function saidWith(limit: number, before: string): string {
+function saidWith(limit: number, before: string, said = "descriptorShortage()"): string {
   const entryPoints = [join(__dirname, "..", "..", "src", "unix", "descriptors.ts")];
   const [file] = buildSync({ entryPoints, bundle: true, platform: "node", write: false }).outputFiles;
-  const script = `${file?.text}; const fs = require("node:fs"); ${before}; process.stdout.write(String(descriptorShortage()));`;
+  const script = `${file?.text}; const fs = require("node:fs"); ${before}; process.stdout.write(String(${said}));`;
   const command = ["-c", `ulimit -n ${limit}; exec "$@"`, "sh", process.execPath, "-e", script];
   return execFileSync("sh", command, { encoding: "utf8" });
 }
@@ -25,4 +25,11 @@ test.each([
   [200, fails("ENOMEM"), /^ENOMEM: the kernel has no memory left for a file$/],
 ])("with a limit of %i, after %s: %s", (limit, before, said) => {
   expect(saidWith(limit, before)).toMatch(said);
+});
+
+test("each open descriptor counts towards those that drivers need", () => {
+  const [none, hundred] = [0, 100].map((count) =>
+    Number(saidWith(200, opens(count), "countDescriptorNeed()(1)")),
+  );
+  expect(hundred).toBe(Number(none) + 100);
 });

@@ -1,10 +1,13 @@
-import fs, { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import fs, { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { systemError } from "../../src/base/errors";
-import { sweepDotSockets } from "../../src/unix/private-socket";
+import { bindPrivately, stopListening, sweepDotSockets } from "../../src/unix/private-socket";
 import { createSocketFile } from "../../src/unix/socket-file";
 import { tryConnect } from "../../src/unix/unix-socket";
 import { eachTest } from "../support/each-test";
+import { failLooks } from "../support/failing-looks";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
+import { createOwnedSocket } from "../support/owned-socket";
 import { recordLog } from "../support/recorded-log";
 import { createTempFolder } from "../support/temp-folder";
 
@@ -48,4 +51,29 @@ test("a connection that cannot be accepted is logged, and the listener goes on",
   } finally {
     await one.withdraw();
   }
+});
+
+test("a listener whose file system hangs, which its close would wait for, is closed when that answers", async () => {
+  const path = folder.at(".reg-0a1b2");
+  const bound = await bindPrivately(path, { onConnection: () => {}, onError: () => {} });
+  {
+    using _hanging = failLooks(path, "ETIMEDOUT");
+    await stopListening(bound);
+    expect(bound.server.listening).toBe(true);
+  }
+  await once(bound.server, "close");
+  expect(readdirSync(folder.path)).toEqual([]);
+});
+
+test("a directory that was removed is gone, also where a mount keeps it", async () => {
+  await using socket = createOwnedSocket();
+  mkdirSync(folder.at("d"));
+  const kept = openSync(folder.at("d"), "r"); // Its path leads there still, as a mount's does.
+  expect(await socket.hasDirectory()).toBe(false);
+  await socket.publish(`/proc/self/fd/${kept}/x.csi-reg.sock`);
+  expect(await socket.hasDirectory()).toBe(true);
+  rmSync(folder.at("d"), { recursive: true });
+  expect(await socket.hasDirectory()).toBe(false);
+  await socket.withdraw();
+  closeSync(kept);
 });

@@ -5,6 +5,7 @@ test.each([
   ["unix:///csi/csi.sock", "/csi/csi.sock"],
   ["unix:/csi/csi.sock", "/csi/csi.sock"],
   ["//csi/csi.sock", "/csi/csi.sock"],
+  ["/csi//csi.sock", "/csi//csi.sock"],
   ["unix:////csi/csi.sock", "/csi/csi.sock"],
   ["unix:csi.sock", "csi.sock"],
   ["unix://csi.sock", "csi.sock"],

@@ -17,6 +17,11 @@ const KINDS: Readonly<Record<string, string>> = {
   [`GET /apis/storage.k8s.io/v1/csinodes/${NODE_NAME}`]: "get-csinode",
 };
 
+const PATCH_TYPES: Readonly<Record<string, string>> = {
+  "patch-node": "application/json-patch+json",
+  "patch-status": "application/strategic-merge-patch+json",
+};
+
 interface StoredNode {
   readonly kind: "Node";
   readonly apiVersion: "v1";
@@ -102,6 +107,8 @@ export async function startScriptedApiServer(host = "127.0.0.1", tls: SecureCont
     }
     if (current === undefined) return refuse(response, 404, `nodes "${NODE_NAME}" not found`);
     if (seen.kind === "get-node") return send(response, current);
+    const isPatch = request.headers["content-type"] === PATCH_TYPES[seen.kind];
+    if (!isPatch) return refuse(response, 415, "the body of the request was in an unknown format");
     const patch = JSON.parse(text);
     if (seen.kind === "patch-status" && patch.metadata.uid !== current.metadata.uid)
       return refuse(response, 409, "Precondition failed: UID in precondition");

@@ -271,7 +271,10 @@ describe("a directory that could not be read", () => {
           await waits.end(5_000);
         };
         await eventually(() => expect(unread()).toHaveLength(1));
-        expect(unread()[0]).toMatchObject({ severity: "warning", fields: { directory: folder.path } });
+        expect(unread()[0]).toMatchObject({
+          severity: "warning",
+          fields: { directory: folder.path, check: expect.stringContaining("SELinux") },
+        });
         expect(String(unread()[0]?.fields.err)).toContain("EACCES");
         expect(log.all("No CSI driver here yet")).toEqual([]);
         expect(found).toEqual([]);

@@ -152,6 +152,10 @@ describe("a scan of what has changed", () => {
   },
 );
 
+test("a mount below the root that cannot hang is looked at", async () => {
+  expect(await carefulLook("/")("/proc")).toMatchObject({ mode: lstatSync("/proc").mode });
+});
+
 test("the sockets of a directory that cannot be listed are still looked at, and stay", async () => {
   mkdirSync(folder.at("a"));
   await leaveDeadSocket(folder.at("a", "x.sock"));

@@ -1,6 +1,7 @@
 import fs, { rmSync, utimesSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
+import { systemError } from "../../../../src/base/errors";
 import { LONGEST_WAIT_MS } from "../../../../src/base/pause";
 import type { LoopEvent } from "../../../../src/registrar/model/state";
 import type { RegistrationContext } from "../../../../src/registrar/registration/context";
@@ -176,6 +177,16 @@ async function standAlone(
   const context = { options, log: log.logger, socket } as unknown as RegistrationContext;
   return standByFor({ ...stateNamed("standby"), reason } as never, context, signal);
 }
+
+test("tries again later where the directory cannot be read after the wait for a peer", async () => {
+  await using socket = createOwnedSocket();
+  const standing = standAlone(socket, recordLog(), { reason: "already-registered" });
+  await eventually(() => expect(held()).toContain(UNSEEN_PEER_MS));
+  jest.spyOn(fs.promises, "readdir").mockRejectedValue(systemError("EIO"));
+  await waits.end(UNSEEN_PEER_MS);
+  expect(await standing).toEqual({ kind: "peer-gone", alias: undefined });
+  jest.restoreAllMocks();
+});
 
 test("ends while it waits for a peer that it cannot find", async () => {
   await using socket = createOwnedSocket();
