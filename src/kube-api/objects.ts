@@ -15,7 +15,7 @@ export interface Unlike {
 
 function refuseUnlike(
   value: unknown,
-  wanted: "list" | "map" | "text" | "number" | "boolean" | "time",
+  wanted: "list" | "list without null" | "map" | "text" | "number" | "boolean" | "time",
 ): never {
   const has = boundText(anyText(value), 120) || "nothing";
   const cause: Unlike = { kind: "unlike", value, has, wanted };
@@ -43,10 +43,14 @@ export function tree(value: unknown): Tree {
   return present.length === fields.length ? map : Object.fromEntries(present);
 }
 
-/** The items of a list; absent and null have none. Throws for any other value. */
+/** The fields of an object. Throws for any other value, null and absent too. */
+export const mapOf = (value: unknown): Tree => (isMap(value) ? tree(value) : refuseUnlike(value, "map"));
+
+/** The items of a list; absent and null have none. Throws for any other value, and for an item that is null. */
 export function list(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
-  return Array.isArray(value) ? value : refuseUnlike(value, "list");
+  if (!Array.isArray(value)) return refuseUnlike(value, "list");
+  return value.includes(null) ? refuseUnlike(value, "list without null") : value;
 }
 
 /** The fields of an object; none for any other value. */
@@ -81,6 +85,10 @@ export function bool(value: unknown): boolean {
   if (value === undefined || value === null) return false;
   return typeof value === "boolean" ? value : refuseUnlike(value, "boolean");
 }
+
+/** A text that every object of its kind has. Throws where it is absent or empty. */
+export const needed = (field: string, value: unknown): string =>
+  textOrNone(value) ?? refuse(`it has no ${field}`);
 
 /** `NAMESPACE/NAME`; the name alone of an object without a namespace. */
 export function nameOf(object: unknown): string {

@@ -2,7 +2,7 @@ import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { version } from "../../runtime/version";
 import { HAS_OFFICIAL_NAME, partsOf } from "./image";
 import { foreignArchitecturesOf, isForWindows } from "./nodes";
-import { allOf, ask, type Decided, holds, isTemplate, itemsOf, not } from "./rule";
+import { allOf, ask, type Decided, holds, isTemplate, not } from "./rule";
 import { foreignProgramsOf, HAS_OWN_MARK } from "./swap";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
@@ -87,7 +87,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
     if (release !== undefined) return { kind: "official", release: Number(major) * 100 + Number(minor) };
     if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
     if (tag === "" || OFFICIAL_REPOSITORY.test(image)) return { kind: "official", release: undefined };
-  } else if (OUR_PROGRAM.test(splitCommand(itemsOf(container.command).map(text)).program)) return OURS;
+  } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program)) return OURS;
   const what = name === ALL_IN_ONE ? "all-in-one" : name === PREDECESSOR ? "predecessor" : "other";
   return { kind: "unknown", what: isTemplate(image) ? "open" : what };
 }
@@ -115,7 +115,7 @@ function isNamed(image: string, given: string | undefined): boolean {
 export function isRegistrar(container: Tree, ours: OurImage): boolean {
   const image = text(container.image);
   const { name } = partsOf(image);
-  const [command, args] = [itemsOf(container.command).map(text), itemsOf(container.args).map(text)];
+  const [command, args] = [list(container.command).map(text), list(container.args).map(text)];
   const words = [...command, ...args];
   const line = command.length > 0 ? behindRegistrar(words) : args;
   const directories = list(container.volumeMounts).map((mount) => text(tree(mount).mountPath));

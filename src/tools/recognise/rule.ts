@@ -18,10 +18,6 @@ export type Rule =
   | { readonly any: readonly Rule[] }
   | { readonly not: Rule };
 
-/** The items of a list; a text in its place, which the API server refuses, is one item. */
-export const itemsOf = (words: unknown): readonly unknown[] =>
-  typeof words === "string" ? [words] : list(words);
-
 const valueAt = (path: Path, root: unknown): unknown =>
   path.reduce<unknown>((one, key) => (typeof key === "number" ? list(one)[key] : tree(one)[key]), root);
 
@@ -47,7 +43,7 @@ export function ask(rule: Rule, object: unknown, isOpen = isTemplate): Decided {
   if ("any" in rule) return anyOf(rule.any.map((one) => own(one)));
   if ("not" in rule) return not(own(rule.not));
   if ("has" in rule) return valueAt(rule.has, object) !== undefined;
-  if ("some" in rule) return anyOf(itemsOf(valueAt(rule.some, object)).map((item) => own(rule.is, item)));
+  if ("some" in rule) return anyOf(list(valueAt(rule.some, object)).map((item) => own(rule.is, item)));
   if ("entry" in rule)
     return anyOf(
       Object.entries(tree(valueAt(rule.entry, object))).map(([key, value]) =>

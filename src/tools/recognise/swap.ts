@@ -1,7 +1,7 @@
-import { type Tree, text, tree } from "../../kube-api/objects";
+import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { HAS_OFFICIAL_NAME, hasName } from "./image";
 import { IS_CONTAINER_FOR_WINDOWS } from "./nodes";
-import { itemsOf, type Path, type Rule, someText } from "./rule";
+import { type Path, type Rule, someText } from "./rule";
 
 // Which containers our image can take over. It has no shell: no other program but the registrar, and Node.
 
@@ -47,7 +47,7 @@ export function foreignProgramsOf(
 ): readonly { readonly what: string; readonly program: string }[] {
   return PROGRAMS.flatMap(([what, path]) => {
     const command = path.reduce<unknown>((one, key) => tree(one)[key], container);
-    const program = text(itemsOf(command)[0]);
+    const program = text(list(command)[0]);
     return program === "" || OURS.test(program) ? [] : { what, program };
   });
 }

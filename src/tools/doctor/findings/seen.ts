@@ -8,7 +8,7 @@ import { grouped, sortedBy } from "./finding";
 export type Flaw =
   | ("no-files" | "pipe" | "large" | "encoding" | "empty")
   | ("document-size" | "dashes" | "directive" | "no-object" | "template")
-  | ("patch" | "parameter" | "placeholder" | "values" | "long" | "deep" | "variables");
+  | ("patch" | "custom" | "parameter" | "placeholder" | "values" | "long" | "deep" | "variables");
 
 /** Why something could not be read. */
 export type Why =

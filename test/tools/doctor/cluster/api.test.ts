@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { nameOf } from "../../../../src/kube-api/objects";
 import {
   createListApi,
   type ListApi,
@@ -76,12 +77,24 @@ test.each<readonly [what: string, more: object, then: readonly Answer[], from: s
   expect(seen[2]?.url.searchParams.get("continue")).toBe(from);
 });
 
-test("a list that begins again drops what was read of it", async () => {
-  const list: ListApi["list"] = async (_request, onPage) => {
-    for (const name of ["a", "b"]) onPage([name], 1, true);
+test("a list of another kind, and an item without a name, are unread", async () => {
+  const { failure, items } = await listFrom([page([1])], { path: "/x", kind: "PodList" });
+  expect([failure?.kind, items]).toEqual(["unexpected", []]);
+  const list: ListApi["list"] = async ({ kind }, onPage) => {
+    onPage([null, { metadata: {} }, { metadata: { name: kind } }], 1, true);
     return undefined;
   };
-  const read = await createReader({ list }).read("pods", each(String));
+  const { read, gaps } = createReader({ list });
+  expect([...(await read("pods", each(nameOf))).each((name) => name)]).toEqual(["PodList"]);
+  expect(gaps().map(({ subject }) => subject)).toEqual([1, 2].map((n) => `(item ${n}, without a name)`));
+});
+
+test("a list that begins again drops what was read of it", async () => {
+  const list: ListApi["list"] = async (_request, onPage) => {
+    for (const name of ["a", "b"]) onPage([{ metadata: { name } }], 1, true);
+    return undefined;
+  };
+  const read = await createReader({ list }).read("pods", each(nameOf));
   expect(read.all()).toEqual({ kind: "seen", value: ["b"] });
 });
 
@@ -129,7 +142,17 @@ test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
   ["a login page", { headers: { "content-type": "text/html" }, body: "<html>" }, NO_LIST],
   ["an object that is no list", { body: { kind: "Status", items: [] } }, NO_LIST],
   ["a list without items", { body: { kind: "ThingList" } }, NO_LIST],
-  ["no JSON", { body: "<html>" }, { kind: "unreachable", message: expect.stringContaining("JSON") }],
+  ["no JSON", { body: "<html>" }, NO_LIST],
+  [
+    "an error that is no JSON",
+    { code: 400, body: "boom" },
+    { kind: "unexpected", message: "HTTP status 400: boom" },
+  ],
+  [
+    "a page that names itself",
+    page([1], "next"),
+    expect.objectContaining({ message: expect.stringMatching(/names itself/) }),
+  ],
 ])("%s is the result", async (_what, answer, failure) => {
   expect((await listFrom([page([1], "next"), answer])).failure).toEqual(failure);
 });
@@ -161,10 +184,10 @@ describe("limits, a thousandth of the real ones", () => {
   });
 
   test.each([
-    ["large", thingsOf(8_000, "next")],
-    ["empty", page([], "next")],
-  ])("a list of endless %s pages is given up", async (_what, one) => {
-    const { failure, seen } = await small(one);
+    ["large", (next: string) => thingsOf(8_000, next)],
+    ["empty", (next: string) => page([], next)],
+  ])("a list of endless %s pages is given up", async (_what, pageOf) => {
+    const { failure, seen } = await small(...Array.from({ length: MOST_ASKED }, (_, n) => pageOf(`${n}`)));
     expect(failure?.message).toBe(
       "not read completely: the pages of the lists together count as more than 1024 MiB",
     );

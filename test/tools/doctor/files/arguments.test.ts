@@ -93,7 +93,7 @@ test.each<readonly [changes: Changes, expected: readonly RegExp[]]>([
   // Several arguments in one text.
   [joined([ONE_TEXT]), [JOINED]],
   [joined([`--v=5\n${ONE_TEXT}\n`]), [/^CSI101 problem: has several/]],
-  [joined(ONE_TEXT), [JOINED]],
+  [joined(ONE_TEXT), [/^CSI113 unknown: .*\.args has .* where a list must be -> correct it/]],
   [{ more: ["--node-name=a b"] }, []],
   [{ image: "x/y:v1", args: [ONE_TEXT] }, [/^CSI101 unknown/]],
 ])("paths with *, and several arguments in one text: %j", (changes, expected) => {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { leavesIn, replaceAt, treesIn } from "../../../support/places";
+import { leavesIn, placesIn, replaceAt, treesIn, valueAt } from "../../../support/places";
 import {
   type Changes,
   daemonSet,
@@ -160,6 +160,54 @@ const full = daemonSet({
       { name: "live", image: "livenessprobe:v2", args: ["--health-port=9808"] },
     ],
   },
+});
+
+/** The same value in another type. */
+function retyped(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return [[value], { x: value }, "text", [...value, null]];
+  return typeof value === "object" && value !== null
+    ? [[value], "text", Object.values(value)]
+    : [[value], { x: value }];
+}
+const LISTS: readonly ((object: object) => object)[] = [
+  (object) => ({ kind: "List", items: [object] }),
+  (object) => ({ kind: "DaemonSetList", items: [{ ...object, kind: undefined }] }),
+  (object) => ({ kind: "Template", objects: [object] }),
+];
+const limitRange = {
+  ...{ kind: "LimitRange", metadata: { name: "l", namespace: "ns" } },
+  spec: { limits: [{ type: "Container", default: { memory: "20Mi" }, max: { memory: "1Gi" } }] },
+};
+
+test("a field in another type, wherever it decides something, is unread, and never absent", () => {
+  const told = (object: unknown) => {
+    const verdicts = verdictsIn([daemonSet({ name: "beside" }), object as object]);
+    return verdicts.map(({ code, status }) => `${code} ${status}`).sort();
+  };
+  const silentIn = (whole: unknown, depth = Number.POSITIVE_INFINITY) => {
+    const before = told(whole).join();
+    const places = placesIn(whole).filter(({ length }) => length > 0 && length <= depth);
+    return places.flatMap((path) => {
+      const by = (value: unknown) => told(replaceAt(whole, path, value));
+      const isRead = [undefined, ...BAD].some((value) => by(value).join() !== before);
+      const wrong = isRead ? retyped(valueAt(whole, path)) : [];
+      return wrong
+        .filter((value) => !by(value).some((one) => one.endsWith(" unknown")))
+        .map((value) => `${path.join(".")}: ${JSON.stringify(value).slice(0, 80)}`);
+    });
+  };
+  const lists = LISTS.flatMap((wrap) => silentIn(wrap(daemonSet()), 2));
+  expect([...lists, ...silentIn(limitRange), ...silentIn(full), ...silentIn(rich)]).toEqual([]);
+});
+
+test("a registrar of another kind, where doctor does not look, is unread", () => {
+  const { spec, ...more } = daemonSet();
+  const { containers: own, ...pod } = spec.template.spec;
+  const custom = (template: unknown) => [daemonSet(), { ...more, kind: "CustomSet", spec: { template } }];
+  const all = [{ spec: { ...pod, containers: { ...own } } }, [{ spec: spec.template.spec }], { pod: own }];
+  for (const template of all)
+    expectSaid(said(custom(template)), [/^CSI113 unknown .* it has a registrar.s arguments, and its kind/]);
+  expectSaid(said(custom({ spec: { containers: { main: { args: ["--v=2"] } } } })), []);
 });
 
 test("a placeholder where some value would be a problem is unknown", () => {

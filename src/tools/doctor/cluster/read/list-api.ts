@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { attempt, messageOf } from "../../../../base/errors";
 import { type ApiFailure, failureOf, mayPass, retryMs } from "../../../../kube-api/failure";
-import { list, text, textOrNone, tree } from "../../../../kube-api/objects";
+import { anyTree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { readBody, sendRequest } from "../../../../kube-api/request";
 import { boundText } from "../../../../logging/escape";
 import { PATIENCE, type Patience, waitFor } from "./patience";
@@ -10,6 +10,8 @@ import { PATIENCE, type Patience, waitFor } from "./patience";
 export interface ListRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
+  /** Of the answer: `PodList`. Default: any list's. */
+  readonly kind?: string;
 }
 
 /** Why a list could not be read to its end; `not-found`: the API server has no such resource. */
@@ -76,7 +78,7 @@ export function createListApi(
     }
   };
 
-  const readPages = async ({ path, query }: ListRequest, onPage: OnPage) => {
+  const readPages = async ({ path, query, kind }: ListRequest, onPage: OnPage) => {
     let limit = PAGE_ITEMS;
     const words = new URLSearchParams({ ...query, limit: String(limit) });
     for (let isFirst = true; ; ) {
@@ -89,14 +91,15 @@ export function createListApi(
         words.set("limit", String(limit));
         continue;
       }
-      const page = attempt(() => pageOf(answer.body));
+      const page = attempt(() => pageOf(answer.body, kind));
       const next = page?.next;
       // 410 with a token: the snapshot of the list expired, the rest comes from a newer one.
       const isExpired = answer.failure?.kind === "expired" && next !== undefined;
       if (answer.failure !== undefined && !isExpired) return answer.failure;
       if (!isExpired && page?.items === undefined) return NO_LIST;
-      if (!isExpired) onPage(list(page?.items), answer.dateMs, isFirst);
+      if (!isExpired) onPage(page?.items ?? [], answer.dateMs, isFirst);
       if (next === undefined) return undefined;
+      if (!isExpired && next === words.get("continue")) return ENDLESS;
       isFirst &&= isExpired;
       words.set("continue", next);
     }
@@ -115,10 +118,11 @@ export function createListApi(
 }
 
 /** Items of a list alone, because a login page answers with 200, too. Throws for a field of another type. */
-function pageOf(body: unknown) {
+function pageOf(body: unknown, wanted: string | undefined) {
   const { kind, metadata, items } = tree(body);
-  const isList = text(kind).endsWith("List") && Array.isArray(items);
-  return { items: isList ? items : undefined, next: textOrNone(tree(metadata).continue) };
+  const isMeant = wanted === undefined ? text(kind).endsWith("List") : kind === wanted;
+  const all: readonly unknown[] | undefined = isMeant && Array.isArray(items) ? items : undefined;
+  return { items: all, next: textOrNone(tree(metadata).continue) };
 }
 
 /** The proxy answers so with what Go says of its own connection. */
@@ -197,7 +201,8 @@ async function readAnswer(response: IncomingMessage, maxBytes: number) {
   const bytes = await readBody(response, maxBytes);
   const raw = bytes?.toString() ?? "";
   const isJson = bytes !== undefined && /\bjson\b/.test(headers["content-type"] ?? "");
-  const body: unknown = isJson ? JSON.parse(raw) : { message: raw.trim() };
+  const parsed: unknown = isJson ? attempt(() => JSON.parse(raw)) : undefined;
+  const body: unknown = anyTree(parsed) === parsed ? parsed : { message: raw.trim() };
   const answered = failureOf(code, body, headers["retry-after"]);
   const failure = {
     ...answered,
@@ -216,6 +221,11 @@ async function readAnswer(response: IncomingMessage, maxBytes: number) {
 const NO_LIST: ListFailure = {
   kind: "unexpected",
   message: "the answer is no list of Kubernetes: is something else at the API server's address?",
+};
+
+const ENDLESS: ListFailure = {
+  kind: "unexpected",
+  message: "not read completely: each page names itself as the next one",
 };
 
 function tooMuch(what: string, maxBytes: number): ListFailure {

@@ -1,4 +1,13 @@
-import { createdMsOf, list, nameOf, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
+import {
+  createdMsOf,
+  list,
+  nameOf,
+  needed,
+  type Tree,
+  text,
+  textOrNone,
+  tree,
+} from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
 import type { SeenList } from "../../findings/seen";
@@ -30,7 +39,7 @@ export function readNeedEvent(object: unknown) {
   const { kind, uid, namespace, name } = tree(involvedObject);
   const { driver, node = textOrNone(tree(source).host) } = groups;
   if (driver === undefined || text(kind) !== "Pod") return undefined;
-  return { podUid: text(uid), driver, node, pod: `${text(namespace)}/${text(name)}` };
+  return { podUid: needed("involvedObject.uid", uid), driver, node, pod: `${text(namespace)}/${text(name)}` };
 }
 
 /** Collects the events of failed mounts: those that name a driver, and of each pod the latest other one. */
@@ -64,7 +73,7 @@ export const countAttachments = (isMeant: (node: string) => boolean) => () => {
   const values = new Map<string, Attached>();
   const add = (object: unknown) => {
     const { attacher, nodeName } = tree(tree(object).spec);
-    const [driver, node] = [text(attacher), text(nodeName)];
+    const [driver, node] = [needed("spec.attacher", attacher), needed("spec.nodeName", nodeName)];
     if (!isMeant(node)) return;
     const key = `${node} ${driver}`;
     const sum = values.get(key) ?? { node, driver, attachments: 0 };
@@ -122,7 +131,7 @@ export function readCsiNode(object: unknown) {
   return {
     node: text(name),
     createdMs: createdMsOf(metadata),
-    drivers: new Set(list(tree(spec).drivers).map((driver) => text(tree(driver).name))),
+    drivers: new Set(list(tree(spec).drivers).map((driver) => needed("name of a driver", tree(driver).name))),
     /** The UID of the Node that it belongs to. */
     owner: textOrNone(owner?.uid),
   };

@@ -1,4 +1,4 @@
-import { anyNameOf } from "../../../../kube-api/objects";
+import { anyNameOf, mapOf, needed, tree } from "../../../../kube-api/objects";
 import { type Gap, type SeenList, startReading, whyOf } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 
@@ -11,6 +11,11 @@ export const GROUPS = {
 } as const;
 
 export type Resource = keyof typeof GROUPS;
+
+const KINDS: Readonly<Record<Resource, string>> = {
+  ...{ events: "Event", limitranges: "LimitRange", nodes: "Node", pods: "Pod", daemonsets: "DaemonSet" },
+  ...{ csidrivers: "CSIDriver", csinodes: "CSINode", volumeattachments: "VolumeAttachment" },
+};
 /** A list that could not be read to its end, or one of its objects. */
 export type ClusterGap = Gap<Resource>;
 
@@ -52,16 +57,21 @@ export function createReader(api: Pick<ListApi, "list">) {
       const path = `${root}${namespace ? `/namespaces/${namespace}` : ""}/${resource}`;
       let collector = start();
       let gaps: ClusterGap[] = [];
-      const failure = await api.list({ path, query }, (items, dateMs, isFirst) => {
-        beganMs ??= dateMs;
-        if (isFirst) [collector, gaps] = [start(), []];
-        for (const item of items)
-          try {
-            collector.add(item);
-          } catch (error) {
-            gaps.push({ part: resource, subject: anyNameOf(item), why: whyOf(error, item) });
-          }
-      });
+      const failure = await api.list(
+        { path, query, kind: `${KINDS[resource]}List` },
+        (items, dateMs, isFirst) => {
+          beganMs ??= dateMs;
+          if (isFirst) [collector, gaps] = [start(), []];
+          for (const [at, item] of items.entries())
+            try {
+              needed("metadata.name", tree(mapOf(item).metadata).name);
+              collector.add(item);
+            } catch (error) {
+              const subject = anyNameOf(item) || `(item ${at + 1}, without a name)`;
+              gaps.push({ part: resource, subject, why: whyOf(error, item) });
+            }
+        },
+      );
       if (failure !== undefined) {
         const why = {
           kind: "list",

@@ -2,6 +2,7 @@ import {
   createdMsOf,
   list,
   nameOf,
+  needed,
   numberOrNone,
   type Tree,
   text,
@@ -24,7 +25,7 @@ export function readRegistrarSet(object: unknown, number: number, ours?: OurImag
   const { desiredNumberScheduled, currentNumberScheduled } = tree(status);
   const template = tree(tree(spec).template);
   return {
-    uid: text(uid),
+    uid: needed("metadata.uid", uid),
     name: nameOf(object),
     createdMs: createdMsOf(metadata),
     namespace: text(namespace),

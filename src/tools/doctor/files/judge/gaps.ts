@@ -30,6 +30,10 @@ const FLAWS: Readonly<Record<Flaw, readonly [text: string, advice: Advice]>> = {
     "it has no selector, so it is a patch of another object",
     "apply it first: kubectl kustomize DIRECTORY | registrar doctor -f -",
   ],
+  custom: [
+    "it has a registrar's arguments, and its kind is not one that doctor knows",
+    "give the DaemonSet that is made of it",
+  ],
   parameter: [
     "its Template's parameter {} is not filled in",
     "fill it in first: oc process --local -f FILE | registrar doctor -f -",

@@ -1,7 +1,7 @@
 import { isTemplate } from "../../../recognise/rule";
 import { RENDER_FIRST } from "../../findings/words";
-import type { ProbeFacts } from "../read/pod";
-import type { BesideFacts, RegistrarContainer } from "../read/registrars";
+import type { BesideFacts, ProbeFacts } from "../read/pod";
+import type { RegistrarContainer } from "../read/registrars";
 import { hasNothingElse, hasOnlyItself, sayRefusal } from "./arguments";
 import { eachRegistrar, isReadable, problem, type Statement, unknown, warning } from "./each-registrar";
 

@@ -6,7 +6,7 @@ import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { askOfficial } from "../../../recognise/official";
 import { behindRegistrar, type Program } from "../../../recognise/program";
-import { isTemplate, itemsOf } from "../../../recognise/rule";
+import { isTemplate } from "../../../recognise/rule";
 import { refuseFlaw } from "../../findings/seen";
 
 /** A `$(NAME)` whose value is not in the object. */
@@ -24,7 +24,7 @@ interface FilledIn {
 /** How a container starts: by itself, with its own arguments, or by another program, which has arguments of its own. */
 export function startOf(container: Tree, { kind }: Program) {
   const fill = environmentOf(container);
-  const filledIn = (words: unknown) => itemsOf(words).map((word) => fill(text(word)));
+  const filledIn = (words: unknown) => list(words).map((word) => fill(text(word)));
   const [command, args] = [filledIn(container.command), filledIn(container.args)];
   const words = [...command, ...args];
   const behind = behindRegistrar(words.map((word) => word.text));
@@ -40,7 +40,7 @@ export function startOf(container: Tree, { kind }: Program) {
 
 export function wordsOf(container: Tree): readonly string[] {
   const fill = environmentOf(container);
-  return [...itemsOf(container.command), ...itemsOf(container.args)].map((word) => fill(text(word)).text);
+  return [...list(container.command), ...list(container.args)].map((word) => fill(text(word)).text);
 }
 
 /** Linux' limits of one argument or variable (MAX_ARG_STRLEN), and of all of them (ARG_MAX). */
@@ -56,7 +56,8 @@ const OF_SERVICE = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT_\d+_(?:TCP|UDP|
  */
 export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledIn {
   const values = new Map<string, FilledIn | undefined>();
-  const hasMore = list(envFrom).length > 0 || list(env).some((one) => isTemplate(text(tree(one).name)));
+  const hasMore =
+    list(envFrom).map(tree).length > 0 || list(env).some((one) => isTemplate(text(tree(one).name)));
   let total = 0;
   const fill = (word: string): FilledIn => {
     const open: OpenVariable[] = [];

@@ -1,5 +1,6 @@
 import { bool, list, nameOf, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { isWithin } from "../../../../unix/mounts";
+import { lastPart } from "../../../recognise/image";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { refuseFlaw } from "../../findings/seen";
@@ -142,7 +143,7 @@ export function readLimitRange({ metadata, spec }: Tree) {
     name: nameOf({ metadata }),
     namespace: text(tree(metadata).namespace) || "default",
     containers: items
-      .filter(({ type }) => type === "Container")
+      .filter(({ type }) => text(type) === "Container")
       .map((item) => ({
         max: forEach((resource) => text(tree(item.max)[resource])),
         byDefault: forEach((resource) => text(tree(item.default)[resource])),
@@ -156,8 +157,12 @@ export type ProbeFacts = ReturnType<typeof probesOf>[number];
 
 export function probesOf(container: Tree, program: Program) {
   const fill = environmentOf(container);
-  const ports = new Map(list(container.ports).map((port) => [tree(port).name, tree(port).containerPort]));
-  const openPort = [...ports.keys()].find((name) => isTemplate(text(name)));
+  const ports = new Map(
+    list(container.ports)
+      .map(tree)
+      .map((one) => [text(one.name), text(one.containerPort)]),
+  );
+  const openPort = [...ports.keys()].find((name) => isTemplate(name));
   return PROBES.flatMap((kind) => {
     const probe = tree(container[kind]);
     const { exec, grpc, httpGet, tcpSocket } = probe;
@@ -169,7 +174,7 @@ export function probesOf(container: Tree, program: Program) {
     const own = behindRegistrar(command);
     /** A number, a placeholder, or the name of a port that the container does not have. */
     const port = text(
-      ports.get(asked.port) ?? (typeof asked.port === "string" ? openPort : undefined) ?? asked.port,
+      ports.get(text(asked.port)) ?? (typeof asked.port === "string" ? openPort : undefined) ?? asked.port,
     );
     const path = httpGet ? text(asked.path ?? "/") : undefined;
     const host = textOrNone(asked.host);
@@ -188,4 +193,34 @@ export function probesOf(container: Tree, program: Program) {
       settings: own && settingsOf(own, program),
     };
   });
+}
+
+export type BesideFacts = ReturnType<typeof besideOf>;
+
+const PORT_FLAG =
+  /(?:^|\s)--?(?:health-port|http-endpoint|(?:health-probe|metrics)-bind-address|metrics(?:-(?:endpoint|addr|address|port))?)[=\s]["']?(?:[^\s"']*?(\d+)|\S*(\{\{.*?\}\}|\$\S+|<[^<>]*>))["']?(?=\s|$)/g;
+/** That of kubernetes-csi's livenessprobe without a flag. */
+const LIVENESS_PORT = "9808";
+
+/** Another container that runs beside a registrar. */
+export function besideOf(container: Tree) {
+  const all = wordsOf(container);
+  const words = all.join(" ");
+  const found = Array.from(words.matchAll(PORT_FLAG), ([, port, open = ""]) => port ?? open);
+  const isLivenessProbe = /^livenessprobe/.test(lastPart(text(container.image))) && !isTemplate(words);
+  const ports = found.length === 0 && isLivenessProbe ? [LIVENESS_PORT] : found;
+  const declared = list(container.ports).flatMap((one) => {
+    const { containerPort, hostPort } = tree(one);
+    return [text(containerPort), text(hostPort)].filter((port) => port !== "");
+  });
+  return {
+    name: text(container.name),
+    /** The ports that it serves, as far as its flags tell. */
+    ports,
+    /** Those that it says it has. A program may serve others, and another container these. */
+    declared,
+    /** What is not filled in, and may be a port. */
+    open: [...ports, ...declared, ...all.filter((word) => !word.startsWith("-"))].find(isTemplate),
+    probes: probesOf(container, { kind: "unknown", what: "other" }),
+  };
 }

@@ -1,16 +1,15 @@
 import {
-  anyList,
   anyNameOf,
   anyText,
   anyTree,
   bool,
   list,
+  mapOf,
   type Tree,
   text,
   tree,
 } from "../../../../kube-api/objects";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
-import { lastPart } from "../../../recognise/image";
 import { type OurImage, type Recognised, recognise } from "../../../recognise/program";
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { About } from "../../findings/causes";
@@ -18,6 +17,7 @@ import { type Gap, refuseFlaw, type SeenList, startReading, truth, whyOf } from 
 import { literalsIn, type RegistrarSettings, settingsOf, startOf, wordsOf } from "./arguments";
 import type { FilesRead } from "./documents";
 import {
+  besideOf,
   driverSocketOf,
   type LimitRange,
   limitsOf,
@@ -55,7 +55,7 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
   const readItem = (file: string, { item, parameters }: Item) => {
     const place = placeIn(file, item);
     return read(place, item, () => {
-      const object = tree(item);
+      const object = mapOf(item);
       const parameter = parameterIn(podIn(object), parameters);
       if (parameter !== undefined) refuseFlaw("parameter", parameter);
       const registrars = registrarsIn({ object: number++, name: place }, object, ours);
@@ -103,7 +103,11 @@ export function placeIn(file: string | undefined, object: unknown): string {
 }
 
 /** The API server requires a selector. */
-const isPatch = ({ kind, spec }: Tree) => SETS.includes(text(kind)) && tree(spec).selector === undefined;
+function isPatch({ kind, spec }: Tree): boolean {
+  const { selector } = tree(spec);
+  tree(selector);
+  return SETS.includes(text(kind)) && selector === undefined;
+}
 
 interface Item {
   readonly item: unknown;
@@ -114,22 +118,26 @@ interface Item {
 /** The items of a List, those of a DaemonSetList with its kind, and OpenShift's of a Template; any other object is its own only item. */
 function unfold(object: unknown, parameters: readonly string[] = []): readonly Item[] {
   const { kind: whole, apiVersion, items, ...more } = anyTree(object);
-  if (whole === "Template" && Array.isArray(more.objects)) {
-    const own = anyList(more.parameters).map((one) => anyText(anyTree(one).name));
-    return more.objects.flatMap((one) => unfold(one, own));
+  if (whole === "Template" && more.objects !== undefined) {
+    const own = list(more.parameters).map((one) => text(tree(one).name));
+    return list(more.objects).flatMap((one) => unfold(one, own));
   }
   const [, kind] = /^(.*)List$/s.exec(anyText(whole)) ?? [];
   // A List of Kubernetes has a list of items; an IPAllowList may have anything.
   const isOther = kind !== "" && kind !== "Pod" && !WITH_PODS.includes(kind ?? "");
   if (kind === undefined || (isOther && !Array.isArray(items))) return [{ item: object, parameters }];
-  return list(items)
+  return anyItems(items)
     .flatMap((one) => unfold(one, parameters))
     .map((one) => {
       const { item } = one;
-      const named = kind === "" || anyTree(item).kind !== undefined || typeof item !== "object";
-      return named ? one : { ...one, item: { kind, apiVersion, ...item } };
+      const object = anyTree(item);
+      const isNamed = kind === "" || object.kind !== undefined || object !== item;
+      return isNamed ? one : { ...one, item: { kind, apiVersion, ...object } };
     });
 }
+
+/** Each is judged by itself, also one that is null. */
+const anyItems = (items: unknown): readonly unknown[] => (Array.isArray(items) ? items : list(items));
 
 /** The first place that a parameter fills in: `${NAME}`, or `${{NAME}}` for another value than a text. */
 function parameterIn(value: unknown, parameters: readonly string[]): string | undefined {
@@ -166,9 +174,19 @@ const WITH_PODS = [...SETS, "ReplicaSet", "Job", "ReplicationController"];
 function podIn({ kind, spec, template }: Tree): Tree {
   if (kind === "Pod") return tree(spec);
   if (kind === "PodTemplate") return tree(tree(template).spec);
-  const read = WITH_PODS.includes(text(kind)) || isTemplate(text(kind)) ? tree : anyTree;
-  const pod = read(read(read(spec).template).spec);
-  return read === tree || Array.isArray(pod.containers) ? pod : {};
+  if (WITH_PODS.includes(text(kind)) || isTemplate(text(kind))) return tree(tree(tree(spec).template).spec);
+  const pod = anyTree(anyTree(anyTree(spec).template).spec);
+  if (Array.isArray(pod.containers)) return pod;
+  return hasRegistrarsArguments(spec) ? refuseFlaw("custom") : {};
+}
+
+/** In a list anywhere, as a container has them. */
+function hasRegistrarsArguments(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const isOwn = (one: unknown) => typeof one === "string" && /^--?kubelet-registration-path(?:=|$)/.test(one);
+  return Object.values(value).some(
+    (one) => (Array.isArray(value) && isOwn(one)) || hasRegistrarsArguments(one),
+  );
 }
 
 const containersIn = (pod: Tree): readonly Tree[] =>
@@ -289,36 +307,6 @@ function mayBeDrivers(
         mountsOf(one, pod).some((mount) => mount.volume === volume),
     )
     .map(({ name }) => text(name));
-}
-
-export type BesideFacts = ReturnType<typeof besideOf>;
-
-const PORT_FLAG =
-  /(?:^|\s)--?(?:health-port|http-endpoint|(?:health-probe|metrics)-bind-address|metrics(?:-(?:endpoint|addr|address|port))?)[=\s]["']?(?:[^\s"']*?(\d+)|\S*(\{\{.*?\}\}|\$\S+|<[^<>]*>))["']?(?=\s|$)/g;
-/** That of kubernetes-csi's livenessprobe without a flag. */
-const LIVENESS_PORT = "9808";
-
-/** Another container that runs beside a registrar. */
-function besideOf(container: Tree) {
-  const all = wordsOf(container);
-  const words = all.join(" ");
-  const found = Array.from(words.matchAll(PORT_FLAG), ([, port, open = ""]) => port ?? open);
-  const isLivenessProbe = /^livenessprobe/.test(lastPart(text(container.image))) && !isTemplate(words);
-  const ports = found.length === 0 && isLivenessProbe ? [LIVENESS_PORT] : found;
-  const declared = list(container.ports).flatMap((one) => {
-    const { containerPort, hostPort } = tree(one);
-    return [text(containerPort), text(hostPort)].filter((port) => port !== "");
-  });
-  return {
-    name: text(container.name),
-    /** The ports that it serves, as far as its flags tell. */
-    ports,
-    /** Those that it says it has. A program may serve others, and another container these. */
-    declared,
-    /** What is not filled in, and may be a port. */
-    open: [...ports, ...declared, ...all.filter((word) => !word.startsWith("-"))].find(isTemplate),
-    probes: probesOf(container, { kind: "unknown", what: "other" }),
-  };
 }
 
 /** A variable from elsewhere matters only where its value decides a path or a refusal. */
