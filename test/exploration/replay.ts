@@ -196,6 +196,7 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
   "../../src/registrar/registration/self-report": () => ({
     askInfo: async (path: string) => ({ type: "CSIPlugin", name: driverOf(nameIn(path)) }),
   }),
+  "../../src/registrar/registration/mute-holder": () => ({ warnWhileMute: async () => {} }),
   "../../src/registrar/registration/hints": () => ({ explainRefusal: () => hold("explain").then(nothing) }),
   "../../src/registrar/registration/transition": ({ transition }: { transition: typeof transit }) => ({
     transition: (...given: Parameters<typeof transit>) => {

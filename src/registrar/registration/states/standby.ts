@@ -13,6 +13,7 @@ import {
   untilRemoved,
 } from "../context";
 import { peerIsGone } from "../decisions";
+import { warnWhileMute } from "../mute-holder";
 import { askInfo } from "../self-report";
 
 /** The shortest time between two looks at a peer that closes our connection at once. */
@@ -32,15 +33,19 @@ export async function standBy(
   context: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
-  const { log } = context;
+  const { options, log } = context;
   await untilRemoved(context.socket.withdraw, log, signal);
   // A driver with such a name has our place: ours is under our driver's own name. `askHolder` asks again.
-  if (await isOfAnother(facts, context.options, signal)) return { kind: "peer-gone", alias: undefined };
+  if (await isOfAnother(facts, options, signal)) return { kind: "peer-gone", alias: undefined };
   const peer = await findPeer(facts, context, signal);
   if (signal.aborted) return undefined;
   if (peer !== undefined) {
     log.info("Standing by for the registrar that holds the socket", { socketPath: peer });
+    const over = new AbortController();
+    const warning = warnWhileMute(peer, options.timeoutMs, log, AbortSignal.any([signal, over.signal]));
     await untilGone(peer, context, signal);
+    over.abort();
+    await warning;
   } else if (reason === "already-registered") {
     log.info(
       "Kubelet has, or is registering, the driver by a socket that cannot be found, trying again later",

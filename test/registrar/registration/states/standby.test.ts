@@ -1,4 +1,5 @@
 import fs, { rmSync, utimesSync } from "node:fs";
+import { createServer } from "node:http2";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { systemError } from "../../../../src/base/errors";
@@ -25,6 +26,8 @@ const loading = import("../../../support/registrar-node");
 const LOOK_EVERY_MS = 5_000;
 /** The wait until it asks a mute holder of its place again. */
 const ASK_AGAIN_MS = 10_000;
+/** The wait until it sees whether the holder of the socket answers. */
+const ASK_HOLDER_MS = 15_000;
 /** How long it looks for no peer again that it cannot find. */
 const UNSEEN_PEER_MS = 30_000;
 /** More connections than a registrar that stands by makes before it waits. */
@@ -78,7 +81,7 @@ test("takes over when a peer ends that had sent something", async () => {
   await started[Symbol.asyncDispose]();
 });
 
-const held = () => waits.pending().filter((ms) => ms !== LOOK_EVERY_MS);
+const held = () => waits.pending().filter((ms) => ms !== LOOK_EVERY_MS && ms !== ASK_HOLDER_MS);
 
 /** The wait of the state, as soon as there is one: besides, there is that for the end of the driver's socket. */
 const nextWait = async () => {
@@ -118,6 +121,37 @@ test("leaves a peer that keeps our connection alone until something happens", as
   expect(started.registrar.status().history.map(({ reason }) => reason)).not.toContain("peer-gone");
   await started[Symbol.asyncDispose]();
   await peer.kill();
+});
+
+test("warns once while the holder accepts connections and does not answer, and tells when it does again", async () => {
+  const [mute, answers] = [
+    "The registrar that holds the socket accepts connections and does not answer",
+    "The registrar that holds the socket answers again",
+  ];
+  await using started = await (await loading).startListening(node, { timeoutMs: 300 });
+  const server = createServer();
+  let isFrozen = false;
+  await using holder = await startForeignSocket(node.socketPath(), (socket) => {
+    if (!isFrozen) server.emit("connection", socket);
+  });
+  await started.log.when("Standing by for the registrar that holds the socket");
+  const ask = async () => {
+    const before = holder.connections();
+    await waits.end(ASK_HOLDER_MS);
+    await eventually(() => expect(holder.connections()).toBeGreaterThan(before));
+  };
+  for (const frozen of [false, true, false, true, true, true]) {
+    isFrozen = frozen;
+    await ask();
+  }
+  const line = await started.log.when(mute);
+  expect(line.fields).toMatchObject({ socketPath: node.socketPath(), check: expect.any(String) });
+  isFrozen = false;
+  await ask();
+  await started.log.when(answers);
+  await eventually(() => expect(waits.pending()).toContain(ASK_HOLDER_MS));
+  for (const message of [mute, answers]) expect(started.log.all(message)).toHaveLength(1);
+  expect(started.registrar.status().state).toBe("standby");
 });
 
 test("ends when a holder that hung says that it is the registrar of a driver whose name looks like an alias", async () => {
