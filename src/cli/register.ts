@@ -18,6 +18,7 @@ import { abortOnSignals } from "../runtime/signals";
 import { writeTerminationLog } from "../runtime/termination-log";
 import { version } from "../runtime/version";
 import { countDescriptorNeed, descriptorFix, descriptorLimit } from "../unix/descriptors";
+import { findFile } from "../unix/files";
 
 /** Registers drivers until it is ended: by a signal, which is exit code 0, or by a failure, which is 1. */
 export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {
@@ -57,6 +58,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
         limit,
         check: descriptorFix(needed),
       });
+    warnIfNoDirectory(paths.pluginRegistrationPath, log).catch(() => {}); // It never rejects.
     await using registrar = await start(asked, { signal, log });
     const registrations = "all" in registrar ? registrar : only(registrar);
     keepHeapSmall().catch(() => {}); // Then the heap stays as V8 has it.
@@ -71,6 +73,17 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     if (signal.aborted) return 0;
     return fail(error, "Cannot start");
   }
+}
+
+/** A sidecar fails for it only when its driver has answered. Kubelet may still create it, so that this is not the end. */
+async function warnIfNoDirectory(pluginRegistrationPath: string, log: Logger): Promise<void> {
+  const found = await findFile(pluginRegistrationPath);
+  if (found === "gone" || (typeof found === "object" && !found.isDirectory()))
+    log.warn("There is no plugin registration directory", {
+      pluginRegistrationPath,
+      check:
+        "is kubelet's plugins_registry mounted here, and does --plugin-registration-path name that mount?",
+    });
 }
 
 async function start(

@@ -118,3 +118,17 @@ test.each([
   expect(stderr).toContain(why);
   expect(status).toBe(1);
 });
+
+test.each(["csi.sock", "*.sock"])(
+  "a missing plugin registration directory is a warning at the start, before a driver answers: %s",
+  onNode(async (node, pattern) => {
+    const directory = node.at("nowhere");
+    const args = registrarArguments(
+      { ...node, pluginDir: directory },
+      node.csiAddress.replace("csi.sock", pattern),
+    );
+    const registrar = node.cli(args);
+    const { fields } = await registrar.line("There is no plugin registration directory");
+    expect(fields).toMatchObject({ pluginRegistrationPath: directory, check: expect.any(String) });
+  }),
+);
