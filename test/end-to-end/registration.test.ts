@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, renameSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { dialRegistration } from "../support/dial-registration";
 import { eventually } from "../support/eventually";
+import { PATIENCE_MS } from "../support/history";
 import { parseLogLine } from "./support/log-line";
 import { DRIVER, nodeTest, onNode, refused, registered, registrarArguments } from "./support/node";
-import { patience } from "./support/process";
 
 const OF_A_STRANGER = "GetInfo of a client that is not kubelet was answered";
 
@@ -115,11 +115,11 @@ test.each([
   "a registrar that starts while NodeGetInfo runs for an earlier one does not exit, and is registered after it: %s, %s, %s",
   onNode(async (node, version, signal, pattern) => {
     const hang = { kind: "hang", method: "NodeGetInfo", times: 1 } as const;
-    const driver = await node.driver({ faults: [hang] });
+    const driver = await node.driver({ faults: [hang], waitTimeoutMs: PATIENCE_MS });
     const kubelet = await node.kubelet({ version });
     const args = registrarArguments(node, node.csiAddress.replace("csi.sock", pattern));
     const earlier = node.cli(args);
-    await driver.events.when("fault-applied", patience());
+    await driver.events.when("fault-applied");
     earlier.kill(signal);
     await earlier.exit();
 

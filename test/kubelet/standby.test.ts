@@ -1,9 +1,10 @@
 import { lstatSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { type CsiDriverFault, startCsiDriver as startSimulatedDriver } from "../../src/testing";
-import { patience, startCli } from "../end-to-end/support/process";
+import { startCli } from "../end-to-end/support/process";
 import { startFakeRegistrar } from "../simulator/fake-registrar";
 import { leaveDeadSocket } from "../support/foreign-socket";
+import { PATIENCE_MS } from "../support/history";
 import { startCsiDriver } from "./support/csi-driver";
 import { PUBLISHED, settled, startRegisteredPod } from "./support/driver-pod";
 import { type DriverPaths, type Node, startNode } from "./support/node-folder";
@@ -118,10 +119,15 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
   ])("after %s while NodeGetInfo runs the next registrar waits for its end: %j", async (signal, fault) => {
     await using node = await startNode(version);
     const { kubeletRegistrationPath: csiAddress, args } = await node.addDriver(name);
-    await using driver = await startSimulatedDriver({ csiAddress, name, faults: [fault] });
+    await using driver = await startSimulatedDriver({
+      csiAddress,
+      name,
+      faults: [fault],
+      waitTimeoutMs: PATIENCE_MS,
+    });
     await using another = await startSimulatedDriver({ csiAddress: `${csiAddress}.next`, name });
     await using earlier = startCli(args);
-    await driver.events.when("fault-applied", patience());
+    await driver.events.when("fault-applied");
     earlier.kill(signal);
     await earlier.exit();
 
