@@ -1,3 +1,5 @@
+import { constants } from "node:os";
+
 /** What went wrong, as a stable word to branch on; the message is for people and may change. */
 export type RegistrarErrorCode =
   /** An option, flag or argument cannot be used as given. */
@@ -69,8 +71,19 @@ export function attempt<Value>(act: () => Value): Value | undefined {
 export const systemError = (code: string, message = code): Error =>
   Object.assign(new Error(message), { code });
 
-/** The errno name (`ENOENT`, `EACCES`) of a Node system error; undefined for any other error. */
+/** libuv has no name for some of Linux' errnos, such as ESTALE of a file system on a server. */
+const UNNAMED = /^Unknown system error -(\d+)$/;
+
+/**
+ * The errno name (`ENOENT`, `EACCES`) of a Node system error, or `errno 117` for one without a name; undefined for any other
+ * error.
+ */
 export function errnoOf(error: unknown): string | undefined {
   const { code } = Object(error) as { readonly code?: unknown };
-  return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
+  if (typeof code !== "string") return undefined;
+  if (/^E[A-Z0-9]+$/.test(code)) return code;
+  const [, number] = UNNAMED.exec(code) ?? [];
+  if (number === undefined) return undefined;
+  const [name] = Object.entries(constants.errno).find(([, value]) => value === Number(number)) ?? [];
+  return name ?? `errno ${number}`;
 }

@@ -6,12 +6,13 @@ import {
   otherDirectories,
   resolveTarget,
 } from "../../../../src/tools/doctor/node/read/directory";
+import { parseMountinfo } from "../../../../src/unix/mounts";
 import { eachTest } from "../../../support/each-test";
 import { startForeignSocket } from "../../../support/foreign-socket";
 import { createTempFolder } from "../../../support/temp-folder";
 
-const look = async (path: string, procfs: string) => {
-  const directory = await lookAtDirectory(path, procfs, startReading());
+const look = async (path: string, mountinfo = "") => {
+  const directory = await lookAtDirectory(path, parseMountinfo(mountinfo), startReading());
   return directory.kind === "seen" ? directory.value : directory.gap;
 };
 
@@ -19,21 +20,18 @@ const folder = eachTest(createTempFolder);
 
 test("a symbolic link's target is the directory's place", async () => {
   const mountinfo = `1 0 8:1 / ${folder.path} rw - ext4 /dev/sda rw`;
-  const procfs = folder.at("proc");
-  mkdirSync(folder.at("proc/self"), { recursive: true });
-  writeFileSync(folder.at("proc/self/mountinfo"), mountinfo);
   mkdirSync(folder.at("kubelet"));
   symlinkSync("kubelet", folder.at("link"));
-  const facts = await look(folder.at("link"), procfs);
+  const facts = await look(folder.at("link"), mountinfo);
   expect(facts).toMatchObject({ kind: "directory", place: { path: "/kubelet" } });
-  const unseen = await look(folder.at("link"), folder.at("none"));
+  const unseen = await look(folder.at("link"));
   expect(unseen).toMatchObject({ kind: "directory", place: undefined });
 });
 
 test("a directory that is missing, and a file in its place; other directories are those that exist", async () => {
   writeFileSync(folder.at("file"), "");
-  expect(await look(folder.at("none"), "/proc")).toMatchObject({ kind: "missing" });
-  expect(await look(folder.at("file"), "/proc")).toMatchObject({ fileType: "a file" });
+  expect(await look(folder.at("none"))).toMatchObject({ kind: "missing" });
+  expect(await look(folder.at("file"))).toMatchObject({ fileType: "a file" });
   symlinkSync("loop", folder.at("loop"));
   const others = await otherDirectories("/x", [folder.path, folder.at("none"), "/x", folder.at("loop")]);
   const answerOf = (isThere: Truth) => isThere({ yes: () => "yes", no: () => "no", unknown: () => "?" });
@@ -43,7 +41,7 @@ test("a directory that is missing, and a file in its place; other directories ar
 test("kubelet's device plugin socket is looked for beside the directory", async () => {
   for (const name of ["plugins_registry", "device-plugins"]) mkdirSync(folder.at(name));
   await using _kubelet = await startForeignSocket(folder.at("device-plugins", "kubelet.sock"));
-  const facts = await look(folder.at("plugins_registry"), "/proc");
+  const facts = await look(folder.at("plugins_registry"));
   expect(facts).toMatchObject({ kubeletSocket: { kind: "accepting" } });
 });
 

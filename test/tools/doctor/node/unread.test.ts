@@ -56,21 +56,36 @@ const truncated: Answer = (real) => {
   return whole instanceof Promise ? whole.then(halfOf) : halfOf(whole);
 };
 
+/** As Node 20 calls an errno that libuv has no name for: ESTALE. */
+const UNNAMED = "Unknown system error -116";
+
 /** How a read can be taken away. Except of a process that ended, ENOENT says that nothing is there. */
 function waysOf([call, path]: Read, { procfs }: DoctorNode, silent: string) {
   const isOfProc = path.startsWith(procfs) && !path.includes("/root/");
-  const errnos = ["EACCES", ...(isOfProc ? ["ENOENT"] : [])];
+  const isList = path === procfs || path.endsWith("/fd");
+  const isNamed = /^(?:stat|realpath|connect|access)$/.test(call);
+  const errnos = [
+    "EACCES",
+    ...(isNamed ? [UNNAMED] : []),
+    ...(isOfProc && !path.endsWith("mountinfo") ? ["ENOENT"] : []),
+  ];
   const ways: Record<string, Answer> = Object.fromEntries(errnos.map((code) => [code, failing(code)]));
   if (call === "connect") ways.late = () => net.connect(silent);
-  else if (!isOfProc) ways["EIO, once"] = failingOnce("EIO");
+  else if (!isNamed && !isOfProc) ways["EIO, once"] = failingOnce("EIO");
   if (call.startsWith("readFile")) ways.truncated = truncated;
+  if (call === "readdir" && isList) ways.empty = () => Promise.resolve([]);
+  if (call === "stat") ways["a fault of ours"] = () => Promise.reject(new TypeError("x is not a function"));
   return Object.entries(ways);
 }
 
-const badIn = ({ findings }: Look) =>
-  findings
-    .filter(({ status }) => status === "problem" || status === "warning")
-    .map(({ code, subject }) => `${code} ${subject}`);
+const keysIn = ({ findings }: Look, ...statuses: readonly string[]) =>
+  findings.filter(({ status }) => statuses.includes(status)).map(({ code, subject }) => `${code} ${subject}`);
+const badIn = (look: Look) => keysIn(look, "problem", "warning");
+/** What is well though it is not in the whole; and problems that are there no more, without a word of what is unknown. */
+const wellOrLostIn = (seen: Look, whole: Look) => [
+  ...keysIn(seen, "ok").filter((one) => !keysIn(whole, "ok").includes(one)),
+  ...keysIn(whole, "problem").filter((one) => seen.summary.unknown === 0 && !badIn(seen).includes(one)),
+];
 
 const statesIn = ({ drivers }: Look) => drivers.map(({ name, state }) => `${name} ${state}`).sort();
 
@@ -202,7 +217,10 @@ test.each([makeHealthy, makeNamed, makeSick, makeDeserted, makeNested, makeHidde
             (read) => (isIt(read) ? answer : undefined),
             way === "late" ? { timeoutMs: 100 } : {},
           );
-          const added = badIn(seen).filter((one) => !badIn(whole).includes(one));
+          const added = [
+            ...badIn(seen).filter((one) => !badIn(whole).includes(one)),
+            ...(way === "ENOENT" ? [] : wellOrLostIn(seen, whole)),
+          ];
           // What is not seen any more is not said to be well; a process without files in /proc has ended.
           const isSame = statesIn(seen).join() === statesIn(whole).join() || way === "ENOENT";
           if (added.length === 0 && (isSame || !seen.healthy)) break;

@@ -88,7 +88,13 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
     return unsure(`${usual}, and this node has ${others} too: kubelet watches one of them`);
   if (isNamedSo && hidden !== "")
     return unknown(path, `${usual}; whether this node has another one cannot be read: ${hidden}`, COMPARE);
-  if (isNamedSo) return ok(path, usual);
+  if (isNamedSo) {
+    const say = () => ok(path, usual);
+    // Another finding says which processes could not be read.
+    return kubelets.contains(({ isHere }) => isHere)<Verdict | undefined>({
+      ...{ yes: say, no: say, unknown: () => undefined },
+    });
+  }
   if (place.fileSystem === "overlay")
     return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, NOT_KUBELETS);
   return unsure(`is not the registration directory of a known kubelet${where}`);

@@ -152,7 +152,8 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
   const ifTargets = (verdict: Verdict) => (isAskedFor ? verdict : undefined);
   const place = plugin.endpoint === "" ? `${path}, its registration socket` : plugin.endpoint;
   const saidAt = `is said to be at ${place}`;
-  if (endpoint === undefined) return bad(name, `${saidAt}, which is not an absolute path`, fixPath, wrong);
+  if (endpoint === undefined)
+    return bad(name, `${saidAt}, which is not an absolute path of a file`, fixPath, wrong);
   if (isAskedFor && !isWhole && told !== undefined && told !== plugin.endpoint)
     return problem(name, `${saidAt}, not at ${told}`, fixPath, wrong);
   const { socket, identity } = endpoint;

@@ -38,12 +38,16 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ETIMEDOUT: "see what is mounted there, and whether its server runs",
   ELOOP: "correct the symbolic links: they form a loop",
   ENOTDIR: "correct the path: a part of it is not a directory",
+  EILSEQ: "rename it: its name is not UTF-8, and no tool can be told it",
   EMFILE: "raise the limit of open files: ulimit -n",
 };
 
+const SEE_KERNEL = "see the kernel's messages about that file system: dmesg";
+const OUR_FAULT = "report this fault of the program, with its version";
+
 function remedyForErrno(errno: string, { host }: Pick<Facts, "host">): string {
   if (errno !== "EACCES" && errno !== "EPERM")
-    return REMEDIES[errno] ?? "see the kernel's messages about that file system: dmesg";
+    return REMEDIES[errno] ?? (/^(?:E[A-Z0-9]+|errno \d+)$/.test(errno) ? SEE_KERNEL : OUR_FAULT);
   return host.uid === 0
     ? "see what denies it to root: the right to trace (kubectl debug --profile=sysadmin), SELinux (seLinuxOptions.type: spc_t), or the file system"
     : "run registrar doctor as root";
@@ -65,7 +69,8 @@ export const ownershipText = ({ mode, uid, gid }: Ownership): string =>
 export function socketText(socket: SocketFacts): string {
   if ("explanation" in socket)
     return `does not accept a connection (${ownershipText(socket.ownership)}): ${socket.explanation}`;
-  if ("fileType" in socket) return `is ${socket.fileType}, not a socket`;
+  if ("fileType" in socket)
+    return `is ${socket.fileType}, not a ${socket.fileType.endsWith("socket") ? "stream " : ""}socket`;
   if ("bytes" in socket) return tooLong(socket.bytes);
   if ("errno" in socket)
     return `cannot be inspected: ${socket.errno}${socket.errno === "ETIMEDOUT" ? ", its file system does not answer" : ""}`;
@@ -175,8 +180,6 @@ export const unsureOfOthers = (verdict: Verdict): Verdict => ({
   text: `${verdict.text}; whether this node has another driver could not be read`,
   status: "unknown",
 });
-
-const OUR_FAULT = "report this fault of the program, with its version";
 
 const lackText = ({ part, why }: Gap) =>
   (WHOLE.includes(why.kind) ? "" : LACKS[part as NodePart]) + whyText(why);

@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
 import { flagTable } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
-import { mountPlaceOf, readMounts } from "../../../../unix/mounts";
+import { isWithin, type Mount, mountPlaceOf } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { type Reading, type Seen, seen, truth, whyOf } from "../../findings/seen";
 import { type NodePart, type Target, unreadSocket } from "./facts";
@@ -21,7 +21,11 @@ import {
 import { lookAtSocket, type Ownership } from "./socket";
 
 const DEFAULT_CSI_ADDRESS = flagTable.dropIn["csi-address"].default;
-const exists = async (path: string) => (await statsOrErrno(path)) !== "ENOENT";
+/** Of one that cannot be read it is not known: then the look says why. */
+async function exists(path: string) {
+  const found = await statsOrErrno(path);
+  return typeof found !== "string" || !isThereNone(found);
+}
 /** Of one that cannot be read it is not known: then the look says why. */
 async function mayBeDirectory(path: string) {
   const found = await statsOrErrno(path);
@@ -62,7 +66,11 @@ export async function resolveTarget(
     if (hostProblem !== undefined || (await fileSystem.mayBeDirectory(found))) break;
     found = undefined;
   }
-  const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? (await reach(own)));
+  const named = flags.pluginRegistrationPath && resolve(flags.pluginRegistrationPath);
+  // As the host follows its links.
+  const isOfHost = named !== undefined && root !== "/" && isWithin(named, root);
+  const given = isOfHost ? await reach(join("/", relative(root, named))) : named;
+  const pluginRegistrationPath = given || (found ?? (await reach(own)));
   const isOnNode = flags.pluginRegistrationPath === undefined && found !== CONTAINER_DIRECTORY;
   const { kubeletRegistrationPath } = flags;
   const pattern = csiAddress !== undefined && isPattern(csiAddress) ? csiAddress : undefined;
@@ -100,11 +108,11 @@ export type DirectoryFacts = Awaited<ReturnType<typeof seeDirectory>>;
 /** Looks at the plugin registration directory. It asks the system for the right to write, and writes nothing. */
 export async function lookAtDirectory(
   path: string,
-  procfs: string,
+  mounts: readonly Mount[],
   reading: Reading<NodePart>,
 ): Promise<Seen<DirectoryFacts, NodePart>> {
   try {
-    const found = await seeDirectory(path, procfs);
+    const found = await seeDirectory(path, mounts);
     // Whether kubelet runs is not known without it.
     if (found.kind === "directory") unreadSocket("directory", found.kubeletSocket).map(reading.unread);
     return seen(found);
@@ -113,7 +121,7 @@ export async function lookAtDirectory(
   }
 }
 
-async function seeDirectory(path: string, procfs: string) {
+async function seeDirectory(path: string, mounts: readonly Mount[]) {
   const stats = await statsOrErrno(path);
   if (stats === "ENOENT") return { kind: "missing", path } as const;
   if (typeof stats === "string") throw systemError(stats);
@@ -127,7 +135,7 @@ async function seeDirectory(path: string, procfs: string) {
     /** Errno of asking for the right to write; undefined: it is there. */
     unwritable: await errnoOfAccess(path, constants.W_OK | constants.X_OK),
     /** Its place in the mount table; undefined if that cannot be read. */
-    place: mountPlaceOf(await realPath(path), readMounts(procfs) ?? []),
+    place: mountPlaceOf(await realPath(path), mounts),
     // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
     kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock")),
   };

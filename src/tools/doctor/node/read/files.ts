@@ -33,12 +33,37 @@ export const statsOrErrno = (path: string): Promise<Stats | string> =>
 /** Whether the errno of a look says that nothing is at that path. */
 export const isThereNone = (errno: string): boolean => errno === "ENOENT" || errno === "ENOTDIR";
 
-/** Throws an error that is not the system's: it is a fault of ours. */
-export function errnoIn(error: unknown): string {
-  const errno = errnoOf(error);
-  if (errno === undefined) throw error;
-  return errno;
+/** The errno; of an error that is not the system's, which is a fault of ours, its words. */
+export const errnoIn = (error: unknown): string => errnoOf(error) ?? String(error);
+
+/**
+ * What is read of each item; a gap where that fails, for whatever reason. `undefined` is left out, and so is a failure that
+ * `gapOf` says is none.
+ */
+export async function lookAtEach<Item, Found, Part extends string>(
+  items: readonly Item[],
+  look: (item: Item) => Promise<Found | undefined>,
+  gapOf: (item: Item, why: Why) => Promise<Gap<Part> | undefined> | Gap<Part>,
+) {
+  const gaps: Gap<Part>[] = [];
+  const found: Found[] = [];
+  const lookAt = async (item: Item): Promise<readonly Found[]> => {
+    try {
+      const one = await look(item);
+      return one === undefined ? [] : [one];
+    } catch (error) {
+      const gap = await gapOf(item, whyOf(error));
+      if (gap !== undefined) gaps.push(gap);
+      return [];
+    }
+  };
+  for (let at = 0; at < items.length; at += AT_ONCE)
+    found.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(lookAt))).flat());
+  return { items: found, gaps };
 }
+
+/** More calls at once would run into their deadlines under a low CPU limit. */
+const AT_ONCE = 16;
 
 export function fileTypeOf(stats: Stats): string {
   if (stats.isFile()) return "a file";
@@ -78,6 +103,21 @@ function noLink(error: unknown): null {
   const errno = errnoIn(error);
   if (errno === "EINVAL" || isThereNone(errno)) return null;
   throw error;
+}
+
+/** The names that are not UTF-8, so that no path leads to them, by what Node makes of them: with their bytes escaped. */
+async function namesUnlike(
+  directory: string,
+  entries: readonly Dirent[],
+): Promise<ReadonlyMap<string, string>> {
+  if (!entries.some(({ name }) => name.includes("\ufffd"))) return new Map();
+  const names = await reader((path) => readdir(path, { encoding: "buffer" }))(directory);
+  const unlike = names.filter((name) => !name.equals(Buffer.from(name.toString())));
+  const escaped = (name: Buffer) =>
+    name
+      .toString("latin1")
+      .replace(/[^ -~]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return new Map(unlike.map((name) => [name.toString(), escaped(name)]));
 }
 
 const LEADS_NOWHERE = ["ENOENT", "ENOTDIR", "ELOOP"];
@@ -131,8 +171,16 @@ export async function walk<Part extends string>(
   };
   try {
     const real = await realPath(directory);
-    for (const entry of await reader((path) => readdir(path, { withFileTypes: true }))(directory)) {
+    const entries = await reader((path) => readdir(path, { withFileTypes: true }))(directory);
+    const unlike = await namesUnlike(directory, entries);
+    for (const entry of entries) {
       const path = join(directory, entry.name);
+      const bytes = unlike.get(entry.name);
+      if (bytes !== undefined) {
+        const mayMatter = entry.isSocket() || entry.isDirectory() || entry.isSymbolicLink();
+        if (mayMatter) gapAt(join(directory, bytes), { kind: "errno", errno: "EILSEQ" });
+        continue;
+      }
       const mount = mountAt(join(real, entry.name));
       if (mount?.isMountPoint && canHang(mount)) gapAt(path, { kind: "mount", fileSystem: mount.fileSystem });
       else if (rules.isWanted(entry)) found.paths.push(path);

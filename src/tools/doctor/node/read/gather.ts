@@ -1,13 +1,14 @@
+import { join } from "node:path";
 import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-path";
-import { readMounts } from "../../../../unix/mounts";
+import { type Mount, parseMountinfo } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
-import { startReading } from "../../findings/seen";
+import { startReading, whyOf } from "../../findings/seen";
 import { lookAtDirectory, otherDirectories } from "./directory";
 import { type NodePart, type SeenDriver, type Target, unansweredIn, unreadSocket } from "./facts";
-import { reachBelow } from "./files";
+import { lookAtEach, reachBelow, readWhole } from "./files";
 import { findProcesses } from "./processes";
 import { hasNoSocket, lookAtSocket, type SocketFacts } from "./socket";
-import { findSockets, inGroups, lookAtRegistrations } from "./sockets-found";
+import { findSockets, lookAtRegistrations } from "./sockets-found";
 
 export interface GatherOptions {
   /** Bounds each call, in milliseconds; NodeGetInfo takes up to ten times as long. */
@@ -29,17 +30,32 @@ export type Facts = Awaited<ReturnType<typeof gatherFacts>>;
 export async function gatherFacts(target: Target, options: GatherOptions) {
   const { timeoutMs, uid, knownDirectories = KNOWN_DIRECTORIES, procfs = "/proc" } = options;
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
-  const ask = async (socket: SocketFacts) => (await import("./calls")).askDriver(socket, timeoutMs);
   const reading = startReading<NodePart>();
-  const [driver, kubeletPath, directory] = await Promise.all([
-    csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath).then(ask),
+  const askAll = async (sockets: readonly SocketFacts[]) => {
+    const ask = async (socket: SocketFacts) => (await import("./calls")).askDriver(socket, timeoutMs);
+    return lookAtEach(sockets, ask, ({ path }, why) => ({ part: "sockets" as const, subject: path, why }));
+  };
+  const mountsPath = join(procfs, "self", "mountinfo");
+  const mounts = await readWhole(mountsPath, "\n").then(
+    parseMountinfo,
+    (error: unknown): readonly Mount[] => {
+      reading.unread({ part: "directory", subject: mountsPath, why: whyOf(error) });
+      return [];
+    },
+  );
+  const [named, kubeletPath, directory] = await Promise.all([
+    csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath),
     kubeletRegistrationPath?.startsWith("/")
       ? lookAtSocket(kubeletRegistrationPath, { reach: () => reachBelow(hostRoot, kubeletRegistrationPath) })
       : undefined,
-    lookAtDirectory(pluginRegistrationPath, procfs, reading),
+    lookAtDirectory(pluginRegistrationPath, mounts, reading),
   ]);
-  const { living, dead, socketsOnHost, gaps } = await findSockets(target, driver?.socket);
-  const drivers = [...(driver ? [driver] : []), ...(await inGroups(living, ask))];
+  const own = await askAll(named ? [named] : []);
+  const driver: SeenDriver | undefined = own.items[0];
+  const { living, dead, socketsOnHost, gaps: unfound } = await findSockets(target, named);
+  const others = await askAll(living);
+  const drivers = [...own.items, ...others.items];
+  const gaps = [...unfound, ...own.gaps, ...others.gaps];
   // Last: what is published while the drivers are asked is published.
   const looked = await lookAtRegistrations(pluginRegistrationPath, timeoutMs, hostRoot);
   const { registrations, unlisted, unasked } = looked;
@@ -52,7 +68,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     target,
     driver,
     /** The kubelet registration path, judged by the mounts; unknown without a socket to judge it by. */
-    hostPath: await judgeHostPathOf(target, procfs, driver),
+    hostPath: await judgeHostPathOf(target, mounts, driver),
     /** The driver that was named, then the other living ones: below kubelet's root, or fitting a pattern. */
     allDrivers: reading.list(drivers, [...gaps, ...nameless]),
     deadSockets: reading.list(dead, gaps),
@@ -75,7 +91,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
 
 async function judgeHostPathOf(
   target: Target,
-  procfs: string,
+  mounts: readonly Mount[],
   driver: SeenDriver | undefined,
 ): Promise<HostPathVerdict> {
   const { csiSocketPath, pattern, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
@@ -84,5 +100,5 @@ async function judgeHostPathOf(
   if (!isSeen || kubeletRegistrationPath === undefined) return { kind: "unknown" };
   const csiAddress = csiSocketPath ?? pattern;
   const paths = { csiSocketPath: csiAddress, pluginRegistrationPath, endpoint: kubeletRegistrationPath };
-  return judgeByMounts(paths, readMounts(procfs) ?? []);
+  return judgeByMounts(paths, mounts);
 }

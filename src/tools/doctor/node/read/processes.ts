@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { attempt, errnoOf, refuse, systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, isNodeWide, nodeDirectory } from "../../../../flags/paths";
 import { isProbeMode, parseFlags } from "../../../../flags/table";
@@ -10,17 +10,26 @@ import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../recognise/program";
 import { type Reading, type SeenList, type Truth, truth, type Why, whyOf } from "../../findings/seen";
 import type { NodeGap, NodePart } from "./facts";
-import { errnoIn, reachBelow, readLink, readNames, readWhole, statsOrErrno } from "./files";
+import {
+  errnoIn,
+  isThereNone,
+  lookAtEach,
+  reachBelow,
+  readLink,
+  readNames,
+  readWhole,
+  statsOrErrno,
+} from "./files";
 import { lookAtSocket } from "./socket";
 
 /** A process' short name, which can be read without waiting for the process. */
 const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
-/** k3s and RKE2 run kubelet in their own process, with its flags as `--kubelet-arg`. */
-const MAY_BE_KUBELET = /^(?:kubelet$|k3s|rke2)/;
+/** k3s and RKE2 run kubelet in their own process, with its flags as `--kubelet-arg`; MicroK8s' kubelite has them in a file. */
+const MAY_BE_KUBELET = /^(?:kubelet$|kubelite$|k3s|rke2)/;
 /** Flags that no other program has. */
 const OWN_FLAG = /^--?(?:csi-address|kubelet-registration-path|plugin-registration-path)(?:=|$)/;
 /** They may have the flag in a configuration file, which is not read. Then they count only if they watch the directory. */
-const HAS_CONFIG_FILE = /k3s|rke2/;
+const HAS_CONFIG_FILE = /k3s|rke2|kubelite/;
 const ROOT_FLAG = /^(?:--kubelet-arg=)?(?:--?)?root-dir=(.*)$/;
 
 export type RunningRegistrar = NonNullable<Awaited<ReturnType<typeof readRegistrar>>>;
@@ -30,7 +39,7 @@ export type RunningKubelet = NonNullable<Awaited<ReturnType<typeof readKubelet>>
 const GONE = ["ENOENT", "ESRCH"];
 const ALL_PROCESSES = "the processes of this node";
 const OF = { part: "processes" } as const;
-const isNumber = (name: string) => /^\d+$/.test(name);
+const isGone = (why: Why) => why.kind === "errno" && GONE.includes(why.errno);
 
 type ProcessFiles = Awaited<ReturnType<typeof filesOf>>;
 type ProcessReader<Found> = (files: ProcessFiles) => Promise<Found | undefined>;
@@ -67,24 +76,35 @@ async function filesOf(procfs: string, pid: string) {
   };
 }
 
+/** The processes by their numbers. Rejects for a directory that does not have this process: it is not /proc. */
+async function listProcesses(procfs: string): Promise<readonly string[]> {
+  const [names, self] = await Promise.all([readNames(procfs), readLink(join(procfs, "self"))]);
+  if (!names.includes(basename(self))) throw systemError("ESRCH", "this process is not in /proc");
+  return names.filter((name) => /^\d+$/.test(name));
+}
+
 /**
  * Finds the processes with a registrar, of any project, and those with kubelet. A container without the host's processes sees its
  * own only. Gaps: processes that may be registrars, which this user may not inspect, or why no process can be seen.
  */
 export async function findProcesses(directory: string, procfs: string, reading: Reading<NodePart>) {
-  const gapOf = (subject: string, error: unknown): NodeGap => ({ ...OF, subject, why: whyOf(error) });
+  const gapOf = (subject: string, why: Why): NodeGap => ({ ...OF, subject, why });
   const nameOf = async (pid: string) => ({ pid, name: await readWhole(join(procfs, pid, "comm"), "\n") });
   const ours = await statsOrErrno(directory);
   const isOurs = typeof ours !== "string" || ours === "ENOENT";
-  const entries = isOurs ? await readNames(procfs).catch(errnoIn) : ours;
+  const entries = isOurs ? await listProcesses(procfs).catch(errnoIn) : ours;
+  const unlessEnded = async (pid: string, gap: NodeGap) =>
+    isGone(gap.why) || (await hasEnded(procfs, pid)) ? undefined : gap;
   const named =
     typeof entries === "string"
-      ? { items: [], gaps: [gapOf(isOurs ? ALL_PROCESSES : directory, systemError(entries))] }
-      : await lookAtEach(entries.filter(isNumber), nameOf, (_, error) => gapOf(ALL_PROCESSES, error));
+      ? { items: [], gaps: [gapOf(isOurs ? ALL_PROCESSES : directory, { kind: "errno", errno: entries })] }
+      : await lookAtEach(entries, nameOf, (pid, why) => unlessEnded(pid, gapOf(ALL_PROCESSES, why)));
   const look = async <Found>(called: RegExp, what: string, read: ProcessReader<Found>) => {
     const pids = named.items.filter(({ name }) => called.test(name.trim())).map(({ pid }) => pid);
     const readOne = async (pid: string) => read(await filesOf(procfs, pid));
-    const found = await lookAtEach(pids, readOne, (pid, error) => gapOf(`${what} (process ${pid})`, error));
+    const found = await lookAtEach(pids, readOne, (pid, why) =>
+      unlessEnded(pid, gapOf(`${what} (process ${pid})`, why)),
+    );
     return reading.list(found.items, [...named.gaps, ...found.gaps]);
   };
   const kubelets = await look(MAY_BE_KUBELET, "kubelet", (files) => readKubelet(files, ours));
@@ -92,23 +112,12 @@ export async function findProcesses(directory: string, procfs: string, reading: 
   return { kubelets, registrars: await look(MAY_BE_REGISTRAR, "a registrar", readOne) };
 }
 
-/** What is read of each process that has not ended. */
-async function lookAtEach<Found>(
-  pids: readonly string[],
-  look: (pid: string) => Promise<Found | undefined>,
-  gapOf: (pid: string, error: unknown) => NodeGap,
-) {
-  const gaps: NodeGap[] = [];
-  const looked = pids.map(async (pid): Promise<readonly Found[]> => {
-    try {
-      const found = await look(pid);
-      return found === undefined ? [] : [found];
-    } catch (error) {
-      if (!GONE.includes(errnoOf(error) ?? "")) gaps.push(gapOf(pid, error));
-      return [];
-    }
-  });
-  return { items: (await Promise.all(looked)).flat(), gaps };
+/** Whether a process is gone, or has ended and waits for its parent. Then nothing can be read of it, with errnos of all kinds. */
+async function hasEnded(procfs: string, pid: string): Promise<boolean> {
+  const there = await statsOrErrno(join(procfs, pid));
+  if (typeof there === "string") return isThereNone(there) || there === "ESRCH";
+  const text = await readWhole(join(procfs, pid, "stat"), "\n").catch(() => "");
+  return /\) [ZXx] /.test(text);
 }
 
 type FoundFile = Stats | string;

@@ -72,6 +72,8 @@ export async function lookAtSocket(
   const error = await tryReach(path);
   if (error === undefined) return { kind: "accepting", ...socket };
   const errno = errnoOf(error) ?? error.message;
+  // No gRPC server listens on one.
+  if (errno === "EPROTOTYPE") return { kind: "not-a-socket", path, fileType: "a datagram socket" };
   const kind = UNANSWERED[errno];
   if (kind !== undefined) return { kind, ...socket, explanation: explainConnectError(error) ?? errno };
   return { kind: "unread", path, inode: socket.inode, errno };

@@ -10,7 +10,7 @@ import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";
 import { answerIn, type NodeGap, type Target, unansweredAt, unansweredIn, unreadSocket } from "./facts";
-import { errnoIn, isThereNone, reachBelow, realPath, walk } from "./files";
+import { errnoIn, isThereNone, lookAtEach, reachBelow, realPath, walk } from "./files";
 import { lookAtSocket, type SocketFacts, type SocketKind } from "./socket";
 
 /** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
@@ -22,6 +22,8 @@ const MAX_DEPTH = 4;
 const MAX_SOCKETS = 500;
 
 const SOCKETS = { part: "sockets", isWanted: (entry: Dirent) => entry.isSocket() } as const;
+/** Kubelet's own directories in plugins/kubernetes.io: mounted volumes are below them, by the hash of their handle (csi_util.go). */
+const OF_KUBELET = /^(?:mounts|pv|volumeDevices|flexvolume|[0-9a-f]{64})$/;
 /** Where services have their sockets: to connect may start one. */
 const OF_SERVICES = ["/", "/run", "/var/run", "/tmp"];
 
@@ -67,8 +69,8 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
     });
   };
   const directories = await Promise.all(DRIVER_DIRECTORIES.map(reachDirectory));
-  // Not in kubelet's own directories there, which hold mounted volumes.
-  const mayEnter = ({ name }: Dirent) => name !== "kubernetes.io" && name !== "globalmount";
+  const mayEnter = ({ name, parentPath }: Dirent) =>
+    name !== "globalmount" && !(parentPath.includes("/kubernetes.io") && OF_KUBELET.test(name));
   const walking = directories.map((path) => walk(path, { ...SOCKETS, mayEnter, follow }, MAX_DEPTH));
   const walks = await Promise.all([...walking, walkBeside(driver)]);
   const paths = [...new Set(walks.flatMap((one) => one.paths))];
@@ -103,8 +105,6 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
 
 /** Registrars publish, hide and remove their sockets while they are read. */
 const MOST_TRIES = 5;
-/** More calls at once would run into their deadlines under a low CPU limit. */
-const AT_ONCE = 16;
 
 export type RegistrationFacts = Awaited<ReturnType<typeof lookAtRegistration>>;
 
@@ -112,13 +112,17 @@ export type RegistrationFacts = Awaited<ReturnType<typeof lookAtRegistration>>;
 export async function lookAtRegistrations(directory: string, timeoutMs: number, hostRoot: string) {
   for (let tried = 1; ; tried++) {
     const before = await listRegistrations(directory);
-    const looked = await inGroups(before.paths, (path) => lookAtRegistration(path, timeoutMs, hostRoot));
+    const { items: looked, gaps } = await lookAtEach(
+      before.paths,
+      (path) => lookAtRegistration(path, timeoutMs, hostRoot),
+      (subject, why): NodeGap => ({ part: "directory", subject, why }),
+    );
     const after = await listRegistrations(directory);
     const isSame = after.paths.join("\0") === before.paths.join("\0");
     if (!isSame && tried < MOST_TRIES) continue;
     const moving: NodeGap = { part: "directory", subject: directory, why: { kind: "moving" } };
     // A directory that could be listed once may not be the next time.
-    const unlisted = [...before.gaps, ...after.gaps, ...(isSame ? [] : [moving])];
+    const unlisted = [...before.gaps, ...after.gaps, ...gaps, ...(isSame ? [] : [moving])];
     return {
       // One hidden from kubelet tells only by its answer.
       registrations: looked.filter(({ socket, report }) => report !== undefined || !isHidden(socket.path)),
@@ -159,7 +163,9 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
   // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
   const reach = async () => (told === "" ? path : reachBelow(hostRoot, told ?? ""));
   const there =
-    told === "" || told?.startsWith("/") ? await lookAtSocket(told || path, { reach }) : undefined;
+    told === "" || (told?.startsWith("/") && !told.includes("\0"))
+      ? await lookAtSocket(told || path, { reach })
+      : undefined;
   const isSilent = info?.kind === "failed" && isHidden(path) && socket.kind !== "dead";
   const silence = isSilent && unansweredAt(path, info);
   return {
@@ -171,11 +177,4 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
     /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
     endpoint: there && { socket: there, identity: await (await loadCalls()).askIdentity(there, timeoutMs) },
   };
-}
-
-export async function inGroups<One, Result>(items: readonly One[], look: (item: One) => Promise<Result>) {
-  const results: Result[] = [];
-  for (let at = 0; at < items.length; at += AT_ONCE)
-    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(look))));
-  return results;
 }

@@ -1,0 +1,121 @@
+import fs from "node:fs";
+import { dirname, join } from "node:path";
+import { errnoOf, systemError } from "../../../../src/base/errors";
+import { socketText } from "../../../../src/tools/doctor/node/judge/trouble";
+import { resolveTarget } from "../../../../src/tools/doctor/node/read/directory";
+import { unreadSocket } from "../../../../src/tools/doctor/node/read/facts";
+import { lookAtSocket } from "../../../../src/tools/doctor/node/read/socket";
+import { eachTest } from "../../../support/each-test";
+import { leaveDeadSocket } from "../../../support/foreign-socket";
+import { createDoctorNode, WHOLE } from "./doctor-node";
+
+// What is there and cannot be read is told, and by its own name.
+
+const node = eachTest(createDoctorNode);
+
+/** Renames a file so that its name is not UTF-8, as it is told. */
+function renameToBytes(path: string, tail: string) {
+  const bytes = Buffer.concat([Buffer.from(`${dirname(path)}/caf`), Buffer.from([0xe9]), Buffer.from(tail)]);
+  fs.renameSync(path, bytes);
+  return `${dirname(path)}/caf\\xe9${tail}`;
+}
+
+test.each([
+  ["ENOENT", "ENOENT"],
+  ["Unknown system error -116", "ESTALE"],
+  ["Unknown system error -117", "errno 117"],
+  ["ERR_INVALID_ARG_VALUE", undefined],
+  [7, undefined],
+])("the errno of an error with the code %p is %p", (code, errno) => {
+  expect(errnoOf(Object.assign(new Error("x"), { code }))).toBe(errno);
+});
+
+test("a driver in a directory whose name is not UTF-8, and such a registration socket, are named", async () => {
+  await node.driverUnder("x.csi");
+  const directory = renameToBytes(node.at("plugins", "x.csi"), "");
+  await leaveDeadSocket(join(node.directory, "x-reg.sock"));
+  const socket = renameToBytes(join(node.directory, "x-reg.sock"), "-reg.sock");
+  const { says, healthy, drivers } = await node.look(WHOLE);
+  const rename = "EILSEQ; fix: rename it: its name is not UTF-8, and no tool can be told it";
+  expect(says("drivers-found")).toBe(
+    `unknown: ${directory} cannot be inspected, so drivers there are not seen: ${rename}`,
+  );
+  expect(says("registration-directory")).toContain(`unknown: ${socket} cannot be read: ${rename}`);
+  expect([healthy, drivers]).toEqual([false, []]);
+});
+
+test("a plugin with an endpoint that no file has is a finding, and the others are judged", async () => {
+  const csiAddress = await node.driverUnder("x.csi");
+  await node.plugin("bad-reg.sock", { name: "bad.csi", endpoint: "/a\0b" });
+  await node.plugin("x.csi-reg.sock", { name: "x.csi", endpoint: csiAddress });
+  const { says } = await node.look(WHOLE);
+  expect(says("registration-endpoint").split("\n")).toEqual([
+    expect.stringMatching(
+      /^problem: bad\.csi is said to be at \/a\0b, which is not an absolute path of a file/,
+    ),
+    expect.stringMatching(/^ok: x\.csi is at the path/),
+  ]);
+});
+
+test("a driver below kubelet's own directory in plugins is found; volumes there are not searched", async () => {
+  await node.driverUnder("kubernetes.io/csi/x.csi");
+  const volume = node.at("plugins/kubernetes.io/csi/x.csi", "0".repeat(64), "globalmount/a/b");
+  for (const path of [
+    volume,
+    node.at("plugins/kubernetes.io/csi/pv/pvc-1/globalmount/c"),
+    node.at("plugins/kubernetes.io/rbd/mounts/d/e"),
+  ])
+    fs.mkdirSync(path, { recursive: true });
+  const { says, facts } = await node.look(WHOLE);
+  expect(says("drivers-found")).toMatch(/^problem: \S+kubernetes\.io\/csi\/x\.csi\/csi\.sock has the driver/);
+  expect(facts.gaps).toEqual([]);
+});
+
+test("a directory in the place of /proc does not count as a table of processes", async () => {
+  fs.rmSync(join(node.procfs, "self"));
+  const { says } = await node.look(WHOLE);
+  expect(says("registrars")).toMatch(/^unknown: the processes of this node cannot be inspected: ENOENT/);
+  fs.symlinkSync("7", join(node.procfs, "self"));
+  expect((await node.look(WHOLE)).says("registrars")).toMatch(/^unknown: .* cannot be inspected: ESRCH/);
+});
+
+test("an ending process, of which /proc fails with EINVAL, counts as ended; one that lives does not", async () => {
+  fs.mkdirSync(node.at("plugins_registry"));
+  const process = join(node.procfs, "7");
+  fs.mkdirSync(process);
+  fs.writeFileSync(join(process, "comm"), "registrar\n");
+  // Reading it fails, as reading /proc/PID/environ does.
+  fs.mkdirSync(join(process, "cmdline"));
+  const said = async () => (await node.look(WHOLE)).says("registrars");
+  fs.writeFileSync(join(process, "stat"), "7 (a) S 1) S 1 7\n");
+  expect(await said()).toMatch(/^unknown: a registrar \(process 7\) cannot be inspected: EISDIR/);
+  fs.writeFileSync(join(process, "stat"), "7 (a) S 1) Z 1 7\n");
+  expect(await said()).toBe("");
+});
+
+test("without flags, a file at /run/csi is not taken for a directory with a driver's socket", async () => {
+  const real = fs.promises.stat;
+  jest
+    .spyOn(fs.promises, "stat")
+    .mockImplementation((path) =>
+      path === "/run/csi/socket" ? Promise.reject(systemError("ENOTDIR")) : real(path),
+    );
+  expect((await resolveTarget({}, { KUBELET_ROOT_DIR: node.path })).csiSocketPath).toBeUndefined();
+});
+
+test("a registration directory that is named below --host-root is reached as the host follows its links", async () => {
+  const root = node.at("host/data/kubelet");
+  for (const path of [join(root, "plugins_registry"), node.at("host/var/lib")])
+    fs.mkdirSync(path, { recursive: true });
+  fs.symlinkSync("/data/kubelet", node.at("host/var/lib/kubelet"));
+  const pluginRegistrationPath = node.at("host/var/lib/kubelet/plugins_registry");
+  const target = await resolveTarget({ hostRoot: node.at("host"), pluginRegistrationPath }, {});
+  expect(target.pluginRegistrationPath).toBe(join(root, "plugins_registry"));
+});
+
+test("a datagram socket is no driver's, and hides none", async () => {
+  const path = await node.driverUnder("log.x");
+  const socket = await lookAtSocket(path, { tryReach: async () => systemError("EPROTOTYPE") });
+  expect(unreadSocket("sockets", socket)).toEqual([]);
+  expect(socketText(socket)).toBe("is a datagram socket, not a stream socket");
+});
