@@ -41,6 +41,17 @@ test.each([
   expect(drivers).toEqual([{ name: "x.csi", state, since: null, reason, ...sockets }]);
 });
 
+test("the sockets that one registrar of many drivers left behind are one finding", async () => {
+  await node.driverUnder("y.csi", { name: "y.csi" });
+  for (const name of ["x.csi", "y.csi"]) await leaveDeadSocket(`${node.directory}/${name}-reg.sock`);
+  const { says, troubles, drivers } = await node.look();
+  expect(says("registration")).toMatch(
+    /^problem: \S+ has 2 sockets that registrars left behind: no process listens on x\.csi-reg\.sock, y\.csi-reg\.sock; fix: start their/,
+  );
+  expect(troubles).toEqual(["problem CSI015"]);
+  expect(drivers).toMatchObject([{ state: "dead" }, { state: "dead" }]);
+});
+
 test("a hanging registrar whose driver is not found is a problem", async () => {
   await using _hanging = await startForeignSocket(`${node.directory}/unseen.csi-reg.sock`);
   const { says, troubles } = await node.look();

@@ -63,18 +63,19 @@ const UNNAMED = "Unknown system error -116";
 function waysOf([call, path]: Read, { procfs }: DoctorNode, silent: string) {
   const isOfProc = path.startsWith(procfs) && !path.includes("/root/");
   const isList = path === procfs || path.endsWith("/fd");
-  const isNamed = /^(?:stat|realpath|connect|access)$/.test(call);
+  const isLook = /^(?:stat|access)$/.test(call);
   const errnos = [
     "EACCES",
-    ...(isNamed ? [UNNAMED] : []),
+    ...(isLook ? [UNNAMED] : []),
     ...(isOfProc && !path.endsWith("mountinfo") ? ["ENOENT"] : []),
   ];
   const ways: Record<string, Answer> = Object.fromEntries(errnos.map((code) => [code, failing(code)]));
   if (call === "connect") ways.late = () => net.connect(silent);
-  else if (!isNamed && !isOfProc) ways["EIO, once"] = failingOnce("EIO");
+  else if (!isLook && !isOfProc) ways["EIO, once"] = failingOnce("EIO");
   if (call.startsWith("readFile")) ways.truncated = truncated;
   if (call === "readdir" && isList) ways.empty = () => Promise.resolve([]);
-  if (call === "stat") ways["a fault of ours"] = () => Promise.reject(new TypeError("x is not a function"));
+  if (call === "realpath")
+    ways["a fault of ours"] = () => Promise.reject(new TypeError("x is not a function"));
   return Object.entries(ways);
 }
 

@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { PluginInfo } from "../../../../grpc/protos";
 import { validateVersions } from "../../../../kubelet-rules/driver-versions";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
@@ -10,9 +10,18 @@ import {
 import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
 import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../../findings/finding";
-import { counted, LEAVE_ONE, namedText } from "../../findings/words";
+import { counted, firstOf, LEAVE_ONE, namedText } from "../../findings/words";
 import { driversIn } from "./found";
-import { ADVICE, CAUSES, callText, LIMITS, remedyFor, socketText, unsureOfOthers } from "./trouble";
+import {
+  ADVICE,
+  CAUSES,
+  callText,
+  LIMITS,
+  RESTART_REGISTRARS,
+  remedyFor,
+  socketText,
+  unsureOfOthers,
+} from "./trouble";
 import { type Answering, type Folder, isInSight, type Published, pathFix, type View } from "./view";
 
 const SEE_SETS = {
@@ -30,10 +39,21 @@ const registration = check("CSI015", "registration", (view: View) => {
   if (folder === undefined) return undefined;
   const theirs = registrations.filter((one) => one.isAskedFor);
   return [
-    ...theirs.each((one) => judgeRegistration(one, view)),
+    ...theirs
+      .grouped((one) => (isLeftBehind(one) ? "" : one.path))
+      .each((ones) => (ones.length > 1 ? judgeLeftBehind(ones, folder) : judgeRegistration(ones[0], view))),
     theirs.contains(() => true).ifNo(() => judgeUnpublished(folder, view)),
   ];
 });
+
+const isLeftBehind = ({ plugin, socket }: Published) => plugin === undefined && socket.kind === "dead";
+
+/** A node-wide registrar that ended leaves a socket for each driver. */
+function judgeLeftBehind(ones: readonly Published[], { path }: Folder): Verdict {
+  const names = firstOf(ones.map((one) => basename(one.path)));
+  const text = `has ${ones.length} sockets that registrars left behind: no process listens on ${names}`;
+  return problem(path, text, RESTART_REGISTRARS);
+}
 
 function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
   const { isWhole, targetName } = view;

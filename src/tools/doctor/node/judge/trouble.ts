@@ -123,6 +123,8 @@ const DEAD = trouble(
   "was left behind by its registrar: no process listens on it",
   `start its registrar again, which replaces it; ${KEEP_SOCKET}`,
 );
+/** One registrar may have served many drivers. */
+export const RESTART_REGISTRARS = `start their registrars again, which replace them: one, if it is node-wide; ${KEEP_SOCKET}`;
 const LINK = trouble("unknown", "is a symbolic link to nothing", "remove it");
 const TROUBLES: Readonly<Partial<Record<SocketKind, typeof LINK>>> = {
   ...{ dead: DEAD, stuck: HANGS, missing: LINK, unseen: LINK },
