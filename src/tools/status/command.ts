@@ -8,9 +8,10 @@ import { createCommand } from "../command-line";
 import { flat } from "../doctor/findings/finding";
 import type { DriverRow } from "../doctor/findings/report";
 import { renderColumns } from "../doctor/findings/table";
+import { sayWhy } from "../doctor/findings/why";
 import { namedText } from "../doctor/findings/words";
 import { driversIn } from "../doctor/node/judge/found";
-import { gapChecks, whyText } from "../doctor/node/judge/trouble";
+import { gapChecks } from "../doctor/node/judge/trouble";
 import { viewOf } from "../doctor/node/judge/view";
 import { hostRootProblem, resolveTarget } from "../doctor/node/read/directory";
 import { type Facts, gatherFacts } from "../doctor/node/read/gather";
@@ -104,7 +105,7 @@ export async function unseenRegistrations({ target, directory }: Facts): Promise
   if (hostProblem !== undefined) return hostProblem;
   if (directory.kind === "unread") {
     const { subject, why } = directory.gap;
-    return `cannot read ${subject}: ${whyText(why)}`;
+    return `cannot read ${subject}: ${sayWhy(why).text}`;
   }
   const { path, kind, fileType } = directory.value;
   if (kind === "directory") return undefined;

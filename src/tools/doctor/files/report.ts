@@ -8,7 +8,7 @@ import { reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
 import { sayUnknown } from "./judge/arguments";
 import { MANIFEST_CHECKS, STREAM_CHECKS } from "./judge/checks";
-import { manifestReadable, sayWhy } from "./judge/gaps";
+import { manifestReadable, sayWhyOfFile } from "./judge/gaps";
 import { judgeSwap, readSwap, whatElse } from "./judge/swap";
 import type { FilesRead } from "./read/documents";
 import { type FileFacts, type ManifestFacts, readRegistrars } from "./read/registrars";
@@ -60,7 +60,7 @@ function factsOf(read: FilesRead, ours: OurImage): FileFacts {
   const nothing = () => undefined;
   const gap = read.objects.contains(() => true)({ yes: nothing, no: nothing, unknown: ([first]) => first });
   if (gap !== undefined) {
-    const { text, fix } = sayWhy(gap.why);
+    const { text, fix } = sayWhyOfFile(gap.why);
     throw invalidOption(`cannot read ${gap.subject}: ${text}; ${fix}`);
   }
   const facts = readRegistrars(read, ours);

@@ -62,7 +62,7 @@ export async function startKubectlProxy(
     if (said !== NO_CREDENTIALS && !(isLog && hasSpoken)) said = line.trim().slice(-4096);
     if (isLog) return;
     hasSpoken = true;
-    if (isServing) passOn(line);
+    if (isServing) printError(line);
   };
   readLines(child.stderr, onComplaint, (begun) => KLOG_BEGUN.test(begun));
   const ended = new Promise<string>((resolve) => {
@@ -86,7 +86,7 @@ export async function startKubectlProxy(
       else if (QUESTIONS.some((question) => line.startsWith(question))) said = NO_CREDENTIALS;
       else {
         hasSpoken = true;
-        passOn(line.trimEnd());
+        printError(line.trimEnd());
       }
     };
     readLines(child.stdout, onLine, (begun) => [SERVING, ...QUESTIONS].some((one) => one.startsWith(begun)));
@@ -122,8 +122,6 @@ function readLines(stream: Readable, onLine: (line: string) => void, isAwaited: 
   });
   stream.once("end", () => tell([begun]));
 }
-
-const passOn = (line: string) => printError(line);
 
 function makeDirectory(): string {
   try {

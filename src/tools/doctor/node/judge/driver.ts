@@ -14,9 +14,10 @@ import {
   warning,
 } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
+import { callText } from "../../findings/why";
 import { firstOf, namedText } from "../../findings/words";
 import { hasNoSocket, type SocketFacts } from "../read/socket";
-import { ADVICE, CAUSES, callText, DRIVER, ownershipText, remedyFor, socketText } from "./trouble";
+import { ADVICE, CAUSES, DRIVER, ownershipText, remedyFor, socketText } from "./trouble";
 import { type Driver, driverBeside, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";

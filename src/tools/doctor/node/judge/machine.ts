@@ -2,8 +2,9 @@ import { onFileSystem } from "../../../../unix/mounts";
 import { check, ok, problem, unknown, type Verdict } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
 import type { Truth } from "../../findings/seen";
+import { sayWhy } from "../../findings/why";
 import type { DirectoryFacts } from "../read/directory";
-import { LIMITS, ownershipText, whyText } from "./trouble";
+import { LIMITS, ownershipText } from "./trouble";
 import type { View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
@@ -107,7 +108,7 @@ const unreadIn = (isThere: Truth): readonly string[] =>
   isThere<readonly string[]>({
     yes: () => [],
     no: () => [],
-    unknown: (gaps) => gaps.map(({ subject, why }) => `${subject}: ${whyText(why)}`),
+    unknown: (gaps) => gaps.map(({ subject, why }) => `${subject}: ${sayWhy(why).text}`),
   });
 
 export const machineChecks = [commandLine, kubelet, directoryCheck, directoryWritable, directoryKubelets];

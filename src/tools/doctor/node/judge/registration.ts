@@ -10,18 +10,10 @@ import {
 import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
 import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../../findings/finding";
+import { callText } from "../../findings/why";
 import { counted, firstOf, LEAVE_ONE, namedText } from "../../findings/words";
 import { driversIn } from "./found";
-import {
-  ADVICE,
-  CAUSES,
-  callText,
-  LIMITS,
-  RESTART_REGISTRARS,
-  remedyFor,
-  socketText,
-  unsureOfOthers,
-} from "./trouble";
+import { ADVICE, CAUSES, LIMITS, RESTART_REGISTRARS, remedyFor, socketText, unsureOfOthers } from "./trouble";
 import { type Answering, type Folder, isInSight, type Published, pathFix, type View } from "./view";
 
 const SEE_SETS = {

@@ -1,6 +1,7 @@
 import type { Cause } from "../../findings/causes";
 import { check, grouped, skipped, unknown, type Verdict } from "../../findings/finding";
-import type { CallFailure, Gap, Why } from "../../findings/seen";
+import type { Gap, Why } from "../../findings/seen";
+import { callText, OUR_FAULT, sayWhy } from "../../findings/why";
 import { tooLong } from "../../findings/words";
 import type { Answer, NodePart, SeenDriver } from "../read/facts";
 import type { Facts } from "../read/gather";
@@ -43,8 +44,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 const SEE_KERNEL = "see the kernel's messages about that file system: dmesg";
-const OUR_FAULT = "report this fault of the program, with its version";
-
 function remedyForErrno(errno: string, { host }: Pick<Facts, "host">): string {
   if (errno !== "EACCES" && errno !== "EPERM")
     return REMEDIES[errno] ?? (/^(?:E[A-Z0-9]+|errno \d+)$/.test(errno) ? SEE_KERNEL : OUR_FAULT);
@@ -88,13 +87,6 @@ export function silenceOf({ socket, identity }: Pick<SeenDriver, "socket" | "ide
 export function failureIn(answer: Answer<unknown> | undefined): string | undefined {
   if (answer?.kind === "failed") return callText(answer);
   return answer?.kind === "unread" ? lackText(answer.gap) : undefined;
-}
-
-export function callText({ call, code, message, gaveUp }: CallFailure): string {
-  if (gaveUp !== undefined)
-    return `did not answer ${call} within ${gaveUp.afterMs / 1000} s; ${gaveUp.who} waits ${gaveUp.waitsMs / 1000} s`;
-  const isLate = code === "DeadlineExceeded";
-  return isLate ? `does not answer ${call} in time: ${message}` : `fails ${call}: ${code}: ${message}`;
 }
 
 /** The causes of several findings. */
@@ -184,29 +176,6 @@ export const unsureOfOthers = (verdict: Verdict): Verdict => ({
 });
 
 const lackText = ({ part, why }: Gap) =>
-  (WHOLE.includes(why.kind) ? "" : LACKS[part as NodePart]) + whyText(why);
+  (WHOLE.includes(why.kind) ? "" : LACKS[part as NodePart]) + sayWhy(why).text;
 
 export const gapText = (gap: Gap): string => `${gap.subject} ${lackText(gap)}`;
-
-export function whyText(why: Why): string {
-  switch (why.kind) {
-    case "errno":
-      return why.errno;
-    case "mount":
-      return `is a mount of ${why.fileSystem} and was not inspected: its server might hang`;
-    case "cut":
-      return `has ${why.there.toLocaleString("en")} sockets, of which ${why.read} were inspected`;
-    case "moving":
-      return "changed each time that it was read";
-    case "deep":
-      return "leads to directories that were not searched for sockets: they are too deep";
-    case "starved":
-      return "was called, but this process was too busy to read an answer";
-    case "object":
-      return why.text;
-    case "call":
-      return callText(why);
-    default:
-      return why.kind === "fault" ? why.error : why.kind;
-  }
-}
