@@ -150,6 +150,17 @@ export function readYaml(text: string, firstLine = 1): unknown {
   }
 }
 
+/** The line of the first key that one map of a document has twice; undefined if there is none. */
+export function secondKeyIn(text: string, firstLine = 1): number | undefined {
+  try {
+    load(text, { schema });
+  } catch (error) {
+    if (error instanceof YAMLException && error.reason === "duplicated mapping key")
+      return firstLine + error.mark.line;
+  }
+  return undefined;
+}
+
 /** Quotes what {@link readYaml} would read as something else. */
 export const writeYaml = (value: unknown): string =>
   dump(value, { schema, lineWidth: -1, noRefs: true, quotingType: '"' });

@@ -1,5 +1,9 @@
 import { CLUSTER_CHECKS } from "../../src/tools/doctor/cluster/report";
-import { MANIFEST_CHECKS, manifestOverwritten } from "../../src/tools/doctor/files/judge/checks";
+import {
+  MANIFEST_CHECKS,
+  manifestOverwritten,
+  manifestTwins,
+} from "../../src/tools/doctor/files/judge/checks";
 import { startReading } from "../../src/tools/doctor/findings/seen";
 import { NODE_CHECKS, renderTable, reportOn } from "../../src/tools/doctor/node/report";
 import { CONTAINER, judgeByRows, K, REGISTRATION } from "../support/mount-rows";
@@ -7,7 +11,7 @@ import { healthyFacts, reporting } from "../tools/doctor/node/healthy-facts";
 import { fencesIn, readText } from "./markdown";
 
 const page = readText("docs/doctor-codes.md");
-const FILE_CHECKS = [...MANIFEST_CHECKS, manifestOverwritten];
+const FILE_CHECKS = [...MANIFEST_CHECKS, manifestOverwritten, manifestTwins];
 /** What could not be judged has one code in files and in a cluster. */
 const OWN_CHECKS = CLUSTER_CHECKS.filter(({ code }) => !FILE_CHECKS.some((one) => one.code === code));
 const ALL = [...NODE_CHECKS, ...FILE_CHECKS, ...OWN_CHECKS];

@@ -35,6 +35,15 @@ async function judge(text: string) {
   return { status, stderr, unread, judged: said("CSI101").map(([subject]) => subject) };
 }
 
+test("a key that is there twice is named, with its line; the last one counts", async () => {
+  const twice = JSON.stringify(daemonSet(), null, 1).replace('"args"', '"args": [],\n"args"');
+  const line = twice.split("\n").findLastIndex((one) => one.includes('"args"')) + 2;
+  writeFileSync(folder.at("a.yaml"), `---\n${twice}`);
+  const { status, stdout } = await runCommand("doctor", "-f", folder.at("a.yaml"));
+  expect(stdout).toMatch(`    has a key twice in one map, line ${line}: the last one counts\n`);
+  expect(status).toBe(0);
+});
+
 test.each<readonly [what: string, text: string, said: RegExp]>([
   [
     "variables that double, thirty times",

@@ -12,7 +12,7 @@ const SHOWN = 20;
 /** For people: the drivers, the nodes where one is not well, and last the causes, the worst at the end; of a swap its registrars. */
 export function renderClusterTable(report: ClusterReport, look: TableLook): string {
   const { swap, swapped = 0, problemsWithEither = 0 } = report.target;
-  const registrars = registrarTable(report);
+  const registrars = registrarTable(report, look.width);
   const isSwap = swap !== undefined;
   return renderReport(report, look, {
     tables: isSwap ? [registrars] : [driverTable(report), registrars, nodeTable(report, look.width)],
@@ -25,7 +25,7 @@ export function renderClusterTable(report: ClusterReport, look: TableLook): stri
 const isPartial = ({ findings }: ClusterReport): boolean =>
   findings.some(({ code, status }) => status === "unknown" && [rights.code, objects.code].includes(code));
 
-function registrarTable({ registrars }: ClusterReport): readonly string[] {
+function registrarTable({ registrars }: ClusterReport, width: number): readonly string[] {
   if (registrars.length === 0) return [];
   const rows = registrars.map(({ daemonSet, container, image, program, pods }) => [
     plain(daemonSet),
@@ -34,7 +34,7 @@ function registrarTable({ registrars }: ClusterReport): readonly string[] {
     plain(image ?? "-"),
     pods === null ? "?" : plain(pods.map((one) => imageText(one, image)).join(", ") || "-"),
   ]);
-  return renderColumns(["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"], rows);
+  return renderColumns(["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"], rows, width);
 }
 
 function imageText({ image, program, count }: Image, ofSet: string | null): string {

@@ -1,11 +1,11 @@
 import { invalidOption, refuse } from "../../../base/errors";
-import { plain } from "../../../logging/escape";
 import { HAS_OFFICIAL_NAME, hasName, lastPart } from "../../recognise/image";
 import type { OurImage } from "../../recognise/program";
 import { holds, isTemplate } from "../../recognise/rule";
 import { type Finding, findingsOf, flat, unknown } from "../findings/finding";
 import { reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
+import { shellWord } from "../findings/words";
 import { sayUnknown } from "./judge/arguments";
 import { MANIFEST_CHECKS, STREAM_CHECKS } from "./judge/checks";
 import { manifestReadable, sayWhyOfFile } from "./judge/gaps";
@@ -36,7 +36,7 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const none = isAny.ifNo(() => nothingToSwap(read, before));
   const target = { files, swap, policy, ...counts };
   const report = reportOf(target, [...findings, ...flat(none)]);
-  const judged = `registrar doctor ${files.map((file) => `-f ${plain(file)}`).join(" ")}`;
+  const judged = `registrar doctor ${files.map((file) => `-f ${shellWord(file)}`).join(" ")}`;
   const next = [
     ...whatElse(counts.problemsWithEither, judged),
     ...(policy === null ? [] : [{ fix: "To swap them in a cluster", command: policy }]),

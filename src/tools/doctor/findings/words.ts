@@ -33,3 +33,7 @@ export const LEAVE_ONE =
 /** `A and B`; `A, B and C`. */
 export const together = (names: readonly string[]): string =>
   [...names.slice(0, -2), names.slice(-2).join(" and ")].join(", ");
+
+/** As a shell takes it for one word. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;

@@ -142,6 +142,14 @@ test.each([
 });
 
 const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
+
+test("nor has it a registrar at another path", () => {
+  expectSaid(saidOf({ image: K8S, command: ["/bin/registrar"] }), [
+    /^CSI101 problem: does not start: its command is \/bin\/registrar, .* -> leave the command out,/,
+  ]);
+  expectSaid(saidOf({ image: K8S, command: ["/csi-node-driver-registrar"] }), []);
+});
+
 const NO_OTHER = "CSI101 problem: does not start: its command is /bin/sh, and its image has no other program";
 
 test.each<readonly [expected: string, image: string, command: readonly string[], mountPath: string]>([

@@ -1,6 +1,6 @@
 import { type Cause, causeKey } from "../../findings/causes";
 import { type Advice, check, problem, type Run, type Verdict } from "../../findings/finding";
-import { counted, podsText } from "../../findings/words";
+import { counted, podsText, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { type ClusterFacts, manifestCause, placeKey } from "./facts";
 import { type Place, restartingIn } from "./places";
@@ -75,9 +75,6 @@ export function whoWaits(places: readonly Place[], { waitingAt, attachedAt }: Cl
   ];
   return who.filter(Boolean).join(" and ");
 }
-
-export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 
 /** What to see of an object, `NAMESPACE/NAME` or `NAME`, in the cluster that was looked at, and the command for it. */
 export function kubectl(

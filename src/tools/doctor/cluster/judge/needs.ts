@@ -2,7 +2,7 @@ import { nearWord } from "../../../../base/near-word";
 import { manifestReadable, sayGap } from "../../files/judge/gaps";
 import { type Advice, check, grouped, problem, unknown, type Verdict, warning } from "../../findings/finding";
 import type { SeenList } from "../../findings/seen";
-import { counted, firstOf, together } from "../../findings/words";
+import { counted, firstOf, shellWord, together } from "../../findings/words";
 import { GROUPS } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
@@ -75,7 +75,13 @@ function adviceOnOwner({ pod, owner, registrar }: Owner, target: ClusterFacts["t
       : "no controller";
   const served = `pod ${pod} (${of}) has the driver's directory`;
   if (registrar === undefined) return `${served}, and no registrar: add one to it, see registrar manifest`;
-  return kubectl(`${served} and a registrar: see its log`, target, "logs", pod, ` -c ${registrar}`);
+  return kubectl(
+    `${served} and a registrar: see its log`,
+    target,
+    "logs",
+    pod,
+    ` -c ${shellWord(registrar)}`,
+  );
 }
 
 /** A driver that was asked for and is nowhere. */

@@ -1,17 +1,8 @@
 import { otherKubeletRoots } from "../../../../host-path/kubelet-roots";
 import { type Advice, check, ok, unknown, type Verdict, warning } from "../../findings/finding";
-import { counted, LEAVE_ONE, together } from "../../findings/words";
+import { counted, LEAVE_ONE, shellWord, together } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
-import {
-  inState,
-  judgeGroups,
-  kubectl,
-  nodesOf,
-  placeCheck,
-  problemsOf,
-  shellWord,
-  whoWaits,
-} from "./groups";
+import { inState, judgeGroups, kubectl, nodesOf, placeCheck, problemsOf, whoWaits } from "./groups";
 import { isWithoutRegistrar, lacking, ONE_SET, type Place, REMADE, restartingIn } from "./places";
 import { isGuess, lackText } from "./units";
 
@@ -52,7 +43,7 @@ function whereToLook({ unit, pod, state }: Place, { target, units }: ClusterFact
         `${REMOVED}, and ${lackText(gaps)}: with a node-wide registrar, ${SEE_NODE_WIDE}; without one, ${RESTORE}`,
     });
   const { container, program, unseen, settings, isForWindows } = unit.registrar;
-  const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${container}`);
+  const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${shellWord(container ?? "")}`);
   const onWindows = isForWindows.ifYes(() => log("see kubelet's log on the node, and that of the registrar"));
   if (onWindows !== undefined) return onWindows;
   if (program.kind !== "ours" || unseen !== undefined)
@@ -60,7 +51,7 @@ function whereToLook({ unit, pod, state }: Place, { target, units }: ClusterFact
       "run registrar doctor --host-root=/host on the node, in kubectl debug node, and see the registrar's log",
     );
   const paths = `--csi-address=${shellWord(settings.csiAddress)} --kubelet-registration-path=${shellWord(settings.kubeletRegistrationPath)}`;
-  const more = ` -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
+  const more = ` -c ${shellWord(container)} -- /csi-node-driver-registrar doctor ${paths}`;
   return kubectl("run doctor in its container", target, "exec", pod?.name, more);
 }
 
@@ -88,7 +79,8 @@ const isRestarting =
 
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): Advice {
   const { name, exitCode, message } = restartingIn(state) ?? {};
-  const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${name} --previous`);
+  const log = (fix: string) =>
+    kubectl(fix, target, "logs", pod?.name, ` -c ${shellWord(name ?? "")} --previous`);
   if (message !== "") return log("do what its termination message says; for the whole log");
   if (exitCode === 137 || exitCode === 143)
     return kubectl("see what ended it, its memory limit or a probe", target, "describe pod", pod?.name);
@@ -103,7 +95,7 @@ function seePod({ state, pod }: Place, { target }: ClusterFacts): Advice {
   if (NO_REGISTRY.test(mountFailure))
     return `kubelet has another root directory on that node: find its --root-dir, and mount the plugins_registry in it, the value kubeletDir of many charts. Usual ones: ${otherKubeletRoots().join(", ")}`;
   if (runsSince !== undefined)
-    return kubectl("see what it waits for", target, "logs", pod?.name, ` -c ${container}`);
+    return kubectl("see what it waits for", target, "logs", pod?.name, ` -c ${shellWord(container ?? "")}`);
   const fixes: Partial<Record<typeof state.kind, string>> = {
     failed:
       "see what the node lacks, and what its events say: the DaemonSet controller tries again, ever later",

@@ -1,9 +1,10 @@
 import type { Taint } from "../../../../node-readiness/node-api";
 import { taintText } from "../../../../node-readiness/startup-taint";
 import { check, problem } from "../../findings/finding";
+import { shellWord } from "../../findings/words";
 import type { readNode } from "../read/needs";
 import type { ClusterFacts } from "./facts";
-import { inState, kubectl, nodesOf, shellWord } from "./groups";
+import { inState, kubectl, nodesOf } from "./groups";
 import { isYoung, type Place, repelling } from "./places";
 import type { RegistrarUnit } from "./units";
 

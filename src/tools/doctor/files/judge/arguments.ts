@@ -68,8 +68,14 @@ function judgePatterns({ program, unseen, settings }: RegistrarContainer): State
 
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
 
+const hasOtherCommand = (path: string) =>
+  problem(
+    `does not start: its command is ${boundText(path)}, and its image has no other program than the registrar`,
+    "leave the command out, and write each argument as an item of args",
+  );
+
 function judgeStart(one: RegistrarContainer): Statement {
-  const { program, image, unseen, settings, literals, mayKnowNodeName } = one;
+  const { foreign, program, image, unseen, settings, literals, mayKnowNodeName } = one;
   const { start, ignored, kubeletRegistrationPath: told } = settings;
   if (program.kind === "unknown" && KUBERNETES_CSI.test(image) && isOtherSidecar(lastPart(image)))
     return problem(
@@ -77,11 +83,10 @@ function judgeStart(one: RegistrarContainer): Statement {
       "use the image of a registrar",
     );
   if (unseen?.kind === "program" && hasNothingElse(one, unseen.program))
-    return problem(
-      `does not start: its command is ${boundText(unseen.program)}, and its image has no other program than the registrar`,
-      "leave the command out, and write each argument as an item of args",
-    );
+    return hasOtherCommand(unseen.program);
   if (unseen !== undefined) return judgeUnseen(unseen);
+  const other = foreign.programs.find(({ what, program: path }) => what === "command" && path.includes("/"));
+  if (other !== undefined && hasNothingElse(one, other.program)) return hasOtherCommand(other.program);
   if (program.kind === "unknown")
     return unknown(`runs an unknown program: ${sayUnknown(program, image)}`, ADVICE_ON_UNKNOWN[program.what]);
   if (start.kind === "unclear") return judgeUnclear(start, program);

@@ -1,5 +1,7 @@
+import { isTemplate } from "../../../recognise/rule";
 import { check, type Verdict, warning } from "../../findings/finding";
-import type { FileFacts } from "../read/registrars";
+import { LEAVE_ONE } from "../../findings/words";
+import type { FileFacts, RegistrarContainer } from "../read/registrars";
 import { manifestArguments } from "./arguments";
 import { manifestReadable } from "./gaps";
 import { limitChecks } from "./limits";
@@ -34,9 +36,18 @@ const windowsUnjudged = check<FileFacts>(
 );
 
 export const manifestOverwritten = check<FileFacts>("CSI116", "manifest-overwritten", ({ identities }) => [
+  ...identities.each(({ hasRegistrar, secondKey, place }) =>
+    hasRegistrar && secondKey !== undefined
+      ? warning(
+          place,
+          `has a key twice in one map, line ${secondKey}: the last one counts`,
+          "leave one of them, with what both have",
+        )
+      : undefined,
+  ),
   ...identities
     .filter(({ isNamed }) => isNamed)
-    .grouped(({ file, key }) => `${file} ${key}`)
+    .grouped(({ key }) => key)
     .each(([first, ...others]) =>
       others.length > 0 && [first, ...others].some(({ hasRegistrar }) => hasRegistrar)
         ? warning(
@@ -48,5 +59,29 @@ export const manifestOverwritten = check<FileFacts>("CSI116", "manifest-overwrit
     ),
 ]);
 
+/** Two objects of one name are one when they are applied. */
+export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ registrars }) => [
+  ...registrars
+    .filter(({ isForWindows, settings: { mode, kubeletRegistrationPath: told } }) =>
+      isForWindows.not().and((mode === "one" || mode === "node-wide") && told !== "" && !isTemplate(told)),
+    )
+    .grouped(({ settings }) => settings.kubeletRegistrationPath.replace(/\/{2,}/g, "/"))
+    .each(([first, ...others]) => {
+      const other = others.find((one) => mayMeet(one, first));
+      if (other === undefined) return undefined;
+      const text = `registers the driver of ${first.settings.kubeletRegistrationPath}, and so does ${first.place}: on one node they take the registration from each other`;
+      return { ...warning(other.place, text, LEAVE_ONE), about: other.about };
+    }),
+]);
+
+/** In one pod, or in pods that one node may have. */
+function mayMeet(one: RegistrarContainer, other: RegistrarContainer): boolean {
+  if (one.about.object === other.about.object) return true;
+  const isApart = one.nodeSelector.some(([key, value]) =>
+    other.nodeSelector.some((wanted) => wanted[0] === key && wanted[1] !== value),
+  );
+  return one.about.name !== other.about.name && one.affinity === other.affinity && !isApart;
+}
+
 /** Of files alone: a cluster has each object once. */
-export const STREAM_CHECKS = [windowsUnjudged, manifestOverwritten];
+export const STREAM_CHECKS = [windowsUnjudged, manifestOverwritten, manifestTwins];

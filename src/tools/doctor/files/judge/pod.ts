@@ -112,6 +112,8 @@ const isOnSameNodes = (one: RegistrarContainer, another: RegistrarContainer) =>
   another.isOnNode &&
   another.isForWindows.ifNo(() => true) &&
   !isTemplate(one.nodes) &&
+  // The other one says it.
+  another.about.object < one.about.object &&
   one.about.name !== another.about.name &&
   one.nodes === another.nodes;
 

@@ -47,7 +47,10 @@ function judgePort(
   const ours = ["/healthz", "/livez", "/readyz", "/statusz", metricsPath];
   const served = one.program.kind === "official" ? ["/healthz"] : ours;
   if (path !== undefined && !served.includes(path.split("?", 1)[0] ?? ""))
-    return problem(`has a ${kind} on ${path}, which it does not serve`, `ask one of ${served.join(", ")}`);
+    return problem(
+      `has a ${kind} on ${path}, which it does not serve`,
+      `ask ${served.length > 1 ? "one of " : ""}${served.join(", ")}`,
+    );
   // Kubelet connects from the node: to the pod's address, unless the probe has a host.
   if (host === undefined && LOCALHOST.test(http.host ?? ""))
     return problem(

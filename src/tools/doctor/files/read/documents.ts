@@ -3,13 +3,15 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt } from "../../../../base/errors";
 import { readBody } from "../../../../kube-api/request";
-import { readYaml } from "../../../../kube-api/yaml";
+import { readYaml, secondKeyIn } from "../../../../kube-api/yaml";
 import { boundText } from "../../../../logging/escape";
 import { type Gap, refuseFlaw, type SeenList, startReading, whyOf } from "../../findings/seen";
 
 export interface ReadObject {
   readonly file: string;
   readonly object: unknown;
+  /** The line of the first key that one of its maps has twice. */
+  readonly secondKey?: number | undefined;
 }
 
 export interface FilesRead {
@@ -56,7 +58,11 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
         const place = documents?.length === 1 ? file : `${file}, document ${index + 1}`;
         const object = await read(place, () => readDocument(document), file);
         if (object !== null) isEmpty = false;
-        if (object !== undefined && object !== null) objects.push({ file, object });
+        if (object === undefined || object === null) continue;
+        const secondKey = MAYBE_REGISTRAR.test(document.text)
+          ? secondKeyIn(document.text, document.line)
+          : undefined;
+        objects.push({ file, object, secondKey });
       }
       // The program that writes it has failed; an empty file in a directory is nothing to kubectl.
       if (isEmpty) await read(file, () => refuseFlaw("empty"));
@@ -81,6 +87,9 @@ async function contentOf(path: string, isInDirectory: boolean): Promise<string> 
   if (text === undefined || text.includes("\0")) return refuseFlaw("encoding");
   return text;
 }
+
+/** Only such a document is parsed again, to look for keys that are there twice. */
+const MAYBE_REGISTRAR = /registrar|registration/;
 
 interface FileDocument {
   readonly text: string;

@@ -15,7 +15,7 @@ import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { About } from "../../findings/causes";
 import { type Gap, refuseFlaw, type SeenList, startReading, truth, whyOf } from "../../findings/seen";
 import { literalsIn, type RegistrarSettings, settingsOf, startOf, wordsOf } from "./arguments";
-import type { FilesRead } from "./documents";
+import type { FilesRead, ReadObject } from "./documents";
 import {
   besideOf,
   driverSocketOf,
@@ -52,18 +52,18 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
     }
   };
   let number = 0;
-  const readItem = (file: string, { item, parameters }: Item) => {
-    const place = placeIn(file, item);
-    return read(place, item, () => {
-      const object = mapOf(item);
-      const parameter = parameterIn(podIn(object), parameters);
+  const readItem = ({ file, item, secondKey }: ReadItem) => {
+    const place = placeIn(file, item.item);
+    return read(place, item.item, () => {
+      const object = mapOf(item.item);
+      const parameter = parameterIn(podIn(object), item.parameters);
       if (parameter !== undefined) refuseFlaw("parameter", parameter);
       const registrars = registrarsIn({ object: number++, name: place }, object, ours);
       if (registrars.length > 0 && isPatch(object)) refuseFlaw("patch");
       return [
         {
           registrars,
-          identity: { ...identityOf(object), file, place, hasRegistrar: registrars.length > 0 },
+          identity: { ...identityOf(object), file, place, hasRegistrar: registrars.length > 0, secondKey },
           limitRange: object.kind === "LimitRange" ? readLimitRange(object) : undefined,
           otherImages: otherImagesIn(object, ours),
         },
@@ -71,13 +71,13 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
     });
   };
   const items = objects
-    .flatMap(({ file, object }) =>
+    .flatMap(({ file, object, secondKey }) =>
       read(file, object, () => {
         refuseHuge(object, OF_LIST);
-        return unfold(object).map((item) => ({ file, item }));
+        return unfold(object).map((item) => ({ file, item, secondKey }));
       }),
     )
-    .flatMap(({ file, item }) => readItem(file, item));
+    .flatMap(readItem);
   return {
     registrars: items.flatMap((item) => item.registrars),
     limitRanges: items.flatMap((item) => item.limitRange),
@@ -108,6 +108,8 @@ function isPatch({ kind, spec }: Tree): boolean {
   tree(selector);
   return SETS.includes(text(kind)) && selector === undefined;
 }
+
+type ReadItem = Omit<ReadObject, "object"> & { readonly item: Item };
 
 interface Item {
   readonly item: unknown;
@@ -256,6 +258,8 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     isOnNode: bool(pod.hostNetwork),
     /** Which nodes its pod may run on, as far as two texts that are alike tell. */
     nodes: JSON.stringify([pod.nodeSelector, pod.affinity]),
+    nodeSelector: Object.entries(tree(pod.nodeSelector)).map(([key, value]) => [key, text(value)] as const),
+    affinity: JSON.stringify(pod.affinity),
     mayKnowNodeName: mayKnowNodeName(container),
     /** Why the settings are not known, for example because a shell starts the registrar. */
     unseen: unseenOf(start, settings),

@@ -36,6 +36,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   deep: "have the driver's socket in a directory of its own in kubelet's plugins, or name it with --csi-address",
   starved: "look again when the machine is less busy, or give the doctor more CPU",
   moving: "look again: registrars publish and remove their sockets there",
+  ECONNRESET: "see the log of the process that listens there: it resets connections",
   ETIMEDOUT: "see what is mounted there, and whether its server runs",
   ELOOP: "correct the symbolic links: they form a loop",
   ENOTDIR: "correct the path: a part of it is not a directory",
