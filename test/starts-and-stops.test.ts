@@ -88,7 +88,7 @@ test("one signal ends any number of parts, and has no listener for each", async 
     await startCsiDriver({ csiAddress, name: "x.csi", signal });
     const options = { name: `${i}.csi`, endpoint: csiAddress, pluginRegistrationPath, signal };
     parts.push(await startRegistration({ ...options, onRegistrationFailure: "retry" }));
-    waits.push(kubelet.registered("nobody", { signal }));
+    waits.push(kubelet.registered("nobody", { signal, timeoutMs: 100_000 }));
   }
   expect(getEventListeners(signal, "abort")).toEqual([]);
   stop.abort("the end");

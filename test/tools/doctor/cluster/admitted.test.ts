@@ -43,7 +43,7 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
 
 test("pods that admission makes unique do not fill the memory: one result for the same images", () => {
   const own = daemonSet(DISK);
-  const metadata = { ...own.metadata, creationTimestamp: "2026-11-22T12:00:00Z" };
+  const metadata = { ...own.metadata, uid: "1", creationTimestamp: "2026-11-22T12:00:00Z" };
   const set = readRegistrarSet({ ...own, metadata }, 0);
   const readRunning = createRunningReader();
   const podOf = (n: number, image = OURS) => ({
@@ -125,6 +125,6 @@ test.each<[selector: object, words: string]>([
   ],
 ])("the pods of a DaemonSet with the selector %j are listed by %s", (selector, words) => {
   const set = daemonSet(DISK);
-  const metadata = { ...set.metadata, creationTimestamp: "2026-11-22T12:00:00Z" };
+  const metadata = { ...set.metadata, uid: "1", creationTimestamp: "2026-11-22T12:00:00Z" };
   expect(readRegistrarSet({ ...set, metadata, spec: { ...set.spec, selector } }, 0)?.selector).toBe(words);
 });
