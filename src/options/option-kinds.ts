@@ -102,7 +102,7 @@ const short = (path: string, name: string, takes = SOCKET_PATH): string =>
 export const socketPathKind: OptionKind<string> = kindOf(SOCKET_PATH, (given, name) => {
   if (!isPath(given)) return undefined;
   // Another scheme, or HOST:PORT, which would become a file of this name.
-  const isOther = /^[a-z][a-z0-9+.-]*:\/\/|^[^/]*:\d+$/i.test(given) && !given.startsWith("unix:");
+  const isOther = /^[a-z][a-z0-9+.-]*:\/\/|^[^/]*:\d+$/i.test(given);
   const path = given.startsWith("unix:") ? pathInUnixAddress(given) : isOther ? undefined : given;
   return path === undefined ? undefined : short(resolve(path), name);
 });
