@@ -1,4 +1,5 @@
 import { status } from "@grpc/grpc-js";
+import { METRICS } from "../../src/diagnostics/metric-table";
 import { createMetricsRoute } from "../../src/diagnostics/metrics";
 import { silentLogger } from "../../src/logging/logger";
 import type { Registration } from "../../src/registrar/registration/registration";
@@ -117,6 +118,13 @@ test("a driver that takes name after name cannot grow the metrics without end", 
   expect(counts).toHaveLength(1_001);
   const others = counts.find((line) => line.includes('driver_name="unknown-driver"'));
   expect(others).toMatch(/ 500$/);
+});
+
+test("a driver's trouble has a sample by its reason, unless the flags deny it", () => {
+  const troubled = (kind: string) => ({ csiAddress: `/${kind}`, status: () => ({ trouble: { kind } }) });
+  const all = ["no-answer", "not-wanted"].map(troubled) as unknown as readonly Registration[];
+  const row = METRICS.find(({ name }) => name === "registrar_driver_trouble");
+  expect(row?.samples(PROCESS_FACTS, all)).toEqual([[1, "/no-answer", "no-answer"]]);
 });
 
 const stand = (name: string) => ({ status: () => ({ identity: { name }, state: "standby" }) });

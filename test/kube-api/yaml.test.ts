@@ -39,7 +39,7 @@ test.each([
   ["infinity", "a: .inf", /^\.inf is not a number of JSON$/],
   ["a merged number", "{<<: 1}", /^a merge \(<<\) takes other maps$/],
   ["a map merged into itself", "a: &a {<<: *a}", /^a merge \(<<\) takes other maps$/],
-  ["a map as a key", "? {a: b}\n: c", /^a map is no key$/],
+  ["a map as a key", "a:\n  ? {a: b}\n  : c", /^a map is no key$/],
   ["a Go template", "a: {{ .X }}", /^a map is no key$/],
   ["120,000 merged keys", MANY_KEYS, /^it merges more than 100,000 keys$/],
   ["100,000 open lists", "[".repeat(100_000), /^nesting exceeded maxDepth \(1000\), line 11$/],

@@ -36,6 +36,7 @@ test.each([
     ["a".repeat(254), "GPU", "a_b", "a.", ""],
   ],
   ["a label", isLabel, ["gpu", LONG], [`${LONG}a`, "a.b", "GPU", "-a", ""]],
+  ["a label's value", (value: string) => !label("a", value)(), ["", "Name_1.x"], ["a b", "-a"]],
   ["a qualified name", isQualifiedName, ["Name_1.x", "example.com/name"], NO_NAMES],
 ])("the names of %s", (_, judge, good, bad) => {
   expect(good.filter((name) => !judge(name))).toEqual([]);

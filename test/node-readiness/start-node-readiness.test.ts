@@ -68,11 +68,14 @@ test("a driver named under Kubernetes' domains removes no taint and sets no cond
   expect(server.node?.spec.taints).toEqual(taints.slice(0, 2));
   const types = server.node?.status.conditions.map(({ type }) => type);
   expect(types).toEqual([`${DRIVER}/Ready`, "nfs.csi.k8s.io/Ready"]);
-  const [warning] = log.all(
-    "Driver name is in a domain of other programs, not changing its taints and conditions",
-  );
-  expect(warning?.fields.csiDriverName).toBe("node.kubernetes.io, node.cilium.io");
   expect(readiness.status().taints.map(({ driverName }) => driverName)).toEqual([DRIVER, names[2]]);
+  const warning = "Driver name is in a domain of other programs, not changing its taints and conditions";
+  for (const name of names.slice(0, 2)) fixture.registrations.remove(name);
+  fixture.registrations.set("registered", "new.csi.example.com");
+  await eventually(() => expect(server.node?.status.conditions).toHaveLength(3));
+  const warnedOf = log.all(warning).map(({ fields }) => fields.csiDriverName);
+  expect(warnedOf.at(0)).toBe("node.kubernetes.io, node.cilium.io");
+  expect(warnedOf).not.toContain("");
 });
 
 const SET = "Node condition set";

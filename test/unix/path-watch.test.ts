@@ -5,6 +5,7 @@ import { silentLogger } from "../../src/logging/logger";
 import { controlWaits } from "../support/controlled-waits";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
+import { failLooks } from "../support/failing-looks";
 import { recordLog } from "../support/recorded-log";
 import { countInotifyWatches, expectNothingLeft } from "../support/resources";
 import { createTempFolder } from "../support/temp-folder";
@@ -136,6 +137,15 @@ test("close() releases everything, and ends the waits", () =>
       await changed;
     }
   }));
+
+test("no watch is opened where the file system hangs: inotify has no asynchronous call", async () => {
+  mkdirSync(folder.at("d"));
+  using _hanging = failLooks(folder.at("d"), "ETIMEDOUT", "stat");
+  const open = jest.spyOn(fs, "watch");
+  using _watch = await startWatch(folder.at("d", "x.sock"));
+  expect(open.mock.calls.map(([path]) => path)).toEqual([folder.path]);
+  open.mockRestore();
+});
 
 test("exhausted inotify limits are logged once for all watches", async () => {
   const paths = ["a", "b", "c"].map((name) => folder.at(name, "x.sock"));

@@ -77,3 +77,16 @@ test("a directory that was removed is gone, also where a mount keeps it", async 
   await socket.withdraw();
   closeSync(kept);
 });
+
+test("a socket that another process removes at the same moment is withdrawn", async () => {
+  await using socket = createOwnedSocket();
+  await socket.publish(folder.at("x.csi-reg.sock"));
+  const unlink = jest.spyOn(fs, "unlinkSync").mockImplementationOnce((path) => {
+    rmSync(path);
+    throw systemError("ENOENT");
+  });
+  await socket.withdraw();
+  expect(unlink).toHaveBeenCalledTimes(1);
+  expect(socket.path).toBeUndefined();
+  unlink.mockRestore();
+});

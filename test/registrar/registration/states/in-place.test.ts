@@ -141,6 +141,7 @@ describe("a status that is lost", () => {
       await started.state("listening");
     }
     expect(publications()).toMatchObject({ "driver-named": 1, "status-lost": 2 });
+    expect(started.log.all("Kubelet reported no registration status, publishing again")).toHaveLength(2);
     await started.accept();
   });
 
