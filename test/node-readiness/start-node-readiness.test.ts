@@ -48,7 +48,7 @@ test("the taint is removed once kubelet has registered the driver, and no other 
   }));
 
 test("a Node with an invalid taint fails the request, not the process", async () => {
-  await using fixture = await startTainted(undefined, [null as never, STARTUP_TAINT]);
+  await using fixture = await startFixture(undefined, (api) => api.setTaints([null as never, STARTUP_TAINT]));
   const { server, log } = fixture;
   fixture.register(DRIVER);
   await log.when(IN_TROUBLE);
