@@ -50,6 +50,17 @@ const declarationOf = (name) => {
   return handle?.path.endsWith(".d.ts") ? undefined : handle?.resolve();
 };
 
+/** Whether this asks for the kind of something that may be unread, other than for that. */
+function asksForKind(node, operators) {
+  if (!ast.isBinaryExpression(node) || !operators.includes(node.operatorToken.kind)) return false;
+  const [asked, kind] = [bare(node.left), bare(node.right)];
+  if (!ast.isPropertyAccessExpression(asked) || asked.name.text !== "kind" || !ast.isStringLiteral(kind))
+    return false;
+  const type = checker.getTypeAtLocation(asked);
+  const kinds = type?.isUnionType() ? type.getTypes() : [];
+  return kind.text !== "unread" && kinds.some((one) => one.isStringLiteralType() && one.value === "unread");
+}
+
 /** Whether undefined, false or an empty list in this place may come from what could not be read. */
 function isPartial(given, depth = 0) {
   const node = bare(given);
@@ -59,6 +70,8 @@ function isPartial(given, depth = 0) {
   if (ast.isArrayLiteralExpression(node))
     return node.elements.some((one) => ast.isSpreadElement(one) && deeper(one));
   if (ast.isNewExpression(node)) return (node.arguments ?? []).some(deeper);
+  if (ast.isConditionalExpression(node) && asksForKind(bare(node.condition), EQUAL))
+    return isNone(node.whenFalse);
   if (ast.isConditionalExpression(node))
     return (deeper(node.whenTrue) || isNone(node.whenTrue)) &&
       (deeper(node.whenFalse) || isNone(node.whenFalse))
@@ -132,6 +145,8 @@ function isEscape(node) {
         (isAsked(node.left) && !(kind === K.QuestionQuestionToken && mayBeUndefined(bare(node.left))))
       );
     }
+    // A reader makes the gap.
+    if (asksForKind(node, UNEQUAL)) return !isGuard(node) && !/\/read\//.test(node.getSourceFile().fileName);
     if (EQUAL.includes(kind) || UNEQUAL.includes(kind))
       return (
         sides.some((one) => isAsked(one) && !mayBeUndefined(bare(one))) ||

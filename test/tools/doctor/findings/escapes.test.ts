@@ -12,9 +12,10 @@ import { check, ok, problem, unknown } from "SRC/findings/finding";
 import { type Seen, type SeenList, type Truth } from "SRC/findings/seen";
 import type { ClusterFacts } from "SRC/cluster/judge/facts";
 import type { ManifestFacts } from "SRC/files/read/registrars";
+import { answerIn } from "SRC/node/read/facts";
 import type { View } from "SRC/node/judge/view";
 const [P, T, F] = ["/x", "is there", "correct it"] as const;
-export const used = [check, ok, problem, unknown, P, T, F];
+export const used = [answerIn, check, ok, problem, unknown, P, T, F];
 export type Used = Seen<SeenList<Truth>> | ClusterFacts | ManifestFacts | View;
 `;
 
@@ -44,6 +45,9 @@ const ESCAPES: readonly string[] = [
   "({ registrars }: ManifestFacts) => { for (const one of registrars) used.push(one); }",
   "(facts: ClusterFacts) => { const first = () => facts.nodes.known(() => true); return first() === undefined ? ok(P, T) : undefined; }",
   "(facts: ClusterFacts) => facts.nodes.length",
+  "({ driver }: View) => answerIn(driver?.nodeInfo) === undefined ? problem(P, T, F) : undefined",
+  "({ driver }: View) => driver?.socket.kind !== 'accepting' ? problem(P, T, F) : ok(P, T)",
+  "({ directory }: View) => directory.kind !== 'seen' ? ok(P, T) : undefined",
 ];
 
 test("no judge of the doctor, and each of these, takes something unread for an absent one", async () => {

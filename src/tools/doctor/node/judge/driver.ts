@@ -63,10 +63,12 @@ function judgeKubeletPath(path: string, view: View): Verdict {
     const fix = pathFix(inode, view, "correct the path: the driver listens elsewhere");
     return problem(path, "is not there, and kubelet dials this path", fix);
   }
-  if (found.kind !== "accepting") return judgeSocket(found, view, `${GIVEN}; it `);
-  if (inode === undefined || inode === found.inode) return ok(path, `${GIVEN}, and accepts connections`);
-  const fix = pathFix(inode, view, "make both flags name the same socket");
-  return problem(path, "is a different socket from that of --csi-address", fix);
+  if (found.kind === "accepting" && inode !== undefined && inode !== found.inode) {
+    const fix = pathFix(inode, view, "make both flags name the same socket");
+    return problem(path, "is a different socket from that of --csi-address", fix);
+  }
+  if (found.kind === "accepting") return ok(path, `${GIVEN}, and accepts connections`);
+  return judgeSocket(found, view, `${GIVEN}; it `);
 }
 
 /** Judges what is in the place of a driver's socket; `lead` goes before what is wrong with it. */

@@ -42,6 +42,8 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   const { socket, name, unwanted, twin, isNode, isWanted } = driver;
   const { bad, folder, registrations, registrars, target } = view;
   const { path } = socket;
+  // Its gap is told.
+  if (socket.kind === "unread") return undefined;
   if (socket.kind !== "accepting") return bad(path, socketText(socket), ...remedyFor(socket, view));
   // Other plugins have their sockets here too. CSI003 and CSI004 judge a driver without a name or with an unsafe one.
   if (name === undefined) return undefined;

@@ -80,9 +80,9 @@ export function socketText(socket: SocketFacts): string {
 
 /** Why a driver does not say its name; undefined if it does. */
 export function silenceOf({ socket, identity }: Pick<SeenDriver, "socket" | "identity">): string | undefined {
-  if (socket.kind !== "accepting") return `the driver's socket ${socketText(socket)}`;
   const failure = failureIn(identity);
-  return failure && `the driver ${failure}`;
+  if (socket.kind === "accepting") return failure && `the driver ${failure}`;
+  return `the driver's socket ${socketText(socket)}`;
 }
 
 export function failureIn(answer: Answer<unknown> | undefined): string | undefined {

@@ -91,10 +91,11 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
     const name = nameTold(one);
     const isHere = (other: Pick<SeenDriver, "socket">) => isSameSocket(other.socket, socket);
     const isTwin = (other: Pick<SeenDriver, "socket" | "identity">) => {
+      if (name === undefined) return false;
       const [nameless] = unansweredIn(other.identity);
       return truth(nameless ?? nameTold(other) === name).and(isHere(other).not());
     };
-    const isSingle = endpoints.contains(isHere).or(name === undefined);
+    const isSingle = endpoints.contains(isHere);
     const twin = isSingle.ifNo(() => others.known(isTwin));
     const hasTwin = isSingle.not().and(others.contains(isTwin));
     const isRegistered = published.contains((other) => isOf(other, one, facts));
