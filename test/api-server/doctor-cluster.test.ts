@@ -88,7 +88,9 @@ test("an account that may list little gets the missing rules named", async () =>
     "volumeattachments.storage.k8s.io",
   ];
   expect(unread.map(({ command }: { command: string }) => command)).toEqual(
-    resources.map((name) => `kubectl create clusterrole registrar-doctor --verb=list --resource=${name}`),
+    resources.map(
+      (name) => `kubectl ${reader} create clusterrole registrar-doctor --verb=list --resource=${name}`,
+    ),
   );
 });
 
