@@ -31,7 +31,7 @@ test.each([
   "--log-flush-frequency=1s --log-text-info-buffer-size=1Ki --log-json-info-buffer-size=2M --automaxprocs",
   "--enable-pprof --http-endpoint=localhost:9809",
   "--enable-pprof --http-endpoint=[::1]:9809",
-  ...["unix:///csi/csi.sock", "unix:/csi/csi.sock", "unix:@abstract", "nonsense", ""].map(
+  ...["unix:///csi/csi.sock", "unix:/csi/csi.sock", "unix:@abstract", "nonsense", "/unix:a/csi.sock", ""].map(
     (address) => `--csi-address=${address}`,
   ),
   `${NODE_WIDE} --driver-gone-after=1m --deny-drivers=a`,

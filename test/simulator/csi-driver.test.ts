@@ -73,6 +73,11 @@ test("a fault applies as often as it says, and setFaults replaces it", async () 
   await expect(probe()).resolves.toEqual({ ready: { value: true } });
 });
 
+test("a fault cannot be the code OK", async () => {
+  const faults = [{ kind: "error", method: "GetPluginInfo", code: "OK" as never }] as const;
+  await expect(start({ faults })).rejects.toMatchObject({ code: "INVALID_OPTION" });
+});
+
 test("the faults hang and slow leave a call unanswered, or answer late", async () => {
   const { events } = await start({
     faults: [

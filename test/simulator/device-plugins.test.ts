@@ -26,3 +26,13 @@ test("a device plugin that registers at another socket ends kubelet's connection
   expect(kubelet.events.history("deregistered")).toEqual([]);
   for (const one of started) await one.close();
 });
+
+test("a device plugin whose resource has no domain is refused", async () => {
+  const kubelet = await node.kubelet();
+  const endpoint = `${node.csiAddress}-gpu`;
+  const info = { type: "DevicePlugin", name: "gpu", endpoint, supportedVersions: ["v1beta1"] };
+  await using registrar = await startFakeRegistrar({ socketPath: node.socketPath("gpu"), info });
+  const { error } = await registrar.events.when("notified");
+  expect(error).toContain('the ResourceName "gpu" is invalid');
+  expect(kubelet.events.history("registered")).toEqual([]);
+});

@@ -55,6 +55,18 @@ test("kubelet writes no volume limit beyond 32 bits", async () => {
   expect(kubelet.csiNode().spec.drivers[0]?.allocatable).toEqual({ count: 2_147_483_647 });
 });
 
+test.each(SIMULATED_VERSIONS)(
+  "kubelet %s cannot give a driver in CSINode another node ID",
+  async (version) => {
+    const { kubelet, driver } = await node.all({ kubelet: { version } });
+    await kubelet.registered("x.csi");
+    driver.setAnswers({ nodeId: "n2" });
+    await kubelet.restart();
+    const { error } = await kubelet.refused("x.csi");
+    expect(error).toMatch(/NodeID\W+n2\W.*field is immutable/);
+  },
+);
+
 test("changes to returned objects and events do not reach kubelet", async () => {
   const { kubelet } = await node.all({ driver: { topology: { rack: "7" } } });
   const registered = await kubelet.registered("x.csi");
