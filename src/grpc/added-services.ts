@@ -12,16 +12,21 @@ import { createAnswerTypes } from "./descriptors";
 export function checkServices(server: Server) {
   const added: [service: ServiceDefinition, handlers: object][] = [];
   const answerTypes = createAnswerTypes();
+  const handlersByPath = new Map<string, unknown>();
   const addService = server.addService.bind(server);
   server.addService = (service, handlers) => {
     refuseUnusable(service, handlers);
     refuseMistyped(service, handlers);
     added.push([service, handlers]);
     answerTypes.add(service);
+    for (const [name, { path, originalName = name }] of Object.entries(service))
+      handlersByPath.set(path, handlers[name] ?? handlers[originalName]);
     addService(service, handlers);
   };
   return {
     answerTypeOf: answerTypes.of,
+    /** A method's handler as it was added: grpc-js binds it, which hides its source. */
+    handlerOf: (path: string) => handlersByPath.get(path),
     /** Throws INVALID_OPTION for a handler of no service: one object may have the handlers of several. */
     refuseUnknown: () => {
       const known = added.flatMap(([service]) => methodNames(service).flat());

@@ -1,11 +1,11 @@
 import type { Writable } from "node:stream";
 import { types } from "node:util";
 import { type Server, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
-import { isPromise } from "../base/guarded-call";
 import { monotonicMs } from "../base/pause";
 import { type LogFields, type Logger, UNHEARD } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
 import { isObject, show } from "../options/option-kinds";
+import { type TakesCallback, takesCallback } from "./callback-parameter";
 import type { MessageType } from "./descriptors";
 import { errorStatus, faultOf, metadataOf, sendOnce, thrownIn } from "./handlers";
 import { checkMessage } from "./message-check";
@@ -21,6 +21,8 @@ interface Guarding {
   readonly isCut: () => boolean;
   /** What a method answers, by its path; undefined if it is unknown. */
   readonly answerTypeOf: (method: string) => MessageType | undefined;
+  /** The handler of a method as it was added; undefined if it is unknown. */
+  readonly handlerOf: (method: string) => unknown;
 }
 
 /** A call that is not over. */
@@ -28,10 +30,13 @@ interface RunningCall {
   readonly isAnswered: () => boolean;
   /** Logs its end, once, if it was not answered. */
   readonly end: () => void;
+  /** What its handler did not do, although it has returned. */
+  hint?: string;
 }
 
 interface GuardedMethod extends Guarding {
   readonly method: string;
+  readonly callback: TakesCallback;
   readonly running: Map<Call, RunningCall>;
   /** The answers that could not be encoded. */
   readonly unencoded: WeakSet<object>;
@@ -40,10 +45,10 @@ interface GuardedMethod extends Guarding {
 
 /**
  * Makes each call of a server end with an answer or a line in the log, whatever its handler does. grpc-js ignores what a handler
- * returns, and drops the error of a promise. A unary handler answers by its callback or by the promise that it returns; of one that
- * declares fewer than two parameters, what it returns is an answer, too. The first answer counts. Logged as errors,
- * with the method: what a handler throws without a gRPC code, at any time; an answer that cannot be encoded, or not as it is; a
- * second answer; what a handler with a callback returns, unless that may be no answer; a call that was cut off. Warnings: a call
+ * returns, and drops the error of a promise. A unary handler with a callback answers by it; of one that declares fewer than two
+ * parameters, what it returns is its answer, but not undefined or what may be no answer if it may have a callback. The first answer
+ * counts. Logged as errors, with the method: what a handler throws without a gRPC code, at any time; an answer that cannot be
+ * encoded, or not as it is; a second answer; an answer that a handler with a callback returns; a call that was cut off. Warnings: a call
  * whose client gave up first, an answer with fields that are not sent, a handler that takes its call for the request.
  */
 export function guardHandlers(server: Server, guarding: Guarding) {
@@ -71,6 +76,7 @@ export function guardHandlers(server: Server, guarding: Guarding) {
       ...guarding,
       log,
       method,
+      callback: takesCallback((guarding.handlerOf(method) ?? handler) as Handler),
       running,
       unencoded,
       warnOfMisreading,
@@ -92,11 +98,9 @@ const UNSENT = "A handler's answer has fields that its message lacks, they are n
 
 /** Of a call with one answer. */
 function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
-  const { log, method } = guarded;
-  const hasCallback = handle.length > 1;
+  const { log, method, callback: takes } = guarded;
   return (call, callback) => {
     let isAnswered = false;
-    let answered: unknown;
     let hint: string | undefined;
     const fail = (error: unknown) => (isAnswered ? report(error) : answer(errorStatus(error)));
     const report = watchCall(call, guarded, () => isAnswered, fail);
@@ -106,7 +110,6 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
         return log.error(undefined, "A handler answered twice, the first answer counts", fields);
       }
       isAnswered = true;
-      answered = value;
       const error = given || faultOf(value);
       if (error) report(thrownIn(error));
       const trailers = metadataOf(trailer);
@@ -125,15 +128,16 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
     const run = async () => {
       const returned = handle(call, answer);
       const value = await returned;
-      if (isAnswered) {
-        if (isAnswer(value) && value !== answered) answer(null, value);
-      } else if (hasCallback && !isPromise(returned)) {
-        if (!hasAnswer(value)) return;
+      if (isAnswered) return;
+      if (takes === "no" || (takes === "unknown" && isAnswer(value))) {
+        hint = RETURN_ANSWERS;
+        answer(null, value);
+      } else if (takes === "yes" && hasAnswer(value)) {
         hint = "it returned an answer before, which failed its call";
         fail(new TypeError(FORGOTTEN));
-      } else if (!hasCallback || value !== undefined) {
-        if (!hasCallback) hint = RETURN_ANSWERS;
-        answer(null, value);
+      } else {
+        const running = guarded.running.get(call);
+        if (running) running.hint = NEVER_CALLED_BACK;
       }
     };
     run()
@@ -142,9 +146,12 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
   };
 }
 
-/** Why a callback came too late: `(...all) => {}` and a mock look like a handler that has none. */
+/** Why a callback came too late. */
 const RETURN_ANSWERS =
   "it declares fewer than two parameters, so what it returned was its answer; declare (call, callback)";
+
+const NEVER_CALLED_BACK =
+  "it has returned, and its callback was not called; if nothing was to call it later, write unaryHandler((request, context) => answer), or (call, callback) => callback(null, answer)";
 
 const FORGOTTEN =
   "the handler returned an answer, but declares a callback; write unaryHandler((request, context) => answer), or (call, callback) => callback(null, answer)";
@@ -248,12 +255,14 @@ function watchCall(
   };
   const end = () => {
     if (!running.delete(call) || isAnswered()) return;
-    const fields = { method, afterMs: Math.round(monotonicMs() - startedAt) };
+    const { hint } = record;
+    const fields = { method, afterMs: Math.round(monotonicMs() - startedAt), ...(hint && { hint }) };
     if (isCut()) return log.error(undefined, "Cut off a call that its handler had not answered", fields);
     const why = Number(call.getDeadline()) <= Date.now() ? "its deadline passed" : "its client gave up";
     log.warn("A call ended before its handler answered", { ...fields, why });
   };
-  running.set(call, { isAnswered, end });
+  const record: RunningCall = { isAnswered, end };
+  running.set(call, record);
   call.once("cancelled", end);
   function report(error: unknown): void {
     // A handler that follows its signal ends so when the client is gone.

@@ -72,8 +72,8 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   const { signal, logger: log, ...resolved } = resolveServingOptions(options);
   refuseAborted("the CSI driver", signal);
   const server = hardenServer(new Server(resolved.serverOptions), { log });
-  const { refuseUnknown, answerTypeOf } = checkServices(server);
-  const calls = guardHandlers(server, { log, isCut: () => driver.isCut, answerTypeOf });
+  const { refuseUnknown, ...known } = checkServices(server);
+  const calls = guardHandlers(server, { log, isCut: () => driver.isCut, ...known });
   const driver = createGrpcServer({ newServer: () => server, log, limits: UNLIMITED });
   let socket: KeptSocket | undefined;
   let registration: Registration;

@@ -95,10 +95,9 @@ const answerLater =
     return returned;
   };
 /** Answers by callback, and returns an answer, too. */
-function answerAnd(answer: Callback | undefined, returned: object = { a: 1 }): object {
-  const first = { a: 1 };
-  answer?.(null, first);
-  return "a" in returned && returned.a === 1 ? first : returned;
+function answerAnd(answer: Callback | undefined, returned: object): object {
+  answer?.(null, { a: 1 });
+  return returned;
 }
 
 type Shape = readonly [string, Handler, unknown, readonly string[]];
@@ -130,11 +129,22 @@ const SHAPES: readonly Shape[] = [
     [setTimeout(() => {}, 0)],
   ].map((given): Shape => ["a callback, returns what may be no answer", answerLater(given), OK, []]),
   ["a forgotten unaryHandler, and a late callback", answerLater({}), FORGOTTEN, [FAILED, TWICE]],
-  ["a callback, then another answer", (_call, answer) => answerAnd(answer, { a: 2 }), OK, [TWICE]],
-  ["a callback, then the same answer", (_call, answer) => answerAnd(answer), OK, []],
-  ["async with a callback, then another answer", async (_c, answer) => answerAnd(answer, {}), OK, [TWICE]],
-  ["a callback without parameters, then another answer", (...all) => answerAnd(all[1], {}), OK, [TWICE]],
-  ["async with a callback, returns the answer", async (_call, _answer) => ({ a: 1 }), OK, []],
+  ["a callback, then another answer", (_call, answer) => answerAnd(answer, { a: 2 }), OK, []],
+  ["async with a callback, then another answer", async (_c, answer) => answerAnd(answer, {}), OK, []],
+  ["a callback without parameters, then another answer", (...all) => answerAnd(all[1], {}), OK, []],
+  ["async with a callback, returns an answer", async (_call, _answer) => ({ a: 1 }), FORGOTTEN, [FAILED]],
+  [
+    "async with a callback, returns a timer",
+    async (_, answer) => setTimeout(answer, 9, null, { a: 1 }),
+    OK,
+    [],
+  ],
+  [
+    "async with a callback, and another answer before it",
+    async (_call, answer) => answerLater({ a: 2 })(_call, answer),
+    FORGOTTEN,
+    [FAILED, TWICE],
+  ],
   ["async with a callback, throws", async (_call, _answer) => raise(bug()), [13, bug().message], [FAILED]],
   ["a callback, throws", (_call, _answer) => raise(bug()), [13, bug().message], [FAILED]],
   ["all parameters in one", (...all) => all[1]?.(null, { a: 1 }), OK, []],
@@ -176,10 +186,13 @@ test.each<[string, (served: Served, call: Calls) => unknown, string, object]>([
 });
 
 test("a handler that never answers is in the log when its deadline passes", async () => {
-  await using served = await serve({ ask: (_call, _callback) => {} });
+  await using served = await serve({ ask: (..._all) => {} });
   expect((await served.call({ deadline: Date.now() + 50 }).answered)[0]).toBe(status.DEADLINE_EXCEEDED);
   const { severity, fields } = await served.log.when(NOT_ANSWERED);
   expect([severity, fields.method]).toEqual(["warning", ask.path]);
+  expect(fields).toMatchObject({
+    hint: expect.stringContaining("it has returned, and its callback was not"),
+  });
 });
 
 test("with the client gone, a handler that follows its signal is not logged; one that fails is", async () => {
@@ -280,9 +293,9 @@ test.each<[string, Handler, number, readonly string[]]>([
   await eventually(() => expect(served.problems()).toEqual(lines));
 });
 
-test("a late callback of a handler that declares none throws the rule", async () => {
-  await using served = await serve({ ask: (...all) => void setImmediate(() => all[1]?.(null, { a: 1 })) });
-  expect(await served.call().answered).toEqual([0, {}]);
+test("a late callback of a handler that declares none, and has returned an answer, throws the rule", async () => {
+  await using served = await serve({ ask: (...all) => answerLater({ a: 2 })(...all) });
+  expect(await served.call().answered).toEqual([0, { a: 2 }]);
   const { fields } = await served.log.when(TWICE);
   expect(fields).toMatchObject({ hint: expect.stringContaining("declare (call, callback)") });
 });

@@ -40,8 +40,8 @@ export async function serveHandlers(handlers: Record<string, Handler>, options =
   const log = recordLog();
   const folder = await createTempFolder();
   const grpc = hardenServer(new Server(options), { log: log.logger });
-  const { answerTypeOf } = checkServices(grpc);
-  guardHandlers(grpc, { log: log.logger, isCut: () => driver.isCut, answerTypeOf });
+  const known = checkServices(grpc);
+  guardHandlers(grpc, { log: log.logger, isCut: () => driver.isCut, ...known });
   grpc.addService({ ask, collect, list, chat } as never, handlers as never);
   const driver = createGrpcServer({ newServer: () => grpc, log: log.logger });
   const path = folder.at("s");
