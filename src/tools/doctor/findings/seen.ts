@@ -19,8 +19,10 @@ export type Why =
   | { readonly kind: "cut"; readonly read: number; readonly there: number }
   /** It changes each time that it is read. */
   | { readonly kind: "moving" }
-  /** Directories beyond the depth that is searched. */
-  | { readonly kind: "deep" }
+  /** Directories beyond the depth that is searched; `from`: the directory, or the link that leads to it. */
+  | { readonly kind: "deep"; readonly from: string }
+  /** The same, where nothing has to be searched. */
+  | { readonly kind: "aside" }
   /** The doctor itself had no CPU to read the answer to a call. */
   | { readonly kind: "starved" }
   | ({ readonly kind: "call" } & CallFailure)

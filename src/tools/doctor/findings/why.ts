@@ -65,6 +65,10 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix?: Advice
       return { text: "changed each time that it was read" };
     case "deep":
       return { text: "leads to directories that were not searched for sockets: they are too deep" };
+    case "aside":
+      return {
+        text: "leads to directories that were not searched for sockets: they are a driver's or kubelet's own",
+      };
     case "starved":
       return { text: "was called, but this process was too busy to read an answer" };
     case "call":

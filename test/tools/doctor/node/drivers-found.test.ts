@@ -222,6 +222,33 @@ test("a driver behind a link in kubelet's plugins is found, and what is not sear
   expect((await node.look(WHOLE)).says("drivers-found")).toMatch(/^unknown: \S+\/a\/b\/c leads to dir/m);
 });
 
+test("what is deep below a driver's own directory, or among kubelet's volumes, is not needed", async () => {
+  const csiAddress = await node.driverUnder("x.csi");
+  mkdirSync(node.at("plugins/x.csi/a/b/c"), { recursive: true });
+  mkdirSync(node.at("data/more"), { recursive: true });
+  fs.symlinkSync(node.at("data"), node.at("plugins/x.csi/link"));
+  const said = async (target = {}) => (await node.look({ ...WHOLE, ...target })).says("drivers-found");
+  // Before it is registered it may be any directory.
+  const deep = /^unknown: \S+\/(?:a\/b|data) leads to dir/m;
+  expect(await said()).toMatch(deep);
+  expect(await said({ csiSocketPath: csiAddress })).toMatch(/^skipped: \S+ leads to dir.* own; fix: \S.*$/);
+  await node.plugin("x.csi-reg.sock", { name: "x.csi", endpoint: csiAddress });
+  mkdirSync(node.at("plugins/kubernetes.io/iscsi/iface-default/0-lun-0/data"), { recursive: true });
+  expect(await said()).toMatch(/^skipped: \S+ leads to dir.* own; fix: \S.*$/);
+  // As a container has it that sees the driver, and not where kubelet has it.
+  await node.driverUnder("y.csi", { name: "y.csi" });
+  mkdirSync(node.at("plugins/y.csi/a/b/c"), { recursive: true });
+  expect(await said()).toMatch(/^unknown: \S+\/y\.csi\/a\/b leads to dir/m);
+  expect(await said({ csiSocketPath: csiAddress })).not.toMatch(/^unknown/m);
+  await node.plugin("y.csi-reg.sock", { name: "y.csi", endpoint: "/unseen/csi.sock" });
+  expect(await said()).not.toMatch(/^unknown/m);
+  // A socket in none of its own says nothing about the directories beside it.
+  await node.driver({ csiAddress: node.at("plugins/z.sock"), name: "z.csi" });
+  await node.plugin("z.csi-reg.sock", { name: "z.csi", endpoint: node.at("plugins/z.sock") });
+  mkdirSync(node.at("plugins/other/a/b/c"), { recursive: true });
+  expect(await said()).toMatch(/^unknown: \S+\/other\/a\/b leads to dir/m);
+});
+
 test("a host's plugins that are an absolute link are the host's own", async () => {
   const root = node.at("host/var/lib/kubelet");
   for (const path of ["host/var/lib/kubelet/plugins_registry", "host/data/x"])

@@ -34,6 +34,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   cut: "remove what is left of drivers that were uninstalled",
   object: "correct its arguments and its volumes, or use the doctor of its own version",
   deep: "have the driver's socket in a directory of its own in kubelet's plugins, or name it with --csi-address",
+  aside: "if a driver has its socket there, name it with --csi-address",
   starved: "look again when the machine is less busy, or give the doctor more CPU",
   moving: "look again: registrars publish and remove their sockets there",
   ECONNRESET: "see the log of the process that listens there: it resets connections",
@@ -140,19 +141,21 @@ const LACKS: Readonly<Record<NodePart, string>> = {
   processes: "cannot be inspected: ",
   ...{ GetInfo: UNASKED, GetPluginInfo: UNASKED, NodeGetInfo: UNASKED },
 };
-const WHOLE: readonly Why["kind"][] = ["mount", "cut", "moving", "starved", "deep", "call"];
+const WHOLE: readonly Why["kind"][] = ["mount", "cut", "moving", "starved", "deep", "aside", "call"];
 
 /** The finding of each gap of a part; what depends on them is withheld. */
-function sayGaps(facts: Pick<Facts, "gaps" | "host">, part: string): readonly Verdict[] {
+function sayGaps(facts: Pick<Facts, "gaps" | "host" | "target">, part: string): readonly Verdict[] {
   const own = facts.gaps.filter((gap) => gap.part === part);
   return [...grouped(own, ({ subject }) => subject).values()].map(([gap]) => {
     const { subject, why } = gap;
     const more = why.kind === "call" && why.gaveUp ? "; --timeout gives it more time here" : "";
     const remedy = REMEDIES[why.kind === "call" ? why.call : why.kind];
     const fix = why.kind === "errno" ? remedyForErrno(why.errno, facts) : (remedy ?? OUR_FAULT) + more;
-    // Volumes are mounted below kubelet's plugins: there, only what depends on them makes the report partial.
-    const isUsual = part === "sockets" && why.kind === "mount";
-    return (isUsual ? skipped : unknown)(subject, lackText(gap), fix);
+    // Volumes are mounted below kubelet's plugins: there, only what depends on them makes the report partial. So it is with what
+    // is too deep, for one who names his driver.
+    const isNamed = facts.target.csiSocketPath !== undefined;
+    const isUsual = part === "sockets" && (why.kind === "mount" || (why.kind === "deep" && isNamed));
+    return (isUsual || why.kind === "aside" ? skipped : unknown)(subject, lackText(gap), fix);
   });
 }
 
@@ -166,7 +169,7 @@ const SAID_BY: Readonly<Record<NodePart, readonly [code: string, name: string]>>
   NodeGetInfo: ["CSI006", "driver-node-info"],
 };
 export const gapChecks = Object.entries(SAID_BY).map(([part, said]) =>
-  check(...said, (facts: Pick<Facts, "gaps" | "host">) => sayGaps(facts, part)),
+  check(...said, (facts: Pick<Facts, "gaps" | "host" | "target">) => sayGaps(facts, part)),
 );
 
 /** What would be a problem on a node without other drivers, where that could not be read. */

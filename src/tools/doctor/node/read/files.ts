@@ -143,28 +143,26 @@ export async function walk<Part extends string>(
   depth = Number.POSITIVE_INFINITY,
 ): Promise<Walked<Part>> {
   const found: Walked<Part> = { paths: [], gaps: [] };
-  const tell = (gap: Gap<Part>) => {
-    // One for all: there may be thousands.
-    const isTold = gap.why.kind === "deep" && found.gaps.some(({ why }) => why.kind === "deep");
-    if (!isTold) found.gaps.push(gap);
-  };
-  const gapAt = (subject: string, why: Why) => tell({ part: rules.part, subject, why });
-  const enter = async (path: string, ...more: [WalkRules<Part>, number]) => {
-    const below = await walk(path, ...more);
+  const gapAt = (subject: string, why: Why) => void found.gaps.push({ part: rules.part, subject, why });
+  const take = (below: Walked<Part>) => {
     // One by one: a directory may have more entries than a call may have arguments.
     for (const one of below.paths) found.paths.push(one);
-    for (const gap of below.gaps) tell(gap);
+    for (const gap of below.gaps) found.gaps.push(gap);
   };
   const followLink = async (path: string, follow: NonNullable<typeof rules.follow>) => {
     try {
       const reached = await follow(path);
-      if (reached === undefined) return gapAt(path, { kind: "deep" });
+      if (reached === undefined) return gapAt(path, { kind: "deep", from: path });
       const mount = mountAt(reached);
       if (mount && canHang(mount)) return gapAt(path, { kind: "mount", fileSystem: mount.fileSystem });
       const stats = await statsOrErrno(reached);
       if (typeof stats === "string") throw systemError(stats, path);
       if (stats.isSocket()) found.paths.push(reached);
-      if (stats.isDirectory()) await enter(reached, { ...rules, follow: async () => undefined }, 1);
+      if (!stats.isDirectory()) return;
+      const below = await walk(reached, { ...rules, follow: async () => undefined }, 1);
+      const isDeep = below.gaps.some(({ why }) => why.kind === "deep");
+      take({ ...below, gaps: below.gaps.filter(({ why }) => why.kind !== "deep") });
+      if (isDeep) gapAt(reached, { kind: "deep", from: path });
     } catch (error) {
       if (!LEADS_NOWHERE.includes(errnoOf(error) ?? "")) gapAt(path, whyOf(error));
     }
@@ -173,6 +171,7 @@ export async function walk<Part extends string>(
     const real = await realPath(directory);
     const entries = await reader((path) => readdir(path, { withFileTypes: true }))(directory);
     const unlike = await namesUnlike(directory, entries);
+    let isDeep = false;
     for (const entry of entries) {
       const path = join(directory, entry.name);
       const bytes = unlike.get(entry.name);
@@ -186,9 +185,10 @@ export async function walk<Part extends string>(
       else if (rules.isWanted(entry)) found.paths.push(path);
       else if (!rules.mayEnter(entry)) continue;
       else if (entry.isSymbolicLink() && rules.follow) await followLink(path, rules.follow);
-      else if (entry.isDirectory() && depth > 1) await enter(path, rules, depth - 1);
-      else if (entry.isDirectory()) gapAt(directory, { kind: "deep" });
+      else if (entry.isDirectory() && depth > 1) take(await walk(path, rules, depth - 1));
+      else if (entry.isDirectory()) isDeep = true;
     }
+    if (isDeep) gapAt(directory, { kind: "deep", from: directory });
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") gapAt(directory, whyOf(error));
   }

@@ -4,11 +4,11 @@ import { type Mount, parseMountinfo } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { startReading, whyOf } from "../../findings/seen";
 import { lookAtDirectory, otherDirectories } from "./directory";
-import { type NodePart, type SeenDriver, type Target, unansweredIn, unreadSocket } from "./facts";
+import { answerIn, type NodePart, type SeenDriver, type Target, unansweredIn, unreadSocket } from "./facts";
 import { lookAtEach, reachBelow, readWhole } from "./files";
 import { findProcesses } from "./processes";
 import { hasNoSocket, lookAtSocket, type SocketFacts } from "./socket";
-import { findSockets, lookAtRegistrations } from "./sockets-found";
+import { findSockets, lookAtRegistrations, partGaps, type RegistrationFacts } from "./sockets-found";
 
 export interface GatherOptions {
   /** Bounds each call, in milliseconds; NodeGetInfo takes up to ten times as long. */
@@ -52,18 +52,23 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   ]);
   const own = await askAll(named ? [named] : []);
   const driver: SeenDriver | undefined = own.items[0];
-  const { living, dead, socketsOnHost, gaps: unfound } = await findSockets(target, named);
+  const found = await findSockets(target, named);
+  const { living, dead, socketsOnHost } = found;
   const others = await askAll(living);
   const drivers = [...own.items, ...others.items];
-  const gaps = [...unfound, ...own.gaps, ...others.gaps];
   // Last: what is published while the drivers are asked is published.
   const looked = await lookAtRegistrations(pluginRegistrationPath, timeoutMs, hostRoot);
   const { registrations, unlisted, unasked } = looked;
+  const { needed, aside } = partGaps(found.gaps, found.directories, [
+    ...[named, kubeletPath].flatMap((one) => one?.path ?? []),
+    ...registeredSockets(registrations, drivers),
+  ]);
+  const gaps = [...needed, ...own.gaps, ...others.gaps];
   const nameless = drivers.flatMap(({ identity }) => unansweredIn(identity));
   const endpoints = registrations.flatMap(({ endpoint }) => endpoint ?? []);
   const answers = [...drivers.map(({ nodeInfo }) => nodeInfo), ...endpoints.map(({ identity }) => identity)];
   const unseen = endpoints.flatMap(({ socket }) => unreadSocket("sockets", socket));
-  for (const gap of [...unansweredIn(...answers), ...unseen]) reading.unread(gap);
+  for (const gap of [...unansweredIn(...answers), ...unseen, ...aside]) reading.unread(gap);
   return {
     target,
     driver,
@@ -87,6 +92,17 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     /** What could not be read. */
     gaps: reading.gaps(),
   };
+}
+
+/** Where drivers with a registrar have their sockets: as it says, or as they are seen here by their names. */
+function registeredSockets(
+  registrations: readonly RegistrationFacts[],
+  drivers: readonly SeenDriver[],
+): readonly string[] {
+  const plugins = registrations.filter(({ info }) => answerIn(info)?.type === "CSIPlugin");
+  const names = new Set(plugins.map(({ info }) => answerIn(info)?.name));
+  const seen = drivers.filter(({ identity }) => names.has(answerIn(identity)?.name ?? ""));
+  return [...plugins.flatMap(({ endpoint }) => endpoint ?? []), ...seen].map(({ socket }) => socket.path);
 }
 
 async function judgeHostPathOf(

@@ -83,6 +83,7 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
   const mayLive = sockets.filter(({ kind }) => !NOT_LIVING.includes(kind));
   const mayLiveBeside = (path: string) => mayLive.some((other) => dirname(other.path) === dirname(path));
   return {
+    directories,
     /** One for each inode; their listen queue may be full. */
     living: [...others.values()],
     /** Those on which no process listens, without a living one beside them; all of them that fit the pattern. */
@@ -100,6 +101,31 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
       ...sockets.flatMap((socket) => unreadSocket("sockets", socket)),
       ...onTheWay,
     ],
+  };
+}
+
+/**
+ * Parts what was too deep to be searched from the other gaps. No driver has its socket below the directory of another one, nor
+ * among the volumes that kubelet mounts itself: these are `aside`, and one of each is enough, for there may be thousands.
+ */
+export function partGaps(
+  gaps: readonly NodeGap[],
+  directories: readonly string[],
+  driverSockets: readonly string[],
+) {
+  const isOwn = (path: string) => !directories.some((directory) => isWithin(directory, path));
+  const own = [
+    ...driverSockets.map((path) => dirname(path)).filter(isOwn),
+    ...directories.map((directory) => join(directory, "kubernetes.io")),
+  ];
+  const isAside = ({ why, subject }: NodeGap) =>
+    why.kind === "deep" && own.some((path) => isWithin(subject, path) || isWithin(why.from, path));
+  const [aside, others] = [gaps.filter(isAside), gaps.filter((gap) => !isAside(gap))];
+  const isFirst = ({ why }: NodeGap, at: number) =>
+    why.kind !== "deep" || others.findIndex((other) => other.why.kind === "deep") === at;
+  return {
+    aside: aside.slice(0, 1).map((gap): NodeGap => ({ ...gap, why: { kind: "aside" } })),
+    needed: others.filter(isFirst),
   };
 }
 
