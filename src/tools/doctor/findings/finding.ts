@@ -2,8 +2,8 @@ import type { About, Cause } from "./causes";
 
 /**
  * How bad it is. `problem`: it keeps a driver from being registered or used. `warning`: it may, or it harms another.
- * `unknown`: what decides it is not known, so that the report is not complete. `skipped`: it was not judged, and nothing else
- * depends on it.
+ * `unknown`: what decides it is not known, so that the report is not complete. `skipped`: it cannot be seen from here
+ * however well all was read, or no check needs it.
  */
 export type Status = "ok" | "skipped" | "unknown" | "warning" | "problem";
 

@@ -94,7 +94,7 @@ const NOT_AT = /^problem: .* at \/y\.sock, not at .*csi\.sock; fix: correct/;
 
 test.each([
   // As the official one: it does not tell.
-  [{}, "registration", /^unknown: x\.csi has a registrar .*; fix: .*: kubectl get csinode/],
+  [{}, "registration", /^skipped: x\.csi has a registrar .*; fix: .*: kubectl get csinode/],
   [{ endpoint: "/y.sock" }, "registration-endpoint", NOT_AT],
   [{ endpoint: "csi.sock" }, "registration-endpoint", /csi\.sock, which is not an absolute path/],
   [{ endpoint: "" }, "registration-endpoint", /reg\.sock, its registration socket, not at/],
@@ -168,7 +168,7 @@ test("a registration socket that is published during the visit", async () => {
   const published = node.events.when("called").then(publish);
   const { says } = await node.look();
   await published;
-  expect(says("registration")).toMatch(/^unknown: x\.csi has a registrar on .*x\.csi-reg\.sock/);
+  expect(says("registration")).toMatch(/^skipped: x\.csi has a registrar on .*x\.csi-reg\.sock/);
 });
 
 test("two sockets for one driver; of another driver that is a warning only", async () => {

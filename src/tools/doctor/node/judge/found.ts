@@ -92,6 +92,8 @@ function judgeDead({ socket, fits }: DeadSocket, view: View): Verdict | undefine
   );
 }
 
+const SEE_KUBELET = "see whether a kubelet watches that directory, by its --root-dir";
+
 /** Registrars as the processes of this node show them, where their own sockets do not. */
 const registrarProcesses = check("CSI024", "registrars", (view: View) => {
   const { bad, waiting, registrars, misplaced, watched } = view;
@@ -105,7 +107,7 @@ const registrarProcesses = check("CSI024", "registrars", (view: View) => {
     });
   const where = `, which is not ${view.target.pluginRegistrationPath}`;
   const sayMisplaced = (text: string) =>
-    watched === undefined ? unknown(SOME, text + where) : bad(SOME, text, moveTo(watched));
+    watched === undefined ? skipped(SOME, text + where, SEE_KUBELET) : bad(SOME, text, moveTo(watched));
   return [
     ...waiting.each((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
     ...misplaced.each((one) => sayMisplaced(misplacedText(one, view))),

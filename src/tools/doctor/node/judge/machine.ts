@@ -1,5 +1,5 @@
 import { onFileSystem } from "../../../../unix/mounts";
-import { check, ok, problem, unknown, type Verdict } from "../../findings/finding";
+import { check, ok, problem, skipped, unknown, type Verdict } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
 import type { Truth } from "../../findings/seen";
 import { sayWhy } from "../../findings/why";
@@ -58,7 +58,7 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   const { folder, registrations, host, processes } = view;
   if (folder === undefined) return undefined;
   const { path, place } = folder;
-  const unsure = (text: string) => unknown(path, text, COMPARE);
+  const unseen = (text: string) => skipped(path, text, COMPARE);
   const proof = registrations.known(
     ({ report }) => report?.hasKubeletCalled === true || report?.state === "registered",
   );
@@ -86,7 +86,7 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   const where = onFileSystem(path, place.path);
   const usual = `is at a usual path of kubelet's directory${where}`;
   if (isNamedSo && others !== "")
-    return unsure(`${usual}, and this node has ${others} too: kubelet watches one of them`);
+    return unseen(`${usual}, and this node has ${others} too: kubelet watches one of them`);
   if (isNamedSo && hidden !== "")
     return unknown(path, `${usual}; whether this node has another one cannot be read: ${hidden}`, COMPARE);
   if (isNamedSo) {
@@ -98,7 +98,7 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   }
   if (place.fileSystem === "overlay")
     return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, NOT_KUBELETS);
-  return unsure(`is not the registration directory of a known kubelet${where}`);
+  return unseen(`is not the registration directory of a known kubelet${where}`);
 });
 
 const COMPARE = "compare with plugins_registry in kubelet's --root-dir";

@@ -73,7 +73,7 @@ function judgeRegistration(one: Published, view: View): Verdict | undefined {
   }
   if (report === undefined) {
     const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
-    return unknown(name, text, SEE_CSI_NODES);
+    return skipped(name, text, SEE_CSI_NODES);
   }
   const { state, reason, kubeletError } = report;
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
