@@ -31,7 +31,7 @@ export function fieldsWith(value: unknown, object: unknown, path = ""): readonly
   return Object.entries(object).flatMap(([name, one]) => fieldsWith(value, one, pathOf(name)));
 }
 
-const isMap = (value: unknown): value is Tree =>
+export const isMap = (value: unknown): value is Tree =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The fields of an object: those that are null are absent, and one that is absent has none. Throws for any other value. */
@@ -90,17 +90,16 @@ export function bool(value: unknown): boolean {
 export const needed = (field: string, value: unknown): string =>
   textOrNone(value) ?? refuse(`it has no ${field}`);
 
+const namesBy = (readTree: typeof tree, readText: typeof text) => (object: unknown) => {
+  const { namespace, name } = readTree(readTree(object).metadata);
+  return [namespace, name].map(readText).filter(Boolean).join("/");
+};
+
 /** `NAMESPACE/NAME`; the name alone of an object without a namespace. */
-export function nameOf(object: unknown): string {
-  const { namespace, name } = tree(tree(object).metadata);
-  return [namespace, name].map(text).filter(Boolean).join("/");
-}
+export const nameOf = namesBy(tree, text);
 
 /** The same for a value of any type, for people. */
-export function anyNameOf(object: unknown): string {
-  const { namespace, name } = anyTree(anyTree(object).metadata);
-  return [namespace, name].map(anyText).filter(Boolean).join("/");
-}
+export const anyNameOf = namesBy(anyTree, anyText);
 
 /** An RFC 3339 time in milliseconds since 1970. Undefined: it is absent or null. Throws for any other value. */
 export function timeOrNone(value: unknown): number | undefined {

@@ -1,6 +1,7 @@
 import { dump, FAILSAFE_SCHEMA, type LoadOptions, load, type State, Type, YAMLException } from "js-yaml";
 import { invalidOption, refuse } from "../base/errors";
 import { boundText } from "../logging/escape";
+import { isMap } from "./objects";
 
 // YAML as kubectl reads it (sigs.k8s.io/yaml, which has go.yaml.in/yaml/v2): booleans and numbers of YAML 1.1, no dates.
 
@@ -106,9 +107,6 @@ function merge(map: Record<string, unknown>, count: () => void): void {
     }
   }
 }
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What the parser makes of a map as a key. */
 const MAP_AS_KEY = "[object Object]";

@@ -12,15 +12,14 @@ import { type FileFound, findFile, findLink } from "./files";
  * ETIMEDOUT where the file system hangs, and where there is no socket.
  */
 export async function connectTo(path: string): Promise<Socket> {
-  const whyNot = whyNoSocket(path, await findFile(path));
-  if (whyNot !== undefined) throw whyNot;
+  await lookBeforeDialling(path);
   return connect({ path }).on("error", () => {});
 }
 
-/** The look for code that dials by itself, as grpc-js does. Rejects with ETIMEDOUT where the file system hangs. */
+/** The look alone, for code that dials by itself, as grpc-js does. */
 export async function lookBeforeDialling(path: string): Promise<void> {
-  const found = await findFile(path);
-  if (found === "hanging") throw whyNoSocket(path, found);
+  const whyNot = whyNoSocket(path, await findFile(path));
+  if (whyNot !== undefined) throw whyNot;
 }
 
 /** The reason why a unix socket does not accept a connection; undefined if it does. */

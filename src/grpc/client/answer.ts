@@ -34,6 +34,6 @@ export function connectErrorOf(error: unknown): Error {
 
 export const deadlineText = (timeoutMs: number): string => `4 DEADLINE_EXCEEDED: ${afterDeadline(timeoutMs)}`;
 
-const afterDeadline = (timeoutMs: number) => `Deadline exceeded after ${timeoutMs / 1000}s`;
+export const afterDeadline = (timeoutMs: number) => `Deadline exceeded after ${timeoutMs / 1000}s`;
 
 const NOT_CONNECTED = "; no HTTP/2 connection by then: the server is slow, hangs, or does not speak HTTP/2";

@@ -8,7 +8,7 @@ import { guardFromServer } from "../guard/guards";
 import type { Unary } from "../protos";
 import { statusCodeOf } from "../status";
 import { firstFields } from "../wire-format";
-import { callFailureText } from "./answer";
+import { afterDeadline, callFailureText } from "./answer";
 
 export interface UnaryCallOptions {
   /** Deadline of this call in milliseconds from now; 0 or less has passed already. */
@@ -37,7 +37,7 @@ export function callUnary<Request, Response>(
     const { signal, timeoutMs } = options;
     const fail = (code: status, details: string) =>
       reject(Object.assign(new Error(`${code} ${status[code]}: ${details}`), { code, details }));
-    const late = [status.DEADLINE_EXCEEDED, `Deadline exceeded after ${timeoutMs / 1000}s`] as const;
+    const late = [status.DEADLINE_EXCEEDED, afterDeadline(timeoutMs)] as const;
     // Not left to `cancel`: even a call cancelled at once may reach the server.
     if (signal?.aborted) return fail(status.CANCELLED, "aborted before the call");
     const startedAt = performance.now();

@@ -1,4 +1,5 @@
-import { check, flat, type Nested, type Status, type Verdict } from "../../findings/finding";
+import * as finding from "../../findings/finding";
+import { check, flat, type Nested, type Verdict } from "../../findings/finding";
 import type { Truth } from "../../findings/seen";
 import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
 
@@ -26,11 +27,12 @@ export const isReadable = ({ unseen, joined, settings }: RegistrarContainer): bo
   ["starts", "unclear"].includes(settings.start.kind) &&
   settings.kubeletRegistrationPath !== "";
 
-const state =
-  (status: Status) =>
-  (text: string, fix?: string): Statement => ({ status, text, fix });
+const ofPlace =
+  <More extends readonly unknown[]>(say: (subject: string, text: string, ...more: More) => Verdict) =>
+  (text: string, ...more: More): Statement =>
+    say("", text, ...more);
 
-export const ok: (text: string) => Statement = state("ok");
-export const unknown: (text: string, fix?: string) => Statement = state("unknown");
-export const warning: (text: string, fix: string) => Statement = state("warning");
-export const problem: (text: string, fix: string) => Statement = state("problem");
+export const ok = ofPlace(finding.ok);
+export const unknown = ofPlace(finding.unknown);
+export const warning = ofPlace(finding.warning);
+export const problem = ofPlace(finding.problem);

@@ -88,7 +88,7 @@ export function silenceOf({ socket, identity }: Pick<SeenDriver, "socket" | "ide
 
 export function failureIn(answer: Answer<unknown> | undefined): string | undefined {
   if (answer?.kind === "failed") return callText(answer);
-  return answer?.kind === "unread" ? lackText(answer.gap) : undefined;
+  return answer?.kind === "unread" ? predicateOf(answer.gap) : undefined;
 }
 
 /** The causes of several findings. */
@@ -155,7 +155,7 @@ function sayGaps(facts: Pick<Facts, "gaps" | "host" | "target">, part: string): 
     // is too deep, for one who names his driver.
     const isNamed = facts.target.csiSocketPath !== undefined;
     const isUsual = part === "sockets" && (why.kind === "mount" || (why.kind === "deep" && isNamed));
-    return (isUsual || why.kind === "aside" ? skipped : unknown)(subject, lackText(gap), fix);
+    return (isUsual || why.kind === "aside" ? skipped : unknown)(subject, predicateOf(gap), fix);
   });
 }
 
@@ -179,7 +179,7 @@ export const unsureOfOthers = (verdict: Verdict): Verdict => ({
   status: "unknown",
 });
 
-const lackText = ({ part, why }: Gap) =>
+const predicateOf = ({ part, why }: Gap) =>
   (WHOLE.includes(why.kind) ? "" : LACKS[part as NodePart]) + sayWhy(why).text;
 
-export const gapText = (gap: Gap): string => `${gap.subject} ${lackText(gap)}`;
+export const gapText = (gap: Gap): string => `${gap.subject} ${predicateOf(gap)}`;
