@@ -5,6 +5,7 @@ import { csiDriver, daemonSet, volumeAttachment } from "../../../support/cluster
 import { placesIn, replaceAt, valueAt } from "../../../support/places";
 import { clusterOf } from "./admitted-cluster";
 import { createMemoryCluster, type MemoryCluster, sickCluster, WELL } from "./memory-cluster";
+import { makePair } from "./pair-cluster";
 import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 
 // Taking information away may turn a verdict into `unknown`, and nothing else.
@@ -28,6 +29,7 @@ async function makeHealthy(): Promise<MemoryCluster> {
 const WORLDS: readonly (readonly [what: string, make: () => Promise<MemoryCluster>])[] = [
   ["a healthy cluster", makeHealthy],
   ["a sick cluster", sickCluster],
+  ["a cluster with a driver that is named by elimination", makePair],
   [
     "a cluster whose registrars a policy removed",
     () => clusterOf({ inPod: null, inOthers: [{}], hasNodeWide: true }),

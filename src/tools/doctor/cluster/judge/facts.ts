@@ -5,15 +5,25 @@ import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Finding, findingsOf, keyOf } from "../../findings/finding";
 import type { SeenList } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
+import { pairLeft } from "./pair-left";
 import { placesIn } from "./places";
 import { isGuess, type RegistrarUnit } from "./units";
 
 export type ClusterFacts = Awaited<ReturnType<typeof conclude>>;
 
 /** Names the drivers, drops all but the one that is asked for, and looks for owners of those that no DaemonSet registers. */
-export async function conclude({ readOwners, gaps: gapsOf, ...lists }: ClusterReading) {
+export async function conclude({ readOwners, readRivals, gaps: gapsOf, ...lists }: ClusterReading) {
   const { target } = lists;
-  const { units: all, places: allPlaces, ...around } = placesIn(lists);
+  const byNames = placesIn(lists);
+  const pair = pairLeft(byNames);
+  const rivals = pair && (await readRivals(pair.node));
+  const isOther = rivals?.contains(() => true);
+  const asByNames = () => byNames;
+  const {
+    units: all,
+    places: allPlaces,
+    ...around
+  } = isOther?.({ yes: asByNames, no: () => placesIn(lists, pair), unknown: asByNames }) ?? byNames;
   const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
     target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
   const units = all.filter((unit) => isMeant(unit.driver.name, unit));

@@ -14,7 +14,7 @@ import {
 } from "../read/pod";
 import type { RegistrarSet } from "../read/set";
 import { type Alike, alikeOf, sayTrouble } from "./troubles";
-import { EVERY_DRIVER, isGuess, lackText, nameDrivers, type RegistrarUnit } from "./units";
+import { EVERY_DRIVER, isGuess, lackText, nameDrivers, type Pair, type RegistrarUnit } from "./units";
 
 /** Alike a driver is in a state; null: it is healthy. */
 const REASONS = {
@@ -50,12 +50,12 @@ export interface Place {
   readonly pod: RegistrarPod | undefined;
 }
 
-type ClusterLists = Omit<ClusterReading, "readOwners" | "gaps">;
+export type ClusterLists = Omit<ClusterReading, "readOwners" | "readRivals" | "gaps">;
 type Stateless = Omit<Place, "state">;
 
 const NOT_FOUND = "the node-wide registrar has not found it";
 /** The time in which kubelet calls a registrar and writes CSINode. */
-const START_MS = 60_000;
+export const START_MS = 60_000;
 
 type Mention = Pick<Place, "driver" | "node"> & Partial<Pick<Place, "pod" | "unit">>;
 
@@ -65,8 +65,8 @@ export const lacking = <Item>(list: SeenList<Item>): Truth => list.contains(() =
 /** What a driver's state is judged by, beside its place. */
 type Surroundings = ReturnType<typeof surroundingsOf>;
 
-function surroundingsOf(lists: ClusterLists, needs: SeenList<Mention>) {
-  const units = nameDrivers({ ...lists, needs });
+function surroundingsOf(lists: ClusterLists, needs: SeenList<Mention>, pair: Pair | undefined) {
+  const units = nameDrivers({ ...lists, needs }, pair);
   const names = lists.csiDrivers.with(lists.csiNodes.flatMap(({ drivers }) => [...drivers]));
   return {
     ...lists,
@@ -84,13 +84,13 @@ function surroundingsOf(lists: ClusterLists, needs: SeenList<Mention>) {
 }
 
 /** Every driver on every node where it is, should be or is needed. */
-export function placesIn(lists: ClusterLists) {
+export function placesIn(lists: ClusterLists, pair?: Pair) {
   const needOf = ({ node, driver }: Readonly<Record<"node" | "driver", string>>): Mention => ({
     node,
     driver,
   });
   const needs = lists.waiting.map(needOf).with(lists.attached.map(needOf));
-  const around = surroundingsOf(lists, needs);
+  const around = surroundingsOf(lists, needs, pair);
   const ofPods = lists.pods.flatMap((pod) =>
     around
       .unitsOfSet(pod.setUid)
@@ -107,7 +107,7 @@ export function placesIn(lists: ClusterLists) {
     .grouped(keyOf)
     .sorted(([first]) => keyOf(first))
     .map((mentioned) => placeOf(mentioned, around));
-  return { ...around, places };
+  return { ...around, needs, places };
 }
 
 function placeOf(mentioned: readonly [Mention, ...Mention[]], around: Surroundings): Place {

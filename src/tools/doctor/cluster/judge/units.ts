@@ -40,8 +40,14 @@ type Hints = Pick<ClusterReading, "sets" | "csiNodes" | "csiDrivers"> & {
   readonly needs: SeenList<{ readonly driver: string }>;
 };
 
-/** Finds every registrar's driver: by its socket's path, or by the words of its pod. */
-export function nameDrivers({ sets, csiNodes, csiDrivers, needs }: Hints) {
+/** A registrar and a driver that are left when all others have each other. */
+export interface Pair {
+  readonly registrar: RegistrarContainer;
+  readonly driver: string;
+}
+
+/** Finds every registrar's driver: by its socket's path, by the words of its pod, or as the pair that is left. */
+export function nameDrivers({ sets, csiNodes, csiDrivers, needs }: Hints, pair?: Pair) {
   const names = csiDrivers.with(csiNodes.flatMap(({ drivers }) => [...drivers]));
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
   const known = new Set([...names.each((name) => name), ...needs.each(({ driver }) => driver)]);
@@ -49,7 +55,8 @@ export function nameDrivers({ sets, csiNodes, csiDrivers, needs }: Hints) {
   const left =
     names.all().kind === "seen" && whole.kind === "seen" ? namesLeft(whole.value, known) : undefined;
   return units.map((unit) => {
-    const name = nameInPath(unit.registrar, known) ?? left?.get(unit.registrar);
+    const last = unit.registrar === pair?.registrar ? pair.driver : undefined;
+    const name = nameInPath(unit.registrar, known) ?? left?.get(unit.registrar) ?? last;
     return { ...unit, driver: driverOf(unit.registrar, name) };
   });
 }

@@ -14,7 +14,7 @@ import {
   startMountEvents,
   waitingIn,
 } from "./needs";
-import { readOwners, type Unprovided } from "./owners";
+import { readOwners, readRivals, type Unprovided } from "./owners";
 import { readRegistrarPod, withMountFailure } from "./pod";
 import { createReader, each, type Reader } from "./reader";
 import { createRunningReader, type RegistrarSet, readRegistrarSet } from "./set";
@@ -68,8 +68,9 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     pods: registrars.pods.map((pod) => withMountFailure(pod, latest(pod.uid).known(() => true)?.message)),
     ...{ nodes, csiNodes, csiDrivers, attached },
     waiting: waitingIn(pending, events),
-    /** Reads more, so it comes before `gaps`. */
+    /** These read more, so they come before `gaps`. */
     readOwners: (unprovided: readonly Unprovided[]) => readOwners(reader, unprovided),
+    readRivals: (node: string) => readRivals(reader, node, registrars.sets),
     gaps: () => sortedBy(reader.gaps(), ({ subject }) => subject),
   };
 }

@@ -3,6 +3,7 @@ import { registrarsIn } from "../../files/read/registrars";
 import { grouped } from "../../findings/finding";
 import type { SeenList } from "../../findings/seen";
 import { each, type Reader } from "./reader";
+import type { RegistrarSet } from "./set";
 
 /** A driver that a node needs, and that no DaemonSet is known to register. */
 export interface Unprovided {
@@ -52,3 +53,24 @@ function readOwner(object: unknown, driver: string) {
     registrar: registrar?.container,
   };
 }
+
+/** The pods on a node that may register drivers, except those of the DaemonSets that are known for it. */
+export function readRivals({ read }: Reader, node: string, sets: SeenList<RegistrarSet>) {
+  const known = new Set(sets.each(({ uid }) => uid));
+  const readRival = (object: unknown) => {
+    const { metadata, spec, status } = tree(object);
+    const owners = list(tree(metadata).ownerReferences).map((one) => text(tree(one).uid));
+    const hasEnded = ["Failed", "Succeeded"].includes(text(tree(status).phase));
+    const paths = list(tree(spec).volumes).map((volume) => text(tree(tree(volume).hostPath).path));
+    if (hasEnded || paths.every((path) => path === "") || owners.some((uid) => known.has(uid)))
+      return undefined;
+    const name = nameOf(object);
+    const registrars = registrarsIn({ object: -1, name }, { ...tree(object), kind: "Pod" });
+    // A driver may register itself, without such a container.
+    return registrars.length > 0 || paths.some((path) => MAY_REGISTER.test(path)) ? name : undefined;
+  };
+  return read("pods", each(readRival), { fieldSelector: `spec.nodeName=${node}` });
+}
+
+/** Kubelet's root directory, or the one for registration sockets in it. */
+const MAY_REGISTER = /\/(?:kubelet|plugins_registry)\/*$/;
