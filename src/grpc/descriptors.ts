@@ -67,11 +67,14 @@ function readFiles(files: readonly Buffer[]) {
       );
     }
   };
-  /** A name without a dot in front is relative to its scope, or to one around it. */
+  /**
+   * A name without a dot in front is relative to its scope, or to one around it. protobufjs (7.6) shortens a hidden type's name to
+   * that of the one that hides it: which is meant is unknown.
+   */
   const find = (name: string, scope: string): MessageType | readonly string[] | undefined => {
     if (name.startsWith(".")) return types.get(name)?.();
-    const found = types.get(`${scope}.${name}`);
-    return found || scope === "" ? found?.() : find(name, outer(scope));
+    const [found, ...others] = scopesOf(scope).flatMap((around) => types.get(`${around}.${name}`) ?? []);
+    return others.length === 0 ? found?.() : undefined;
   };
 
   for (const file of files.map(readMessage)) {
@@ -123,6 +126,9 @@ function messageType(name: string, message: Message, find: Find): MessageType {
 }
 
 const outer = (scope: string) => scope.slice(0, scope.lastIndexOf("."));
+/** A scope, and those around it. */
+const scopesOf = (scope: string): readonly string[] =>
+  scope === "" ? [scope] : [scope, ...scopesOf(outer(scope))];
 const upperFirst = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
 /** Whether a nested message is a map's entry, by the option `map_entry`. */
 const isEntry = (message: Message) => message.all(7).some((options) => options.number(7) === 1);

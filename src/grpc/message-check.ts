@@ -15,15 +15,16 @@ const whole = (least: number, most: number): Taken => ({
   accepts: (given) => Number.isInteger(given) && Number(given) >= least && Number(given) <= most,
 });
 
-/** Also a text of decimal digits, or a Long. */
+/** Also a BigInt, a text of decimal digits, or a Long. */
 function wholeOf64(least: bigint, most: bigint): Taken {
   const isUnsigned = least === 0n;
   const isHalf = (half: unknown) => Number.isInteger(half) && Number(half) >> 0 === half;
   return {
-    takes: `a whole number, ${least} to ${most}, as a number, a text or a Long`,
+    takes: `a whole number, ${least} to ${most}, as a number, a BigInt, a text or a Long`,
     accepts: (given) => {
-      const isWhole = typeof given === "string" ? /^-?\d{1,20}$/.test(given) : Number.isInteger(given);
-      if (isWhole) return BigInt(given as string) >= least && BigInt(given as string) <= most;
+      const isText = typeof given === "string" && /^-?\d{1,20}$/.test(given);
+      if (isText || typeof given === "bigint" || Number.isInteger(given))
+        return BigInt(given as bigint) >= least && BigInt(given as bigint) <= most;
       const { low, high, unsigned } = Object(given);
       return isHalf(low) && isHalf(high) && (high >= 0 || unsigned === isUnsigned);
     },

@@ -21,8 +21,8 @@ const PROTO = `syntax = "proto3"; package x.v1;
   }
   service S { rpc Ask(Request) returns (Answer); }`;
 
-function serviceOf(options: Options) {
-  const { root } = parse(PROTO, { keepCase: options.keepCase ?? false });
+function serviceOf(options: Options, proto = PROTO) {
+  const { root } = parse(proto, { keepCase: options.keepCase ?? false });
   const service = fromJSON(root.toJSON(), options)["x.v1.S"] as never;
   const types = createAnswerTypes();
   types.add(service);
@@ -59,6 +59,7 @@ const GIVEN: readonly unknown[] = [
     true,
     false,
     5n,
+    ...[-(2n ** 63n), 2n ** 64n - 1n, 2n ** 64n],
     Symbol.iterator,
     [],
     [undefined],
@@ -110,8 +111,8 @@ const TAKES: [string, takes: (given: unknown) => boolean, sent?: (given: unknown
   ["flag", among(true, false)],
   ["i32", from(-(2 ** 31), 2 ** 31)],
   ["u32", from(0, 2 ** 32)],
-  ["i64", isOneOf(from(-(2 ** 63), 2 ** 63), among("5", "-7"), signedLong), digits],
-  ["u64", isOneOf(from(0, 2 ** 64), among("5", DIGITS, Long.MAX_UNSIGNED_VALUE)), digits],
+  ["i64", isOneOf(from(-(2 ** 63), 2 ** 63), among("5", "-7", 5n, -(2n ** 63n)), signedLong), digits],
+  ["u64", isOneOf(from(0, 2 ** 64), among("5", 5n, 2n ** 64n - 1n, DIGITS, Long.MAX_UNSIGNED_VALUE)), digits],
   ["f64", isOneOf(numbers, decimals), Number],
   [
     "f32",
@@ -171,6 +172,27 @@ test("a whole answer passes, under the names of its fields with and without keep
   expect(kept.check({ kindsBy: { true: "BLOCK" } })).toEqual(["kindsBy; did you mean kinds_by?"]);
 });
 
+test("a type that a nested one of its name hides is not taken for that one", () => {
+  const hiding = serviceOf(
+    {},
+    `syntax = "proto3"; package x.v1;
+    message Status { string text = 1; } message Top { string text = 1; } message Request {}
+    message Answer {
+      message Status { int32 text = 1; }
+      message Inner { message Top { int32 text = 1; } .x.v1.Top top = 1; Top own = 2; Request other = 3; }
+      .x.v1.Status status = 1; repeated x.v1.Status list = 2; Status own = 3; map<string, .x.v1.Status> map = 4; Inner inner = 5;
+    }
+    service S { rpc Ask(Request) returns (Answer); }`,
+  );
+  const [outer, own] = [{ text: "a" }, { text: 1 }];
+  const inner = { top: outer, own, other: {} };
+  const answer = { status: outer, list: [outer], own, map: { a: outer }, inner };
+  expect(hiding.check(answer)).toEqual([]);
+  expect(hiding.send(answer)).toEqual(answer);
+  expect(hiding.check({ inner: { other: { text: 1 } } })).toEqual(["inner.other.text"]);
+  expect(() => hiding.check({ status: new Date(0) })).toThrow("status is a Date; it takes an object");
+});
+
 test.each<[object, string]>([
   [{ labels: new Map([["a", "b"]]) }, "labels is a Map; it takes an object"],
   [{ labels: { "a/b": undefined } }, 'labels["a/b"] is undefined; it takes a text'],
@@ -180,8 +202,8 @@ test.each<[object, string]>([
   ],
   [{ other: { text: new Date(0) } }, "other.text is a Date; it takes a text of valid Unicode"],
   [
-    { i64: 5n },
-    "i64 is 5n; it takes a whole number, -9223372036854775808 to 9223372036854775807, as a number, a text or",
+    { i64: 2n ** 63n },
+    "i64 is 9223372036854775808n; it takes a whole number, -9223372036854775808 to 9223372036854775807, as a number, a BigInt,",
   ],
   [{ nesteds: [{ mode: "on" }] }, 'nesteds[0].mode is "on"; it takes one of OFF, ON, or its number'],
   [{ nesteds: {} }, "nesteds is an object; it takes a list"],
