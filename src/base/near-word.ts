@@ -1,8 +1,12 @@
-/** The candidate that a mistyped word most likely means: a third of its letters may differ, and always one. */
-export function nearWord(word: string, candidates: Iterable<string>): string | undefined {
+/** The candidate that a mistyped word most likely means: a third of its letters may differ, and always one, or at most `most`. */
+export function nearWord(
+  word: string,
+  candidates: Iterable<string>,
+  most = Number.POSITIVE_INFINITY,
+): string | undefined {
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
-    const allowed = Math.max(1, Math.floor(candidate.length / 3));
+    const allowed = Math.min(most, Math.max(1, Math.floor(candidate.length / 3)));
     if (Math.abs(candidate.length - word.length) > allowed) continue;
     const distance = editDistance(word, candidate);
     if (distance <= allowed && distance < (best?.distance ?? Number.POSITIVE_INFINITY))

@@ -71,13 +71,14 @@ function refuseUnknown(handlers: object, known: readonly string[], names: readon
       throw invalidOption(`addService: there is no method ${name}; the service has ${names.join(", ")}`);
 }
 
-/** grpc-js ignores a handler of a method that is not there, and answers the one that was meant with UNIMPLEMENTED. */
+/** grpc-js ignores a handler of a method that is not there, and answers the one that was meant, by another case or one letter, with UNIMPLEMENTED. */
 function refuseMistyped(service: ServiceDefinition, handlers: object): void {
   const names = methodNames(service);
   const without = names.filter((both) => !both.some((name) => name in handlers)).flat();
   for (const [name, handler] of Object.entries(handlers)) {
-    if (handler === undefined || names.some((both) => both.includes(name))) continue;
-    const meant = nearWord(name, without);
+    if (typeof handler !== "function" || names.some((both) => both.includes(name))) continue;
+    const isNear = (method: string) => nearWord(name.toLowerCase(), [method.toLowerCase()], 1) !== undefined;
+    const meant = without.find(isNear);
     if (meant !== undefined)
       throw invalidOption(`addService: there is no method ${name}; did you mean ${meant}?`);
   }

@@ -7,7 +7,15 @@ import { createPacedWarning } from "../logging/repeats";
 import { isObject, show } from "../options/option-kinds";
 import { type TakesCallback, takesCallback } from "./callback-parameter";
 import type { MessageType } from "./descriptors";
-import { errorStatus, faultOf, metadataOf, sendOnce, thrownIn } from "./handlers";
+import {
+  errorStatus,
+  faultOf,
+  MAX_STATUS_TEXT_LENGTH,
+  metadataOf,
+  sendOnce,
+  statusTextOf,
+  thrownIn,
+} from "./handlers";
 import { checkMessage } from "./message-check";
 import { statusCodeOf } from "./status";
 
@@ -37,6 +45,8 @@ interface RunningCall {
 interface GuardedMethod extends Guarding {
   readonly method: string;
   readonly callback: TakesCallback;
+  /** Whether it has a stream of answers, which a client may leave: a watch. */
+  readonly isStream: boolean;
   readonly running: Map<Call, RunningCall>;
   /** The answers that could not be encoded. */
   readonly unencoded: WeakSet<object>;
@@ -57,13 +67,21 @@ export function guardHandlers(server: Server, guarding: Guarding) {
   const register = server.register.bind(server);
   server.register = (method, handler, serialize, deserialize, type) => {
     const unencoded = new WeakSet<object>();
-    const warnOfUnsent = createPacedWarning(log, UNSENT);
+    /** By each field: one does not hide another. */
+    const warnsOfUnsent = new Map<string, (fields: LogFields) => void>();
+    const warnOfUnsent = (field: string) => {
+      const known = warnsOfUnsent.get(field);
+      if (!known && warnsOfUnsent.size === MAX_WARNED_FIELDS) return;
+      const warn = known ?? createPacedWarning(log, UNSENT);
+      warnsOfUnsent.set(field, warn);
+      warn({ method, unsent: [field], ...UNHEARD });
+    };
     const warnOfMisreading = createPacedWarning(log, MISREAD);
     const encode: typeof serialize = (value) => {
       try {
         const answerType = guarding.answerTypeOf(method);
         const unsent = answerType === undefined ? [] : checkMessage(Object(value), answerType);
-        if (unsent.length > 0) warnOfUnsent({ method, unsent, ...UNHEARD });
+        for (const field of unsent) warnOfUnsent(field);
         return serialize(value);
       } catch (error) {
         unencoded.add(Object(value));
@@ -71,11 +89,13 @@ export function guardHandlers(server: Server, guarding: Guarding) {
         throw error;
       }
     };
-    const guard = type === "unary" || type === "clientStream" ? answerOnce : endOnError;
+    const isStream = type !== "unary" && type !== "clientStream";
+    const guard = isStream ? endOnError : answerOnce;
     const guarded = guard(handler as unknown as Handler, {
       ...guarding,
       log,
       method,
+      isStream,
       callback: takesCallback((guarding.handlerOf(method) ?? handler) as Handler),
       running,
       unencoded,
@@ -95,6 +115,9 @@ export function guardHandlers(server: Server, guarding: Guarding) {
 }
 
 const UNSENT = "A handler's answer has fields that its message lacks, they are not sent";
+
+/** The keys of a map, or a list's indices, would make endless paths. */
+const MAX_WARNED_FIELDS = 64;
 
 /** Of a call with one answer. */
 function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
@@ -172,8 +195,8 @@ function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => vo
     new Promise((resolve) => resolve((handle as (call: Call) => unknown)(call)))
       .then((returned) => {
         const hasAnswers = Array.isArray(returned) && hasAnswer(returned);
-        if (!(hasAnswers || types.isGeneratorObject(returned)) || call.writableEnded || call.cancelled)
-          return;
+        const isForgotten = hasAnswers || types.isGeneratorObject(returned);
+        if (!isForgotten || sending !== undefined || call.writableEnded || call.cancelled) return;
         fail(new TypeError(`the handler returned ${show(returned)}; ${STREAM_TAKES}`));
       })
       .catch(fail);
@@ -228,6 +251,9 @@ const isLeft = (error: Error | undefined) =>
 
 const isAbsent = (value: unknown) => value === undefined || value === null;
 
+const CUT_TEXT = `A status text is longer than ${MAX_STATUS_TEXT_LENGTH} characters, the rest is not sent`;
+const MAX_LOGGED_TEXT_LENGTH = 65_536;
+
 /** Logs the end of a call without an answer; fails it when a listener throws. Returns what logs the handler's errors. */
 function watchCall(
   call: Call,
@@ -235,10 +261,12 @@ function watchCall(
   isAnswered: () => boolean,
   fail: (error: unknown) => void,
 ) {
-  const { log, method, isCut, running } = guarded;
+  const { log, method, isStream, isCut, running } = guarded;
   const startedAt = monotonicMs();
   tellMisreading(call, guarded);
-  call.sendMetadata = sendOnce(call.sendMetadata.bind(call));
+  call.sendMetadata = sendOnce(call.sendMetadata.bind(call), () =>
+    log.warn("A handler sent initial metadata twice, the second is ignored", { method, ...UNHEARD }),
+  );
   const emit = call.emit.bind(call);
   call.emit = (name: string, ...given: unknown[]): boolean => {
     if (name !== "error") {
@@ -257,8 +285,10 @@ function watchCall(
     if (!running.delete(call) || isAnswered()) return;
     const { hint } = record;
     const fields = { method, afterMs: Math.round(monotonicMs() - startedAt), ...(hint && { hint }) };
+    const isLate = Number(call.getDeadline()) <= Date.now();
+    if (isStream && call.cancelled && !isLate && !isCut()) return;
     if (isCut()) return log.error(undefined, "Cut off a call that its handler had not answered", fields);
-    const why = Number(call.getDeadline()) <= Date.now() ? "its deadline passed" : "its client gave up";
+    const why = isLate ? "its deadline passed" : "its client gave up";
     log.warn("A call ended before its handler answered", { ...fields, why });
   };
   const record: RunningCall = { isAnswered, end };
@@ -267,8 +297,11 @@ function watchCall(
   function report(error: unknown): void {
     // A handler that follows its signal ends so when the client is gone.
     const isEnd = call.cancelled && Object(error).name === "AbortError";
-    if (statusCodeOf(error) === undefined && !isEnd)
-      log.error(error, "A handler failed", { method, ...UNHEARD });
+    const text = statusTextOf(error);
+    if (statusCodeOf(error) === undefined) {
+      if (!isEnd) log.error(error, "A handler failed", { method, ...UNHEARD });
+    } else if (text.length > MAX_STATUS_TEXT_LENGTH)
+      log.warn(CUT_TEXT, { method, text: text.slice(0, MAX_LOGGED_TEXT_LENGTH), length: text.length });
     const { metadata } = Object(error);
     if (!isAbsent(metadata) && !metadataOf(metadata)) warnOfMetadata(metadata, guarded);
   }

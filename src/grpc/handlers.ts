@@ -16,7 +16,7 @@ export interface CallContext {
   readonly peer: string;
   /** Aborted when the client cancels the call, its deadline passes, or its connection ends, while the call runs. */
   readonly signal: AbortSignal;
-  /** Sends initial metadata, at once; without it, empty metadata precedes the answer. Throws INVALID_OPTION for anything else, and the second time. */
+  /** Sends initial metadata, at once; without it, empty metadata precedes the answer. The second time is ignored. Throws INVALID_OPTION for anything else. */
   sendMetadata(metadata: Metadata | Readonly<Record<string, string>>): void;
 }
 
@@ -28,7 +28,7 @@ export interface UnaryHandler<Request, Response> {
 }
 
 /** The most characters of a status text: it is sent as a header, and peers silently drop headers over their limit. */
-const MAX_STATUS_TEXT_LENGTH = 1_000;
+export const MAX_STATUS_TEXT_LENGTH = 1_000;
 
 /** On what `unaryHandler` returns. */
 const MADE = Symbol("made by unaryHandler");
@@ -39,10 +39,8 @@ const THROWN = Symbol("thrown");
 /** What a handler answers that failed: the gRPC status that the error has, else `otherwise` with its text. */
 export function errorStatus(error: unknown, otherwise = status.INTERNAL) {
   const code = statusCodeOf(error);
-  const { details, metadata, message } = Object(error) as Partial<ServiceError>;
-  const isBare = Object(error) === error && message === undefined;
-  const hasDetails = typeof details === "string" && (isBare || code !== undefined);
-  const text = hasDetails ? details : messageOf(isBare ? status[code ?? otherwise] : error);
+  const { metadata } = Object(error) as Partial<ServiceError>;
+  const text = statusTextOf(error, otherwise);
   const headers = metadataOf(metadata);
   return {
     code: code ?? otherwise,
@@ -51,6 +49,15 @@ export function errorStatus(error: unknown, otherwise = status.INTERNAL) {
     ...(headers && { metadata: headers }),
     [THROWN]: thrownIn(error),
   };
+}
+
+/** An error's whole status text, which may be longer than what is sent. */
+export function statusTextOf(error: unknown, otherwise = status.INTERNAL): string {
+  const code = statusCodeOf(error);
+  const { details, message } = Object(error) as Partial<ServiceError>;
+  const isBare = Object(error) === error && message === undefined;
+  const hasDetails = typeof details === "string" && (isBare || code !== undefined);
+  return hasDetails ? details : messageOf(isBare ? status[code ?? otherwise] : error);
 }
 
 /** The error that a status was made of. */
@@ -80,12 +87,12 @@ function isSendable(key: string, value: unknown): boolean {
   return attempt(isAdded) ?? false;
 }
 
-/** Makes a function that sends initial metadata, and throws INVALID_OPTION the second time, which grpc-js ignores. */
-export function sendOnce(send: (metadata: Metadata) => void): (given: unknown) => void {
+/** Makes a function that sends initial metadata once: grpc-js ignores it the second time. Throws INVALID_OPTION. */
+export function sendOnce(send: (metadata: Metadata) => void, onSecond: () => void): (given: unknown) => void {
   let isSent = false;
   return (given) => {
     const metadata = initialMetadata(given);
-    if (isSent) throw invalidOption("sendMetadata is called twice; initial metadata is sent once");
+    if (isSent) return onSecond();
     isSent = true;
     send(metadata);
   };
@@ -133,7 +140,7 @@ export function unaryHandler<Request, Response>(
         deadlineAtMs: Number(call.getDeadline()),
         peer: call.getPeer(),
         signal: gone.signal,
-        sendMetadata: sendOnce((metadata) => call.sendMetadata(metadata)),
+        sendMetadata: (metadata) => call.sendMetadata(initialMetadata(metadata)),
       });
     const fail = (error: unknown) => callback({ metadata: trailingMetadata, ...errorStatus(error) });
     run()

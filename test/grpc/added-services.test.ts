@@ -12,6 +12,15 @@ class Handlers {
   }
 }
 
+class WithoutHandler {
+  readonly NodeGetInfos = new Map();
+  readonly nodeGetInf = 100;
+  readonly findGetInfo = () => [];
+}
+class Mistyped {
+  readonly nodeGetInf = handler;
+}
+
 const TAKES = "it takes an object with a function for each method";
 test.each<[what: string, handlers: unknown, text: string, service?: unknown]>([
   ["a list", [handler], `the handlers are an array; ${TAKES}`],
@@ -32,6 +41,8 @@ test.each<[what: string, handlers: unknown, text: string, service?: unknown]>([
     { NodeGetInfo: handler, nodeGetInfo: () => {} },
     "there are two handlers of one method, NodeGetInfo and nodeGetInfo",
   ],
+  ["a near word in a class", new Mistyped(), "there is no method nodeGetInf; did you mean NodeGetInfo?"],
+  ["another case", { nodegetinfo: handler }, "there is no method nodegetinfo; did you mean NodeGetInfo?"],
   ["no service", {}, "the service is undefined; it takes a service definition", null],
   [
     "a client's class for a service",
@@ -51,6 +62,7 @@ test.each<[what: string, handlers: unknown]>([
   ["undefined for a handler", { NodeGetInfo: handler, nodeGetInfo: undefined }],
   ["one handler under both names", { NodeGetInfo: handler, nodeGetInfo: handler }],
   ["an instance of a class", new Handlers()],
+  ["an instance without a handler, but with state and helpers", new WithoutHandler()],
   ["a module", Object.assign(Object.create(null), { NodeGetInfo: handler, [Symbol.toStringTag]: "Module" })],
 ])("addService takes %s", (_what, handlers) => {
   const server = new Server();

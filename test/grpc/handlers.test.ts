@@ -245,6 +245,15 @@ test("the context has grpc's metadata, deadline, peer; initial and trailing meta
   expect(first?.signal.aborted).toBe(false);
 });
 
+test("a status text that is too long is cut, and whole in the log", async () => {
+  const details = `mount failed: ${"x".repeat(1_000)}`;
+  await using served = await serve({ ask: (_call, answer) => answer({ code: 13, details }) });
+  expect(await served.call().answered).toEqual([13, details.slice(0, 1_000)]);
+  const message = "A status text is longer than 1000 characters, the rest is not sent";
+  expect((await served.log.when(message)).fields).toEqual({ method: ask.path, text: details, length: 1_014 });
+  expect(served.problems()).toEqual([message]);
+});
+
 const UNSENDABLE = "A call's metadata cannot be sent";
 const given = (metadata: unknown) => metadata as Metadata;
 const own = (metadata: unknown) =>
@@ -278,7 +287,7 @@ test.each<[string, Handler, number, readonly string[]]>([
   ["a value that no header has", own({ first: "ü\n" }), status.INTERNAL, [FAILED]],
   ["a key that no header has", own({ "a b": "1" }), status.INTERNAL, [FAILED]],
   ["a number", own({ first: 1 }), status.INTERNAL, [FAILED]],
-  ["metadata twice", twice, status.INTERNAL, [FAILED]],
+  ["metadata twice", twice, 0, ["A handler sent initial metadata twice, the second is ignored"]],
   ["an error with a list", failing(["a"]), status.NOT_FOUND, [INVALID]],
   ["an error with a value that no header has", failing({ a: "ü" }), status.NOT_FOUND, [INVALID]],
   ["an error with a plain object", failing({ a: "1", "b-bin": "AA==" }), status.NOT_FOUND, []],

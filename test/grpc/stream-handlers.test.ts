@@ -52,6 +52,16 @@ const STREAMS: readonly (readonly [string, (stream: Stream) => unknown, unknown,
     [2, "write after end"],
   ],
   ["returns a list", async () => [{ a: 1 }], wrong("the handler returned an array; a stream's answers")],
+  [
+    "returns the list that it wrote, and ends later",
+    async (stream) => {
+      stream.write({ a: 1 });
+      setImmediate(() => stream.end());
+      return [{ a: 1 }];
+    },
+    [0, [{ a: 1 }]],
+    [],
+  ],
   ["is an async generator", failingSource, wrong("a stream's answers are written with call.write()")],
   ["returns what it reads from", (stream) => Readable.from([{ a: 1 }]).pipe(stream), [0, [{ a: 1 }]], []],
   ["is one of unaryHandler", unaryHandler(() => ({ a: 1 })) as never, wrong("this method has a stream")],

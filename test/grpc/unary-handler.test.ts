@@ -4,7 +4,7 @@ import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
 import { protos } from "../../src/grpc/protos";
 import { INFO, serveGrpc } from "./served-grpc";
 
-test("unaryHandler refuses metadata sent twice on any server", async () => {
+test("unaryHandler answers a call whose metadata is sent twice on any server", async () => {
   const sendTwice = ({ sendMetadata }: CallContext) => {
     for (const first of ["1", "2"]) sendMetadata({ first });
     return INFO;
@@ -12,10 +12,7 @@ test("unaryHandler refuses metadata sent twice on any server", async () => {
   await using served = await serveGrpc({ getInfo: sendTwice });
   const client = createUnixClient(served.path);
   const called = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: 60_000 });
-  await expect(called).rejects.toMatchObject({
-    code: status.INTERNAL,
-    details: expect.stringContaining("sendMetadata is called twice"),
-  });
+  expect(await called).toMatchObject(INFO);
   client.close();
 });
 

@@ -86,18 +86,34 @@ test("an answer of a stream that protobuf would change ends it with an error, af
   await served.log.when("Cannot encode a handler's answer");
 });
 
-test("a field that the message lacks is dropped, with one warning a minute that names a near one", async () => {
-  await using served = await serve(() => ({ nodeID: "n", maxVolumesPerNode: 3 }));
-  for (let call = 0; call < 3; call++)
+test("a field that the message lacks is dropped, with one warning a minute that names a near one; so is another", async () => {
+  const answers = [{ nodeID: "n" }, { nodeID: "n", maxVolumes: 1 }, { zone: "a" }];
+  await using served = await serve(() => ({ ...answers.shift(), maxVolumesPerNode: 3 }));
+  for (const _answer of [...answers])
     expect(await served.ask()).toMatchObject({ nodeId: "", maxVolumesPerNode: 3 });
   const lines = served.log.records.filter(({ severity }) => severity !== "info");
-  expect(lines.map(({ severity, message, fields }) => [severity, message, fields])).toEqual([
-    [
+  const message = "A handler's answer has fields that its message lacks, they are not sent";
+  expect(lines.map(({ severity, message, fields }) => [severity, message, fields])).toEqual(
+    ["nodeID; did you mean nodeId?", "maxVolumes", "zone"].map((field) => [
       "warning",
-      "A handler's answer has fields that its message lacks, they are not sent",
-      { method: ASK, unsent: ["nodeID; did you mean nodeId?"] },
-    ],
-  ]);
+      message,
+      { method: ASK, unsent: [field] },
+    ]),
+  );
+});
+
+test("a client that leaves a stream is not in the log", async () => {
+  const left = later<void>();
+  const handler = (call: { write(answer: object): void; once(name: string, hear: () => void): void }) => {
+    call.write({ nodeId: "n" });
+    call.once("cancelled", () => setImmediate(left.resolve));
+  };
+  await using served = await serve(handler, [], { isStream: true });
+  const stream = served.list().on("error", () => {});
+  await once(stream, "data");
+  stream.cancel();
+  await left.promise;
+  expect(served.log.records.filter(({ severity }) => severity !== "info")).toEqual([]);
 });
 
 test.each<["close" | "destroy", boolean]>([

@@ -306,11 +306,6 @@ test.each<[string, Partial<CsiServingOptions>, object]>([
     { addServices: (server) => server.addService(identity, { GetPluginInfoo: fails } as never) },
     refused("addService: there is no method GetPluginInfoo; did you mean GetPluginInfo?"),
   ],
-  [
-    "a value that is no function has a mistyped name",
-    adding({ Probee: 5 }),
-    refused("addService: there is no method Probee; did you mean Probe?"),
-  ],
   ["a handler is of no method", adding({ Publish: fails }), refused("is no method Publish; the service has")],
   [
     "its endpoint is a directory",
