@@ -75,6 +75,7 @@ export const FrameType = {
   DATA: 0,
   HEADERS: 1,
   RST_STREAM: 3,
+  SETTINGS: 4,
   GOAWAY: 7,
   CONTINUATION: 9,
 } as const;

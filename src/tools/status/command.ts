@@ -19,6 +19,7 @@ import { type Facts, gatherFacts } from "../doctor/node/read/gather";
 const WELL = ["registered", "not-wanted"];
 const LOOK_EVERY_MS = 1_000;
 const EXIT_UNSEEN = 3;
+const isNeeded = ({ why }: Facts["gaps"][number]) => why.kind !== "aside";
 /** Of the object in place of a list that may lack drivers. */
 const SCHEMA = "registrar.status/1";
 
@@ -74,7 +75,9 @@ export const runStatus = createCommand(
     const unseen = await unseenRegistrations(facts);
     const directory = target.pluginRegistrationPath;
     const complain = (what: string) => printError(`registrar status: ${what}`);
-    const gaps = gapChecks.flatMap(({ verdicts }) => flat(verdicts(facts)));
+    const gaps = gapChecks.flatMap(({ verdicts }) =>
+      flat(verdicts({ ...facts, gaps: facts.gaps.filter(isNeeded) })),
+    );
     if (unseen !== undefined) complain(unseen);
     else for (const { subject, text } of gaps) complain(`${subject} ${text}`);
     if (rows.length === 0 && gaps.length === 0 && unseen === undefined && !isJson)

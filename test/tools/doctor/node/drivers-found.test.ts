@@ -1,4 +1,5 @@
 import fs, { mkdirSync } from "node:fs";
+import type { Socket } from "node:net";
 import { parseNameLists } from "../../../../src/registrar/node-wide/name-lists";
 import { eachTest } from "../../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
@@ -247,6 +248,52 @@ test("what is deep below a driver's own directory, or among kubelet's volumes, i
   await node.plugin("z.csi-reg.sock", { name: "z.csi", endpoint: node.at("plugins/z.sock") });
   mkdirSync(node.at("plugins/other/a/b/c"), { recursive: true });
   expect(await said()).toMatch(/^unknown: \S+\/other\/a\/b leads to dir/m);
+});
+
+const HTTP1 = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
+
+test.each([
+  ["HTTP/1", (socket: Socket) => socket.end(HTTP1), /^skipped: \S+ does not speak HTTP\/2.*$/, ""],
+  [
+    "nothing",
+    () => {},
+    "",
+    /^warning: .*metrics\.sock does not answer .* a driver .* beside it; fix: see what/,
+  ],
+  [
+    "no word",
+    (socket: Socket) => socket.end(),
+    "",
+    /^warning: .*sock fails GetPluginInfo: .* beside it; fix:/,
+  ],
+])(
+  "a socket that speaks %s beside a driver with a registrar is no driver's",
+  async (_, speak, found, identity) => {
+    const csiAddress = await node.driverUnder("x.csi");
+    const kubelet = await node.kubelet();
+    await node.registrar({ csiAddress, endpoint: csiAddress });
+    await untilNotified(kubelet, await kubelet.registered("x.csi"));
+    await using _other = await startForeignSocket(node.at("plugins/x.csi/metrics.sock"), speak);
+    const { says, drivers, summary } = await node.look(WHOLE, { impatient: true });
+    expect(says("drivers-found")).toMatch(found);
+    expect(says("driver-identity").split("\n")).toContainEqual(
+      identity === "" ? expect.stringMatching(/^ok: /) : expect.stringMatching(identity),
+    );
+    expect(drivers).toMatchObject([{ name: "x.csi", state: "registered" }]);
+    expect([summary.problem, summary.unknown]).toEqual([0, 0]);
+  },
+);
+
+test("a socket alone: what speaks another protocol is no driver's, what is silent may be one that hangs", async () => {
+  for (const name of ["http", "silent"]) mkdirSync(node.at("plugins", name), { recursive: true });
+  await using _http = await startForeignSocket(node.at("plugins/http/a.sock"), (socket) => socket.end(HTTP1));
+  await using _silent = await startForeignSocket(node.at("plugins/silent/b.sock"));
+  const { says, drivers } = await node.look(WHOLE, { impatient: true });
+  expect(says("drivers-found")).toMatch(/^skipped: \S+a\.sock does not speak HTTP\/2, .*$/);
+  expect(says("driver-identity")).toMatch(/^problem: .*b\.sock does not answer GetPluginInfo in time: .*$/);
+  expect(drivers).toMatchObject([{ name: null, csiSocket: node.at("plugins/silent/b.sock") }]);
+  const named = await node.look({ csiSocketPath: node.at("plugins/http/a.sock") }, { impatient: true });
+  expect(named.says("driver-identity")).toMatch(/^problem: the CSI driver fails GetPluginInfo: Unavailable/);
 });
 
 test("a host's plugins that are an absolute link are the host's own", async () => {

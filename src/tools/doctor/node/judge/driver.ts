@@ -111,7 +111,10 @@ function driverCheck(
   ]);
 }
 
-const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, socket }, subject) => {
+const SEE_BESIDE = "see what listens there: if it is not for CSI, all is well";
+const unsure = (verdict: Verdict): Verdict => ({ ...verdict, status: "unknown" });
+
+const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, socket, isBeside }, subject) => {
   if (identity === undefined)
     return unknown(subject, "could not be asked for its name, readiness and node information");
   if (identity.kind === "unread") return undefined;
@@ -121,7 +124,13 @@ const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, soc
       Unimplemented: "correct --csi-address: it names another plugin's socket",
     };
     const fix = fixes[identity.code] ?? ADVICE.seeDriver;
-    return problem(subject, callText(identity), fix, CAUSES.nameless(socket));
+    const text = callText(identity);
+    const bad = () => problem(subject, text, fix, CAUSES.nameless(socket));
+    return isBeside<Verdict>({
+      yes: () => warning(subject, `${text}; a driver with a registrar answers beside it`, SEE_BESIDE),
+      no: bad,
+      unknown: () => unsure(bad()),
+    });
   }
   const { name, vendorVersion } = identity.value;
   return ok(

@@ -45,6 +45,10 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   // Its gap is told.
   if (socket.kind === "unread") return undefined;
   if (socket.kind !== "accepting") return bad(path, socketText(socket), ...remedyFor(socket, view));
+  if (driver.spoken === "other")
+    return driver.isRegistered.ifNo(() =>
+      skipped(path, "does not speak HTTP/2, so it is no driver's", NO_DRIVER),
+    );
   // Other plugins have their sockets here too. CSI003 and CSI004 judge a driver without a name or with an unsafe one.
   if (name === undefined) return undefined;
   if (unwanted !== undefined)
@@ -69,6 +73,7 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
     .ifNo(() => bad(path, text, fix, CAUSES.nodeInfo(name)));
 }
 
+const NO_DRIVER = "if a driver should listen there, see what does";
 const SEE_PLUGIN = "if it is the node plugin, have it serve NodeGetInfo: see its flags and its log";
 
 /** Why a node-wide registrar may not have published a driver. */
@@ -165,9 +170,9 @@ function unlessIn(rows: SeenList<DriverRow>, isSame: (row: DriverRow) => boolean
 
 /** The row of a driver that has no registration socket, or of which that is not known. */
 function unpublishedRow(driver: Driver): DriverRow | undefined {
-  const { name = null, socket, isRegistered, isUnclear, isNode } = driver;
+  const { name = null, socket, isRegistered, isUnclear, isNode, isBeside } = driver;
   const known = { name, csiSocket: socket.path };
-  return isRegistered.not().and(isUnclear.or(isNode))({
+  return isRegistered.not().and(isUnclear.or(isNode)).and(isBeside.not())({
     yes: () => rowOf(...unpublishedState(driver), known),
     no: () => undefined,
     unknown: ([gap]) => rowOf("unknown", gap ? gapText(gap) : null, known),

@@ -86,6 +86,10 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
   const others = endpoints.with(
     all.filter(isNodeDriver).map(({ socket, identity }) => ({ socket, identity })),
   );
+  const isRegisteredBeside = (other: SeenDriver, { socket }: SeenDriver) =>
+    published
+      .contains((one) => isOf(one, other, facts))
+      .and(nameTold(other) !== undefined && dirname(other.socket.path) === dirname(socket.path));
   return all.map((one) => {
     const { socket } = one;
     const name = nameTold(one);
@@ -105,6 +109,11 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
       name,
       /** Whether the doctor was called for this driver. */
       isNamed: one === driver,
+      /** Whether a driver with a registrar answers in its directory, while nothing is spoken on this socket. */
+      isBeside: isRegistered
+        .not()
+        .and(one.spoken === "nothing" && one !== driver)
+        .and(all.contains((other) => isRegisteredBeside(other, one))),
       /** Whether its socket is not certainly another plugin's, or that of a controller, which has no node service. */
       isNode: isNodeDriver(one),
       isRegistered,
@@ -165,7 +174,8 @@ function nameTold({ identity }: Pick<SeenDriver, "identity">): string | undefine
   return answerIn(identity)?.name;
 }
 
-function isNodeDriver({ identity, nodeInfo }: SeenDriver): Truth {
+function isNodeDriver({ identity, nodeInfo, spoken }: SeenDriver): Truth {
+  if (spoken === "other") return truth(false);
   const [gap] = unansweredIn(identity, nodeInfo);
   const isOther = [identity, nodeInfo].some((one) => one?.kind === "failed" && one.code === "Unimplemented");
   return truth(gap ?? !isOther);

@@ -4,6 +4,7 @@ import { performance } from "node:perf_hooks";
 import { type ChannelOptions, type Client, status } from "@grpc/grpc-js";
 import { attempt, errnoOf, messageOf } from "../../../../base/errors";
 import { connectErrorOf, isTooLarge } from "../../../../grpc/client/answer";
+import { spokenOn } from "../../../../grpc/client/first-frame";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../../../grpc/client/unary";
 import { identityMethods, registrationMethods } from "../../../../grpc/methods";
 import type { Unary } from "../../../../grpc/protos";
@@ -30,6 +31,9 @@ const MAX_NODE_INFO = { "grpc.max_receive_message_length": 1.5 * 2 ** 20 };
 
 const MOST_TRIES = 10;
 
+/** How a call fails that had no HTTP/2 connection; other calls may fail so, too. */
+const UNSPOKEN: readonly string[] = ["Unavailable", "DeadlineExceeded"];
+
 export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
   if (socket.kind !== "accepting") return undefined;
   const { GetPluginInfo } = identityMethods;
@@ -38,6 +42,12 @@ export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
 
 export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
   const identity = await askIdentity(socket, timeoutMs);
+  if (identity?.kind === "failed" && UNSPOKEN.includes(identity.code))
+    return {
+      socket,
+      identity,
+      spoken: await spokenOn(socket.path, Math.min(timeoutMs, WAITS.GetPluginInfo.ms)),
+    };
   if (identity?.kind !== "answered") return { socket, identity };
   const { protos } = await import("../../../../grpc/protos");
   const options = { timeoutMs: timeoutMs * NODE_GET_INFO_FACTOR };

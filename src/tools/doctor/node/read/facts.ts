@@ -1,3 +1,4 @@
+import type { Spoken } from "../../../../grpc/client/first-frame";
 import type { NodeInfo, PluginIdentity } from "../../../../grpc/protos";
 import type { ParsedNames } from "../../../../registrar/node-wide/name-lists";
 import type { CallFailure, Gap } from "../../findings/seen";
@@ -52,6 +53,8 @@ export interface SeenDriver {
   readonly socket: SocketFacts;
   readonly identity: Answer<PluginIdentity> | undefined;
   readonly nodeInfo?: Answer<NodeInfo> | undefined;
+  /** What its server speaks, if it does not answer the first call. */
+  readonly spoken?: Spoken | undefined;
 }
 
 export const unansweredAt = (subject: string, { call, code, message, gaveUp }: CallFailure) =>
