@@ -10,6 +10,7 @@ import type { MessageType } from "./descriptors";
 import {
   errorStatus,
   faultOf,
+  isMessage,
   MAX_STATUS_TEXT_LENGTH,
   metadataOf,
   sendOnce,
@@ -133,7 +134,7 @@ function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
         return log.error(undefined, "A handler answered twice, the first answer counts", fields);
       }
       isAnswered = true;
-      const error = given || faultOf(value);
+      const error = given || faultOf(value, guarded.answerTypeOf(method));
       if (error) report(thrownIn(error));
       const trailers = metadataOf(trailer);
       if (!trailers && !isAbsent(trailer)) warnOfMetadata(trailer, guarded);
@@ -191,7 +192,7 @@ function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => vo
       send(message, ...more);
     };
     watchCall(call, guarded, () => call.writableEnded || guarded.unencoded.has(Object(sending)), fail);
-    guardStream(call, fail);
+    guardStream(call, guarded.answerTypeOf(guarded.method), fail);
     new Promise((resolve) => resolve((handle as (call: Call) => unknown)(call)))
       .then((returned) => {
         const hasAnswers = Array.isArray(returned) && hasAnswer(returned);
@@ -205,7 +206,8 @@ function endOnError(handle: Handler, guarded: GuardedMethod): (call: Call) => vo
 
 /** Not what `call.write`, a callback or a timer returns: one that is faked is a plain object with functions. */
 const isAnswer = (value: unknown) =>
-  !(isAbsent(value) || ArrayBuffer.isView(value) || faultOf(value)) &&
+  isMessage(value) &&
+  !ArrayBuffer.isView(value) &&
   !Object.values(Object(value)).some((field) => typeof field === "function");
 
 const hasAnswer = (returned: unknown) => [returned].flat().some(isAnswer);
@@ -216,13 +218,13 @@ const DESTROYED =
   "the handler destroyed its call, as leaving a `for await` early does, before it had ended it";
 
 /** Makes errors of answers that grpc-js would drop or throw for too late, and of a destroyed call, which it would never end. */
-function guardStream(call: Call, fail: (error: unknown) => void): void {
+function guardStream(call: Call, answerType: MessageType | undefined, fail: (error: unknown) => void): void {
   const write = call.write.bind(call) as (...given: unknown[]) => boolean;
   const end = call.end.bind(call) as (trailers: unknown) => Call;
   const destroy = call.destroy.bind(call);
   const guards = {
     write: (message: unknown, ...more: unknown[]): boolean => {
-      const fault = faultOf(message);
+      const fault = faultOf(message, answerType);
       if (!isAbsent(message) && fault === undefined) return write(message, ...more);
       const text = `the handler wrote ${show(message)}; it takes an object, {} for an empty answer`;
       fail(fault ?? new TypeError(text));

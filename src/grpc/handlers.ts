@@ -2,6 +2,7 @@ import { types } from "node:util";
 import { Metadata, type ServerUnaryCall, type ServiceError, type sendUnaryData, status } from "@grpc/grpc-js";
 import { attempt, invalidOption, messageOf } from "../base/errors";
 import { isObject, show } from "../options/option-kinds";
+import type { MessageType } from "./descriptors";
 import { statusCodeOf } from "./status";
 
 /** What a handler knows of its call besides the request. */
@@ -159,8 +160,8 @@ export function unaryHandler<Request, Response>(
  * What is wrong with an answer, for which protobuf would send an empty message; undefined if it is a message. An Error that was
  * answered becomes the status that it would have been when thrown.
  */
-export function faultOf(answer: unknown): object | undefined {
-  if (isMessage(answer ?? {})) return undefined;
+export function faultOf(answer: unknown, type?: MessageType): object | undefined {
+  if (isMessage(answer ?? {}) || isOfAuthor(answer, type)) return undefined;
   const isError = types.isNativeError(answer) || answer instanceof Error;
   const { name } = Object(Object(answer).constructor);
   const isClass = typeof answer === "object" && !Array.isArray(answer) && typeof name === "string";
@@ -170,9 +171,17 @@ export function faultOf(answer: unknown): object | undefined {
   return isError ? { ...errorStatus(answer), [THROWN]: fault } : fault;
 }
 
+/** Whether it is an instance of an author's class, with fields, which are those of its message if that is known. */
+function isOfAuthor(answer: unknown, type: MessageType | undefined): boolean {
+  if (!isObject(answer) || answer instanceof Error || "toHttp2Headers" in answer) return false;
+  const names = Object.keys(answer);
+  const isKnown = (name: string) => !type || type.fields.has(name) || type.oneofs.includes(name);
+  return names.length > 0 && names.every(isKnown);
+}
+
 /** Whether a serializer can read it: a plain object, bytes, or an instance of a class that protobuf's compilers write. */
-function isMessage(answer: unknown): boolean {
-  if (typeof answer !== "object" || Array.isArray(answer)) return false;
+export function isMessage(answer: unknown): boolean {
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return false;
   const prototype = Object.getPrototypeOf(answer);
   if (prototype === null || Object.getPrototypeOf(prototype) === null || ArrayBuffer.isView(answer))
     return true;

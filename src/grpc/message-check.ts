@@ -133,6 +133,7 @@ export function checkMessage(message: object, type: MessageType): readonly strin
       const value = message[name];
       if (isAbsent(value)) continue;
       path.push(name);
+      if (value === Object(Object.prototype)[name]) refuse(INHERITED);
       const other = field.oneof === undefined ? undefined : taken[field.oneof];
       if (other !== undefined) refuse(`is there beside ${other}; protobuf sends one of them`);
       if (field.oneof !== undefined) taken[field.oneof] = name;
@@ -151,6 +152,9 @@ export function checkMessage(message: object, type: MessageType): readonly strin
 }
 
 type Values = Readonly<Record<string, unknown>>;
+
+/** protobufjs reads `constructor` and the like from any object, and sends the source of the function. */
+const INHERITED = "is not set, and protobuf would send that of Object.prototype; set it";
 
 const ANYTHING: Taken = { takes: "anything", accepts: () => true };
 

@@ -193,6 +193,16 @@ test("a type that a nested one of its name hides is not taken for that one", () 
   expect(() => hiding.check({ status: new Date(0) })).toThrow("status is a Date; it takes an object");
 });
 
+test("a field that any object inherits is refused if it is not set, because protobuf would send the source of a function", () => {
+  const proto = `syntax = "proto3"; package x.v1; message Request {} message Answer { string constructor = 1; }
+    service S { rpc Ask(Request) returns (Answer); }`;
+  const { check, send } = serviceOf({}, proto);
+  expect(send({})).toEqual({ constructor: "function Object() { [native code] }" });
+  expect(() => check({})).toThrow("the answer's constructor is not set, and protobuf would send that of");
+  expect(check({ constructor: "a" })).toEqual([]);
+  expect(check(Object.create(null))).toEqual([]);
+});
+
 test.each<[object, string]>([
   [{ labels: new Map([["a", "b"]]) }, "labels is a Map; it takes an object"],
   [{ labels: { "a/b": undefined } }, 'labels["a/b"] is undefined; it takes a text'],

@@ -102,6 +102,20 @@ test("a field that the message lacks is dropped, with one warning a minute that 
   );
 });
 
+test("an instance of a class is sent if its fields are the message's", async () => {
+  class Dto {
+    constructor(readonly nodeId: string) {}
+  }
+  class Other extends Dto {
+    readonly socket = 1;
+  }
+  const answers = [new Dto("n"), new Other("n")];
+  await using served = await serve(unaryHandler(() => answers.shift()));
+  expect(await served.ask()).toMatchObject({ nodeId: "n" });
+  const details = expect.stringContaining("answered an instance of Other");
+  await expect(served.ask()).rejects.toMatchObject({ code: status.INTERNAL, details });
+});
+
 test("a client that leaves a stream is not in the log", async () => {
   const left = later<void>();
   const handler = (call: { write(answer: object): void; once(name: string, hear: () => void): void }) => {
