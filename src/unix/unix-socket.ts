@@ -12,14 +12,18 @@ import { type FileFound, findFile, findLink } from "./files";
  * ETIMEDOUT where the file system hangs, and where there is no socket.
  */
 export async function connectTo(path: string): Promise<Socket> {
-  await lookBeforeDialling(path);
+  const whyNot = whyNoSocket(path, await findFile(path));
+  if (whyNot !== undefined) throw whyNot;
   return connect({ path }).on("error", () => {});
 }
 
-/** The look alone, for code that dials by itself, as grpc-js does. */
+/**
+ * The look for code that dials by itself, as grpc-js does. Rejects with ETIMEDOUT where the file system hangs; of all else
+ * connect(2) gives the errno, which kubelet's words have.
+ */
 export async function lookBeforeDialling(path: string): Promise<void> {
-  const whyNot = whyNoSocket(path, await findFile(path));
-  if (whyNot !== undefined) throw whyNot;
+  const found = await findFile(path);
+  if (found === "hanging") throw whyNoSocket(path, found);
 }
 
 /** The reason why a unix socket does not accept a connection; undefined if it does. */
