@@ -2,6 +2,7 @@ import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { version } from "../../runtime/version";
 import { HAS_OFFICIAL_NAME, partsOf } from "./image";
 import { foreignArchitecturesOf, isForWindows } from "./nodes";
+import { askOfficial } from "./official";
 import { allOf, ask, type Decided, holds, isTemplate, not } from "./rule";
 import { foreignProgramsOf, HAS_OWN_MARK } from "./swap";
 
@@ -86,11 +87,38 @@ export function programOf(container: Tree, ours: OurImage): Program {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
     if (release !== undefined) return { kind: "official", release: Number(major) * 100 + Number(minor) };
     if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
-    if (tag === "" || OFFICIAL_REPOSITORY.test(image)) return { kind: "official", release: undefined };
+    // Without a tag it is `latest`.
+    if (["", "latest"].includes(tag) || OFFICIAL_REPOSITORY.test(image))
+      return { kind: "official", release: undefined };
   } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program)) return OURS;
+  if (isOfficialElsewhere(container)) return { kind: "official", release: undefined };
   const what = name === ALL_IN_ONE ? "all-in-one" : name === PREDECESSOR ? "predecessor" : "other";
   return { kind: "unknown", what: isTemplate(image) ? "open" : what };
 }
+
+/** The official program in an image of many programs, or without a name of its own: unless something there is ours alone. */
+function isOfficialElsewhere(container: Tree): boolean {
+  const image = text(container.image);
+  const { name } = partsOf(image);
+  if (image === "" || isTemplate(image) || NOT_OFFICIAL.test(name)) return false;
+  const [command, args] = [list(container.command).map(text), list(container.args).map(text)];
+  const isStarted = OFFICIAL_PROGRAM.test(command[0] ?? "") && !OFFICIAL_NAME.test(name);
+  const isOfRelease = RELEASE_PAYLOAD.test(image) && command.length === 0 && holds(HAS_OWN_MARK, container);
+  if (!isStarted && !isOfRelease) return false;
+  const words = [...command.slice(1), ...args];
+  const probes = PROBES.map((probe) => text(tree(tree(container[probe]).httpGet).path));
+  return (
+    askOfficial(words, undefined).kind === "starts" &&
+    !words.some((word) => word.includes("*")) &&
+    probes.every((path) => path === "" || path === "/healthz")
+  );
+}
+
+const OFFICIAL_PROGRAM = /(?:^|\/)csi-node-driver-registrar$/;
+const NOT_OFFICIAL = /^(?:csi-sidecars|driver-registrar)$/;
+/** Where the images of an OpenShift release are, by their digests. */
+const RELEASE_PAYLOAD = /^quay\.io\/openshift-release-dev\/ocp-v[\d.]+-art-dev@/;
+const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 
 /** Reads the name of this registrar's image. A mirror may have the official one's name, with this version as its tag. */
 export function parseOurImage(image: string): string {

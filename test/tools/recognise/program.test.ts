@@ -26,6 +26,7 @@ test.each<readonly [image: string, program: "ours" | "unknown" | number | undefi
   ["quay.io/k8scsi/csi-cluster-driver-registrar:v1.0.1", "unknown"],
   [`${MIRROR}@sha256:0`, undefined],
   [MIRROR, undefined],
+  [`${MIRROR}:latest`, undefined],
   [`${MIRROR}:v21.7`, "unknown"],
   // docs/charts.md has this tag for JuiceFS.
   [`${MIRROR}:version-0.1.0`, "unknown"],
@@ -44,6 +45,31 @@ test.each<readonly [image: string, program: "ours" | "unknown" | number | undefi
 test("a package in any image", () => {
   const command = ["node", "/app/node_modules/registrar/dist/cli.js"];
   expect(programOf({ image: "node:24", command }, {}).kind).toBe("ours");
+});
+
+const TOPOLVM = "ghcr.io/topolvm/topolvm-with-sidecar:0.36.3";
+const PAYLOAD = "quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:0";
+const STARTED = { image: TOPOLVM, command: ["/csi-node-driver-registrar", "--csi-address=/csi/csi.sock"] };
+const PUBLISHES = "--kubelet-registration-path=/var/lib/kubelet/plugins/x/csi.sock";
+
+test.each<readonly [container: object, kind: string]>([
+  [STARTED, "official"],
+  [{ ...STARTED, livenessProbe: { httpGet: { path: "/healthz" } } }, "official"],
+  [{ ...STARTED, args: ["--csi-address=/plugins/*/csi.sock"] }, "unknown"],
+  [{ ...STARTED, args: ["--on-registration-failure=retry"] }, "unknown"],
+  [{ ...STARTED, livenessProbe: { httpGet: { path: "/livez" } } }, "unknown"],
+  [{ ...STARTED, command: ["sh", "-c", "/csi-node-driver-registrar"] }, "unknown"],
+  [{ ...STARTED, image: "" }, "unknown"],
+  [{ ...STARTED, image: "{{ .Values.image }}" }, "unknown"],
+  [{ ...STARTED, image: "registry.k8s.io/sig-storage/csi-sidecars:v0.1.0" }, "unknown"],
+  [{ ...STARTED, image: `${MIRROR}:v21.7` }, "unknown"],
+  [{ image: PAYLOAD, args: [PUBLISHES] }, "official"],
+  [{ image: PAYLOAD, args: ["--v=2"] }, "unknown"],
+  [{ image: PAYLOAD, command: ["/driver"], args: [PUBLISHES] }, "unknown"],
+])("the official program in an image that does not say so: %j is %s", (container, kind) => {
+  expect(programOf(container, {})).toMatchObject(
+    kind === "official" ? { kind, release: undefined } : { kind },
+  );
 });
 
 test.each<readonly [container: object, isFound: boolean]>([
