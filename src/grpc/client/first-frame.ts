@@ -13,22 +13,37 @@ const FIRST: readonly (number | undefined)[] = [FrameType.SETTINGS, FrameType.GO
 
 /** Begins HTTP/2, makes no call, and leaves. Undefined: it could not connect. */
 export async function spokenOn(socketPath: string, timeoutMs: number): Promise<Spoken | undefined> {
+  const spoken = await firstOf(socketPath, timeoutMs, Buffer.concat([CLIENT_PREFACE, EMPTY_SETTINGS]));
+  // One that hangs up without a look at what was sent may have spoken: Linux then drops its words (af_unix.c).
+  return spoken === "reset" ? hungUp(await firstOf(socketPath, timeoutMs, "")) : spoken;
+}
+
+const hungUp = (spoken: Spoken | "reset" | undefined) => (spoken === "reset" ? "nothing" : spoken);
+
+async function firstOf(
+  socketPath: string,
+  timeoutMs: number,
+  words: Buffer | "",
+): Promise<Spoken | "reset" | undefined> {
   const socket = await connectTo(socketPath).catch(() => undefined);
   if (socket === undefined) return undefined;
   return new Promise((resolve) => {
-    let isConnected = false;
+    let [isConnected, isReset] = [false, false];
     let seen: Buffer = Buffer.alloc(0);
     const end = () => {
       stopTimer(limit);
       socket.destroy();
-      if (seen.length <= TYPE_AT) return resolve(isConnected ? "nothing" : undefined);
+      if (seen.length <= TYPE_AT) return resolve(isConnected ? (isReset ? "reset" : "nothing") : undefined);
       resolve(FIRST.includes(seen[TYPE_AT]) ? "http2" : "other");
     };
     const limit = startTimer(end, timeoutMs);
+    socket.once("error", () => {
+      isReset = isConnected;
+    });
     socket.once("close", end);
     socket.once("connect", () => {
       isConnected = true;
-      socket.write(Buffer.concat([CLIENT_PREFACE, EMPTY_SETTINGS]));
+      if (words !== "") socket.write(words);
     });
     socket.on("data", (chunk: Buffer) => {
       seen = Buffer.concat([seen, chunk]);
