@@ -1,3 +1,4 @@
+import type { Tree } from "../../../src/kube-api/objects";
 import { isRegistrar, programOf } from "../../../src/tools/recognise/program";
 import { type Changes, expectSaid, saidOf, TOLD } from "../doctor/files/one-daemon-set";
 
@@ -52,7 +53,7 @@ const PAYLOAD = "quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:0";
 const STARTED = { image: TOPOLVM, command: ["/csi-node-driver-registrar", "--csi-address=/csi/csi.sock"] };
 const PUBLISHES = "--kubelet-registration-path=/var/lib/kubelet/plugins/x/csi.sock";
 
-test.each<readonly [container: object, kind: string]>([
+test.each<readonly [container: Tree, kind: string]>([
   [STARTED, "official"],
   [{ ...STARTED, livenessProbe: { httpGet: { path: "/healthz" } } }, "official"],
   [{ ...STARTED, args: ["--csi-address=/plugins/*/csi.sock"] }, "unknown"],

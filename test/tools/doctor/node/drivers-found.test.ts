@@ -255,6 +255,12 @@ const HTTP1 = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
 test.each([
   ["HTTP/1", (socket: Socket) => socket.end(HTTP1), /^skipped: \S+ does not speak HTTP\/2.*$/, ""],
   [
+    "HTTP/1 unasked",
+    (socket: Socket) => socket.pause().write(HTTP1, () => socket.destroy()),
+    /^skipped: /,
+    "",
+  ],
+  [
     "nothing",
     () => {},
     "",
