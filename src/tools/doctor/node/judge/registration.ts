@@ -13,7 +13,16 @@ import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../
 import { callText } from "../../findings/why";
 import { counted, firstOf, LEAVE_ONE, namedText } from "../../findings/words";
 import { driversIn } from "./found";
-import { ADVICE, CAUSES, LIMITS, RESTART_REGISTRARS, remedyFor, socketText, unsureOfOthers } from "./trouble";
+import {
+  ADVICE,
+  CAUSES,
+  DEAD_ALIAS,
+  LIMITS,
+  RESTART_REGISTRARS,
+  remedyFor,
+  socketText,
+  unsureOfOthers,
+} from "./trouble";
 import { type Answering, type Folder, isInSight, type Published, pathFix, type View } from "./view";
 
 const SEE_SETS = {
@@ -38,7 +47,8 @@ const registration = check("CSI015", "registration", (view: View) => {
   ];
 });
 
-const isLeftBehind = ({ plugin, socket }: Published) => plugin === undefined && socket.kind === "dead";
+const isLeftBehind = ({ plugin, socket, trouble }: Published) =>
+  plugin === undefined && socket.kind === "dead" && trouble !== DEAD_ALIAS;
 
 /** A node-wide registrar that ended leaves a socket for each driver. */
 function judgeLeftBehind(ones: readonly Published[], { path }: Folder): Verdict {

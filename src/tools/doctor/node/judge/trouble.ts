@@ -117,6 +117,11 @@ const DEAD = trouble(
   "was left behind by its registrar: no process listens on it",
   `start its registrar again, which replaces it; ${KEEP_SOCKET}`,
 );
+/** Under a name that the official registrar does not know, beside another socket of its driver. */
+export const DEAD_ALIAS: typeof DEAD = {
+  ...DEAD,
+  fix: "remove it: kubelet may have the driver by this socket, and then refuses every other one of that driver as long as it is there",
+};
 /** One registrar may have served many drivers. */
 export const RESTART_REGISTRARS = `start their registrars again, which replace them: one, if it is node-wide; ${KEEP_SOCKET}`;
 const LINK = trouble("unknown", "is a symbolic link to nothing", "remove it");

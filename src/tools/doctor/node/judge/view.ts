@@ -1,6 +1,6 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { PluginInfo } from "../../../../grpc/protos";
-import { driverOfSocket } from "../../../../registrar/model/socket-name";
+import { driverOfSocket, SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
@@ -10,7 +10,7 @@ import { answerIn, type SeenDriver, unansweredIn, unreadSocket } from "../read/f
 import type { Facts } from "../read/gather";
 import type { SocketFacts } from "../read/socket";
 import type { RegistrationFacts } from "../read/sockets-found";
-import { troubleOf } from "./trouble";
+import { DEAD_ALIAS, troubleOf } from "./trouble";
 
 /** What was seen, joined: which registration socket belongs to which driver. */
 export type View = ReturnType<typeof viewOf>;
@@ -31,7 +31,7 @@ export function viewOf(facts: Facts) {
   const drivers = driversOf(facts, published);
   const said = plugins.known(({ endpoint }) => endpoint === target.kubeletRegistrationPath);
   const targetName = isWhole ? undefined : ((driver && nameTold(driver)) ?? said?.name);
-  const registrations = published.map((one) => publishedOf(one, facts, drivers, plugins, targetName));
+  const registrations = published.map((one) => publishedOf(one, facts, drivers, published, targetName));
   const answering = registrations.flatMap((one) =>
     one.plugin?.type === "CSIPlugin" ? [{ ...one, plugin: one.plugin }] : [],
   );
@@ -136,17 +136,24 @@ function publishedOf(
   { plugin, ...one }: Joined,
   facts: Facts,
   drivers: ReturnType<typeof driversOf>,
-  plugins: SeenList<PluginInfo>,
+  published: SeenList<Joined>,
   targetName: string | undefined,
 ) {
   const { path } = one.socket;
   const isWhole = facts.target.csiSocketPath === undefined;
-  const answer = plugin ? { plugin, trouble: undefined } : { plugin, trouble: troubleOf(one, facts) };
+  const own = driverOfSocket(path);
+  const isDeadAlias = one.socket.kind === "dead" && own !== undefined && basename(path) !== own + SOCKET_TAIL;
+  const isOther = (other: Joined) =>
+    other.socket.path !== path && (other.plugin?.name ?? driverOfSocket(other.socket.path)) === own;
+  const say = () => troubleOf(one, facts);
+  const troubleSeen = () =>
+    published.contains(isOther).and(isDeadAlias)({ yes: () => DEAD_ALIAS, no: say, unknown: say });
+  const answer = plugin ? { plugin, trouble: undefined } : { plugin, trouble: troubleSeen() };
   const { trouble } = answer;
-  const name = plugin?.name ?? driverOfSocket(path);
+  const name = plugin?.name ?? own;
   const isOwn = (other: ItemOf<typeof drivers>) => other.isNode.and(other.isWanted).and(other.name === name);
   const isDriverThere = trouble?.state === "hanging" || drivers.known(isOwn) !== undefined;
-  const isAlone = plugins.contains((other) => other.name === name).ifNo(() => true) === true;
+  const isAlone = published.contains((other) => other.plugin?.name === name).ifNo(() => true) === true;
   const isLeft = trouble !== undefined && name !== undefined && isDriverThere && isAlone;
   const isOfAny = plugin ? plugin.type === "CSIPlugin" : isLeft;
   return {
