@@ -95,15 +95,17 @@ const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registra
       `serves port ${port}, and whether container ${unclear.name} does is not filled in: ${unclear.open}`,
       RENDER_FIRST,
     );
-  const [same] = registrars.each((another) =>
+  let same = "";
+  const places = registrars.each((another) =>
     isOnSameNodes(one, another) && isSamePort(http, another.settings.http) ? another.place : undefined,
   );
-  return same === undefined
-    ? undefined
-    : problem(
-        `serves port ${http.port} of the node's network, and so does ${same}: the second one on a node cannot bind it`,
-        `${OTHER_PORT}, or leave hostNetwork out`,
-      );
+  // The same one, in whatever order they are read.
+  for (const place of places) if (same === "" || place < same) same = place;
+  if (same === "") return undefined;
+  return problem(
+    `serves port ${http.port} of the node's network, and so does ${same}: the second one on a node cannot bind it`,
+    `${OTHER_PORT}, or leave hostNetwork out`,
+  );
 });
 
 /** Pods of two objects that share the network of their nodes. */
@@ -112,8 +114,8 @@ const isOnSameNodes = (one: RegistrarContainer, another: RegistrarContainer) =>
   another.isOnNode &&
   another.isForWindows.ifNo(() => true) &&
   !isTemplate(one.nodes) &&
-  // The other one says it.
-  another.about.object < one.about.object &&
+  // The other one says it, in whatever order they are read.
+  another.place < one.place &&
   one.about.name !== another.about.name &&
   one.nodes === another.nodes;
 
