@@ -220,6 +220,8 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     /** Acts in between. Kubelet deals with all that it leaves in its first round. */
     whileDown,
     failed: (socketName: string) => until(kubeletStep.failsSomehow(at(socketName))),
+    /** Resolves when kubelet has seen that the socket is gone. */
+    missed: (socketName: string) => until(kubeletStep.misses(at(socketName))),
     deregistered,
     /** Resolves when kubelet has dealt with all that happened until now: another driver came and went. */
     settled,

@@ -57,8 +57,12 @@ export const drivers: Scripts = {
   },
   "dials a driver once that hangs up at once": async (node) => {
     await node.listener("x.csi", (connection) => connection.resume().end());
-    // Before kubelet tries again.
-    const before = (method: string) => method === "GetInfo" || unlinkSync(node.at("a.sock"));
+    // Before kubelet tries again, and seen before the answer: else the end of this try may come first.
+    const before = async (method: string) => {
+      if (method === "GetInfo") return;
+      unlinkSync(node.at("a.sock"));
+      await node.missed("a.sock");
+    };
     await node.refused({ before });
     await node.settled();
   },
