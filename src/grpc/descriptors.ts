@@ -22,27 +22,31 @@ export interface FieldType {
 }
 
 const REPEATED = 3;
-const MESSAGE = 11;
+/** The type of a field that has a message. */
+export const MESSAGE = 11;
 
 /** Makes what finds the message that a method answers, by its path; undefined for a service that proto-loader did not load. */
 export function createAnswerTypes() {
-  const methods = new Map<string, Buffer[]>();
+  const methods = new Map<string, () => MessageType | undefined>();
   /** By the descriptors of all files, which the services of one `loadSync` share. */
   const loaded = new WeakMap<Buffer[], ReturnType<typeof readFiles>>();
+  const typesIn = (files: Buffer[]) => {
+    const types = loaded.get(files) ?? readFiles(files);
+    loaded.set(files, types);
+    return types;
+  };
   return {
     add: (service: ServiceDefinition): void => {
       for (const { path, responseType } of Object.values(service).map(Object)) {
         const { fileDescriptorProtos } = Object(responseType);
-        if (Array.isArray(fileDescriptorProtos)) methods.set(path, fileDescriptorProtos);
+        if (Array.isArray(fileDescriptorProtos))
+          methods.set(
+            path,
+            once(() => typesIn(fileDescriptorProtos).answerOf(path)),
+          );
       }
     },
-    of: (path: string): MessageType | undefined => {
-      const files = methods.get(path);
-      if (files === undefined) return undefined;
-      const types = loaded.get(files) ?? readFiles(files);
-      loaded.set(files, types);
-      return types.answerOf(path);
-    },
+    of: (path: string): MessageType | undefined => methods.get(path)?.(),
   };
 }
 

@@ -17,7 +17,7 @@ import {
   statusTextOf,
   thrownIn,
 } from "./handlers";
-import { checkMessage } from "./message-check";
+import { checkMessage, isAbsent } from "./message-check";
 import { statusCodeOf } from "./status";
 
 type Callback = sendUnaryData<unknown>;
@@ -250,8 +250,6 @@ function guardStream(call: Call, answerType: MessageType | undefined, fail: (err
 /** Whether Node destroys a call because a `for await` has read it to the end, or has left it. */
 const isLeft = (error: Error | undefined) =>
   isAbsent(error) || (error?.name === "AbortError" && !("cause" in error));
-
-const isAbsent = (value: unknown) => value === undefined || value === null;
 
 const CUT_TEXT = `A status text is longer than ${MAX_STATUS_TEXT_LENGTH} characters, the rest is not sent`;
 const MAX_LOGGED_TEXT_LENGTH = 65_536;

@@ -1,7 +1,7 @@
 import { types } from "node:util";
 import { nearWord } from "../base/near-word";
 import { isObject, show } from "../options/option-kinds";
-import type { FieldType, MessageType } from "./descriptors";
+import { type FieldType, MESSAGE, type MessageType } from "./descriptors";
 
 /** What a field of one of protobuf's types takes: what protobuf sends as it is, and proto-loader's types allow. */
 interface Taken {
@@ -63,7 +63,6 @@ const uint64 = wholeOf64(0n, 2n ** 64n - 1n);
 const bool: Taken = { takes: "true or false", accepts: (given) => typeof given === "boolean" };
 const object: Taken = { takes: "an object", accepts: isObject };
 const list: Taken = { takes: "a list", accepts: Array.isArray };
-const MESSAGE = 11;
 const ENUM = 14;
 
 /** By `FieldDescriptorProto.Type` of descriptor.proto, without enums. */
@@ -158,7 +157,8 @@ const INHERITED = "is not set, and protobuf would send that of Object.prototype;
 
 const ANYTHING: Taken = { takes: "anything", accepts: () => true };
 
-const isAbsent = (value: unknown) => value === undefined || value === null;
+/** protobuf, and grpc-js, take null for undefined. */
+export const isAbsent = (value: unknown) => value === undefined || value === null;
 
 /** As JavaScript would reach it: `segments["topology.example.com/zone"]`, `capabilities[0].rpc`. */
 const shown = (path: readonly (string | number)[]) =>

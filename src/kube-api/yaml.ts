@@ -148,7 +148,7 @@ export function readYaml(text: string, firstLine = 1): unknown {
   }
 }
 
-/** The line of the first key that one map of a document has twice; undefined if there is none. */
+/** The line of the first key that occurs twice in a map of the document; undefined without one. */
 export function secondKeyIn(text: string, firstLine = 1): number | undefined {
   try {
     load(text, { schema });

@@ -37,8 +37,8 @@ export interface SharedRegistrationOptions extends StartOptions {
   readonly pluginRegistrationPath?: string | undefined;
   /**
    * Bounds, in milliseconds, each call to a registration socket, and each one to the driver by `startRegistrar` and
-   * `startNodeRegistrar`. `startRegistration` and `serveCsiDriver` do not call the driver, but for the latter's first
-   * GetPluginInfo, which has a limit of its own. @default 1000
+   * `startNodeRegistrar`. `startRegistration` and `serveCsiDriver` do not call the driver, except for the first
+   * GetPluginInfo of the latter, which has a limit of its own. @default 1000
    */
   readonly timeoutMs?: number | undefined;
   /** On refusal, publish again with backoff (`retry`), or end with outcome `refused` (`end`). @default "retry" */

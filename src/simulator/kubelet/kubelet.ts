@@ -19,7 +19,7 @@ import { startPluginManager } from "./plugin-manager";
 export interface RestartOptions {
   /**
    * Runs while no kubelet does, for `waitTimeoutMs` at most. What it throws rejects `restart`, and kubelet is started all the
-   * same, unless it was closed. It may wait for `close()`, but for no other restart. @default nothing
+   * same, unless it was closed. It may wait for `close()`, not for another restart. @default nothing
    */
   readonly whileDown?: (() => void | Promise<void>) | undefined;
 }

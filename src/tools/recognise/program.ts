@@ -100,7 +100,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
 function isOfficialElsewhere(container: Tree): boolean {
   const image = text(container.image);
   const { name } = partsOf(image);
-  if (image === "" || isTemplate(image) || NOT_OFFICIAL.test(name)) return false;
+  if (image === "" || isTemplate(image) || [ALL_IN_ONE, PREDECESSOR].includes(name)) return false;
   const [command, args] = [list(container.command).map(text), list(container.args).map(text)];
   const isStarted = OFFICIAL_PROGRAM.test(command[0] ?? "") && !OFFICIAL_NAME.test(name);
   const isOfRelease = RELEASE_PAYLOAD.test(image) && command.length === 0 && holds(HAS_OWN_MARK, container);
@@ -115,10 +115,9 @@ function isOfficialElsewhere(container: Tree): boolean {
 }
 
 const OFFICIAL_PROGRAM = /(?:^|\/)csi-node-driver-registrar$/;
-const NOT_OFFICIAL = /^(?:csi-sidecars|driver-registrar)$/;
 /** Where the images of an OpenShift release are, by their digests. */
 const RELEASE_PAYLOAD = /^quay\.io\/openshift-release-dev\/ocp-v[\d.]+-art-dev@/;
-const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
+export const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 
 /** Reads the name of this registrar's image. A mirror may have the official one's name, with this version as its tag. */
 export function parseOurImage(image: string): string {

@@ -6,7 +6,7 @@ import { escapeJson, plain } from "../../logging/escape";
 import { print, printError } from "../../runtime/print";
 import { createCommand } from "../command-line";
 import { flat } from "../doctor/findings/finding";
-import type { DriverRow } from "../doctor/findings/report";
+import { type DriverRow, EXIT_UNKNOWN } from "../doctor/findings/report";
 import { renderColumns } from "../doctor/findings/table";
 import { sayWhy } from "../doctor/findings/why";
 import { namedText } from "../doctor/findings/words";
@@ -18,7 +18,6 @@ import { type Facts, gatherFacts } from "../doctor/node/read/gather";
 
 const WELL = ["registered", "not-wanted"];
 const LOOK_EVERY_MS = 1_000;
-const EXIT_UNSEEN = 3;
 const isNeeded = ({ why }: Facts["gaps"][number]) => why.kind !== "aside";
 /** Of the object in place of a list that may lack drivers. */
 const SCHEMA = "registrar.status/1";
@@ -26,7 +25,7 @@ const SCHEMA = "registrar.status/1";
 export const runStatus = createCommand(
   {
     name: "status",
-    failureExitCode: EXIT_UNSEEN,
+    failureExitCode: EXIT_UNKNOWN,
     describe: [
       "Shows the drivers of this node, and where their registrars say that they stand. It changes nothing.",
       "The official registrar tells nothing: its state is `unreported`; `dead` is one that left its socket behind,",
@@ -87,11 +86,11 @@ export const runStatus = createCommand(
     const error = unseen ?? (unread && `${unread.subject} ${unread.text}`);
     const json = error === undefined ? rows : { schema: SCHEMA, error, drivers: rows };
     const written = print(isJson ? toJson(json) : tableOf(rows));
-    if (written !== 0 || unseen !== undefined) return EXIT_UNSEEN;
+    if (written !== 0 || unseen !== undefined) return EXIT_UNKNOWN;
     if (isHealthy && error === undefined) return 0;
     const isBad = rows.some(({ state }) => ![...WELL, "unknown"].includes(state));
     const isNone = rows.length === 0 && error === undefined;
-    return isBad || isNone ? 1 : EXIT_UNSEEN;
+    return isBad || isNone ? 1 : EXIT_UNKNOWN;
   },
 );
 

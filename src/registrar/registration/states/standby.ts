@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { pause } from "../../../base/pause";
+import { followSignal, pause } from "../../../base/pause";
 import { listNames } from "../../../unix/files";
 import { watchPath } from "../../../unix/path-watch";
 import { connectTo, tryConnect } from "../../../unix/unix-socket";
@@ -41,10 +41,13 @@ export async function standBy(
   if (signal.aborted) return undefined;
   if (peer !== undefined) {
     log.info("Standing by for the registrar that holds the socket", { socketPath: peer });
-    const over = new AbortController();
-    const warning = warnWhileMute(peer, options.timeoutMs, log, AbortSignal.any([signal, over.signal]));
-    await untilGone(peer, context, signal);
-    over.abort();
+    using over = followSignal(signal);
+    const warning = warnWhileMute(peer, options.timeoutMs, log, over.signal);
+    try {
+      await untilGone(peer, context, signal);
+    } finally {
+      over.abort();
+    }
     await warning;
   } else if (reason === "already-registered") {
     log.info(

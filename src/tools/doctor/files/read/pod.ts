@@ -1,7 +1,7 @@
 import { bool, list, nameOf, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { isWithin } from "../../../../unix/mounts";
 import { lastPart } from "../../../recognise/image";
-import { behindRegistrar, type Program } from "../../../recognise/program";
+import { behindRegistrar, PROBES, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { refuseFlaw } from "../../findings/seen";
 import { environmentOf, settingsOf, wordsOf } from "./arguments";
@@ -150,8 +150,6 @@ export function readLimitRange({ metadata, spec }: Tree) {
       })),
   };
 }
-
-const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 
 export type ProbeFacts = ReturnType<typeof probesOf>[number];
 

@@ -42,7 +42,7 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   const { socket, name, unwanted, twin, isNode, isWanted } = driver;
   const { bad, folder, registrations, registrars, target } = view;
   const { path } = socket;
-  // Its gap is told.
+  // Its gap is reported.
   if (socket.kind === "unread") return undefined;
   if (socket.kind !== "accepting") return bad(path, socketText(socket), ...remedyFor(socket, view));
   if (driver.spoken === "other")

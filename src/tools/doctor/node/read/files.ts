@@ -37,8 +37,8 @@ export const isThereNone = (errno: string): boolean => errno === "ENOENT" || err
 export const errnoIn = (error: unknown): string => errnoOf(error) ?? String(error);
 
 /**
- * What is read of each item; a gap where that fails, for whatever reason. `undefined` is left out, and so is a failure that
- * `gapOf` says is none.
+ * What is read of each item; a gap where that fails, for whatever reason. `undefined` is left out, and so is a failure for
+ * which `gapOf` returns undefined.
  */
 export async function lookAtEach<Item, Found, Part extends string>(
   items: readonly Item[],
@@ -105,7 +105,7 @@ function noLink(error: unknown): null {
   throw error;
 }
 
-/** The names that are not UTF-8, so that no path leads to them, by what Node makes of them: with their bytes escaped. */
+/** The names that are not UTF-8, which no path can reach: each as Node decodes it, with its bytes escaped. */
 async function namesUnlike(
   directory: string,
   entries: readonly Dirent[],

@@ -106,7 +106,7 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
 
 /**
  * Parts what was too deep to be searched from the other gaps. No driver has its socket below the directory of another one, nor
- * among the volumes that kubelet mounts itself: these are `aside`, and one of each is enough, for there may be thousands.
+ * among the volumes that kubelet mounts itself: these are `aside`. One is enough, because there may be thousands.
  */
 export function partGaps(
   gaps: readonly NodeGap[],
