@@ -6,18 +6,16 @@ import { show } from "../options/option-kinds";
 import { createAnswerTypes } from "./descriptors";
 
 /**
- * Makes `addService` throw INVALID_OPTION for handlers that grpc-js would ignore, or call too late to refuse them. Returns what
- * refuses, when all services are added, a handler of none, and what the methods answer.
+ * Makes `addService` throw INVALID_OPTION for handlers that grpc-js would ignore, or call too late to refuse them. Returns the
+ * handlers, and what the methods answer.
  */
 export function checkServices(server: Server) {
-  const added: [service: ServiceDefinition, handlers: object][] = [];
   const answerTypes = createAnswerTypes();
   const handlersByPath = new Map<string, unknown>();
   const addService = server.addService.bind(server);
   server.addService = (service, handlers) => {
     refuseUnusable(service, handlers);
     refuseMistyped(service, handlers);
-    added.push([service, handlers]);
     answerTypes.add(service);
     for (const [name, { path, originalName = name }] of Object.entries(service))
       handlersByPath.set(path, handlers[name] ?? handlers[originalName]);
@@ -27,11 +25,6 @@ export function checkServices(server: Server) {
     answerTypeOf: answerTypes.of,
     /** A method's handler as it was added: grpc-js binds it, which hides its source. */
     handlerOf: (path: string) => handlersByPath.get(path),
-    /** Throws INVALID_OPTION for a handler of no service: one object may have the handlers of several. */
-    refuseUnknown: () => {
-      const known = added.flatMap(([service]) => methodNames(service).flat());
-      for (const [service, handlers] of added) refuseUnknown(handlers, known, methodNames(service).flat());
-    },
   };
 }
 
@@ -62,24 +55,26 @@ function refuseUnusable(service: unknown, handlers: unknown): void {
   }
 }
 
-/** Refuses a plain object's function that has no method. The instance of a class may have functions of its own. */
-function refuseUnknown(handlers: object, known: readonly string[], names: readonly string[]): void {
-  const prototype = Object.getPrototypeOf(handlers);
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return;
-  for (const [name, handler] of Object.entries(handlers))
-    if (typeof handler === "function" && !known.includes(name))
-      throw invalidOption(`addService: there is no method ${name}; the service has ${names.join(", ")}`);
-}
-
-/** grpc-js ignores a handler of a method that is not there, and answers the one that was meant, by another case or one letter, with UNIMPLEMENTED. */
+/**
+ * grpc-js ignores a function of no method, such as a helper, and answers the method that was meant, by another case or one
+ * letter, with UNIMPLEMENTED.
+ */
 function refuseMistyped(service: ServiceDefinition, handlers: object): void {
   const names = methodNames(service);
   const without = names.filter((both) => !both.some((name) => name in handlers)).flat();
-  for (const [name, handler] of Object.entries(handlers)) {
-    if (typeof handler !== "function" || names.some((both) => both.includes(name))) continue;
+  for (const name of functionNames(handlers)) {
+    if (names.some((both) => both.includes(name))) continue;
     const isNear = (method: string) => nearWord(name.toLowerCase(), [method.toLowerCase()], 1) !== undefined;
     const meant = without.find(isNear);
     if (meant !== undefined)
       throw invalidOption(`addService: there is no method ${name}; did you mean ${meant}?`);
   }
+}
+
+/** Those of an object, and of its class and the classes that this extends. Calls no getter. */
+function functionNames(of: object): readonly string[] {
+  if (of === Object.prototype) return [];
+  const own = Object.entries(Object.getOwnPropertyDescriptors(of));
+  const names = own.flatMap(([name, { value }]) => (typeof value === "function" ? [name] : []));
+  return [...names, ...functionNames(Object.getPrototypeOf(of) ?? Object.prototype)];
 }

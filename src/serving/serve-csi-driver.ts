@@ -37,6 +37,10 @@ const UNLIMITED = { maxConnections: NO_LIMIT, maxUnfinishedBytes: NO_LIMIT, maxF
 
 const WAITS = "Waiting for running calls to end; a handler that awaits close() waits for itself";
 
+const NODE_GET_INFO = "/csi.v1.Node/NodeGetInfo";
+const WITHOUT_NODE_INFO =
+  "addServices has added no handler of NodeGetInfo, without which kubelet refuses the driver: is one undefined, or misspelt?";
+
 /** Long, because a process that starts on a busy node is slow. */
 const NAME_WITHIN_MS = 10_000;
 /** With fake timers the call may hang for ever; jest and vitest give a test up after 5 s. */
@@ -72,7 +76,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   const { signal, logger: log, ...resolved } = resolveServingOptions(options);
   refuseAborted("the CSI driver", signal);
   const server = hardenServer(new Server(resolved.serverOptions), { log });
-  const { refuseUnknown, ...known } = checkServices(server);
+  const known = checkServices(server);
   const calls = guardHandlers(server, { log, isCut: () => driver.isCut, ...known });
   const driver = createGrpcServer({ newServer: () => server, log, limits: UNLIMITED });
   let socket: KeptSocket | undefined;
@@ -96,7 +100,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     };
     Object.assign(server, { bind: refuseBind, bindAsync: refuseBind });
     refusePromise(resolved.addServices(server));
-    refuseUnknown();
+    if (!known.handlerOf(NODE_GET_INFO)) log.warn(WITHOUT_NODE_INFO, { method: NODE_GET_INFO });
     socket = await keepListening(resolved.csiAddress, driver.accept, log);
     identity = await askIdentity(resolved.csiAddress, signal);
     const { name } = identity;

@@ -20,6 +20,10 @@ class WithoutHandler {
 class Mistyped {
   readonly nodeGetInf = handler;
 }
+/** Its method is on a prototype. */
+class MistypedMethod {
+  nodeGetinfo() {}
+}
 
 const TAKES = "it takes an object with a function for each method";
 test.each<[what: string, handlers: unknown, text: string, service?: unknown]>([
@@ -42,6 +46,16 @@ test.each<[what: string, handlers: unknown, text: string, service?: unknown]>([
     "there are two handlers of one method, NodeGetInfo and nodeGetInfo",
   ],
   ["a near word in a class", new Mistyped(), "there is no method nodeGetInf; did you mean NodeGetInfo?"],
+  [
+    "a near word among a class' methods",
+    new MistypedMethod(),
+    "there is no method nodeGetinfo; did you mean NodeGetInfo?",
+  ],
+  [
+    "a near word among an extended class' methods",
+    new (class extends MistypedMethod {})(),
+    "there is no method nodeGetinfo; did you mean NodeGetInfo?",
+  ],
   ["another case", { nodegetinfo: handler }, "there is no method nodegetinfo; did you mean NodeGetInfo?"],
   ["no service", {}, "the service is undefined; it takes a service definition", null],
   [
@@ -63,10 +77,18 @@ test.each<[what: string, handlers: unknown]>([
   ["one handler under both names", { NodeGetInfo: handler, nodeGetInfo: handler }],
   ["an instance of a class", new Handlers()],
   ["an instance without a handler, but with state and helpers", new WithoutHandler()],
-  ["a module", Object.assign(Object.create(null), { NodeGetInfo: handler, [Symbol.toStringTag]: "Module" })],
+  [
+    "a module, with a class and a helper",
+    Object.assign(Object.create(null), {
+      NodeGetInfo: handler,
+      Volume: class {},
+      find: handler,
+      [Symbol.toStringTag]: "Module",
+    }),
+  ],
+  ["a plain object with a helper", { NodeGetInfo: handler, close: () => {} }],
 ])("addService takes %s", (_what, handlers) => {
   const server = new Server();
-  const { refuseUnknown } = checkServices(server);
+  checkServices(server);
   server.addService(service, handlers as never);
-  refuseUnknown();
 });

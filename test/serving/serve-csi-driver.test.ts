@@ -306,7 +306,6 @@ test.each<[string, Partial<CsiServingOptions>, object]>([
     { addServices: (server) => server.addService(identity, { GetPluginInfoo: fails } as never) },
     refused("addService: there is no method GetPluginInfoo; did you mean GetPluginInfo?"),
   ],
-  ["a handler is of no method", adding({ Publish: fails }), refused("is no method Publish; the service has")],
   [
     "its endpoint is a directory",
     { endpoint: "/plug/" },

@@ -62,9 +62,10 @@ const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
   [
     /code = Unimplemented/,
     (path, user) => {
-      const { foundByPattern: name } = user;
+      const { foundByPattern: name, isInProcess } = user;
+      const check = `check ${isInProcess ? "that addServices adds its NodeGetInfo, and " : ""}${pathName(user)}`;
       const exclude = `leave it out with --deny-drivers=${name}, or move its socket where no pattern fits it`;
-      return `what listens on ${path} does not serve CSI's Node service: ${name ? exclude : `check ${pathName(user)}`}`;
+      return `what listens on ${path} does not serve CSI's Node service: ${name ? exclude : check}`;
     },
   ],
   [/code = DeadlineExceeded/, "the driver's NodeGetInfo did not answer in time: see the driver's log"],

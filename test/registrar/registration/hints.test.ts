@@ -182,7 +182,9 @@ test("without a verdict by the mounts the hint explains kubelet's text", async (
     explainRefusal(text, one, foundByPattern, tableOf([]));
   const unfit = "rpc error: code = Unimplemented";
   for (const text of [unfit, "dial unix /x: connect: no such file"]) {
-    expect(await explain(paths, text)).toContain("check the option endpoint");
+    expect(await explain(paths, text)).toMatch(
+      /check (?:that addServices adds its NodeGetInfo, and )?the option endpoint/,
+    );
     expect(await explain(sidecar, text)).toContain("check --kubelet-registration-path");
   }
   expect(await explain(sidecar, unfit, "b.csi")).toContain(
