@@ -119,3 +119,31 @@ test("a datagram socket is no driver's, and hides none", async () => {
   expect(unreadSocket("sockets", socket)).toEqual([]);
   expect(socketText(socket)).toBe("is a datagram socket, not a stream socket");
 });
+
+const MAY_TRACE = (1n << 19n).toString(16);
+test.each([
+  ["rw,hidepid=invisible", "0", "100", "hidden"],
+  ["rw,gid=4,hidepid=2", "0", "100 5", "hidden"],
+  ["rw,gid=4,hidepid=2", "0", "100 4", "shown"],
+  ["rw,gid=4,hidepid=ptraceable", "0", "4", "hidden"],
+  ["rw,hidepid=4", MAY_TRACE, "100", "shown"],
+  ["rw,hidepid=noaccess", "0", "100", "shown"],
+  ["rw", "0", "100", "shown"],
+])(
+  "with /proc mounted %s, the rights %s and the groups %s, processes are %s",
+  async (options, rights, groups, is) => {
+    const own = join(node.procfs, "9");
+    fs.mkdirSync(own);
+    const files = {
+      comm: "jest\n",
+      mountinfo: `1 0 8:1 / / rw - ext4 /dev/sda rw\n2 1 0:1 / ${node.procfs} rw - proc proc ${options}\n`,
+      status: `Name:\tx\nGid:\t100\t100\t100\t100\nGroups:\t${groups} \nCapEff:\t${rights.padStart(16, "0")}\n`,
+    };
+    for (const [name, text] of Object.entries(files)) fs.writeFileSync(join(own, name), text);
+    fs.rmSync(join(node.procfs, "self"));
+    fs.symlinkSync("9", join(node.procfs, "self"));
+    const said = (await node.look(WHOLE)).says("registrars");
+    if (is === "shown") expect(said).toBe("");
+    else expect(said).toMatch(/^unknown: the processes of this node that \/proc hides by hidepid=\w+ cannot/);
+  },
+);

@@ -119,6 +119,8 @@ interface World {
   readonly target?: Partial<Target>;
   /** Words of a registrar's process. */
   readonly registrar?: readonly string[];
+  /** Kubelet's watches are on other files. */
+  readonly isDeaf?: boolean;
 }
 
 /** Drivers without a registrar, two of one name, a controller, one that is denied, and a registrar that waits. */
@@ -185,19 +187,28 @@ async function makeHost(node: DoctorNode): Promise<World> {
   return { target: { hostRoot: node.at("host"), pluginRegistrationPath: join(root, "plugins_registry") } };
 }
 
+/** A kubelet that gets no events. */
+async function makeDeaf(node: DoctorNode): Promise<World> {
+  const endpoint = await node.driverUnder("x.csi");
+  await node.plugin("x.csi-reg.sock", { name: "x.csi", endpoint });
+  return { isDeaf: true };
+}
+
 const REGISTRAR = ["registrar", "--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"];
 const MOST_TRIES = 3;
 
-test.each([makeHealthy, makeNamed, makeSick, makeDeserted, makeNested, makeHidden, makeHost])(
+test.each([makeHealthy, makeNamed, makeSick, makeDeserted, makeNested, makeHidden, makeHost, makeDeaf])(
   "each read that fails takes findings away, and adds none: %p",
   async (make) => {
     await using node = await createDoctorNode();
-    const { target, registrar = [] } = await make(node);
+    const { target, registrar = [], isDeaf } = await make(node);
     const silent = node.at("silent");
     await using _silent = await startForeignSocket(silent);
     fs.symlinkSync(node.directory, node.at("plugins_registry"));
     addProcess(node, 1, "kubelet", `--root-dir=${node.path}`);
     addProcess(node, 2, ...REGISTRAR, `--plugin-registration-path=${node.directory}`, ...registrar);
+    if (isDeaf)
+      fs.writeFileSync(join(node.procfs, "1", "fdinfo", "7"), "inotify wd:1 ino:2 sdev:1 mask:fc6\n");
     spyOnAll();
     const look = (answer: (read: Read) => Answer | undefined, options = {}) =>
       looking.run(answer, () => node.look({ ...WHOLE, ...target }, options));
@@ -252,6 +263,14 @@ test("a kubelet that watches other files, and not this directory, is reported", 
   expect(await said()).toMatch(
     /^problem: kubelet \(process 1\) does not watch .*: its inotify watches are on other files; fix: restart kubelet: .*fs\.ino/,
   );
+  const fds = join(node.procfs, "1", "fd");
+  // One that is closed at each look: another one may be what watches.
+  fs.rmSync(join(node.procfs, "1", "fdinfo", "6"));
+  expect(await said()).toMatch(
+    /^unknown: kubelet \(process 1\) may not watch .*: its file descriptors changed/,
+  );
+  for (const fd of fs.readdirSync(fds)) fs.rmSync(join(fds, fd));
+  expect(await said()).toMatch(/^unknown: .* may not watch .*: it has no inotify watch; fix: .* fs\.inotify/);
 });
 
 test.each([

@@ -1,10 +1,10 @@
 import { onFileSystem } from "../../../../unix/mounts";
 import { check, ok, problem, skipped, unknown, type Verdict } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
-import type { Truth } from "../../findings/seen";
+import type { Gap, Truth } from "../../findings/seen";
 import { sayWhy } from "../../findings/why";
 import type { DirectoryFacts } from "../read/directory";
-import { LIMITS, ownershipText } from "./trouble";
+import { LIMITS, ownershipText, remedyForErrno } from "./trouble";
 import type { View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
@@ -14,22 +14,40 @@ const commandLine = check("CSI001", "command-line", ({ target: { startProblem } 
 });
 
 /** A kubelet that does not run, or gets no events, makes no call and logs nothing. */
-const kubelet = check("CSI012", "kubelet", ({ folder, deaf }: View) => {
+const kubelet = check("CSI012", "kubelet", (view: View) => {
+  const { folder, processes } = view;
   if (folder === undefined) return undefined;
-  const cause = { kind: "kubelet-down" } as const;
-  if (deaf !== undefined) {
-    const text = `(process ${deaf.pid}) does not watch ${folder.path}: its inotify watches are on other files`;
-    const fix = `restart kubelet: the directory was made anew, or ${LIMITS} were reached, which kubelet's log says`;
-    return problem("kubelet", text, fix, cause);
-  }
-  if (folder.kubeletSocket.kind !== "dead") return undefined;
-  const text = `does not seem to run: no process listens on its socket ${folder.kubeletSocket.path}`;
-  const fix = {
-    fix: "see the service of kubelet, k3s, RKE2, k0s or microk8s",
-    command: "systemctl status kubelet",
-  };
-  return problem("kubelet", text, fix, cause);
+  const { kubeletSocket, path } = folder;
+  const running = processes.kubelets
+    .filter(({ isHere }) => isHere)
+    .each(({ pid, isDeaf }) => {
+      const who = `(process ${pid})`;
+      const text = `${who} does not watch ${path}: its inotify watches are on other files`;
+      const fix = `restart kubelet: the directory was made anew, or ${LIMITS} were reached, which kubelet's log says`;
+      return isDeaf<Verdict | undefined>({
+        yes: () => problem("kubelet", text, fix, KUBELET_DOWN),
+        no: () => undefined,
+        unknown: ([gap]) => gap && unsureOfKubelet(`${who} may not watch ${path}`, gap, view),
+      });
+    });
+  if (kubeletSocket.kind !== "dead") return [...running];
+  const text = `does not seem to run: no process listens on its socket ${kubeletSocket.path}`;
+  return [...running, problem("kubelet", text, SEE_SERVICE, KUBELET_DOWN)];
 });
+
+const KUBELET_DOWN = { kind: "kubelet-down" } as const;
+const SEE_SERVICE = {
+  fix: "see the service of kubelet, k3s, RKE2, k0s or microk8s",
+  command: "systemctl status kubelet",
+};
+
+function unsureOfKubelet(text: string, { why }: Gap, view: View): Verdict {
+  const fix =
+    why.kind === "errno"
+      ? remedyForErrno(why.errno, view)
+      : `see kubelet's log: it says whether ${LIMITS} were reached`;
+  return unknown("kubelet", `${text}: ${sayWhy(why).text}`, fix);
+}
 
 const directoryCheck = check("CSI008", "registration-directory", (view: View) =>
   view.directory.kind === "seen" ? judgeDirectory(view.directory.value, view) : undefined,

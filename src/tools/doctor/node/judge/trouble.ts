@@ -46,7 +46,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 const SEE_KERNEL = "see the kernel's messages about that file system: dmesg";
-function remedyForErrno(errno: string, { host }: Pick<Facts, "host">): string {
+export function remedyForErrno(errno: string, { host }: Pick<Facts, "host">): string {
   if (errno !== "EACCES" && errno !== "EPERM")
     return REMEDIES[errno] ?? (/^(?:E[A-Z0-9]+|errno \d+)$/.test(errno) ? SEE_KERNEL : OUR_FAULT);
   return host.uid === 0

@@ -55,15 +55,15 @@ async function filesOf(procfs: string, pid: string) {
     /** A path of its own file system, as it is reached from here. */
     reach: async (path: string) =>
       path.startsWith("/") ? reachBelow(join(procfs, pid, "root"), path) : join(procfs, pid, "cwd", path),
-    /** The inodes that it watches by inotify. */
+    /** What it watches by inotify: the inodes, by descriptor. One that was closed meanwhile fails. */
     watched: async () => {
       const fds = await readNames(join(procfs, pid, "fd"));
-      const targets = await Promise.all(fds.map((fd) => readLink(join(procfs, pid, "fd", fd))));
-      const own = fds.filter((_, at) => targets[at] === "anon_inode:inotify");
-      const infos = await Promise.all(own.map((fd) => linesOf(join("fdinfo", fd))));
-      return infos.flatMap((info) =>
-        Array.from(info.matchAll(/^inotify .*?\bino:([0-9a-f]+)/gm), ([, ino]) => Number(`0x${ino}`)),
-      );
+      const inodesOf = async (fd: string) => {
+        if ((await readLink(join(procfs, pid, "fd", fd))) !== "anon_inode:inotify") return [];
+        const info = await linesOf(join("fdinfo", fd));
+        return Array.from(info.matchAll(/^inotify .*?\bino:([0-9a-f]+)/gm), ([, ino]) => Number(`0x${ino}`));
+      };
+      return Promise.allSettled(fds.map(inodesOf));
     },
     /** The same path as the host has it, by its mounts. */
     onHost: async (path: string) => {
@@ -83,6 +83,24 @@ async function listProcesses(procfs: string): Promise<readonly string[]> {
   return names.filter((name) => /^\d+$/.test(name));
 }
 
+/** CAP_SYS_PTRACE (linux/capability.h). */
+const MAY_TRACE = 1n << 19n;
+
+/** The option by which /proc lists no process of another user (proc(5)); undefined where this one is shown all. */
+async function hidingIn(procfs: string): Promise<string | undefined> {
+  const mounts = (await readWhole(join(procfs, "self", "mountinfo"), "\n")).split("\n");
+  const own = mounts.findLast((line) => line.split(" ")[4] === procfs) ?? "";
+  const [option, isTraced] = /hidepid=(?:2|invisible|(4|ptraceable))\b/.exec(own) ?? [];
+  if (option === undefined) return undefined;
+  const status = await readWhole(join(procfs, "self", "status"), "\n");
+  const wordsOf = (name: string) =>
+    new RegExp(`^${name}:(.*)`, "m").exec(status)?.[1]?.trim().split(/\s+/) ?? [];
+  const [, group = "0"] = /\bgid=(\d+)/.exec(own) ?? [];
+  const isShown = !isTraced && [...wordsOf("Gid"), ...wordsOf("Groups")].includes(group);
+  const [rights = "0"] = wordsOf("CapEff");
+  return isShown || (BigInt(`0x${rights}`) & MAY_TRACE) !== 0n ? undefined : option;
+}
+
 /**
  * Finds the processes with a registrar, of any project, and those with kubelet. A container without the host's processes sees its
  * own only. Gaps: processes that may be registrars, which this user may not inspect, or why no process can be seen.
@@ -99,6 +117,12 @@ export async function findProcesses(directory: string, procfs: string, reading: 
     typeof entries === "string"
       ? { items: [], gaps: [gapOf(isOurs ? ALL_PROCESSES : directory, { kind: "errno", errno: entries })] }
       : await lookAtEach(entries, nameOf, (pid, why) => unlessEnded(pid, gapOf(ALL_PROCESSES, why)));
+  const hiding = typeof entries === "string" ? undefined : await hidingIn(procfs).catch(whyOf);
+  if (typeof hiding === "string")
+    named.gaps.push(
+      gapOf(`${ALL_PROCESSES} that /proc hides by ${hiding}`, { kind: "errno", errno: "EPERM" }),
+    );
+  else if (hiding !== undefined) named.gaps.push(gapOf(ALL_PROCESSES, hiding));
   const look = async <Found>(called: RegExp, what: string, read: ProcessReader<Found>) => {
     const pids = named.items.filter(({ name }) => called.test(name.trim())).map(({ pid }) => pid);
     const readOne = async (pid: string) => read(await filesOf(procfs, pid));
@@ -142,28 +166,39 @@ async function readKubelet(files: ProcessFiles, ours: FoundFile) {
   const found = await lookIn(files, path);
   // Kubelet makes the directory when it starts: a process without one only has kubelet's name, or cannot register a driver.
   if (typeof found === "string") return undefined;
-  const isDeafHere = await isDeaf(files, found);
+  const reading = readWatches(files, found.ino);
   const mayHaveFile = root === undefined && HAS_CONFIG_FILE.test(words[0] ?? "");
-  if (mayHaveFile && isDeafHere.ifNo(() => true) === undefined) return undefined;
+  if (mayHaveFile && !(await reading).includes(found.ino)) return undefined;
+  const gap = (why: Why) => truth({ ...OF, subject: `kubelet (process ${pid})`, why });
+  const isDeaf = await reading.then(
+    (inodes) => (inodes.length > 0 ? truth(!inodes.includes(found.ino)) : gap(WATCHES_NOTHING)),
+    (error: unknown) => gap(whyOf(error)),
+  );
   const is = (other: FoundFile): Truth => truth(isSame(found, other));
   return {
     ...{ pid: Number(pid), directory: await onHost(path) },
     /** Whether this is the directory that it watches. */
     is,
     isHere: is(ours),
-    isDeaf: isDeafHere,
+    /** Whether it watches other files, and not this directory. Where it watches nothing, that is unknown. */
+    isDeaf,
   };
 }
 
-/** Whether it watches other files, and not this directory. Where it is not seen to watch anything, that is unknown. */
-async function isDeaf({ pid, watched }: ProcessFiles, found: Stats): Promise<Truth> {
-  const gap = (why: Why) => truth({ part: "processes", subject: `kubelet (process ${pid})`, why });
-  // A descriptor that was closed in the meantime is not there the second time.
-  const again = (error: unknown) => (GONE.includes(errnoOf(error) ?? "") ? watched() : Promise.reject(error));
-  const inodes = await watched().catch(again).catch(whyOf);
-  if (!Array.isArray(inodes)) return gap(inodes as Why);
-  if (inodes.length === 0) return gap({ kind: "errno", errno: "ENOENT" });
-  return truth(!inodes.includes(found.ino));
+const WATCHES_NOTHING: Why = { kind: "object", text: "it has no inotify watch" };
+const MOST_TRIES = 5;
+
+/** What it watches, at least this inode if that is among them. Rejects where that is not known. */
+async function readWatches({ watched }: ProcessFiles, inode: number): Promise<readonly number[]> {
+  for (let tried = 1; ; tried++) {
+    const looked = await watched();
+    const inodes = looked.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+    const errors = looked.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
+    if (errors.length === 0 || inodes.includes(inode)) return inodes;
+    const failed = errors.find((error) => !GONE.includes(errnoOf(error) ?? ""));
+    if (failed !== undefined) throw failed;
+    if (tried === MOST_TRIES) refuse("its file descriptors changed each time that they were read");
+  }
 }
 
 async function readRegistrar(
