@@ -56,23 +56,24 @@ export function list(value: unknown): readonly unknown[] {
 /** The fields of an object; none for any other value. */
 export const anyTree = (value: unknown): Tree => (isMap(value) ? value : {});
 
-export const anyList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
 /** Any value as text; empty for null and undefined. */
 export function anyText(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** A text; empty if it is absent or null. YAML may have a number or a boolean there. Throws for a list and a map. */
-export const text = (value: unknown): string =>
-  typeof value === "object" && value !== null ? refuseUnlike(value, "text") : anyText(value);
-
-/** Undefined: it is absent, null or empty. Throws for any other value than a text. */
-export function textOrNone(value: unknown): string | undefined {
-  if (value === undefined || value === null || value === "") return undefined;
+/** A text; empty if it is absent or null. Throws for any other value. */
+export function text(value: unknown): string {
+  if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : refuseUnlike(value, "text");
 }
+
+/** The same where the API takes a number, too: a quantity, a port. */
+export const textOrNumber = (value: unknown): string =>
+  typeof value === "number" ? String(value) : text(value);
+
+/** Undefined: it is absent, null or empty. Throws for any other value than a text. */
+export const textOrNone = (value: unknown): string | undefined => text(value) || undefined;
 
 /** Undefined: it is absent or null. Throws for any other value than a number. */
 export function numberOrNone(value: unknown): number | undefined {

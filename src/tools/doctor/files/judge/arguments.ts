@@ -45,10 +45,12 @@ function judgeForeign(container: RegistrarContainer): readonly Statement[] {
   return foreign.programs
     .filter(({ what }) => !what.endsWith("Probe"))
     .map((one) =>
-      problem(
-        `has a ${one.what} that ${hasOnlyItself(one.program)}`,
-        `start /csi-node-driver-registrar itself${isInNoBuild(container, one.program) ? "" : ", or keep the official image there"}`,
-      ),
+      isTemplate(one.program)
+        ? unknown(`has a ${one.what} that is not filled in: ${one.program}`, RENDER_FIRST)
+        : problem(
+            `has a ${one.what} that ${hasOnlyItself(one.program)}`,
+            `start /csi-node-driver-registrar itself${isInNoBuild(container, one.program) ? "" : ", or keep the official image there"}`,
+          ),
     );
 }
 

@@ -101,7 +101,9 @@ function wrongType(
   { hostPath, type, mountPath }: MountedDirectory,
   { settings: { csiAddress, kubeletRegistrationPath: told } }: RegistrarContainer,
 ): Statement | undefined {
-  if (hostPath === undefined || isTemplate(type)) return undefined;
+  if (hostPath === undefined) return undefined;
+  if (isTemplate(type))
+    return unknown(`has a hostPath at ${mountPath} whose type is not filled in: ${type}`, RENDER_FIRST);
   const isDirectory = ["", "Directory", "DirectoryOrCreate"].includes(type);
   const isSocket = dirname(csiAddress) === mountPath && basename(csiAddress) === basename(hostPath);
   const fix = isSocket

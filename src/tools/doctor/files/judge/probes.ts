@@ -114,6 +114,9 @@ function judgeExec(
   { kind, command, settings: asked }: ProbeFacts,
   one: RegistrarContainer,
 ): Statement | undefined {
+  const open = command.find((word) => isTemplate(word.replaceAll(/\$\([^)]*\)/g, "")));
+  if (open !== undefined)
+    return unknown(`has a ${kind} whose command is not filled in: ${open}`, RENDER_FIRST);
   const foreign = one.foreign.programs.find(({ what }) => what === kind);
   if (foreign !== undefined && one.program.kind === "ours" && one.program.isSwapped)
     return problem(`has a ${kind} that ${hasOnlyItself(foreign.program)}`, USE_HTTP);
@@ -122,9 +125,6 @@ function judgeExec(
       `has a ${kind} that runs ${foreign.program}, and its image has no other program`,
       USE_HTTP,
     );
-  const open = command.find((word) => isTemplate(word.replaceAll(/\$\([^)]*\)/g, "")));
-  if (open !== undefined)
-    return unknown(`has a ${kind} whose command is not filled in: ${open}`, RENDER_FIRST);
   if (asked === undefined) return undefined;
   const { program, mounts } = one;
   const does = asked.mode;

@@ -1,4 +1,15 @@
-import { bool, list, nameOf, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
+import {
+  anyText,
+  bool,
+  list,
+  nameOf,
+  numberOrNone,
+  type Tree,
+  text,
+  textOrNone,
+  textOrNumber,
+  tree,
+} from "../../../../kube-api/objects";
 import { isWithin } from "../../../../unix/mounts";
 import { lastPart } from "../../../recognise/image";
 import { behindRegistrar, PROBES, type Program } from "../../../recognise/program";
@@ -103,6 +114,10 @@ export function placeOf(path: string, mounts: readonly MountedDirectory[]): Volu
   return { volume: mount.volume, path: `${mount.subPath}${path.slice(mount.mountPath.length)}` };
 }
 
+/** A number as text; empty if it is absent. A placeholder stays as it is. */
+export const numberOrOpen = (value: unknown): string =>
+  typeof value === "string" && isTemplate(value) ? value : anyText(numberOrNone(value));
+
 export type LimitedResource = "memory" | "cpu";
 
 const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
@@ -123,11 +138,8 @@ export function quantityOf(quantity: string): number | undefined {
 export const amountOf = (quantity: string) => quantityOf(quantity) ?? 0;
 
 /** A limit of a container or a pod. A missing limit is `0`, which Kubernetes takes for no limit, too. */
-function limitIn({ resources }: Tree, resource: LimitedResource): string {
-  if (typeof resources === "string") return resources;
-  const { limits } = tree(resources);
-  return typeof limits === "string" ? limits : text(tree(limits)[resource] ?? "0");
-}
+const limitIn = ({ resources }: Tree, resource: LimitedResource): string =>
+  textOrNumber(tree(tree(resources).limits)[resource] ?? "0");
 
 /** The limits of a container and of its pod. */
 export const limitsOf = (container: Tree, pod: Tree) =>
@@ -145,8 +157,8 @@ export function readLimitRange({ metadata, spec }: Tree) {
     containers: items
       .filter(({ type }) => text(type) === "Container")
       .map((item) => ({
-        max: forEach((resource) => text(tree(item.max)[resource])),
-        byDefault: forEach((resource) => text(tree(item.default)[resource])),
+        max: forEach((resource) => textOrNumber(tree(item.max)[resource])),
+        byDefault: forEach((resource) => textOrNumber(tree(item.default)[resource])),
       })),
   };
 }
@@ -158,7 +170,7 @@ export function probesOf(container: Tree, program: Program) {
   const ports = new Map(
     list(container.ports)
       .map(tree)
-      .map((one) => [text(one.name), text(one.containerPort)]),
+      .map((one) => [text(one.name), numberOrOpen(one.containerPort)]),
   );
   const openPort = [...ports.keys()].find((name) => isTemplate(name));
   return PROBES.flatMap((kind) => {
@@ -171,8 +183,10 @@ export function probesOf(container: Tree, program: Program) {
     const command = list(tree(exec).command).map((word) => fill(text(word)).text);
     const own = behindRegistrar(command);
     /** A number, a placeholder, or the name of a port that the container does not have. */
-    const port = text(
-      ports.get(text(asked.port)) ?? (typeof asked.port === "string" ? openPort : undefined) ?? asked.port,
+    const port = textOrNumber(
+      ports.get(textOrNumber(asked.port)) ??
+        (typeof asked.port === "string" ? openPort : undefined) ??
+        asked.port,
     );
     const path = httpGet ? text(asked.path ?? "/") : undefined;
     const host = textOrNone(asked.host);
@@ -209,7 +223,7 @@ export function besideOf(container: Tree) {
   const ports = found.length === 0 && isLivenessProbe ? [LIVENESS_PORT] : found;
   const declared = list(container.ports).flatMap((one) => {
     const { containerPort, hostPort } = tree(one);
-    return [text(containerPort), text(hostPort)].filter((port) => port !== "");
+    return [containerPort, hostPort].map(numberOrOpen).filter((port) => port !== "");
   });
   return {
     name: text(container.name),

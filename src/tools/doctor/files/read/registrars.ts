@@ -7,6 +7,7 @@ import {
   mapOf,
   type Tree,
   text,
+  textOrNumber,
   tree,
 } from "../../../../kube-api/objects";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
@@ -24,6 +25,7 @@ import {
   type MountedDirectory,
   mountOf,
   mountsOf,
+  numberOrOpen,
   probesOf,
   readLimitRange,
 } from "./pod";
@@ -92,7 +94,7 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
 function identityOf({ apiVersion, kind, metadata }: Tree) {
   const { namespace, name } = tree(metadata);
   const [group] = /^.*(?=\/)/.exec(text(apiVersion)) ?? [];
-  const key = JSON.stringify([group, kind, namespace ?? "default", name]);
+  const key = JSON.stringify([group, kind, text(namespace) || "default", name]);
   return { isNamed: text(name) !== "" && !isTemplate(key), key };
 }
 
@@ -182,13 +184,10 @@ function podIn({ kind, spec, template }: Tree): Tree {
   return hasRegistrarsArguments(spec) ? refuseFlaw("custom") : {};
 }
 
-/** In a list anywhere, as a container has them. */
+/** Anywhere, also as one text. */
 function hasRegistrarsArguments(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const isOwn = (one: unknown) => typeof one === "string" && /^--?kubelet-registration-path(?:=|$)/.test(one);
-  return Object.values(value).some(
-    (one) => (Array.isArray(value) && isOwn(one)) || hasRegistrarsArguments(one),
-  );
+  if (typeof value === "string") return /^(?:--?[a-z].*\s)?--?kubelet-registration-path(?:=|$)/s.test(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasRegistrarsArguments);
 }
 
 const containersIn = (pod: Tree): readonly Tree[] =>
@@ -222,7 +221,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     about: { ...about, container: text(container.name) },
     ...readContainer(container, recognised, pod),
     namespace: text(tree(object.metadata).namespace) || "default",
-    maxSurge: text(tree(tree(tree(object.spec).updateStrategy).rollingUpdate).maxSurge),
+    maxSurge: textOrNumber(tree(tree(tree(object.spec).updateStrategy).rollingUpdate).maxSurge),
     driverSocket,
     role: init.has(container) ? roleOf(container) : "container",
     beside: containers.filter((one) => one !== container && isRunning(one)).map(besideOf),
@@ -283,7 +282,7 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
 
 function userOf(own: Tree, ofPod: Tree) {
   const isNonRoot = bool(own.runAsNonRoot ?? ofPod.runAsNonRoot);
-  return { isNonRoot, id: text(own.runAsUser ?? ofPod.runAsUser) };
+  return { isNonRoot, id: numberOrOpen(own.runAsUser ?? ofPod.runAsUser) };
 }
 
 /** The environment has the node's name, or is partly defined elsewhere. */
