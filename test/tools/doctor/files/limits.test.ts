@@ -1,5 +1,16 @@
+import fc from "fast-check";
 import { LEAST } from "../../../../src/tools/manifest/image-policy/changes";
-import { type Changes, daemonSet, expectSaid, OFFICIAL, said, saidOf } from "./one-daemon-set";
+import { readText } from "../../../docs/markdown";
+import {
+  type Changes,
+  daemonSet,
+  expectSaid,
+  findingsOfSwapIn,
+  OFFICIAL,
+  said,
+  saidOf,
+  TOLD,
+} from "./one-daemon-set";
 
 const limits = (of: object | null, container: object = {}): Changes => ({
   resources: { limits: of },
@@ -111,4 +122,78 @@ test.each<Changes>([
   ...[cpu(LEAST.cpu), cpu("1m", { image: OFFICIAL }), cpu("0"), cpu(undefined)],
 ])("no fault in %j", (changes) => {
   expect(saidOf(changes)).toEqual([]);
+});
+
+const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"];
+const MODES = ["health-probe", "ready-probe", "kubelet-registration-probe"];
+const probed = (kind: string, mode: string, timeoutSeconds?: number) => ({
+  [kind]: { exec: { command: ["/csi-node-driver-registrar", `--mode=${mode}`, TOLD] }, timeoutSeconds },
+});
+/** `100m, warm or cold, 0.71 s at least and 1.10 s at most`, of each exec probe that was measured under a limit. */
+const MEASURED = Array.from(
+  readText("docs/measurements.md").matchAll(
+    /^\| CPU limit (\d+)m(, cold)? \| start .* exec probe [\d.]+ s \(([\d.]+) to ([\d.]+)\)/gm,
+  ),
+  ([, millis, cold, least, most]) => [Number(millis), cold ?? "", Number(least), Number(most)] as const,
+);
+
+test.each(MEASURED)("an exec probe under %im%s takes as long as measured: %f to %f s", (...row) => {
+  const [millis, cold, least, most] = row;
+  const [line = ""] = saidOf(cpu(`${millis}m`, probed("livenessProbe", "health-probe")));
+  const [, usual, reboot] = /takes about ([\d.]+) s, ([\d.]+) s after a reboot/.exec(line) ?? [];
+  const told = Number(cold === "" ? usual : reboot);
+  // The machine was busier in some rounds.
+  expect(told).toBeGreaterThan(least * 0.75);
+  expect(told).toBeLessThan(most * 1.25);
+});
+
+const CODES = /^CSI114/;
+const severity = (lines: readonly string[]) =>
+  Math.max(
+    0,
+    ...lines.map((line) => ["warning", "problem"].findIndex((one) => line.includes(` ${one}: `)) + 1),
+  );
+
+test("a probe that is sure to time out is a problem, with our image as after a swap, and 10 s are enough from 50m on", () => {
+  expect(MEASURED.length).toBeGreaterThan(5);
+  const [kinds, modes] = [fc.constantFrom(...PROBES), fc.constantFrom(...MODES)];
+  const timeouts = fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined });
+  fc.assert(
+    fc.property(fc.integer({ min: 10, max: 300 }), kinds, modes, timeouts, (millis, kind, mode, seconds) => {
+      const of = (limit: number, timeout = seconds, more: Changes = {}) =>
+        cpu(`${limit}m`, { ...probed(kind, mode, timeout), ...more });
+      const lines = (changes: Changes) => saidOf(changes).filter((line) => CODES.test(line));
+      const here = lines(of(millis));
+      const swapped = findingsOfSwapIn([daemonSet(of(millis, seconds, { image: OFFICIAL }))]);
+      expect(
+        swapped
+          .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`)
+          .filter((line) => CODES.test(line)),
+      ).toEqual(here);
+      const usual = Number(/takes about ([\d.]+) s/.exec(here[0] ?? "")?.[1] ?? 0);
+      expect(here.some((line) => line.includes("problem:"))).toBe(usual > (seconds || 1));
+      // A higher limit or timeout never makes it worse.
+      expect(severity(lines(of(millis + 20)))).toBeLessThanOrEqual(severity(here));
+      expect(severity(lines(of(millis, (seconds || 1) + 1)))).toBeLessThanOrEqual(severity(here));
+      if (millis >= 50) expect(lines(of(millis, LEAST.probeTimeoutSeconds))).toEqual([]);
+    }),
+  );
+});
+
+test.each<readonly [expected: string, changes: Changes]>([
+  [
+    "CSI114 problem: has .* of 50m: its livenessProbe takes about 1.6 s, 2.4 s after a reboot, and its timeoutSeconds is 1 -> set its timeoutSeconds: 10",
+    cpu("50m", probed("livenessProbe", "health-probe")),
+  ],
+  ["CSI114 warning: .* its startupProbe .* 1.2 s .* 10", cpu("100m", probed("startupProbe", "ready-probe"))],
+  [
+    "CSI114 problem: .* its livenessProbe takes about 2 s, .* -> set resources.limits.cpu: 200m at least",
+    cpu("40m", probed("livenessProbe", "health-probe")),
+  ],
+  [
+    "CSI113 unknown: .*timeoutSeconds has {{ .* where a number must be -> render",
+    probed("livenessProbe", "health-probe", "{{ .x }}" as never),
+  ],
+])("a probe's time: %s", (expected, changes) => {
+  expectSaid(saidOf(changes), [`^${expected}`]);
 });

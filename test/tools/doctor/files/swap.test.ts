@@ -29,10 +29,11 @@ const LITTLE_MEMORY = /^CSI105 problem: .* of 30Mi/;
 
 test.each<[what: string, changes: readonly Changes[], expected?: RegExp]>([
   ["memory enough for Go", [LITTLE], LITTLE_MEMORY],
+  ["CPU that is enough for Go", [limits({ cpu: "40m" })], /^CSI114 warning: .* with less than 50m/],
   [
-    "CPU that is enough for Go",
-    [{ ...limits({ cpu: "40m" }), ...OLD_PROBE }],
-    /^CSI114 warning: .* with less than 50m/,
+    "a probe in time for Go",
+    [{ ...limits({ cpu: "79m" }), ...OLD_PROBE }],
+    /^CSI114 problem: .* its livenessProbe takes about 1.01 s, /,
   ],
   [
     "a probe that proves something before v2.9",

@@ -4,15 +4,29 @@ import { isTemplate } from "../../../recognise/rule";
 import { RENDER_FIRST } from "../../findings/words";
 import { amountOf, type LimitedResource, quantityOf } from "../read/pod";
 import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
-import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
+import { eachRegistrar, problem, unknown, warning } from "./each-registrar";
 
 /** What fixes propose, and what they ask for at least. */
 const ENOUGH = { memory: "100Mi", cpu: "200m" };
 const ASKED = { memory: LEAST.memory, cpu: ENOUGH.cpu };
+const SET = {
+  memory: `set resources.limits.memory: ${ENOUGH.memory}, at least ${LEAST.memory}`,
+  cpu: `set resources.limits.cpu: ${ENOUGH.cpu} at least`,
+};
+
+/** The CPU time of an exec probe: its rows `CPU limit` in docs/measurements.md, times their limit. */
+const PROBE_CPU_SECONDS = { warm: 0.08, cold: 0.12 };
 
 interface Bound {
   readonly most: string;
   readonly amount: number;
+}
+
+/** Without a fix a higher limit is what helps. */
+interface Judged {
+  readonly say: typeof problem;
+  readonly text: string;
+  readonly fix?: string;
 }
 
 /** Whether a limit bounds an amount: one of 0 bounds nothing. */
@@ -56,22 +70,22 @@ function limitsOn(one: RegistrarContainer, { limitRanges }: ManifestFacts, resou
 const limitCheck = (
   code: string,
   resource: LimitedResource,
-  judgeBound: (bound: Bound, one: RegistrarContainer) => Statement | undefined,
+  judgeBound: (bound: Bound, one: RegistrarContainer) => readonly Judged[],
 ) =>
   eachRegistrar(code, `manifest-${resource}`, (one, facts) => {
     const { bounds, maxima } = limitsOn(one, facts, resource);
     const known = bounds.flatMap(({ amount = 0, ...bound }) => (amount > 0 ? { ...bound, amount } : []));
     const [least] = known.sort((a, b) => a.amount - b.amount);
-    const found = least && judgeBound(least, one);
-    if (found) {
+    const found = least === undefined ? [] : judgeBound(least, one);
+    if (least !== undefined && found.length > 0) {
       // With the limit itself, a fix raises whatever else has too little room for it.
       const asked = ASKED[resource];
       const small = [...known, ...maxima].filter(
         ({ raise, most }) => raise !== undefined && isBelow(most, asked),
       );
       const raised = [...new Set(small.map(({ raise }) => `raise ${raise} to ${asked} at least`))];
-      const fix = [...(least.raise === undefined && found.fix ? [found.fix] : []), ...raised].join("; ");
-      return { ...found, text: `${least.what}: ${found.text}`, fix };
+      const higher = [...(least.raise === undefined ? [SET[resource]] : []), ...raised].join("; ");
+      return found.map(({ say, text, fix = higher }) => say(`${least.what}: ${text}`, fix));
     }
     const unread = bounds.find(({ amount }) => amount === undefined);
     if (one.program.kind !== "ours" || unread === undefined) return undefined;
@@ -81,23 +95,26 @@ const limitCheck = (
 
 const manifestMemory = limitCheck("CSI105", "memory", ({ most, amount }, { program }) => {
   if (/m\s*$/.test(most) && amount < 1024)
-    return problem("m is a thousandth of a byte", "write Mi or M in place of m");
+    return [{ say: problem, text: "m is a thousandth of a byte", fix: "write Mi or M in place of m" }];
   // The least limit with which Node starts when its pages are not in the page cache.
   return program.kind === "ours" && amount < amountOf(LEAST.memory)
-    ? problem(
-        "Node.js may hang while loading after a reboot",
-        `set resources.limits.memory: ${ENOUGH.memory}, at least ${LEAST.memory}`,
-      )
-    : undefined;
+    ? [{ say: problem, text: "Node.js may hang while loading after a reboot" }]
+    : [];
 });
 
-const manifestCpu = limitCheck("CSI114", "cpu", ({ amount }, { program }) =>
-  program.kind === "ours" && amount < amountOf(LEAST.cpu)
-    ? warning(
-        `Node.js takes seconds to start with less than ${LEAST.cpu}, and exec probes may fail`,
-        `set resources.limits.cpu: ${ENOUGH.cpu} at least`,
-      )
-    : undefined,
-);
+const manifestCpu = limitCheck("CSI114", "cpu", ({ amount }, { program, probes }) => {
+  if (program.kind !== "ours") return [];
+  const isLittle = amount < amountOf(LEAST.cpu);
+  const late = probes.flatMap(({ kind, settings, timeoutSeconds }): readonly Judged[] => {
+    const [warm, cold] = [PROBE_CPU_SECONDS.warm / amount, PROBE_CPU_SECONDS.cold / amount];
+    if (settings?.mode !== "probe" || cold <= timeoutSeconds) return [];
+    const [usual, most] = [warm, cold].map((seconds) => Number(seconds.toPrecision(3)));
+    const text = `its ${kind} takes about ${usual} s, ${most} s after a reboot, and its timeoutSeconds is ${timeoutSeconds}`;
+    const fix = `set its timeoutSeconds: ${LEAST.probeTimeoutSeconds}`;
+    return [{ say: warm > timeoutSeconds ? problem : warning, text, ...(isLittle ? {} : { fix }) }];
+  });
+  const little = `Node.js takes seconds to start with less than ${LEAST.cpu}, and exec probes may fail`;
+  return late.length === 0 && isLittle ? [{ say: warning, text: little }] : late;
+});
 
 export const limitChecks = [manifestMemory, manifestCpu];

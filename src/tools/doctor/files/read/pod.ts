@@ -203,6 +203,8 @@ export function probesOf(container: Tree, program: Program) {
       command,
       /** Undefined: the command is another program's. */
       settings: own && settingsOf(own, program),
+      /** Kubelet takes 0 for 1. */
+      timeoutSeconds: (own && numberOrNone(probe.timeoutSeconds)) || 1,
     };
   });
 }
