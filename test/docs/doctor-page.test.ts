@@ -5,6 +5,7 @@ import {
   manifestTwins,
 } from "../../src/tools/doctor/files/judge/checks";
 import { startReading } from "../../src/tools/doctor/findings/seen";
+import { answerIn } from "../../src/tools/doctor/node/read/facts";
 import { NODE_CHECKS, renderTable, reportOn } from "../../src/tools/doctor/node/report";
 import { CONTAINER, judgeByRows, K, REGISTRATION } from "../support/mount-rows";
 import { healthyFacts, reporting } from "../tools/doctor/node/healthy-facts";
@@ -56,7 +57,8 @@ test("doctor prints the session of docs/doctor.md for the container's path", () 
   const identity = { kind: "answered", value: { name: NAME, vendorVersion: "1", manifest: {} } } as const;
   const own = driver && { ...driver, identity };
   const [one] = reporting("refused", { kubeletError: REFUSAL }).registrations;
-  const plugin = { type: "CSIPlugin", name: NAME, endpoint: CSI, supportedVersions: ["1.0.0"] };
+  const { report: told } = answerIn(one?.info) ?? {};
+  const plugin = { type: "CSIPlugin", name: NAME, endpoint: CSI, supportedVersions: ["1.0.0"], report: told };
   const report = reportOn({
     ...healthy,
     ...{ target: { ...target, kubeletRegistrationPath: CSI }, driver: own, kubeletPath: own?.socket },

@@ -20,13 +20,15 @@ export interface FakeRegistrarOptions {
   readonly info: Partial<PluginInfo>;
   /** GetInfo's answer as bytes, in place of `info`. */
   readonly rawInfo?: Buffer;
+  /** Initial metadata of GetInfo's answer. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** What happens before the answer; the call fails with what it throws. */
   readonly before?: (method: "GetInfo" | "NotifyRegistrationStatus", cut: () => void) => unknown;
 }
 
 /** The smallest plugin that kubelet can talk to, and it tells what kubelet said. */
 export async function startFakeRegistrar(options: FakeRegistrarOptions) {
-  const { socketPath, rawInfo, before = () => {} } = options;
+  const { socketPath, rawInfo, headers = {}, before = () => {} } = options;
   const { NotifyRegistrationStatus } = protos.registration;
   const GetInfo = { ...protos.registration.GetInfo, ...(rawInfo && { responseSerialize: () => rawInfo }) };
   const log = createEventLog<FakeRegistrarEvent>("the fake registrar", {
@@ -49,8 +51,9 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions) {
       server.addService(
         { GetInfo, NotifyRegistrationStatus },
         {
-          GetInfo: unaryHandler<object, PluginInfo>(async () => {
+          GetInfo: unaryHandler<object, PluginInfo>(async (_request, { sendMetadata }) => {
             await before("GetInfo", cut);
+            sendMetadata(headers);
             return info;
           }),
           NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>(async (status) => {

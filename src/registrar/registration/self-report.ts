@@ -1,4 +1,4 @@
-import { attempt } from "../../base/errors";
+import { attempt, refuse } from "../../base/errors";
 import { type BareConnection, bareCall } from "../../grpc/client/bare-call";
 import { registrationMethods } from "../../grpc/methods";
 import { boundText, boundTexts } from "../../logging/escape";
@@ -11,7 +11,7 @@ export const REPORT_KEY = "x-registrar-report";
 /** What a registrar of this project tells self-checks about its registration. Programs read the fields, people `reason`. */
 export interface RegistrationReport {
   readonly state: string;
-  /** When it came into this state, in milliseconds since the epoch; NaN if another registrar reports no number. */
+  /** When it came into this state, in milliseconds since the epoch. */
   readonly changedAtMs: number;
   /** Why, in a few words; undefined if the state says it all. */
   readonly reason?: string | undefined;
@@ -30,21 +30,19 @@ export function encodeReport(report: RegistrationReport): string {
   return Buffer.from(JSON.stringify(boundTexts(report, MAX_REPORT_TEXT_LENGTH))).toString("base64url");
 }
 
-/** Undefined for a registrar of another project, such as the official one. */
+const FIELDS = {
+  ...{ state: ["string"], changedAtMs: ["number"], hasKubeletCalled: ["boolean"], standbys: ["number"] },
+  ...{ reason: ["string", "undefined"], kubeletError: ["string", "undefined"] },
+} as const satisfies Record<keyof RegistrationReport, readonly string[]>;
+
+/** Undefined for a registrar of another project, such as the official one. Throws INVALID_OPTION for what is no report. */
 export function decodeReport(header: string | undefined): RegistrationReport | undefined {
-  const report = attempt(() => JSON.parse(Buffer.from(header ?? "", "base64url").toString()) as unknown);
-  const { state, changedAtMs, reason, kubeletError, hasKubeletCalled, standbys } = Object(report);
-  const textOf = (value: unknown) => (typeof value === "string" ? boundText(value) : undefined);
-  const known = textOf(state);
-  if (known === undefined) return undefined;
-  return {
-    state: known,
-    changedAtMs: Number(changedAtMs),
-    reason: textOf(reason),
-    kubeletError: textOf(kubeletError),
-    hasKubeletCalled: hasKubeletCalled === true,
-    standbys: Number(standbys) || 0,
-  };
+  if (header === undefined) return undefined;
+  const read = Object(attempt(() => JSON.parse(Buffer.from(header, "base64url").toString()) as unknown));
+  for (const [name, types] of Object.entries<readonly string[]>(FIELDS))
+    if (!types.includes(typeof read[name])) refuse(`its registrar's report has no ${name} that can be read`);
+  const { state, changedAtMs, reason, kubeletError, hasKubeletCalled, standbys } = read as RegistrationReport;
+  return boundTexts({ state, changedAtMs, reason, kubeletError, hasKubeletCalled, standbys });
 }
 
 interface AskLimits {
@@ -56,12 +54,12 @@ interface AskLimits {
 export const askInfo = (socketPath: string, limits: AskLimits) =>
   getInfo((path, options) => bareCall(socketPath, path, options), limits);
 
-/** The same by `call`. `report` is undefined for a registrar of another project. */
+/** The same by `call`. `report` is undefined for a registrar of another project, and for a report that cannot be read. */
 export async function getInfo(call: BareConnection["call"], limits: AskLimits) {
   const { path, responseDeserialize } = registrationMethods.GetInfo;
   const fields = { [SELF_CHECK_KEY]: "1" };
   const { headers, grpcStatus, details, message } = await call(path, { ...limits, fields });
   if (grpcStatus !== "0") throw new Error(boundText(`status ${grpcStatus}: ${details}`));
-  const report = decodeReport(headers[REPORT_KEY]?.toString());
+  const report = attempt(() => decodeReport(headers[REPORT_KEY]?.toString()));
   return { ...boundTexts(responseDeserialize(message)), report };
 }

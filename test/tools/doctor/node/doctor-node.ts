@@ -38,8 +38,11 @@ export async function createDoctorNode() {
       const paths = { csiAddress, pluginRegistrationPath: directory, endpoint: csiAddress };
       return keep(await startTestRegistrar({ options: paths }, options));
     },
-    plugin: (fileName: string, info: FakeRegistrarOptions["info"] = {}) =>
-      folder.plugin({ socketPath: join(directory, fileName), info }),
+    plugin: (
+      fileName: string,
+      info: FakeRegistrarOptions["info"] = {},
+      headers: FakeRegistrarOptions["headers"] = {},
+    ) => folder.plugin({ socketPath: join(directory, fileName), info, headers }),
     /** What is there, by kind, mode, inode and time of change. */
     tree: () =>
       readdirSync(folder.path, { recursive: true })

@@ -1,6 +1,8 @@
 import fs from "node:fs";
 import { dirname, join } from "node:path";
+import fc from "fast-check";
 import { errnoOf, systemError } from "../../../../src/base/errors";
+import { decodeReport, encodeReport, REPORT_KEY } from "../../../../src/registrar/registration/self-report";
 import { socketText } from "../../../../src/tools/doctor/node/judge/trouble";
 import { resolveTarget } from "../../../../src/tools/doctor/node/read/directory";
 import { unreadSocket } from "../../../../src/tools/doctor/node/read/facts";
@@ -145,5 +147,36 @@ test.each([
     const said = (await node.look(WHOLE)).says("registrars");
     if (is === "shown") expect(said).toBe("");
     else expect(said).toMatch(/^unknown: the processes of this node that \/proc hides by hidepid=\w+ cannot/);
+  },
+);
+
+const REPORT = { state: "refused", changedAtMs: 1, hasKubeletCalled: true, standbys: 2, kubeletError: "no" };
+const headerOf = (report: unknown) => Buffer.from(JSON.stringify(report)).toString("base64url");
+
+test("a report of which a field has another type never counts as none, nor as one without that field", () => {
+  expect(decodeReport(undefined)).toBeUndefined();
+  expect(decodeReport(encodeReport(REPORT))).toEqual(REPORT);
+  const field = fc.constantFrom(...(Object.keys(REPORT) as (keyof typeof REPORT)[]));
+  fc.assert(
+    fc.property(field, fc.jsonValue(), (name, value) => {
+      fc.pre(typeof value !== typeof REPORT[name]);
+      expect(() => decodeReport(headerOf({ ...REPORT, [name]: value }))).toThrow(name);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => expect(() => decodeReport(headerOf(value))).toThrow("report")),
+  );
+});
+
+test.each(["!!!", headerOf({ ...REPORT, kubeletError: { message: "no" } })])(
+  "a registrar whose report is %s is unknown, and not one that tells nothing",
+  async (header) => {
+    const endpoint = await node.driverUnder("x.csi");
+    await node.plugin("x.csi-reg.sock", { name: "x.csi", endpoint }, { [REPORT_KEY]: header });
+    const { says, healthy, drivers } = await node.look(WHOLE);
+    expect(says("registration")).toMatch(
+      /^unknown: \S+x\.csi-reg\.sock .*report has no \w+ that can be read/,
+    );
+    expect([healthy, drivers[0]?.state]).toEqual([false, "unknown"]);
   },
 );

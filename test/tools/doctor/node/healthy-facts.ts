@@ -89,16 +89,15 @@ export function healthyFacts(changes: Changes = {}): Facts {
 }
 
 /** The registration of the driver, by a registrar that does not tell. */
-export function healthyRegistrations(): readonly RegistrationFacts[] {
+export function healthyRegistrations(report?: RegistrationReport): readonly RegistrationFacts[] {
   const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
   const missing = { kind: "unseen", path: endpoint } as const;
   const ownership = { mode: 0o755, uid: 0, gid: 0 };
-  const plugin = { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"] };
+  const plugin = { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"], report };
   return [
     {
       socket: { kind: "accepting", path: `${DIRECTORY}/x.csi-reg.sock`, ownership, inode: "1:3" },
       info: { kind: "answered", value: plugin },
-      report: undefined,
       endpoint: { socket: missing, identity: undefined },
     },
   ];
@@ -108,10 +107,13 @@ export const reporting = (
   state: string,
   report: Partial<RegistrationReport> = {},
 ): { readonly registrations: readonly RegistrationFacts[] } => ({
-  registrations: healthyRegistrations().map((one) => ({
-    ...one,
-    report: { state, changedAtMs: 0, hasKubeletCalled: false, standbys: 0, ...report },
-  })),
+  registrations: healthyRegistrations({
+    state,
+    changedAtMs: 0,
+    hasKubeletCalled: false,
+    standbys: 0,
+    ...report,
+  }),
 });
 
 /** What a check says: `problem: x.csi has ...; fix: ...`, a line for each finding. */

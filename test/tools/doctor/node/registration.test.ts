@@ -130,7 +130,7 @@ test("sockets of others: alive, dead, in a subfolder; hidden ones do not count",
 test("an errno that shows what is there is a problem", () => {
   const registrations = ["x.csi", "y.csi"].map((name) => ({
     socket: { kind: "broken" as const, path: `/registration/${name}-reg.sock`, errno: "ELOOP" },
-    ...{ info: undefined, report: undefined, endpoint: undefined },
+    ...{ info: undefined, endpoint: undefined },
   }));
   const facts = { registrations };
   const looped = (status: string, name: string) => [

@@ -180,7 +180,8 @@ function unpublishedRow(driver: Driver): DriverRow | undefined {
 }
 
 function publishedRow(one: Answering, view: View): DriverRow {
-  const { plugin, path, report } = one;
+  const { plugin, path } = one;
+  const { report } = plugin;
   return rowOf(report?.state ?? "unreported", report?.reason ?? driverTrouble(one, view) ?? null, {
     name: plugin.name,
     since: attempt(() => new Date(report?.changedAtMs ?? Number.NaN).toISOString()) ?? null,

@@ -78,7 +78,7 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   const { path, place } = folder;
   const unseen = (text: string) => skipped(path, text, COMPARE);
   const proof = registrations.known(
-    ({ report }) => report?.hasKubeletCalled === true || report?.state === "registered",
+    ({ plugin }) => plugin?.report?.hasKubeletCalled === true || plugin?.report?.state === "registered",
   );
   if (proof) return ok(path, `is kubelet's: it has called on ${proof.path}`);
   const { kubelets } = processes;
@@ -95,7 +95,9 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
   const isUsual = KNOWN_DIRECTORIES.some((known) => known.endsWith(place.path) || place.path.endsWith(known));
   // A root of another name is kubelet's only if kubelet calls.
-  const isCalled = registrations.contains(({ report }) => report?.state === "listening").ifNo(() => true);
+  const isCalled = registrations
+    .contains(({ plugin }) => plugin?.report?.state === "listening")
+    .ifNo(() => true);
   const isNamedSo = isUsual || (isCalled && place.path.endsWith("/kubelet/plugins_registry"));
   const { otherDirectories } = host;
   const there = otherDirectories.map((one) => one.isThere.ifYes(() => one.path));

@@ -72,10 +72,10 @@ function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
 }
 
 function judgeRegistration(one: Published, view: View): Verdict | undefined {
-  const { path, plugin, trouble, report, isUnread } = one;
+  const { path, plugin, trouble, isUnread } = one;
   if (isUnread) return undefined;
   if (plugin === undefined) return problem(path, trouble.text, trouble.fix);
-  const { name } = plugin;
+  const { name, report } = plugin;
   const versions = report?.state === "registered" ? undefined : versionsProblem(plugin);
   if (versions !== undefined && report?.kubeletError === undefined) {
     const hint = hintForRefusal(versions, path) ?? ADVICE.seeRegistrar;
@@ -151,7 +151,7 @@ const others = check("CSI019", "other-registrations", (view: View) => [
 
 /** A DRA driver, or a device plugin, has a registrar that says the same of itself. */
 function judgeOtherKind(one: Published, view: View): Verdict | undefined {
-  const verdict = one.report && judgeRegistration(one, view);
+  const verdict = one.plugin?.report && judgeRegistration(one, view);
   return verdict?.status === "problem" ? { ...verdict, status: "warning" } : undefined;
 }
 
@@ -207,8 +207,8 @@ const duplicates = check("CSI018", "registration-duplicates", ({ answering }: Vi
     .grouped(({ plugin }) => plugin.name)
     .each((ones) => {
       const isAskedFor = ones.some((one) => one.isAskedFor);
-      const [{ plugin, path, report }] = ones;
-      const { name } = plugin;
+      const [{ plugin, path }] = ones;
+      const { name, report } = plugin;
       const cause = CAUSES.duplicates(plugin.endpoint);
       const { standbys = 0 } = report ?? {};
       const paths = ones.map((one) => one.path).join(", ");

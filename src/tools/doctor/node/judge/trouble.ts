@@ -154,7 +154,8 @@ function sayGaps(facts: Pick<Facts, "gaps" | "host" | "target">, part: string): 
   return [...grouped(own, ({ subject }) => subject).values()].map(([gap]) => {
     const { subject, why } = gap;
     const more = why.kind === "call" && why.gaveUp ? "; --timeout gives it more time here" : "";
-    const remedy = REMEDIES[why.kind === "call" ? why.call : why.kind];
+    const isOfCall = why.kind === "call" || why.kind === "object";
+    const remedy = (isOfCall ? REMEDIES[part] : undefined) ?? REMEDIES[why.kind];
     const fix = why.kind === "errno" ? remedyForErrno(why.errno, facts) : (remedy ?? OUR_FAULT) + more;
     // Volumes are mounted below kubelet's plugins: there, only what depends on them makes the report partial. So it is with what
     // is too deep, for one who names his driver.

@@ -1,12 +1,11 @@
 import { basename, dirname } from "node:path";
-import type { PluginInfo } from "../../../../grpc/protos";
 import { driverOfSocket, SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
 import { type SeenList, type Truth, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "../read/directory";
-import { answerIn, type SeenDriver, unansweredIn, unreadSocket } from "../read/facts";
+import { answerIn, type SeenDriver, type SeenPlugin, unansweredIn, unreadSocket } from "../read/facts";
 import type { Facts } from "../read/gather";
 import type { SocketFacts } from "../read/socket";
 import type { RegistrationFacts } from "../read/sockets-found";
@@ -21,7 +20,7 @@ export type DeadSocket = ItemOf<View["deadSockets"]>;
 export type Folder = Extract<DirectoryFacts, { readonly kind: "directory" }>;
 type ItemOf<List> = List extends SeenList<infer Item> ? Item : never;
 
-type Joined = RegistrationFacts & { readonly plugin: PluginInfo | undefined };
+type Joined = RegistrationFacts & { readonly plugin: SeenPlugin | undefined };
 
 export function viewOf(facts: Facts) {
   const { target, directory, driver, processes } = facts;

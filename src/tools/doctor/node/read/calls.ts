@@ -11,8 +11,8 @@ import type { Unary } from "../../../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../../../grpc/status";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../../../registrar/registration/self-report";
 import { isShortage } from "../../../../unix/descriptors";
-import type { Why } from "../../findings/seen";
-import { type Answer, type Call, type SeenDriver, unansweredAt, WAITS } from "./facts";
+import { type Why, whyOf } from "../../findings/seen";
+import { type Answer, type Call, type SeenDriver, type SeenPlugin, unansweredAt, WAITS } from "./facts";
 import type { SocketFacts } from "./socket";
 
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most. Loaded when a socket
@@ -58,14 +58,19 @@ export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise
 
 /** Asks the plugin on a registration socket, in a call that is marked as not kubelet's. */
 export function askRegistration(socketPath: string, timeoutMs: number) {
-  return withClient(socketPath, async (dialled) => {
-    let report: ReturnType<typeof decodeReport>;
+  return withClient(socketPath, async (dialled): Promise<Answer<SeenPlugin>> => {
+    let header: string | undefined;
     const onHeaders = (headers: Readonly<Record<string, string>>) => {
-      report = decodeReport(headers[REPORT_KEY]);
+      header = headers[REPORT_KEY];
     };
     const options = { timeoutMs, metadata: { [SELF_CHECK_KEY]: "1" }, onHeaders };
     const info = await ask(dialled, registrationMethods.GetInfo, options);
-    return { info, report };
+    if (info.kind !== "answered") return info;
+    try {
+      return { kind: "answered", value: { ...info.value, report: decodeReport(header) } };
+    } catch (error) {
+      return { kind: "unread", gap: { part: "GetInfo", subject: socketPath, why: whyOf(error) } };
+    }
   });
 }
 

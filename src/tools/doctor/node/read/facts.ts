@@ -1,6 +1,7 @@
 import type { Spoken } from "../../../../grpc/client/first-frame";
-import type { NodeInfo, PluginIdentity } from "../../../../grpc/protos";
+import type { NodeInfo, PluginIdentity, PluginInfo } from "../../../../grpc/protos";
 import type { ParsedNames } from "../../../../registrar/node-wide/name-lists";
+import type { RegistrationReport } from "../../../../registrar/registration/self-report";
 import type { CallFailure, Gap } from "../../findings/seen";
 import type { SocketFacts } from "./socket";
 
@@ -47,6 +48,11 @@ export type Answer<Value> =
   /** `isTooLarge`: the answer came, and has more bytes than are read. */
   | ({ readonly kind: "failed"; readonly isTooLarge?: boolean } & CallFailure)
   | { readonly kind: "unread"; readonly gap: NodeGap };
+
+/** What a registrar answers. `report`: undefined for other ones than ours, such as the official one. */
+export interface SeenPlugin extends PluginInfo {
+  readonly report: RegistrationReport | undefined;
+}
 
 /** What a driver answers; undefined where no process listens, or an earlier call failed. */
 export interface SeenDriver {

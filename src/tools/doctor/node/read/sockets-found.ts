@@ -151,7 +151,7 @@ export async function lookAtRegistrations(directory: string, timeoutMs: number, 
     const unlisted = [...before.gaps, ...after.gaps, ...gaps, ...(isSame ? [] : [moving])];
     return {
       // One hidden from kubelet tells only by its answer.
-      registrations: looked.filter(({ socket, report }) => report !== undefined || !isHidden(socket.path)),
+      registrations: looked.filter(({ socket, info }) => answerIn(info)?.report || !isHidden(socket.path)),
       unlisted: [...grouped(unlisted, ({ subject }) => subject).values()].map(([gap]) => gap),
       unasked: looked.flatMap(({ socket, info }) => [
         ...unreadSocket("directory", socket),
@@ -180,10 +180,10 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
   const tryReach = async () => {
     // The registrar would take a connection that ends without a call for kubelet's.
     answer = await (await loadCalls()).askRegistration(path, timeoutMs);
-    return answer.info.kind === "answered" ? undefined : tryConnect(path);
+    return answer.kind === "answered" ? undefined : tryConnect(path);
   };
   const socket = await lookAtSocket(path, { tryReach });
-  const { info, report } = answer ?? {};
+  const info = answer;
   const plugin = answerIn(info);
   const told = plugin?.type === "CSIPlugin" ? plugin.endpoint : undefined;
   // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
@@ -198,8 +198,6 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
     socket,
     /** Of one that is hidden and not dead, its registrar is known by this alone. */
     info: silence || info,
-    /** Undefined for other registrars, such as the official one. */
-    report,
     /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
     endpoint: there && { socket: there, identity: await (await loadCalls()).askIdentity(there, timeoutMs) },
   };
