@@ -17,7 +17,7 @@ function refuseUnlike(
   value: unknown,
   wanted: "list" | "list without null" | "map" | "text" | "number" | "boolean" | "time",
 ): never {
-  const has = boundText(anyText(value) || (value ? JSON.stringify(value) : "nothing"), 120);
+  const has = boundText(anyText(value), 120) || "nothing";
   const cause: Unlike = { kind: "unlike", value, has, wanted };
   throw invalidOption(`it has ${has} where a ${wanted} must be`, { cause });
 }
@@ -56,9 +56,11 @@ export function list(value: unknown): readonly unknown[] {
 /** The fields of an object; none for any other value. */
 export const anyTree = (value: unknown): Tree => (isMap(value) ? value : {});
 
-/** Any text, number or boolean as text; empty for any other value. */
-export const anyText = (value: unknown): string =>
-  ["string", "number", "boolean"].includes(typeof value) ? String(value) : "";
+/** Any value as text; empty for null and undefined. */
+export function anyText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
 
 /** A text; empty if it is absent or null. Throws for any other value. */
 export function text(value: unknown): string {
@@ -79,15 +81,18 @@ export function numberOrNone(value: unknown): number | undefined {
   return typeof value === "number" ? value : refuseUnlike(value, "number");
 }
 
-/** As the API has them: absent and null are false. Throws for any other value than a boolean. */
-export function bool(value: unknown): boolean {
-  if (value === undefined || value === null) return false;
+/** Undefined: it is absent or null. Throws for any other value than a boolean. */
+export function boolOrNone(value: unknown): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
   return typeof value === "boolean" ? value : refuseUnlike(value, "boolean");
 }
 
-/** A text that every object of its kind has. Throws where it is absent or empty. */
-export const needed = (field: string, value: unknown): string =>
-  textOrNone(value) ?? refuse(`it has no ${field}`);
+/** As the API has them: absent and null are false. Throws for any other value than a boolean. */
+export const bool = (value: unknown): boolean => boolOrNone(value) ?? false;
+
+/** The value of a field that every object of its kind has. Throws where it is absent. */
+export const needed = <Value>(field: string, value: Value | undefined): Value =>
+  value ?? refuse(`it has no ${field}`);
 
 const namesBy = (readTree: typeof tree, readText: typeof text) => (object: unknown) => {
   const { namespace, name } = readTree(readTree(object).metadata);
@@ -109,4 +114,4 @@ export function timeOrNone(value: unknown): number | undefined {
 
 /** When an object was created. Throws where its metadata do not have it, as those of each object of an API server do. */
 export const createdMsOf = (metadata: unknown): number =>
-  timeOrNone(tree(metadata).creationTimestamp) ?? refuse("it has no metadata.creationTimestamp");
+  needed("metadata.creationTimestamp", timeOrNone(tree(metadata).creationTimestamp));

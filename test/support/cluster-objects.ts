@@ -48,6 +48,13 @@ export function daemonSet(driver: string, changes: SetChanges = {}) {
   }
 }
 
+/** A DaemonSet as an API server that created it has it. */
+export const stored = <Set extends { readonly metadata: object }>(set: Set, uid = "1") => ({
+  ...set,
+  metadata: { ...set.metadata, uid, creationTimestamp: "2026-11-22T12:00:00Z" },
+  status: { currentNumberScheduled: 0, desiredNumberScheduled: 0 },
+});
+
 /** A pod of a DaemonSet that was created: on a node, or made for it and not scheduled. */
 export function registrarPod(
   set: ReturnType<typeof daemonSet> & { readonly metadata: { readonly uid?: string } },

@@ -1,4 +1,3 @@
-import { plain, printable } from "../../../logging/escape";
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 
 export function tooLong(bytes: number): string {
@@ -35,10 +34,6 @@ export const LEAVE_ONE =
 export const together = (names: readonly string[]): string =>
   [...names.slice(0, -2), names.slice(-2).join(" and ")].join(", ");
 
-/** As bash takes it for one word, in one line. */
-export function shellWord(text: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  return printable(text) === text
-    ? `'${text.replaceAll("'", `'"'"'`)}'`
-    : `$'${plain(text).replaceAll("'", "\\'")}'`;
-}
+/** As a shell takes it for one word. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;

@@ -77,25 +77,30 @@ test.each<readonly [what: string, more: object, then: readonly Answer[], from: s
   expect(seen[2]?.url.searchParams.get("continue")).toBe(from);
 });
 
+const pod = (name: string) => {
+  const metadata = { name, namespace: "x", uid: "1", creationTimestamp: "2026-11-22T12:00:00Z" };
+  return { metadata, spec: {} };
+};
+
 test("a list of another kind, and an item without a name, are unread", async () => {
   const { failure, items } = await listFrom([page([1])], { path: "/x", kind: "PodList" });
   expect([failure?.kind, items]).toEqual(["unexpected", []]);
   const list: ListApi["list"] = async ({ kind }, onPage) => {
-    onPage([null, { metadata: {} }, { metadata: { name: kind } }], 1, true);
+    onPage([null, { metadata: {} }, pod(`${kind}`)], 1, true);
     return undefined;
   };
   const { read, gaps } = createReader({ list });
-  expect([...(await read("pods", each(nameOf))).each((name) => name)]).toEqual(["PodList"]);
+  expect([...(await read("pods", each(nameOf))).each((name) => name)]).toEqual(["x/PodList"]);
   expect(gaps().map(({ subject }) => subject)).toEqual([1, 2].map((n) => `(item ${n}, without a name)`));
 });
 
 test("a list that begins again drops what was read of it", async () => {
   const list: ListApi["list"] = async (_request, onPage) => {
-    for (const name of ["a", "b"]) onPage([{ metadata: { name } }], 1, true);
+    for (const name of ["a", "b"]) onPage([pod(name)], 1, true);
     return undefined;
   };
   const read = await createReader({ list }).read("pods", each(nameOf));
-  expect(read.all()).toEqual({ kind: "seen", value: ["b"] });
+  expect(read.all()).toEqual({ kind: "seen", value: ["x/b"] });
 });
 
 const busy: Answer = { ...status(429, "too many requests"), headers: { "retry-after": "0" } };

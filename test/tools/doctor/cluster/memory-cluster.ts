@@ -81,11 +81,19 @@ export function createMemoryCluster() {
       const { metadata = {}, ...rest } = object as { metadata?: object };
       const uid = `uid-${stored.length}`;
       const status = path.endsWith("/pods") ? { status: { phase: "Pending" } } : {};
-      const whole = { ...status, ...rest, metadata: { creationTimestamp: ago(60), ...metadata, uid } };
+      const whole = {
+        spec: {},
+        ...status,
+        ...rest,
+        metadata: { creationTimestamp: ago(60), ...metadata, uid },
+      };
       stored.push({ path, object: whole as unknown as Any });
       return whole as never;
     },
-    setStatus: async (path, status) => change(path, () => ({ status })),
+    setStatus: async (path, status) =>
+      change(path, (old) => ({
+        status: path.includes("/pods/") ? { phase: Object(old.status).phase, ...status } : status,
+      })),
   };
   const reading = (target: Partial<ClusterTarget> = {}, ours: OurImage = {}) => {
     const whole = { context: undefined, node: undefined, driver: undefined, ...target };

@@ -76,7 +76,7 @@ const UNREADY = {
   ...{ ...WELL, conditions: [isReady] },
   containerStatuses: WELL.containerStatuses.map((one) => ({ ...one, ready: one.name !== "driver" })),
 };
-const INIT = { restartCount: 0, state: { running: { startedAt: ago(1) } } };
+const INIT = { restartCount: 0, ready: false, state: { running: { startedAt: ago(1) } } };
 const initial = { reason: "PodInitializing", message: "" };
 const initializing = (inits: Readonly<Record<string, object>>) => ({
   ...podStatus({ registrar: { kind: "waiting", ...initial }, driver: { kind: "waiting", ...initial } }),

@@ -36,19 +36,17 @@ const afterReboot = (finishedAt: string) => ({
   conditions: [scheduled],
   containerStatuses: ["registrar", "driver"].map((name) => ({
     name,
-    restartCount: 1,
+    ...{ restartCount: 1, ready: false },
     state: { waiting: { reason: "ContainerCreating" } },
     lastState: { terminated: { exitCode: 255, reason: "Unknown", finishedAt } },
   })),
 });
-const ended = (exitCode: number) => ({
-  phase: "Running",
-  conditions: [scheduled],
-  containerStatuses: [
-    { name: "registrar", restartCount: 1, state: { terminated: { exitCode, finishedAt: ago(1) } } },
-    { name: "driver", restartCount: 0, state: { running: { startedAt: ago(30) } } },
-  ],
-});
+const ended = (exitCode: number) => {
+  const state = { terminated: { exitCode, finishedAt: ago(1) } };
+  const [, driver] = WELL.containerStatuses;
+  const registrar = { name: "registrar", restartCount: 1, ready: false, state };
+  return { phase: "Running", conditions: [scheduled], containerStatuses: [registrar, driver] };
+};
 const noRoom = { type: "PodScheduled", status: "False", message: "Insufficient cpu" };
 
 test.each<readonly [expected: RegExp, Changes]>([
@@ -291,7 +289,7 @@ const owned = (owner: object | undefined, driver = LOST) => ({
   metadata: {
     name: "lost",
     namespace: "storage",
-    ...(owner && { ownerReferences: [{ ...owner, controller: true }] }),
+    ...(owner && { ownerReferences: [{ ...owner, uid: "1", controller: true }] }),
   },
   spec: { ...daemonSet(driver).spec.template.spec, nodeName: "node-1" },
 });

@@ -1,10 +1,11 @@
 import type { ClusterTarget } from "../../../../src/tools/doctor/cluster/read/cluster";
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
+import { grouped } from "../../../../src/tools/doctor/findings/finding";
 import { csiDriver, daemonSet, volumeAttachment } from "../../../support/cluster-objects";
 import { placesIn, replaceAt, valueAt } from "../../../support/places";
 import { clusterOf } from "./admitted-cluster";
-import { createMemoryCluster, type MemoryCluster, sickCluster, WELL } from "./memory-cluster";
+import { createMemoryCluster, type MemoryCluster, NOW_MS, sickCluster, WELL } from "./memory-cluster";
 import { makePair } from "./pair-cluster";
 import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 
@@ -85,6 +86,53 @@ function wrongIn(report: ClusterReport): readonly string[] {
   ].filter(Boolean);
 }
 
+/** A value of each type of JSON; no other field has an equal one. */
+const ODD = [7.25, true, "unlike", ["unlike"], { unlike: 1 }];
+const typeOf = (value: unknown) => (Array.isArray(value) ? "list" : typeof value);
+
+/** Fields that each object of an API server has, by its resource: Go's JSON has them without `omitempty`, or validation wants them. */
+const ALWAYS: Readonly<Record<string, RegExp>> = {
+  "": /^metadata\.(?:name|uid|creationTimestamp)$|^metadata\.ownerReferences\[\d+\]\.\w+$/,
+  csinodes: /^spec\.drivers\[\d+\]\.name$/,
+  daemonsets:
+    /^metadata\.namespace$|^spec\.(?:selector|template)$|^status\.(?:current|desired)NumberScheduled$/,
+  events: /^metadata\.namespace$|^involvedObject\.(?:kind|uid|name|namespace)$/,
+  nodes: /^status(?:\.conditions(?:\[\d+\]\.(?:type|status))?)?$/,
+  pods: /^metadata\.namespace$|^status(?:\.phase|\.conditions\[\d+\]\.(?:type|status)|\.containerStatuses\[\d+\]\.(?:name|state|ready|restartCount)|.*\.(?:exitCode|startedAt))?$/,
+  volumeattachments: /^spec\.(?:attacher|nodeName)$/,
+};
+
+/** Each field of each kind of object, once; `see` reports on the cluster in which it has another value. */
+async function fieldsOf(cluster: MemoryCluster) {
+  const stored: { path: string; object: object }[] = [];
+  cluster.setView((path, object) => {
+    stored.push({ path, object });
+    return object;
+  });
+  await cluster.report();
+  const fields = stored.flatMap(({ path, object }) =>
+    placesIn(object)
+      .filter(([first]) => first !== undefined)
+      .map((place) => {
+        const resource = path.split("/").at(-1) ?? "";
+        const field = place
+          .map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`))
+          .join("")
+          .slice(1);
+        const see = async (odd: unknown) => {
+          cluster.setView((_path, one) => (one === object ? (replaceAt(one, place, odd) as object) : one));
+          const report = await cluster.report();
+          cluster.setView((_path, one) => one);
+          return report;
+        };
+        const isAlways = ["", resource].some((one) => ALWAYS[one]?.test(field));
+        return { resource, field, isAlways, type: typeOf(valueAt(object, place)), see };
+      }),
+  );
+  const kinds = grouped(fields, ({ resource, field }) => `${resource} ${field.replace(/\[\d+\]/g, "[]")}`);
+  return [...kinds.values()].map(([one]) => one);
+}
+
 const FORBIDDEN = { kind: "forbidden", message: "you may not" } as const;
 /** What operators with half of the rights may not list. */
 const HALVES = [
@@ -95,7 +143,8 @@ const HALVES = [
   "csinodes nodes",
 ];
 
-describe.each(WORLDS)("%s", (_what, make) => {
+describe.each(WORLDS)("%s", (what, make) => {
+  const world = WORLDS.findIndex(([one]) => one === what);
   let cluster: MemoryCluster;
   let whole: ClusterReport;
   /** Each read, and how many pages it has. */
@@ -123,35 +172,44 @@ describe.each(WORLDS)("%s", (_what, make) => {
         }
   });
 
-  test("each field of each kind of object has a value of another type", async () => {
-    const told = new Set<string>();
-    const stored: { path: string; object: object }[] = [];
-    cluster.setView((path, object) => {
-      stored.push({ path, object });
-      return object;
-    });
-    await cluster.report();
-    for (const { path, object } of stored)
-      for (const place of placesIn(object).filter(([first]) => first !== undefined)) {
-        const field = `${path.split("/").at(-1)} ${place.map((key) => (/^\d+$/.test(key) ? "*" : key)).join(".")}`;
-        if (told.has(field)) continue;
-        told.add(field);
-        for (const odd of [{ unlike: 1 }, "unlike"]) {
-          if (typeof odd === typeof valueAt(object, place)) continue;
-          cluster.setView((_path, one) => (one === object ? (replaceAt(one, place, odd) as object) : one));
-          const report = await cluster.report();
-          expect([field, odd, tooMuchIn(report, whole)]).toEqual([field, odd, []]);
-          const named = place.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`)).join("");
-          for (const { code, text, fix, command } of report.findings.filter((one) => one.code === "CSI113")) {
-            expect([code, text]).toEqual([code, expect.stringContaining(`: its ${named.slice(1)} has `)]);
-            expect([fix, command]).toEqual([
-              expect.stringMatching(/^see the object/),
-              expect.stringMatching(/^kubectl .*-o yaml$/),
-            ]);
-          }
-        }
+  test("each field of each kind of object has a value of another type, or is missing: it says so, or is not read", async () => {
+    const wrong: unknown[] = [];
+    for (const { resource, field, type, isAlways, see } of await fieldsOf(cluster)) {
+      // An object, or else a list; in each world another one of the others.
+      const [first, ...more] = ODD.filter((odd) => typeOf(odd) !== type).reverse();
+      const odds = [first, more[world % more.length]];
+      for (const odd of isAlways ? [...odds, world % 2 === 0 ? undefined : null] : odds) {
+        const report = await see(odd);
+        if (JSON.stringify(report) === JSON.stringify(whole) && odd === first) break;
+        if (JSON.stringify(report) === JSON.stringify(whole)) continue;
+        const told = report.findings.filter(({ code }) => code === "CSI113");
+        const words = odd === undefined || odd === null ? [" has no "] : [`${field} `, ": it has true "];
+        const isTold = told.some(
+          ({ text, fix, command }) =>
+            words.some((word) => text.includes(word)) &&
+            /^see the object/.test(`${fix}`) &&
+            /^kubectl .*-o yaml$/.test(`${command}`),
+        );
+        const tooMuch = tooMuchIn(report, whole);
+        if (!isTold || tooMuch.length > 0) wrong.push([resource, field, odd, isTold, tooMuch]);
       }
-    cluster.setView((_path, one) => one);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test("a day later nothing has only just started, whatever is missing", async () => {
+    const fields = (await fieldsOf(cluster)).filter(({ resource }) =>
+      /^(?:pods|nodes|daemonsets)$/.test(resource),
+    );
+    cluster.setNow(NOW_MS + 24 * 60 * 60_000);
+    const wrong: unknown[] = [];
+    for (const { resource, field, type, see } of fields)
+      for (const odd of type === "object" ? [undefined, {}] : [undefined]) {
+        const { nodes } = await see(odd);
+        if (nodes.some(({ state }) => state === "starting")) wrong.push([resource, field, odd]);
+      }
+    cluster.setNow(NOW_MS);
+    expect(wrong).toEqual([]);
   });
 
   test("forbidden lists add no problem, also for one driver, one node, or one driver of a node", async () => {

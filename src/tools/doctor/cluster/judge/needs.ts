@@ -1,8 +1,9 @@
 import { nearWord } from "../../../../base/near-word";
 import { manifestReadable, sayGap } from "../../files/judge/gaps";
 import { type Advice, check, grouped, problem, unknown, type Verdict, warning } from "../../findings/finding";
-import type { SeenList } from "../../findings/seen";
 import { counted, firstOf, shellWord, together } from "../../findings/words";
+import type { ClusterTarget } from "../read/cluster";
+import type { HostPod } from "../read/owners";
 import { GROUPS } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
@@ -29,13 +30,7 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
 function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdict | undefined {
   const { name, current, desired, uid } = set;
   const { units, nodes, leaving, nowMs, target } = facts;
-  if (
-    current === undefined ||
-    desired === undefined ||
-    current >= desired ||
-    !units.known((unit) => unit.set === set)
-  )
-    return undefined;
+  if (current >= desired || !units.known((unit) => unit.set === set)) return undefined;
   const text = `has only ${current.toLocaleString("en")} of ${counted(desired, "pod")}: the others were not created`;
   const fix = kubectl("see its events", target, "describe daemonset", name);
   const isChanging = leaving.contains(({ setUid }) => setUid === uid).or(isYoung(set, nowMs));
@@ -63,10 +58,9 @@ function adviceFor({ driver, node }: Place, { ownersOf, target }: ClusterFacts):
   return owners?.contains(() => true)<Advice>({ yes: look, no: () => INSTALL, unknown: look }) ?? look();
 }
 
-type Owners = NonNullable<ReturnType<ClusterFacts["ownersOf"]>>;
-type Owner = Owners extends SeenList<infer One> ? One : never;
-
-function adviceOnOwner({ pod, owner, registrar }: Owner, target: ClusterFacts["target"]): Advice {
+function adviceOnOwner({ name: pod, owners, registrar }: HostPod, target: ClusterTarget): Advice {
+  // Of a static pod it is the Node.
+  const owner = owners.find(({ isController }) => isController);
   const isStatic = owner?.kind === "Node";
   const of = isStatic
     ? "a static pod: a file on its node"
@@ -155,7 +149,7 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
   const placesOn = places.by(({ node = "" }) => node);
   const bad = nodes.filter(({ name, uid, isReady, createdMs }) =>
     csiNodeAt(name)
-      .contains(({ owner }) => owner !== undefined && uid !== undefined && owner !== uid)
+      .contains(({ owner }) => owner !== undefined && owner !== uid)
       .and(
         placesOn(name)
           .contains(() => true)

@@ -269,11 +269,14 @@ function stateWithout({ driver, node = "", unit }: Stateless, around: Surroundin
 export const REMADE =
   "its pod runs, and the node's CSINode was made anew after it had started: kubelet does not write it again";
 
+const NOT_RUNNING = "its registrar's container does not run, and kubelet does not report why";
+
 /** The state of a driver whose pod is on the node, and that is not listed. */
 function stateWith({ node = "", unit, pod }: Stateless, around: Surroundings): PlaceState {
-  const { startedMs = Number.POSITIVE_INFINITY } = pod ?? {};
+  const { startedMs = Number.POSITIVE_INFINITY, quietMs = 0 } = pod ?? {};
   const isRemade = around.csiNodeAt(node).contains(({ createdMs }) => createdMs - startedMs >= START_MS);
   const known = (): PlaceState => {
+    if (startedMs === Number.POSITIVE_INFINITY && quietMs >= LONG_MS) return unseen(NOT_RUNNING);
     if (around.nowMs - startedMs < START_MS) return state("starting");
     const other = () => state("unregistered");
     const remade = () => ({ kind: "unregistered", why: { word: REMADE }, reason: REMADE }) as const;

@@ -1,16 +1,8 @@
-import {
-  createdMsOf,
-  list,
-  nameOf,
-  needed,
-  type Tree,
-  text,
-  textOrNone,
-  tree,
-} from "../../../../kube-api/objects";
+import { createdMsOf, list, nameOf, needed, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
 import type { SeenList } from "../../findings/seen";
+import { conditionsOf, ownersOf } from "./fields";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
 const MOUNT_FAILED = /driver name (?<driver>\S+) not found in the list of registered CSI drivers/;
@@ -24,9 +16,10 @@ export function readPendingPod(object: unknown) {
   const { metadata, spec } = tree(object);
   const node = textOrNone(tree(spec).nodeName);
   if (node === undefined) return undefined;
-  const inlineDrivers = list(tree(spec).volumes).flatMap(
-    (volume) => textOrNone(tree(tree(volume).csi).driver) ?? [],
-  );
+  const inlineDrivers = list(tree(spec).volumes).flatMap((volume) => {
+    const { csi } = tree(volume);
+    return csi === undefined ? [] : needed("driver of a volume", textOrNone(tree(csi).driver));
+  });
   return { uid: text(tree(metadata).uid), name: nameOf(object), node, inlineDrivers };
 }
 
@@ -36,10 +29,11 @@ type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;
 export function readNeedEvent(object: unknown) {
   const { message, involvedObject, source } = tree(object);
   const { groups = {} } = MOUNT_FAILED.exec(text(message)) ?? ATTACH_FAILED.exec(text(message)) ?? {};
-  const { kind, uid, namespace, name } = tree(involvedObject);
   const { driver, node = textOrNone(tree(source).host) } = groups;
-  if (driver === undefined || text(kind) !== "Pod") return undefined;
-  return { podUid: needed("involvedObject.uid", uid), driver, node, pod: `${text(namespace)}/${text(name)}` };
+  if (driver === undefined) return undefined;
+  const { kind, uid } = tree(involvedObject);
+  if (needed("involvedObject.kind", textOrNone(kind)) !== "Pod") return undefined;
+  return { podUid: needed("involvedObject.uid", textOrNone(uid)), driver, node };
 }
 
 /** Collects the events of failed mounts: those that name a driver, and of each pod the latest other one. */
@@ -73,7 +67,8 @@ export const countAttachments = (isMeant: (node: string) => boolean) => () => {
   const values = new Map<string, Attached>();
   const add = (object: unknown) => {
     const { attacher, nodeName } = tree(tree(object).spec);
-    const [driver, node] = [needed("spec.attacher", attacher), needed("spec.nodeName", nodeName)];
+    const driver = needed("spec.attacher", textOrNone(attacher));
+    const node = needed("spec.nodeName", textOrNone(nodeName));
     if (!isMeant(node)) return;
     const key = `${node} ${driver}`;
     const sum = values.get(key) ?? { node, driver, attachments: 0 };
@@ -101,20 +96,15 @@ export function waitingIn(pods: SeenList<PendingPod>, events: SeenList<NeedEvent
   );
 }
 
-/** An object without fields if no condition has the type. */
-export const conditionOf = (status: unknown, wanted: string): Tree =>
-  list(tree(status).conditions)
-    .map(tree)
-    .find(({ type }) => text(type) === wanted) ?? {};
-
 export function readNode(object: unknown) {
   const { metadata, spec, status } = tree(object);
   const { name, uid } = tree(metadata);
+  const ready = conditionsOf(status).find(({ type }) => type === "Ready");
   return {
     name: text(name),
-    uid: textOrNone(uid),
+    uid: text(uid),
     createdMs: createdMsOf(metadata),
-    isReady: text(conditionOf(status, "Ready").status) === "True",
+    isReady: needed("condition Ready", ready).status === "True",
     taints: list(tree(spec).taints).map((taint): Taint => {
       const { key, value, effect } = tree(taint);
       return { key: text(key), value: text(value), effect: text(effect) };
@@ -124,15 +114,13 @@ export function readNode(object: unknown) {
 
 export function readCsiNode(object: unknown) {
   const { metadata, spec } = tree(object);
-  const { name, ownerReferences } = tree(metadata);
-  const owner = list(ownerReferences)
-    .map(tree)
-    .find(({ kind }) => text(kind) === "Node");
   return {
-    node: text(name),
+    node: nameOf(object),
     createdMs: createdMsOf(metadata),
-    drivers: new Set(list(tree(spec).drivers).map((driver) => needed("name of a driver", tree(driver).name))),
+    drivers: new Set(
+      list(tree(spec).drivers).map((one) => needed("name of a driver", textOrNone(tree(one).name))),
+    ),
     /** The UID of the Node that it belongs to. */
-    owner: textOrNone(owner?.uid),
+    owner: ownersOf(tree(metadata)).find(({ kind }) => kind === "Node")?.uid,
   };
 }

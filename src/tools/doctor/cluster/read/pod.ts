@@ -1,7 +1,10 @@
 import {
   bool,
+  boolOrNone,
+  createdMsOf,
   list,
   nameOf,
+  needed,
   numberOrNone,
   type Tree,
   text,
@@ -11,7 +14,7 @@ import {
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
-import { conditionOf } from "./needs";
+import { conditionsOf, hasEnded, ownersOf, phaseOf } from "./fields";
 import type { ReadRunning, RegistrarSet } from "./set";
 
 /** A container that runs has a fault if it restarted so often, the last time so recently. */
@@ -58,8 +61,7 @@ export function readRegistrarPod(
 ) {
   const { uid: setUid, registrars } = set;
   const { metadata, spec, status } = tree(object);
-  const { uid, ownerReferences } = tree(metadata);
-  if (!list(ownerReferences).some((owner) => text(tree(owner).uid) === setUid)) return undefined;
+  if (!ownersOf(tree(metadata)).some(({ uid }) => uid === setUid)) return undefined;
   const names = registrars.map(({ container }) => container);
   const { initContainerStatuses, containerStatuses } = tree(status);
   const ofInits = list(tree(spec).initContainers).map(tree);
@@ -70,7 +72,7 @@ export function readRegistrarPod(
   const mains = list(containerStatuses).map((one) => readContainer(tree(one), names));
   const containers = [...inits, ...mains];
   const times = timesOf(tree(metadata), tree(status), containers, nowMs);
-  if (text(tree(status).phase) === "Succeeded" && !times.isLeaving) return undefined;
+  if (phaseOf(status) === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
   // The DaemonSet controller writes the node into the affinity of a pod; the scheduler assigns it.
   const fields = requiredNodeTerms(tree(spec)).flatMap(({ matchFields }) => list(matchFields).map(tree));
@@ -84,7 +86,7 @@ export function readRegistrarPod(
     initTrouble(inits.filter(isWaitedFor), mains, times);
   return {
     setUid,
-    uid: text(uid),
+    uid: text(tree(metadata).uid),
     name: nameOf(object),
     /** It was deleted, has failed or has succeeded a moment ago: another pod will take its place. */
     isLeaving: times.isLeaving,
@@ -94,6 +96,8 @@ export function readRegistrarPod(
     running,
     /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
     startedMs: Number.isFinite(startedMs) ? startedMs : undefined,
+    /** How long nothing has changed in it. */
+    quietMs: times.quietMs,
     /** The containers that run, and that kubelet has long not called ready. */
     unready:
       nowMs - times.readyMs < LONG_MS
@@ -105,10 +109,10 @@ export function readRegistrarPod(
 /** Of a pod that failed or was deleted. The DaemonSet controller makes another one when it is gone. */
 function overTrouble(
   { deletionTimestamp: since }: Tree,
-  { phase, reason, message }: Tree,
+  { reason, message, ...status }: Tree,
 ): PodTrouble | undefined {
   if (since !== undefined) return { kind: "terminating", since: text(since) };
-  if (text(phase) !== "Failed") return undefined;
+  if (phaseOf(status) !== "Failed") return undefined;
   return { kind: "failed", word: text(reason), message: boundText(text(message)) };
 }
 
@@ -132,23 +136,24 @@ export const withMountFailure = (pod: RegistrarPod, mountFailure: string | undef
     : pod;
 
 function timesOf(metadata: Tree, status: Tree, containers: readonly Container[], nowMs: number) {
-  const { creationTimestamp, deletionTimestamp } = metadata;
-  const changes = list(status.conditions).map((one) => timeOrNone(tree(one).lastTransitionTime) ?? 0);
-  const createdMs = timeOrNone(creationTimestamp) ?? nowMs;
-  const sandboxMs = timeOrNone(conditionOf(status, "PodReadyToStartContainers").lastTransitionTime) ?? 0;
+  const { deletionTimestamp } = metadata;
+  const conditions = conditionsOf(status);
+  const conditionOf = (wanted: string) => conditions.find(({ type }) => type === wanted);
+  const createdMs = createdMsOf(metadata);
+  const sandboxMs = conditionOf("PodReadyToStartContainers")?.changedMs ?? 0;
   // A reboot of the node ends its containers.
+  const changes = conditions.map(({ changedMs = 0 }) => changedMs);
   const changedMs = Math.max(...changes, ...containers.map(({ endedMs }) => endedMs), 0);
-  const ready = conditionOf(status, "Ready");
-  const hasEnded = ["Failed", "Succeeded"].includes(text(status.phase));
+  const ready = conditionOf("Ready");
   return {
     nowMs,
     /** When it was Ready for the last time, or created. */
-    readyMs: text(ready.status) === "True" ? nowMs : (timeOrNone(ready.lastTransitionTime) ?? createdMs),
+    readyMs: ready?.status === "True" ? nowMs : (ready?.changedMs ?? createdMs),
     /** It was created, or its node made it anew, a moment ago. */
     isNew: nowMs - Math.max(createdMs, sandboxMs) < CREATION_MS,
     quietMs: nowMs - Math.max(createdMs, changedMs),
     isLeaving:
-      (hasEnded || deletionTimestamp !== undefined) &&
+      (hasEnded(status) || deletionTimestamp !== undefined) &&
       nowMs - (timeOrNone(deletionTimestamp) ?? Math.max(changedMs, createdMs)) < CREATION_MS,
   };
 }
@@ -174,31 +179,33 @@ function readContainer(
   { name, state, lastState, restartCount, ready, started }: Tree,
   registrars: readonly string[],
 ) {
-  const { waiting, running, terminated } = tree(state);
-  const last = tree(terminated ?? tree(lastState).terminated);
+  const own = <Value>(field: string, value: Value | undefined) => needed(`${field} of a container`, value);
+  const { waiting, running, terminated } = tree(own("state", state));
+  const ended = terminated ?? tree(lastState).terminated;
+  const last = tree(ended);
   return {
-    name: text(name),
+    name: own("name", textOrNone(name)),
     isRegistrar: registrars.includes(text(name)),
-    isReady: bool(ready),
+    isReady: own("readiness", boolOrNone(ready)),
     hasStarted: bool(started),
-    waiting: waiting === undefined ? undefined : text(tree(waiting).reason),
+    /** A state without any of the three is this one (ContainerState of the API). */
+    waiting: running === undefined && terminated === undefined ? text(tree(waiting).reason) : undefined,
     waitingMessage: boundText(text(tree(waiting).message)),
     /** NaN: it does not run. */
-    startedMs: timeOrNone(tree(running).startedAt) ?? Number.NaN,
-    restarts: numberOrNone(restartCount) ?? 0,
+    startedMs: running === undefined ? Number.NaN : own("start", timeOrNone(tree(running).startedAt)),
+    restarts: own("restartCount", numberOrNone(restartCount)),
     hasEnded: terminated !== undefined,
     /** When and how it ended the last time, and its termination message. */
     endedMs: timeOrNone(last.finishedAt) ?? 0,
-    exitCode: numberOrNone(last.exitCode),
+    exitCode: ended === undefined ? undefined : own("exitCode", numberOrNone(last.exitCode)),
     endReason: text(last.reason),
     message: boundText(text(last.message).trim()),
   };
 }
 
 function unscheduled(ofPod: Tree): PodTrouble | undefined {
-  const { status, message } = conditionOf(ofPod, "PodScheduled");
-  if (text(status) !== "False") return undefined;
-  return { kind: "unscheduled", message: boundText(text(message)) };
+  const found = conditionsOf(ofPod).find(({ type, status }) => type === "PodScheduled" && status === "False");
+  return found && { kind: "unscheduled", message: boundText(found.message) };
 }
 
 function troubleIn(
@@ -225,7 +232,7 @@ const blocked = (container: string, word: string, message = "") =>
 
 function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number): PodTrouble | undefined {
   if (waiting === undefined || ["CrashLoopBackOff", "PodInitializing"].includes(waiting)) return undefined;
-  if (waiting === "ContainerCreating" && quietMs < CREATION_MS) return undefined;
+  if (["ContainerCreating", ""].includes(waiting) && quietMs < CREATION_MS) return undefined;
   return blocked(name, waiting, waitingMessage);
 }
 

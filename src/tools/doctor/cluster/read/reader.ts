@@ -1,4 +1,4 @@
-import { anyNameOf, mapOf, needed, tree } from "../../../../kube-api/objects";
+import { anyNameOf, mapOf, needed, textOrNone, tree } from "../../../../kube-api/objects";
 import { type Gap, type SeenList, startReading, whyOf } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 
@@ -37,6 +37,22 @@ export const each =
     return { values: () => values, add };
   };
 
+const NAMESPACED: readonly Resource[] = ["daemonsets", "events", "limitranges", "pods"];
+
+/** Throws for an object without a field that the API server sets in each. */
+function refuseBare(item: unknown, resource: Resource): void {
+  const { metadata, spec } = mapOf(item);
+  const own = tree(metadata);
+  for (const field of [
+    "name",
+    "uid",
+    "creationTimestamp",
+    ...(NAMESPACED.includes(resource) ? ["namespace"] : []),
+  ])
+    needed(`metadata.${field}`, textOrNone(own[field]));
+  if (resource !== "events") needed("spec", spec ?? undefined);
+}
+
 export type Reader = ReturnType<typeof createReader>;
 
 /** Reads lists, each with what it lacks. */
@@ -64,7 +80,7 @@ export function createReader(api: Pick<ListApi, "list">) {
           if (isFirst) [collector, gaps] = [start(), []];
           for (const [at, item] of items.entries())
             try {
-              needed("metadata.name", tree(mapOf(item).metadata).name);
+              refuseBare(item, resource);
               collector.add(item);
             } catch (error) {
               const subject = anyNameOf(item) || `(item ${at + 1}, without a name)`;

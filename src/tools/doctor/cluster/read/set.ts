@@ -16,34 +16,36 @@ export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
 /** Undefined for a set without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
 export function readRegistrarSet(object: unknown, number: number, ours?: OurImage) {
+  const { selector, template } = tree(tree(object).spec);
+  needed("spec.template", template);
   const whole = { ...tree(object), kind: "DaemonSet" };
   const about = { object: number, name: placeIn(undefined, whole) };
   const registrars = registrarsIn(about, whole, ours);
   if (registrars.length === 0) return undefined;
-  const { metadata, spec, status } = tree(object);
+  const { metadata, status } = tree(object);
   const { uid, namespace, annotations } = tree(metadata);
   const { desiredNumberScheduled, currentNumberScheduled } = tree(status);
-  const template = tree(tree(spec).template);
+  const ofPods = tree(tree(template).spec);
   return {
-    uid: needed("metadata.uid", uid),
+    uid: text(uid),
     name: nameOf(object),
     createdMs: createdMsOf(metadata),
     namespace: text(namespace),
     about,
-    selector: selectorOf(tree(spec).selector),
+    selector: selectorOf(needed("spec.selector", selector)),
     registrars,
     registrarsWith: (images: OurImage) => registrarsIn(about, whole, images),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
-    /** The number of pods that it wants, and has. Undefined: its controller has not written it. */
-    desired: numberOrNone(desiredNumberScheduled),
-    current: numberOrNone(currentNumberScheduled),
-    tolerations: list(tree(template.spec).tolerations).map((one) => {
+    /** The number of pods that it wants, and has. */
+    desired: needed("status.desiredNumberScheduled", numberOrNone(desiredNumberScheduled)),
+    current: needed("status.currentNumberScheduled", numberOrNone(currentNumberScheduled)),
+    tolerations: list(ofPods.tolerations).map((one) => {
       const { key, operator, value, effect } = tree(one);
       return { key: text(key), operator: text(operator), value: text(value), effect: text(effect) };
     }),
     /** One of them may be the driver's name. */
-    words: wordsIn(tree(template.spec).containers),
+    words: wordsIn(ofPods.containers),
   };
 }
 
@@ -52,8 +54,8 @@ function selectorOf(selector: unknown): string {
   const equal = Object.entries(tree(matchLabels)).map(([key, value]) => `${key}=${text(value)}`);
   const others = list(matchExpressions).map((expression) => {
     const { key, operator, values } = tree(expression);
-    if (operator === "In" || operator === "NotIn")
-      return `${text(key)} ${operator.toLowerCase()} (${list(values).map(text).join(",")})`;
+    if (["In", "NotIn"].includes(text(operator)))
+      return `${text(key)} ${text(operator).toLowerCase()} (${list(values).map(text).join(",")})`;
     return `${operator === "DoesNotExist" ? "!" : ""}${text(key)}`;
   });
   return [...equal, ...others].join(",");
