@@ -10,8 +10,8 @@ import { foreignProgramsOf, HAS_OWN_MARK } from "./swap";
 export type Program =
   | {
       readonly kind: "ours";
-      /** It takes the place of another image. */
-      readonly isSwapped: boolean;
+      /** `swapped`: our image takes its place. `other`: only its command is known to be ours. */
+      readonly image: "ours" | "swapped" | "other";
     }
   /** v2.17 is 217; undefined where the image does not say it. */
   | { readonly kind: "official"; readonly release: number | undefined }
@@ -30,7 +30,7 @@ export interface OurImage {
   readonly swapped?: ReadonlySet<string> | undefined;
 }
 
-const OURS = { kind: "ours", isSwapped: false } as const;
+const OURS = { kind: "ours", image: "ours" } as const;
 
 /** Ours, the official one or the all-in-one sidecar (KEP-4958), as the images and the package call it. */
 const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-(?:win-)?registrar|registrar|csi-sidecars|cli\.js)(?:\.exe)?$/;
@@ -67,12 +67,15 @@ export function recognise(container: Tree, pod: Tree, ours: OurImage): Recognise
   if (!isRegistrar(container, ours)) return undefined;
   const program = programOf(container, ours);
   const isWindows = isForWindows(pod, container);
+  const isElsewhere = program.kind === "ours" && program.image === "other";
   const isMeant = isNamed(text(container.image), ours.replaced) || ask(HAS_OFFICIAL_NAME, container);
   return {
     program,
     isForWindows: isWindows,
     isSwappable: program.kind !== "ours" && allOf([isMeant, not(isWindows)]),
-    foreign: { programs: foreignProgramsOf(container), architectures: foreignArchitecturesOf(pod) },
+    foreign: isElsewhere
+      ? { programs: [], architectures: [] }
+      : { programs: foreignProgramsOf(container), architectures: foreignArchitecturesOf(pod) },
   };
 }
 
@@ -81,7 +84,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
   const { name, tag } = partsOf(image);
   // An image's name alone tells no registrar: all images of a release may have one.
   if (ours.swapped?.has(image) && [HAS_OFFICIAL_NAME, HAS_OWN_MARK].some((rule) => holds(rule, container)))
-    return { ...OURS, isSwapped: true };
+    return { ...OURS, image: "swapped" };
   if (isNamed(image, ours.image) || name === OUR_NAME) return OURS;
   if (OFFICIAL_NAME.test(name)) {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
@@ -90,7 +93,8 @@ export function programOf(container: Tree, ours: OurImage): Program {
     // Without a tag it is `latest`.
     if (["", "latest"].includes(tag) || OFFICIAL_REPOSITORY.test(image))
       return { kind: "official", release: undefined };
-  } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program)) return OURS;
+  } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program))
+    return { ...OURS, image: "other" };
   if (isOfficialElsewhere(container)) return { kind: "official", release: undefined };
   const what = name === ALL_IN_ONE ? "all-in-one" : name === PREDECESSOR ? "predecessor" : "other";
   return { kind: "unknown", what: isTemplate(image) ? "open" : what };

@@ -51,5 +51,6 @@ export function foreignProgramsOf(
     return program === "" || OURS.test(program) ? [] : { what, program };
   });
 }
-/** By their names: a chart may write them with or without a directory. */
-const OURS = /^(?:\/?csi-node-driver-registrar|(?:\/nodejs\/bin\/)?node)$/;
+/** Those of Dockerfile. */
+const OURS =
+  /^(?:\/csi-node-driver-registrar|(?:\/|\/usr\/local\/bin\/)?csi-sidecars|\/registrar\/cli\.js|\/nodejs\/bin\/node)$/;

@@ -145,16 +145,16 @@ const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
 
 test("nor has it a registrar at another path", () => {
   expectSaid(saidOf({ image: K8S, command: ["/bin/registrar"] }), [
-    /^CSI101 problem: does not start: its command is \/bin\/registrar, .* -> leave the command out,/,
+    /^CSI101 problem: has a command that runs \/bin\/registrar, .* -> leave the command out,/,
   ]);
   expectSaid(saidOf({ image: K8S, command: ["/csi-node-driver-registrar"] }), []);
 });
 
-const NO_OTHER = "CSI101 problem: does not start: its command is /bin/sh, and its image has no other program";
+const NO_OTHER = "CSI101 problem: has a command that runs /bin/sh, and its image has no other program";
 
 test.each<readonly [expected: string, image: string, command: readonly string[], mountPath: string]>([
   [NO_OTHER, K8S, ["/bin/sh", "-c"], "/csi"],
-  ["CSI101 problem: does not start: its command is sh,", K8S, ["sh", "-c"], "/csi"],
+  ["CSI101 problem: has a command that runs sh,", K8S, ["sh", "-c"], "/csi"],
   ["CSI101 unknown: is started by /bin/sh:", OFFICIAL, ["/bin/sh", "-c"], "/csi"],
   ["CSI101 unknown: is started by /scripts/start:", K8S, ["/scripts/start"], "/scripts"],
   ["CSI101 unknown: is started by {{ .Values.shell }}:", K8S, ["{{ .Values.shell }}"], "/csi"],

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { Finding } from "../../../../src/tools/doctor/findings/finding";
 import { leavesIn, placesIn, replaceAt, treesIn, valueAt } from "../../../support/places";
 import {
   daemonSet,
@@ -8,6 +9,7 @@ import {
   PATH,
   swapIn,
   TOLD,
+  verdictsAfterSwapOf,
   verdictsIn,
 } from "./one-daemon-set";
 
@@ -253,3 +255,42 @@ test.each(["{{ .Values.x }}", `\${X}`, "<x>"])(
     expect(wrong).toEqual([]);
   },
 );
+
+/** It starts all programs that a container may name, each from its image. */
+const programs = daemonSet({
+  command: ["/csi-node-driver-registrar"],
+  livenessProbe: { exec: { command: ["/csi-node-driver-registrar", "--mode=health-probe", TOLD] } },
+  startupProbe: { exec: { command: ["/csi-node-driver-registrar", "--version"] } },
+  lifecycle: { postStart: { exec: { command: ["/csi-node-driver-registrar", "--version"] } } },
+  resources: { limits: { cpu: "500m", memory: "100Mi" } },
+  pod: { nodeSelector: { "kubernetes.io/arch": "amd64" } },
+});
+/** Programs that our image does not have, and nodes for which it is not built. */
+const FOREIGN = ["sh", "/bin/sh", "/usr/bin/csi-node-driver-registrar", "/csi/check", "ppc64le", "10m"];
+
+test("what is said of our image after a swap is said where the file has it already", () => {
+  const { containers: all } = programs.spec.template.spec;
+  const at = ["spec", "template", "spec", "containers", "0"];
+  expect(valueAt(programs, at)).toBe(all[0]);
+  const told = (findings: readonly Finding[]) =>
+    findings
+      .map(({ code, status, text, fix }) => [code, status, text, fix].join(" "))
+      .map((line) => line.replace(", or keep the official image there", ""));
+  const differs = (object: object) => {
+    const [swapped, ours] = [OFFICIAL, "registrar:v1"].map((image) =>
+      replaceAt(object, [...at, "image"], image),
+    ) as [object, object];
+    const after = verdictsAfterSwapOf([swapped]);
+    return after !== undefined && told(after).join("\n") !== told(verdictsIn([ours])).join("\n");
+  };
+  // Another container with the official image would be swapped, too.
+  const placesOfOne = (whole: object) => leavesIn(whole).filter((path) => path.at(-1) !== "image");
+  const wrong = [programs, rich, full].flatMap((whole) =>
+    placesOfOne(whole).flatMap((path) =>
+      [undefined, 7, "windows", ...FOREIGN, "{{ x }}"]
+        .filter((value) => differs(replaceAt(whole, path, value) as object))
+        .map((value) => `${path.join(".")}: ${value}`),
+    ),
+  );
+  expect(wrong).toEqual([]);
+});

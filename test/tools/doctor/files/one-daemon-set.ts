@@ -64,8 +64,16 @@ export const verdictsIn = (objects: readonly object[]): readonly Finding[] =>
 export const findingsIn = (objects: readonly object[]): readonly Finding[] =>
   verdictsIn(objects).filter(({ status }) => status !== "ok");
 
-export const swapIn = (objects: readonly object[]) =>
-  judgeSwap(readSwap((ours) => readRegistrars(readAs("a.yaml", objects), ours), {}));
+const bothIn = (objects: readonly object[]) =>
+  readSwap((ours) => readRegistrars(readAs("a.yaml", objects), ours), {});
+
+export const swapIn = (objects: readonly object[]) => judgeSwap(bothIn(objects));
+
+/** All findings once the official image is swapped in these objects. Undefined: none is. */
+export function verdictsAfterSwapOf(objects: readonly object[]) {
+  const { swapped, after } = bothIn(objects);
+  return swapped.known(() => true) && findingsOf(MANIFEST_CHECKS, after);
+}
 
 /** What a swap of the official image changes in these objects. */
 export function findingsOfSwapIn(objects: readonly object[]): readonly Finding[] {

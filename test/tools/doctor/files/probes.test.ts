@@ -101,7 +101,6 @@ test.each<Changes>([
       { name: "T", valueFrom: { configMapKeyRef: { name: "x", key: "t" } } },
     ],
   },
-  { livenessProbe: { exec: { command: ["/csi/check", "--mode=healthprobe", "--nope"] } } },
   exec("--version"),
   { livenessProbe: { exec: { command: ["/csi/check", "--mode=x"] } }, image: OFFICIAL },
   elsewhere(exec("--mode=health-probe", "--plugin-registration-path=/reg")),
@@ -127,8 +126,15 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI101 .*-require-driver/, { more: ["--require-driver"], ...http(), image: OFFICIAL }],
   [/^CSI101 unknown: runs an unknown program/, { ...http(), image: "x/y:v1" }],
   [/^CSI101 unknown: is started by \/csi\/x/, { ...http(), command: ["/csi/x"] }],
+  [
+    /^CSI104 unknown: .* runs \/csi\/check, and whether a file of a volume runs in/,
+    { livenessProbe: { exec: { command: ["/csi/check", "--mode=healthprobe", "--nope"] } } },
+  ],
   [/^CSI101 problem: .*-nope/, { more: ["--nope"], ...http() }],
   [/^CSI101 problem: .* required parameter/, { ...http(), args: [] }],
-])("a probe is not judged where the registrar's own settings are unknown: %s", (expected, changes) => {
-  expectSaid(saidOf(changes), [expected]);
-});
+])(
+  "a probe is not judged where it, or the registrar's own settings, are unknown: %s",
+  (expected, changes) => {
+    expectSaid(saidOf(changes), [expected]);
+  },
+);

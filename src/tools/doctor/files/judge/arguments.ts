@@ -16,42 +16,43 @@ import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
 
 export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (one) => {
-  const found = flat([judgeForeign(one), judgeJoined(one), judgePatterns(one)]);
+  const command = judgeProgram(one, "command", adviceOnCommand(one));
+  const hook = judgeProgram(one, "postStart hook", "remove the hook");
+  const found = flat([command, hook, judgeJoined(one), judgePatterns(one)]);
   const judged = judgeStart(one);
   // What one text of several arguments lacks may be in it; a program that the image lacks does nothing with them.
   const isMoot = judged.status === "ok" || one.joined !== undefined || one.unseen?.kind === "program";
   return found.length > 0 && isMoot ? found : [found, judged];
 });
 
-export const hasOnlyItself = (program: string) =>
-  `runs ${program}, and this registrar's image has no other program`;
-
 /** Where kubernetes-csi publishes its builds: from a base image without a shell. */
 const KUBERNETES_CSI = /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/k8scsi)\//;
 
-export const hasNothingElse = (one: RegistrarContainer, started: string): boolean =>
-  one.program.kind === "official" && isInNoBuild(one, started);
-
-/** Whether the official image in the container, also where ours takes its place, does not have this program. */
-const isInNoBuild = ({ image, mounts }: RegistrarContainer, started: string): boolean =>
-  KUBERNETES_CSI.test(image) &&
-  !isTemplate(started) &&
-  (!started.includes("/") || mountOf(started, mounts) === undefined);
+/** Judges what a container starts besides its image's own program: our image has nothing else, nor has the official one. */
+export function judgeProgram(
+  { program, image, mounts, foreign }: RegistrarContainer,
+  kind: string,
+  fix: string,
+): Statement | undefined {
+  const started = foreign.programs.find(({ what }) => what === kind)?.program;
+  const isOurs = program.kind === "ours";
+  const isKnown = isOurs || (program.kind === "official" && KUBERNETES_CSI.test(image));
+  if (started === undefined || !isKnown) return undefined;
+  const has = `has a ${kind} that runs ${started}, and`;
+  const isOpen = isTemplate(started);
+  if (!isOpen && (!started.includes("/") || mountOf(started, mounts) === undefined))
+    return problem(`${has} ${isOurs ? "this registrar's" : "its"} image has no other program`, fix);
+  // The program of a command has a finding of its own.
+  if (!isOurs || kind === "command") return undefined;
+  return isOpen
+    ? unknown(`has a ${kind} that is not filled in: ${started}`, RENDER_FIRST)
+    : unknown(`${has} whether a file of a volume runs in this registrar's image is not known`, fix);
+}
 
 /** The image policy leaves such a container alone; another way of a swap makes one that does not start. */
-function judgeForeign(container: RegistrarContainer): readonly Statement[] {
-  const { program, foreign } = container;
-  if (program.kind !== "ours" || !program.isSwapped) return [];
-  return foreign.programs
-    .filter(({ what }) => !what.endsWith("Probe"))
-    .map((one) =>
-      isTemplate(one.program)
-        ? unknown(`has a ${one.what} that is not filled in: ${one.program}`, RENDER_FIRST)
-        : problem(
-            `has a ${one.what} that ${hasOnlyItself(one.program)}`,
-            `start /csi-node-driver-registrar itself${isInNoBuild(container, one.program) ? "" : ", or keep the official image there"}`,
-          ),
-    );
+function adviceOnCommand({ program, image }: RegistrarContainer): string {
+  const mayStay = program.kind === "ours" && program.image === "swapped" && !KUBERNETES_CSI.test(image);
+  return `leave the command out, and write each argument as an item of args${mayStay ? ", or keep the official image there" : ""}`;
 }
 
 function judgeJoined({ joined }: RegistrarContainer): Statement | undefined {
@@ -70,25 +71,15 @@ function judgePatterns({ program, unseen, settings }: RegistrarContainer): State
 
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
 
-const hasOtherCommand = (path: string) =>
-  problem(
-    `does not start: its command is ${boundText(path)}, and its image has no other program than the registrar`,
-    "leave the command out, and write each argument as an item of args",
-  );
-
 function judgeStart(one: RegistrarContainer): Statement {
-  const { foreign, program, image, unseen, settings, literals, mayKnowNodeName } = one;
+  const { program, image, unseen, settings, literals, mayKnowNodeName } = one;
   const { start, ignored, kubeletRegistrationPath: told } = settings;
   if (program.kind === "unknown" && KUBERNETES_CSI.test(image) && isOtherSidecar(lastPart(image)))
     return problem(
       `has the image of another sidecar, ${lastPart(image)}, which does not know --kubelet-registration-path`,
       "use the image of a registrar",
     );
-  if (unseen?.kind === "program" && hasNothingElse(one, unseen.program))
-    return hasOtherCommand(unseen.program);
   if (unseen !== undefined) return judgeUnseen(unseen);
-  const other = foreign.programs.find(({ what, program: path }) => what === "command" && path.includes("/"));
-  if (other !== undefined && hasNothingElse(one, other.program)) return hasOtherCommand(other.program);
   if (program.kind === "unknown")
     return unknown(`runs an unknown program: ${sayUnknown(program, image)}`, ADVICE_ON_UNKNOWN[program.what]);
   if (start.kind === "unclear") return judgeUnclear(start, program);

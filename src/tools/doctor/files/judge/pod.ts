@@ -25,7 +25,7 @@ export const manifestOperatingSystem = eachRegistrar(
   "CSI112",
   "manifest-operating-system",
   ({ program, isForWindows }) => {
-    const judge = () => (program.kind === "ours" ? judgeWindows(program.isSwapped) : undefined);
+    const judge = () => (program.kind === "ours" ? judgeWindows(program.image === "swapped") : undefined);
     return isForWindows<Statement | undefined>({
       no: () => undefined,
       yes: judge,
@@ -50,7 +50,7 @@ const judgeWindows = (isSwapped: boolean): Statement =>
 
 const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({ program, foreign }) => {
   const all = foreign.architectures;
-  if (program.kind !== "ours" || !program.isSwapped || all.length === 0) return undefined;
+  if (program.kind !== "ours" || all.length === 0) return undefined;
   return all.some(isTemplate)
     ? unknown(`is for nodes whose architecture is not filled in: ${together(all)}`, RENDER_FIRST)
     : warning(

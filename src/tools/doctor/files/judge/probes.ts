@@ -2,7 +2,7 @@ import { isTemplate } from "../../../recognise/rule";
 import { RENDER_FIRST } from "../../findings/words";
 import type { BesideFacts, ProbeFacts } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
-import { hasNothingElse, hasOnlyItself, sayRefusal } from "./arguments";
+import { judgeProgram, sayRefusal } from "./arguments";
 import { eachRegistrar, isReadable, problem, type Statement, unknown, warning } from "./each-registrar";
 
 const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
@@ -117,14 +117,8 @@ function judgeExec(
   const open = command.find((word) => isTemplate(word.replaceAll(/\$\([^)]*\)/g, "")));
   if (open !== undefined)
     return unknown(`has a ${kind} whose command is not filled in: ${open}`, RENDER_FIRST);
-  const foreign = one.foreign.programs.find(({ what }) => what === kind);
-  if (foreign !== undefined && one.program.kind === "ours" && one.program.isSwapped)
-    return problem(`has a ${kind} that ${hasOnlyItself(foreign.program)}`, USE_HTTP);
-  if (foreign !== undefined && hasNothingElse(one, foreign.program))
-    return problem(
-      `has a ${kind} that runs ${foreign.program}, and its image has no other program`,
-      USE_HTTP,
-    );
+  const foreign = judgeProgram(one, kind, USE_HTTP);
+  if (foreign !== undefined) return foreign;
   if (asked === undefined) return undefined;
   const { program, mounts } = one;
   const does = asked.mode;

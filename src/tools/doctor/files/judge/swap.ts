@@ -33,7 +33,7 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
   // These are listed even if the problem exists with the present image: our image cannot run the container.
   const foreign = new Set(
     after.registrars.each(({ program, foreign: { programs }, place }) =>
-      program.kind === "ours" && program.isSwapped && programs.length > 0 ? place : undefined,
+      program.kind === "ours" && program.image === "swapped" && programs.length > 0 ? place : undefined,
     ),
   );
   const isOfForeign = ({ code, subject, status }: Finding) =>
