@@ -120,7 +120,7 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "tools/doctor/cluster/read/reader.ts": "compared with the API server's times",
   "simulator/event-stream.ts": "when an event happened, for people",
   "cli/register.ts": "when the process started, as Prometheus wants it",
-  "grpc/guard-handlers.ts": "whether grpc-js' deadline of a call has passed",
+  "grpc/call-watch.ts": "whether grpc-js' deadline of a call has passed",
   "grpc/client/unary.ts": "a deadline, which grpc-js takes as a time of the day",
 };
 

@@ -34,6 +34,8 @@ export const MAX_STATUS_TEXT_LENGTH = 1_000;
 /** On what `unaryHandler` returns. */
 const MADE = Symbol("made by unaryHandler");
 
+export const isUnaryHandler = (handle: unknown): boolean => MADE in Object(handle);
+
 /** In a status, the error that it was made of. */
 const THROWN = Symbol("thrown");
 
@@ -124,7 +126,7 @@ export function unaryHandler<Request, Response>(
 ): UnaryHandler<Request, Response> {
   if (typeof handle !== "function")
     throw invalidOption(`unaryHandler is given ${show(handle)}; it takes a function`);
-  if (MADE in handle)
+  if (isUnaryHandler(handle))
     throw invalidOption("unaryHandler is given what unaryHandler returned; give that to addService as it is");
   const handler: UnaryHandler<Request, Response> = (call, callback) => {
     if (typeof callback !== "function" || !("request" in call))

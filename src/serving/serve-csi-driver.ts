@@ -88,7 +88,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     const methods = calls.unanswered();
     if (methods.length > 0 && graceMs > 0) log.info(WAITS, { methods, graceMs });
     await driver.close({ graceMs });
-    calls.end();
+    await calls.end();
     server.forceShutdown(); // Else grpc-js keeps it in its channelz registry.
   };
 
@@ -102,7 +102,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     refusePromise(resolved.addServices(server));
     if (!known.handlerOf(NODE_GET_INFO)) log.warn(WITHOUT_NODE_INFO, { method: NODE_GET_INFO });
     socket = await keepListening(resolved.csiAddress, driver.accept, log);
-    identity = await askIdentity(resolved.csiAddress, signal);
+    identity = await askIdentity(resolved, signal);
     const { name } = identity;
     if (name === "")
       throw new RegistrarError(
@@ -145,7 +145,10 @@ function refusePromise(returned: unknown): void {
 }
 
 /** A driver that does not answer on its socket must not be registered. */
-async function askIdentity(csiAddress: string, signal: AbortSignal | undefined): Promise<PluginIdentity> {
+async function askIdentity(
+  { csiAddress, serverOptions }: Pick<CsiServingOptions, "csiAddress" | "serverOptions">,
+  signal: AbortSignal | undefined,
+): Promise<PluginIdentity> {
   const client = createUnixClient(csiAddress);
   try {
     const timeoutMs = fakeTimersHint() === "" ? NAME_WITHIN_MS : NAME_WITHIN_FAKED_MS;
@@ -160,7 +163,9 @@ async function askIdentity(csiAddress: string, signal: AbortSignal | undefined):
         cause,
       });
     if (code !== status.DEADLINE_EXCEEDED) throw new RegistrarError("DRIVER_FAILED", text, { cause });
-    throw new RegistrarError("DRIVER_TIMEOUT", `${text}${fakeTimersHint()}`, { cause });
+    const isIntercepted = serverOptions?.interceptors?.length;
+    const hint = isIntercepted ? "; does an interceptor pass on what it receives, and what is sent?" : "";
+    throw new RegistrarError("DRIVER_TIMEOUT", `${text}${fakeTimersHint()}${hint}`, { cause });
   } finally {
     client.close();
   }

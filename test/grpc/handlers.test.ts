@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
@@ -14,7 +13,6 @@ import {
   FAILED,
   type Handler,
   later,
-  NOT_ANSWERED,
   raise,
   serveHandlers as serve,
 } from "./served-handlers";
@@ -163,52 +161,6 @@ test.each(SHAPES)("a call is answered, and the handler's faults are logged: %s",
     const thrown = /answered an instance of \w*Error/.test(String(error)) ? (error as Error).cause : error;
     if (String(thrown) === String(bug())) expect((thrown as Error).stack).toMatch(/handlers\.test/);
   }
-});
-
-const CUT = "Cut off a call that its handler had not answered";
-type Served = Awaited<ReturnType<typeof serve>>;
-type Calls = ReturnType<Served["call"]>;
-
-test.each<[string, (served: Served, call: Calls) => unknown, string, object]>([
-  ["its client gives up", (_served, call) => call.cancel(), NOT_ANSWERED, { why: "its client gave up" }],
-  ["the server's grace is over", ({ driver }) => driver.close({ graceMs: 1 }), CUT, {}],
-  ["the server is destroyed", ({ driver }) => driver.destroy(), CUT, {}],
-])("a handler that never answers is in the log when %s", async (_when, end, message, fields) => {
-  const { promise: entered, resolve: enter } = later<void>();
-  // It looks like one with a callback, and forgot it.
-  await using served = await serve({ ask: (_call, _callback) => enter() });
-  const call = served.call();
-  await entered;
-  end(served, call);
-  await served.log.when(message);
-  expect(served.log.all(message)).toMatchObject([{ fields: { method: ask.path, ...fields } }]);
-  expect(served.problems()).toEqual([message]);
-});
-
-test("a handler that never answers is in the log when its deadline passes", async () => {
-  await using served = await serve({ ask: (..._all) => {} });
-  expect((await served.call({ deadline: Date.now() + 50 }).answered)[0]).toBe(status.DEADLINE_EXCEEDED);
-  const { severity, fields } = await served.log.when(NOT_ANSWERED);
-  expect([severity, fields.method]).toEqual(["warning", ask.path]);
-  expect(fields).toMatchObject({
-    hint: expect.stringContaining("it has returned, and its callback was not"),
-  });
-});
-
-test("with the client gone, a handler that follows its signal is not logged; one that fails is", async () => {
-  const { promise: entered, resolve: enter } = later<void>();
-  const follow = async (_request: unknown, { signal }: CallContext) => {
-    enter();
-    await once(signal, "abort");
-    signal.throwIfAborted();
-  };
-  await using served = await serve({ ask: unaryHandler(follow) as Handler });
-  const call = served.call();
-  await entered;
-  call.cancel();
-  await served.log.when(NOT_ANSWERED);
-  await turn();
-  expect(served.problems()).toEqual([NOT_ANSWERED]);
 });
 
 test("the context has grpc's metadata, deadline, peer; initial and trailing metadata go back", async () => {

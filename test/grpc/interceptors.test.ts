@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { ServerInterceptingCall, type ServerInterceptor, status } from "@grpc/grpc-js";
 import { eventually } from "../support/eventually";
-import { bug, raise, serveHandlers } from "./served-handlers";
+import { bug, NOT_ANSWERED, raise, serveHandlers } from "./served-handlers";
 
 type Call = Parameters<ServerInterceptor>[1];
 type Make = (call: Call) => unknown;
@@ -64,6 +64,31 @@ test.each(
   for (const outcome of outcomes) expect(outcome).toEqual([status.INTERNAL, expect.any(String)]);
   await eventually(() => expect(served.problems().filter((one) => one === FAILED).length).toBeGreaterThan(2));
   expect(served.log.all(FAILED)[0]).toMatchObject({ fields: { method: expect.stringContaining("/x.Y/") } });
+});
+
+/** Where an interceptor gets the call from its handler; elsewhere it gets it before. */
+const ON_THE_WAY_BACK = /send|method/;
+test.each(
+  Object.entries(PLACES)
+    .slice(1)
+    .map(([place, make]) => [place, make(() => {})] as const),
+)("a call that an interceptor drops %s is in the log, once, with a hint", async (place, intercept) => {
+  await using served = await serveIntercepted(intercept);
+  const deadline = () => Date.now() + 200;
+  const outcomes = await Promise.all([
+    served.call({ deadline: deadline() }).answered,
+    served.stream("list", [{}], { deadline: deadline() }),
+  ]);
+  expect(outcomes.map((outcome) => [outcome].flat()[0])).toEqual(
+    outcomes.map(() => status.DEADLINE_EXCEEDED),
+  );
+  await eventually(() => expect(served.problems()).toEqual([NOT_ANSWERED, NOT_ANSWERED]));
+  const hint = ON_THE_WAY_BACK.test(place) ? "its handler has answered" : "no handler got it";
+  for (const { fields } of served.log.all(NOT_ANSWERED))
+    expect(fields).toMatchObject({
+      method: expect.stringContaining("/x.Y/"),
+      hint: expect.stringMatching(`^${hint}: does an interceptor`),
+    });
 });
 
 test("what an interceptor throws when its call is over is in the log", async () => {

@@ -48,6 +48,8 @@ export async function serveHandlers(handlers: Record<string, Handler>, options =
   const listener = createServer((socket) => driver.accept(socket)).listen(path);
   await once(listener, "listening");
   const client = createUnixClient(path);
+  // So that a deadline counts from a call that arrives.
+  await new Promise((resolve) => client.waitForReady(Number.POSITIVE_INFINITY, resolve));
   const call = (given: { deadline?: number; metadata?: Metadata; request?: object } = {}) => {
     const seen: { initial?: Metadata; trailing?: Metadata } = {};
     const { promise, resolve } = later<[code: number, answer: unknown]>();
@@ -64,13 +66,13 @@ export async function serveHandlers(handlers: Record<string, Handler>, options =
     started.on("status", ({ metadata }) => Object.assign(seen, { trailing: metadata }));
     return { answered: promise, cancel: () => started.cancel(), seen };
   };
-  const stream = (method: "list" | "chat", requests: readonly object[] = [{}]) => {
+  const stream = (method: "list" | "chat", requests: readonly object[] = [{}], options = {}) => {
     const { path: name, requestSerialize, responseDeserialize } = { list, chat }[method];
     if (method === "list")
       return outcomeOf(
-        client.makeServerStreamRequest(name, requestSerialize, responseDeserialize, requests[0]),
+        client.makeServerStreamRequest(name, requestSerialize, responseDeserialize, requests[0], options),
       );
-    const both = client.makeBidiStreamRequest(name, requestSerialize, responseDeserialize);
+    const both = client.makeBidiStreamRequest(name, requestSerialize, responseDeserialize, options);
     for (const request of requests) both.write(request);
     both.end();
     return outcomeOf(both);
@@ -100,7 +102,7 @@ async function outcomeOf(answers: Readable): Promise<unknown> {
 
 export const FAILED = "A handler failed";
 export const BAD = "Cannot encode a handler's answer";
-export const NOT_ANSWERED = "A call ended before its handler answered";
+export const NOT_ANSWERED = "A call ended before it was answered";
 export const bug = () => new TypeError("Cannot read properties of undefined");
 export const raise = (error: unknown): never => {
   throw error;

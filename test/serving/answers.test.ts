@@ -142,7 +142,7 @@ test.each<["close" | "destroy", boolean]>([
   answered.catch(() => {}); // It is cut off.
   await entered.promise;
   await served.driver[end]();
-  const message = "Cut off a call that its handler had not answered";
+  const message = "Cut off a call that was not answered";
   expect(served.log.all(message)).toMatchObject([{ severity: "error", fields: { method: ASK } }]);
   await answered.catch(() => {});
   expect(served.log.all(message)).toHaveLength(1);

@@ -183,7 +183,7 @@ test.each<[string, number, (driver: ServedCsiDriver) => Promise<RegistrationOutc
   expect(await end(driver)).toEqual({ kind: "stopped" });
   await expect(result).rejects.toMatchObject({ code: status.UNAVAILABLE });
   await eventually(() => expect(calls.map(({ call }) => call.cancelled)).toEqual([true]));
-  const { fields } = await log.when("Cut off a call that its handler had not answered");
+  const { fields } = await log.when("Cut off a call that was not answered");
   expect(fields.method).toBe(slow.path);
   client.close();
 });
@@ -205,9 +205,13 @@ test("close() names in the log the calls that it waits for, such as one whose ha
 
 test("with fake timers serveCsiDriver rejects before a test runner's timeout, and says why", async () => {
   const { setImmediate: real } = globalThis;
+  const log = recordLog(0);
   const serving = serve({
-    addServices: (server) =>
-      server.addService(identity, { GetPluginInfo: (_call: unknown, _answer: Answer) => {} }),
+    addServices,
+    serverOptions: {
+      interceptors: [(_method, call) => new ServerInterceptingCall(call, { sendStatus: () => {} })],
+    },
+    logger: log.logger,
   });
   globalThis.setImmediate = ((act: () => void) => real(act)) as never;
   const error = await serving
@@ -215,8 +219,13 @@ test("with fake timers serveCsiDriver rejects before a test runner's timeout, an
     .finally(() => {
       globalThis.setImmediate = real;
     });
-  const message = expect.stringContaining("with fake timers: gRPC needs");
+  const message = expect.stringMatching(/with fake timers: gRPC needs.*; does an interceptor pass on/);
   expect(error).toMatchObject({ code: "DRIVER_TIMEOUT", message });
+  const { fields } = await log.when("A call ended before it was answered");
+  expect(fields).toMatchObject({
+    method: identity.GetPluginInfo.path,
+    hint: expect.stringContaining("interc"),
+  });
 }, 9_000);
 
 test("a client that cancels many calls keeps its connection and its running calls", async () => {

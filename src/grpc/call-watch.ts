@@ -1,0 +1,160 @@
+import type { ServerHttp2Stream } from "node:http2";
+import {
+  type Server,
+  type ServerInterceptingCall,
+  type ServerInterceptor,
+  type StatusObject,
+  status,
+} from "@grpc/grpc-js";
+import { monotonicMs, startImmediate } from "../base/pause";
+import { type Logger, UNHEARD } from "../logging/logger";
+
+type Call = Parameters<ServerInterceptor>[1];
+
+interface Watching {
+  readonly log: Logger;
+  /** Whether running calls were cut off by the server's end. */
+  readonly isCut: () => boolean;
+}
+
+/** How far a handler is with its call. */
+interface HandlerProgress {
+  readonly isAnswered: () => boolean;
+  /** What it has not done. */
+  readonly hint?: () => string | undefined;
+}
+
+/** A call from its arrival to its status, or to the end of its stream. */
+interface WatchedCall {
+  readonly method: string;
+  readonly wire: Call;
+  /** Absent before its handler gets it. */
+  handler?: HandlerProgress;
+  /** Messages and statuses that left its handler, and those that reached the wire. */
+  sent: { fromHandler: number; toWire: number };
+  /** Whether it is answered, or its handler and each interceptor have done their part. */
+  readonly isSettled: () => boolean;
+  /** Logs that it ended, once, unless it is settled. Never rejects. */
+  readonly end: () => Promise<void>;
+}
+
+const NO_HANDLER = "no handler got it: does an interceptor pass on what it receives?";
+const NOT_PASSED_ON = "its handler has answered: does an interceptor pass on what is sent?";
+
+/**
+ * Logs each call that ends without an answer, whichever layer lost it: its handler, or an interceptor on either way. It stands on
+ * both sides of the server's interceptors.
+ */
+export function watchCalls(server: Server, watching: Watching) {
+  const internals = server as unknown as { interceptors: readonly ServerInterceptor[] };
+  const { interceptors } = internals;
+  const running = new Set<WatchedCall>();
+  /** By the call of grpc-js that the handler's call has. */
+  const reached = new WeakMap<object, WatchedCall>();
+  // grpc-js makes a call with all interceptors at once, from the wire on.
+  let arrived: WatchedCall | undefined;
+  const arrive: ServerInterceptor = ({ path, responseStream }, call) => {
+    const isIntercepted = interceptors.length > 0;
+    arrived = watchCall(call, { ...watching, running, method: path, responseStream, isIntercepted });
+    return call as ServerInterceptingCall;
+  };
+  const reach: ServerInterceptor = (_method, call) => {
+    const watched = arrived;
+    if (watched) reached.set(call, watched);
+    if (watched && call !== watched.wire)
+      followSends(call, () => {
+        watched.sent.fromHandler += 1;
+      });
+    return call as ServerInterceptingCall;
+  };
+  internals.interceptors = [arrive, ...interceptors, reach];
+  return {
+    /** Tells how far the handler is that got this call. */
+    follow: (call: object, handler: HandlerProgress): void => {
+      const watched = reached.get(Object(call).call);
+      if (watched) watched.handler = handler;
+    },
+    /** The methods of the calls that are not answered. */
+    unanswered: (): readonly string[] =>
+      [...running].filter(({ isSettled }) => !isSettled()).map(({ method }) => method),
+    /** Logs the calls that were cut off, of which grpc-js tells later. */
+    end: async (): Promise<void> => {
+      await Promise.all([...running].map(({ end }) => end()));
+    },
+  };
+}
+
+export type CallWatch = ReturnType<typeof watchCalls>;
+
+interface Watched extends Watching {
+  readonly running: Set<WatchedCall>;
+  readonly method: string;
+  readonly responseStream: boolean;
+  readonly isIntercepted: boolean;
+}
+
+function watchCall(
+  call: Call,
+  { log, isCut, running, method, responseStream, isIntercepted }: Watched,
+): WatchedCall {
+  const startedAt = monotonicMs();
+  let isAnswered = false;
+  let isTimedOut = false;
+  const isLate = () => isTimedOut || Number(call.getDeadline()) <= Date.now();
+  const isLost = () => sent.fromHandler > sent.toWire;
+  const hintOf = ({ handler }: WatchedCall) => {
+    if (isLost()) return NOT_PASSED_ON;
+    return handler ? handler.hint?.() : NO_HANDLER;
+  };
+
+  const end = async () => {
+    if (!running.delete(watched) || watched.isSettled()) return;
+    const why = isLate() ? "its deadline passed" : "its client gave up";
+    const wasCut = isCut();
+    // A client may leave a stream, such as a watch.
+    if (responseStream && watched.handler && !isLost() && !isLate() && !wasCut) return;
+    const afterMs = Math.round(monotonicMs() - startedAt);
+    await new Promise((resolve) => startImmediate(resolve)); // A handler that follows its signal ends meanwhile.
+    const hint = hintOf(watched);
+    const fields = { method, afterMs, ...(hint && { hint }), ...UNHEARD };
+    if (wasCut) log.error(undefined, "Cut off a call that was not answered", fields);
+    else log.warn("A call ended before it was answered", { ...fields, why });
+  };
+  const sent: WatchedCall["sent"] = { fromHandler: 0, toWire: 0 };
+  const watched: WatchedCall = {
+    method,
+    wire: call,
+    sent,
+    isSettled: () =>
+      isAnswered || (!isLost() && (watched.handler ? watched.handler.isAnswered() : !isIntercepted)),
+    end,
+  };
+  followSends(call, (given) => {
+    // grpc-js (1.14) ends a call so when its deadline passes, by its own clock.
+    isTimedOut ||= given?.code === status.DEADLINE_EXCEEDED && given.details === "Deadline exceeded";
+    if (isTimedOut) return void end();
+    sent.toWire += 1;
+    if (given) isAnswered = true;
+  });
+  const { stream } = call as unknown as { readonly stream: ServerHttp2Stream };
+  stream.once("close", end);
+  running.add(watched);
+  return watched;
+}
+
+/** Calls `see` before each message that a call sends, and with its status before that. */
+function followSends(call: Call, see: (status?: Partial<StatusObject>) => void): void {
+  const sendMessage = call.sendMessage.bind(call);
+  const sendStatus = call.sendStatus.bind(call);
+  const guards: Pick<Call, "sendMessage" | "sendStatus"> = {
+    sendMessage: (message, callback) => {
+      see();
+      sendMessage(message, callback);
+    },
+    sendStatus: (status) => {
+      see(Object(status));
+      sendStatus(status);
+    },
+  };
+  Object.assign(call, guards);
+}

@@ -1,0 +1,80 @@
+import { status } from "@grpc/grpc-js";
+import { UNHEARD } from "../logging/logger";
+import { takesCallback } from "./callback-parameter";
+import {
+  type Callback,
+  type GuardedMethod,
+  guardCall,
+  type Handler,
+  hasAnswer,
+  isAnswer,
+  isLeft,
+  warnOfMetadata,
+} from "./guard-call";
+import { errorStatus, faultOf, isUnaryHandler, metadataOf, thrownIn } from "./handlers";
+import { isAbsent } from "./message-check";
+
+/** Of a call with one answer. */
+export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
+  const { log, method, added } = guarded;
+  const takes = takesCallback(added);
+  return (call, callback) => {
+    let isAnswered = false;
+    let hint: string | undefined;
+    const fail = (error: unknown) => (isAnswered ? report(error) : answer(errorStatus(error)));
+    const report = guardCall(call, guarded, fail);
+    let hasReturned = false;
+    const hintOf = () => (hasReturned && !isUnaryHandler(added) ? NEVER_CALLED_BACK : STILL_PENDING);
+    guarded.follow(call, {
+      isAnswered: () => isAnswered,
+      hint: () => (isAnswered ? undefined : hintOf()),
+    });
+    const answer: Callback = (given, value, trailer, flags) => {
+      if (isAnswered) {
+        const fields = { method, ...(hint && { hint }), ...UNHEARD };
+        return log.error(undefined, "A handler answered twice, the first answer counts", fields);
+      }
+      isAnswered = true;
+      const error = given || faultOf(value, guarded.answerTypeOf(method));
+      if (error) report(thrownIn(error));
+      const trailers = metadataOf(trailer);
+      if (!trailers && !isAbsent(trailer)) warnOfMetadata(trailer, guarded);
+      if (error) callback(errorStatus(error, given ? status.UNKNOWN : status.INTERNAL), null, trailers);
+      else callback(null, value ?? {}, trailers, flags);
+    };
+    // Node destroys what a `for await` has read to the end, or has left: the answer follows.
+    const destroy = call.destroy?.bind(call);
+    if (destroy)
+      call.destroy = (error) => {
+        if (call.cancelled) return destroy(error);
+        if (!isLeft(error)) fail(error);
+        return call;
+      };
+    const run = async () => {
+      const returned = handle(call, answer);
+      const value = await returned;
+      if (isAnswered) return;
+      if (takes === "no" || (takes === "unknown" && isAnswer(value))) {
+        hint = RETURN_ANSWERS;
+        answer(null, value);
+      } else if (takes === "yes" && hasAnswer(value)) {
+        hint = "it returned an answer before, which failed its call";
+        fail(new TypeError(FORGOTTEN));
+      } else hasReturned = true;
+    };
+    run()
+      .catch(fail)
+      .catch(() => {}); // The client is gone.
+  };
+}
+
+/** Why a callback came too late. */
+const RETURN_ANSWERS =
+  "it declares fewer than two parameters, so what it returned was its answer; declare (call, callback)";
+
+const STILL_PENDING = "its promise is still pending";
+const NEVER_CALLED_BACK =
+  "it has returned, and its callback was not called; if nothing was to call it later, write unaryHandler((request, context) => answer), or (call, callback) => callback(null, answer)";
+
+const FORGOTTEN =
+  "the handler returned an answer, but declares a callback; write unaryHandler((request, context) => answer), or (call, callback) => callback(null, answer)";

@@ -1,0 +1,116 @@
+import type { Writable } from "node:stream";
+import { type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
+import { type LogFields, type Logger, UNHEARD } from "../logging/logger";
+import { isObject, show } from "../options/option-kinds";
+import type { CallWatch } from "./call-watch";
+import type { MessageType } from "./descriptors";
+import {
+  errorStatus,
+  isMessage,
+  MAX_STATUS_TEXT_LENGTH,
+  metadataOf,
+  sendOnce,
+  statusTextOf,
+  thrownIn,
+} from "./handlers";
+import { isAbsent } from "./message-check";
+import { statusCodeOf } from "./status";
+
+export type Callback = sendUnaryData<unknown>;
+export type HandlerCall = ServerUnaryCall<unknown, unknown> & Writable & { readonly readableEnded?: boolean };
+export type Handler = (call: HandlerCall, callback: Callback) => unknown;
+
+/** What is known of the handlers of a server. */
+export interface Guarding {
+  readonly log: Logger;
+  /** What a method answers, by its path; undefined if it is unknown. */
+  readonly answerTypeOf: (method: string) => MessageType | undefined;
+  /** The handler of a method as it was added; undefined if it is unknown. */
+  readonly handlerOf: (method: string) => unknown;
+}
+
+export interface GuardedMethod extends Guarding {
+  readonly method: string;
+  /** Its handler as it was added: grpc-js binds it, which hides its source. */
+  readonly added: Handler;
+  /** Tells how far the handler of a call is. */
+  readonly follow: CallWatch["follow"];
+  /** The answers that could not be encoded. */
+  readonly unencoded: WeakSet<object>;
+  readonly warnOfMisreading: (fields: LogFields) => void;
+}
+
+const CUT_TEXT = `A status text is longer than ${MAX_STATUS_TEXT_LENGTH} characters, the rest is not sent`;
+const MAX_LOGGED_TEXT_LENGTH = 65_536;
+
+/** Fails a call when a listener of its handler throws. Returns what logs the handler's errors. */
+export function guardCall(call: HandlerCall, guarded: GuardedMethod, fail: (error: unknown) => void) {
+  const { log, method } = guarded;
+  tellMisreading(call, guarded);
+  call.sendMetadata = sendOnce(call.sendMetadata.bind(call), () =>
+    log.warn("A handler sent initial metadata twice, the second is ignored", { method, ...UNHEARD }),
+  );
+  const emit = call.emit.bind(call);
+  call.emit = (name: string, ...given: unknown[]): boolean => {
+    if (name !== "error") {
+      try {
+        return emit(name, ...given);
+      } catch (error) {
+        fail(error);
+        return true;
+      }
+    }
+    const [error] = given;
+    report(thrownIn(error));
+    return emit(name, thrownIn(error) === error ? errorStatus(error, status.UNKNOWN) : error);
+  };
+  function report(error: unknown): void {
+    // A handler that follows its signal ends so when the client is gone.
+    const isEnd = call.cancelled && Object(error).name === "AbortError";
+    const text = statusTextOf(error);
+    if (statusCodeOf(error) === undefined) {
+      if (!isEnd) log.error(error, "A handler failed", { method, ...UNHEARD });
+    } else if (text.length > MAX_STATUS_TEXT_LENGTH)
+      log.warn(CUT_TEXT, { method, text: text.slice(0, MAX_LOGGED_TEXT_LENGTH), length: text.length });
+    const { metadata } = Object(error);
+    if (!isAbsent(metadata) && !metadataOf(metadata)) warnOfMetadata(metadata, guarded);
+  }
+  return report;
+}
+
+/** Warns of a handler that takes its call for the request, where a field is undefined. */
+function tellMisreading(call: HandlerCall, { method, warnOfMisreading }: GuardedMethod): void {
+  const { request } = call;
+  if (!isObject(request)) return; // The requests of a stream come one by one.
+  for (const field of Object.keys(request).filter((name) => !(name in call)))
+    Object.defineProperty(call, field, {
+      configurable: true,
+      get: () => warnOfMisreading({ method, field, hint: REQUEST_IS, ...UNHEARD }),
+      set: (value: unknown) =>
+        Object.defineProperty(call, field, { value, writable: true, enumerable: true, configurable: true }),
+    });
+}
+
+export const MISREAD = "A handler reads a field of the request from its call, where it is undefined";
+const REQUEST_IS = "the request is call.request; unaryHandler((request) => answer) passes it";
+
+export function warnOfMetadata(given: unknown, { log, method }: GuardedMethod): void {
+  const hint = `it is ${show(given)}; it takes Metadata, or an object with a text of printable ASCII a key`;
+  log.error(undefined, "A handler's metadata is invalid, nothing of it is sent", {
+    method,
+    hint,
+    ...UNHEARD,
+  });
+}
+
+/** Not what `call.write`, a callback or a timer returns: one that is faked is a plain object with functions. */
+export const isAnswer = (value: unknown) =>
+  isMessage(value) &&
+  !ArrayBuffer.isView(value) &&
+  !Object.values(Object(value)).some((field) => typeof field === "function");
+
+export const hasAnswer = (returned: unknown) => [returned].flat().some(isAnswer);
+
+/** Whether Node destroys a call because a `for await` has read it to the end, or has left it. */
+export const isLeft = (error: Error | undefined) =>
+  isAbsent(error) || (error?.name === "AbortError" && !("cause" in error));

@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { setImmediate as turn } from "node:timers/promises";
+import { status } from "@grpc/grpc-js";
+import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
+import { ask, type Handler, later, NOT_ANSWERED, serveHandlers as serve } from "./served-handlers";
+
+const PENDING = "its promise is still pending";
+const CUT = "Cut off a call that was not answered";
+type Served = Awaited<ReturnType<typeof serve>>;
+type Calls = ReturnType<Served["call"]>;
+
+test.each<[string, (served: Served, call: Calls) => unknown, string, object]>([
+  ["its client gives up", (_served, call) => call.cancel(), NOT_ANSWERED, { why: "its client gave up" }],
+  ["the server's grace is over", ({ driver }) => driver.close({ graceMs: 1 }), CUT, {}],
+  ["the server is destroyed", ({ driver }) => driver.destroy(), CUT, {}],
+])("a handler that never answers is in the log when %s", async (_when, end, message, fields) => {
+  const { promise: entered, resolve: enter } = later<void>();
+  // It looks like one with a callback, and forgot it.
+  await using served = await serve({ ask: (_call, _callback) => enter() });
+  const call = served.call();
+  await entered;
+  end(served, call);
+  await served.log.when(message);
+  expect(served.log.all(message)).toMatchObject([{ fields: { method: ask.path, ...fields } }]);
+  expect(served.problems()).toEqual([message]);
+});
+
+const NEVER = () => new Promise(() => {});
+test.each<[string, unknown, unknown]>([
+  [
+    "returns, without its callback",
+    (_call: unknown, _answer: unknown) => {},
+    "it has returned, and its callback",
+  ],
+  ["hides a callback, and returns", (..._all: unknown[]) => {}, "it has returned, and its callback"],
+  ["is async, with a callback, and waits", async (_call: unknown, _answer: unknown) => NEVER(), PENDING],
+  ["is async, and waits", async (_call: unknown) => NEVER(), PENDING],
+  ["is one of unaryHandler, and waits", unaryHandler(NEVER), PENDING],
+  ["follows its signal", unaryHandler((_request, { signal }) => once(signal, "abort")), undefined],
+])(
+  "the log says why a call was not answered when its deadline passes: its handler %s",
+  async (_what, ask, hint) => {
+    await using served = await serve({ ask: ask as Handler });
+    expect((await served.call({ deadline: Date.now() + 200 }).answered)[0]).toBe(status.DEADLINE_EXCEEDED);
+    const { severity, fields } = await served.log.when(NOT_ANSWERED);
+    expect([severity, fields.method]).toEqual(["warning", "/x.Y/Ask"]);
+    expect(fields.hint).toEqual(hint && expect.stringMatching(`^${hint}`));
+  },
+);
+
+test("with the client gone, a handler that follows its signal is not logged; one that fails is", async () => {
+  const { promise: entered, resolve: enter } = later<void>();
+  const follow = async (_request: unknown, { signal }: CallContext) => {
+    enter();
+    await once(signal, "abort");
+    signal.throwIfAborted();
+  };
+  await using served = await serve({ ask: unaryHandler(follow) as Handler });
+  const call = served.call();
+  await entered;
+  call.cancel();
+  await served.log.when(NOT_ANSWERED);
+  await turn();
+  expect(served.problems()).toEqual([NOT_ANSWERED]);
+});
