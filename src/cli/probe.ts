@@ -26,7 +26,7 @@ import { parseCsiAddress } from "../unix/socket-path";
  *
  * Healthy: a registrar answers for the driver, ours or one for which ours stands by; or there can be no socket yet, because
  * the driver is missing, slow or failing. Ready: the driver is registered. Node-wide, healthy: one of ours answers for one
- * of the drivers; or a registrar answers for each driver that exists.
+ * of the drivers; or a registrar answers for each driver that exists. Ready: both, and all are registered.
  */
 export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
   const paths = await resolvePaths(flags, nodeDirectory(process.env));
@@ -45,18 +45,19 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
     const missing = (driver: string) =>
       fail(problem ?? `no registrar for ${driver} answers on a socket in ${directory}`);
 
-    if (wanted === "ready") {
+    const isReady = wanted === "ready";
+    if (isReady) {
       const isThere = await until(isAnswered, flags.timeoutMs);
       if (isThere && drivers.hasSeveral) await until(() => false, STRANGER_MS);
       if (mine().length === 0) return missing(drivers.text);
       const why = whyNotReady(mine());
-      return why === undefined ? 0 : fail(why);
-    }
-    if (await until(isAnswered, STRANGER_MS)) return 0;
+      if (why !== undefined) return fail(why);
+      if (!drivers.hasSeveral) return 0;
+    } else if (await until(isAnswered, STRANGER_MS)) return 0;
     const found = await (finding ?? drivers.find());
     const unserved = () => found.filter(({ name }) => !drivers.isServed(name, answers));
-    const isHealthy = () => isAnswered() || unserved().length === 0;
-    if (await until(isHealthy, flags.timeoutMs)) return 0;
+    const isWell = () => (!isReady && isAnswered()) || unserved().length === 0;
+    if (await until(isWell, flags.timeoutMs)) return 0;
     const texts = unserved().map(({ text }) => text);
     return missing(texts.join(", "));
   } catch (error) {

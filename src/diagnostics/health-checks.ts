@@ -35,7 +35,9 @@ export function readinessChecks(
   const wanted = meant.filter((one) => counted.includes(one));
   const uncounted = meant.filter((one) => !counted.includes(one));
   if (driver !== null && wanted.length === 0 && !uncounted.some(standsBy)) {
-    const unknown = "no CSI driver here has this name";
+    const nameless = registrations.all.filter(({ status }) => status().identity === undefined).length;
+    const others = nameless === 0 ? "" : `; ${nameless} have not told one that is accepted`;
+    const unknown = `no CSI driver here has this name${others}`;
     return [{ name: driver, run: () => fails(uncounted[0] ? stateText(uncounted[0].status()) : unknown) }];
   }
   const dials = !isNodeWide || driver !== null;
@@ -56,28 +58,26 @@ function stateText(now: DriverStatus): string {
 }
 
 /** A found socket whose driver does not count: listed, but never failing. */
-function uncountedCheck(registration: Registration): HealthCheck {
-  const status = registration.status();
-  const reason = reasonOf(status) ?? "it is served elsewhere";
-  return {
-    name: registration.csiAddress ?? nameOf(registration),
-    run: () => passes(`does not count, state is ${status.state}: ${reason}`),
-  };
-}
+const uncountedCheck = (registration: Registration): HealthCheck => ({
+  name: registration.csiAddress ?? nameOf(registration),
+  run: () => passes(`does not count, ${stateText(registration.status())}`),
+});
 
 /**
- * The registrations that count: a sidecar's own. Node-wide, those that the registrar has published or failed to publish:
- * not a socket without a driver, a name that is not accepted, or a driver that another registrar serves.
+ * The registrations that count: a sidecar's own. Node-wide, those that the registrar has published or failed to publish, or will
+ * after a wait: not a socket without a driver, a name that is not accepted, or a driver that another registrar serves.
  */
 export function registrationsThatCount({ scope, all }: Registrations): readonly Registration[] {
   if (scope === "one-driver") return all;
   const others: readonly StateName[] = ["waiting", "standby", "stopping", "stopped"];
-  return all.filter(({ status }) => {
-    const { state, identity, outcome } = status();
-    // A failed registration is tried again; until then its driver is not registered.
-    return !others.includes(state) || (identity !== undefined && outcome?.kind === "failed");
-  });
+  return all.filter(({ status }) => !others.includes(status().state) || isHeld(status()));
 }
+
+/** Whether the registrar waits before it registers the driver, for a reason that is not the driver's as it is now. */
+const isHeld = ({ identity, trouble }: DriverStatus): boolean =>
+  trouble?.kind === "failed"
+    ? identity !== undefined // It had another name, or was registered.
+    : trouble?.kind === "renamed" || trouble?.kind === "no-descriptors";
 
 const LOST = "the connection to the CSI driver is lost";
 
@@ -92,6 +92,10 @@ function checksOf(
   const check = (name: string, run: HealthCheck["run"]) => ({ name: `${options.prefix}${name}`, run });
   const status = registration.status();
   const { connected, identity, registrationSocketPath, state } = status;
+  const isRegistered = check("registered", () =>
+    state === "registered" ? passes() : fails(stateText(status)),
+  );
+  if (isHeld(status)) return [isRegistered];
   return [
     check("driver", () => {
       if (connected) return passes();
@@ -103,7 +107,7 @@ function checksOf(
       const found = options.dials ? await registration.selfCheck() : undefined;
       return found === undefined || found.kind === "ok" ? passes() : fails(found.text);
     }),
-    check("registered", () => (state === "registered" ? passes() : fails(stateText(status)))),
+    isRegistered,
   ];
 }
 

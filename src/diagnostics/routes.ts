@@ -61,8 +61,10 @@ function createHealthRoute(registrations: Registrations, log: Logger): Route {
   let passedLast: Registration | undefined;
   return async () => {
     let failure: Exclude<SelfCheck, { readonly kind: "ok" }> | undefined;
-    const { all } = registrations;
-    for (const one of all.toSorted((a, b) => Number(b === passedLast) - Number(a === passedLast))) {
+    const { scope, all } = registrations;
+    // A node's driver whose registration has ended is leaving, or starts over.
+    const running = scope === "node-wide" ? all.filter(({ status }) => !status().outcome) : all;
+    for (const one of running.toSorted((a, b) => Number(b === passedLast) - Number(a === passedLast))) {
       const found = await one.selfCheck();
       if (found.kind === "ok") {
         passedLast = one;

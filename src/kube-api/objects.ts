@@ -17,7 +17,7 @@ function refuseUnlike(
   value: unknown,
   wanted: "list" | "list without null" | "map" | "text" | "number" | "boolean" | "time",
 ): never {
-  const has = boundText(anyText(value), 120) || "nothing";
+  const has = boundText(anyText(value) || (value ? JSON.stringify(value) : "nothing"), 120);
   const cause: Unlike = { kind: "unlike", value, has, wanted };
   throw invalidOption(`it has ${has} where a ${wanted} must be`, { cause });
 }
@@ -56,11 +56,9 @@ export function list(value: unknown): readonly unknown[] {
 /** The fields of an object; none for any other value. */
 export const anyTree = (value: unknown): Tree => (isMap(value) ? value : {});
 
-/** Any value as text; empty for null and undefined. */
-export function anyText(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
-}
+/** Any text, number or boolean as text; empty for any other value. */
+export const anyText = (value: unknown): string =>
+  ["string", "number", "boolean"].includes(typeof value) ? String(value) : "";
 
 /** A text; empty if it is absent or null. Throws for any other value. */
 export function text(value: unknown): string {

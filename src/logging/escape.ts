@@ -12,10 +12,11 @@ export const MAX_VALUE_LENGTH = 4_096;
 const CONTROL_ESCAPES = ["\\a", "\\b", "\\t", "\\n", "\\v", "\\f", "\\r"];
 
 /** The text with Go's escapes, but with its quotes: it starts no new line and controls no terminal. */
-export function plain(text: string): string {
-  const escaped = text.replaceAll("\\", "\\\\");
-  return /^[ -~]*$/.test(escaped) ? escaped : escaped.replace(unprintable(), escapeCodePoint);
-}
+export const plain = (text: string): string => printable(text.replaceAll("\\", "\\\\"));
+
+/** The same, but with its backslashes: a text without other escapes stays as it is. */
+export const printable = (text: string): string =>
+  /^[ -~]*$/.test(text) ? text : text.replace(unprintable(), escapeCodePoint);
 
 /** The text as the inside of a Go string literal. */
 export const escapeGo = (text: string): string => plain(text).replaceAll('"', '\\"');

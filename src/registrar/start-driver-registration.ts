@@ -1,4 +1,5 @@
 import { createDriver, type DriverContext } from "./driver/driver";
+import { type Hold, holdDriver } from "./driver/hold";
 import { createRegistrationEvents } from "./model/events";
 import type { ResolvedRegistrarOptions } from "./model/options";
 import {
@@ -7,14 +8,18 @@ import {
   startRegistrationLoop,
 } from "./registration/registration";
 
-type DriverStartContext = Pick<RegistrationParts, "log" | "signal"> & Pick<DriverContext, "admit">;
+interface DriverStartContext extends Pick<RegistrationParts, "log" | "signal">, Pick<DriverContext, "admit"> {
+  /** @default the driver is asked at once */
+  readonly hold?: Hold | undefined;
+}
 
 /** What `startRegistrar` does, with options that were read; the sidecar leaves the judgement of its endpoint to kubelet. */
 export function startDriverRegistration(
   options: ResolvedRegistrarOptions,
-  { signal, log, ...follow }: DriverStartContext,
+  { signal, log, hold, ...follow }: DriverStartContext,
 ): Registration {
   const events = createRegistrationEvents(log);
   const driver = createDriver(options, { log, events, ...follow });
-  return startRegistrationLoop(options, { driver, events, log, signal });
+  const held = hold ? holdDriver(driver, hold) : driver;
+  return startRegistrationLoop(options, { driver: held, events, log, signal });
 }

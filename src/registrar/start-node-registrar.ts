@@ -1,8 +1,10 @@
 import { setMaxListeners } from "node:events";
+import { messageOf } from "../base/errors";
 import type { Events } from "../base/event-source";
 import type { PatternPair } from "../host-path/path-pattern";
 import type { Logger } from "../logging/logger";
 import { refuseAborted } from "../options/start-options";
+import type { Hold } from "./driver/hold";
 import { createRegistrationEvents } from "./model/events";
 import { OF_A_CSI_DRIVER, readCsiAddress } from "./model/options";
 import type { RegistrationOutcome } from "./model/outcome";
@@ -49,6 +51,21 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   return startNodeRegistrations(resolved, { signal, log: logger });
 }
 
+/** A driver's socket; where its path cannot be used, with what holds its registration while the socket is there. */
+function socketAt(
+  csiAddress: string,
+  log: Logger,
+): ReturnType<typeof readCsiAddress> & { readonly hold?: Hold } {
+  try {
+    return readCsiAddress(csiAddress);
+  } catch (error) {
+    log.error(error, "Cannot register the CSI driver", { csiAddress });
+    const trouble = { kind: "failed", text: messageOf(error) } as const;
+    const hold = { until: new Promise(() => {}), status: () => ({ identity: undefined, trouble }) };
+    return { csiAddress, csiSocketPath: csiAddress, hold };
+  }
+}
+
 interface NodeStartContext {
   readonly signal: AbortSignal | undefined;
   readonly log: Logger;
@@ -65,11 +82,13 @@ export function startNodeRegistrations(
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.
 
-  const register = (csiAddress: string, endpoint: string) => {
-    const options = { ...common, ...OF_A_CSI_DRIVER, ...OF_A_NODE, ...readCsiAddress(csiAddress), endpoint };
+  const register = (csiAddress: string, endpoint: string, wait: Hold | undefined) => {
+    const { hold = wait, ...socket } = socketAt(csiAddress, log);
+    const options = { ...common, ...OF_A_CSI_DRIVER, ...OF_A_NODE, ...socket, endpoint };
     const registration = startDriverRegistration(options, {
       admit: (name, log, onWithheld) => admission.request(name, csiAddress, log, onWithheld),
       log: log.with({ csiAddress }),
+      hold,
     });
     registration.subscribe((event) => events.emit({ ...event, registration }));
     registration.closed.then(() => admission.release(csiAddress)).catch(() => {}); // It never rejects.

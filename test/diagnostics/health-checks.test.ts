@@ -1,6 +1,5 @@
 import { fails, passes, readinessChecks, runChecks } from "../../src/diagnostics/health-checks";
-import type { RegistrationOutcome } from "../../src/registrar/model/outcome";
-import type { DriverStatus } from "../../src/registrar/model/status";
+import type { DriverStatus, DriverTrouble } from "../../src/registrar/model/status";
 import type { Registration } from "../../src/registrar/registration/registration";
 import type { Registrations } from "../../src/registrar/registration/registrations";
 import type { SelfCheck } from "../../src/registrar/registration/self-check";
@@ -86,10 +85,9 @@ const nodeWide = (...all: readonly Registration[]) => ({ scope: "node-wide", all
 const refusedOnce = { kubeletError: "no such topology" } as DriverStatus["counters"];
 const refused = registered("b.csi", { state: "refused", counters: refusedOnce });
 const fleet = nodeWide(registered("a.csi"), refused, registrarLike({}));
-const over = (kind: string) => {
-  const outcome = { kind, error: "a file is in the way" } as unknown as RegistrationOutcome;
-  return nodeWide(registrarLike({ state: "stopped", identity: identity("b.csi"), outcome }));
-};
+const held = (kind: DriverTrouble["kind"]) =>
+  nodeWide(registrarLike({ identity: identity("b.csi"), trouble: { kind, text: `it is ${kind}` } }));
+const over = nodeWide(registrarLike({ state: "stopped", identity: identity("b.csi") }));
 const silent = nodeWide(registered("m.csi", {}, mute));
 const standby = nodeWide(registered("d.csi", { state: "standby" }));
 const text = "the name lists exclude d.csi";
@@ -99,8 +97,13 @@ const ofAll = (name: string) => READY.replaceAll("]", `]${name}/`);
 test.each<[string, Registrations, string | null, RegExp | string]>([
   ["all drivers", fleet, null, /^(?:\[\+\]a.*\n){3}(?:.*b.csi.*\n){3}\[\+\]\/csi.sock ok: does not count.*$/],
   ["one driver", fleet, "a.csi", ofAll("a.csi")],
-  ["one whose registration failed", over("failed"), null, /^(?:.*b.csi\/.*\n?){3}$/],
-  ["one whose registration was stopped", over("stopped"), null, /^\[\+\]\/csi.sock ok: does not count.*$/],
+  ...(["failed", "renamed", "no-descriptors"] as const).map((kind): [string, Registrations, null, string] => [
+    `one that waits: ${kind}`,
+    held(kind),
+    null,
+    `[-]b.csi/registered failed: state is waiting: it is ${kind}`,
+  ]),
+  ["one whose registration was stopped", over, null, "[+]/csi.sock ok: does not count, state is stopped"],
   [
     "one that is refused",
     fleet,
@@ -110,7 +113,12 @@ test.each<[string, Registrations, string | null, RegExp | string]>([
   ["one whose socket is mute", silent, "m.csi", /\[-\]m.csi\/socket failed: it is gone/],
   // Too much work for each driver of a node.
   ["one whose socket is not dialed", silent, null, ofAll("m.csi")],
-  ["one that is not there", fleet, "c.csi", "[-]c.csi failed: no CSI driver here has this name"],
+  [
+    "one that is not there",
+    fleet,
+    "c.csi",
+    "[-]c.csi failed: no CSI driver here has this name; 1 have not told one that is accepted",
+  ],
   [
     "one which another registrar serves",
     standby,

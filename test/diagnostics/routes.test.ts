@@ -19,7 +19,13 @@ test("the routes are the metrics' path and the paths that --metrics-path cannot 
 test("a node's /healthz is 200 without a driver, and checks the driver that passed last", async () => {
   const checked: number[] = [];
   let healthy: readonly number[] = [2, 3];
+  const outcome = { kind: "stopped" };
+  const over = {
+    status: () => ({ outcome }),
+    selfCheck: async () => ({ kind: "missing", text: "it is over" }),
+  };
   const drivers = [0, 1, 2, 3].map((number) => ({
+    status: () => ({}),
     selfCheck: async () => {
       checked.push(number);
       return healthy.includes(number) ? { kind: "ok" } : { kind: "wrong", text: `driver ${number} is mute` };
@@ -34,13 +40,16 @@ test("a node's /healthz is 200 without a driver, and checks the driver that pass
     return [answer?.status, answer?.body, checked.join(" ")];
   };
   expect(await ask()).toEqual([200, "ok", ""]);
-  fleet.all = drivers;
-  expect(await ask()).toEqual([200, "ok", "0 1 2"]);
+  // A restart would not help it.
+  for (const all of [[over], [over, ...drivers]]) {
+    Object.assign(fleet, { all });
+    expect(await ask()).toEqual([200, "ok", all.length === 1 ? "" : "0 1 2"]);
+  }
   expect(await ask()).toEqual([200, "ok", "2"]);
   healthy = [3];
   expect(await ask()).toEqual([200, "ok", "2 0 1 3"]);
   expect(await ask()).toEqual([200, "ok", "3"]);
-  expect(log.records.map(({ severity, verbosity }) => severity + verbosity)).toEqual(Array(5).fill("info5"));
+  expect(log.records.map(({ severity, verbosity }) => severity + verbosity)).toEqual(Array(6).fill("info5"));
   healthy = [];
   expect(await ask()).toEqual([500, "driver 3 is mute", "3 0 1 2"]);
 });

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import type { StateName } from "../../src/registrar/model/state";
+import type { DriverTrouble } from "../../src/registrar/model/status";
 import type { NodeRegistrarOptions } from "../../src/registrar/node-wide/options";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { registerOnce } from "./dial-registration";
@@ -41,14 +42,19 @@ export async function createFleetNode() {
 export async function startTestFleet(node: FleetNode, options: Partial<NodeRegistrarOptions> = {}) {
   const log = recordLog();
   const fleet = await startNodeRegistrar({ ...node.options, ...options, logger: log.logger });
-  const stateOf = (folder: string) =>
-    fleet.all.find((one) => one.csiAddress === node.csiAddress(folder))?.status().state;
+  const statusOf = (folder: string) =>
+    fleet.all.find((one) => one.csiAddress === node.csiAddress(folder))?.status();
   return {
     fleet,
     log,
     /** Resolves when the driver in this folder is in this state; undefined: when it has no place in the fleet. */
     state: (folder: string, wanted: StateName | undefined) =>
-      eventually(() => expect([folder, stateOf(folder)]).toEqual([folder, wanted])),
+      eventually(() => expect([folder, statusOf(folder)?.state]).toEqual([folder, wanted])),
+    /** Resolves when the driver in this folder is not asked for its name, for this reason. */
+    trouble: (folder: string, wanted: DriverTrouble["kind"]) =>
+      eventually(() =>
+        expect(statusOf(folder)).toMatchObject({ state: "waiting", trouble: { kind: wanted } }),
+      ),
     register: async (driverName: string): Promise<string> => {
       const socketPath = node.socketPath(driverName);
       await eventually(() => expect(existsSync(socketPath)).toBe(true));

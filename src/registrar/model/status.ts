@@ -8,9 +8,17 @@ export interface DriverTrouble {
   /**
    * `no-answer`: it listens, and accepts no connections or fails GetPluginInfo. `name-withheld`: another driver of the
    * node has its name. `not-wanted`: the lists of names exclude it, as configured. `not-published`: its registration socket
-   * cannot be put in place, which is tried again. `failed`: it cannot be registered, as with an unsafe name.
+   * cannot be put in place, which is tried again. `failed`: it cannot be registered, as with an unsafe name. Of a node-wide
+   * registrar that waits before it asks the driver, `renamed`: it changed its name again; `no-descriptors`: too few are left.
    */
-  readonly kind: "no-answer" | "name-withheld" | "not-wanted" | "not-published" | "failed";
+  readonly kind:
+    | "no-answer"
+    | "name-withheld"
+    | "not-wanted"
+    | "not-published"
+    | "failed"
+    | "renamed"
+    | "no-descriptors";
   /** For people. */
   readonly text: string;
 }

@@ -170,7 +170,7 @@ test("a driver with another name after each restart is registered at its first c
   await using started = await startTestFleet(node);
   for (const [restart, name] of ["x1", "x2", "x3", "x4", "x5"].entries()) {
     if (restart < 2) await started.register(`x${restart}`);
-    else await started.state("x", "stopped");
+    else await started.trouble("x", "renamed");
     await driver.stop();
     // When this one is found, that one's end is known.
     await node.driver(`w${restart}`);
@@ -204,7 +204,7 @@ test("a driver with an unsafe name is left alone, and tried once more after a re
   const csiAddress = node.csiAddress("a.csi");
   expect((await started.log.when("Cannot register the CSI driver")).fields).toEqual({ csiAddress });
   expect((await started.log.when(RETRY)).fields).toEqual({ csiAddress, after: "30s" });
-  await started.state("a.csi", "stopped");
+  await started.trouble("a.csi", "failed");
   await driver.stop();
   await node.driver("a.csi");
   await started.register("a.csi");

@@ -141,7 +141,7 @@ test("nothing is left of drivers that came and went, nor of the fleet", async ()
     }
     await using _evil = await node.driver("evil", { name: "../evil" });
     await using _hangs = await node.driver("hangs", "hang");
-    await started.state("evil", "stopped");
+    await started.trouble("evil", "failed");
     await started.state("hangs", "waiting");
   });
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fencesIn, readText } from "../../docs/markdown";
 import { runCommand } from "../../support/run-command";
@@ -70,6 +71,35 @@ test("with --image it judges what --match-image of the image policy takes, and p
   expect(status).toBe(1);
   const [next = ""] = /(?<=cluster:\n {7}registrar ).*/.exec(stdout) ?? [];
   expect((await runCommand(...next.split(" "))).stdout).toMatch(/my-registrar/);
+});
+
+const OWN = {
+  image: "example.com/foo/bar:v1",
+  args: ["--v=2"],
+  registry: "/x",
+  ...limits({ memory: "20m" }),
+};
+const BOTH = { ...official, registry: "/x" };
+test.each<readonly [words: readonly string[], Changes, commands: number]>([
+  [["--swap"], BOTH, 1],
+  [["--swap=y/registrar:v1"], BOTH, 1],
+  [["--swap", "--image=example.com/foo/bar"], OWN, 1],
+  [["--swap=y/registrar:v1", "--image=example.com/foo/bar"], OWN, 1],
+])("each command that %j prints, bash takes, and it does what is said", async (words, changes, count) => {
+  await using folder = await createTempFolder();
+  const file = folder.at("a\\b it's $x\u202e.json");
+  writeFileSync(file, JSON.stringify(daemonSet(changes)));
+  const { stdout } = await runCommand("doctor", ...words, "-f", file);
+  const commands = stdout.match(/(?<=^ {7})registrar .*$/gm) ?? [];
+  expect(commands).toHaveLength(count);
+  for (const command of commands) {
+    const args = execFileSync("bash", ["--norc", "-c", `registrar() { printf '%s\\n' "$@"; }; ${command}`], {
+      encoding: "utf8",
+      env: { LC_ALL: "C.UTF-8" },
+    });
+    const ended = await runCommand(...args.trimEnd().split("\n"));
+    expect([ended.status, ended.stderr]).toEqual([args.startsWith("doctor") ? 1 : 0, ""]);
+  }
 });
 
 const ART = "quay.example.com/release/art-dev";

@@ -31,14 +31,13 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const { findings, ...counts } = judgeSwap(both);
   const isAny = both.swapped.contains(() => true);
   const { image } = ours;
-  const command = () => (image === undefined ? null : policyCommand(image, swap || "IMAGE", before));
+  const command = () => (image === undefined || swap === "" ? null : policyCommand(image, swap, before));
   const policy = isAny({ yes: command, no: NONE, unknown: NONE });
   const none = isAny.ifNo(() => nothingToSwap(read, before));
   const target = { files, swap, policy, ...counts };
   const report = reportOf(target, [...findings, ...flat(none)]);
-  const judged = `registrar doctor ${files.map((file) => `-f ${shellWord(file)}`).join(" ")}`;
   const next = [
-    ...whatElse(counts.problemsWithEither, judged),
+    ...whatElse(counts.problemsWithEither, commandWithout(swap, files, image)),
     ...(policy === null ? [] : [{ fix: "To swap them in a cluster", command: policy }]),
   ];
   const layout = { isBySubject: true, swapped: target, next };
@@ -46,6 +45,14 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
 }
 
 const NONE = () => null;
+
+/** Without a swap doctor reads the same, except stdin, and takes one image at most for ours. */
+function commandWithout(swap: string, files: readonly string[], image: string | undefined) {
+  if (files.includes("-") || (image !== undefined && swap !== "")) return undefined;
+  const ours = image ?? swap;
+  const words = [...(ours === "" ? [] : [`--image=${ours}`]), ...files.flatMap((file) => ["-f", file])];
+  return ["registrar", "doctor", ...words].map(shellWord).join(" ");
+}
 
 /** The image policy knows the official image's names. Null: other containers have, or may have, an image of this name, too. */
 function policyCommand(image: string, swap: string, { otherImages }: FileFacts): string | null {

@@ -1,6 +1,6 @@
-import { plain } from "../../../logging/escape";
+import { plain, printable } from "../../../logging/escape";
 import { wrap } from "../../wrap";
-import { grouped, type Run, type Status } from "./finding";
+import { type Advice, grouped, type Status } from "./finding";
 import { EXIT_PROBLEM, EXIT_UNKNOWN, exitCodeOf, type Report, type ReportedFinding } from "./report";
 import { counted, firstOf } from "./words";
 
@@ -35,8 +35,8 @@ interface Layout {
   readonly isBySubject?: boolean;
   /** The findings are what a swap of images adds, to this one. Null: it is not known how many there are. */
   readonly swapped?: { readonly swap: string; readonly swapped: number | null };
-  /** Commands for what is not in this report. */
-  readonly next?: readonly Run[];
+  /** What to do about what is not in this report. */
+  readonly next?: readonly Advice[];
 }
 
 /**
@@ -60,7 +60,11 @@ export function renderReport(
     `${many === null ? "It is not known how many registrars are" : counted(many, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
   const last = isHarmless ? `${what}: no new problem.` : [what, sum].filter(Boolean).join(". ");
   const width = Math.max(MIN_TEXT_WIDTH, look.width);
-  const after = next.flatMap(({ fix, command }) => [...wrap(plain(`${fix}:`), width), commandLine(command)]);
+  const after = next.flatMap((one) =>
+    typeof one === "string"
+      ? wrap(plain(one), width)
+      : [...wrap(plain(`${one.fix}:`), width), commandLine(one.command)],
+  );
   const blocks = [...tables, ...findings, [...wrap(last, width), ...after]].filter(
     ({ length }) => length > 0,
   );
@@ -76,7 +80,7 @@ function bySubject(shown: readonly ReportedFinding[], look: TableLook) {
 
 const INDENT = " ".repeat(4);
 /** In one line, whatever the width, so that it can be copied. */
-const commandLine = (command: string) => `${INDENT}   ${plain(command)}`;
+const commandLine = (command: string) => `${INDENT}   ${printable(command)}`;
 
 /** The findings that follow from no other, each with its fix and its followers. */
 function findingLines(

@@ -1,3 +1,4 @@
+import { plain, printable } from "../../../logging/escape";
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 
 export function tooLong(bytes: number): string {
@@ -34,6 +35,10 @@ export const LEAVE_ONE =
 export const together = (names: readonly string[]): string =>
   [...names.slice(0, -2), names.slice(-2).join(" and ")].join(", ");
 
-/** As a shell takes it for one word. */
-export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
+/** As bash takes it for one word, in one line. */
+export function shellWord(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  return printable(text) === text
+    ? `'${text.replaceAll("'", `'"'"'`)}'`
+    : `$'${plain(text).replaceAll("'", "\\'")}'`;
+}

@@ -204,6 +204,18 @@ test("a field in another type, wherever it decides something, is unread, and nev
   expect([...lists, ...all.flat()]).toEqual([]);
 });
 
+test("a value that is nested too deeply, wherever it is, hides nothing that another object has", () => {
+  const sick = daemonSet({ name: "sick", more: ["--nope"] });
+  const expected = verdictsIn([sick]);
+  const inLists = LISTS.map((wrap) => wrap(daemonSet({ name: "y" })));
+  const deep = Array.from({ length: 5_000 }).reduce<unknown>((one) => ({ x: [one] }), "x");
+  for (const whole of [full, limitRange, ...inLists])
+    for (const path of placesIn(whole).filter(({ length }) => whole === full || length < 5)) {
+      const verdicts = verdictsIn([sick, replaceAt(whole, path, deep) as object]);
+      expect(verdicts).toEqual(expect.arrayContaining([...expected]));
+    }
+});
+
 test("a registrar of another kind, where doctor does not look, is unread", () => {
   const { spec, ...more } = daemonSet();
   const { containers: own, ...pod } = spec.template.spec;

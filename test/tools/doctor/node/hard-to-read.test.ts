@@ -71,6 +71,11 @@ test("a driver below kubelet's own directory in plugins is found; volumes there 
   const { says, facts } = await node.look(WHOLE);
   expect(says("drivers-found")).toMatch(/^problem: \S+kubernetes\.io\/csi\/x\.csi\/csi\.sock has the driver/);
   expect(facts.gaps).toEqual([]);
+  // Beside the volumes.
+  const beside = ["pv", "rbd/mounts"].map((path) => `kubernetes.io/${path}`);
+  for (const [at, path] of beside.entries()) await node.driverUnder(path, { name: `d${at}.csi` });
+  const found = (await node.look(WHOLE)).drivers.map(({ csiSocket }) => csiSocket);
+  expect(found).toEqual(expect.arrayContaining(beside.map((path) => node.at("plugins", path, "csi.sock"))));
 });
 
 test("a directory in the place of /proc does not count as a table of processes", async () => {

@@ -1,5 +1,5 @@
 import type { OurImage } from "../../../recognise/program";
-import { type Finding, findingsOf, keyOf, type Run } from "../../findings/finding";
+import { type Advice, type Finding, findingsOf, keyOf } from "../../findings/finding";
 import { reportFindings } from "../../findings/report";
 import { counted } from "../../findings/words";
 import type { ManifestFacts } from "../read/registrars";
@@ -57,9 +57,9 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
   return { findings, swapped: length, problemsWithEither: length === 0 ? 0 : both.length };
 }
 
-export function whatElse(count: number | null, command: string): readonly Run[] {
-  const are = count === 1 ? "is" : "are";
-  return count === null || count === 0
-    ? []
-    : [{ fix: `${counted(count, "problem")} ${are} there with either image`, command }];
+/** Without a command that prints them: in words. */
+export function whatElse(count: number | null, command?: string): readonly Advice[] {
+  if (count === null || count === 0) return [];
+  const fix = `${counted(count, "problem")} ${count === 1 ? "is" : "are"} there with either image`;
+  return [command === undefined ? `${fix}: doctor without --swap prints them.` : { fix, command }];
 }

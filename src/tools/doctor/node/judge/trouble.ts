@@ -157,10 +157,9 @@ function sayGaps(facts: Pick<Facts, "gaps" | "host" | "target">, part: string): 
     const isOfCall = why.kind === "call" || why.kind === "object";
     const remedy = (isOfCall ? REMEDIES[part] : undefined) ?? REMEDIES[why.kind];
     const fix = why.kind === "errno" ? remedyForErrno(why.errno, facts) : (remedy ?? OUR_FAULT) + more;
-    // Volumes are mounted below kubelet's plugins: there, only what depends on them makes the report partial. So it is with what
-    // is too deep, for one who names his driver.
+    // Only what depends on it makes the report partial for one who names his driver.
     const isNamed = facts.target.csiSocketPath !== undefined;
-    const isUsual = part === "sockets" && (why.kind === "mount" || (why.kind === "deep" && isNamed));
+    const isUsual = part === "sockets" && isNamed && (why.kind === "mount" || why.kind === "deep");
     return (isUsual || why.kind === "aside" ? skipped : unknown)(subject, predicateOf(gap), fix);
   });
 }

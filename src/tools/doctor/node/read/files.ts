@@ -131,7 +131,8 @@ interface Walked<Part extends string> {
 interface WalkRules<Part extends string> {
   readonly part: Part;
   readonly isWanted: (entry: Dirent) => boolean;
-  readonly mayEnter: (entry: Dirent) => boolean;
+  /** `list`: it is listed, and no directory in it is entered. What may not be entered leaves no gap. */
+  readonly mayEnter: (entry: Dirent) => boolean | "list";
   /** Where a symbolic link leads; undefined: to where nothing is searched. Default: links are not looked at. */
   readonly follow?: (path: string) => Promise<string | undefined>;
 }
@@ -180,11 +181,14 @@ export async function walk<Part extends string>(
         if (mayMatter) gapAt(join(directory, bytes), { kind: "errno", errno: "EILSEQ" });
         continue;
       }
+      const [isWanted, mayEnter] = [rules.isWanted(entry), rules.mayEnter(entry)];
+      if (!isWanted && mayEnter === false) continue;
       const mount = mountAt(join(real, entry.name));
       if (mount?.isMountPoint && canHang(mount)) gapAt(path, { kind: "mount", fileSystem: mount.fileSystem });
-      else if (rules.isWanted(entry)) found.paths.push(path);
-      else if (!rules.mayEnter(entry)) continue;
+      else if (isWanted) found.paths.push(path);
       else if (entry.isSymbolicLink() && rules.follow) await followLink(path, rules.follow);
+      else if (entry.isDirectory() && mayEnter === "list")
+        take(await walk(path, { ...rules, mayEnter: () => false }, 1));
       else if (entry.isDirectory() && depth > 1) take(await walk(path, rules, depth - 1));
       else if (entry.isDirectory()) isDeep = true;
     }

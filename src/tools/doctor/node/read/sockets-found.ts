@@ -22,7 +22,7 @@ const MAX_DEPTH = 4;
 const MAX_SOCKETS = 500;
 
 const SOCKETS = { part: "sockets", isWanted: (entry: Dirent) => entry.isSocket() } as const;
-/** Kubelet's own directories in plugins/kubernetes.io: mounted volumes are below them, by the hash of their handle (csi_util.go). */
+/** Kubelet's own directories in plugins/kubernetes.io: below them are volumes, by the hash of their handle (csi_util.go). */
 const OF_KUBELET = /^(?:mounts|pv|volumeDevices|flexvolume|[0-9a-f]{64})$/;
 /** Where services have their sockets: to connect may start one. */
 const OF_SERVICES = ["/", "/run", "/var/run", "/tmp"];
@@ -69,8 +69,10 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
     });
   };
   const directories = await Promise.all(DRIVER_DIRECTORIES.map(reachDirectory));
-  const mayEnter = ({ name, parentPath }: Dirent) =>
-    name !== "globalmount" && !(parentPath.includes("/kubernetes.io") && OF_KUBELET.test(name));
+  const mayEnter = ({ name, parentPath }: Dirent) => {
+    if (name === "globalmount") return false;
+    return parentPath.includes("/kubernetes.io") && OF_KUBELET.test(name) ? "list" : true;
+  };
   const walking = directories.map((path) => walk(path, { ...SOCKETS, mayEnter, follow }, MAX_DEPTH));
   const walks = await Promise.all([...walking, walkBeside(driver)]);
   const paths = [...new Set(walks.flatMap((one) => one.paths))];
@@ -105,8 +107,8 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
 }
 
 /**
- * Parts what was too deep to be searched from the other gaps. No driver has its socket below the directory of another one, nor
- * among the volumes that kubelet mounts itself: these are `aside`. One is enough, because there may be thousands.
+ * Parts what was too deep to be searched, and mounts, from the other gaps. No driver has its socket below the directory of another
+ * one, nor among the volumes that kubelet mounts itself: these are `aside`. One is enough, because there may be thousands.
  */
 export function partGaps(
   gaps: readonly NodeGap[],
@@ -119,7 +121,10 @@ export function partGaps(
     ...directories.map((directory) => join(directory, "kubernetes.io")),
   ];
   const isAside = ({ why, subject }: NodeGap) =>
-    why.kind === "deep" && own.some((path) => isWithin(subject, path) || isWithin(why.from, path));
+    ["deep", "mount"].includes(why.kind) &&
+    [subject, ...(why.kind === "deep" ? [why.from] : [])].some((at) =>
+      own.some((path) => isWithin(at, path)),
+    );
   const [aside, others] = [gaps.filter(isAside), gaps.filter((gap) => !isAside(gap))];
   const isFirst = ({ why }: NodeGap, at: number) =>
     why.kind !== "deep" || others.findIndex((other) => other.why.kind === "deep") === at;
