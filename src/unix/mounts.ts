@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, normalize } from "node:path";
 import { attempt } from "../base/errors";
 
 /** The fields of a line of `/proc/self/mountinfo` that matter here (proc_pid_mountinfo(5)). */
@@ -74,6 +74,10 @@ export function mountPlaceOf(path: string, mounts: readonly Mount[]) {
 /** ` (/data/plugins_registry on its file system)`; nothing where that is the same path. */
 export const onFileSystem = (path: string, onHost: string | undefined): string =>
   onHost === undefined || onHost === path ? "" : ` (${onHost} on its file system)`;
+
+/** A path without what changes nothing: `//`, `/./`, a `/` at its end. */
+export const plainPath = (path: string): string =>
+  path === "" ? "" : normalize(path).replace(/(?<=.)\/$/, "");
 
 export function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith("/") ? directory : `${directory}/`);

@@ -47,6 +47,11 @@ test.each<readonly [made: string, fix: string, driver: object]>([
     "mount the volume of /csi at /run in container driver0",
     { command: ["sh", "-c", "exec /driver -csi-endpoint 'unix:/run/csi.sock' --x"] },
   ],
+  [
+    "makes its socket at /csi.sock, on no volume",
+    "make its endpoint unix:///csi/csi.sock, with the volume of /csi at /csi in container driver0",
+    endpoint("unix:///csi.sock"),
+  ],
 ])("a driver %s", (made, fix, driver) => {
   expect(saidBeside([driver])).toEqual([
     `CSI115 problem: waits for ${PATH}/csi.sock, and container driver0 ${made} -> ${fix}`,
@@ -80,6 +85,7 @@ test.each<readonly [what: string, ...drivers: object[]]>([
     endpoint("unix:/kubelet/plugins/x.csi/csi.sock", { name: "root", mountPath: "/kubelet" }),
   ],
   ["a TCP address", endpoint("tcp://127.0.0.1:10000")],
+  ["a page of it", endpoint("/metrics")],
   ["no address", {}],
   ["two drivers", endpoint("/csi/a.sock"), endpoint("/csi/b.sock")],
 ])("no fault in %s", (_what, ...drivers) => {

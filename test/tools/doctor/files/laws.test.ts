@@ -216,6 +216,27 @@ test("a value that is nested too deeply, wherever it is, hides nothing that anot
     }
 });
 
+test("a path in other words is the same path", () => {
+  const words: readonly ((path: string) => string)[] = [
+    (path) => path.replaceAll(/(?<=[a-z])\/(?=[a-z])/g, "//"),
+    (path) => path.replaceAll(/(?<=[a-z])\/(?=[a-z])/g, "/./"),
+    (path) => path.replace(/(?<=^|=)\/run\//, "/var/run/"),
+    (path) => (/^\/|sock$/.test(path) && !/sock$/.test(path) ? `${path}/` : path),
+  ];
+  const told = (object: unknown) => verdictsIn([object as object]).map(({ code, status }) => code + status);
+  const inRun = JSON.parse(JSON.stringify(full).replaceAll("/var/lib/kubelet", "/run/kubelet"));
+  const wrong = [full, inRun].flatMap((whole) =>
+    leavesIn(whole).flatMap((path) => {
+      const value = valueAt(whole, path);
+      const others =
+        typeof value === "string" && path.at(-2) !== "httpGet" ? words.map((word) => word(value)) : [];
+      const isOther = (other: string) => told(replaceAt(whole, path, other)).join() !== told(whole).join();
+      return others.filter(isOther);
+    }),
+  );
+  expect(wrong).toEqual([]);
+});
+
 test("a registrar of another kind, where doctor does not look, is unread", () => {
   const { spec, ...more } = daemonSet();
   const { containers: own, ...pod } = spec.template.spec;

@@ -179,6 +179,20 @@ const rooted = (driver: string, registry: string, ...others: readonly string[]):
 const DATA = "/data/kubelet";
 const VAR = "/var/lib/kubelet";
 
+const SNAP = "/var/snap/microk8s/common/var/lib/kubelet";
+const LINK = "with MicroK8s one may be a link to the other";
+
+test("with MicroK8s kubelet's default root may be a link", () => {
+  const changes = {
+    plugin: { hostPath: { path: `${SNAP}/plugins/x.csi` } },
+    registry: `${SNAP}/plugins_registry`,
+  };
+  const fix = `write --kubelet-registration-path=${SNAP}/plugins/x.csi/csi.sock`;
+  expectSaid(saidOf(changes), [
+    `^CSI102 unknown: tells kubelet ${PATH}/csi.sock, and .*: ${LINK} -> ${fix}$`,
+  ]);
+});
+
 const ONE_ROOT = "^CSI103 problem: .*: a node has one kubelet root -> use one of them everywhere:";
 
 test.each<[Changes, expected?: string]>([
@@ -201,6 +215,10 @@ test.each<[Changes, expected?: string]>([
   [rooted("/opt/x/plugins/y", `${VAR}/plugins_registry`, "/opt/cni/plugins")],
   [rooted(`${VAR}/csi-plugins/x`, `${VAR}/plugins_registry`, VAR)],
   [rooted("/x", "/opt/plugins_registry", "/opt/pods")],
+  [
+    rooted(`${SNAP}/plugins/x`, `${SNAP}/plugins_registry`, `${VAR}/pods`),
+    `^CSI103 unknown: .*: ${LINK} -> use one`,
+  ],
   // Kubelet registers from a subdirectory, too.
   [{ registry: "/var/lib/kubelet/plugins_registry/x" }],
 ])("kubelet's root in %j", (changes, expected = "") => {

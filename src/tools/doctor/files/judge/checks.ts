@@ -1,6 +1,7 @@
 import { isTemplate } from "../../../recognise/rule";
 import { check, type Verdict, warning } from "../../findings/finding";
 import { LEAVE_ONE } from "../../findings/words";
+import { onHosts } from "../read/pod";
 import type { FileFacts, RegistrarContainer } from "../read/registrars";
 import { manifestArguments } from "./arguments";
 import { manifestReadable } from "./gaps";
@@ -65,7 +66,7 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
     .filter(({ isForWindows, settings: { mode, kubeletRegistrationPath: told } }) =>
       isForWindows.not().and((mode === "one" || mode === "node-wide") && told !== "" && !isTemplate(told)),
     )
-    .grouped(({ settings }) => settings.kubeletRegistrationPath.replace(/\/{2,}/g, "/"))
+    .grouped(({ settings }) => onHosts(settings.kubeletRegistrationPath))
     .each(([first, ...others]) => {
       const other = others.find((one) => mayMeet(one, first));
       if (other === undefined) return undefined;

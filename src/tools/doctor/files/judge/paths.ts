@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path/posix";
 import { flagTable } from "../../../../flags/table";
+import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../../../host-path/kubelet-roots";
 import { isPattern, leadsThrough } from "../../../../host-path/path-pattern";
 import { registrationSocketPath } from "../../../../registrar/model/socket-name";
 import { isWithin } from "../../../../unix/mounts";
@@ -7,7 +8,15 @@ import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-p
 import { isTemplate } from "../../../recognise/rule";
 import { directoryFor, judgeDriverPlace, registryOf, rootIn } from "../../findings/registration-directory";
 import { RENDER_FIRST, tooLong } from "../../findings/words";
-import { isSamePlace, type MountedDirectory, mountOf, onHost, placeOf, type VolumePath } from "../read/pod";
+import {
+  isSamePlace,
+  type MountedDirectory,
+  mountOf,
+  onHost,
+  onHosts,
+  placeOf,
+  type VolumePath,
+} from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { defineFirst } from "./arguments";
 import { eachRegistrar, isReadable, ok, problem, type Statement, unknown, warning } from "./each-registrar";
@@ -69,18 +78,24 @@ function judgePath(one: RegistrarContainer): Statement | undefined {
   const place = placeOf(csiAddress, mounts);
   // Then CSI115 says what to do about both flags.
   const isMadeElsewhere = !isPattern(csiAddress) && !isSamePlace(driverSocket?.place ?? place, place);
-  if (told.replace(/\/{2,}/g, "/") !== expected)
-    return isMadeElsewhere
-      ? undefined
-      : problem(
-          `tells kubelet ${told}, but on the host the driver's socket is ${expected}`,
-          `write --kubelet-registration-path=${expected}`,
-        );
+  if (onHosts(told) !== onHosts(expected)) {
+    if (isMadeElsewhere) return undefined;
+    const fix = `write --kubelet-registration-path=${expected}`;
+    return mayBeLinked(told, expected)
+      ? unknown(`tells kubelet ${told}, and the driver's socket is ${expected}: ${LINKED}`, fix)
+      : problem(`tells kubelet ${told}, but on the host the driver's socket is ${expected}`, fix);
+  }
   return (
     (isPattern(told) ? undefined : judgeDriverPlace(told, one.place, "has the driver's socket")) ??
     ok(`tells kubelet where the driver's socket is on the host: ${told}`)
   );
 }
+
+const inMicroK8s = (path: string) =>
+  onHosts(path).replace(new RegExp(`^${DEFAULT_KUBELET_ROOT}(?=/|$)`), KUBELET_ROOTS.microk8s);
+/** On most nodes with MicroK8s the default root is a link to its own. */
+const mayBeLinked = (one: string, other: string) => inMicroK8s(one) === inMicroK8s(other);
+const LINKED = "with MicroK8s one may be a link to the other";
 
 /** Where --csi-address was forgotten, its volume is mounted elsewhere: its host path is the one that kubelet dials. */
 function adviceOnNoMount({
@@ -169,16 +184,20 @@ const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registra
       `makes its socket at ${socket}, which ${tooLong(bytes)}`,
       "give kubelet a shorter --root-dir, or the driver a shorter name",
     );
-  const root = dirname(registry);
+  const root = onHosts(dirname(registry));
   const ofPods = kubeletPaths.filter((path) => /\/pods$/.test(path));
-  const isOfPods = ofPods.some((path) => rootIn(path) === root);
-  const other = [driverPath, ...(isOfPods ? [] : ofPods)].find((path) => (rootIn(path) ?? root) !== root);
-  return other === undefined
-    ? ok(`makes its socket where kubelet looks: ${host}`)
-    : problem(
-        `registers in ${root}, and its pod has ${other}: a node has one kubelet root`,
-        `use one of them everywhere: ${root}, or ${rootIn(other)}`,
-      );
+  const rootOf = (path: string) => rootIn(onHosts(path));
+  const isOfPods = ofPods.some((path) => rootOf(path) === root);
+  const other = [driverPath, ...(isOfPods ? [] : ofPods)].find((path) => (rootOf(path) ?? root) !== root);
+  if (other === undefined) return ok(`makes its socket where kubelet looks: ${host}`);
+  const otherRoot = rootOf(other) ?? "";
+  const [tell, why] = mayBeLinked(root, otherRoot)
+    ? [unknown, LINKED]
+    : [problem, "a node has one kubelet root"];
+  return tell(
+    `registers in ${root}, and its pod has ${other}: ${why}`,
+    `use one of them everywhere: ${root}, or ${otherRoot}`,
+  );
 });
 
 const sayPlace = ({ volume, path }: VolumePath): string =>
@@ -203,13 +222,17 @@ const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (
   const other = one.mayBeDrivers.find((name) => name !== container);
   if (other !== undefined)
     return unknown(`${waits}; container ${other} may be the driver`, "compare its socket");
-  const name = basename(path);
+  const [name, directory] = [basename(path), dirname(csiAddress)];
+  // There it would hide the image.
+  const isAtRoot = dirname(path) === "/";
   const [ofName, ofDirectory] =
     made?.volume === undefined && told === made?.path
-      ? [`write --csi-address=${join(dirname(csiAddress), name)}`, "correct --csi-address, or its mount"]
+      ? [`write --csi-address=${join(directory, name)}`, "correct --csi-address, or its mount"]
       : [
           `use one name for both: ${name} in --csi-address and --kubelet-registration-path`,
-          `mount the volume of ${dirname(csiAddress)} at ${dirname(path)} in container ${container}`,
+          isAtRoot
+            ? `make its endpoint unix://${csiAddress}, with the volume of ${directory} at ${directory} in container ${container}`
+            : `mount the volume of ${directory} at ${dirname(path)} in container ${container}`,
         ];
   const isBeside = made?.volume === place.volume && dirname(made?.path ?? "") === dirname(place.path);
   return problem(waits, made !== undefined && isBeside ? ofName : ofDirectory);

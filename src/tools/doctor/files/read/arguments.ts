@@ -3,6 +3,7 @@ import { endpointOf, wantsNodeReadiness } from "../../../../flags/start-options"
 import { ACCEPTED_FLAGS, type Flags, isProbeMode, parseFlags } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
+import { plainPath } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { askOfficial } from "../../../recognise/official";
 import { behindRegistrar, type Program } from "../../../recognise/program";
@@ -138,10 +139,9 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
   const problem = startProblemOf(flags);
   return {
     start: problem === undefined ? STARTS : refuse(problem),
-    csiAddress:
-      problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
+    csiAddress: problem === undefined ? plainPath(parseCsiAddress(flags.csiAddress)) : flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
-    pluginRegistrationPath: flags.pluginRegistrationPath.replace(/(?<=[^/])\/+$/, ""),
+    pluginRegistrationPath: plainPath(flags.pluginRegistrationPath),
     http: problem === undefined ? endpointOf(flags) : undefined,
     metricsPath: flags.metricsPath,
     needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",

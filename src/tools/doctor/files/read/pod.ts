@@ -10,7 +10,7 @@ import {
   textOrNumber,
   tree,
 } from "../../../../kube-api/objects";
-import { isWithin } from "../../../../unix/mounts";
+import { isWithin, plainPath } from "../../../../unix/mounts";
 import { lastPart } from "../../../recognise/image";
 import { behindRegistrar, PROBES, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
@@ -47,10 +47,6 @@ export function mountsOf(container: Tree, pod: Tree) {
     .sort((one, other) => other.mountPath.length - one.mountPath.length);
 }
 
-function plainPath(path: string): string {
-  return path.replace(/\/{2,}/g, "/").replace(/(?<=[^/])\/$/, "");
-}
-
 /** The innermost mount that holds a path of the container. */
 export const mountOf = (path: string, mounts: readonly MountedDirectory[]): MountedDirectory | undefined =>
   mounts.find(({ mountPath }) => isWithin(path, mountPath));
@@ -73,6 +69,8 @@ export function driverSocketOf(containers: readonly Tree[], pod: Tree) {
     if (path === undefined) return [];
     const mounts = mountsOf(container, pod);
     const place = placeOf(path, mounts);
+    // The endpoint of something else: a page, for example.
+    if (place === undefined && /^\/.*(?<!\.sock)$/s.test(endpoint)) return [];
     const open = [path, place?.path ?? "", ...mounts.map(({ mountPath }) => mountPath)].find(isTemplate);
     return [{ container: text(container.name), path, place, open }];
   });
@@ -105,12 +103,15 @@ export interface VolumePath {
 export const isSamePlace = (one: VolumePath | undefined, other: VolumePath | undefined): boolean =>
   one?.volume === other?.volume && one?.path === other?.path;
 
+/** A path of the host, where `/var/run` is a link to `/run`. */
+export const onHosts = (path: string): string => plainPath(path).replace(/^\/var\/run\//, "/run/");
+
 /** Undefined for a path on no volume of the pod. */
 export function placeOf(path: string, mounts: readonly MountedDirectory[]): VolumePath | undefined {
   const mount = mountOf(path, mounts);
   if (mount?.volumeKind === undefined) return undefined;
   const host = onHost(path, mounts);
-  if (host !== undefined) return { volume: undefined, path: host.replace(/^\/var\/run\//, "/run/") };
+  if (host !== undefined) return { volume: undefined, path: onHosts(host) };
   return { volume: mount.volume, path: `${mount.subPath}${path.slice(mount.mountPath.length)}` };
 }
 

@@ -11,6 +11,7 @@ import {
   tree,
 } from "../../../../kube-api/objects";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
+import { plainPath } from "../../../../unix/mounts";
 import { type OurImage, type Recognised, recognise } from "../../../recognise/program";
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { About } from "../../findings/causes";
@@ -271,9 +272,7 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open),
     mounts,
     /** Those of all volumes of the pod. */
-    hostPaths: list(pod.volumes).map((volume) =>
-      text(tree(tree(volume).hostPath).path).replace(/(?<=[^/])\/+$/, ""),
-    ),
+    hostPaths: list(pod.volumes).map((volume) => plainPath(text(tree(tree(volume).hostPath).path))),
     probes: probesOf(container, program),
     /** Other containers with the volume of `--csi-address`, but no sidecars, which would have that flag. */
     mayBeDrivers: mayBeDrivers(container, pod, settings, mounts),
