@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { daemonSet, PATH, saidOf, TOLD } from "./one-daemon-set";
 
 const REGISTRAR = daemonSet().spec.template.spec.containers[0];
@@ -56,6 +57,28 @@ test.each<readonly [made: string, fix: string, driver: object]>([
   expect(saidBeside([driver])).toEqual([
     `CSI115 problem: waits for ${PATH}/csi.sock, and container driver0 ${made} -> ${fix}`,
   ]);
+});
+
+test("a driver whose own mount is read-only makes no socket there, whatever else has that volume", () => {
+  const readers = fc.array(fc.record({ readOnly: fc.boolean(), isSidecar: fc.boolean() }), { maxLength: 3 });
+  const mounted = (readOnly: boolean) => ({ volumeMounts: [{ ...AT_CSI[0], readOnly }] });
+  fc.assert(
+    fc.property(fc.boolean(), readers, (readOnly, others) => {
+      const beside = others.map((one) => ({
+        ...mounted(one.readOnly),
+        args: [one.isSidecar ? "--csi-address=/csi/csi.sock" : "--v=2"],
+      }));
+      const lines = saidBeside([{ ...endpoint("unix:///csi/csi.sock"), ...mounted(readOnly) }, ...beside]);
+      const isSure = readOnly && others.every(({ isSidecar }) => isSidecar);
+      expect(lines).toEqual(
+        isSure
+          ? [
+              "CSI115 problem: waits for the socket of container driver0, which mounts /csi read-only: no socket can be made there -> remove readOnly from that mount",
+            ]
+          : [],
+      );
+    }),
+  );
 });
 
 test("the driver may be a container beside it that has the volume, and is no sidecar", () => {

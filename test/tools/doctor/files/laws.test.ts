@@ -149,7 +149,7 @@ const full = daemonSet({
         ...{ env: [{ name: "CSI_ENDPOINT", value: "unix:///csi/csi.sock" }] },
         ...{
           ports: [{ name: "h", containerPort: 9808 }],
-          volumeMounts: [{ name: "plugin", mountPath: "/csi" }],
+          volumeMounts: [{ name: "plugin", mountPath: "/csi", readOnly: false }],
         },
         livenessProbe: { httpGet: { path: "/healthz", port: "h" } },
       },

@@ -142,6 +142,9 @@ const undeclared = ({ volume, volumeKind }: MountedDirectory) =>
     ? `mounts the volume ${volume}, and its pod has no volume of that name: the API server refuses it`
     : undefined;
 
+const isReadOnly = (text: string) =>
+  problem(`${text} read-only: no socket can be made there`, "remove readOnly from that mount");
+
 /** By the CSI specification; nearly every driver's directory has its name. One without a dot is rather a word of something else. */
 const DRIVER_NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
 
@@ -164,11 +167,7 @@ const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registra
     );
   const wrong = wrongType(mount, one);
   if (wrong !== undefined) return wrong;
-  if (mount.isReadOnly)
-    return problem(
-      `mounts ${directory} read-only: no socket can be made there`,
-      "remove readOnly from that mount",
-    );
+  if (mount.isReadOnly) return isReadOnly(`mounts ${directory}`);
   if (isTemplate(host))
     return unknown(`has a directory with a placeholder that is not filled in: ${host}`, RENDER_FIRST);
   const registry = registryOf(host);
@@ -210,16 +209,19 @@ const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (
     return undefined;
   // Then CSI102 says it.
   if (one.driverSocket === undefined || isSocketItself(one)) return undefined;
-  const { container, path, place: made, open } = one.driverSocket;
+  const { container, path, place: made, mount, open } = one.driverSocket;
   if (open !== undefined)
     return unknown(
       `waits for ${sayPlace(place)}, and where container ${container} makes its socket is not known: ${open}`,
       open.includes("$(") ? "compare its socket" : RENDER_FIRST,
     );
-  if (isSamePlace(place, made)) return ok(`waits for the socket that container ${container} makes: ${path}`);
+  const other = one.mayBeDrivers.find((name) => name !== container);
+  if (isSamePlace(place, made))
+    return mount?.isReadOnly && other === undefined
+      ? isReadOnly(`waits for the socket of container ${container}, which mounts ${mount.mountPath}`)
+      : ok(`waits for the socket that container ${container} makes: ${path}`);
   const at = made === undefined ? `${path}, on no volume` : sayPlace(made);
   const waits = `waits for ${sayPlace(place)}, and container ${container} makes its socket at ${at}`;
-  const other = one.mayBeDrivers.find((name) => name !== container);
   if (other !== undefined)
     return unknown(`${waits}; container ${other} may be the driver`, "compare its socket");
   const [name, directory] = [basename(path), dirname(csiAddress)];

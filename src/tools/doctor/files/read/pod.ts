@@ -72,7 +72,7 @@ export function driverSocketOf(containers: readonly Tree[], pod: Tree) {
     // The endpoint of something else: a page, for example.
     if (place === undefined && /^\/.*(?<!\.sock)$/s.test(endpoint)) return [];
     const open = [path, place?.path ?? "", ...mounts.map(({ mountPath }) => mountPath)].find(isTemplate);
-    return [{ container: text(container.name), path, place, open }];
+    return [{ container: text(container.name), path, place, mount: mountOf(path, mounts), open }];
   });
   const [socket] = sockets;
   const open = sockets.find((one) => one.open !== undefined);
