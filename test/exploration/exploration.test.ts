@@ -10,6 +10,7 @@ const SETUPS: readonly Setup[] = KUBELETS.flatMap((kubeletForgets) => [
   ...POLICIES.map((policy) => ({ ...alone, kubeletForgets, ours: [policy], deadFile: true })),
   { ...alone, kubeletForgets, officials: 1 },
   { ...alone, kubeletForgets, strangers: true },
+  { ...alone, kubeletForgets, slowLook: true },
   { ...alone, kubeletForgets, backoff: true, deadFile: true },
   { ...alone, kubeletForgets, ours: ["retry", "retry"], faults: 0, backoff: true, deadFile: true },
   { ...alone, kubeletForgets, ours: ["exit", "exit"], undone: "move" },

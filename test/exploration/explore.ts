@@ -1,5 +1,5 @@
 import { finalComponents } from "./final-components";
-import { isQuiet, kubeletSteps, type RegistrarSide, restartKubelet } from "./kubelet";
+import { isLooking, isQuiet, kubeletSteps, type RegistrarSide, restartKubelet } from "./kubelet";
 import { answerInfo, down, hearStatus, oursSteps, take } from "./ours";
 import { livingOf, oursOf } from "./sockets";
 import {
@@ -142,7 +142,10 @@ function ordersOf({ ours, officials }: Setup): readonly (readonly number[])[] {
 function isWell(world: World): boolean {
   const { driver, kubelet, registrars } = world;
   const isWaiting = registrars.some(
-    (one) => one.kind === "ours" && one.state.kind === "in-place" && one.state.askedAtMs !== undefined,
+    (one) =>
+      one.kind === "ours" &&
+      one.state.kind === "in-place" &&
+      (!one.state.registered || one.state.askedAtMs !== undefined),
   );
   return (
     kubelet.drivers[driver.name] === "registered" && !isWaiting && livingOf(world, driver.name).length < 2
@@ -181,9 +184,12 @@ export function stepsFrom(world: World, setup: Setup, ours = explored(setup)): S
   };
   const kubelets = kubeletSteps(world, setup, side).filter(({ isFault }) => !isFault || world.faults > 0);
   if (isKubeletAtIt(world)) return kubelets;
-  const registrars = world.registrars.flatMap((one, id) =>
-    one.kind === "ours" ? oursSteps(world, id, setup) : officialSteps(world, one, id),
-  );
+  // Its look takes milliseconds: whoever comes in between comes by a freeze.
+  const looking = world.registrars.findIndex((one) => one.kind === "ours" && !one.frozen && isLooking(one));
+  const registrars = world.registrars.flatMap((one, id) => {
+    if (looking >= 0 && looking !== id) return [];
+    return one.kind === "ours" ? oursSteps(world, id, setup) : officialSteps(world, one, id);
+  });
   const driver: Step[] =
     world.driver.up || setup.served ? [] : [{ label: "the driver is back", act: driverBack() }];
   const faults = world.faults > 0 ? faultsOf(world, setup, ours) : [];

@@ -3,6 +3,7 @@ import {
   isLive,
   knowingNothing,
   type Operation,
+  type Ours,
   type Setup,
   type Step,
   Violation,
@@ -16,6 +17,10 @@ export interface RegistrarSide {
   notify(world: World, socket: number, error: string | undefined): boolean;
 }
 
+/** Whether a registrar has yet to look at the other sockets after its publication. */
+export const isLooking = ({ state }: Ours) => state.kind === "in-place" && state.justPublished !== undefined;
+const isPublishing = (one: Ours) => one.publication !== undefined || isLooking(one);
+
 export const PEER = "already registered with a higher supported version";
 
 /**
@@ -24,12 +29,12 @@ export const PEER = "already registered with a higher supported version";
  */
 export function isQuiet({ kubelet, registrars }: World): boolean {
   const { queue, desired, actual, operations } = kubelet;
-  const isPublishing = registrars.some(
-    (one) => !one.frozen && (one.kind === "ours" ? one.publication !== undefined : one.step === "unlinked"),
+  const isBusy = registrars.some(
+    (one) => !one.frozen && (one.kind === "ours" ? isPublishing(one) : one.step === "unlinked"),
   );
   return (
     queue.length === 0 &&
-    !isPublishing &&
+    !isBusy &&
     // NodeGetInfo has minutes, everything else of an operation a second.
     Object.values(operations).every(({ step }) => step === "added") &&
     Object.entries(actual).every(

@@ -41,6 +41,7 @@ const SETUPS: readonly Setup[] = [
     { kubeletForgets, ours: ["retry"], officials: 0, faults: 2, served: true, deadFile: true },
     { kubeletForgets, ours: ["retry"], officials: 0, faults: 2, strangers: true },
     { kubeletForgets, ours: ["exit"], officials: 0, faults: 2, pending: true },
+    { kubeletForgets, ours: ["retry"], officials: 0, faults: 2, slowLook: true },
     { kubeletForgets, ours: ["retry"], officials: 0, faults: 2, backoff: true, deadFile: true },
   ]),
   ...POLICIES.flatMap((one): Setup[] => [
@@ -57,6 +58,7 @@ const MORE = [
   ["strangers", ", strangers"],
   ["pending", ", NodeGetInfo for an earlier run"],
   ["served", ", served"],
+  ["slowLook", ", kubelet calls during a look"],
   ["undone", ", kubelet calls before a move"],
 ] as const;
 

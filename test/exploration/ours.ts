@@ -6,6 +6,7 @@ import {
   infoAnswer,
   judgeInPlace,
   peerIsGone,
+  placementEvent,
   planPublication,
   publicationEvent,
   type SocketPlace,
@@ -70,6 +71,8 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
     case "in-place": {
       // What comes after seconds; kubelet takes no longer than we wait for it.
       const nowMs = isQuiet(world) && !isAskingAt(world, id) ? LATER_MS : 0;
+      if (state.justPublished)
+        steps.push(go(`registrar ${id} lists the sockets once more`, (w) => lookOnceMore(w, id, setup)));
       const kubelet = clientsOf(world, id, setup);
       const found = judge(world, one, pathOf(state));
       const next = judgeInPlace(state, { found, hasDirectory: true, nowMs, sinceMs: 0, random: 0, kubelet });
@@ -204,20 +207,20 @@ export function take(world: World, id: number, event: LoopEvent, setup: Setup): 
 }
 
 /** Without what only grows, only tells when, or decides nothing any more. */
+export function bounded(state: StateOf<"publishing">): StateOf<"publishing">;
+export function bounded(state: RegistrationState): RegistrationState;
 export function bounded(state: RegistrationState): RegistrationState {
   if (state.facts === undefined) return state;
-  const facts = {
-    ...state.facts,
-    refusals: undefined,
-    lostStatuses: 0,
-  };
-  if (state.kind === "publishing") {
-    const isDecisive = state.reason === "driver-renamed" || state.reason === "retry";
-    return { ...state, facts, reason: isDecisive ? state.reason : "socket-gone" };
+  const known = { ...state, facts: { ...state.facts, refusals: undefined, lostStatuses: 0 } };
+  if (known.kind === "publishing") {
+    const isDecisive = known.reason === "driver-renamed" || known.reason === "retry";
+    return { ...known, reason: isDecisive ? known.reason : "socket-gone" };
   }
-  return state.kind === "refused"
-    ? { ...state, facts: { ...facts, refusals: { text: "no", count: 1, repeats: 0 } }, waitMs: 0 }
-    : { ...state, facts };
+  if (known.kind === "in-place")
+    return { ...known, justPublished: known.justPublished && bounded(known.justPublished) };
+  return known.kind === "refused"
+    ? { ...known, facts: { ...known.facts, refusals: { text: "no", count: 1, repeats: 0 } }, waitMs: 0 }
+    : known;
 }
 
 /** The steps of the publication so far, driven with their answers. */
@@ -230,10 +233,15 @@ function nextOf(one: Ours, state: StateOf<"publishing">, setup: Setup, id: numbe
 }
 
 /** Where its socket goes, as it finds that now. */
-function placeOf(world: World, state: StateOf<"publishing">, setup: Setup, id: number): SocketPlace {
-  const { driverName, alias } = state.facts;
+function placeOf(
+  world: World,
+  state: StateOf<"publishing">,
+  setup: Setup,
+  id: number,
+  alias = state.facts.alias,
+): SocketPlace {
   const plan = planPublication(state, setup.ours[id] === "node-wide");
-  return choosePlace(plan, socketsOf(world, driverName), alias);
+  return choosePlace(plan, socketsOf(world, state.facts.driverName), alias);
 }
 
 function publish(world: World, id: number, setup: Setup): void {
@@ -250,13 +258,12 @@ function publish(world: World, id: number, setup: Setup): void {
       const place = placeOf(world, state, setup, id);
       const { bound } = publication;
       const end = step.value as PublishEnd;
-      const isInPlace = end.kind === "in-place" && bound !== undefined;
-      if (isInPlace) replaceOwn(world, one, { path, socket: bound });
+      if (end.kind === "in-place" && bound !== undefined) replaceOwn(world, one, { path, socket: bound });
       else if (bound !== undefined) delete world.sockets[bound];
-      const isBeside = isInPlace && setup.undone !== "last-look" && place.alias !== publication.alias;
-      const event = publicationEvent(isBeside ? { kind: "elsewhere" } : end, path, publication.alias, place);
+      const event = publicationEvent(end, path, publication.alias, place);
       one.publication = undefined;
       if (event) take(world, id, event, setup);
+      if (!setup.slowLook) lookOnceMore(world, id, setup);
       return;
     }
     const isLast = setup.undone !== "last-look";
@@ -268,6 +275,19 @@ function publish(world: World, id: number, setup: Setup): void {
     const next = nextOf(one, state, setup, id).step;
     if (!next.done && !isAtOnce(step.value, next.value, one, path)) return;
   }
+}
+
+function lookOnceMore(world: World, id: number, setup: Setup): void {
+  const { state } = oursOf(world, id);
+  if (state.kind !== "in-place" || !state.justPublished) return;
+  const { alias } = state.facts;
+  const place = placeOf(world, state.justPublished, setup, id, alias);
+  take(
+    world,
+    id,
+    setup.undone === "last-look" ? { kind: "well-placed" } : placementEvent(alias, place),
+    setup,
+  );
 }
 
 export function end(world: World, id: number, setup: Setup): void {

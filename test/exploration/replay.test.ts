@@ -4,7 +4,14 @@ import type { Setup } from "./world";
 const EXIT: Setup = { kubeletForgets: true, ours: ["exit"], officials: 0, faults: 1, deadFile: true };
 const RETRY: Setup = { ...EXIT, ours: ["retry"] };
 const NODE_WIDE: Setup = { ...EXIT, ours: ["node-wide"] };
-const ALONE = [EXIT, RETRY, NODE_WIDE, { ...RETRY, kubeletForgets: false }, { ...RETRY, strangers: true }];
+const ALONE = [
+  EXIT,
+  RETRY,
+  NODE_WIDE,
+  { ...RETRY, kubeletForgets: false },
+  { ...RETRY, strangers: true },
+  { ...RETRY, slowLook: true },
+];
 const BESIDE = [EXIT, RETRY, NODE_WIDE].map((one) => ({ ...one, officials: 1, deadFile: false }));
 
 /** `npm run explore` goes to the end alone, which is 53 steps, and twice as far beside the official registrar. */

@@ -23,6 +23,7 @@ const LOOKS: readonly Kind[] = ["watch", "look"];
 /** What each step of the explorer's registrar lets go on, in this order; of several pauses the shortest. */
 const LETS_GO: Readonly<Record<string, readonly Kind[]>> = {
   publishes: ["list", "publish"],
+  lists: ["list"],
   looks: LOOKS,
   moves: LOOKS,
   gives: LOOKS,
@@ -41,7 +42,6 @@ let answerName: (name: string) => void;
 let nowMs = 0;
 let played: Setup;
 let holds: { kind: Kind; ms: number; letGo: (isOver: boolean) => void }[] = [];
-let hasJustPublished = false; // The look after a publication belongs to its last step.
 /** The real path of each socket. */
 const paths = new Map<number, string>();
 const own = () => oursOf(world, 0);
@@ -114,7 +114,6 @@ const SOCKET_FILE: Partial<SocketFile> = {
       }
       const { bound } = publication;
       const end = step.value as PublishEnd;
-      hasJustPublished = end.kind === "in-place";
       if (bound === undefined) return end;
       paths.set(bound, path);
       if (end.kind === "in-place") replaceOwn(world, one, { path: name, socket: bound });
@@ -159,8 +158,7 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
   "../../src/unix/files": () => ({
     listNames: async () => {
       const { state, publication } = own();
-      if (state.kind === "publishing" && !publication && !hasJustPublished) await hold("list");
-      hasJustPublished = false;
+      if (state.kind === "publishing" ? !publication : state.kind === "in-place") await hold("list");
       return Object.keys(world.files).map(fileOf);
     },
   }),
@@ -278,7 +276,7 @@ export async function replay(setup: Setup, { story, known }: Story): Promise<voi
   const explorers = initialWorld(setup);
   const side = reaching(setup);
   world = initialWorld(setup);
-  [holds, nowMs, hasJustPublished, played] = [[], 0, false, setup];
+  [holds, nowMs, played] = [[], 0, setup];
   jest.spyOn(performance, "now").mockImplementation(() => nowMs);
   await start(setup);
   for (const [at, label] of story.entries()) {
@@ -296,6 +294,7 @@ export async function replay(setup: Setup, { story, known }: Story): Promise<voi
     await settled();
     if (verb === "moves" || verb === "gives") nowMs += LATER_MS;
     if (lets) await letGo(lets);
+    if (verb === "publishes" && !setup.slowLook) await letGo(["list"]);
     if (verb === "stops" && own().state.kind === "stopped") end(world, 0, setup);
     if (at < known) continue;
     const way = () =>

@@ -17,6 +17,8 @@ export interface Setup {
   readonly strangers?: boolean;
   /** Kubelet runs NodeGetInfo for a registrar that has ended. */
   readonly pending?: boolean;
+  /** Kubelet may call while a registrar, after its publication, looks at the other sockets. */
+  readonly slowLook?: boolean;
   /** What is as it was before it was mended. */
   readonly undone?:
     | "name-by-publication"

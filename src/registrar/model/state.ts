@@ -52,6 +52,12 @@ export interface Refusals {
   readonly repeats: number;
 }
 
+interface Publishing {
+  readonly kind: "publishing";
+  readonly facts: DriverFacts;
+  readonly reason: PublishReason;
+}
+
 /**
  * Our socket is in place. Its public name is `registered` from kubelet's first acceptance on, before that `asked` while kubelet
  * owes a status, else `listening` (`stateNameOf`). Times are milliseconds of `performance.now()`.
@@ -63,6 +69,8 @@ interface InPlace {
   readonly registered: boolean;
   /** When kubelet first called GetInfo since its last registration status, or since the publication. */
   readonly askedAtMs: number | undefined;
+  /** What put our socket here, until we have looked whether another registrar has published the driver elsewhere meanwhile. */
+  readonly justPublished: Publishing | undefined;
   /** Why kubelet should register the driver anew after this attempt; undefined if it should not. */
   readonly again: "driver-restarted" | "reregister" | undefined;
 }
@@ -75,7 +83,7 @@ interface Ended {
 /** A state of one driver's registration, with its data. Only `transition` makes one. */
 export type RegistrationState =
   | { readonly kind: "waiting"; readonly facts?: undefined }
-  | { readonly kind: "publishing"; readonly facts: DriverFacts; readonly reason: PublishReason }
+  | Publishing
   | InPlace
   | {
       readonly kind: "refused";
@@ -112,6 +120,9 @@ export type LoopEvent =
       readonly alias: string | undefined;
       readonly found: SocketFound;
     }
+  /** After our socket was put in place: it belongs there, or belongs to another path by now. */
+  | { readonly kind: "well-placed" }
+  | { readonly kind: "misplaced" }
   /** What is at our path, as in `SocketFound`. */
   | { readonly kind: "socket-gone" }
   /** The plugin registration directory was removed or replaced, with our socket in it. */

@@ -67,6 +67,12 @@ export function publicationEvent(
   return now.isHeld ? { kind: "socket-taken", alias: now.alias } : undefined;
 }
 
+/** The event after the look that follows a publication: this process may have been frozen since the look before it. */
+export function placementEvent(alias: string | undefined, now: SocketPlace): LoopEvent {
+  if (now.alias === alias) return { kind: "well-placed" };
+  return now.isHeld ? { kind: "socket-taken", alias: now.alias } : { kind: "misplaced" };
+}
+
 /** Whether a failed publication ends the registration: not if descriptors, memory or the file system may recover. */
 export function endsRegistration({ failureIsFatal }: PublicationPlan, error: unknown): boolean {
   if (!(error instanceof RegistrarError)) return true;

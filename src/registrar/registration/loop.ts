@@ -15,7 +15,7 @@ import {
   sweepWhenRegistered,
   watchOurSocket,
 } from "./states/in-place";
-import { publishSocket } from "./states/publishing";
+import { lookOnceMore, publishSocket } from "./states/publishing";
 import { endOrRetry } from "./states/refused";
 import { askHolder, standBy } from "./states/standby";
 import { shutDown } from "./states/stopping";
@@ -32,7 +32,7 @@ type Activity<Kind extends StateKind> = (
 const ACTIVITIES: { readonly [Kind in StateKind]: readonly Activity<Kind>[] } = {
   waiting: [],
   publishing: [publishSocket],
-  "in-place": [watchOurSocket, remindOfSilence, remindOfMissingStatus, sweepWhenRegistered],
+  "in-place": [watchOurSocket, lookOnceMore, remindOfSilence, remindOfMissingStatus, sweepWhenRegistered],
   refused: [endOrRetry],
   standby: [standBy, askHolder],
   stopping: [shutDown],

@@ -34,7 +34,10 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
 
     case "publishing":
       if (event.kind === "published")
-        return inPlace({ ...state.facts, alias: event.alias, everPublished: true }, false);
+        return {
+          ...inPlace({ ...state.facts, alias: event.alias, everPublished: true }, false),
+          justPublished: state,
+        };
       return event.kind === "socket-taken" ? standBy(state.facts, event.kind, event.alias) : state;
 
     case "in-place":
@@ -95,6 +98,12 @@ function whileInPlace(
     case "socket-taken":
       return standBy(facts, event.kind, event.alias);
 
+    case "well-placed":
+      return state.justPublished ? { ...state, justPublished: undefined } : state;
+
+    case "misplaced":
+      return state.justPublished ?? state;
+
     case "reregister":
     case "driver-restarted":
       if (event.kubeletIsIdle) return publish(facts, event.kind);
@@ -107,13 +116,8 @@ function whileInPlace(
     case "socket-dead":
       return publish(facts, event.kind);
 
-    case "kubelet-silent": {
-      if (stateNameOf(state) !== "listening") return state;
-      const { alias } = event;
-      if (alias === undefined) return { ...state, facts: { ...facts, backoff: "none" } };
-      const movedFrom = facts.movedFrom ?? { alias: facts.alias };
-      return publish({ ...facts, alias, movedFrom, backoff: "none" }, event.kind);
-    }
+    case "kubelet-silent":
+      return stateNameOf(state) === "listening" ? moveTo(event.alias, state) : state;
 
     case "status-lost":
       return publish({ ...facts, lostStatuses: facts.lostStatuses + 1 }, event.kind);
@@ -128,6 +132,13 @@ function whileInPlace(
     default:
       return event satisfies never;
   }
+}
+
+/** Away from kubelet's backoff; undefined: no other path is possible. */
+function moveTo(alias: string | undefined, state: StateOf<"in-place">): RegistrationState {
+  const facts: DriverFacts = { ...state.facts, backoff: "none" };
+  if (alias === undefined) return { ...state, facts };
+  return publish({ ...facts, alias, movedFrom: facts.movedFrom ?? { alias: facts.alias } }, "kubelet-silent");
 }
 
 function publish(facts: DriverFacts, reason: PublishReason): RegistrationState {
@@ -154,7 +165,8 @@ function refuse(facts: DriverFacts, error: string, { random }: Moment): StateOf<
 }
 
 function inPlace(facts: DriverFacts, registered: boolean): StateOf<"in-place"> {
-  return { kind: "in-place", facts, registered, askedAtMs: undefined, again: undefined };
+  const nothingYet = { justPublished: undefined, askedAtMs: undefined, again: undefined };
+  return { kind: "in-place", facts, registered, ...nothingYet };
 }
 
 /** What kubelet's status has settled. */

@@ -82,7 +82,7 @@ test("the result of a state that was left is ignored", async () => {
     },
   });
   loop.inbox.put(named);
-  await eventually(() => expect(loop.way).toContain("published listening"));
+  await eventually(() => expect(loop.way).toContain("well-placed listening"));
   loop.inbox.put(stop);
   await loop.ended;
   expect(publications).toBe(2);
@@ -91,6 +91,7 @@ test("the result of a state that was left is ignored", async () => {
     "driver-named publishing",
     "driver-renamed publishing",
     "published listening",
+    "well-placed listening",
     "stop stopping",
     "closed stopped",
   ]);

@@ -30,6 +30,8 @@ const TABLE: { readonly [Kind in LoopEvent["kind"]]: readonly (StateName | undef
   "driver-renamed":     [_, P, P, P, P, P, P, _, _],
   "driver-restarted":   [_, _, P, P, P, P, _, _, _],
   published:            [_, L, _, _, _, _, _, _, _],
+  "well-placed":        [_, _, _, _, _, _, _, _, _],
+  misplaced:            [_, _, P, P, _, _, _, _, _],
   "socket-gone":        [_, _, P, P, P, _, _, _, _],
   "directory-gone":     [_, _, P, P, P, _, _, _, _],
   "socket-dead":        [_, _, P, P, P, _, _, _, _],
@@ -71,15 +73,15 @@ const accepted = { kind: "accepted" } as const;
 const refused = (error: string) => ({ kind: "refused", error }) as const;
 const retry = { kind: "retry", alias: "x.csi-_abd" } as const;
 
-/** What GetInfo changes there is when kubelet asked. */
-const ASKED_AGAIN = "registered get-info";
+/** What changes there is when kubelet asked, or that we have looked at the other sockets. */
+const SILENT = ["registered get-info", "listening well-placed", "asked well-placed"];
 
 test("an event without news returns the same state object", () => {
   for (const name of STATE_NAMES)
     for (const kind of EVENT_KINDS.filter((kind) => leadsTo(name, kind) === undefined)) {
       const state = stateNamed(name);
       const isSame = transition(state, eventOf(kind), now) === state;
-      expect([name, kind, isSame]).toEqual([name, kind, `${name} ${kind}` !== ASKED_AGAIN]);
+      expect([name, kind, isSame]).toEqual([name, kind, !SILENT.includes(`${name} ${kind}`)]);
     }
 });
 
@@ -89,6 +91,21 @@ test("a state changes with its name, and when it publishes again", () => {
   expect(isChange("publishing", "listening")).toBe(true);
   expect(isChange("publishing", "publishing")).toBe(true);
   expect(isChange("registered", "registered")).toBe(false);
+});
+
+describe("right after a publication", () => {
+  const listening = stateNamed("listening");
+  test("a socket that belongs elsewhere is published again as it was before, also once kubelet has asked", () => {
+    const { justPublished } = listening;
+    expect(reached(listening, { kind: "misplaced" })).toBe(justPublished);
+    expect(reached(listening, getInfo, { kind: "misplaced" })).toBe(justPublished);
+  });
+
+  test.each([{ kind: "well-placed" }, accepted] as const)("it stays after %j", (event) => {
+    const settled = reached(listening, event);
+    expect(settled).toMatchObject({ kind: "in-place", justPublished: undefined });
+    expect(reached(settled, { kind: "misplaced" })).toBe(settled);
+  });
 });
 
 describe("what is known of the driver", () => {

@@ -4,7 +4,13 @@ import { failedBy } from "../../model/outcome";
 import { refuseDriversOwn } from "../../model/socket-name";
 import type { LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf, socketsOfDriver } from "../context";
-import { choosePlace, endsRegistration, planPublication, publicationEvent } from "../decisions";
+import {
+  choosePlace,
+  endsRegistration,
+  placementEvent,
+  planPublication,
+  publicationEvent,
+} from "../decisions";
 import { BUSY_WITH_DRIVER } from "../hints";
 
 /** State `publishing`: puts our socket in place, by the plan of `planPublication`; begins again if its place is another by then. */
@@ -42,9 +48,7 @@ export async function publishSocket(
   try {
     const end = await untilDone(publish, { path: socketPath, log, signal, onFailure });
     if (end === undefined) return undefined;
-    // This process may have been frozen since its last look, and another registrar have moved or come meanwhile.
-    const isBeside = end.kind === "in-place" && !(await isPlace().catch(() => true));
-    const event = publicationEvent(isBeside ? { kind: "elsewhere" } : end, socketPath, alias, place);
+    const event = publicationEvent(end, socketPath, alias, place);
     if (event === undefined) return publishSocket(state, context, signal);
     if (event.kind !== "published") return event;
     const { found } = event;
@@ -64,4 +68,20 @@ export async function publishSocket(
   } catch (error) {
     return { kind: "stop", outcome: failedBy(error) };
   }
+}
+
+/**
+ * Looks once more whether our socket, which is in place now, belongs there. No part of the publication: kubelet may call as soon
+ * as it sees the socket, and what it says counts from then on. A look that fails changes nothing.
+ */
+export async function lookOnceMore(
+  { facts, justPublished }: StateOf<"in-place">,
+  context: RegistrationContext,
+  signal: AbortSignal,
+): Promise<LoopEvent | undefined> {
+  if (!justPublished) return undefined;
+  const plan = planPublication(justPublished, context.options.isNodeWide);
+  const sockets = await socketsOfDriver(facts, context, signal).catch(() => undefined);
+  if (sockets === undefined) return { kind: "well-placed" };
+  return placementEvent(facts.alias, choosePlace(plan, sockets, facts.alias));
 }

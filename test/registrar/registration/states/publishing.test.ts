@@ -106,9 +106,12 @@ describe("the first time", () => {
   });
 
   // Before the last look, and after it, as in a process that is frozen in between.
-  test.each(["chmod", "link"] as const)(
+  test.each([
+    ["chmod", 1],
+    ["link", 2],
+  ] as const)(
     "a registrar that publishes under an alias before our %s is replaced there, and no second socket stays",
-    async (name) => {
+    async (name, publications) => {
       const socketPath = node.socketPath(ALIAS);
       const call = fs.promises[name] as (...given: unknown[]) => Promise<void>;
       const called = jest.spyOn(fs.promises, name).mockImplementationOnce(async (...given: unknown[]) => {
@@ -116,12 +119,31 @@ describe("the first time", () => {
         return call(...given);
       });
       await using started = await startTestRegistrar(node);
-      const { fields } = await started.log.when("Registration Server started");
+      const { fields } = await started.log.when("Registration Server started", publications);
       expect(fields).toEqual({ socketPath, found: "taken" });
       expect(existsSync(node.socketPath())).toBe(false);
       called.mockRestore();
     },
   );
+});
+
+// Its look at the other sockets, after it is in place, may take longer than kubelet.
+test.each<[string, string | undefined]>([
+  ["the driver's own name", undefined],
+  ["an alias", ALIAS],
+])("what kubelet says before the publication under %s has ended counts afterwards", async (_what, alias) => {
+  const socketPath = node.socketPath(alias);
+  if (alias) await leaveDeadSocket(socketPath);
+  const inodeNow = () => lstatSync(socketPath, { throwIfNoEntry: false })?.ino;
+  const before = inodeNow();
+  let calls: Promise<unknown> | undefined;
+  beforeEachCall("readdir", async () => {
+    if (inodeNow() === before) return;
+    calls ??= registerOnce(socketPath);
+    await calls;
+  });
+  await using started = await startTestRegistrar(node);
+  await started.state("registered");
 });
 
 test("a mute socket under an alias counts as this driver's, and ours replaces it", async () => {
@@ -156,7 +178,7 @@ describe("later on", () => {
 
   test("the registration stands by for a registrar under an alias, and takes over that alias", async () => {
     await using started = await startTestRegistrar(node);
-    await started.state("listening");
+    await started.accept();
     await using peer = await startForeignSocket(node.socketPath(ALIAS), (socket) => socket.destroy());
     rmSync(node.socketPath(name));
     await started.state("standby");
