@@ -123,7 +123,6 @@ test.each<readonly [what: string, Changes]>([
     "a pod that was put on its node just now",
     { ...none, status: { phase: "Pending", conditions: [{ ...scheduled, lastTransitionTime: ago(1) }] } },
   ],
-  ["a driver on a node that is away", { ...none, isReady: false }],
   ["an old pod whose containers are made anew after a reboot", { ...none, status: afterReboot(ago(1)) }],
 ])("%s has no finding", async (_what, changes) => {
   await expectSaid(await makeCluster(changes));
@@ -187,7 +186,7 @@ test("pods that wait on a silent node are reported without a driver's problem", 
     await cluster.create("/api/v1/namespaces/default/events", failedMount(waits, driver, "node-1"));
   await expectSaid(
     cluster,
-    /^CSI211 unknown: nodes are not ready or gone, with 1 pod \(default\/db\) and 1 VolumeAttachment waiting there -> see why kubelet does not report: kubectl describe node node-1$/,
+    /^CSI211 unknown: nodes are not ready or gone: it is not known which drivers are registered there; needed by 1 pod \(default\/db\) and 1 VolumeAttachment -> see why kubelet does not report: kubectl describe node node-1$/,
   );
   const { healthy, findings, nodes } = await cluster.report();
   expect([healthy, findings.at(-1)?.nodes]).toEqual([false, ["node-1", "node-gone"]]);

@@ -197,6 +197,24 @@ describe.each(WORLDS)("%s", (what, make) => {
     expect(wrong).toEqual([]);
   });
 
+  test("each node that does not report is named, whether something waits there or not", async () => {
+    for (const status of ["Unknown", "False"])
+      for (const node of new Set(whole.nodes.map((row) => row.node ?? ""))) {
+        const conditions = [{ type: "Ready", status }];
+        const isMeant = (path: string, { metadata }: { metadata?: { name?: string } }) =>
+          path.endsWith("/nodes") && metadata?.name === node;
+        cluster.setView((path, one) => (isMeant(path, one) ? { ...one, status: { conditions } } : one));
+        const { healthy, findings, nodes } = await cluster.report();
+        const told = findings.filter((one) => one.status === "unknown" && one.nodes.includes(node));
+        const states = nodes.flatMap((row) => (row.node === node ? row.state : []));
+        // A container's last words are true without kubelet, and so are two pods.
+        const isKnown = states.every((one) => ["restarting", "duplicate"].includes(one));
+        expect([node, healthy, told.length > 0 || isKnown]).toEqual([node, false, true]);
+        expect(states).not.toContain("registered");
+      }
+    cluster.setView((_path, one) => one);
+  });
+
   test("a day later nothing has only just started, whatever is missing", async () => {
     const fields = (await fieldsOf(cluster)).filter(({ resource }) =>
       /^(?:pods|nodes|daemonsets)$/.test(resource),

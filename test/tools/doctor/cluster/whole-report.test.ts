@@ -79,6 +79,7 @@ test("a cluster with several troubles: of one node, of one driver, of one that i
     `CSI203 problem ${FILES} - node-2`,
     `CSI207 problem ${FILES} - node-4`,
     `CSI211 problem ${FILES} CSI207 node-4`,
+    "CSI211 unknown nodes - node-3",
   ]);
   await expect(cluster.report({ node: "node-9" })).rejects.toThrow("there is no node node-9");
 });

@@ -3,7 +3,7 @@ import { type Advice, check, problem, type Run, type Verdict } from "../../findi
 import { counted, podsText, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { type ClusterFacts, manifestCause, placeKey } from "./facts";
-import { type Place, restartingIn } from "./places";
+import { GONE, type Place, restartingIn } from "./places";
 import { endingOf } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
@@ -50,13 +50,17 @@ export function judgeGroups(
 /** The cause of a place's state: equal for all places that one change would fix. */
 export function causeOf(place: Place, facts: ClusterFacts): Cause {
   const { state, unit, driver } = place;
-  if (state.kind === "node-away" && whoWaits([place], facts) !== "") return NODES_AWAY;
+  if (isMissedAway(place, facts)) return NODES_AWAY;
   const isOfRegistrar = state.kind === "unregistered" || restartingIn(state)?.isRegistrar;
   const manifest = unit && manifestCause(unit.registrar.about);
   if (isOfRegistrar && manifest && facts.manifestCauses.has(causeKey(manifest))) return manifest;
   const pod = state.why && { object: unit?.registrar.about.object, ...state.why };
   return { kind: "trouble", driver, trouble: state.kind, ...pod };
 }
+
+/** Its node does not report, or something waits on a node that is gone. */
+export const isMissedAway = (place: Place, facts: ClusterFacts): boolean =>
+  inState("node-away")(place) && (place.state.why?.word !== GONE || whoWaits([place], facts) !== "");
 
 export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];

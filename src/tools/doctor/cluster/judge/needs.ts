@@ -7,7 +7,16 @@ import type { HostPod } from "../read/owners";
 import { GROUPS } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
-import { inState, judgeGroups, kubectl, NODES_AWAY, nodesOf, problemsOf, whoWaits } from "./groups";
+import {
+  inState,
+  isMissedAway,
+  judgeGroups,
+  kubectl,
+  NODES_AWAY,
+  nodesOf,
+  problemsOf,
+  whoWaits,
+} from "./groups";
 import { isYoung, type Place, SETTLED } from "./places";
 import { startupTaints } from "./taints";
 import { EVERY_DRIVER, lackText } from "./units";
@@ -134,11 +143,11 @@ const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
 
 /** Whether a driver is registered there is only known when kubelet reports again. */
 function judgeAway(facts: ClusterFacts): Verdict | undefined {
-  const isAway = (place: Place) => inState("node-away")(place) && whoWaits([place], facts) !== "";
-  const away = [...facts.places.filter(isAway).each((place) => place)];
+  const away = [...facts.places.filter((place) => isMissedAway(place, facts)).each((place) => place)];
   const [first] = nodesOf(away);
   if (first === undefined) return undefined;
-  const text = `are not ready or gone, with ${whoWaits(away, facts)} waiting there`;
+  const waiting = whoWaits(away, facts);
+  const text = `are not ready or gone: it is not known which drivers are registered there${waiting && `; needed by ${waiting}`}`;
   const fix = kubectl("see why kubelet does not report", facts.target, "describe node", first);
   return { ...unknown("nodes", text, fix), cause: NODES_AWAY, nodes: nodesOf(away) };
 }

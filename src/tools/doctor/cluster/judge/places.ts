@@ -21,7 +21,7 @@ const REASONS = {
   registered: null,
   starting: "its registrar, its pod or its node has only just started",
   unregistered: "its pod runs, but kubelet has not registered it",
-  "node-away": "the node is not ready or no longer exists",
+  "node-away": "the node is not ready",
   unprovided: "no DaemonSet has a registrar for it",
 } as const;
 
@@ -170,38 +170,35 @@ function stateOf(place: Stateless, twins: PlaceState | undefined, around: Surrou
   if (node === undefined) return found;
   const row = around.nodeAt(node);
   const isSettled = SETTLED.includes(found.kind);
+  const unlessYoung = (other: () => PlaceState) => () =>
+    row.contains((one) => isYoung(one, around.nowMs))<PlaceState>({
+      ...{ yes: () => (isSettled ? found : state("starting")), no: other, unknown: other },
+    });
+  const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
   return row.contains(({ isReady }) => isReady)<PlaceState>({
+    yes: unlessYoung(() => found),
     no: () =>
-      isContradictory(
-        place,
-        around,
-      )<PlaceState>({
-        yes: () => unseen(NO_NODE),
-        no: () => state("node-away"),
-        unknown: (gaps) => unseen(lackText(gaps)),
+      row.contains(() => true)<PlaceState>({
+        yes: unlessYoung(() => state("node-away")),
+        no: () =>
+          isLeft(place, around)<PlaceState>({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown }),
+        unknown,
       }),
     unknown: (gaps) => (isSettled ? found : unseen(lackText(gaps), found.reason)),
-    yes: () =>
-      row.contains((one) => !isSettled && isYoung(one, around.nowMs))<PlaceState>({
-        yes: () => state("starting"),
-        no: () => found,
-        unknown: () => found,
-      }),
   });
 }
+
+/** The API's word for a node that no longer exists. */
+export const GONE = "NotFound";
+const NODE_GONE = { kind: "node-away", why: { word: GONE }, reason: "the node no longer exists" } as const;
 
 const NO_NODE = "the list of Nodes lacks a node that a CSINode or a running pod names";
 
 /** The lists are of different moments; but Kubernetes removes what is of a deleted Node within minutes. */
-const isContradictory = ({ node = "", pod }: Stateless, { nodeAt, csiNodeAt }: Surroundings): Truth =>
+const isLeft = ({ node = "", pod }: Stateless, { csiNodeAt }: Surroundings): Truth =>
   csiNodeAt(node)
     .contains(() => true)
-    .or(pod !== undefined && !isOver(pod))
-    .and(
-      nodeAt(node)
-        .contains(() => true)
-        .not(),
-    );
+    .or(pod !== undefined && !isOver(pod));
 
 /** These hold whether the node is ready or not. */
 export const SETTLED: readonly PlaceState["kind"][] = ["registered", "starting", "unseen"];
