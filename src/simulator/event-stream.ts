@@ -14,20 +14,20 @@ export interface SimulatorEvent {
   readonly atMs: number;
 }
 
-/** What ends a wait in vain. */
+/** What a wait takes besides what it waits for. */
 export interface WaitOptions {
+  /** `start` also takes what happened already, `now` only what is still to come. @default "start" */
+  readonly from?: "start" | "now" | undefined;
   /** The limit, in milliseconds. @default the `waitTimeoutMs` of the simulated part */
   readonly timeoutMs?: number | undefined;
   /** Aborted, it ends the wait with ABORTED. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What `when` matches besides the kind, and for how long. */
+/** What `when` takes besides the kind. */
 export interface WhenOptions<Event> extends WaitOptions {
   /** Only an event for which this holds. @default any of the kind */
   readonly where?: ((event: Event) => boolean) | undefined;
-  /** `start` also takes an event that happened already, `now` only one that is still to come. @default "start" */
-  readonly from?: "start" | "now" | undefined;
 }
 
 /** Everything a simulated part did, in order. */
@@ -53,6 +53,7 @@ export type WithoutTime<Event> = Event extends unknown ? Omit<Event, "atMs"> : n
 export const WAIT_TIMEOUT_MS = 4_500;
 
 export const WAIT_OPTIONS: OptionTable<WaitOptions> = {
+  from: optional(oneOf(["start", "now"])),
   timeoutMs: optional(milliseconds()),
   signal: optional(signal),
 };
@@ -86,7 +87,6 @@ export function createEventLog<Event extends SimulatorEvent>(
     const { where, from, ...options } = readOptions<WhenOptions<Wanted>>("when", given, {
       ...WAIT_OPTIONS,
       where: optional(callbackOf<(event: Wanted) => boolean>()),
-      from: optional(oneOf(["start", "now"])),
     });
     const { signal = new AbortController().signal, timeoutMs = waitTimeoutMs } = options;
     const wanted = (event: Event): event is Wanted =>

@@ -33,11 +33,14 @@ export interface SimulatedKubelet extends AsyncDisposable {
   readonly pluginRegistrationPath: string;
   /** Every step, in order. */
   readonly events: EventStream<KubeletEvent>;
-  /** Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. */
+  /**
+   * Resolves once the driver is registered, at once if it is now, of a DRA driver with the newest instance that is. From a restart
+   * on it is not, until it is again.
+   */
   registered(driverName: string, options?: WaitOptions): Promise<EventOf<KubeletEvent, "registered">>;
   /** Resolves once the driver is not registered. A restart, or the end of one of several DRA instances, deregisters no driver. */
   deregistered(driverName: string, options?: WaitOptions): Promise<void>;
-  /** Resolves with the driver's refusal: the latest, if no success followed it, else the next. */
+  /** Resolves with the driver's refusal: the latest, if no success followed it, else the next; with `from: "now"` the next. */
   refused(driverName: string, options?: WaitOptions): Promise<EventOf<KubeletEvent, "refused">>;
   /** A copy of the Node as it is now. */
   node(): NodeObject;
@@ -147,13 +150,15 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     const bounds = readOptions(kind, options, WAIT_OPTIONS);
     const where = (event: { readonly driverName: string }) => event.driverName === driverName;
     const awaited = `${kind}(${quoteText(driverName)})`;
-    return known ?? steps.wait(kind, { ...bounds, from: "now", where }, awaited);
+    const isPast = bounds.from !== "now" && known !== undefined;
+    return isPast ? known : steps.wait(kind, { ...bounds, from: "now", where }, awaited);
   };
 
   return {
     pluginRegistrationPath,
     events: steps.stream,
-    registered: (name, given) => quietly(wait("registered", drivers.registered.get(name), name, given)),
+    registered: (name, given) =>
+      quietly(wait("registered", drivers.registered.get(name)?.at(-1), name, given)),
     deregistered: (name, given) =>
       quietly(
         wait("deregistered", drivers.registered.has(name) ? undefined : "gone", name, given).then(() => {}),
@@ -185,14 +190,26 @@ async function runDown(whileDown: RestartOptions["whileDown"], limitMs: number):
   }
 }
 
+const othersOf = <Plugin extends { readonly socketPath: string }>(
+  plugins: readonly Plugin[],
+  { socketPath }: { readonly socketPath: string },
+) => plugins.filter((plugin) => plugin.socketPath !== socketPath);
+
 /** The latest word on each driver. */
 function followDrivers(events: EventStream<KubeletEvent>) {
-  const registered = new Map<string, EventOf<KubeletEvent, "registered">>();
+  /** Of a DRA driver, each instance. */
+  const registered = new Map<string, readonly EventOf<KubeletEvent, "registered">[]>();
   const refused = new Map<string, EventOf<KubeletEvent, "refused">>();
   events.subscribe((event) => {
     if (event.kind === "registered") {
-      registered.set(event.driverName, event);
+      const others = othersOf(registered.get(event.driverName) ?? [], event);
+      registered.set(event.driverName, [...others, event]);
       refused.delete(event.driverName);
+    } else if (event.kind === "operation-started" && event.operation === "unregister") {
+      for (const [name, instances] of registered) {
+        const others = othersOf(instances, event);
+        if (others.length > 0) registered.set(name, others); // Without another, `deregistered` follows.
+      }
     } else if (event.kind === "refused") refused.set(event.driverName, event);
     else if (event.kind === "deregistered") registered.delete(event.driverName);
     else if (event.kind === "stopped") registered.clear();
