@@ -81,7 +81,7 @@ function judgeStart(one: RegistrarContainer): Statement {
     );
   if (unseen !== undefined) return judgeUnseen(unseen);
   if (program.kind === "unknown")
-    return unknown(`runs an unknown program: ${sayUnknown(program, image)}`, ADVICE_ON_UNKNOWN[program.what]);
+    return unknown(`runs an unknown program: ${sayUnknown(program, image)}`, UNKNOWN[program.what].fix);
   if (start.kind === "unclear") return judgeUnclear(start, program);
   const refusal = sayRefusal(start, program);
   if (refusal !== undefined) {
@@ -105,23 +105,21 @@ function judgeStart(one: RegistrarContainer): Statement {
     : ok("has arguments with which the registrar starts");
 }
 
-const ADVICE_ON_UNKNOWN = {
-  open: RENDER_FIRST,
-  "all-in-one": "see its own documentation",
-  predecessor: "take csi-node-driver-registrar or this registrar, whose flags doctor knows",
-  other:
-    "if it is this registrar's, name it with --image=IMAGE; a copy of the official one is known by that name and its release as tag, csi-node-driver-registrar:v2.17.0",
+const UNKNOWN = {
+  open: { text: "is not filled in", fix: RENDER_FIRST },
+  "all-in-one": { text: "is the all-in-one sidecar of KEP-4958", fix: "see its own documentation" },
+  predecessor: {
+    text: "is the driver-registrar of 2018, the predecessor of the official one",
+    fix: "take csi-node-driver-registrar or this registrar, whose flags doctor knows",
+  },
+  other: {
+    text: "is neither this registrar's nor an official release",
+    fix: "if it is this registrar's, name it with --image=IMAGE; a copy of the official one is known by that name and its release as tag, csi-node-driver-registrar:v2.17.0",
+  },
 } as const;
 
-export function sayUnknown({ what }: Extract<Program, { kind: "unknown" }>, image: string): string {
-  const texts = {
-    "all-in-one": "is the all-in-one sidecar of KEP-4958",
-    predecessor: "is the driver-registrar of 2018, the predecessor of the official one",
-    open: "is not filled in",
-    other: "is neither this registrar's nor an official release",
-  };
-  return `its image ${boundText(image) || "(none)"} ${texts[what]}`;
-}
+export const sayUnknown = ({ what }: Extract<Program, { kind: "unknown" }>, image: string): string =>
+  `its image ${boundText(image) || "(none)"} ${UNKNOWN[what].text}`;
 
 function judgeUnseen(unseen: NonNullable<RegistrarContainer["unseen"]>): Statement {
   if (unseen.kind === "program")
@@ -131,12 +129,10 @@ function judgeUnseen(unseen: NonNullable<RegistrarContainer["unseen"]>): Stateme
     );
   if (unseen.kind === "open")
     return unknown(`has an argument that is not filled in: ${unseen.message}`, RENDER_FIRST);
-  return unseen.kind === "word"
-    ? unknown(`has the argument ${unseen.word}, which is not filled in`, RENDER_FIRST)
-    : unknown(
-        `takes $(${unseen.name}) from elsewhere: its value cannot be seen here`,
-        "run registrar doctor in the pod, or see the log of its start",
-      );
+  return unknown(
+    `takes $(${unseen.name}) from elsewhere: its value cannot be seen here`,
+    "run registrar doctor in the pod, or see the log of its start",
+  );
 }
 
 function adviceOnIgnored({ words: [word], behind }: NonNullable<RegistrarSettings["ignored"]>): string {

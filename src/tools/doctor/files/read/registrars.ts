@@ -316,7 +316,7 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
   if (startedBy !== undefined) return { kind: "program", program: startedBy } as const;
   const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, start, ignored } = settings;
   if (ignored !== undefined && isTemplate(ignored.words[0]))
-    return { kind: "word", word: ignored.words[0] } as const;
+    return { kind: "open", message: ignored.words[0] } as const;
   const message = start.kind === "refused" ? start.message : "";
   // Kubelet leaves a $(NAME) without a value as it is.
   if (isTemplate(message.replaceAll(/\$\([^)]*\)/g, ""))) return { kind: "open", message } as const;
