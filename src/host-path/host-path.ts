@@ -22,7 +22,8 @@ interface HostPathQuestion extends DriverPaths {
 /** Whether kubelet, on the host, finds the driver's socket at the path that it gets. */
 export type HostPathVerdict =
   /** `fits`: the whole path, or its end if this container cannot see where the host mounts the socket's disk. */
-  | { readonly kind: "fits" | "unknown" }
+  | { readonly kind: "fits" }
+  | { readonly kind: "unknown" }
   /** `problem` follows "kubelet will not find the driver: ". */
   | { readonly kind: "wrong"; readonly problem: string; readonly fix: string };
 

@@ -6,6 +6,7 @@ import {
 } from "../../src/tools/doctor/files/judge/checks";
 import { startReading } from "../../src/tools/doctor/findings/seen";
 import { answerIn } from "../../src/tools/doctor/node/read/facts";
+import { hostPathOf } from "../../src/tools/doctor/node/read/gather";
 import { NODE_CHECKS, renderTable, reportOn } from "../../src/tools/doctor/node/report";
 import { CONTAINER, judgeByRows, K, REGISTRATION } from "../support/mount-rows";
 import { healthyFacts, reporting } from "../tools/doctor/node/healthy-facts";
@@ -63,7 +64,7 @@ test("doctor prints the session of docs/doctor.md for the container's path", () 
     ...healthy,
     ...{ target: { ...target, kubeletRegistrationPath: CSI }, driver: own, kubeletPath: own?.socket },
     allDrivers: reading.list(own ? [own] : []),
-    hostPath: judgeByRows(CSI, CSI, MOUNTS),
+    hostPath: hostPathOf(judgeByRows(CSI, CSI, MOUNTS)),
     registrations: reading.list(
       one ? [{ ...one, info: { kind: "answered", value: plugin } as const, endpoint: own }] : [],
     ),

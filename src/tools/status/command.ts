@@ -109,7 +109,7 @@ export async function unseenRegistrations({ target, directory }: Facts): Promise
     const { subject, why } = directory.gap;
     return `cannot read ${subject}: ${sayWhy(why).text}`;
   }
-  const { path, kind, fileType } = directory.value;
-  if (kind === "directory") return undefined;
-  return kind === "missing" ? `cannot read ${path}: ENOENT` : `${path} is ${fileType}, not a directory`;
+  if (directory.kind === "directory") return undefined;
+  const { path, fileType } = directory;
+  return fileType === undefined ? `cannot read ${path}: ENOENT` : `${path} is ${fileType}, not a directory`;
 }

@@ -63,21 +63,22 @@ export interface Run {
   readonly command: string;
 }
 export type Advice = string | Run;
-type Say = (subject: string, text: string, fix?: Advice, cause?: Cause) => Verdict;
-type SayWithFix = (subject: string, text: string, fix: Advice, cause?: Cause) => Verdict;
+/** A verdict of this status: what is unknown is neither ok nor a problem (see `Truth`). */
+type Of<S extends Status> = Verdict & { readonly status: S };
+type SayWithFix<S extends Status> = (subject: string, text: string, fix: Advice, cause?: Cause) => Of<S>;
 
 const say =
-  (status: Status): Say =>
-  (subject, text, fix, cause) => ({
+  <S extends Status>(status: S) =>
+  (subject: string, text: string, fix?: Advice, cause?: Cause): Of<S> => ({
     ...{ status, subject, text, cause },
     ...(typeof fix === "object" ? fix : { fix }),
   });
 
-export const ok: (subject: string, text: string) => Verdict = say("ok");
-export const skipped: SayWithFix = say("skipped");
-export const unknown: Say = say("unknown");
-export const warning: SayWithFix = say("warning");
-export const problem: SayWithFix = say("problem");
+export const ok: (subject: string, text: string) => Of<"ok"> = say("ok");
+export const skipped: SayWithFix<"skipped"> = say("skipped");
+export const unknown = say("unknown");
+export const warning: SayWithFix<"warning"> = say("warning");
+export const problem: SayWithFix<"problem"> = say("problem");
 
 export const sortedBy = <Item>(items: Iterable<Item>, keyOf: (item: Item) => string): readonly Item[] =>
   [...items].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));

@@ -49,7 +49,7 @@ export interface Gap<Part extends string = string> {
   readonly why: Why;
 }
 
-interface Unread<Part extends string = string> {
+export interface Unread<Part extends string = string> {
   readonly kind: "unread";
   readonly gap: Gap<Part>;
 }
@@ -59,18 +59,21 @@ export type Seen<T, Part extends string = string> =
   | { readonly kind: "seen"; readonly value: T }
   | Unread<Part>;
 
-interface Answers<R> {
-  readonly yes: () => R;
-  readonly no: () => R;
-  readonly unknown: (gaps: readonly Gap[]) => R;
+interface Answers<Y, N, U> {
+  readonly yes: () => Y;
+  readonly no: () => N;
+  readonly unknown: (gaps: readonly Gap[]) => U & NotSure<U>;
 }
+
+/** TypeScript refuses a finding that is ok, or a problem, where the answer is unknown. */
+type NotSure<U> = [Extract<U, { readonly status: "ok" | "problem" }>] extends [never] ? unknown : never;
 
 /**
  * An answer to a question: yes, no or unknown. Call it with what each of the three means. It is a function, so that TypeScript
  * refuses it as a condition; test/tools/doctor/findings/escapes.mjs finds what TypeScript cannot refuse, such as `!answer`.
  */
 export interface Truth {
-  <R>(answers: Answers<R>): R;
+  <Y, N = Y, U = Y>(answers: Answers<Y, N, U>): Y | N | U;
   /** Undefined also if the answer is unknown: then the gap has its own finding. */
   ifYes<R>(then: () => R): R | undefined;
   ifNo<R>(then: () => R): R | undefined;
@@ -91,6 +94,11 @@ export interface SeenList<Item> {
   each<R>(say: (item: Item) => Some<R>): Iterable<R>;
   /** The first item of which this is certain. Undefined says nothing. */
   known(isSo: IsSo<Item>): Item | undefined;
+  /** What follows from the first item of which this is certain; else the other answers of `contains`. */
+  first<Y, N = Y, U = Y>(
+    isSo: IsSo<Item>,
+    answers: Omit<Answers<Y, N, U>, "yes"> & { readonly yes: (item: Item) => Y },
+  ): Y | N | U;
   /** Yes beats unknown, unknown beats no. */
   contains(isSo: IsSo<Item>): Truth;
   map<R>(change: (item: Item) => R): SeenList<R>;
@@ -120,7 +128,7 @@ function truthOf(answer: Answer): Truth {
 }
 
 function newTruth(answer: Answer): Truth {
-  const call = <R>({ yes, no, unknown }: Answers<R>): R => {
+  const call = <Y, N, U>({ yes, no, unknown }: Answers<Y, N, U>): Y | N | U => {
     if (answer === "yes") return yes();
     return answer === "no" ? no() : unknown(answer);
   };
@@ -172,6 +180,8 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
   const list: SeenList<Item> = {
     each: (say) => items.flatMap((item) => insideOf(say(item)).items),
     known: (isSo) => items.find((item) => answerOf(isSo(item)) === "yes"),
+    first: (isSo, answers) =>
+      list.contains(isSo)({ ...answers, yes: () => answers.yes(list.known(isSo) as Item) }),
     contains: (isSo) => {
       const answers = items.map((item) => answerOf(isSo(item)));
       return truthOf(answers.reduce(eitherOf, gaps.length > 0 ? gaps : "no"));

@@ -9,8 +9,8 @@ const api = new API();
 const [{ program, checker }] = api.updateSnapshot({ openProjects: [config] }).getProjects();
 const K = ast.SyntaxKind;
 
-/** Of these types each value is truthy, and equal to nothing: they are asked by their methods. */
-const ASKED = ["Truth", "SeenList"];
+/** Of these types each value is truthy, and equal to nothing: they are asked by their methods, or for their kind. */
+const ASKED = ["Truth", "SeenList", "Unread"];
 /** What these methods return lacks what is unknown: undefined and an empty list say nothing, and `true` is only half of an answer. */
 const PARTIAL = ["each", "known", "ifYes", "ifNo"];
 /** Array methods that take any value for an answer. */
@@ -50,15 +50,33 @@ const declarationOf = (name) => {
   return handle?.path.endsWith(".d.ts") ? undefined : handle?.resolve();
 };
 
-/** Whether this asks for the kind of something that may be unread, other than for that. */
-function asksForKind(node, operators) {
-  if (!ast.isBinaryExpression(node) || !operators.includes(node.operatorToken.kind)) return false;
-  const [asked, kind] = [bare(node.left), bare(node.right)];
-  if (!ast.isPropertyAccessExpression(asked) || asked.name.text !== "kind" || !ast.isStringLiteral(kind))
+/** Whether this is the kind of something that may be unread. */
+const isOpen = (node) =>
+  typesOf(node).some((type) => type.isStringLiteralType() && type.value === "unread") &&
+  typesOf(node).length > 1;
+/** The first question to such a kind, before any other: is it unread? Then TypeScript knows it. */
+function asksFirst(kind) {
+  const { parent } = kind;
+  if (!ast.isBinaryExpression(parent) || ![...EQUAL, ...UNEQUAL].includes(parent.operatorToken.kind))
     return false;
-  const type = checker.getTypeAtLocation(asked);
-  const kinds = type?.isUnionType() ? type.getTypes() : [];
-  return kind.text !== "unread" && kinds.some((one) => one.isStringLiteralType() && one.value === "unread");
+  const to = bare(parent.right);
+  if (!ast.isStringLiteral(to)) return false;
+  const isEqual = EQUAL.includes(parent.operatorToken.kind);
+  if (to.text === "seen") return isEqual || isGuard(parent);
+  if (to.text !== "unread") return false;
+  const choice = parent.parent;
+  if (!ast.isConditionalExpression(choice) || choice.condition !== parent) return true;
+  return !isNone(isEqual ? choice.whenTrue : choice.whenFalse) || isReturned(choice);
+}
+/** Whether this goes into the report as it is. */
+function isReturned({ parent }) {
+  if (ast.isReturnStatement(parent) || ast.isArrowFunction(parent)) return true;
+  return (
+    (ast.isParenthesizedExpression(parent) ||
+      ast.isSpreadElement(parent) ||
+      ast.isArrayLiteralExpression(parent)) &&
+    isReturned(parent)
+  );
 }
 
 /** Whether undefined, false or an empty list in this place may come from what could not be read. */
@@ -70,8 +88,11 @@ function isPartial(given, depth = 0) {
   if (ast.isArrayLiteralExpression(node))
     return node.elements.some((one) => ast.isSpreadElement(one) && deeper(one));
   if (ast.isNewExpression(node)) return (node.arguments ?? []).some(deeper);
-  if (ast.isConditionalExpression(node) && asksForKind(bare(node.condition), EQUAL))
-    return isNone(node.whenFalse);
+  if (ast.isConditionalExpression(node) && isNone(node.whenFalse)) {
+    const asked = bare(node.condition);
+    if (ast.isBinaryExpression(asked) && EQUAL.includes(asked.operatorToken.kind) && isOpen(bare(asked.left)))
+      return true;
+  }
   if (ast.isConditionalExpression(node))
     return (deeper(node.whenTrue) || isNone(node.whenTrue)) &&
       (deeper(node.whenFalse) || isNone(node.whenFalse))
@@ -122,6 +143,14 @@ function isBadCondition(node, hasElse) {
   return isAsked(asked) || (hasElse && isPartial(asked));
 }
 
+/** The doctor of a node asks all by three answers: what it says of each goes into the report, and nowhere else. */
+function isLoose(node) {
+  if (!ast.isCallExpression(node) || !ast.isPropertyAccessExpression(bare(node.expression))) return false;
+  const { name, expression } = bare(node.expression);
+  if (!PARTIAL.includes(name.text) || !isAsked(expression)) return false;
+  return name.text !== "each" || !isReturned(node);
+}
+
 function isEscape(node) {
   if (ast.isPrefixUnaryExpression(node))
     return (
@@ -137,6 +166,7 @@ function isEscape(node) {
   if (ast.isBinaryExpression(node)) {
     const kind = node.operatorToken.kind;
     const sides = [node.left, node.right];
+    if (kind === K.InKeyword) return isAsked(node.right);
     if (LOGICAL.includes(kind)) {
       const mayDefault = kind !== K.AmpersandAmpersandToken && !isNone(node.right) && !isBoolean(node.left);
       const isDefault = mayDefault && isPartial(node.left) && !isPartial(node.right);
@@ -145,8 +175,6 @@ function isEscape(node) {
         (isAsked(node.left) && !(kind === K.QuestionQuestionToken && mayBeUndefined(bare(node.left))))
       );
     }
-    // A reader makes the gap.
-    if (asksForKind(node, UNEQUAL)) return !isGuard(node) && !/\/read\//.test(node.getSourceFile().fileName);
     if (EQUAL.includes(kind) || UNEQUAL.includes(kind))
       return (
         sides.some((one) => isAsked(one) && !mayBeUndefined(bare(one))) ||
@@ -154,6 +182,14 @@ function isEscape(node) {
       );
     return false;
   }
+  if (
+    ast.isBindingElement(node) &&
+    (node.propertyName ?? node.name)?.getText() === "kind" &&
+    isOpen(node.name)
+  )
+    return true;
+  if (ast.isPropertyAccessExpression(node) && node.name.text === "kind" && isOpen(node))
+    return !asksFirst(node);
   if (ast.isPropertyAccessExpression(node)) {
     if (!COUNTS.test(node.name.text) || node.questionDotToken) return false;
     return isPartial(node.expression) && !isAsked(node.expression) && !isFound(node.expression);
@@ -203,8 +239,13 @@ for (const name of program
     const line = file.text.slice(0, at).split("\n").length;
     lines.push(`${relative(process.cwd(), name)}:${line}: ${what}`);
   };
+  // A reader makes the gap.
+  const isReader = /\/read\//.test(name);
+  const isOfNode = /\/node\/judge\//.test(name);
   const visit = (node) => {
-    if (isEscape(node)) say(node.getStart(file), node.getText(file).replace(/\s+/g, " ").slice(0, 120));
+    const isKind = isReader && (ast.isBindingElement(node) || ast.isPropertyAccessExpression(node));
+    if ((!isKind && isEscape(node)) || (isOfNode && isLoose(node)))
+      say(node.getStart(file), node.getText(file).replace(/\s+/g, " ").slice(0, 120));
     node.forEachChild(visit);
   };
   if (!name.endsWith("findings/seen.ts")) file.forEachChild(visit);

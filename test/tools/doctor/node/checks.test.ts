@@ -28,6 +28,10 @@ const unread = (errno: string, uid: number): Changes => ({
 });
 const WRONG = { kind: "wrong", problem: "on the host it is /h", fix: "write it" } as const;
 
+const UNREAD = {
+  kind: "unread",
+  gap: { part: "directory", subject: "/proc/self/mountinfo", why: { kind: "errno", errno: "EIO" } },
+} as const;
 const place = (...where: Parameters<typeof placeAt>) => ({ folder: { place: placeAt(...where) } });
 const socket = (path: string, found: Partial<SocketFacts>) =>
   ({ path, ownership: { mode: 0, uid: 0, gid: 0 }, inode: "", ...found }) as SocketFacts;
@@ -68,8 +72,8 @@ const OTHER_ROOT = (isThere: boolean | NodeGap) => ({
   host: { otherDirectories: [{ path: "/k0s", isThere: truth(isThere) }] },
 });
 const KUBELET = {
-  ...{ pid: 7, directory: REGISTRY, is: () => truth(false) },
-  ...{ isHere: truth(true), isDeaf: truth(false) },
+  ...{ pid: 7, directory: REGISTRY, is: () => false },
+  ...{ isHere: true, isDeaf: truth(false) },
 };
 const versions = (...supportedVersions: string[]): Changes => ({
   registrations: healthyRegistrations().map((one) => ({
@@ -131,7 +135,7 @@ test.each<Case>([
   ],
   ["directory-kubelets", "problem", /belongs to the container/, place("/registration", "overlay", false)],
   ["directory-kubelets", "problem", /emptyDir/, place("/pods/1/volumes/kubernetes.io~empty-dir/reg")],
-  ["directory-kubelets", "unknown", /mounts cannot be read/, { folder: { place: undefined } }],
+  ["directory-kubelets", "unknown", /mounts cannot be read/, { folder: { place: UNREAD } }],
 
   ["kubelet", "problem", /not seem to run/, kubeletSocket({ kind: "dead" })],
 
@@ -210,7 +214,7 @@ test.each<Case>([
 
 test("a directory whose mounts, or whose like, cannot be read makes the report partial", () => {
   const hidden = { part: "directory", subject: "/k0s", why: { kind: "errno", errno: "EACCES" } } as const;
-  for (const changes of [{ folder: { place: undefined } }, OTHER_ROOT(hidden)])
+  for (const changes of [{ folder: { place: UNREAD } }, OTHER_ROOT(hidden)])
     expect(reportOn(healthyFacts(changes)).healthy).toBe(false);
 });
 
@@ -250,7 +254,7 @@ test("what was not read of any part makes the report partial, also where no chec
   }
 });
 
-const elsewhere = { ...KUBELET, directory: "/k0s", isHere: truth(false) };
+const elsewhere = { ...KUBELET, directory: "/k0s", isHere: false };
 const accepts = { kubeletSocket: socket("/k.sock", { kind: "accepting" }) };
 
 test.each<[what: string, Changes, watched: string | undefined]>([
@@ -260,5 +264,7 @@ test.each<[what: string, Changes, watched: string | undefined]>([
   ["the second watches this one", { kubelets: [elsewhere, KUBELET] }, REGISTRY],
   ["the first watches this one", { kubelets: [KUBELET, elsewhere] }, REGISTRY],
 ])("the directory that kubelet watches, where %s", (_what, changes, watched) => {
-  expect(viewOf(healthyFacts(changes)).watched).toBe(watched);
+  const seen = viewOf(healthyFacts(changes)).watched;
+  const none = () => undefined;
+  expect(seen.first(() => true, { yes: (path) => path, no: none, unknown: none })).toBe(watched);
 });

@@ -9,7 +9,7 @@ import {
   type SeenDriver,
   unreadSocket,
 } from "../../../../src/tools/doctor/node/read/facts";
-import type { Facts } from "../../../../src/tools/doctor/node/read/gather";
+import { type Facts, hostPathOf } from "../../../../src/tools/doctor/node/read/gather";
 import type { RunningKubelet, RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
 import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/sockets-found";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
@@ -21,7 +21,7 @@ const CSI = "/csi/csi.sock";
 
 export function placeAt(path: string, fileSystem = "ext4", isMountPoint = true) {
   const mount = { device: "8:1", mountPoint: DIRECTORY, isWholeFileSystem: false };
-  return { path, fileSystem, isMountPoint, ...mount };
+  return seen({ path, fileSystem, isMountPoint, ...mount });
 }
 
 type Lists = Pick<Facts, "allDrivers" | "deadSockets" | "registrations" | "processes">;
@@ -68,7 +68,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
   return {
     target: { csiSocketPath: CSI, kubeletRegistrationPath: endpoint, pluginRegistrationPath: DIRECTORY },
     driver,
-    hostPath: { kind: "unknown" },
+    hostPath: hostPathOf({ kind: "unknown" }),
     allDrivers: reading.list(driver ? [driver] : [], lacking("sockets")),
     deadSockets: reading.list<DeadSocket>([], lacking("sockets")),
     socketsOnHost: new Map(),
@@ -77,7 +77,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
       kubelets: reading.list(kubelets ?? [], lacking("processes")),
     },
     kubeletPath: missing,
-    directory: unread ? reading.unread(unread) : seen<DirectoryFacts>(directory ?? there),
+    directory: unread ? reading.unread(unread) : (directory ?? there),
     registrations: reading.list(published, [
       ...lacking("directory"),
       ...published.flatMap(({ socket }) => unreadSocket("directory", socket)),

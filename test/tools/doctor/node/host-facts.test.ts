@@ -1,5 +1,5 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { startReading, type Truth } from "../../../../src/tools/doctor/findings/seen";
+import { seen, startReading, type Truth } from "../../../../src/tools/doctor/findings/seen";
 import {
   hostRootProblem,
   lookAtDirectory,
@@ -12,8 +12,8 @@ import { startForeignSocket } from "../../../support/foreign-socket";
 import { createTempFolder } from "../../../support/temp-folder";
 
 const look = async (path: string, mountinfo = "") => {
-  const directory = await lookAtDirectory(path, parseMountinfo(mountinfo), startReading());
-  return directory.kind === "seen" ? directory.value : directory.gap;
+  const directory = await lookAtDirectory(path, seen(parseMountinfo(mountinfo)), startReading());
+  return directory.kind === "unread" ? directory.gap : directory;
 };
 
 const folder = eachTest(createTempFolder);
@@ -23,9 +23,9 @@ test("a symbolic link's target is the directory's place", async () => {
   mkdirSync(folder.at("kubelet"));
   symlinkSync("kubelet", folder.at("link"));
   const facts = await look(folder.at("link"), mountinfo);
-  expect(facts).toMatchObject({ kind: "directory", place: { path: "/kubelet" } });
+  expect(facts).toMatchObject({ kind: "directory", place: { value: { path: "/kubelet" } } });
   const unseen = await look(folder.at("link"));
-  expect(unseen).toMatchObject({ kind: "directory", place: undefined });
+  expect(unseen).toMatchObject({ kind: "directory", place: { kind: "unread" } });
 });
 
 test("a directory that is missing, and a file in its place; other directories are those that exist", async () => {

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type { NodeInfo } from "../../../../grpc/protos";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { invalidCsiNodeDriver, invalidLabels } from "../../../../kubelet-rules/api-refusals";
@@ -17,8 +18,8 @@ import { judgeDriverPlace } from "../../findings/registration-directory";
 import { callText } from "../../findings/why";
 import { firstOf, namedText } from "../../findings/words";
 import { hasNoSocket, type SocketFacts } from "../read/socket";
-import { ADVICE, CAUSES, DRIVER, ownershipText, remedyFor, socketText } from "./trouble";
-import { type Driver, driverBeside, pathFix, type View } from "./view";
+import { ADVICE, CAUSES, DRIVER, isAccepting, ownershipText, remedyFor, socketText } from "./trouble";
+import { type Driver, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";
 const NAME_NODE =
@@ -46,20 +47,23 @@ function judgeKubeletPath(path: string, view: View): Verdict {
     return problem(path, "is not an absolute path", "give the path of the driver's socket on the host");
   const misplaced = judgeDriverPlace(path, path, "lies");
   if (misplaced) return misplaced;
+  if (found?.kind === "unread") return judgeSocket(found, view, `${GIVEN}; it `);
   if (found?.kind === "too-long") return judgeSocket(found, view);
-  if (hostPath.kind === "wrong")
+  if (hostPath.kind !== "unread" && hostPath.kind === "wrong")
     return problem(path, `${GIVEN}; ${hostPath.problem}`, hostPath.fix, { kind: "host-path" });
   const isMissing = found?.kind === "missing";
   const isUnseen = found === undefined || found.kind === "unseen";
+  // Beyond here the mounts do not contradict the path; they may not tell.
+  const hidden =
+    hostPath.kind === "unread"
+      ? unknown(path, `${GIVEN}; it cannot be seen from here`)
+      : ok(path, `${GIVEN}, and it fits the mounts of this container`);
   if (driver && hasNoSocket(driver.socket) && (path === csiSocketPath || !(isMissing || isUnseen)))
     return unknown(path, `${GIVEN}; there is no socket at ${csiSocketPath} to compare it with`);
   // The same path may be another socket here than on the host.
-  const isUnsure = path === csiSocketPath && hostPath.kind !== "fits";
-  if (isUnsure || isUnseen || isPattern(path))
-    return hostPath.kind === "fits"
-      ? ok(path, `${GIVEN}, and it fits the mounts of this container`)
-      : unknown(path, `${GIVEN}; it cannot be seen from here`);
-  if (isMissing && driver?.socket.kind === "accepting") {
+  const isUnsure = path === csiSocketPath && hidden.status === "unknown";
+  if (isUnsure || isUnseen || isPattern(path)) return hidden;
+  if (isMissing && driver && isAccepting(driver.socket)) {
     const fix = pathFix(inode, view, "correct the path: the driver listens elsewhere");
     return problem(path, "is not there, and kubelet dials this path", fix);
   }
@@ -73,16 +77,19 @@ function judgeKubeletPath(path: string, view: View): Verdict {
 
 /** Judges what is in the place of a driver's socket; `lead` goes before what is wrong with it. */
 function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
-  const { path, kind } = socket;
+  const { path } = socket;
+  const [fix, cause] = remedyFor(socket, view, view.target.csiSocketPath);
+  if (socket.kind === "unread") return unknown(path, lead + socketText(socket), fix);
+  const { kind } = socket;
   // The socket's own finding has the errno.
   const isLed = lead !== "" && kind === "dead";
   const text = isLed ? `${GIVEN}, but no process listens there` : lead + socketText(socket);
   if (kind === "accepting") return ok(path, `${text} (${ownershipText(socket.ownership)})`);
-  const [fix, cause] = remedyFor(socket, view, view.target.csiSocketPath);
-  if (kind === "unread") return unknown(path, text, fix);
-  const other = cause && driverBeside(socket, view);
-  if (other) return problem(path, text, correctTo(other), cause);
-  return problem(path, text, fix, cause);
+  const asItIs = () => fix;
+  const isBeside = (other: Driver) =>
+    cause !== undefined && other.name !== undefined && dirname(other.socket.path) === dirname(path);
+  const correction = view.drivers.first(isBeside, { yes: correctTo, no: asItIs, unknown: asItIs });
+  return problem(path, text, correction, cause);
 }
 
 const correctTo = ({ name, socket }: Driver) =>
@@ -99,14 +106,15 @@ function driverCheck(
       if (driver.isNamed) return judge(driver, DRIVER, view);
       const { socket, isNode, isWanted } = driver;
       // CSI020 judges a socket that accepts no connection.
-      if (socket.kind !== "accepting") return undefined;
-      return isNode.and(isWanted).ifYes((): Verdicts => {
+      if (!isAccepting(socket)) return undefined;
+      const yes = (): Verdicts => {
         const verdicts = flat(judge(driver, `${DRIVER} on ${socket.path}`, view));
         if (view.isWhole) return verdicts;
         // Beside a driver that was named, what is wrong with others is worth a warning.
         const bad = verdicts.filter(({ status }) => status === "problem" || status === "warning");
         return bad.map((verdict) => ({ ...verdict, status: "warning" }));
-      });
+      };
+      return isNode.and(isWanted)({ yes, no: () => undefined, unknown: () => undefined });
     }),
   ]);
 }

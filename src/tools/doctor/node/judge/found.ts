@@ -5,6 +5,7 @@ import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../
 import type { DriverRow } from "../../findings/report";
 import type { SeenList } from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
+import { socketIs } from "../read/facts";
 import type { RunningRegistrar } from "../read/processes";
 import {
   ADVICE,
@@ -21,6 +22,7 @@ import {
   type Answering,
   type DeadSocket,
   type Driver,
+  isFolder,
   isInSight,
   isOf,
   isSameSocket,
@@ -39,38 +41,78 @@ const isOfNamed = ({ socket }: Driver, { driver }: View): boolean =>
   dirname(driver.socket.path) === dirname(socket.path);
 
 function judgeFound(driver: Driver, view: View): Verdict | undefined {
-  const { socket, name, unwanted, twin, isNode, isWanted } = driver;
-  const { bad, folder, registrations, registrars, target } = view;
+  const { socket, isNode, isWanted, isRegistered } = driver;
+  const { bad, directory, registrations, registrars, target } = view;
   const { path } = socket;
   // Its gap is reported.
   if (socket.kind === "unread") return undefined;
   if (socket.kind !== "accepting") return bad(path, socketText(socket), ...remedyFor(socket, view));
-  if (driver.spoken === "other")
-    return driver.isRegistered.ifNo(() =>
-      skipped(path, "does not speak HTTP/2, so it is no driver's", NO_DRIVER),
-    );
-  // Other plugins have their sockets here too. CSI003 and CSI004 judge a driver without a name or with an unsafe one.
-  if (name === undefined) return undefined;
-  if (unwanted !== undefined)
-    return ok(path, `has the driver ${namedText(name)}, not to be registered, as configured: ${unwanted}`);
-  const isUnclear = driver.isUnclear.ifYes(() => true);
-  if (isUnclear) return unknown(path, `has the driver ${name}, which ${NO_NODE_SERVICE}`, SEE_PLUGIN);
-  if (judgeDriverName(name).kind === "unsafe") return undefined;
-  // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
-  const both = `has a driver called ${name}, as has ${twin}: only one of them can be registered`;
-  const cause = { kind: "twins", driver: name } as const;
-  if (twin !== undefined)
-    return isNode.and(isWanted).ifYes(() => bad(path, both, "remove one of the two deployments", cause));
-  // CSI015 or CSI019 judges its registration socket.
-  const isJudged = registrations.contains((one) => one.isLeft && one.name === name);
-  const isNodeWide = target.pattern !== undefined || registrars.known((one) => one.isNodeWide) !== undefined;
-  const fix = `see its registrar: is it running, or restarting again and again? kubectl describe pod says why; ${DRIVER} answers${isNodeWide ? NODE_WIDE : ""}`;
-  const text = `has the driver ${name}, for which there is no registration socket in ${target.pluginRegistrationPath}`;
-  return driver.isRegistered
-    .or(isJudged)
-    .or(folder === undefined)
-    .or(isNode.not())
-    .ifNo(() => bad(path, text, fix, CAUSES.nodeInfo(name)));
+  const other = () => skipped(path, "does not speak HTTP/2, so it is no driver's", NO_DRIVER);
+  if (driver.spoken === "other") return isRegistered({ yes: nothing, no: other, unknown: nothing });
+  const standing = standingOf(driver);
+  const name = driver.name ?? "";
+  switch (standing.kind) {
+    // CSI003 and CSI004 judge a driver without a name or with an unsafe one. Other plugins have their sockets here too.
+    case "silent":
+    case "unsafe":
+      return undefined;
+    case "not-wanted": {
+      const text = `has the driver ${namedText(name)}, not to be registered, as configured: ${standing.why}`;
+      return ok(path, text);
+    }
+    case "unclear":
+      return unknown(path, `has the driver ${name}, which ${NO_NODE_SERVICE}`, SEE_PLUGIN);
+    case "twin": {
+      // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
+      const text = `has a driver called ${name}, as has ${standing.path}: only one of them can be registered`;
+      const fix = "remove one of the two deployments";
+      const say = () => bad(path, text, fix, { kind: "twins", driver: name });
+      return isNode.and(isWanted)({ yes: say, no: nothing, unknown: nothing });
+    }
+    case "unpublished": {
+      // CSI015 or CSI019 judges its registration socket.
+      const isJudged = registrations.contains((one) => one.isLeft.and(one.name === name));
+      const [none, hint] = [() => "", () => NODE_WIDE];
+      const isNodeWide = registrars.contains((one) => one.isNodeWide).or(target.pattern !== undefined);
+      const fix = `see its registrar: is it running, or restarting again and again? kubectl describe pod says why; ${DRIVER} answers${isNodeWide({ yes: hint, no: none, unknown: none })}`;
+      const text = `has the driver ${name}, for which there is no registration socket in ${target.pluginRegistrationPath}`;
+      const isWell = isRegistered.or(isJudged).or(isFolder(directory).not()).or(isNode.not());
+      return isWell({
+        ...{ yes: nothing, unknown: nothing },
+        no: () => bad(path, text, fix, CAUSES.nodeInfo(name)),
+      });
+    }
+  }
+}
+
+const nothing = () => undefined;
+
+/** How a driver without a registration socket stands, as far as the driver itself shows. */
+type Standing =
+  | { readonly kind: "silent" | "not-wanted" | "unsafe"; readonly why: string }
+  | { readonly kind: "twin"; readonly path: string }
+  | { readonly kind: "unclear" | "unpublished" };
+
+function standingOf(driver: Driver): Standing {
+  const { name, whyNot = "", isUnwanted, isUnclear, hasTwin, twins } = driver;
+  const why = silenceOf(driver);
+  if (why !== undefined || name === undefined) return { kind: "silent", why: why ?? "" };
+  const unpublished = (): Standing => ({ kind: "unpublished" });
+  const another = () => "another socket";
+  const twin = (): Standing => {
+    const path = twins.first(() => true, { yes: ({ socket }) => socket.path, no: another, unknown: another });
+    return { kind: "twin", path };
+  };
+  const byName = (): Standing => {
+    const verdict = judgeDriverName(name);
+    if (verdict.kind === "unsafe") return { kind: "unsafe", why: verdict.problem };
+    return hasTwin<Standing>({ yes: twin, no: unpublished, unknown: unpublished });
+  };
+  const byPart = () => isUnclear<Standing>({ yes: () => ({ kind: "unclear" }), no: byName, unknown: byName });
+  return isUnwanted<Standing>({
+    yes: () => ({ kind: "not-wanted", why: whyNot }),
+    ...{ no: byPart, unknown: byPart },
+  });
 }
 
 const NO_DRIVER = "if a driver should listen there, see what does";
@@ -92,9 +134,8 @@ function judgeDead({ socket, fits }: DeadSocket, view: View): Verdict | undefine
   const say = () => (fits ? warning : skipped)(socket.path, text, fix);
   const alone = () =>
     problem(socket.path, `${text}; this node has no other driver`, fix, CAUSES.down(socket));
-  return isRegistered.ifNo(() =>
-    view.isDeserted({ yes: alone, no: say, unknown: () => unsureOfOthers(say()) }),
-  );
+  const left = () => view.isDeserted({ yes: alone, no: say, unknown: () => unsureOfOthers(say()) });
+  return isRegistered<Verdict | undefined>({ yes: nothing, no: left, unknown: nothing });
 }
 
 const SEE_KUBELET = "see whether a kubelet watches that directory, by its --root-dir";
@@ -103,20 +144,21 @@ const SEE_KUBELET = "see whether a kubelet watches that directory, by its --root
 const registrarProcesses = check("CSI024", "registrars", (view: View) => {
   const { bad, waiting, registrars, misplaced, watched } = view;
   const fix = `${ADVICE.startDriver}; or correct --csi-address, or the volume that both containers mount`;
-  const shared = registrars
-    .grouped(({ endpoint }) => endpoint)
-    .each((ones) => {
-      const [{ endpoint }] = ones;
-      const text = `has ${ones.length} registrars on this node: processes ${ones.map(({ pid }) => pid).join(", ")}`;
-      return ones.length > 1 ? warning(endpoint, text, LEAVE_ONE, CAUSES.duplicates(endpoint)) : undefined;
-    });
   const where = `, which is not ${view.target.pluginRegistrationPath}`;
-  const sayMisplaced = (text: string) =>
-    watched === undefined ? skipped(SOME, text + where, SEE_KUBELET) : bad(SOME, text, moveTo(watched));
   return [
     ...waiting.each((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
-    ...misplaced.each((one) => sayMisplaced(misplacedText(one, view))),
-    ...shared,
+    ...misplaced.each((one) => {
+      const unsure = () => skipped(SOME, misplacedText(one) + where, SEE_KUBELET);
+      const sure = (path: string) => bad(SOME, misplacedText(one, path), moveTo(path));
+      return watched.first<Verdict>(() => true, { yes: sure, no: unsure, unknown: unsure });
+    }),
+    ...registrars
+      .grouped(({ endpoint }) => endpoint)
+      .each((ones) => {
+        const [{ endpoint }] = ones;
+        const text = `has ${ones.length} registrars on this node: processes ${ones.map(({ pid }) => pid).join(", ")}`;
+        return ones.length > 1 ? warning(endpoint, text, LEAVE_ONE, CAUSES.duplicates(endpoint)) : undefined;
+      }),
   ];
 });
 
@@ -141,8 +183,12 @@ export function driversIn(view: View): SeenList<DriverRow> {
   const unpublished = drivers.flatMap(unpublishedRow);
   // Registration sockets on which no registrar answers.
   const silent = registrations.flatMap(({ path, name, trouble, socket }) => {
-    if (trouble === undefined || name === undefined || socket.kind === "not-a-socket") return undefined;
-    const csiSocket = unpublished.known((row) => row.name === name)?.csiSocket ?? null;
+    if (trouble === undefined || name === undefined || "fileType" in socket) return undefined;
+    const none = () => null;
+    const csiSocket = unpublished.first((row) => row.name === name, {
+      yes: (row) => row.csiSocket,
+      ...{ no: none, unknown: none },
+    });
     const row = rowOf(trouble.state, `${path} ${trouble.text}`, {
       name,
       csiSocket,
@@ -156,8 +202,11 @@ export function driversIn(view: View): SeenList<DriverRow> {
     return unlessIn(others, ({ csiSocket }) => csiSocket === one.socket.path, row);
   });
   const rowsOfMisplaced = misplaced.map((one) => {
-    const state = watched === undefined ? "unknown" : "unpublished";
-    return rowOf(state, `its registrar ${misplacedText(one, view)}`, { csiSocket: one.endpoint });
+    const row = (path?: string) =>
+      rowOf(path === undefined ? "unknown" : "unpublished", `its registrar ${misplacedText(one, path)}`, {
+        csiSocket: one.endpoint,
+      });
+    return watched.first(() => true, { yes: row, no: () => row(), unknown: () => row() });
   });
   return published.with(silent).with(others).with(rowsOfWaiting).with(rowsOfMisplaced);
 }
@@ -190,7 +239,7 @@ function publishedRow(one: Answering, view: View): DriverRow {
   });
 }
 
-const misplacedText = ({ pid, directory }: RunningRegistrar, { watched }: View): string =>
+const misplacedText = ({ pid, directory }: RunningRegistrar, watched?: string): string =>
   `(process ${pid}) registers in ${directory}${watched === undefined ? "" : `; kubelet watches ${watched}`}`;
 
 const waitingText = ({ pid, socket }: RunningRegistrar): string =>
@@ -202,27 +251,39 @@ const NO_NODE_SERVICE =
 /** What is wrong with a published driver itself, as far as its socket is seen from here. */
 function driverTrouble(one: Answering, view: View): string | undefined {
   const isThere = ({ socket }: Pick<Driver, "socket">) =>
-    socket.kind !== "unread" && (socket.kind !== "unseen" || isInSight(socket.path, view));
+    socketIs(socket, ({ kind }) => kind !== "unseen").or(isInSight(socket.path, view));
   const { endpoint } = one;
-  const there =
-    endpoint && isThere(endpoint)
-      ? endpoint
-      : view.drivers.known((driver) => isThere(driver) && isOf(one, driver, view));
-  return there && silenceOf(there);
+  const ofDriver = () =>
+    view.drivers.first((driver) => isThere(driver).and(isOf(one, driver, view)), {
+      yes: silenceOf,
+      ...{ no: nothing, unknown: nothing },
+    });
+  if (endpoint === undefined) return ofDriver();
+  return isThere(endpoint)({ yes: () => silenceOf(endpoint), no: ofDriver, unknown: ofDriver });
 }
 
-/** Why a driver that was found has no registration socket, as far as the driver itself shows. */
+/** The same, as a row of the table has it. */
 function unpublishedState(driver: Driver): readonly [state: string, reason: string] {
-  const { unwanted, nodeInfo, twin, name } = driver;
-  if (unwanted !== undefined) return ["not-wanted", unwanted];
-  if (driver.isUnclear.ifYes(() => true)) return ["unknown", NO_NODE_SERVICE];
-  const silence = silenceOf(driver);
-  if (silence !== undefined) return ["unpublished", silence];
-  const verdict = name === undefined ? undefined : judgeDriverName(name);
-  if (verdict?.kind === "unsafe")
-    return ["unpublished", `a registrar refuses the driver's name: ${verdict.problem}`];
-  const failure = failureIn(nodeInfo);
-  if (failure !== undefined) return ["unpublished", `the driver ${failure}`];
-  if (twin !== undefined) return ["unpublished", `another driver has its name: ${twin}`];
-  return ["unpublished", "the driver answers; no registrar has published it"];
+  const standing = standingOf(driver);
+  const failure = failureIn(driver.nodeInfo);
+  switch (standing.kind) {
+    case "not-wanted":
+      return ["not-wanted", standing.why];
+    case "unclear":
+      return ["unknown", NO_NODE_SERVICE];
+    case "silent":
+      return ["unpublished", standing.why];
+    case "unsafe":
+      return ["unpublished", `a registrar refuses the driver's name: ${standing.why}`];
+    case "twin":
+      return [
+        "unpublished",
+        failure ? `the driver ${failure}` : `another driver has its name: ${standing.path}`,
+      ];
+    case "unpublished":
+      return [
+        "unpublished",
+        failure ? `the driver ${failure}` : "the driver answers; no registrar has published it",
+      ];
+  }
 }

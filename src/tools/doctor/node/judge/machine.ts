@@ -4,8 +4,9 @@ import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directo
 import type { Gap, Truth } from "../../findings/seen";
 import { sayWhy } from "../../findings/why";
 import type { DirectoryFacts } from "../read/directory";
+import type { SocketFacts } from "../read/socket";
 import { LIMITS, ownershipText, remedyForErrno } from "./trouble";
-import type { View } from "./view";
+import type { Folder, View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
   if (startProblem === undefined) return undefined;
@@ -15,25 +16,32 @@ const commandLine = check("CSI001", "command-line", ({ target: { startProblem } 
 
 /** A kubelet that does not run, or gets no events, makes no call and logs nothing. */
 const kubelet = check("CSI012", "kubelet", (view: View) => {
-  const { folder, processes } = view;
-  if (folder === undefined) return undefined;
-  const { kubeletSocket, path } = folder;
-  const running = processes.kubelets
-    .filter(({ isHere }) => isHere)
-    .each(({ pid, isDeaf }) => {
-      const who = `(process ${pid})`;
-      const text = `${who} does not watch ${path}: its inotify watches are on other files`;
-      const fix = `restart kubelet: the directory was made anew, or ${LIMITS} were reached, which kubelet's log says`;
-      return isDeaf<Verdict | undefined>({
-        yes: () => problem("kubelet", text, fix, KUBELET_DOWN),
-        no: () => undefined,
-        unknown: ([gap]) => gap && unsureOfKubelet(`${who} may not watch ${path}`, gap, view),
-      });
-    });
-  if (kubeletSocket.kind !== "dead") return [...running];
-  const text = `does not seem to run: no process listens on its socket ${kubeletSocket.path}`;
-  return [...running, problem("kubelet", text, SEE_SERVICE, KUBELET_DOWN)];
+  const { directory, processes } = view;
+  if (directory.kind === "unread" || directory.kind !== "directory") return undefined;
+  const { kubeletSocket, path } = directory;
+  return [
+    judgeKubeletSocket(kubeletSocket),
+    ...processes.kubelets
+      .filter(({ isHere }) => isHere)
+      .each(({ pid, isDeaf }) => {
+        const who = `(process ${pid})`;
+        const text = `${who} does not watch ${path}: its inotify watches are on other files`;
+        const fix = `restart kubelet: the directory was made anew, or ${LIMITS} were reached, which kubelet's log says`;
+        return isDeaf<Verdict | undefined>({
+          yes: () => problem("kubelet", text, fix, KUBELET_DOWN),
+          no: () => undefined,
+          unknown: ([gap]) => gap && unsureOfKubelet(`${who} may not watch ${path}`, gap, view),
+        });
+      }),
+  ];
 });
+
+function judgeKubeletSocket(socket: SocketFacts): Verdict | undefined {
+  // Its gap is reported.
+  if (socket.kind === "unread" || socket.kind !== "dead") return undefined;
+  const text = `does not seem to run: no process listens on its socket ${socket.path}`;
+  return problem("kubelet", text, SEE_SERVICE, KUBELET_DOWN);
+}
 
 const KUBELET_DOWN = { kind: "kubelet-down" } as const;
 const SEE_SERVICE = {
@@ -50,10 +58,11 @@ function unsureOfKubelet(text: string, { why }: Gap, view: View): Verdict {
 }
 
 const directoryCheck = check("CSI008", "registration-directory", (view: View) =>
-  view.directory.kind === "seen" ? judgeDirectory(view.directory.value, view) : undefined,
+  judgeDirectory(view.directory, view),
 );
 
-function judgeDirectory(directory: DirectoryFacts, { target, isWhole }: View): Verdict {
+function judgeDirectory(directory: DirectoryFacts, { target, isWhole }: View): Verdict | undefined {
+  if (directory.kind === "unread") return undefined;
   const { path, kind } = directory;
   if (kind === "directory") return ok(path, `is a directory (${ownershipText(directory.ownership)})`);
   if (kind === "not-a-directory") return problem(path, `is ${directory.fileType}, not a directory`, MOUNT_IT);
@@ -66,61 +75,78 @@ const NO_NODE =
   "on a node, name kubelet's root with KUBELET_ROOT_DIR; from elsewhere, registrar doctor --cluster looks at every node through kubectl";
 
 /** What else keeps a registrar from writing there, it says itself. */
-const directoryWritable = check("CSI009", "directory-writable", ({ folder }: View) =>
-  folder?.unwritable === "EROFS"
-    ? problem(folder.path, "is mounted read-only", "remove readOnly from the volume mount")
-    : undefined,
-);
+const directoryWritable = check("CSI009", "directory-writable", ({ directory }: View) => {
+  if (directory.kind === "unread" || directory.kind !== "directory") return undefined;
+  const { path, unwritable } = directory;
+  const fix = "remove readOnly from the volume mount";
+  return unwritable === "EROFS" ? problem(path, "is mounted read-only", fix) : undefined;
+});
 
 const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => {
-  const { folder, registrations, host, processes } = view;
-  if (folder === undefined) return undefined;
-  const { path, place } = folder;
-  const unseen = (text: string) => skipped(path, text, COMPARE);
-  const proof = registrations.known(
-    ({ plugin }) => plugin?.report?.hasKubeletCalled === true || plugin?.report?.state === "registered",
-  );
-  if (proof) return ok(path, `is kubelet's: it has called on ${proof.path}`);
+  const { directory, registrations, processes } = view;
+  if (directory.kind === "unread" || directory.kind !== "directory") return undefined;
+  const { path } = directory;
   const { kubelets } = processes;
-  if (kubelets.known(({ isHere }) => isHere)) return ok(path, "is what kubelet watches, by its --root-dir");
-  const other = kubelets.contains(({ isHere }) => isHere).ifNo(() => kubelets.known(() => true));
-  if (other !== undefined) {
-    const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
-    return unknown(path, text, `look there: --plugin-registration-path=${other.directory}`);
-  }
-  if (place === undefined)
+  const byPlace = () => judgePlace(directory, view);
+  const byProcess = () =>
+    kubelets.contains(({ isHere }) => isHere)<Verdict | undefined>({
+      yes: () => ok(path, "is what kubelet watches, by its --root-dir"),
+      no: () =>
+        kubelets.first<Verdict | undefined>(() => true, {
+          yes: (other) => {
+            const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
+            return unknown(path, text, `look there: --plugin-registration-path=${other.directory}`);
+          },
+          ...{ no: byPlace, unknown: byPlace },
+        }),
+      unknown: byPlace,
+    });
+  return registrations.first<Verdict | undefined>(
+    ({ plugin }) => plugin?.report?.hasKubeletCalled === true || plugin?.report?.state === "registered",
+    {
+      yes: (proof) => ok(path, `is kubelet's: it has called on ${proof.path}`),
+      ...{ no: byProcess, unknown: byProcess },
+    },
+  );
+});
+
+function judgePlace({ path, place: found }: Folder, view: View): Verdict | undefined {
+  const { registrations, host, processes } = view;
+  if (found.kind === "unread")
     return unknown(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE);
+  const place = found.value;
+  const unseen = (text: string) => skipped(path, text, COMPARE);
   if (place.path.includes("/kubernetes.io~empty-dir/"))
     return problem(path, "is an emptyDir volume, where kubelet does not look", MOUNT_IT);
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
   const isUsual = KNOWN_DIRECTORIES.some((known) => known.endsWith(place.path) || place.path.endsWith(known));
   // A root of another name is kubelet's only if kubelet calls.
-  const isCalled = registrations
-    .contains(({ plugin }) => plugin?.report?.state === "listening")
-    .ifNo(() => true);
-  const isNamedSo = isUsual || (isCalled && place.path.endsWith("/kubelet/plugins_registry"));
+  const isCalled = registrations.contains(({ plugin }) => plugin?.report?.state === "listening").not();
+  const isNamedSo =
+    isUsual || (place.path.endsWith("/kubelet/plugins_registry") && isCalled({ yes, no, unknown: no }));
   const { otherDirectories } = host;
-  const there = otherDirectories.map((one) => one.isThere.ifYes(() => one.path));
-  const others = there.filter((one) => one !== undefined).join(", ");
+  const others = otherDirectories.flatMap(({ isThere, path }) => isThere({ yes: () => [path], ...NONE }));
   const hidden = otherDirectories.flatMap(({ isThere }) => unreadIn(isThere)).join(", ");
   const where = onFileSystem(path, place.path);
   const usual = `is at a usual path of kubelet's directory${where}`;
-  if (isNamedSo && others !== "")
-    return unseen(`${usual}, and this node has ${others} too: kubelet watches one of them`);
+  if (isNamedSo && others.length > 0)
+    return unseen(`${usual}, and this node has ${others.join(", ")} too: kubelet watches one of them`);
   if (isNamedSo && hidden !== "")
     return unknown(path, `${usual}; whether this node has another one cannot be read: ${hidden}`, COMPARE);
   if (isNamedSo) {
     const say = () => ok(path, usual);
     // Another finding says which processes could not be read.
-    return kubelets.contains(({ isHere }) => isHere)<Verdict | undefined>({
+    return processes.kubelets.contains(({ isHere }) => isHere)<Verdict | undefined>({
       ...{ yes: say, no: say, unknown: () => undefined },
     });
   }
   if (place.fileSystem === "overlay")
     return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, NOT_KUBELETS);
   return unseen(`is not the registration directory of a known kubelet${where}`);
-});
+}
 
+const [yes, no] = [() => true, () => false];
+const NONE = { no: () => [], unknown: () => [] };
 const COMPARE = "compare with plugins_registry in kubelet's --root-dir";
 const NOT_KUBELETS = { kind: "not-kubelets" } as const;
 

@@ -12,11 +12,12 @@ import type { Cause } from "../../findings/causes";
 import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../../findings/finding";
 import { callText } from "../../findings/why";
 import { counted, firstOf, LEAVE_ONE, namedText } from "../../findings/words";
+import { socketIs } from "../read/facts";
 import { driversIn } from "./found";
 import {
   ADVICE,
   CAUSES,
-  DEAD_ALIAS,
+  DEAD,
   LIMITS,
   RESTART_REGISTRARS,
   remedyFor,
@@ -36,19 +37,23 @@ const SEE_CSI_NODES = {
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
 const registration = check("CSI015", "registration", (view: View) => {
-  const { folder, registrations } = view;
-  if (folder === undefined) return undefined;
+  const { directory, registrations } = view;
+  if (directory.kind === "unread" || directory.kind !== "directory") return undefined;
   const theirs = registrations.filter((one) => one.isAskedFor);
   return [
     ...theirs
       .grouped((one) => (isLeftBehind(one) ? "" : one.path))
-      .each((ones) => (ones.length > 1 ? judgeLeftBehind(ones, folder) : judgeRegistration(ones[0], view))),
-    theirs.contains(() => true).ifNo(() => judgeUnpublished(folder, view)),
+      .each((ones) =>
+        ones.length > 1 ? judgeLeftBehind(ones, directory) : judgeRegistration(ones[0], view),
+      ),
+    theirs.contains(() => true)<Verdict | undefined>({
+      ...{ yes: () => undefined, unknown: () => undefined },
+      no: () => judgeUnpublished(directory, view),
+    }),
   ];
 });
 
-const isLeftBehind = ({ plugin, socket, trouble }: Published) =>
-  plugin === undefined && socket.kind === "dead" && trouble !== DEAD_ALIAS;
+const isLeftBehind = ({ trouble }: Published) => trouble === DEAD;
 
 /** A node-wide registrar that ended leaves a socket for each driver. */
 function judgeLeftBehind(ones: readonly Published[], { path }: Folder): Verdict {
@@ -95,17 +100,29 @@ function judgeRegistration(one: Published, view: View): Verdict | undefined {
     const text = `is not registered yet: its registrar is ${[state, reason].filter(Boolean).join(": ")}`;
     return warning(name, text, `look again in a while, and ${ADVICE.seeRegistrar}`);
   }
-  const { place, kubeletSocket } = view.folder ?? {};
-  const isDown = kubeletSocket?.kind === "dead" || view.deaf !== undefined;
-  const kind = place?.fileSystem === "overlay" ? "not-kubelets" : isDown ? "kubelet-down" : undefined;
   const text = `is published on ${path}, but ${reason ?? "kubelet does not call"}`;
-  const silence = explainSilence(dirname(path) + onFileSystem(dirname(path), place?.path), NO_CONNECTION);
+  return problem(name, text, ...remedyForSilence(dirname(path), view));
+}
+
+/** Why kubelet may not call on what is published in its directory. */
+function remedyForSilence(path: string, { directory, processes }: View): readonly [string, Cause?] {
+  if (directory.kind === "unread" || directory.kind !== "directory")
+    return [explainSilence(path, NO_CONNECTION)];
+  const { place, kubeletSocket } = directory;
+  const [onHost, fileSystem] =
+    place.kind === "unread" ? [path, ""] : [place.value.path, place.value.fileSystem];
+  const silence = explainSilence(path + onFileSystem(path, onHost), NO_CONNECTION);
+  const isDeaf = processes.kubelets.contains((one) => one.isDeaf.and(one.isHere));
   // Unless its own files show that it gets events.
-  const hears = view.processes.kubelets.contains(({ isHere, isDeaf }) => isDeaf.not().and(isHere));
+  const hears = processes.kubelets.contains((one) => one.isDeaf.not().and(one.isHere));
   const mayBeDeaf = () =>
     `${silence}; or kubelet gets no events: ${LIMITS} are reached, or that file system has none`;
   const fix = hears({ yes: () => silence, no: mayBeDeaf, unknown: mayBeDeaf });
-  return problem(name, text, fix, kind && { kind });
+  if (fileSystem === "overlay") return [fix, { kind: "not-kubelets" }];
+  return isDeaf.or(socketIs(kubeletSocket, ({ kind }) => kind === "dead"))<readonly [string, Cause?]>({
+    yes: () => [fix, { kind: "kubelet-down" }],
+    ...{ no: () => [fix], unknown: () => [fix] },
+  });
 }
 
 /** Kubelet's own words on versions that it does not take. */
@@ -133,7 +150,7 @@ function causeOfRefusal(one: Answering, refusal: string, view: View): Cause | un
   if (!/dial unix /.test(withoutDriversWords(refusal)))
     return /node/i.test(refusal) ? CAUSES.nodeInfo(one.plugin.name) : undefined;
   const { driver, hostPath } = view;
-  if (hostPath.kind === "wrong") return { kind: "host-path" };
+  if (hostPath.kind !== "unread" && hostPath.kind === "wrong") return { kind: "host-path" };
   return judgeEndpoint(one, view)?.cause ?? (driver && CAUSES.down(driver.socket));
 }
 
@@ -179,27 +196,30 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
   if (isAskedFor && !isWhole && told !== undefined && told !== plugin.endpoint)
     return problem(name, `${saidAt}, not at ${told}`, fixPath, wrong);
   const { socket, identity } = endpoint;
-  const isOnHost = isInSight(socket.path, view) || (inode !== undefined && socketsOnHost.has(inode));
-  const isHidden = socket.kind === "unseen" && !isOnHost;
   // Another finding says why.
   if (socket.kind === "unread" || identity?.kind === "unread") return undefined;
-  if (isHidden) return ifTargets(unknown(name, `${saidAt} on the host, which cannot be seen from here`));
-  if (socket.kind !== "accepting") {
-    const [fix, cause] = remedyFor(socket, view, target.csiSocketPath);
-    // A driver of that name that is alive elsewhere needs no start.
-    const isElsewhere = cause === undefined || (inode !== undefined && inode !== socket.inode);
-    return bad(name, `${saidAt}, which ${socketText(socket)}`, isElsewhere ? fixPath : fix, cause ?? wrong);
-  }
-  if (identity?.kind === "failed") {
-    const fix = identity.code === "DeadlineExceeded" ? ADVICE.driverHangs : fixPath;
-    return bad(name, `${saidAt}, which ${callText(identity)}`, fix, CAUSES.nameless(socket));
-  }
-  if (identity && identity.value.name !== name)
-    return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath, wrong);
-  // What answers at this path in the container may be nothing on the host.
-  if (isAskedFor && told === plugin.endpoint && hostPath.kind === "wrong")
-    return problem(name, `${saidAt}; ${hostPath.problem}`, hostPath.fix, { kind: "host-path" });
-  return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
+  const judge = () => {
+    if (socket.kind !== "accepting") {
+      const [fix, cause] = remedyFor(socket, view, target.csiSocketPath);
+      // A driver of that name that is alive elsewhere needs no start.
+      const isElsewhere = cause === undefined || (inode !== undefined && inode !== socket.inode);
+      return bad(name, `${saidAt}, which ${socketText(socket)}`, isElsewhere ? fixPath : fix, cause ?? wrong);
+    }
+    if (identity?.kind === "failed") {
+      const fix = identity.code === "DeadlineExceeded" ? ADVICE.driverHangs : fixPath;
+      return bad(name, `${saidAt}, which ${callText(identity)}`, fix, CAUSES.nameless(socket));
+    }
+    if (identity && identity.value.name !== name)
+      return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath, wrong);
+    // What answers at this path in the container may be nothing on the host.
+    if (isAskedFor && told === plugin.endpoint && hostPath.kind !== "unread" && hostPath.kind === "wrong")
+      return problem(name, `${saidAt}; ${hostPath.problem}`, hostPath.fix, { kind: "host-path" });
+    return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
+  };
+  if (socket.kind !== "unseen") return judge();
+  const hidden = () => ifTargets(unknown(name, `${saidAt} on the host, which cannot be seen from here`));
+  const isOnHost = isInSight(socket.path, view).or(inode !== undefined && socketsOnHost.has(inode));
+  return isOnHost<Verdict | undefined>({ yes: judge, no: hidden, unknown: hidden });
 }
 
 const duplicates = check("CSI018", "registration-duplicates", ({ answering }: View) => [

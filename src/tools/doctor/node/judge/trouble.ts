@@ -5,7 +5,7 @@ import { callText, OUR_FAULT, sayWhy } from "../../findings/why";
 import { tooLong } from "../../findings/words";
 import type { Answer, NodePart, SeenDriver } from "../read/facts";
 import type { Facts } from "../read/gather";
-import type { Ownership, SocketFacts, SocketKind } from "../read/socket";
+import type { AcceptingSocket, Ownership, SocketFacts, SocketKind } from "../read/socket";
 import type { RegistrationFacts } from "../read/sockets-found";
 
 // What is wrong with a socket or a call, and what could not be read: in words, with what to do, and with its cause.
@@ -59,9 +59,14 @@ export function remedyFor(
   facts: Pick<Facts, "host">,
   path?: string,
 ): [fix: string, cause?: Cause | undefined] {
-  const fix = REMEDIES[socket.kind] ?? remedyForErrno("errno" in socket ? socket.errno : "", facts);
+  if ("errno" in socket) return [remedyForErrno(socket.errno, facts)];
+  const fix = REMEDIES[socket.kind] ?? OUR_FAULT;
   return [fix, socket.kind === "stuck" ? CAUSES.nameless(socket) : CAUSES.down(socket, path)];
 }
+
+/** Whether it is certain that a process takes connections. */
+export const isAccepting = (socket: SocketFacts): socket is AcceptingSocket =>
+  socket.kind !== "unread" && socket.kind === "accepting";
 
 export const ownershipText = ({ mode, uid, gid }: Ownership): string =>
   `mode ${(mode & 0o7777).toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
@@ -82,19 +87,21 @@ export function socketText(socket: SocketFacts): string {
 /** Why a driver does not say its name; undefined if it does. */
 export function silenceOf({ socket, identity }: Pick<SeenDriver, "socket" | "identity">): string | undefined {
   const failure = failureIn(identity);
-  if (socket.kind === "accepting") return failure && `the driver ${failure}`;
-  return `the driver's socket ${socketText(socket)}`;
+  return isAccepting(socket)
+    ? failure && `the driver ${failure}`
+    : `the driver's socket ${socketText(socket)}`;
 }
 
 export function failureIn(answer: Answer<unknown> | undefined): string | undefined {
-  if (answer?.kind === "failed") return callText(answer);
-  return answer?.kind === "unread" ? predicateOf(answer.gap) : undefined;
+  if (answer?.kind === "unread") return predicateOf(answer.gap);
+  return answer?.kind === "failed" ? callText(answer) : undefined;
 }
 
 /** The causes of several findings. */
 export const CAUSES = {
   /** Of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */
   down: (socket: SocketFacts, path = socket.path): Cause | undefined => {
+    if (socket.kind === "unread") return undefined;
     if (socket.kind === "missing") return { kind: "missing", path };
     return socket.kind === "dead" ? { kind: "down", inode: socket.inode } : undefined;
   },
@@ -112,7 +119,7 @@ const HANGS = trouble(
   "does not answer GetInfo in time: its registrar hangs",
   `${ADVICE.seeRegistrar}, and restart its container if it does not recover; ${KEEP_SOCKET}`,
 );
-const DEAD = trouble(
+export const DEAD = trouble(
   "dead",
   "was left behind by its registrar: no process listens on it",
   `start its registrar again, which replaces it; ${KEEP_SOCKET}`,
@@ -131,11 +138,13 @@ const TROUBLES: Readonly<Partial<Record<SocketKind, typeof LINK>>> = {
 
 /** What is wrong with a registration socket that does not answer; `state` as in the table of drivers. */
 export function troubleOf({ socket, info }: RegistrationFacts, facts: Pick<Facts, "host">): typeof LINK {
-  if (info?.kind === "failed" && info.code === "DeadlineExceeded") return HANGS;
   const failure = failureIn(info);
-  const fix = socket.kind === "not-a-socket" ? "remove it" : remedyFor(socket, facts)[0];
-  const other = failure ? ([failure, ADVICE.seeRegistrar] as const) : ([socketText(socket), fix] as const);
-  return TROUBLES[socket.kind] ?? trouble("unknown", ...other);
+  const unread = failure === undefined ? socketText(socket) : failure;
+  const fix = failure === undefined ? remedyFor(socket, facts)[0] : ADVICE.seeRegistrar;
+  const other = trouble("unknown", unread, "fileType" in socket && failure === undefined ? "remove it" : fix);
+  if (info?.kind === "unread" || socket.kind === "unread") return other;
+  const isLate = info?.kind === "failed" && info.code === "DeadlineExceeded";
+  return isLate ? HANGS : (TROUBLES[socket.kind] ?? other);
 }
 
 /** What follows the subject of a gap of each part, before its reason; other reasons are whole sentences. */

@@ -5,7 +5,7 @@ import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
 import { type SeenList, type Truth, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "../read/directory";
-import { answerIn, type SeenDriver, type SeenPlugin, unansweredIn, unreadSocket } from "../read/facts";
+import { answerIn, type SeenDriver, type SeenPlugin, socketIs, unansweredIn } from "../read/facts";
 import type { Facts } from "../read/gather";
 import type { SocketFacts } from "../read/socket";
 import type { RegistrationFacts } from "../read/sockets-found";
@@ -28,19 +28,22 @@ export function viewOf(facts: Facts) {
   const published = facts.registrations.map((one) => ({ ...one, plugin: answerIn(one.info) }));
   const plugins = published.flatMap(({ plugin }) => plugin);
   const drivers = driversOf(facts, published);
-  const said = plugins.known(({ endpoint }) => endpoint === target.kubeletRegistrationPath);
-  const targetName = isWhole ? undefined : ((driver && nameTold(driver)) ?? said?.name);
+  const none = () => undefined;
+  const nameSaid = () =>
+    plugins.first(({ endpoint }) => endpoint === target.kubeletRegistrationPath, {
+      yes: ({ name }) => name,
+      ...{ no: none, unknown: none },
+    });
+  const identity = driver?.identity;
+  const isNamed = identity?.kind !== "unread" && identity?.kind === "answered";
+  const targetName = isWhole ? undefined : isNamed ? identity.value.name : nameSaid();
   const registrations = published.map((one) => publishedOf(one, facts, drivers, published, targetName));
   const answering = registrations.flatMap((one) =>
     one.plugin?.type === "CSIPlugin" ? [{ ...one, plugin: one.plugin }] : [],
   );
   const registrars = processes.registrars.filter(({ registersIn }) => registersIn === "here");
-  const folder =
-    directory.kind === "seen" && directory.value.kind === "directory" ? directory.value : undefined;
   return {
     ...facts,
-    /** The registration directory, if it is one that could be read. */
-    folder,
     drivers,
     registrations,
     /** The registrations on which a CSI driver's registrar answers. */
@@ -56,7 +59,7 @@ export function viewOf(facts: Facts) {
       .contains(({ isNode }) => isNode)
       .or(answering.contains(() => true))
       .not()
-      .and(folder !== undefined),
+      .and(isFolder(directory)),
     /** The processes that register in this directory. */
     registrars,
     waiting: registrars.filter(({ isNodeWide, endpoint, socket }) =>
@@ -67,17 +70,16 @@ export function viewOf(facts: Facts) {
     ),
     /** Those whose directory no kubelet of this machine watches. */
     misplaced: processes.registrars.filter(({ registersIn }) => registersIn === "elsewhere"),
-    /** The kubelet of this directory, if it gets no events from it. */
-    deaf: processes.kubelets.known(({ isHere, isDeaf }) => isDeaf.and(isHere)),
-    /** The directory that kubelet watches, as the host has it; undefined where no kubelet is seen. */
-    watched: watchedBy(facts),
+    /** The directories that kubelets watch, as the host has them, that of this one's first. */
+    watched: processes.kubelets
+      .sorted(({ isHere }) => (isHere ? "" : "other"))
+      .map((kubelet) => kubelet.directory),
   };
 }
 
-function watchedBy({ processes: { kubelets } }: Facts): string | undefined {
-  const kubelet = kubelets.known(({ isHere }) => isHere) ?? kubelets.known(() => true);
-  return kubelet?.directory;
-}
+/** Whether the registration directory is there, and one. */
+export const isFolder = (directory: Facts["directory"]): Truth =>
+  directory.kind === "unread" ? truth(directory.gap) : truth(directory.kind === "directory");
 
 function driversOf(facts: Facts, published: SeenList<Joined>) {
   const { target, driver, allDrivers: all } = facts;
@@ -98,9 +100,7 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
       const [nameless] = unansweredIn(other.identity);
       return truth(nameless ?? nameTold(other) === name).and(isHere(other).not());
     };
-    const isSingle = endpoints.contains(isHere);
-    const twin = isSingle.ifNo(() => others.known(isTwin));
-    const hasTwin = isSingle.not().and(others.contains(isTwin));
+    const hasTwin = endpoints.contains(isHere).not().and(others.contains(isTwin));
     const isRegistered = published.contains((other) => isOf(other, one, facts));
     const whyNot = name === undefined ? undefined : whyUnwanted(name, socket.path, target.names);
     return {
@@ -116,11 +116,14 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
       /** Whether its socket is not certainly another plugin's, or that of a controller, which has no node service. */
       isNode: isNodeDriver(one),
       isRegistered,
-      /** Why the registrar's name lists exclude it, if it is not registered. */
-      unwanted: isRegistered.ifNo(() => whyNot),
+      /** Why the registrar's name lists exclude it. */
+      whyNot,
+      /** Whether they do, and it is not registered. */
+      isUnwanted: isRegistered.not().and(whyNot !== undefined),
       isWanted: isRegistered.or(whyNot === undefined),
-      /** The socket of another driver with the same name, as found or as kubelet gets it. */
-      twin: twin?.socket.path,
+      /** Whether another driver has the same name; and those, as found or as kubelet gets them. */
+      hasTwin,
+      twins: others.filter(isTwin),
       /** It serves CSI without a node service, and no other one with its name is seen: the node's part, or a controller. */
       isUnclear: isRegistered
         .not()
@@ -141,7 +144,8 @@ function publishedOf(
   const { path } = one.socket;
   const isWhole = facts.target.csiSocketPath === undefined;
   const own = driverOfSocket(path);
-  const isDeadAlias = one.socket.kind === "dead" && own !== undefined && basename(path) !== own + SOCKET_TAIL;
+  const isAlias = own !== undefined && basename(path) !== own + SOCKET_TAIL;
+  const isDeadAlias = socketIs(one.socket, ({ kind }) => kind === "dead").and(isAlias);
   const isOther = (other: Joined) =>
     other.socket.path !== path && (other.plugin?.name ?? driverOfSocket(other.socket.path)) === own;
   const say = () => troubleOf(one, facts);
@@ -151,10 +155,13 @@ function publishedOf(
   const { trouble } = answer;
   const name = plugin?.name ?? own;
   const isOwn = (other: ItemOf<typeof drivers>) => other.isNode.and(other.isWanted).and(other.name === name);
-  const isDriverThere = trouble?.state === "hanging" || drivers.known(isOwn) !== undefined;
-  const isAlone = published.contains((other) => other.plugin?.name === name).ifNo(() => true) === true;
-  const isLeft = trouble !== undefined && name !== undefined && isDriverThere && isAlone;
-  const isOfAny = plugin ? plugin.type === "CSIPlugin" : isLeft;
+  const isLeft = drivers
+    .contains(isOwn)
+    .or(trouble?.state === "hanging")
+    .and(published.contains((other) => other.plugin?.name === name).not())
+    .and(trouble !== undefined && name !== undefined);
+  const [yes, no] = [() => true, () => false];
+  const isOfAny = plugin ? plugin.type === "CSIPlugin" : isLeft({ yes, no, unknown: no });
   return {
     ...one,
     path,
@@ -172,8 +179,9 @@ function publishedOf(
 
 /** Whether two paths lead to one socket. */
 export function isSameSocket(there: SocketFacts, { inode }: SocketFacts): Truth {
-  const [gap] = there.inode === undefined ? unreadSocket("sockets", there) : [];
-  return truth(gap ?? there.inode === inode);
+  return there.inode === undefined
+    ? socketIs(there, () => inode === undefined)
+    : truth(there.inode === inode);
 }
 
 function nameTold({ identity }: Pick<SeenDriver, "identity">): string | undefined {
@@ -182,9 +190,9 @@ function nameTold({ identity }: Pick<SeenDriver, "identity">): string | undefine
 
 function isNodeDriver({ identity, nodeInfo, spoken }: SeenDriver): Truth {
   if (spoken === "other") return truth(false);
-  const [gap] = unansweredIn(identity, nodeInfo);
-  const isOther = [identity, nodeInfo].some((one) => one?.kind === "failed" && one.code === "Unimplemented");
-  return truth(gap ?? !isOther);
+  if (identity?.kind === "unread") return truth(identity.gap);
+  if (nodeInfo?.kind === "unread") return truth(nodeInfo.gap);
+  return truth(![identity, nodeInfo].some((one) => one?.kind === "failed" && one.code === "Unimplemented"));
 }
 
 export function isOf(
@@ -205,14 +213,13 @@ export function isOf(
   return isTold || endpoint?.socket.path === path;
 }
 
-/** A driver that answers on another socket of the same directory. */
-export const driverBeside = ({ path }: Pick<SocketFacts, "path">, { drivers }: View): Driver | undefined =>
-  drivers.known(({ name, socket }) => name !== undefined && dirname(socket.path) === dirname(path));
-
 /** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */
-export function isInSight(path: string, { folder }: View): boolean {
-  const root = dirname(folder?.path ?? "/");
-  return folder?.place?.isMountPoint === false && root !== "/" && isWithin(path, root);
+export function isInSight(path: string, { directory }: View): Truth {
+  if (directory.kind === "unread") return truth(directory.gap);
+  if (directory.kind !== "directory") return truth(false);
+  if (directory.place.kind === "unread") return truth(directory.place.gap);
+  const root = dirname(directory.path);
+  return truth(!directory.place.value.isMountPoint && root !== "/" && isWithin(path, root));
 }
 
 /** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */

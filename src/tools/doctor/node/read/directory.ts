@@ -4,9 +4,9 @@ import { systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
 import { flagTable } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
-import { isWithin, type Mount, mountPlaceOf } from "../../../../unix/mounts";
+import { isWithin, type Mount, type MountPlace, mountPlaceOf } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
-import { type Reading, type Seen, seen, truth, whyOf } from "../../findings/seen";
+import { type Reading, type Seen, seen, truth, type Unread, whyOf } from "../../findings/seen";
 import { type NodePart, type Target, unreadSocket } from "./facts";
 import {
   errnoIn,
@@ -103,25 +103,26 @@ function onePath(path: string | undefined): string | undefined {
   return path === "" || (path !== undefined && isPattern(path)) ? undefined : path;
 }
 
-export type DirectoryFacts = Awaited<ReturnType<typeof seeDirectory>>;
+export type DirectoryFacts = Awaited<ReturnType<typeof seeDirectory>> | Unread<NodePart>;
+export type Mounts = Seen<readonly Mount[], NodePart>;
 
 /** Looks at the plugin registration directory. It asks the system for the right to write, and writes nothing. */
 export async function lookAtDirectory(
   path: string,
-  mounts: readonly Mount[],
+  mounts: Mounts,
   reading: Reading<NodePart>,
-): Promise<Seen<DirectoryFacts, NodePart>> {
+): Promise<DirectoryFacts> {
   try {
     const found = await seeDirectory(path, mounts);
     // Whether kubelet runs is not known without it.
     if (found.kind === "directory") unreadSocket("directory", found.kubeletSocket).map(reading.unread);
-    return seen(found);
+    return found;
   } catch (error) {
     return reading.unread({ part: "directory", subject: path, why: whyOf(error) });
   }
 }
 
-async function seeDirectory(path: string, mounts: readonly Mount[]) {
+async function seeDirectory(path: string, mounts: Mounts) {
   const stats = await statsOrErrno(path);
   if (stats === "ENOENT") return { kind: "missing", path } as const;
   if (typeof stats === "string") throw systemError(stats);
@@ -134,11 +135,18 @@ async function seeDirectory(path: string, mounts: readonly Mount[]) {
     ownership: stats as Ownership,
     /** Errno of asking for the right to write; undefined: it is there. */
     unwritable: await errnoOfAccess(path, constants.W_OK | constants.X_OK),
-    /** Its place in the mount table; undefined if that cannot be read. */
-    place: mountPlaceOf(await realPath(path), mounts),
+    /** Its place in the mount table. */
+    place: placeIn(mounts, await realPath(path)),
     // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
     kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock")),
   };
+}
+
+function placeIn(mounts: Mounts, path: string): Seen<MountPlace, NodePart> {
+  if (mounts.kind === "unread") return mounts;
+  const place = mountPlaceOf(path, mounts.value);
+  if (place !== undefined) return seen(place);
+  return { kind: "unread", gap: { part: "directory", subject: path, why: { kind: "errno", errno: "EIO" } } };
 }
 
 /** Whether these directories of the host are there, other than `path`. */

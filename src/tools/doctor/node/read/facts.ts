@@ -2,8 +2,8 @@ import type { Spoken } from "../../../../grpc/client/first-frame";
 import type { NodeInfo, PluginIdentity, PluginInfo } from "../../../../grpc/protos";
 import type { ParsedNames } from "../../../../registrar/node-wide/name-lists";
 import type { RegistrationReport } from "../../../../registrar/registration/self-report";
-import type { CallFailure, Gap } from "../../findings/seen";
-import type { SocketFacts } from "./socket";
+import { type CallFailure, type Gap, type Truth, truth } from "../../findings/seen";
+import type { SeenSocket, SocketFacts } from "./socket";
 
 /**
  * The calls, and who waits how long for an answer, in milliseconds. The doctor's own limit may be shorter: then it says nothing
@@ -72,6 +72,12 @@ export const unansweredAt = (subject: string, { call, code, message, gaveUp }: C
 /** What was not answered. */
 export const unansweredIn = (...answers: readonly (Answer<unknown> | undefined)[]): readonly NodeGap[] =>
   answers.flatMap((answer) => (answer?.kind === "unread" ? answer.gap : []));
+
+/** An answer about what is at a socket's path, as far as this process could look. */
+export function socketIs(socket: SocketFacts, isSo: (seen: SeenSocket) => boolean): Truth {
+  if (socket.kind !== "unread") return truth(isSo(socket));
+  return truth({ part: "sockets", subject: socket.path, why: { kind: "errno", errno: socket.errno } });
+}
 
 /** What could not be looked at. */
 export const unreadSocket = (part: NodePart, socket: SocketFacts): readonly NodeGap[] =>

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-path";
-import { type Mount, parseMountinfo } from "../../../../unix/mounts";
+import { parseMountinfo } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
-import { startReading, whyOf } from "../../findings/seen";
-import { lookAtDirectory, otherDirectories } from "./directory";
+import { seen, startReading, type Unread, whyOf } from "../../findings/seen";
+import { lookAtDirectory, type Mounts, otherDirectories } from "./directory";
 import { answerIn, type NodePart, type SeenDriver, type Target, unansweredIn, unreadSocket } from "./facts";
 import { lookAtEach, reachBelow, readWhole } from "./files";
 import { findProcesses } from "./processes";
@@ -37,11 +37,8 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   };
   const mountsPath = join(procfs, "self", "mountinfo");
   const mounts = await readWhole(mountsPath, "\n").then(
-    parseMountinfo,
-    (error: unknown): readonly Mount[] => {
-      reading.unread({ part: "directory", subject: mountsPath, why: whyOf(error) });
-      return [];
-    },
+    (text): Mounts => seen(parseMountinfo(text)),
+    (error: unknown) => reading.unread({ part: "directory", subject: mountsPath, why: whyOf(error) }),
   );
   const [named, kubeletPath, directory] = await Promise.all([
     csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath),
@@ -105,16 +102,28 @@ function registeredSockets(
   return [...plugins.flatMap(({ endpoint }) => endpoint ?? []), ...seen].map(({ socket }) => socket.path);
 }
 
+export type HostPath = Exclude<HostPathVerdict, { readonly kind: "unknown" }> | Unread<NodePart>;
+
+/** Where the mounts do not tell, that is no gap of the reading: it is not a fault that they could not. */
+export const hostPathOf = (verdict: HostPathVerdict): HostPath =>
+  verdict.kind === "unknown"
+    ? {
+        kind: "unread",
+        gap: { part: "sockets", subject: "the path that kubelet gets", why: { kind: "aside" } },
+      }
+    : verdict;
+
 async function judgeHostPathOf(
   target: Target,
-  mounts: readonly Mount[],
+  mounts: Mounts,
   driver: SeenDriver | undefined,
-): Promise<HostPathVerdict> {
+): Promise<HostPath> {
   const { csiSocketPath, pattern, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
   // The mounts of this namespace say nothing about the host's own root below `hostRoot`.
   const isSeen = hostRoot === "/" && !(driver && hasNoSocket(driver.socket));
-  if (!isSeen || kubeletRegistrationPath === undefined) return { kind: "unknown" };
+  if (!isSeen || kubeletRegistrationPath === undefined) return hostPathOf({ kind: "unknown" });
+  if (mounts.kind === "unread") return mounts;
   const csiAddress = csiSocketPath ?? pattern;
   const paths = { csiSocketPath: csiAddress, pluginRegistrationPath, endpoint: kubeletRegistrationPath };
-  return judgeByMounts(paths, mounts);
+  return hostPathOf(await judgeByMounts(paths, mounts.value));
 }

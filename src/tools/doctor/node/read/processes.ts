@@ -8,7 +8,7 @@ import { isSameFile } from "../../../../unix/file-identity";
 import { mountPlaceOf, parseMountinfo } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../recognise/program";
-import { type Reading, type SeenList, type Truth, truth, type Why, whyOf } from "../../findings/seen";
+import { type Reading, type SeenList, truth, type Why, whyOf } from "../../findings/seen";
 import type { NodeGap, NodePart } from "./facts";
 import {
   errnoIn,
@@ -174,7 +174,7 @@ async function readKubelet(files: ProcessFiles, ours: FoundFile) {
     (inodes) => (inodes.length > 0 ? truth(!inodes.includes(found.ino)) : gap(WATCHES_NOTHING)),
     (error: unknown) => gap(whyOf(error)),
   );
-  const is = (other: FoundFile): Truth => truth(isSame(found, other));
+  const is = (other: FoundFile) => isSame(found, other);
   return {
     ...{ pid: Number(pid), directory: await onHost(path) },
     /** Whether this is the directory that it watches. */

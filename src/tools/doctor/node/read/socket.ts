@@ -25,11 +25,15 @@ export type SocketFacts = {
   | { readonly kind: "missing" | "unseen" }
   | { readonly kind: "not-a-socket"; readonly fileType: string }
   | { readonly kind: "too-long"; readonly bytes: number }
-  /** The path leads nowhere, by its errno; or this process could not look, or not connect. */
-  | { readonly kind: "broken" | "unread"; readonly errno: string }
+  /** The path leads nowhere, by its errno. */
+  | { readonly kind: "broken"; readonly errno: string }
+  /** This process could not look, or not connect. */
+  | { readonly kind: "unread"; readonly errno: string }
 );
 
 export type SocketKind = SocketFacts["kind"];
+export type AcceptingSocket = Extract<SocketFacts, { readonly kind: "accepting" }>;
+export type SeenSocket = Exclude<SocketFacts, { readonly kind: "unread" }>;
 
 /** What the errno of a failed look, or of a failed connection, says. Any other one says only that this process could not look. */
 const BROKEN: ReadonlySet<string> = new Set(["ELOOP", "ENOTDIR", "ENAMETOOLONG"]);

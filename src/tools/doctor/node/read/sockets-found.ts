@@ -156,7 +156,9 @@ export async function lookAtRegistrations(directory: string, timeoutMs: number, 
     const unlisted = [...before.gaps, ...after.gaps, ...gaps, ...(isSame ? [] : [moving])];
     return {
       // One hidden from kubelet tells only by its answer.
-      registrations: looked.filter(({ socket, info }) => answerIn(info)?.report || !isHidden(socket.path)),
+      registrations: looked.filter(
+        ({ socket, info }) => !isHidden(socket.path) || (info?.kind === "answered" && info.value.report),
+      ),
       unlisted: [...grouped(unlisted, ({ subject }) => subject).values()].map(([gap]) => gap),
       unasked: looked.flatMap(({ socket, info }) => [
         ...unreadSocket("directory", socket),
