@@ -139,12 +139,17 @@ export function checkMessage(message: object, type: MessageType): readonly strin
       checkEach(value, field);
       path.pop();
     }
-    for (const name of Object.keys(message))
-      if (!(fields.has(name) || oneofs.includes(name) || isAbsent(message[name]))) {
-        const meant = nearWord(name, fields.keys());
-        const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
-        unknown.push(`${shown([...path, name])}${hint}`);
-      }
+    for (const [name, value] of Object.entries(message)) {
+      const of = oneofs.indexOf(name);
+      const among = of < 0 ? [] : [...fields].flatMap(([field, { oneof }]) => (oneof === of ? [field] : []));
+      // proto-loader names the field that is there.
+      const isKnown = fields.has(name) || (among.includes(value as string) && taken[of] === value);
+      if (isKnown || isAbsent(value)) continue;
+      const meant = nearWord(name, fields.keys());
+      const guess = meant === undefined ? "" : `; did you mean ${meant}?`;
+      const hint = of < 0 ? guess : `, a oneof: set ${among.join(" or ")}`;
+      unknown.push(`${shown([...path, name])}${hint}`);
+    }
   };
   checkFields(message as Values, type);
   return unknown;

@@ -226,14 +226,23 @@ test.each<[object, string]>([
   expect(() => check(answer)).toThrow(`the answer's ${expected}`);
 });
 
-test("fields that the message does not have are named, with a near one; what is undefined, and a oneof's name, is not", () => {
+test("a oneof's name is known only where it names the field that is there, as proto-loader sets it", () => {
+  const { check, send } = serviceOf({ oneofs: true });
+  for (const fields of [{}, { either: "a" }, { or: {} }, { text: "a" }])
+    for (const one of [...GIVEN, "either", "or", "text", { or: {} }]) {
+      const answer = { ...fields, one };
+      const isSent = attempt(() => isDeepStrictEqual(send(answer), answer)) ?? false;
+      expect([answer, check(answer)]).toEqual([answer, isSent ? [] : ["one, a oneof: set either or or"]]);
+    }
+});
+
+test("fields that the message does not have are named, with a near one; what is undefined is not", () => {
   const answer = {
     txet: "a",
     nested: { Mode: "ON", one: "x" },
     other: undefined,
     zzzzzz: 1,
     absent: null,
-    one: "or",
   };
   expect(check(answer)).toEqual([
     "nested.Mode; did you mean mode?",
