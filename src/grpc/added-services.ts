@@ -2,6 +2,7 @@ import type { Server, ServiceDefinition } from "@grpc/grpc-js";
 import { invalidOption } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
 import { nearWord } from "../base/near-word";
+import { propertyNames } from "../base/property-names";
 import { show } from "../options/option-kinds";
 import { createAnswerTypes } from "./descriptors";
 
@@ -62,19 +63,11 @@ function refuseUnusable(service: unknown, handlers: unknown): void {
 function refuseMistyped(service: ServiceDefinition, handlers: object): void {
   const names = methodNames(service);
   const without = names.filter((both) => !both.some((name) => name in handlers)).flat();
-  for (const name of functionNames(handlers)) {
+  for (const name of propertyNames(handlers, ({ value }) => typeof value === "function")) {
     if (names.some((both) => both.includes(name))) continue;
     const isNear = (method: string) => nearWord(name.toLowerCase(), [method.toLowerCase()], 1) !== undefined;
     const meant = without.find(isNear);
     if (meant !== undefined)
       throw invalidOption(`addService: there is no method ${name}; did you mean ${meant}?`);
   }
-}
-
-/** Those of an object, and of its class and the classes that this extends. Calls no getter. */
-function functionNames(of: object): readonly string[] {
-  if (of === Object.prototype) return [];
-  const own = Object.entries(Object.getOwnPropertyDescriptors(of));
-  const names = own.flatMap(([name, { value }]) => (typeof value === "function" ? [name] : []));
-  return [...names, ...functionNames(Object.getPrototypeOf(of) ?? Object.prototype)];
 }

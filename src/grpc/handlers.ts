@@ -1,6 +1,7 @@
 import { types } from "node:util";
 import { Metadata, type ServerUnaryCall, type ServiceError, type sendUnaryData, status } from "@grpc/grpc-js";
 import { attempt, invalidOption, messageOf } from "../base/errors";
+import { propertyNames } from "../base/property-names";
 import { isObject, show } from "../options/option-kinds";
 import type { MessageType } from "./descriptors";
 import { statusCodeOf } from "./status";
@@ -167,19 +168,27 @@ export function faultOf(answer: unknown, type?: MessageType): object | undefined
   const isError = types.isNativeError(answer) || answer instanceof Error;
   const { name } = Object(Object(answer).constructor);
   const isClass = typeof answer === "object" && !Array.isArray(answer) && typeof name === "string";
+  const fields = isObject(answer) && !isError ? fieldNames(answer).join(", ") : "";
   const what = isClass ? `an instance of ${name || "a class without a name"}` : show(answer);
+  const lacks = fields === "" ? "" : `, and its message has no ${fields}`;
   const takes = isError ? "throw it instead" : "it takes an object, or nothing for an empty answer";
-  const fault = new TypeError(`the handler answered ${what}; ${takes}`, isError ? { cause: answer } : {});
+  const text = `the handler answered ${what}${lacks}; ${takes}`;
+  const fault = new TypeError(text, isError ? { cause: answer } : {});
   return isError ? { ...errorStatus(answer), [THROWN]: fault } : fault;
 }
 
-/** Whether it is an instance of an author's class, with fields, which are those of its message if that is known. */
+/** Whether it is an instance of an author's class that has a field of its message, or any where that is unknown. */
 function isOfAuthor(answer: unknown, type: MessageType | undefined): boolean {
   if (!isObject(answer) || answer instanceof Error || "toHttp2Headers" in answer) return false;
-  const names = Object.keys(answer);
-  const isKnown = (name: string) => !type || type.fields.has(name) || type.oneofs.includes(name);
-  return names.length > 0 && names.every(isKnown);
+  return fieldNames(answer).some((name) => !type || type.fields.has(name) || type.oneofs.includes(name));
 }
+
+/** What protobuf would read of it. */
+const fieldNames = (answer: object) =>
+  propertyNames(
+    answer,
+    ({ get, enumerable = false, value }) => get !== undefined || (enumerable && typeof value !== "function"),
+  );
 
 /** Whether a serializer can read it: a plain object, bytes, or an instance of a class that protobuf's compilers write. */
 export function isMessage(answer: unknown): boolean {

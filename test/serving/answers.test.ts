@@ -102,17 +102,41 @@ test("a field that the message lacks is dropped, with one warning a minute that 
   );
 });
 
-test("an instance of a class is sent if its fields are the message's", async () => {
-  class Dto {
-    constructor(readonly nodeId: string) {}
-  }
-  class Other extends Dto {
-    readonly socket = 1;
-  }
-  const answers = [new Dto("n"), new Other("n")];
-  await using served = await serve(unaryHandler(() => answers.shift()));
-  expect(await served.ask()).toMatchObject({ nodeId: "n" });
-  const details = expect.stringContaining("answered an instance of Other");
+class Dto {}
+/** An instance whose class has a getter for each field. */
+function withGetters(fields: object): object {
+  class Getters extends Dto {}
+  for (const [name, value] of Object.entries(fields))
+    Object.defineProperty(Getters.prototype, name, { get: () => value });
+  return new Getters();
+}
+/** What the client gets, and what is in the log. */
+async function outcomeOf(answer: object) {
+  await using served = await serve(unaryHandler(() => answer));
+  const sent = await served.ask();
+  const lines = served.log.records.filter(({ severity }) => severity !== "info");
+  return { sent, lines: lines.map(({ message, fields }) => [message, fields]) };
+}
+const topology = Object.assign(new Dto(), { segments: { a: "b" }, other: 1 });
+
+test.each<object>([
+  { nodeId: "n" },
+  { nodeId: "n", maxVolumesPerNode: 3 },
+  { nodeId: "n", socket: 1 },
+  { nodeID: "n", accessibleTopology: topology },
+  { accessibleTopology: withGetters({ segments: { a: "b" } }) },
+])("an instance of a class is sent as a plain object with its fields is: %j", async (fields) => {
+  const plain = await outcomeOf(fields);
+  expect(await outcomeOf(Object.assign(new Dto(), fields))).toEqual(plain);
+  expect((await outcomeOf(withGetters(fields))).sent).toEqual(plain.sent);
+});
+
+test("an instance with no field of the message fails its call, and the text names its fields", async () => {
+  const nodeInfo = Object.assign(new Dto(), { nodeID: "n", find: () => {} });
+  await using served = await serve(unaryHandler(() => nodeInfo));
+  const details = expect.stringContaining(
+    "answered an instance of Dto, and its message has no nodeID; it takes",
+  );
   await expect(served.ask()).rejects.toMatchObject({ code: status.INTERNAL, details });
 });
 
