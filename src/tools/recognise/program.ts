@@ -3,8 +3,8 @@ import { version } from "../../runtime/version";
 import { HAS_OFFICIAL_NAME, partsOf } from "./image";
 import { foreignArchitecturesOf, isForWindows } from "./nodes";
 import { askOfficial } from "./official";
-import { allOf, ask, type Decided, holds, isTemplate, not } from "./rule";
-import { foreignProgramsOf, HAS_OWN_MARK } from "./swap";
+import { ask, type Decided, holds, isTemplate } from "./rule";
+import { foreignProgramsOf, HAS_OWN_MARK, PROBES } from "./swap";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
 export type Program =
@@ -53,8 +53,8 @@ const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 export interface Recognised {
   readonly program: Program;
   readonly isForWindows: Decided;
-  /** A swap gives it our image: it is for Linux, and has the official image's name, or the image that is swapped. */
-  readonly isSwappable: Decided;
+  /** It has the official image's name, or the image that is swapped, and does not run ours. */
+  readonly isReplaceable: Decided;
   /** What our image does not have: programs that the container names, and architectures that its pod does. */
   readonly foreign: {
     readonly programs: ReturnType<typeof foreignProgramsOf>;
@@ -66,13 +66,12 @@ export interface Recognised {
 export function recognise(container: Tree, pod: Tree, ours: OurImage): Recognised | undefined {
   if (!isRegistrar(container, ours)) return undefined;
   const program = programOf(container, ours);
-  const isWindows = isForWindows(pod, container);
   const isElsewhere = program.kind === "ours" && program.image === "other";
   const isMeant = isNamed(text(container.image), ours.replaced) || ask(HAS_OFFICIAL_NAME, container);
   return {
     program,
-    isForWindows: isWindows,
-    isSwappable: program.kind !== "ours" && allOf([isMeant, not(isWindows)]),
+    isForWindows: isForWindows(pod, container),
+    isReplaceable: program.kind !== "ours" && isMeant,
     foreign: isElsewhere
       ? { programs: [], architectures: [] }
       : { programs: foreignProgramsOf(container), architectures: foreignArchitecturesOf(pod) },
@@ -121,7 +120,6 @@ function isOfficialElsewhere(container: Tree): boolean {
 const OFFICIAL_PROGRAM = /(?:^|\/)csi-node-driver-registrar$/;
 /** Where the images of an OpenShift release are, by their digests. */
 const RELEASE_PAYLOAD = /^quay\.io\/openshift-release-dev\/ocp-v[\d.]+-art-dev@/;
-export const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 
 /** Reads the name of this registrar's image. A mirror may have the official one's name, with this version as its tag. */
 export function parseOurImage(image: string): string {

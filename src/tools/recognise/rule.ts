@@ -26,36 +26,36 @@ export function isTemplate(text: string): boolean {
   return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]/.test(text);
 }
 
-/** `open`: a placeholder decides it. */
-export type Decided = boolean | "open";
-
-export const not = (answer: Decided): Decided => (answer === "open" ? answer : !answer);
-const anyOf = (answers: readonly Decided[]): Decided =>
-  answers.includes(true) || (answers.includes("open") && "open");
-export const allOf = (answers: readonly Decided[]): Decided => not(anyOf(answers.map(not)));
-
-/** `isOpen` tells the texts that may become any other. */
-export function ask(rule: Rule, object: unknown, isOpen = isTemplate): Decided {
-  const own = (one: Rule, of = object) => ask(one, of, isOpen);
-  const matches = (pattern: string, found: string): Decided =>
-    new RegExp(pattern).test(found) || (isOpen(found) && "open");
-  if ("all" in rule) return allOf(rule.all.map((one) => own(one)));
-  if ("any" in rule) return anyOf(rule.any.map((one) => own(one)));
-  if ("not" in rule) return not(own(rule.not));
+/**
+ * Whether the object is so; its texts are what they are written, as the API server has them. With `isOpen` a placeholder may be any
+ * text: true tells whether the object may be so, false whether it must be.
+ */
+function meets(rule: Rule, object: unknown, isOpen?: boolean): boolean {
+  const own = (one: Rule, of = object) => meets(one, of, isOpen);
+  const matches = (pattern: string, found: string) =>
+    new RegExp(pattern).test(found) || (isOpen === true && isTemplate(found));
+  if ("all" in rule) return rule.all.every((one) => own(one));
+  if ("any" in rule) return rule.any.some((one) => own(one));
+  if ("not" in rule) return !meets(rule.not, object, isOpen === undefined ? undefined : !isOpen);
   if ("has" in rule) return valueAt(rule.has, object) !== undefined;
-  if ("some" in rule) return anyOf(list(valueAt(rule.some, object)).map((item) => own(rule.is, item)));
+  if ("some" in rule) return list(valueAt(rule.some, object)).some((item) => own(rule.is, item));
   if ("entry" in rule)
-    return anyOf(
-      Object.entries(tree(valueAt(rule.entry, object))).map(([key, value]) =>
-        allOf([matches(rule.key, key), matches(rule.value, text(value))]),
-      ),
+    return Object.entries(tree(valueAt(rule.entry, object))).some(
+      ([key, value]) => matches(rule.key, key) && matches(rule.value, text(value)),
     );
   const found = valueAt(rule.at, object);
   return found === undefined ? rule.absent : matches(rule.matches, text(found));
 }
 
-/** The same of texts as they are written, as the API server has them. */
-export const holds = (rule: Rule, object: unknown): boolean => ask(rule, object, () => false) === true;
+export const holds = (rule: Rule, object: unknown): boolean => meets(rule, object);
+
+/** `open`: a placeholder decides it. */
+export type Decided = boolean | "open";
+
+export function ask(rule: Rule, object: unknown): Decided {
+  const mayBe = meets(rule, object, true);
+  return mayBe === meets(rule, object, false) ? mayBe : "open";
+}
 
 /** A text as a string of CEL, the language of the API server's policies. */
 export const celText = (text: string) =>

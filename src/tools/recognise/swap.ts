@@ -8,12 +8,12 @@ import { type Path, type Rule, someText } from "./rule";
 /** The registrar in our image. */
 export const PROGRAM = "/csi-node-driver-registrar";
 
+export const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
+
 /** Where a container names programs that kubelet starts in it while it lives. */
 const PROGRAMS: readonly (readonly [what: string, command: Path])[] = [
   ["command", ["command"]],
-  ...["livenessProbe", "readinessProbe", "startupProbe"].map(
-    (probe) => [probe, [probe, "exec", "command"]] as const,
-  ),
+  ...PROBES.map((probe) => [probe, [probe, "exec", "command"]] as const),
   ["postStart hook", ["lifecycle", "postStart", "exec", "command"]],
 ];
 

@@ -1,4 +1,5 @@
 import { celList, celText, literal } from "../../recognise/rule";
+import { PROBES } from "../../recognise/swap";
 
 /** What this registrar's container needs at least, because it runs Node: the figures are in docs/measurements.md. */
 export const LEAST = {
@@ -42,7 +43,7 @@ function raiseLimit(resource: string, least: string): Change {
 const RAISING: Readonly<Record<Raise, readonly Change[]>> = {
   memory: [raiseLimit("memory", LEAST.memory)],
   cpu: [raiseLimit("cpu", LEAST.cpu)],
-  "probe-timeouts": ["livenessProbe", "readinessProbe", "startupProbe"].map((probe) => ({
+  "probe-timeouts": PROBES.map((probe) => ({
     when: `r.is.?${probe}.?exec.hasValue() && r.is.${probe}.?timeoutSeconds.orValue(1) < ${LEAST.probeTimeoutSeconds}`,
     path: `/${probe}/timeoutSeconds`,
     value: String(LEAST.probeTimeoutSeconds),

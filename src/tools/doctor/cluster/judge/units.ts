@@ -4,18 +4,13 @@ import type { RegistrarContainer } from "../../files/read/registrars";
 import type { Gap, SeenList } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
-import type { Resource } from "../read/reader";
+import { KINDS, type Resource } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
-
-const KINDS: Readonly<Record<Resource, string>> = {
-  ...{ nodes: "Nodes", csinodes: "CSINodes", csidrivers: "CSIDrivers", daemonsets: "DaemonSets" },
-  ...{ volumeattachments: "VolumeAttachments", pods: "pods", events: "events", limitranges: "limitranges" },
-};
 
 /** What could not be read, as a sentence. */
 export function lackText(gaps: readonly Gap[]): string {
   const kindsOf = (some: readonly Gap[]) =>
-    together([...new Set(some.map(({ part }) => KINDS[part as Resource]))]);
+    together([...new Set(some.map(({ part }) => `${KINDS[part as Resource]}s`))]);
   const lists = gaps.filter(({ why }) => why.kind === "list");
   const objects = gaps.filter(({ why }) => why.kind !== "list");
   return [

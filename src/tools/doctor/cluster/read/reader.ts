@@ -12,7 +12,7 @@ export const GROUPS = {
 
 export type Resource = keyof typeof GROUPS;
 
-const KINDS: Readonly<Record<Resource, string>> = {
+export const KINDS: Readonly<Record<Resource, string>> = {
   ...{ events: "Event", limitranges: "LimitRange", nodes: "Node", pods: "Pod", daemonsets: "DaemonSet" },
   ...{ csidrivers: "CSIDriver", csinodes: "CSINode", volumeattachments: "VolumeAttachment" },
 };

@@ -10,7 +10,7 @@ import {
   tree,
 } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
-import { placeIn, registrarsIn } from "../../files/read/registrars";
+import { containersIn, placeIn, registrarsIn } from "../../files/read/registrars";
 
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
@@ -108,12 +108,11 @@ export function createRunningReader(ours?: OurImage) {
   };
 }
 
-const imagesIn = ({ containers, initContainers }: Tree) =>
-  [...list(containers), ...list(initContainers)].map((one) => [text(tree(one).name), text(tree(one).image)]);
+const imagesIn = (spec: Tree) => containersIn(spec).map(({ name, image }) => [text(name), text(image)]);
 
 /** A pod of an older template may never have had the container. */
 function droppedFrom(spec: Tree, set: RegistrarSet, generation: string | undefined): readonly string[] {
   if (generation === undefined || generation !== set.generation) return [];
-  const names = [...list(spec.containers), ...list(spec.initContainers)].map((one) => text(tree(one).name));
+  const names = containersIn(spec).map(({ name }) => text(name));
   return set.registrars.map(({ container }) => container).filter((name) => !names.includes(name));
 }

@@ -12,8 +12,9 @@ import {
 } from "../../../../kube-api/objects";
 import { isWithin, plainPath } from "../../../../unix/mounts";
 import { lastPart } from "../../../recognise/image";
-import { behindRegistrar, PROBES, type Program } from "../../../recognise/program";
+import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
+import { PROBES } from "../../../recognise/swap";
 import { refuseFlaw } from "../../findings/seen";
 import { environmentOf, settingsOf, wordsOf } from "./arguments";
 

@@ -191,7 +191,7 @@ function hasRegistrarsArguments(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasRegistrarsArguments);
 }
 
-const containersIn = (pod: Tree): readonly Tree[] =>
+export const containersIn = (pod: Tree): readonly Tree[] =>
   [...list(pod.containers), ...list(pod.initContainers)].map(tree);
 
 function otherImagesIn(object: Tree, ours: OurImage = {}): readonly string[] {
@@ -242,7 +242,8 @@ const PLACEHOLDER: Gap = {
 const truthOf = (answer: Decided) => truth(answer === "open" ? PLACEHOLDER : answer);
 
 function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
-  const { program } = recognised;
+  const { program, foreign } = recognised;
+  const isForWindows = truthOf(recognised.isForWindows);
   const start = startOf(container, program);
   const settings = settingsOf(start.args, program);
   const mounts = mountsOf(container, pod);
@@ -250,9 +251,11 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
   return {
     container: text(container.name),
     image: text(container.image),
-    ...recognised,
-    isForWindows: truthOf(recognised.isForWindows),
-    isSwappable: truthOf(recognised.isSwappable),
+    program,
+    foreign,
+    isForWindows,
+    /** A swap gives it our image: it is for Linux. */
+    isSwappable: truthOf(recognised.isReplaceable).and(isForWindows.not()),
     limits: limitsOf(container, pod),
     user: userOf(tree(container.securityContext), tree(pod.securityContext)),
     isOnNode: bool(pod.hostNetwork),
