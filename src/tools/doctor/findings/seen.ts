@@ -229,6 +229,10 @@ export function startReading<Part extends string>() {
   };
 }
 
+/** What was seen, or not, as a list. */
+export const listFrom = <Item>(found: readonly Item[] | Unread): SeenList<Item> =>
+  "gap" in found ? listOf([], [found.gap]) : listOf(found, []);
+
 export const seen = <T>(value: T): Seen<T, never> => ({ kind: "seen", value });
 
 /** Throws an error of which {@link whyOf} makes this flaw. */

@@ -71,7 +71,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
     hostPath: hostPathOf({ kind: "unknown" }),
     allDrivers: reading.list(driver ? [driver] : [], lacking("sockets")),
     deadSockets: reading.list<DeadSocket>([], lacking("sockets")),
-    socketsOnHost: new Map(),
+    socketsOnHost: reading.list<{ inode: string; path: string }>([]),
     processes: {
       registrars: reading.list<RunningRegistrar>([], lacking("processes")),
       kubelets: reading.list(kubelets ?? [], lacking("processes")),

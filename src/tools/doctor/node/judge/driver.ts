@@ -19,7 +19,7 @@ import { callText } from "../../findings/why";
 import { firstOf, namedText } from "../../findings/words";
 import { hasNoSocket, type SocketFacts } from "../read/socket";
 import { ADVICE, CAUSES, DRIVER, isAccepting, ownershipText, remedyFor, socketText } from "./trouble";
-import { type Driver, pathFix, type View } from "./view";
+import { type Driver, isAny, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";
 const NAME_NODE =
@@ -86,14 +86,15 @@ function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
   const text = isLed ? `${GIVEN}, but no process listens there` : lead + socketText(socket);
   if (kind === "accepting") return ok(path, `${text} (${ownershipText(socket.ownership)})`);
   const asItIs = () => fix;
-  const isBeside = (other: Driver) =>
-    cause !== undefined && other.name !== undefined && dirname(other.socket.path) === dirname(path);
-  const correction = view.drivers.first(isBeside, { yes: correctTo, no: asItIs, unknown: asItIs });
+  const beside = view.drivers
+    .filter((other) => cause !== undefined && dirname(other.socket.path) === dirname(path))
+    .flatMap((other) => other.names.map((name) => ({ name, at: other.socket.path })));
+  const correction = beside.first(isAny, {
+    yes: ({ name, at }) => `the driver ${name} listens on ${at}: correct the path`,
+    ...{ no: asItIs, unknown: asItIs },
+  });
   return problem(path, text, correction, cause);
 }
-
-const correctTo = ({ name, socket }: Driver) =>
-  `the driver ${name} listens on ${socket.path}: correct the path`;
 
 /** A check of the driver that was named and of those that were found and are wanted. */
 function driverCheck(
@@ -147,8 +148,9 @@ const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, soc
   );
 });
 
-const driverName = driverCheck("CSI004", "driver-name", ({ name }) => {
-  if (name === undefined) return undefined;
+const driverName = driverCheck("CSI004", "driver-name", ({ identity }) => {
+  if (identity?.kind === "unread" || identity?.kind !== "answered") return undefined;
+  const { name } = identity.value;
   const verdict = judgeDriverName(name);
   if (verdict.kind === "valid") return ok(name, "is a legal name");
   const fix = "give the driver another name: the API server refuses this one";
@@ -156,10 +158,12 @@ const driverName = driverCheck("CSI004", "driver-name", ({ name }) => {
   return problem(namedText(name), `is an illegal name: ${verdict.problem}`, fix, CAUSES.nodeInfo(name));
 });
 
-const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, name }, subject) => {
+const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, identity }, subject) => {
   if (nodeInfo === undefined || nodeInfo.kind === "unread") return undefined;
+  if (identity?.kind === "unread" || identity?.kind !== "answered") return undefined;
+  const { name } = identity.value;
   // An illegal name is the first cause of a refusal.
-  const cause = name && judgeDriverName(name).kind !== "valid" ? undefined : CAUSES.nodeInfo(name);
+  const cause = judgeDriverName(name).kind !== "valid" ? undefined : CAUSES.nodeInfo(name);
   if (nodeInfo.kind === "answered") return judgeNodeInfo(name, subject, nodeInfo.value, cause);
   const fixes: Readonly<Record<string, string>> = {
     DeadlineExceeded: ADVICE.noMetadata,
@@ -170,7 +174,7 @@ const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, na
   return problem(subject, text, fix, cause);
 });
 
-function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo, cause: Cause | undefined) {
+function judgeNodeInfo(name: string, subject: string, info: NodeInfo, cause: Cause | undefined) {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = info;
   if (nodeId === "") {
     const text = "answers NodeGetInfo with an empty node ID, which kubelet refuses";
@@ -191,7 +195,7 @@ function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo
     return warning(subject, text, "have the driver answer 0 for no limit: see its settings");
   }
   const volumes = maxVolumesPerNode > 0 ? `at most ${maxVolumesPerNode} volumes` : "any number of volumes";
-  return ok(nodeId, `is the node ID of ${name ?? subject}; ${place}; ${volumes}`);
+  return ok(nodeId, `is the node ID of ${name}; ${place}; ${volumes}`);
 }
 
 export const driverChecks = [driverSocket, kubeletPath, driverIdentity, driverName, driverNodeInfo];

@@ -22,6 +22,7 @@ import {
   type Answering,
   type DeadSocket,
   type Driver,
+  isAny,
   isFolder,
   isInSight,
   isOf,
@@ -50,8 +51,8 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   const other = () => skipped(path, "does not speak HTTP/2, so it is no driver's", NO_DRIVER);
   if (driver.spoken === "other") return isRegistered({ yes: nothing, no: other, unknown: nothing });
   const standing = standingOf(driver);
-  const name = driver.name ?? "";
-  switch (standing.kind) {
+  const { kind, name } = standing;
+  switch (kind) {
     // CSI003 and CSI004 judge a driver without a name or with an unsafe one. Other plugins have their sockets here too.
     case "silent":
     case "unsafe":
@@ -64,7 +65,7 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
       return unknown(path, `has the driver ${name}, which ${NO_NODE_SERVICE}`, SEE_PLUGIN);
     case "twin": {
       // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
-      const text = `has a driver called ${name}, as has ${standing.path}: only one of them can be registered`;
+      const text = `has a driver called ${name}, as has ${standing.why}: only one of them can be registered`;
       const fix = "remove one of the two deployments";
       const say = () => bad(path, text, fix, { kind: "twins", driver: name });
       return isNode.and(isWanted)({ yes: say, no: nothing, unknown: nothing });
@@ -88,31 +89,37 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
 const nothing = () => undefined;
 
 /** How a driver without a registration socket stands, as far as the driver itself shows. */
-type Standing =
-  | { readonly kind: "silent" | "not-wanted" | "unsafe"; readonly why: string }
-  | { readonly kind: "twin"; readonly path: string }
-  | { readonly kind: "unclear" | "unpublished" };
+interface Standing {
+  readonly kind: "silent" | "not-wanted" | "unclear" | "unsafe" | "twin" | "unpublished";
+  readonly name: string;
+  /** Why, or the other one's path. */
+  readonly why: string;
+}
 
 function standingOf(driver: Driver): Standing {
-  const { name, whyNot = "", isUnwanted, isUnclear, hasTwin, twins } = driver;
-  const why = silenceOf(driver);
-  if (why !== undefined || name === undefined) return { kind: "silent", why: why ?? "" };
-  const unpublished = (): Standing => ({ kind: "unpublished" });
-  const another = () => "another socket";
-  const twin = (): Standing => {
-    const path = twins.first(() => true, { yes: ({ socket }) => socket.path, no: another, unknown: another });
-    return { kind: "twin", path };
-  };
-  const byName = (): Standing => {
-    const verdict = judgeDriverName(name);
-    if (verdict.kind === "unsafe") return { kind: "unsafe", why: verdict.problem };
-    return hasTwin<Standing>({ yes: twin, no: unpublished, unknown: unpublished });
-  };
-  const byPart = () => isUnclear<Standing>({ yes: () => ({ kind: "unclear" }), no: byName, unknown: byName });
-  return isUnwanted<Standing>({
-    yes: () => ({ kind: "not-wanted", why: whyNot }),
-    ...{ no: byPart, unknown: byPart },
-  });
+  const { names, whyNot, isUnwanted, isUnclear, hasTwin, twins } = driver;
+  const reason = silenceOf(driver) ?? "it says no name";
+  const silent = (): Standing => ({ kind: "silent", name: "", why: reason });
+  return names.first(isAny, { yes: standingOfNamed, no: silent, unknown: silent });
+
+  function standingOfNamed(name: string): Standing {
+    const as =
+      (kind: Standing["kind"], why = "") =>
+      (): Standing => ({ kind, name, why });
+    const named = judgeDriverName(name);
+    const twin = () =>
+      twins.first(isAny, {
+        yes: ({ socket }) => as("twin", socket.path)(),
+        ...{ no: as("unpublished"), unknown: as("unpublished") },
+      });
+    const byTwin = () => hasTwin({ yes: twin, no: as("unpublished"), unknown: as("unpublished") });
+    const byName = named.kind === "unsafe" ? as("unsafe", named.problem) : byTwin;
+    const byPart = () => isUnclear({ yes: as("unclear"), no: byName, unknown: byName });
+    return isUnwanted({
+      yes: () => whyNot.first(isAny, { yes: (why) => as("not-wanted", why)(), no: byPart, unknown: byPart }),
+      ...{ no: byPart, unknown: byPart },
+    });
+  }
 }
 
 const NO_DRIVER = "if a driver should listen there, see what does";
@@ -219,7 +226,9 @@ function unlessIn(rows: SeenList<DriverRow>, isSame: (row: DriverRow) => boolean
 
 /** The row of a driver that has no registration socket, or of which that is not known. */
 function unpublishedRow(driver: Driver): DriverRow | undefined {
-  const { name = null, socket, isRegistered, isUnclear, isNode, isBeside } = driver;
+  const { names, socket, isRegistered, isUnclear, isNode, isBeside } = driver;
+  const none = () => null;
+  const name = names.first(isAny, { yes: (one) => one, no: none, unknown: none });
   const known = { name, csiSocket: socket.path };
   return isRegistered.not().and(isUnclear.or(isNode)).and(isBeside.not())({
     yes: () => rowOf(...unpublishedState(driver), known),
@@ -278,7 +287,7 @@ function unpublishedState(driver: Driver): readonly [state: string, reason: stri
     case "twin":
       return [
         "unpublished",
-        failure ? `the driver ${failure}` : `another driver has its name: ${standing.path}`,
+        failure ? `the driver ${failure}` : `another driver has its name: ${standing.why}`,
       ];
     case "unpublished":
       return [

@@ -24,7 +24,7 @@ import {
   socketText,
   unsureOfOthers,
 } from "./trouble";
-import { type Answering, type Folder, isInSight, type Published, pathFix, type View } from "./view";
+import { type Answering, type Folder, isCalled, isInSight, type Published, pathFix, type View } from "./view";
 
 const SEE_SETS = {
   fix: "if a driver should be here, see whether its DaemonSet is there, and ready",
@@ -182,7 +182,7 @@ const endpoints = check("CSI016", "registration-endpoint", (view: View) => [
 function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: View): Verdict | undefined {
   const { target, isWhole, hostPath, drivers, socketsOnHost } = view;
   const { name } = plugin;
-  const own = drivers.filter((driver) => driver.name === name).all();
+  const own = drivers.filter((driver) => isCalled(driver, name)).all();
   const inode = own.kind === "seen" && own.value.length === 1 ? own.value[0]?.socket.inode : undefined;
   const fixPath = pathFix(inode, view, CORRECT_PATH);
   const wrong = { kind: "endpoint", driver: name } as const;
@@ -218,7 +218,7 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
   };
   if (socket.kind !== "unseen") return judge();
   const hidden = () => ifTargets(unknown(name, `${saidAt} on the host, which cannot be seen from here`));
-  const isOnHost = isInSight(socket.path, view).or(inode !== undefined && socketsOnHost.has(inode));
+  const isOnHost = isInSight(socket.path, view).or(socketsOnHost.contains((one) => one.inode === inode));
   return isOnHost<Verdict | undefined>({ yes: judge, no: hidden, unknown: hidden });
 }
 

@@ -3,9 +3,9 @@ import { driverOfSocket, SOCKET_TAIL } from "../../../../registrar/model/socket-
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
-import { type SeenList, type Truth, truth } from "../../findings/seen";
+import { listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "../read/directory";
-import { answerIn, type SeenDriver, type SeenPlugin, socketIs, unansweredIn } from "../read/facts";
+import { answerIn, type SeenDriver, type SeenPlugin, socketIs } from "../read/facts";
 import type { Facts } from "../read/gather";
 import type { SocketFacts } from "../read/socket";
 import type { RegistrationFacts } from "../read/sockets-found";
@@ -90,22 +90,22 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
   const isRegisteredBeside = (other: SeenDriver, { socket }: SeenDriver) =>
     published
       .contains((one) => isOf(one, other, facts))
-      .and(nameTold(other) !== undefined && dirname(other.socket.path) === dirname(socket.path));
+      .and(namesOf(other).contains(isAny))
+      .and(dirname(other.socket.path) === dirname(socket.path));
   return all.map((one) => {
     const { socket } = one;
-    const name = nameTold(one);
+    const names = namesOf(one);
     const isHere = (other: Pick<SeenDriver, "socket">) => isSameSocket(other.socket, socket);
-    const isTwin = (other: Pick<SeenDriver, "socket" | "identity">) => {
-      if (name === undefined) return false;
-      const [nameless] = unansweredIn(other.identity);
-      return truth(nameless ?? nameTold(other) === name).and(isHere(other).not());
-    };
+    const isTwin = (other: Pick<SeenDriver, "socket" | "identity">) =>
+      names.contains((name) => isCalled(other, name)).and(isHere(other).not());
     const hasTwin = endpoints.contains(isHere).not().and(others.contains(isTwin));
     const isRegistered = published.contains((other) => isOf(other, one, facts));
-    const whyNot = name === undefined ? undefined : whyUnwanted(name, socket.path, target.names);
+    const whyNot = names.flatMap((name) => whyUnwanted(name, socket.path, target.names));
+    const isExcluded = whyNot.contains(isAny);
     return {
       ...one,
-      name,
+      /** Its name, if it says one. */
+      names,
       /** Whether the doctor was called for this driver. */
       isNamed: one === driver,
       /** Whether a driver with a registrar answers in its directory, while nothing is spoken on this socket. */
@@ -119,8 +119,8 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
       /** Why the registrar's name lists exclude it. */
       whyNot,
       /** Whether they do, and it is not registered. */
-      isUnwanted: isRegistered.not().and(whyNot !== undefined),
-      isWanted: isRegistered.or(whyNot === undefined),
+      isUnwanted: isRegistered.not().and(isExcluded),
+      isWanted: isRegistered.or(isExcluded.not()),
       /** Whether another driver has the same name; and those, as found or as kubelet gets them. */
       hasTwin,
       twins: others.filter(isTwin),
@@ -129,7 +129,8 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
         .not()
         .and(isNodeDriver(one).not())
         .and(hasTwin.not())
-        .and(one !== driver && name !== undefined),
+        .and(one !== driver)
+        .and(names.contains(isAny)),
     };
   });
 }
@@ -154,7 +155,8 @@ function publishedOf(
   const answer = plugin ? { plugin, trouble: undefined } : { plugin, trouble: troubleSeen() };
   const { trouble } = answer;
   const name = plugin?.name ?? own;
-  const isOwn = (other: ItemOf<typeof drivers>) => other.isNode.and(other.isWanted).and(other.name === name);
+  const isOwn = (other: ItemOf<typeof drivers>) =>
+    other.isNode.and(other.isWanted).and(name === undefined ? false : isCalled(other, name));
   const isLeft = drivers
     .contains(isOwn)
     .or(trouble?.state === "hanging")
@@ -184,9 +186,16 @@ export function isSameSocket(there: SocketFacts, { inode }: SocketFacts): Truth 
     : truth(there.inode === inode);
 }
 
-function nameTold({ identity }: Pick<SeenDriver, "identity">): string | undefined {
-  return answerIn(identity)?.name;
+function namesOf({ identity }: Pick<SeenDriver, "identity">): SeenList<string> {
+  if (identity?.kind === "unread") return listFrom(identity);
+  return listFrom(identity?.kind === "answered" ? [identity.value.name] : []);
 }
+
+export const isCalled = (driver: Pick<SeenDriver, "identity">, name: string): Truth =>
+  namesOf(driver).contains((one) => one === name);
+
+/** For lists: whether there is an item. */
+export const isAny = () => true;
 
 function isNodeDriver({ identity, nodeInfo, spoken }: SeenDriver): Truth {
   if (spoken === "other") return truth(false);
@@ -204,9 +213,8 @@ export function isOf(
   // An endpoint that is seen says which of two drivers with one name it is.
   const inode = endpoint?.socket.inode;
   if (inode !== undefined) return inode === driver.socket.inode;
-  const [nameless] = unansweredIn(driver.identity);
-  if (nameless !== undefined) return truth(nameless);
-  if (driver.socket.inode !== undefined) return plugin.name === nameTold(driver);
+  if (driver.socket.inode !== undefined || driver.identity?.kind === "unread")
+    return isCalled(driver, plugin.name);
   // Where no socket is left, its path says it.
   const { path } = driver.socket;
   const isTold = path === target.csiSocketPath && plugin.endpoint === target.kubeletRegistrationPath;
@@ -224,6 +232,8 @@ export function isInSight(path: string, { directory }: View): Truth {
 
 /** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */
 export function pathFix(inode: string | undefined, { socketsOnHost }: View, advice: string): string {
-  const path = inode && socketsOnHost.get(inode);
-  return path ? `write --kubelet-registration-path=${path}` : advice;
+  return socketsOnHost.first((one) => one.inode === inode, {
+    yes: ({ path }) => `write --kubelet-registration-path=${path}`,
+    ...{ no: () => advice, unknown: () => advice },
+  });
 }

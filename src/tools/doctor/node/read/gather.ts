@@ -50,7 +50,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   const own = await askAll(named ? [named] : []);
   const driver: SeenDriver | undefined = own.items[0];
   const found = await findSockets(target, named);
-  const { living, dead, socketsOnHost } = found;
+  const { living, dead, onHost } = found;
   const others = await askAll(living);
   const drivers = [...own.items, ...others.items];
   // Last: what is published while the drivers are asked is published.
@@ -74,7 +74,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     /** The driver that was named, then the other living ones: below kubelet's root, or fitting a pattern. */
     allDrivers: reading.list(drivers, [...gaps, ...nameless]),
     deadSockets: reading.list(dead, gaps),
-    socketsOnHost,
+    socketsOnHost: reading.list(onHost, gaps),
     kubeletPath,
     directory,
     registrations: reading.list(registrations, [

@@ -93,10 +93,10 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
       .filter(({ kind }) => kind === "dead")
       .map((socket) => ({ socket, fits: fitting.has(socket.path) }))
       .filter(({ socket, fits }) => fits || !mayLiveBeside(socket.path)),
-    /** Their paths as the host has them, by inode. */
-    socketsOnHost: isRegistrationDirectory(pluginRegistrationPath)
-      ? new Map(sockets.map(({ inode = "", path }) => [inode, join("/", relative(hostRoot, path))]))
-      : new Map<string, string>(),
+    /** Their paths as the host has them. */
+    onHost: isRegistrationDirectory(pluginRegistrationPath)
+      ? sockets.map(({ inode = "", path }) => ({ inode, path: join("/", relative(hostRoot, path)) }))
+      : [],
     gaps: [
       ...walks.flatMap((one) => one.gaps),
       ...(paths.length > MAX_SOCKETS ? [{ part: "sockets", subject: root, why: cut } as const] : []),
