@@ -11,7 +11,7 @@ import {
   isLeft,
   warnOfMetadata,
 } from "./guard-call";
-import { errorStatus, faultOf, isUnaryHandler, metadataOf, thrownIn } from "./handlers";
+import { errorStatus, faultOf, functionIn, metadataOf, thrownIn } from "./handlers";
 import { isAbsent } from "./message-check";
 
 /** Of a call with one answer. */
@@ -24,7 +24,7 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
     const fail = (error: unknown) => (isAnswered ? report(error) : answer(errorStatus(error)));
     const report = guardCall(call, guarded, fail);
     let hasReturned = false;
-    const hintOf = () => (hasReturned && !isUnaryHandler(added) ? NEVER_CALLED_BACK : STILL_PENDING);
+    const hintOf = () => (hasReturned && !functionIn(added) ? NEVER_CALLED_BACK : STILL_PENDING);
     guarded.follow(call, {
       isAnswered: () => isAnswered,
       hint: () => (isAnswered ? undefined : hintOf()),
@@ -35,11 +35,15 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
         return log.error(undefined, "A handler answered twice, the first answer counts", fields);
       }
       isAnswered = true;
-      const error = given || faultOf(value, guarded.answerTypeOf(method));
+      const isMisplaced =
+        isAbsent(value) && isAnswer(given) && !ERROR_FIELDS.some((name) => name in Object(given));
+      const thrown = isMisplaced ? undefined : given;
+      const error =
+        thrown || (isMisplaced ? new TypeError(MISPLACED) : faultOf(value, guarded.answerTypeOf(method)));
       if (error) report(thrownIn(error));
       const trailers = metadataOf(trailer);
       if (!trailers && !isAbsent(trailer)) warnOfMetadata(trailer, guarded);
-      if (error) callback(errorStatus(error, given ? status.UNKNOWN : status.INTERNAL), null, trailers);
+      if (error) callback(errorStatus(error, thrown ? status.UNKNOWN : status.INTERNAL), null, trailers);
       else callback(null, value ?? {}, trailers, flags);
     };
     // Node destroys what a `for await` has read to the end, or has left: the answer follows.
@@ -76,5 +80,7 @@ const STILL_PENDING = "its promise is still pending";
 const NEVER_CALLED_BACK =
   "it has returned, and its callback was not called; if nothing was to call it later, write unaryHandler((request, context) => answer), or (call, callback) => callback(null, answer)";
 
+const ERROR_FIELDS = ["code", "details", "message", "metadata"];
+const MISPLACED = "the handler called callback(answer); write callback(null, answer)";
 const FORGOTTEN =
   "the handler returned an answer, but declares a callback; write unaryHandler((request, context) => answer), or (call, callback) => callback(null, answer)";

@@ -32,10 +32,12 @@ export interface UnaryHandler<Request, Response> {
 /** The most characters of a status text: it is sent as a header, and peers silently drop headers over their limit. */
 export const MAX_STATUS_TEXT_LENGTH = 1_000;
 
-/** On what `unaryHandler` returns. */
-const MADE = Symbol("made by unaryHandler");
+/** On what `unaryHandler` returns, the function that it was made of. */
+const MADE_OF = Symbol("made by unaryHandler");
 
-export const isUnaryHandler = (handle: unknown): boolean => MADE in Object(handle);
+/** The function in a handler that `unaryHandler` made; undefined for any other handler. */
+export const functionIn = (handler: unknown): ((...given: never[]) => unknown) | undefined =>
+  Object(handler)[MADE_OF];
 
 /** In a status, the error that it was made of. */
 const THROWN = Symbol("thrown");
@@ -127,7 +129,7 @@ export function unaryHandler<Request, Response>(
 ): UnaryHandler<Request, Response> {
   if (typeof handle !== "function")
     throw invalidOption(`unaryHandler is given ${show(handle)}; it takes a function`);
-  if (isUnaryHandler(handle))
+  if (functionIn(handle))
     throw invalidOption("unaryHandler is given what unaryHandler returned; give that to addService as it is");
   const handler: UnaryHandler<Request, Response> = (call, callback) => {
     if (typeof callback !== "function" || !("request" in call))
@@ -156,7 +158,7 @@ export function unaryHandler<Request, Response>(
       }, fail)
       .catch(() => {}); // The client is gone.
   };
-  return Object.assign(handler, { [MADE]: true });
+  return Object.assign(handler, { [MADE_OF]: handle });
 }
 
 /**

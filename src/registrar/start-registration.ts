@@ -62,6 +62,7 @@ export async function registerPlugin(
   };
   const registration = startRegistrationLoop({ ...rest, isNodeWide: false }, { driver, events, log, signal });
   const ended = await Promise.race([published, registration.closed]);
-  if (ended) throw errorOf(ended, signal?.reason);
-  return registration;
+  if (ended === undefined) return registration;
+  refuseAborted("the registration", signal);
+  throw errorOf(ended);
 }

@@ -13,7 +13,7 @@ const REMIND_EVERY_MS = 10 * 60_000;
 /** Between two looks at another driver's socket: a process that is killed leaves its file, without an event. */
 const LOOK_AT_ANOTHER_MS = 5_000;
 
-/** Listens at `csiAddress`, and again whenever its socket is gone, unless another process listens there: the newest driver wins. */
+/** Listens at `csiAddress`, and again whenever its socket is gone, unless another driver listens there: the newest driver wins. */
 export async function keepListening(
   csiAddress: string,
   onConnection: (connection: Socket) => void,
@@ -23,7 +23,7 @@ export async function keepListening(
   const { signal } = stop;
   const socket = createSocketFile(onConnection, log);
   const publish = (overLiving: boolean) => socket.publish(csiAddress, { overLiving, atOnce: true, signal });
-  const another = "Another process listens on the driver's socket, waiting until it ends";
+  const another = "Another driver listens on the driver's socket, waiting until it ends";
   const warnOfAnother = createPacedWarning(log, another, REMIND_EVERY_MS);
   const warnOfFailure = createPacedWarning(log, "Cannot listen on the driver's socket again");
   const onFailure = (err: unknown) => warnOfFailure({ err, csiAddress });

@@ -40,6 +40,7 @@ const REFUSED: readonly Refusal[] = [
   ["an object without prototype", () => Object.assign(Object.create(null), { a: 1 }), OK, []],
   ["an object of another realm", () => runInNewContext("({ a: 1 })"), OK, []],
 ];
+const MISPLACED = [13, expect.stringContaining("write callback(null, answer)")];
 type Refusal = readonly [string, () => unknown, unknown, readonly string[]];
 
 /** What a handler does with its callback, if it has one, and what comes of it: the answer, and the lines of the log. */
@@ -53,6 +54,7 @@ const BY_CALLBACK: readonly (readonly [string, (answer: Callback) => unknown, un
     ["two answers", (answer) => [answer(null, { a: 1 }), answer(bug())], OK, [TWICE]],
     ["an error with a code", (answer) => answer(coded), [5, "gone"], []],
     ["an error without one", (answer) => answer(bug()), [2, bug().message], [FAILED]],
+    ["the answer in the error's place", (answer) => answer({ a: 1 }), MISPLACED, [FAILED]],
     ["a text as error", (answer) => answer("no disk"), [2, "no disk"], [FAILED]],
     ["half of a surrogate pair", (answer) => answer({ code: 5, details: "a\ud83d" }), [5, "a\ufffd"], []],
     ["what cannot be encoded", (answer) => answer(null, { a: 1n }), [13, expect.any(String)], [BAD]],

@@ -141,7 +141,8 @@ test("startRegistration rejects with ABORTED when its signal ends the start", ()
     const stop = new AbortController();
     const starting = start({}, stop.signal);
     stop.abort();
-    await expect(starting).rejects.toMatchObject({ code: "ABORTED" });
+    const message = "the registration was stopped before it started";
+    await expect(starting).rejects.toMatchObject({ code: "ABORTED", message });
     expect(files()).toEqual([]);
   }));
 

@@ -57,7 +57,7 @@ test("another driver's living socket is left alone, and ours follows when it end
   const { log, socket } = await keep();
   await using other = createOwnedSocket();
   await other.publish(path, { overLiving: true });
-  await log.when("Another process listens on the driver's socket, waiting until it ends");
+  await log.when("Another driver listens on the driver's socket, waiting until it ends");
   expect(await other.look(path)).toBe("ours");
   await other.withdraw();
   await log.when(AGAIN);
