@@ -56,12 +56,29 @@ test("JSON has the same findings under stable keys", async () => {
   expect(code).toBe(1);
 });
 
-test("a driver without a problem on readable nodes: exit code 0, and the warnings", async () => {
-  const { code, text } = await onSickCluster("--driver=shares.csi.example.com");
-  expect(text).toMatch(/^shares\.csi\.example\.com {2}4 of 4 /m);
-  expect(text).not.toContain("disk.csi");
-  expect(text).toMatch(/^No problem found: 0 problems, 1 warning, /m);
-  expect(code).toBe(0);
+test.each([
+  [3, "one does not report", "Not everything is known: 1 unknown, 0 problems, 1 warning", '"Unknown"'],
+  [0, "all report", "No problem found: 0 problems, 1 warning, 0 unknown", '"True"'],
+])("a driver without a problem: exit code %i where of its nodes %s", (expected, _what, sum, status) =>
+  withKubectl(REPLAYING, async (folder) => {
+    writeFileSync(folder.at("answers"), readFileSync(RECORDED, "utf8").replaceAll('"Unknown"', status));
+    const { code, text } = await doctor(folder, folder.at("answers"), "--driver=shares.csi.example.com");
+    expect(text).toMatch(/^shares\.csi\.example\.com {2}4 of 4 /m);
+    expect(text).not.toContain("disk.csi");
+    expect([code, text]).toEqual([expected, expect.stringContaining(sum)]);
+  }),
+);
+
+test("a swap prints the command without it for the same cluster and driver", async () => {
+  const { text } = await onSickCluster(
+    "--swap",
+    "--context=a b",
+    "--kubeconfig=/k",
+    "--driver=disk.csi.example.com",
+  );
+  expect(text).toMatch(
+    /either image:\n +registrar doctor --cluster --context='a b' --kubeconfig=\/k --driver=disk\.csi\.example\.com$/m,
+  );
 });
 
 test.each([

@@ -4,6 +4,7 @@ import { version } from "../../../runtime/version";
 import { endBySignals } from "../../foreground";
 import { checkSwap, SWAP_FLAGS } from "../files/swap-flags";
 import { CLUSTER_SCHEMA } from "../findings/report";
+import { flagsOf } from "../findings/words";
 import { createMode } from "../mode";
 
 export const clusterMode = createMode(
@@ -35,12 +36,14 @@ export const clusterMode = createMode(
       { createListApi },
       { reportOnCluster },
       { renderClusterTable },
+      { commandWithout },
     ] = await Promise.all([
       import("./read/cluster"),
       import("./read/kubectl-proxy"),
       import("./read/list-api"),
       import("./report"),
       import("./table"),
+      import("../files/judge/swap"),
     ]);
     const { context, kubeconfig, node, driver, image, swap } = flags;
     // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
@@ -49,6 +52,7 @@ export const clusterMode = createMode(
     using api = createListApi(proxy.socketPath, proxy);
     const target = { context, kubeconfig, node, driver };
     const report = await reportOnCluster(await readCluster(api, target, { image, version }), swap);
-    return { report, render: (look) => renderClusterTable(report, look) };
+    const again = () => commandWithout(swap ?? "", image, ["--cluster", ...flagsOf(target)]);
+    return { report, render: (look) => renderClusterTable(report, look, again()) };
   },
 );

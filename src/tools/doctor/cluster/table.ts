@@ -9,15 +9,20 @@ import type { ClusterReport } from "./report";
 /** So many rows are shown; programs get all. */
 const SHOWN = 20;
 
-/** For people: the drivers, the nodes where one is not well, and last the causes, the worst at the end; of a swap its registrars. */
-export function renderClusterTable(report: ClusterReport, look: TableLook): string {
+/**
+ * For people: the drivers, the nodes where one is not well, and last the causes, the worst at the end; of a swap its registrars,
+ * and with `again`, the command without the swap, how to see the rest.
+ */
+export function renderClusterTable(report: ClusterReport, look: TableLook, again?: string): string {
   const { swap, swapped = 0, problemsWithEither = 0 } = report.target;
   const registrars = registrarTable(report, look.width);
   const isSwap = swap !== undefined;
   return renderReport(report, look, {
-    tables: isSwap ? [registrars] : [driverTable(report), registrars, nodeTable(report, look.width)],
+    tables: isSwap
+      ? [registrars]
+      : [driverTable(report, look.width), registrars, nodeTable(report, look.width)],
     ...(isSwap && { swapped: { swap, swapped } }),
-    next: whatElse(problemsWithEither ?? 0, "registrar doctor --cluster"),
+    next: whatElse(problemsWithEither, again),
   });
 }
 
@@ -45,7 +50,7 @@ type Image = NonNullable<ClusterReport["registrars"][number]["pods"]>[number];
 
 const countText = (count: number | null): string => count?.toLocaleString("en") ?? "?";
 
-function driverTable(report: ClusterReport): readonly string[] {
+function driverTable(report: ClusterReport, width: number): readonly string[] {
   const { drivers, target } = report;
   // Of a driver that was asked for, CSI208 says it.
   if (drivers.length === 0)
@@ -58,7 +63,7 @@ function driverTable(report: ClusterReport): readonly string[] {
     name === EVERY_DRIVER ? "-" : csiDriver === null ? "?" : csiDriver ? "yes" : "no",
     daemonSets === null ? "?" : plain(daemonSets.join(", ") || "-"),
   ]);
-  return renderColumns(["DRIVER", "REGISTERED ON", "CSIDRIVER", "DAEMONSETS"], rows);
+  return renderColumns(["DRIVER", "REGISTERED ON", "CSIDRIVER", "DAEMONSETS"], rows, width);
 }
 
 function nodeTable({ nodes, target }: ClusterReport, width: number): readonly string[] {
@@ -75,7 +80,7 @@ function nodeTable({ nodes, target }: ClusterReport, width: number): readonly st
       countText(waitingPods?.length ?? null),
       plain(pod ?? "-"),
     ]);
-  const table = renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells);
+  const table = renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells, width);
   const left = rows.length - SHOWN;
   if (left <= 0) return table;
   return [

@@ -9,7 +9,7 @@ import { shellWord } from "../findings/words";
 import { sayUnknown } from "./judge/arguments";
 import { MANIFEST_CHECKS, STREAM_CHECKS } from "./judge/checks";
 import { manifestReadable, sayWhyOfFile } from "./judge/gaps";
-import { judgeSwap, readSwap, whatElse } from "./judge/swap";
+import { commandWithout, judgeSwap, readSwap, whatElse } from "./judge/swap";
 import type { FilesRead } from "./read/documents";
 import { type FileFacts, type ManifestFacts, readRegistrars } from "./read/registrars";
 
@@ -36,8 +36,11 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const none = isAny.ifNo(() => nothingToSwap(read, before));
   const target = { files, swap, policy, ...counts };
   const report = reportOf(target, [...findings, ...flat(none)]);
+  // It would have to read stdin again.
+  const words = files.map((file) => `-f ${shellWord(file)}`);
+  const again = files.includes("-") ? undefined : commandWithout(swap, image, words);
   const next = [
-    ...whatElse(counts.problemsWithEither, commandWithout(swap, files, image)),
+    ...whatElse(counts.problemsWithEither, again),
     ...(policy === null ? [] : [{ fix: "To swap them in a cluster", command: policy }]),
   ];
   const layout = { isBySubject: true, swapped: target, next };
@@ -45,14 +48,6 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
 }
 
 const NONE = () => null;
-
-/** Without a swap doctor reads the same, except stdin, and takes one image at most for ours. */
-function commandWithout(swap: string, files: readonly string[], image: string | undefined) {
-  if (files.includes("-") || (image !== undefined && swap !== "")) return undefined;
-  const ours = image ?? swap;
-  const words = [...(ours === "" ? [] : [`--image=${ours}`]), ...files.flatMap((file) => ["-f", file])];
-  return ["registrar", "doctor", ...words].map(shellWord).join(" ");
-}
 
 /** The image policy knows the official image's names. Null: other containers have, or may have, an image of this name, too. */
 function policyCommand(image: string, swap: string, { otherImages }: FileFacts): string | null {

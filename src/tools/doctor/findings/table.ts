@@ -150,24 +150,40 @@ function paint({ colors }: TableLook, status: Status, text: string): string {
   return colors ? `\u001b[${LOOKS[status].sgr}m${text}\u001b[0m` : text;
 }
 
-/** Rows of printable cells under their headings, as kubectl prints them. A width, in characters, wraps the last column. */
+/**
+ * Rows of printable cells under their headings, as kubectl prints them. A width, in characters, wraps the last column; where that
+ * is not enough, it has lines of its own, and so do the first columns, once for rows that share them.
+ */
 export function renderColumns(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
   width = Number.POSITIVE_INFINITY,
 ): readonly string[] {
+  const all = [headings, ...rows];
   const last = headings.length - 1;
-  const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const margin = widths.slice(0, last).reduce((sum, one) => sum + one + GAP.length, 0);
-  const lastWidth = Math.max(MIN_TEXT_WIDTH, width - margin);
-  return [headings, ...rows].flatMap((row) => {
-    const head = row
-      .slice(0, last)
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0) + GAP)
-      .join("");
-    const [first = "", ...more] = wrap(row[last] ?? "", lastWidth);
-    return [(head + first).trimEnd(), ...more.map((line) => " ".repeat(margin) + line)];
+  const widthOf = (texts: readonly string[]) => Math.max(...texts.map(({ length }) => length));
+  const widths = headings.map((_, column) => widthOf(all.map((row) => row[column] ?? "")));
+  const words = all.flatMap((row) => row[last]?.split(" ") ?? []);
+  const least = Math.max(widthOf(words), Math.min(MIN_TEXT_WIDTH, widths[last] ?? 0));
+  const marginOf = (above: number) =>
+    widths.slice(above, last).reduce((sum, one) => sum + one + GAP.length, above * INDENT.length);
+  const above = headings.findIndex((_, at) => at === last || marginOf(at) - GAP.length <= width);
+  const isBeside = marginOf(above) + least <= width || above === last;
+  const margin = " ".repeat(isBeside ? marginOf(above) : (above + 1) * INDENT.length);
+  const keyOf = (row: readonly string[] | undefined, column: number) =>
+    JSON.stringify(row?.slice(0, column + 1));
+  return all.flatMap((row, at) => {
+    const isNew = (column: number) => keyOf(row, column) !== keyOf(all[at - 1], column);
+    const leads = row
+      .slice(0, above)
+      .flatMap((cell, column) => (isNew(column) ? INDENT.repeat(column) + cell : []));
+    const cells = row
+      .slice(above, last)
+      .map((cell, column) => cell.padEnd(widths[above + column] ?? 0) + GAP);
+    const head = INDENT.repeat(above) + cells.join("");
+    const lines = wrap(row[last] ?? "", Math.max(MIN_TEXT_WIDTH, width - margin.length));
+    const [first = "", ...more] = isBeside ? lines : ["", ...lines.filter((line) => line !== NONE)];
+    return [...leads, (head + first).trimEnd(), ...more.map((line) => margin + line)];
   });
 }
+const NONE = "-";

@@ -42,3 +42,9 @@ export function shellWord(text: string): string {
     ? `'${text.replaceAll("'", `'"'"'`)}'`
     : `$'${plain(text).replaceAll("'", "\\'")}'`;
 }
+
+/** `--name=value` of each that has a value, as bash takes it. */
+export const flagsOf = (values: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  Object.entries(values).flatMap(([flag, value]) =>
+    value === undefined ? [] : `--${flag}=${shellWord(value)}`,
+  );

@@ -91,7 +91,7 @@ test("a list of another kind, and an item without a name, are unread", async () 
   };
   const { read, gaps } = createReader({ list });
   expect([...(await read("pods", each(nameOf))).each((name) => name)]).toEqual(["x/PodList"]);
-  expect(gaps().map(({ subject }) => subject)).toEqual([1, 2].map((n) => `(item ${n}, without a name)`));
+  expect(gaps().map(({ subject }) => subject)).toEqual(["", ""]);
 });
 
 test("a list that begins again drops what was read of it", async () => {

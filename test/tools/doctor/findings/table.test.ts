@@ -1,9 +1,11 @@
+import * as fc from "fast-check";
 import type { Cause } from "../../../../src/tools/doctor/findings/causes";
 import { type Report, reportFindings } from "../../../../src/tools/doctor/findings/report";
 import { renderColumns, renderReport } from "../../../../src/tools/doctor/findings/table";
 import { counted, podsText, together, tooLong } from "../../../../src/tools/doctor/findings/words";
 import { renderTable } from "../../../../src/tools/doctor/node/report";
 import { isTemplate } from "../../../../src/tools/recognise/rule";
+import { propertyTest } from "../../../support/fuzz";
 
 const finding = (changes: Partial<Report["findings"][number]> = {}): Report["findings"][number] => ({
   code: "CSI015",
@@ -135,7 +137,7 @@ describe("a report of a swap, by subject", () => {
   });
 });
 
-test("rows stand under their headings; the last column is wrapped within the width, never below 30", () => {
+test("rows stand under their headings; the last column is wrapped within the width", () => {
   const long = "one two three four five six seven eight nine";
   expect(renderColumns(["NAME", "WHY"], [["a", long], ["bbbbbb"]], 44)).toEqual([
     "NAME    WHY",
@@ -143,9 +145,48 @@ test("rows stand under their headings; the last column is wrapped within the wid
     "        eight nine",
     "bbbbbb",
   ]);
-  expect(renderColumns(["NAME", "WHY"], [["a", long]], 10)[1]).toBe("a     one two three four five six");
   expect(renderColumns(["NAME", "WHY"], [["a", long]])).toHaveLength(2);
+  const rows = [
+    ["node", "a", "12", "-"],
+    ["node", "b", "1", long],
+  ];
+  expect(renderColumns(["NODE", "NAME", "N", "WHY"], rows, 12)).toEqual([
+    "NODE",
+    "    NAME  N",
+    "        WHY",
+    "node",
+    "    a     12",
+    "    b     1",
+    "        one two three four five six",
+    "        seven eight nine",
+  ]);
 });
+
+const word = fc.stringMatching(/^[a-z.]{1,40}$/);
+const table = fc.record({
+  rows: fc.array(
+    fc.tuple(
+      word,
+      word,
+      word,
+      fc.array(word, { minLength: 1 }).map((all) => all.join(" ")),
+    ),
+  ),
+  width: fc.integer({ min: 30, max: 200 }),
+});
+
+propertyTest(
+  "a table has all words, and only one that is too long goes beyond the width",
+  { runs: 300, given: table },
+  ({ rows, width }) => {
+    const lines = renderColumns(["A", "B", "C", "D"], rows, width);
+    const wordsIn = (texts: readonly string[]) => texts.flatMap((one) => one.split(/ +/)).filter(Boolean);
+    const long = lines.filter(({ length }) => length > Math.max(width, 3 * 4 + 30));
+    expect(long.filter((line) => wordsIn([line]).length > 1)).toEqual([]);
+    const shown = wordsIn(lines);
+    expect(wordsIn(rows.flat()).filter((one) => !shown.includes(one))).toEqual([]);
+  },
+);
 
 test("of findings with equal causes the one nearest to the cause leads, whatever their order and words", () => {
   const of = (code: string, cause?: Cause) => ({

@@ -1,6 +1,6 @@
 import { type Cause, causeKey } from "../../findings/causes";
 import { type Advice, check, problem, type Run, type Verdict } from "../../findings/finding";
-import { counted, podsText, shellWord } from "../../findings/words";
+import { counted, flagsOf, podsText, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { type ClusterFacts, manifestCause, placeKey } from "./facts";
 import { GONE, type Place, restartingIn } from "./places";
@@ -89,13 +89,10 @@ export function kubectl(
   more = "",
 ): Run {
   const [name = "", namespace] = object.split("/").toReversed();
-  const flags = Object.entries({ kubeconfig, context }).map(([flag, value]) =>
-    value === undefined ? "" : ` --${flag}=${shellWord(value)}`,
-  );
   const [of, where] = [
     name && ` ${shellWord(name)}`,
     namespace === undefined ? "" : ` -n ${shellWord(namespace)}`,
   ];
-  const command = `kubectl${flags.join("")}${where} ${verb}${of}${more}`;
+  const command = `${["kubectl", ...flagsOf({ kubeconfig, context })].join(" ")}${where} ${verb}${of}${more}`;
   return { fix, command };
 }

@@ -1,7 +1,7 @@
 import { nearWord } from "../../../../base/near-word";
 import { manifestReadable, sayGap } from "../../files/judge/gaps";
 import { type Advice, check, grouped, problem, unknown, type Verdict, warning } from "../../findings/finding";
-import { counted, firstOf, shellWord, together } from "../../findings/words";
+import { counted, firstOf, namedText, shellWord, together } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { HostPod } from "../read/owners";
 import { GROUPS } from "../read/reader";
@@ -178,7 +178,10 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
 /** Lists that failed alike are one finding: an API server that went away fails all. */
 export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps, nodes, places, target }) => {
   const lists = gaps.flatMap(({ part, why }) => (why.kind === "list" ? { part, ...why } : []));
-  const alike = grouped(lists, ({ failure, message }) => `${failure} ${message}`);
+  // The message that forbids a list names it.
+  const alike = grouped(lists, ({ failure, message }) =>
+    failure === "forbidden" ? failure : `${failure} ${message}`,
+  );
   const none = nodes
     .contains(() => true)
     .or(places.contains(() => true))
@@ -195,7 +198,8 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps, nodes, pl
     const names = together(resources);
     const fix = "run doctor again, or for one node only: --node";
     if (failure !== "forbidden") return unknown(names, `could not be listed: ${message}`, fix);
-    const all = resources.map((one) => [one, GROUPS[one]].filter(Boolean).join("."));
+    // All that doctor reads: a list that is read later may be forbidden, too, and a role is created once.
+    const all = Object.entries(GROUPS).map((one) => one.filter(Boolean).join("."));
     const advice = "have a cluster administrator create it, and bind it to you";
     const rule = ` --verb=list --resource=${all.join(",")}`;
     const create = kubectl(advice, target, "create clusterrole", "registrar-doctor", rule);
@@ -209,7 +213,8 @@ export const objects = check<ClusterFacts>(manifestReadable.code, manifestReadab
   gaps.map(({ part, subject, why }) => {
     if (why.kind === "list") return undefined;
     const fix = "see the object, and correct what wrote it";
-    return sayGap(`${part} ${subject}`, why, kubectl(fix, target, `get ${part}`, subject, " -o yaml"));
+    const which = subject === "" ? " -A -o yaml" : " -o yaml";
+    return sayGap(`${part} ${namedText(subject)}`, why, kubectl(fix, target, `get ${part}`, subject, which));
   }),
 );
 

@@ -1,4 +1,5 @@
-import { anyNameOf, mapOf, needed, textOrNone, tree } from "../../../../kube-api/objects";
+import { attempt } from "../../../../base/errors";
+import { mapOf, nameOf, needed, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
 import { type Gap, type SeenList, startReading, whyOf } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 
@@ -16,7 +17,7 @@ export const KINDS: Readonly<Record<Resource, string>> = {
   ...{ events: "Event", limitranges: "LimitRange", nodes: "Node", pods: "Pod", daemonsets: "DaemonSet" },
   ...{ csidrivers: "CSIDriver", csinodes: "CSINode", volumeattachments: "VolumeAttachment" },
 };
-/** A list that could not be read to its end, or one of its objects. */
+/** A list that could not be read to its end, or one of its objects; the subject is empty for one without a name. */
 export type ClusterGap = Gap<Resource>;
 
 /** Takes the objects of a list; a list that begins again gets a new one. */
@@ -39,18 +40,22 @@ export const each =
 
 const NAMESPACED: readonly Resource[] = ["daemonsets", "events", "limitranges", "pods"];
 
+/** As kubectl finds it. Throws for an object without a name, or without a namespace where it must have one. */
+function readName(item: unknown, resource: Resource): string {
+  const own = tree(mapOf(item).metadata);
+  for (const field of NAMESPACED.includes(resource) ? ["name", "namespace"] : ["name"])
+    needed(`metadata.${field}`, textOrNone(own[field]));
+  return nameOf(item);
+}
+
 /** Throws for an object without a field that the API server sets in each. */
 function refuseBare(item: unknown, resource: Resource): void {
-  const { metadata, spec } = mapOf(item);
-  const own = tree(metadata);
-  for (const field of [
-    "name",
-    "uid",
-    "creationTimestamp",
-    ...(NAMESPACED.includes(resource) ? ["namespace"] : []),
-  ])
-    needed(`metadata.${field}`, textOrNone(own[field]));
-  if (resource !== "events") needed("spec", spec ?? undefined);
+  readName(item, resource);
+  const { metadata, spec } = tree(item);
+  const { uid, creationTimestamp } = tree(metadata);
+  needed("metadata.uid", textOrNone(uid));
+  needed("metadata.creationTimestamp", timeOrNone(creationTimestamp));
+  if (resource !== "events") needed("spec", spec);
 }
 
 export type Reader = ReturnType<typeof createReader>;
@@ -78,12 +83,12 @@ export function createReader(api: Pick<ListApi, "list">) {
         (items, dateMs, isFirst) => {
           beganMs ??= dateMs;
           if (isFirst) [collector, gaps] = [start(), []];
-          for (const [at, item] of items.entries())
+          for (const item of items)
             try {
               refuseBare(item, resource);
               collector.add(item);
             } catch (error) {
-              const subject = anyNameOf(item) || `(item ${at + 1}, without a name)`;
+              const subject = attempt(() => readName(item, resource)) ?? "";
               gaps.push({ part: resource, subject, why: whyOf(error, item) });
             }
         },

@@ -1,7 +1,7 @@
 import type { OurImage } from "../../../recognise/program";
 import { type Advice, type Finding, findingsOf, keyOf } from "../../findings/finding";
 import { reportFindings } from "../../findings/report";
-import { counted } from "../../findings/words";
+import { counted, flagsOf } from "../../findings/words";
 import type { ManifestFacts } from "../read/registrars";
 import { manifestArguments } from "./arguments";
 import { MANIFEST_CHECKS } from "./checks";
@@ -55,6 +55,12 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
   if (all.kind === "unread") return { findings, swapped: null, problemsWithEither: null };
   const { length } = all.value;
   return { findings, swapped: length, problemsWithEither: length === 0 ? 0 : both.length };
+}
+
+/** Doctor's command without the swap: it takes one image at most for ours. The words are as bash takes them. */
+export function commandWithout(swap: string, image: string | undefined, words: readonly string[]) {
+  if (image !== undefined && swap !== "") return undefined;
+  return ["registrar doctor", ...flagsOf({ image: image ?? (swap || undefined) }), ...words].join(" ");
 }
 
 /** Without a command that prints them: in words. */
