@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { messageOf } from "../../base/errors";
 import { durationFlag, NAME_LIST_FLAGS, outputFlag, textFlag, timeoutFlag } from "../../flags/kinds";
 import { nameListsFrom } from "../../flags/paths";
 import { escapeJson, plain } from "../../logging/escape";
@@ -13,7 +14,7 @@ import { namedText } from "../doctor/findings/words";
 import { driversIn } from "../doctor/node/judge/found";
 import { gapChecks } from "../doctor/node/judge/trouble";
 import { viewOf } from "../doctor/node/judge/view";
-import { hostRootProblem, resolveTarget } from "../doctor/node/read/directory";
+import { resolveTarget } from "../doctor/node/read/directory";
 import { type Facts, gatherFacts } from "../doctor/node/read/gather";
 
 const WELL = ["registered", "not-wanted"];
@@ -49,11 +50,14 @@ export const runStatus = createCommand(
   async (flags) => {
     const isJson = flags.output === "json";
     const toJson = (value: unknown) => `${escapeJson(JSON.stringify(value, null, 2))}\n`;
-    const target = {
-      ...(await resolveTarget(flags, process.env)),
-      csiSocketPath: undefined,
-      names: nameListsFrom(flags),
-    };
+    const complain = (what: string) => printError(`registrar status: ${what}`);
+    const resolved = await resolveTarget(flags, process.env).catch(messageOf);
+    if (typeof resolved === "string") {
+      complain(resolved);
+      if (isJson) print(toJson({ schema: SCHEMA, error: resolved, drivers: [] }));
+      return EXIT_UNKNOWN;
+    }
+    const target = { ...resolved, csiSocketPath: undefined, names: nameListsFrom(flags) };
     const options = { timeoutMs: flags.timeout, uid: process.getuid?.() };
     const until = performance.now() + (flags.wait ?? 0);
     // Registrars of another directory than the one that was asked for do not count.
@@ -71,9 +75,8 @@ export const runStatus = createCommand(
       seen = await look();
     }
     const { facts, rows, isHealthy } = seen;
-    const unseen = await unseenRegistrations(facts);
+    const unseen = unseenRegistrations(facts);
     const directory = target.pluginRegistrationPath;
-    const complain = (what: string) => printError(`registrar status: ${what}`);
     const gaps = gapChecks.flatMap(({ verdicts }) =>
       flat(verdicts({ ...facts, gaps: facts.gaps.filter(isNeeded) })),
     );
@@ -102,9 +105,7 @@ function tableOf(rows: readonly DriverRow[]): string {
   return `${renderColumns(["DRIVER", "STATE", "SINCE", "REASON", "DRIVER SOCKET"], cells).join("\n")}\n`;
 }
 
-export async function unseenRegistrations({ target, directory }: Facts): Promise<string | undefined> {
-  const hostProblem = await hostRootProblem(target);
-  if (hostProblem !== undefined) return hostProblem;
+export function unseenRegistrations({ directory }: Pick<Facts, "directory">): string | undefined {
   if (directory.kind === "unread") {
     const { subject, why } = directory.gap;
     return `cannot read ${subject}: ${sayWhy(why).text}`;

@@ -1,4 +1,3 @@
-import { invalidOption } from "../../../base/errors";
 import { plain } from "../../../logging/escape";
 import { type Check, findingsOf } from "../findings/finding";
 import { type Report, reportOf } from "../findings/report";
@@ -10,15 +9,13 @@ import { machineChecks } from "./judge/machine";
 import { registrationChecks } from "./judge/registration";
 import { gapChecks } from "./judge/trouble";
 import { type View, viewOf } from "./judge/view";
-import { hostRootProblem, resolveTarget, type TargetFlags } from "./read/directory";
+import { resolveTarget, type TargetFlags } from "./read/directory";
 import type { Target } from "./read/facts";
 import { type Facts, gatherFacts } from "./read/gather";
 
 /** Looks where the flags say. Throws INVALID_OPTION where the host cannot be inspected. */
 export async function lookAtNode(flags: TargetFlags & { readonly timeout: number }, more: Partial<Target>) {
   const target = { ...(await resolveTarget(flags, process.env)), ...more };
-  const hostProblem = await hostRootProblem(target);
-  if (hostProblem !== undefined) throw invalidOption(hostProblem);
   return reportOn(await gatherFacts(target, { timeoutMs: flags.timeout, uid: process.getuid?.() }));
 }
 

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { systemError } from "../../../../base/errors";
+import { refuse, systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
 import { flagTable } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
@@ -38,7 +38,7 @@ export type TargetFlags = Readonly<Partial<Record<TargetFlag, string | undefined
 /**
  * What to look at. Without flags: the registrar's default driver socket, if it exists; the directory in the root that
  * KUBELET_ROOT_DIR names, that of a container, else that of a kubelet on this node, below `hostRoot` if given. On a node, as
- * for the registrar, the kubelet registration path is the driver's socket.
+ * for the registrar, the kubelet registration path is the driver's socket. Rejects where the host cannot be inspected.
  */
 export async function resolveTarget(
   flags: TargetFlags,
@@ -53,17 +53,16 @@ export async function resolveTarget(
   const own = nodeDirectory(env);
   const first = env[ROOT_VARIABLE] ? [own, ...container] : [...container, own];
   const root = resolve(hostRoot ?? "/");
-  let hostProblem: string | undefined;
+  await checkHostRoot(root);
   /** Another directory may be behind a link that cannot be read. */
   const reach = (path: string) =>
-    reachBelow(root, path).catch((error: unknown) => {
-      hostProblem = `${join(root, path)} cannot be read: ${errnoIn(error)}: cannot inspect the host`;
-      return join(root, path);
-    });
+    reachBelow(root, path).catch((error: unknown) =>
+      refuse(`${join(root, path)} cannot be read: ${errnoIn(error)}: cannot inspect the host`),
+    );
   let found: string | undefined;
   for (const path of flags.pluginRegistrationPath === undefined ? [...first, ...KNOWN_DIRECTORIES] : []) {
     found = await reach(path);
-    if (hostProblem !== undefined || (await fileSystem.mayBeDirectory(found))) break;
+    if (await fileSystem.mayBeDirectory(found)) break;
     found = undefined;
   }
   const named = flags.pluginRegistrationPath && resolve(flags.pluginRegistrationPath);
@@ -83,20 +82,16 @@ export async function resolveTarget(
     pattern,
     isGuess: flags.pluginRegistrationPath === undefined && found === undefined,
     ...(hostRoot === undefined ? {} : { hostRoot: root }),
-    hostProblem,
   };
 }
 
-/** Why the host cannot be inspected; undefined if it can. */
-export async function hostRootProblem({
-  hostRoot = "/",
-  hostProblem,
-}: Pick<Target, "hostRoot" | "hostProblem">) {
+/** Rejects with INVALID_OPTION where the host's root is not there, or cannot be read. */
+async function checkHostRoot(hostRoot: string) {
   const found = await statsOrErrno(hostRoot);
-  if (typeof found !== "string" && found.isDirectory()) return hostProblem;
+  if (typeof found !== "string" && found.isDirectory()) return;
   const isRead = typeof found !== "string" || isThereNone(found);
   const what = found === "ENOENT" ? "is not there" : "is not a directory";
-  return `--host-root=${hostRoot} ${isRead ? what : `cannot be read: ${found}`}: cannot inspect the host`;
+  refuse(`--host-root=${hostRoot} ${isRead ? what : `cannot be read: ${found}`}: cannot inspect the host`);
 }
 
 function onePath(path: string | undefined): string | undefined {

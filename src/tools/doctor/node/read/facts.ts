@@ -34,8 +34,6 @@ export interface Target {
   readonly names?: ParsedNames;
   /** Where the host's root is mounted: `/host` in a debugging pod. Default `/`. */
   readonly hostRoot?: string;
-  /** Why it is not known where kubelet's root is there. */
-  readonly hostProblem?: string | undefined;
   /** Why a registrar would not start with the arguments given; undefined if it would. */
   readonly startProblem?: string | undefined;
   /** The registration directory was not named, and none was found. */
