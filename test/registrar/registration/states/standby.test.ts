@@ -110,14 +110,19 @@ test("leaves a peer that keeps our connection alone until something happens", as
   await eventually(() => expect(peer.connections()).toBeGreaterThan(before));
   // That it has ended its own connection is no news of the peer.
   let rounds = 0;
-  for (let ms = await nextWait(); ms < LONGEST_WAIT_MS; ms = await nextWait()) {
-    await waits.end(ms);
-    rounds += 1;
-    expect(rounds).toBeLessThan(MANY);
+  const settle = async () => {
+    for (let ms = await nextWait(); ms < LONGEST_WAIT_MS; ms = await nextWait()) {
+      await waits.end(ms);
+      rounds += 1;
+      expect(rounds).toBeLessThan(MANY);
+    }
+  };
+  await settle();
+  // What ends each wait at once does so while these take their time; an event of the file may be late.
+  for (let look = 0; look < MANY; look++) {
+    expect(await tryConnect(node.socketPath())).toBeUndefined();
+    await settle();
   }
-  // What ended a wait at once would have done so by now.
-  for (let look = 0; look < 3; look++) expect(await tryConnect(node.socketPath())).toBeUndefined();
-  expect(await nextWait()).toBe(LONGEST_WAIT_MS);
   expect(started.registrar.status().history.map(({ reason }) => reason)).not.toContain("peer-gone");
   await started[Symbol.asyncDispose]();
   await peer.kill();
