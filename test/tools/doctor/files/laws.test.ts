@@ -174,12 +174,12 @@ const LISTS: readonly ((object: object) => object)[] = [
 ];
 const limitRange = {
   ...{ kind: "LimitRange", metadata: { name: "l", namespace: "ns" } },
-  spec: { limits: [{ type: "Container", default: { memory: "20Mi" }, max: { memory: "1Gi" } }] },
+  spec: { limits: [{ type: "Container", default: { memory: "200Mi" }, max: { memory: "1Gi" } }] },
 };
 
 test("a field in another type, wherever it decides something, is unread, and never absent or a problem", () => {
   const told = (object: unknown) => {
-    const all = [daemonSet({ name: "beside" }), object as object];
+    const all = [object as object];
     const { findings, swapped } = swapIn(all);
     const told = [verdictsIn(all), findings].flatMap((some) =>
       some.map(({ code, status }) => `${code} ${status}`).sort(),
@@ -200,7 +200,8 @@ test("a field in another type, wherever it decides something, is unread, and nev
     });
   };
   const lists = LISTS.flatMap((wrap) => silentIn(wrap(daemonSet()), 2));
-  const all = [limitRange, full, ...WORLDS].map((whole) => silentIn(whole));
+  const limited = { kind: "List", items: [limitRange, daemonSet()] };
+  const all = [limited, full, rich, official, ...ofWindows.slice(1)].map((whole) => silentIn(whole));
   expect([...lists, ...all.flat()]).toEqual([]);
 });
 
