@@ -11,7 +11,7 @@ import {
   isLeft,
   warnOfMetadata,
 } from "./guard-call";
-import { errorStatus, faultOf, functionIn, metadataOf, thrownIn } from "./handlers";
+import { errorStatus, faultOf, functionIn, isNoAnswer, metadataOf, thrownIn } from "./handlers";
 import { isAbsent } from "./message-check";
 
 /** Of a call with one answer. */
@@ -44,7 +44,11 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
       const trailers = metadataOf(trailer);
       if (!trailers && !isAbsent(trailer)) warnOfMetadata(trailer, guarded);
       if (error) callback(errorStatus(error, thrown ? status.UNKNOWN : status.INTERNAL), null, trailers);
-      else callback(null, value ?? {}, trailers, flags);
+      else {
+        const hasFields = Number(guarded.answerTypeOf(method)?.fields.size) > 0;
+        if (hasFields && isNoAnswer(value)) guarded.warnOfNoAnswer({ method, hint: RETURNS, ...UNHEARD });
+        callback(null, value ?? {}, trailers, flags);
+      }
     };
     // Node destroys what a `for await` has read to the end, or has left: the answer follows.
     const destroy = call.destroy?.bind(call);
@@ -76,6 +80,7 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
 const RETURN_ANSWERS =
   "it declares fewer than two parameters, so what it returned was its answer; declare (call, callback)";
 
+const RETURNS = "is a return or an argument missing? {} is the empty answer";
 const STILL_PENDING = "its promise is still pending";
 const NEVER_CALLED_BACK =
   "it has returned, and its callback was not called; if nothing was to call it later, write unaryHandler((request, context) => answer), or (call, callback) => callback(null, answer)";

@@ -39,6 +39,7 @@ export interface GuardedMethod extends Guarding {
   /** The answers that could not be encoded. */
   readonly unencoded: WeakSet<object>;
   readonly warnOfMisreading: (fields: LogFields) => void;
+  readonly warnOfNoAnswer: (fields: LogFields) => void;
 }
 
 const CUT_TEXT = `A status text is longer than ${MAX_STATUS_TEXT_LENGTH} characters, the rest is not sent`;

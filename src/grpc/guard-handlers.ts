@@ -33,7 +33,6 @@ export function guardHandlers(
       warnsOfUnsent.set(field, warn);
       warn({ method, unsent: [field], ...UNHEARD });
     };
-    const warnOfMisreading = createPacedWarning(log, MISREAD);
     const encode: typeof serialize = (value) => {
       try {
         const answerType = guarding.answerTypeOf(method);
@@ -54,13 +53,15 @@ export function guardHandlers(
       follow,
       added: (guarding.handlerOf(method) ?? handler) as Handler,
       unencoded,
-      warnOfMisreading,
+      warnOfMisreading: createPacedWarning(log, MISREAD),
+      warnOfNoAnswer: createPacedWarning(log, NO_ANSWER, Number.POSITIVE_INFINITY),
     });
     return register(method, guarded as never, encode, deserialize, type);
   };
   return calls;
 }
 
+const NO_ANSWER = "A handler answered nothing, and its message has fields: it is sent empty";
 const UNSENT = "A handler's answer has fields that its message lacks, they are not sent";
 
 /** The keys of a map, or a list's indices, would make endless paths. */

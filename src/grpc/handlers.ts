@@ -4,6 +4,7 @@ import { attempt, invalidOption, messageOf } from "../base/errors";
 import { propertyNames } from "../base/property-names";
 import { isObject, show } from "../options/option-kinds";
 import type { MessageType } from "./descriptors";
+import { isAbsent } from "./message-check";
 import { statusCodeOf } from "./status";
 
 /** What a handler knows of its call besides the request. */
@@ -38,6 +39,11 @@ const MADE_OF = Symbol("made by unaryHandler");
 /** The function in a handler that `unaryHandler` made; undefined for any other handler. */
 export const functionIn = (handler: unknown): ((...given: never[]) => unknown) | undefined =>
   Object(handler)[MADE_OF];
+
+/** On the empty message that is sent for no answer. */
+const ABSENT = Symbol("no answer");
+const noAnswer = () => Object.defineProperty({}, ABSENT, { value: true });
+export const isNoAnswer = (value: unknown): boolean => isAbsent(value) || ABSENT in Object(value);
 
 /** In a status, the error that it was made of. */
 const THROWN = Symbol("thrown");
@@ -154,7 +160,7 @@ export function unaryHandler<Request, Response>(
       .then((response) => {
         const fault = faultOf(response);
         if (fault) fail(fault);
-        else callback(null, response ?? ({} as Response), trailingMetadata);
+        else callback(null, response ?? (noAnswer() as Response), trailingMetadata);
       }, fail)
       .catch(() => {}); // The client is gone.
   };

@@ -106,7 +106,8 @@ export interface DraRegistrationOptions extends InProcessOptions {
   readonly supportedVersions: readonly [string, ...string[]];
   /**
    * The UID of the driver's pod, with which kubelet 1.33 and newer registers the old and the new instance of the driver
-   * side by side. Each needs an `endpoint` of its own. Without it, the newest takes the place of the others. @default none
+   * side by side. Each needs an `endpoint` of its own, and must be closed: no other removes the socket of one that was killed.
+   * Without it, the newest takes the place of the others. @default none
    */
   readonly instance?: string | undefined;
 }
