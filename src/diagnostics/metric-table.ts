@@ -1,7 +1,8 @@
 import { PUBLISH_REASONS, STATE_NAMES } from "../registrar/model/state";
 import type { DriverStatus } from "../registrar/model/status";
-import type { Registration } from "../registrar/registration/registration";
+import type { Registrations } from "../registrar/registration/registrations";
 import { countDescriptors, descriptorLimit } from "../unix/descriptors";
+import { registrationsThatCount } from "./health-checks";
 
 export interface ProcessFacts {
   readonly version: string;
@@ -22,9 +23,7 @@ export type Sample = readonly [value: Value, ...labels: readonly string[]];
 export interface Metric {
   readonly help: string;
   readonly labelNames?: readonly string[];
-  readonly samples: (facts: ProcessFacts, registrations: readonly Registration[]) => readonly Sample[];
-  /** Whether the metric includes registrations that do not count, such as sockets without a driver. */
-  readonly readsAll?: true;
+  readonly samples: (facts: ProcessFacts, registrations: Registrations) => readonly Sample[];
 }
 
 /** Metrics by their names. */
@@ -51,7 +50,7 @@ const ofDrivers = (
   help,
   labelNames: ["driver_name", ...labelNames],
   samples: (_facts, registrations) =>
-    registrations.flatMap(({ status }) => {
+    registrationsThatCount(registrations).flatMap(({ status }) => {
       const now = status();
       const name = now.identity?.name ?? UNKNOWN_DRIVER;
       return read(now).map(([value, ...labels]) => [value, name, ...labels] as const);
@@ -105,9 +104,8 @@ export const METRICS = metricRows({
   registrar_driver_trouble: {
     help: "1 for a driver's socket that cannot be registered, by reason",
     labelNames: ["csi_address", "reason"],
-    readsAll: true,
     samples: (_facts, registrations) =>
-      registrations.flatMap(({ csiAddress, status }): Sample[] => {
+      registrations.all.flatMap(({ csiAddress, status }): Sample[] => {
         const { trouble } = status();
         if (trouble === undefined || csiAddress === undefined) return [];
         if (trouble.kind === "not-wanted") return []; // As configured: an alert would never end.

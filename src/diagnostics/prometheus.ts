@@ -3,7 +3,6 @@ import { grpcCodeName } from "../grpc/status";
 import { boundText, escapeJson } from "../logging/escape";
 import type { DriverCall } from "../registrar/model/events";
 import type { Registrations } from "../registrar/registration/registrations";
-import { registrationsThatCount } from "./health-checks";
 import { type MetricRow, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
 
 /** The buckets of csi-lib-utils (metrics.go), so that dashboards and alerts for other sidecars fit. */
@@ -23,7 +22,7 @@ export function defineMetrics(
   registrations: Registrations,
   facts: ProcessFacts,
 ) {
-  for (const { name, help, labelNames = [], samples, readsAll } of rows) {
+  for (const { name, help, labelNames = [], samples } of rows) {
     const Metric = name.endsWith("_total") ? Counter : Gauge;
     new Metric({
       name,
@@ -32,8 +31,7 @@ export function defineMetrics(
       registers,
       collect() {
         this.reset();
-        const read = readsAll ? registrations.all : registrationsThatCount(registrations);
-        for (const [value, ...texts] of samples(facts, read))
+        for (const [value, ...texts] of samples(facts, registrations))
           if (value !== undefined) this.inc(labelled(labelNames, texts), Number(value));
       },
     });

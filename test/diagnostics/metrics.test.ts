@@ -122,7 +122,7 @@ test("a driver that takes name after name cannot grow the metrics without end", 
 
 test("a driver's trouble has a sample by its reason, unless the flags deny it", () => {
   const troubled = (kind: string) => ({ csiAddress: `/${kind}`, status: () => ({ trouble: { kind } }) });
-  const all = ["no-answer", "not-wanted"].map(troubled) as unknown as readonly Registration[];
+  const all = { all: ["no-answer", "not-wanted"].map(troubled) } as unknown as Registrations;
   const row = METRICS.find(({ name }) => name === "registrar_driver_trouble");
   expect(row?.samples(PROCESS_FACTS, all)).toEqual([[1, "/no-answer", "no-answer"]]);
 });

@@ -49,7 +49,9 @@ test("/readyz?verbose shows node readiness, which counts only with ?require", as
 
 test("metrics", () => {
   const rows = Object.entries(showNodeReadiness(() => OVERDUE).metrics);
-  const values = Object.fromEntries(rows.map(([name, { samples }]) => [name, samples(PROCESS_FACTS, [])]));
+  const values = Object.fromEntries(
+    rows.map(([name, { samples }]) => [name, samples(PROCESS_FACTS, {} as never)]),
+  );
   for (const [name, { labelNames = [] }] of rows)
     for (const [, ...labels] of values[name] ?? [])
       expect([name, labels.length]).toEqual([name, labelNames.length]);

@@ -17,7 +17,7 @@ test("a driver that listens while its registrar crash-loops is a problem, withou
   expect(says("drivers-found")).toMatch(/has the driver x\.csi, for which there is no .*; .* answers$/);
   const withPattern = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
   expect(withPattern.says("drivers-found")).toMatch(
-    /^problem: .* a node-wide registrar can run out of file descriptors: see its log; .* give its --allow-drivers or --deny-drivers here$/,
+    /^problem: .* a node-wide registrar may wait, as for file descriptors .* see its \/readyz or log; .* give its --allow-drivers or --deny-drivers here$/,
   );
   expect(healthy).toBe(false);
   expect(drivers).toMatchObject([{ name: "x.csi", state: "unpublished", csiSocket: csiAddress }]);

@@ -127,7 +127,7 @@ const SEE_PLUGIN = "if it is the node plugin, have it serve NodeGetInfo: see its
 
 /** Why a node-wide registrar may not have published a driver. */
 const NODE_WIDE =
-  "; a node-wide registrar can run out of file descriptors: see its log; if it is to leave the driver out, give its --allow-drivers or --deny-drivers here";
+  "; a node-wide registrar may wait, as for file descriptors or after a change of name: see its /readyz or log; if it is to leave the driver out, give its --allow-drivers or --deny-drivers here";
 
 /** Uninstalled drivers leave their sockets behind for ever: it is a problem only if the node has no other driver. */
 function judgeDead({ socket, fits }: DeadSocket, view: View): Verdict | undefined {
