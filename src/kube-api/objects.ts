@@ -109,7 +109,3 @@ export function timeOrNone(value: unknown): number | undefined {
   const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isNaN(ms) ? refuseUnlike(value, "time") : ms;
 }
-
-/** When an object was created. Throws where its metadata do not have it, as those of each object of an API server do. */
-export const createdMsOf = (metadata: unknown): number =>
-  needed("metadata.creationTimestamp", timeOrNone(tree(metadata).creationTimestamp));

@@ -48,12 +48,12 @@ export function daemonSet(driver: string, changes: SetChanges = {}) {
   }
 }
 
-/** A DaemonSet as an API server that created it has it. */
-export const stored = <Set extends { readonly metadata: object }>(set: Set, uid = "1") => ({
-  ...set,
-  metadata: { ...set.metadata, uid, creationTimestamp: "2026-11-22T12:00:00Z" },
-  status: { currentNumberScheduled: 0, desiredNumberScheduled: 0 },
-});
+/** A set as its controller has it that has made no pod, and what the API server gives it. */
+export const storedSet = <Set extends object>(set: Set, uid = "1") =>
+  [
+    { ...set, status: { currentNumberScheduled: 0, desiredNumberScheduled: 0 } },
+    { name: `${NAMESPACE}/x`, namespace: NAMESPACE, uid, createdMs: 0 },
+  ] as const;
 
 /** A pod of a DaemonSet that was created: on a node, or made for it and not scheduled. */
 export function registrarPod(

@@ -1,6 +1,6 @@
 import { createRunningReader, readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
-import { daemonSet, podStatus, stored, volumeAttachment } from "../../../support/cluster-objects";
+import { daemonSet, podStatus, storedSet, volumeAttachment } from "../../../support/cluster-objects";
 import { clusterOf, OFFICIAL, OURS } from "./admitted-cluster";
 import { ago, expectSaid, said } from "./memory-cluster";
 import { DISK } from "./sick-cluster";
@@ -43,7 +43,7 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
 
 test("pods that admission makes unique do not fill the memory: one result for the same images", () => {
   const own = daemonSet(DISK);
-  const set = readRegistrarSet(stored(own), 0);
+  const set = readRegistrarSet(...storedSet(own), 0);
   const readRunning = createRunningReader();
   const podOf = (n: number, image = OURS) => ({
     spec: { containers: [{ name: "registrar", image, env: [{ name: "ID", value: `${n}` }] }] },
@@ -124,5 +124,7 @@ test.each<[selector: object, words: string]>([
   ],
 ])("the pods of a DaemonSet with the selector %j are listed by %s", (selector, words) => {
   const set = daemonSet(DISK);
-  expect(readRegistrarSet(stored({ ...set, spec: { ...set.spec, selector } }), 0)?.selector).toBe(words);
+  expect(readRegistrarSet(...storedSet({ ...set, spec: { ...set.spec, selector } }), 0)?.selector).toBe(
+    words,
+  );
 });

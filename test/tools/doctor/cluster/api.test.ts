@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { nameOf } from "../../../../src/kube-api/objects";
 import {
   createListApi,
   type ListApi,
@@ -90,7 +89,14 @@ test("a list of another kind, and an item without a name, are unread", async () 
     return undefined;
   };
   const { read, gaps } = createReader({ list });
-  expect([...(await read("pods", each(nameOf))).each((name) => name)]).toEqual(["x/PodList"]);
+  expect([
+    ...(
+      await read(
+        "pods",
+        each((_, { name }) => name),
+      )
+    ).each((name) => name),
+  ]).toEqual(["x/PodList"]);
   expect(gaps().map(({ subject }) => subject)).toEqual(["", ""]);
 });
 
@@ -99,7 +105,10 @@ test("a list that begins again drops what was read of it", async () => {
     for (const name of ["a", "b"]) onPage([pod(name)], 1, true);
     return undefined;
   };
-  const read = await createReader({ list }).read("pods", each(nameOf));
+  const read = await createReader({ list }).read(
+    "pods",
+    each((_, { name }) => name),
+  );
   expect(read.all()).toEqual({ kind: "seen", value: ["x/b"] });
 });
 

@@ -2,7 +2,7 @@ import { nameDrivers } from "../../../../src/tools/doctor/cluster/judge/units";
 import type { Resource } from "../../../../src/tools/doctor/cluster/read/reader";
 import { readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
 import { startReading } from "../../../../src/tools/doctor/findings/seen";
-import { daemonSet, type SetChanges, stored } from "../../../support/cluster-objects";
+import { daemonSet, type SetChanges, storedSet } from "../../../support/cluster-objects";
 
 interface World {
   readonly csiDrivers?: readonly string[];
@@ -22,7 +22,7 @@ function namesOf(
     reading.list(items, unread === part ? [{ part, subject: part, why }] : []);
   const setOf = (changes: SetChanges, n: number) => {
     const object = daemonSet("x", { name: `set-${n}`, ...changes });
-    return readRegistrarSet(stored(object, `${n}`), n) ?? [];
+    return readRegistrarSet(...storedSet(object, `${n}`), n) ?? [];
   };
   const drivers = nameDrivers({
     sets: list("daemonsets", sets.flatMap(setOf)),

@@ -1,5 +1,5 @@
 import { invalidOption } from "../../../../base/errors";
-import { nameOf, tree } from "../../../../kube-api/objects";
+import { tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
 import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/finding";
@@ -89,7 +89,10 @@ async function readOthers({ read }: Reader, target: ClusterTarget) {
   return Promise.all([
     read("nodes", each(readNode), named),
     read("csinodes", each(readCsiNode), named),
-    read("csidrivers", each(nameOf)),
+    read(
+      "csidrivers",
+      each((_, { name }) => name),
+    ),
     read("volumeattachments", counting),
     read("pods", each(readPendingPod), { fieldSelector: `status.phase=Pending${there}` }),
     // The events that name a missing driver: kubelet's at a mount, the controllers' at an attach.
@@ -103,7 +106,7 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
   let number = 0;
   const sets = await reader.read(
     "daemonsets",
-    each((item) => readRegistrarSet(item, number++, images)),
+    each((item, identity) => readRegistrarSet(item, identity, number++, images)),
   );
   // The pods on the node, and those that have no node yet.
   const fields = target.node === undefined ? [undefined] : [target.node, ""];
@@ -112,8 +115,10 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
     fields.map((node) => {
       const selected = node === undefined ? {} : { fieldSelector: `spec.nodeName=${node}` };
       const query = { labelSelector: set.selector, ...selected };
-      const parsePod = (item: unknown) => readRegistrarPod(item, set, reader.beganMs(), readRunning);
-      return reader.read("pods", each(parsePod), query, set.namespace);
+      const parsePod = each((item, identity) =>
+        readRegistrarPod(item, identity, set, reader.beganMs(), readRunning),
+      );
+      return reader.read("pods", parsePod, query, set.namespace);
     });
   const podLists = await Promise.all(sets.each(readPods));
   const readLimits = (namespace: string) =>

@@ -1,8 +1,9 @@
-import { createdMsOf, list, nameOf, needed, text, textOrNone, tree } from "../../../../kube-api/objects";
+import { list, needed, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
 import type { SeenList } from "../../findings/seen";
 import { conditionsOf, ownersOf } from "./fields";
+import type { Identity } from "./reader";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
 const MOUNT_FAILED = /driver name (?<driver>\S+) not found in the list of registered CSI drivers/;
@@ -12,15 +13,15 @@ const ATTACH_FAILED = /CSINode (?<node>\S+) does not contain driver (?<driver>\S
 type PendingPod = NonNullable<ReturnType<typeof readPendingPod>>;
 
 /** Undefined for a pod that has no node yet. */
-export function readPendingPod(object: unknown) {
-  const { metadata, spec } = tree(object);
+export function readPendingPod(object: unknown, { uid, name }: Identity) {
+  const { spec } = tree(object);
   const node = textOrNone(tree(spec).nodeName);
   if (node === undefined) return undefined;
   const inlineDrivers = list(tree(spec).volumes).flatMap((volume) => {
     const { csi } = tree(volume);
     return csi === undefined ? [] : needed("driver of a volume", textOrNone(tree(csi).driver));
   });
-  return { uid: text(tree(metadata).uid), name: nameOf(object), node, inlineDrivers };
+  return { uid, name, node, inlineDrivers };
 }
 
 type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;
@@ -96,14 +97,11 @@ export function waitingIn(pods: SeenList<PendingPod>, events: SeenList<NeedEvent
   );
 }
 
-export function readNode(object: unknown) {
-  const { metadata, spec, status } = tree(object);
-  const { name, uid } = tree(metadata);
+export function readNode(object: unknown, { name, uid, createdMs }: Identity) {
+  const { spec, status } = tree(object);
   const ready = conditionsOf(status).find(({ type }) => type === "Ready");
   return {
-    name: text(name),
-    uid: text(uid),
-    createdMs: createdMsOf(metadata),
+    ...{ name, uid, createdMs },
     isReady: needed("condition Ready", ready).status === "True",
     taints: list(tree(spec).taints).map((taint): Taint => {
       const { key, value, effect } = tree(taint);
@@ -112,11 +110,10 @@ export function readNode(object: unknown) {
   };
 }
 
-export function readCsiNode(object: unknown) {
+export function readCsiNode(object: unknown, { name, createdMs }: Identity) {
   const { metadata, spec } = tree(object);
   return {
-    node: nameOf(object),
-    createdMs: createdMsOf(metadata),
+    ...{ node: name, createdMs },
     drivers: new Set(
       list(tree(spec).drivers).map((one) => needed("name of a driver", textOrNone(tree(one).name))),
     ),

@@ -1,9 +1,9 @@
-import { list, nameOf, text, tree } from "../../../../kube-api/objects";
+import { list, text, tree } from "../../../../kube-api/objects";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped } from "../../findings/finding";
 import type { SeenList } from "../../findings/seen";
 import { hasEnded, ownersOf } from "./fields";
-import { each, type Reader } from "./reader";
+import { each, type Identity, type Reader } from "./reader";
 import type { RegistrarSet } from "./set";
 
 /** A driver that a node needs, and that no DaemonSet is known to register. */
@@ -38,12 +38,11 @@ const readHostPods = ({ read }: Reader, node: string) =>
   read("pods", each(readHostPod), { fieldSelector: `spec.nodeName=${node}` });
 
 /** Undefined for a pod that has ended, or has no directory of the host. */
-function readHostPod(object: unknown) {
+function readHostPod(object: unknown, { name }: Identity) {
   const { metadata, spec, status } = tree(object);
   const volumes = list(tree(spec).volumes).map((volume) => tree(tree(volume).hostPath));
   const hostPaths = volumes.map(({ path }) => text(path)).filter((path) => path !== "");
   if (hasEnded(status) || hostPaths.length === 0) return undefined;
-  const name = nameOf(object);
   const [registrar] = registrarsIn({ object: -1, name }, { ...tree(object), kind: "Pod" });
   return { name, hostPaths, owners: ownersOf(tree(metadata)), registrar: registrar?.container };
 }

@@ -1,9 +1,7 @@
 import {
   bool,
   boolOrNone,
-  createdMsOf,
   list,
-  nameOf,
   needed,
   numberOrNone,
   type Tree,
@@ -15,6 +13,7 @@ import {
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
 import { conditionsOf, hasEnded, ownersOf, phaseOf } from "./fields";
+import type { Identity } from "./reader";
 import type { ReadRunning, RegistrarSet } from "./set";
 
 /** A container that runs has a fault if it restarted so often, the last time so recently. */
@@ -55,6 +54,7 @@ export const isOver = ({ trouble }: RegistrarPod): boolean =>
 /** Undefined for a pod of another owner, and for one that has ended well. */
 export function readRegistrarPod(
   object: unknown,
+  { uid, name, createdMs }: Identity,
   set: RegistrarSet,
   nowMs: number,
   readRunning: ReadRunning,
@@ -71,7 +71,7 @@ export function readRegistrarPod(
   const inits = list(initContainerStatuses).map((one) => readContainer(tree(one), names));
   const mains = list(containerStatuses).map((one) => readContainer(tree(one), names));
   const containers = [...inits, ...mains];
-  const times = timesOf(tree(metadata), tree(status), containers, nowMs);
+  const times = timesOf(tree(object), createdMs, containers, nowMs);
   if (phaseOf(status) === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
   // The DaemonSet controller writes the node into the affinity of a pod; the scheduler assigns it.
@@ -86,8 +86,7 @@ export function readRegistrarPod(
     initTrouble(inits.filter(isWaitedFor), mains, times);
   return {
     setUid,
-    uid: text(tree(metadata).uid),
-    name: nameOf(object),
+    ...{ uid, name },
     /** It was deleted, has failed or has succeeded a moment ago: another pod will take its place. */
     isLeaving: times.isLeaving,
     /** Its node, or the one that it is meant for; undefined if unknown. */
@@ -135,11 +134,15 @@ export const withMountFailure = (pod: RegistrarPod, mountFailure: string | undef
     ? { ...pod, trouble: { ...pod.trouble, mountFailure } }
     : pod;
 
-function timesOf(metadata: Tree, status: Tree, containers: readonly Container[], nowMs: number) {
-  const { deletionTimestamp } = metadata;
+function timesOf(
+  { metadata, status }: Tree,
+  createdMs: number,
+  containers: readonly Container[],
+  nowMs: number,
+) {
+  const { deletionTimestamp } = tree(metadata);
   const conditions = conditionsOf(status);
   const conditionOf = (wanted: string) => conditions.find(({ type }) => type === wanted);
-  const createdMs = createdMsOf(metadata);
   const sandboxMs = conditionOf("PodReadyToStartContainers")?.changedMs ?? 0;
   // A reboot of the node ends its containers.
   const changes = conditions.map(({ changedMs = 0 }) => changedMs);

@@ -1,5 +1,5 @@
 import { attempt } from "../../../../base/errors";
-import { mapOf, nameOf, needed, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
+import { mapOf, nameOf, needed, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
 import { type Gap, type SeenList, startReading, whyOf } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 
@@ -22,17 +22,17 @@ export type ClusterGap = Gap<Resource>;
 
 /** Takes the objects of a list; a list that begins again gets a new one. */
 export interface Collector<Value> {
-  readonly add: (object: unknown) => void;
+  readonly add: (object: unknown, identity: Identity) => void;
   readonly values: () => readonly Value[];
 }
 
 /** Collects what `parse` returns, except undefined. */
 export const each =
-  <Value>(parse: (object: unknown) => Value | undefined) =>
+  <Value>(parse: (object: unknown, identity: Identity) => Value | undefined) =>
   (): Collector<Value> => {
     const values: Value[] = [];
-    const add = (object: unknown) => {
-      const value = parse(object);
+    const add = (object: unknown, identity: Identity) => {
+      const value = parse(object, identity);
       if (value !== undefined) values.push(value);
     };
     return { values: () => values, add };
@@ -48,14 +48,21 @@ function readName(item: unknown, resource: Resource): string {
   return nameOf(item);
 }
 
-/** Throws for an object without a field that the API server sets in each. */
-function refuseBare(item: unknown, resource: Resource): void {
-  readName(item, resource);
+export type Identity = ReturnType<typeof identify>;
+
+/** What an API server sets in each object. Throws for one that lacks some of it. */
+function identify(item: unknown, resource: Resource) {
+  const name = readName(item, resource);
   const { metadata, spec } = tree(item);
-  const { uid, creationTimestamp } = tree(metadata);
-  needed("metadata.uid", textOrNone(uid));
-  needed("metadata.creationTimestamp", timeOrNone(creationTimestamp));
+  const { namespace, uid, creationTimestamp } = tree(metadata);
   if (resource !== "events") needed("spec", spec);
+  return {
+    /** `NAMESPACE/NAME`; the name alone of an object without a namespace. */
+    name,
+    namespace: text(namespace),
+    uid: needed("metadata.uid", textOrNone(uid)),
+    createdMs: needed("metadata.creationTimestamp", timeOrNone(creationTimestamp)),
+  };
 }
 
 export type Reader = ReturnType<typeof createReader>;
@@ -85,8 +92,7 @@ export function createReader(api: Pick<ListApi, "list">) {
           if (isFirst) [collector, gaps] = [start(), []];
           for (const item of items)
             try {
-              refuseBare(item, resource);
-              collector.add(item);
+              collector.add(item, identify(item, resource));
             } catch (error) {
               const subject = attempt(() => readName(item, resource)) ?? "";
               gaps.push({ part: resource, subject, why: whyOf(error, item) });

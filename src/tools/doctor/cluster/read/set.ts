@@ -1,21 +1,12 @@
-import {
-  createdMsOf,
-  list,
-  nameOf,
-  needed,
-  numberOrNone,
-  type Tree,
-  text,
-  textOrNone,
-  tree,
-} from "../../../../kube-api/objects";
+import { list, needed, numberOrNone, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
 import { containersIn, placeIn, registrarsIn } from "../../files/read/registrars";
+import type { Identity } from "./reader";
 
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
 /** Undefined for a set without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
-export function readRegistrarSet(object: unknown, number: number, ours?: OurImage) {
+export function readRegistrarSet(object: unknown, identity: Identity, number: number, ours?: OurImage) {
   const { selector, template } = tree(tree(object).spec);
   needed("spec.template", template);
   const whole = { ...tree(object), kind: "DaemonSet" };
@@ -23,20 +14,16 @@ export function readRegistrarSet(object: unknown, number: number, ours?: OurImag
   const registrars = registrarsIn(about, whole, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, status } = tree(object);
-  const { uid, namespace, annotations } = tree(metadata);
   const { desiredNumberScheduled, currentNumberScheduled } = tree(status);
   const ofPods = tree(tree(template).spec);
   return {
-    uid: text(uid),
-    name: nameOf(object),
-    createdMs: createdMsOf(metadata),
-    namespace: text(namespace),
+    ...identity,
     about,
     selector: selectorOf(needed("spec.selector", selector)),
     registrars,
     registrarsWith: (images: OurImage) => registrarsIn(about, whole, images),
     /** How its pods name the template that they are made from. */
-    generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
+    generation: textOrNone(tree(tree(metadata).annotations)["deprecated.daemonset.template.generation"]),
     /** The number of pods that it wants, and has. */
     desired: needed("status.desiredNumberScheduled", numberOrNone(desiredNumberScheduled)),
     current: needed("status.currentNumberScheduled", numberOrNone(currentNumberScheduled)),
