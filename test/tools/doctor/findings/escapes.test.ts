@@ -84,6 +84,8 @@ const ESCAPES: readonly string[] = [
   "(view: View) => [...view.drivers.each(({ name, socket }) => name === undefined ? problem(socket.path, T, F) : undefined)]",
   "(view: View) => [...view.drivers.each(({ identity }) => identity?.kind === 'answered' ? ok(P, T) : problem(P, T, F))]",
   "(view: View) => [...view.drivers.each(({ names }) => names === undefined ? problem(P, T, F) : undefined)]",
+  "(view: View) => [...view.registrations.each(({ plugin, path }) => plugin === undefined ? problem(path, T, F) : undefined)]",
+  "(view: View) => [...view.registrations.each(({ answer, path }) => answer.kind !== 'plugin' ? problem(path, T, F) : undefined)]",
   "(view: View) => view.socketsOnHost.size === 0 ? problem(P, T, F) : ok(P, T)",
   "(view: View) => { const bad = () => problem(P, T, F); return view.isDeserted({ yes: bad, no: () => undefined, unknown: bad }); }",
   "(view: View) => { const well = () => ok(P, T); return view.drivers.first(() => true, { yes: () => problem(P, T, F), no: well, unknown: well }); }",

@@ -189,14 +189,14 @@ export function driversIn(view: View): SeenList<DriverRow> {
   const published = answering.map((one) => publishedRow(one, view));
   const unpublished = drivers.flatMap(unpublishedRow);
   // Registration sockets on which no registrar answers.
-  const silent = registrations.flatMap(({ path, name, trouble, socket }) => {
-    if (trouble === undefined || name === undefined || "fileType" in socket) return undefined;
+  const silent = registrations.flatMap(({ path, name, answer, socket }) => {
+    if (!("trouble" in answer) || name === undefined || "fileType" in socket) return undefined;
     const none = () => null;
     const csiSocket = unpublished.first((row) => row.name === name, {
       yes: (row) => row.csiSocket,
       ...{ no: none, unknown: none },
     });
-    const row = rowOf(trouble.state, `${path} ${trouble.text}`, {
+    const row = rowOf(answer.trouble.state, `${path} ${answer.trouble.text}`, {
       name,
       csiSocket,
       registrationSocket: path,

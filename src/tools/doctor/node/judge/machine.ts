@@ -83,7 +83,7 @@ const directoryWritable = check("CSI009", "directory-writable", ({ directory }: 
 });
 
 const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => {
-  const { directory, registrations, processes } = view;
+  const { directory, answered, processes } = view;
   if (directory.kind === "unread" || directory.kind !== "directory") return undefined;
   const { path } = directory;
   const { kubelets } = processes;
@@ -101,8 +101,8 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
         }),
       unknown: byPlace,
     });
-  return registrations.first<Verdict | undefined>(
-    ({ plugin }) => plugin?.report?.hasKubeletCalled === true || plugin?.report?.state === "registered",
+  return answered.first<Verdict | undefined>(
+    ({ plugin: { report } }) => report?.hasKubeletCalled === true || report?.state === "registered",
     {
       yes: (proof) => ok(path, `is kubelet's: it has called on ${proof.path}`),
       ...{ no: byProcess, unknown: byProcess },
@@ -111,7 +111,7 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
 });
 
 function judgePlace({ path, place: found }: Folder, view: View): Verdict | undefined {
-  const { registrations, host, processes } = view;
+  const { answered, host, processes } = view;
   if (found.kind === "unread")
     return unknown(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE);
   const place = found.value;
@@ -121,7 +121,7 @@ function judgePlace({ path, place: found }: Folder, view: View): Verdict | undef
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
   const isUsual = KNOWN_DIRECTORIES.some((known) => known.endsWith(place.path) || place.path.endsWith(known));
   // A root of another name is kubelet's only if kubelet calls.
-  const isCalled = registrations.contains(({ plugin }) => plugin?.report?.state === "listening").not();
+  const isCalled = answered.contains(({ plugin }) => plugin.report?.state === "listening").not();
   const isNamedSo =
     isUsual || (place.path.endsWith("/kubelet/plugins_registry") && isCalled({ yes, no, unknown: no }));
   const { otherDirectories } = host;

@@ -53,7 +53,7 @@ const registration = check("CSI015", "registration", (view: View) => {
   ];
 });
 
-const isLeftBehind = ({ trouble }: Published) => trouble === DEAD;
+const isLeftBehind = ({ answer }: Published) => "trouble" in answer && answer.trouble === DEAD;
 
 /** A node-wide registrar that ended leaves a socket for each driver. */
 function judgeLeftBehind(ones: readonly Published[], { path }: Folder): Verdict {
@@ -76,10 +76,14 @@ function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
   return problem(namedText(targetName), lack, fix, CAUSES.nodeInfo(targetName));
 }
 
-function judgeRegistration(one: Published, view: View): Verdict | undefined {
-  const { path, plugin, trouble, isUnread } = one;
-  if (isUnread) return undefined;
-  if (plugin === undefined) return problem(path, trouble.text, trouble.fix);
+function judgeRegistration({ answer, ...one }: Published, view: View): Verdict | undefined {
+  if (answer.kind === "unread") return undefined;
+  if (answer.kind === "trouble") return problem(one.path, answer.trouble.text, answer.trouble.fix);
+  return judgeAnswered({ ...one, plugin: answer.plugin }, view);
+}
+
+function judgeAnswered(one: Answering, view: View): Verdict | undefined {
+  const { path, plugin } = one;
   const { name, report } = plugin;
   const versions = report?.state === "registered" ? undefined : versionsProblem(plugin);
   if (versions !== undefined && report?.kubeletError === undefined) {
@@ -93,7 +97,7 @@ function judgeRegistration(one: Published, view: View): Verdict | undefined {
   const { state, reason, kubeletError } = report;
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
   if (state === "refused" || (state !== "registered" && kubeletError !== undefined))
-    return judgeRefusal({ ...one, plugin }, kubeletError, view);
+    return judgeRefusal(one, kubeletError, view);
   if (state === "registered")
     return ok(name, `is registered with kubelet, as its registrar reports on ${path}`);
   if (state !== "listening") {
@@ -156,10 +160,10 @@ function causeOfRefusal(one: Answering, refusal: string, view: View): Cause | un
 
 const others = check("CSI019", "other-registrations", (view: View) => [
   ...view.registrations.each((one) => {
-    const { isAskedFor, plugin, trouble, path, isUnread } = one;
-    if (isAskedFor || isUnread) return undefined;
-    if (plugin !== undefined) return plugin.type === "CSIPlugin" ? undefined : judgeOtherKind(one, view);
-    const { text, fix } = trouble;
+    const { isAskedFor, answer, path } = one;
+    if (isAskedFor || answer.kind === "unread") return undefined;
+    if (answer.kind === "plugin") return judgeOtherKind({ ...one, plugin: answer.plugin }, view);
+    const { text, fix } = answer.trouble;
     const say = () => warning(path, text, fix);
     const alone = () => problem(path, `${text}; this node has no other driver`, fix);
     return view.isDeserted.and(view.isWhole)({ yes: alone, no: say, unknown: () => unsureOfOthers(say()) });
@@ -167,8 +171,9 @@ const others = check("CSI019", "other-registrations", (view: View) => [
 ]);
 
 /** A DRA driver, or a device plugin, has a registrar that says the same of itself. */
-function judgeOtherKind(one: Published, view: View): Verdict | undefined {
-  const verdict = one.plugin?.report && judgeRegistration(one, view);
+function judgeOtherKind(one: Answering, view: View): Verdict | undefined {
+  if (one.plugin.type === "CSIPlugin") return undefined;
+  const verdict = one.plugin.report && judgeAnswered(one, view);
   return verdict?.status === "problem" ? { ...verdict, status: "warning" } : undefined;
 }
 

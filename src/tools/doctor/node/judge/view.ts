@@ -38,15 +38,17 @@ export function viewOf(facts: Facts) {
   const isNamed = identity?.kind !== "unread" && identity?.kind === "answered";
   const targetName = isWhole ? undefined : isNamed ? identity.value.name : nameSaid();
   const registrations = published.map((one) => publishedOf(one, facts, drivers, published, targetName));
-  const answering = registrations.flatMap((one) =>
-    one.plugin?.type === "CSIPlugin" ? [{ ...one, plugin: one.plugin }] : [],
+  const answered = registrations.flatMap(({ answer, ...one }) =>
+    "plugin" in answer ? { ...one, plugin: answer.plugin } : undefined,
   );
+  const answering = answered.filter(({ plugin }) => plugin.type === "CSIPlugin");
   const registrars = processes.registrars.filter(({ registersIn }) => registersIn === "here");
   return {
     ...facts,
     drivers,
     registrations,
-    /** The registrations on which a CSI driver's registrar answers. */
+    /** Those on which a registrar answers; and a CSI driver's registrar. */
+    answered,
     answering,
     /** The name of the driver that the doctor was called for; undefined if it is unknown. */
     targetName,
@@ -135,6 +137,12 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
   });
 }
 
+/** What is known of the registrar on a registration socket. */
+type Answered =
+  | { readonly kind: "plugin"; readonly plugin: SeenPlugin }
+  | { readonly kind: "trouble"; readonly trouble: typeof DEAD_ALIAS }
+  | { readonly kind: "unread"; readonly trouble: typeof DEAD_ALIAS };
+
 function publishedOf(
   { plugin, ...one }: Joined,
   facts: Facts,
@@ -152,24 +160,25 @@ function publishedOf(
   const say = () => troubleOf(one, facts);
   const troubleSeen = () =>
     published.contains(isOther).and(isDeadAlias)({ yes: () => DEAD_ALIAS, no: say, unknown: say });
-  const answer = plugin ? { plugin, trouble: undefined } : { plugin, trouble: troubleSeen() };
-  const { trouble } = answer;
+  /** Another finding says that it could not be looked at, or not be asked. */
+  const isUnread = one.socket.kind === "unread" || one.info?.kind === "unread";
+  const answer: Answered = plugin
+    ? { kind: "plugin", plugin }
+    : { kind: isUnread ? "unread" : "trouble", trouble: troubleSeen() };
   const name = plugin?.name ?? own;
   const isOwn = (other: ItemOf<typeof drivers>) =>
     other.isNode.and(other.isWanted).and(name === undefined ? false : isCalled(other, name));
   const isLeft = drivers
     .contains(isOwn)
-    .or(trouble?.state === "hanging")
+    .or("trouble" in answer && answer.trouble.state === "hanging")
     .and(published.contains((other) => other.plugin?.name === name).not())
-    .and(trouble !== undefined && name !== undefined);
+    .and(plugin === undefined && name !== undefined);
   const [yes, no] = [() => true, () => false];
   const isOfAny = plugin ? plugin.type === "CSIPlugin" : isLeft({ yes, no, unknown: no });
   return {
     ...one,
     path,
-    ...answer,
-    /** Another finding says that it could not be looked at, or not be asked. */
-    isUnread: one.socket.kind === "unread" || one.info?.kind === "unread",
+    answer,
     /** As its registrar says, or else as the socket's own name. */
     name,
     /** Whether a driver that is there has no other registration socket, and this one does not answer. */
