@@ -15,7 +15,7 @@ export interface Unlike {
 
 function refuseUnlike(
   value: unknown,
-  wanted: "list" | "list without null" | "map" | "text" | "number" | "boolean" | "time",
+  wanted: "list" | "list without null" | "map" | "text" | "text or number" | "number" | "boolean" | "time",
 ): never {
   const has = boundText(anyText(value) || (value ? JSON.stringify(value) : "nothing"), 120);
   const cause: Unlike = { kind: "unlike", value, has, wanted };
@@ -68,7 +68,9 @@ export function text(value: unknown): string {
 
 /** The same where the API takes a number, too: a quantity, a port. */
 export const textOrNumber = (value: unknown): string =>
-  typeof value === "number" ? String(value) : text(value);
+  ["number", "string"].includes(typeof (value ?? ""))
+    ? anyText(value)
+    : refuseUnlike(value, "text or number");
 
 /** Undefined: it is absent, null or empty. Throws for any other value than a text. */
 export const textOrNone = (value: unknown): string | undefined => text(value) || undefined;

@@ -20,16 +20,8 @@ export const HAS_OFFICIAL_NAME = named(OFFICIAL);
 /** One of these names. */
 export const hasName = (names: readonly string[]): Rule => named(names.map(literal).join("|"));
 
-export interface ImageParts {
-  readonly repository: string;
-  /** The last part of the repository. */
-  readonly name: string;
-  /** Empty: none. */
-  readonly tag: string;
-  readonly digest: string;
-}
-
-export function partsOf(image: string): ImageParts {
+/** Its tag and its digest; empty: none. The name is the last part of the repository. */
+export function partsOf(image: string) {
   const [, repository = "", tag = "", digest = ""] = /^(.*?)(?::([^:/@]*))?(?:@(.*))?$/s.exec(image) ?? [];
   return { repository, name: repository.split("/").at(-1) ?? "", tag, digest };
 }

@@ -137,6 +137,10 @@ function isNamed(image: string, given: string | undefined): boolean {
   return given !== undefined && [image, image.replace(/@.*/, ""), partsOf(image).repository].includes(given);
 }
 
+/** An argument of a registrar alone; several may be written as one. */
+export const tellsPath = (word: string): boolean =>
+  /^(?:--?[a-z].*\s)?--?kubelet-registration-path(?:=|$)/s.test(word);
+
 /**
  * By its arguments or its image. Other programs may have our image's name, so that alone is not enough, unless `--image` names
  * it; even then another command or a subcommand does other work.
@@ -149,7 +153,7 @@ export function isRegistrar(container: Tree, ours: OurImage): boolean {
   const line = command.length > 0 ? behindRegistrar(words) : args;
   const directories = list(container.volumeMounts).map((mount) => text(tree(mount).mountPath));
   return (
-    words.some((word) => /^(?:--?[a-z].*\s)?--?kubelet-registration-path(?:=|$)/s.test(word)) ||
+    words.some(tellsPath) ||
     OFFICIAL_NAME.test(name) ||
     (isNamed(image, ours.image) && line !== undefined && /^(?:-|$)/.test(line[0] ?? "")) ||
     (isNamed(image, ours.replaced) && holds(HAS_OWN_MARK, container)) ||

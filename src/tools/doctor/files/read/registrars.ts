@@ -12,7 +12,7 @@ import {
 } from "../../../../kube-api/objects";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
 import { plainPath } from "../../../../unix/mounts";
-import { type OurImage, type Recognised, recognise } from "../../../recognise/program";
+import { type OurImage, type Recognised, recognise, tellsPath } from "../../../recognise/program";
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { About } from "../../findings/causes";
 import { type Gap, refuseFlaw, type SeenList, startReading, truth, whyOf } from "../../findings/seen";
@@ -187,7 +187,7 @@ function podIn({ kind, spec, template }: Tree): Tree {
 
 /** Anywhere, also as one text. */
 function hasRegistrarsArguments(value: unknown): boolean {
-  if (typeof value === "string") return /^(?:--?[a-z].*\s)?--?kubelet-registration-path(?:=|$)/s.test(value);
+  if (typeof value === "string") return tellsPath(value);
   return typeof value === "object" && value !== null && Object.values(value).some(hasRegistrarsArguments);
 }
 
