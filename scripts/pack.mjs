@@ -26,10 +26,11 @@ try {
     copyFileSync(path, join(staged, path));
   }
   const manifest = JSON.parse(readFileSync("package.json", "utf8"));
-  // Links to what only a clone has lead to the repository.
+  // Links to what only a clone has lead to the repository; comments, such as the names of figures' constants, stay in the clone.
   const packedPaths = new Set(files.map(({ path }) => path));
   for (const page of [...packedPaths].filter((path) => path.endsWith(".md"))) {
-    const text = readFileSync(page, "utf8").replace(/(?<=\]\()(?!https:|#)([^)#]+)/g, (link) => {
+    const shown = readFileSync(page, "utf8").replace(/^<!--.*-->\n|<!--.*?-->/gm, "");
+    const text = shown.replace(/(?<=\]\()(?!https:|#)([^)#]+)/g, (link) => {
       const target = join(dirname(page), link);
       return packedPaths.has(target) ? link : `${manifest.homepage}/blob/v${manifest.version}/${target}`;
     });

@@ -30,7 +30,7 @@ export type {
   StateChangeReason,
   StateName,
 } from "./registrar/model/state";
-export type { DriverStatus, DriverTrouble } from "./registrar/model/status";
+export type { DriverHealth, DriverStatus, DriverTrouble } from "./registrar/model/status";
 export type { NameLists } from "./registrar/node-wide/name-lists";
 export type { NodeRegistrarOptions } from "./registrar/node-wide/options";
 export type { Registration } from "./registrar/registration/registration";

@@ -11,6 +11,7 @@ export type { StartOptions } from "./options/start-options";
 export {
   type CsiAnswerResult,
   type CsiDriverEvent,
+  type ObservedRequest,
   type SimulatedCsiDriver,
   startCsiDriver,
 } from "./simulator/driver/csi-driver";

@@ -21,8 +21,8 @@ export interface CsiServingOptions extends SharedRegistrationOptions {
   readonly endpoint?: string | undefined;
   /**
    * Adds the driver's services, before it returns. Identity must be among them: GetPluginInfo gives the name to register.
-   * The server is grpc-js' own and has its socket: do not bind it. A unary handler answers by its callback, by the promise that
-   * it returns, or, if it declares fewer than two parameters, by its return value.
+   * The server is grpc-js' own and has its socket: do not bind it. A unary handler is made by `unaryHandler`, or answers by its
+   * callback, if it declares one, else by what it returns, or the promise of that.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: `void` alone would let an async function compile.
   readonly addServices: (server: Server) => void | undefined;

@@ -74,6 +74,7 @@ test("its pages link to what it holds, or to what is for work in a clone", () =>
       .filter((file) => !packed.files.includes(file)),
   );
   expect(absent).toEqual([]);
+  expect(pages.filter((page) => textOf(page).includes("<!--"))).toEqual([]);
 });
 
 test("the package has no source map and no path of the machine that built it", () => {

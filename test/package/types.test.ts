@@ -126,8 +126,6 @@ export function wrong(): readonly unknown[] {
     startRegistration({ ...options, type: "DevicePlugin", supportedVersions: ["v1beta1"], instance: "uid" }),
     // @ts-expect-error There is no such policy.
     startRegistration({ ...options, onRegistrationFailure: "ignore" }),
-    // @ts-expect-error It tells kubelet no version.
-    startRegistration({ ...options, supportedVersions: [] }),
     // @ts-expect-error Services that come later would be missing.
     serveCsiDriver({ csiAddress: "/x.sock", addServices: async () => {} }),
     // @ts-expect-error There is no second argument.

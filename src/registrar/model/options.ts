@@ -93,7 +93,7 @@ export interface CsiRegistrationOptions extends InProcessOptions {
   /** What kubelet registers it as. @default "CSIPlugin" */
   readonly type?: "CSIPlugin" | undefined;
   /** The versions of CSI that kubelet gets. @default ["1.0.0"] */
-  readonly supportedVersions?: readonly [string, ...string[]] | undefined;
+  readonly supportedVersions?: readonly string[] | undefined;
   /** Kubelet keeps one CSI driver of a name. */
   readonly instance?: undefined;
 }
@@ -102,8 +102,8 @@ export interface CsiRegistrationOptions extends InProcessOptions {
 export interface DraRegistrationOptions extends InProcessOptions {
   /** What kubelet registers it as. */
   readonly type: "DRAPlugin";
-  /** The gRPC services that the driver serves, such as `v1.DRAPlugin`. */
-  readonly supportedVersions: readonly [string, ...string[]];
+  /** The gRPC services that the driver serves, such as `v1.DRAPlugin`; one at least. */
+  readonly supportedVersions: readonly string[];
   /**
    * The UID of the driver's pod, with which kubelet 1.33 and newer registers the old and the new instance of the driver
    * side by side. Each needs an `endpoint` of its own, and must be closed: no other removes the socket of one that was killed.
@@ -117,7 +117,7 @@ export interface DevicePluginRegistrationOptions extends InProcessOptions {
   /** What kubelet registers it as. */
   readonly type: "DevicePlugin";
   /** The versions of the device plugin API: `v1beta1`. */
-  readonly supportedVersions: readonly [string, ...string[]];
+  readonly supportedVersions: readonly string[];
   /** Kubelet keeps one device plugin of a name. */
   readonly instance?: undefined;
 }

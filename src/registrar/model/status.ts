@@ -23,6 +23,7 @@ export interface DriverTrouble {
   readonly text: string;
 }
 
+/** What is known of the driver itself. */
 export interface DriverHealth {
   /** What the driver last answered; undefined before it answered. */
   readonly identity: PluginIdentity | undefined;

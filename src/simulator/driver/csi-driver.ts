@@ -83,7 +83,7 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
   setAnswers(answers: CsiDriverAnswers): void;
   /** Removes its socket, lets running calls finish for up to 2 s. Always the same promise. */
   close(): Promise<void>;
-  /** Stops as in a crash: cuts connections, and leaves the socket file behind without a listener. */
+  /** Stops as in a crash: cuts connections, and leaves the socket file behind without a listener. The second stop joins the first. */
   kill(): Promise<void>;
 }
 

@@ -35,7 +35,7 @@ export type KubeletEvent = { readonly atMs: number } & (
   /** This kubelet does nothing more. */
   | { readonly kind: "stopped"; readonly because: "restart" | "close" }
 
-  /** A socket was created; `replaced`: on a path that had one. */
+  /** A socket was created, this kubelet's `generation`th; `replaced`: on a path that had one. */
   | {
       readonly kind: "socket-seen";
       readonly socketPath: string;
