@@ -199,7 +199,7 @@ export function take(world: World, id: number, event: LoopEvent, setup: Setup): 
   one.state = bounded(next);
   one.publication = undefined;
   const isHidden = next.kind === "refused" && setup.undone !== "withdrawn-refusal";
-  if (next.kind === "standby" || isHidden) withdraw(world, id);
+  if (next.kind === "standby" || event.kind === "misplaced" || isHidden) withdraw(world, id);
   // Its place is another's now, or has another name.
   if (next.kind === "standby" || event.kind === "driver-renamed") one.hasGuessed = undefined;
   if (next.kind === "stopping" && next.outcome.kind === "refused" && setup.ours[id] !== "exit")
@@ -233,15 +233,10 @@ function nextOf(one: Ours, state: StateOf<"publishing">, setup: Setup, id: numbe
 }
 
 /** Where its socket goes, as it finds that now. */
-function placeOf(
-  world: World,
-  state: StateOf<"publishing">,
-  setup: Setup,
-  id: number,
-  alias = state.facts.alias,
-): SocketPlace {
+function placeOf(world: World, state: StateOf<"publishing">, setup: Setup, id: number): SocketPlace {
+  const { driverName, alias } = state.facts;
   const plan = planPublication(state, setup.ours[id] === "node-wide");
-  return choosePlace(plan, socketsOf(world, state.facts.driverName), alias);
+  return choosePlace(plan, socketsOf(world, driverName), alias);
 }
 
 function publish(world: World, id: number, setup: Setup): void {
@@ -280,14 +275,9 @@ function publish(world: World, id: number, setup: Setup): void {
 function lookOnceMore(world: World, id: number, setup: Setup): void {
   const { state } = oursOf(world, id);
   if (state.kind !== "in-place" || !state.justPublished) return;
-  const { alias } = state.facts;
-  const place = placeOf(world, state.justPublished, setup, id, alias);
-  take(
-    world,
-    id,
-    setup.undone === "last-look" ? { kind: "well-placed" } : placementEvent(alias, place),
-    setup,
-  );
+  const plan = planPublication(state.justPublished, setup.ours[id] === "node-wide");
+  const event = placementEvent(plan, socketsOf(world, state.facts.driverName), state.facts.alias);
+  take(world, id, setup.undone === "last-look" ? { kind: "well-placed" } : event, setup);
 }
 
 export function end(world: World, id: number, setup: Setup): void {
@@ -336,13 +326,13 @@ export function hearStatus(
   // One that tries again after a refusal leaves it to kubelet which of them has the driver.
   const isAmongExits = setup.ours.every((one) => one === "exit");
   const living = livingOf(world, driverOf(published.path));
-  if (isAmongExits && error === PEER && living.length > 1)
-    throw new Violation("a registrar exits: it has published the driver beside another");
   const { hasGuessed } = one;
   one.hasGuessed = undefined;
   const isRefusal =
     event.kind === "refused" || (event.kind === "already-registered" && setup.undone === "return");
   take(world, id, isRefusal ? { kind: "refused", error: "no" } : event, setup);
+  if (isAmongExits && error === PEER && living.length > 1 && one.state.kind === "refused")
+    throw new Violation("a registrar exits: it has published the driver beside another");
   if (hasGuessed && error === PEER && ["refused", "standby"].includes(one.state.kind))
     throw new Violation("a registrar ends, or stands by, because it supposed a backoff");
 }

@@ -67,10 +67,20 @@ export function publicationEvent(
   return now.isHeld ? { kind: "socket-taken", alias: now.alias } : undefined;
 }
 
-/** The event after the look that follows a publication: this process may have been frozen since the look before it. */
-export function placementEvent(alias: string | undefined, now: SocketPlace): LoopEvent {
-  if (now.alias === alias) return { kind: "well-placed" };
-  return now.isHeld ? { kind: "socket-taken", alias: now.alias } : { kind: "misplaced" };
+/**
+ * The event after the look that follows a publication, with our socket in place at the alias `ours`: this process may have been
+ * frozen since the look before it, and another registrar live elsewhere by now.
+ */
+export function placementEvent(
+  plan: Pick<PublicationPlan, "isNewName" | "mayBeBeside">,
+  sockets: readonly SocketOfDriver[],
+  ours: string | undefined,
+): LoopEvent {
+  const others = sockets.filter(([alias, found]) => found === "taken" && alias !== ours);
+  const { alias, isHeld } =
+    others.length > 0 ? choosePlace(plan, others, ours) : { alias: ours, isHeld: false };
+  if (alias === ours) return { kind: "well-placed" };
+  return isHeld ? { kind: "socket-taken", alias } : { kind: "misplaced" };
 }
 
 /** Whether a failed publication ends the registration: not if descriptors, memory or the file system may recover. */

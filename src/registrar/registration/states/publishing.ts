@@ -3,7 +3,7 @@ import { untilDone } from "../../../unix/until-done";
 import { failedBy } from "../../model/outcome";
 import { refuseDriversOwn } from "../../model/socket-name";
 import type { LoopEvent, StateOf } from "../../model/state";
-import { type RegistrationContext, socketPathOf, socketsOfDriver } from "../context";
+import { type RegistrationContext, socketPathOf, socketsOfDriver, untilRemoved } from "../context";
 import {
   choosePlace,
   endsRegistration,
@@ -83,5 +83,8 @@ export async function lookOnceMore(
   const plan = planPublication(justPublished, context.options.isNodeWide);
   const sockets = await socketsOfDriver(facts, context, signal).catch(() => undefined);
   if (sockets === undefined) return { kind: "well-placed" };
-  return placementEvent(facts.alias, choosePlace(plan, sockets, facts.alias));
+  const event = placementEvent(plan, sockets, facts.alias);
+  // Kubelet must not register the driver by it: it would refuse the other registrar.
+  if (event.kind === "misplaced") await untilRemoved(context.socket.withdraw, context.log, signal);
+  return event;
 }
