@@ -11,12 +11,6 @@ import { type Logger, UNHEARD } from "../logging/logger";
 
 type Call = Parameters<ServerInterceptor>[1];
 
-interface Watching {
-  readonly log: Logger;
-  /** Whether running calls were cut off by the server's end. */
-  readonly isCut: () => boolean;
-}
-
 /** How far a handler is with its call. */
 interface HandlerProgress {
   readonly isAnswered: () => boolean;
@@ -45,7 +39,7 @@ const NOT_PASSED_ON = "its handler has answered: does an interceptor pass on wha
  * Logs each call that ends without an answer, whichever layer lost it: its handler, or an interceptor on either way. It stands on
  * both sides of the server's interceptors.
  */
-export function watchCalls(server: Server, watching: Watching) {
+export function watchCalls(server: Server, watching: Pick<Watching, "log" | "isCut">) {
   const internals = server as unknown as { interceptors: readonly ServerInterceptor[] };
   const { interceptors } = internals;
   const running = new Set<WatchedCall>();
@@ -86,7 +80,10 @@ export function watchCalls(server: Server, watching: Watching) {
 
 export type CallWatch = ReturnType<typeof watchCalls>;
 
-interface Watched extends Watching {
+interface Watching {
+  readonly log: Logger;
+  /** Whether running calls were cut off by the server's end. */
+  readonly isCut: () => boolean;
   readonly running: Set<WatchedCall>;
   readonly method: string;
   readonly responseStream: boolean;
@@ -95,17 +92,14 @@ interface Watched extends Watching {
 
 function watchCall(
   call: Call,
-  { log, isCut, running, method, responseStream, isIntercepted }: Watched,
+  { log, isCut, running, method, responseStream, isIntercepted }: Watching,
 ): WatchedCall {
   const startedAt = monotonicMs();
   let isAnswered = false;
   let isTimedOut = false;
   const isLate = () => isTimedOut || Number(call.getDeadline()) <= Date.now();
-  const isLost = () => sent.fromHandler > sent.toWire;
-  const hintOf = ({ handler }: WatchedCall) => {
-    if (isLost()) return NOT_PASSED_ON;
-    return handler ? handler.hint?.() : NO_HANDLER;
-  };
+  // Before its end, an interceptor may filter what a stream sends.
+  const isLost = () => watched.handler?.isAnswered() === true && sent.fromHandler > sent.toWire;
 
   const end = async () => {
     if (!running.delete(watched) || watched.isSettled()) return;
@@ -115,7 +109,8 @@ function watchCall(
     if (responseStream && watched.handler && !isLost() && !isLate() && !wasCut) return;
     const afterMs = Math.round(monotonicMs() - startedAt);
     await new Promise((resolve) => startImmediate(resolve)); // A handler that follows its signal ends meanwhile.
-    const hint = hintOf(watched);
+    const { handler = { hint: () => NO_HANDLER } } = watched;
+    const hint = isLost() ? NOT_PASSED_ON : handler.hint?.();
     const fields = { method, afterMs, ...(hint && { hint }), ...UNHEARD };
     if (wasCut) log.error(undefined, "Cut off a call that was not answered", fields);
     else log.warn("A call ended before it was answered", { ...fields, why });
@@ -126,7 +121,7 @@ function watchCall(
     wire: call,
     sent,
     isSettled: () =>
-      isAnswered || (!isLost() && (watched.handler ? watched.handler.isAnswered() : !isIntercepted)),
+      isAnswered || (watched.handler ? watched.handler.isAnswered() && !isLost() : !isIntercepted),
     end,
   };
   followSends(call, (given) => {

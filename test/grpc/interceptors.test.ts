@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { ServerInterceptingCall, type ServerInterceptor, status } from "@grpc/grpc-js";
 import { eventually } from "../support/eventually";
-import { bug, NOT_ANSWERED, raise, serveHandlers } from "./served-handlers";
+import { bug, later, list, NOT_ANSWERED, raise, serveHandlers } from "./served-handlers";
 
 type Call = Parameters<ServerInterceptor>[1];
 type Make = (call: Call) => unknown;
@@ -122,4 +122,25 @@ test("an interceptor that waits before it passes on is part of the call", async 
   await using served = await serveIntercepted(intercept);
   expect(await served.call().answered).toEqual([status.OK, { a: 1 }]);
   expect(await served.stream("list")).toEqual([status.OK, [{ a: 1 }]]);
+});
+
+test("a client that leaves a stream of which an interceptor filters the answers is not in the log", async () => {
+  const [entered, left] = [later<void>(), later<void>()];
+  const handler = (call: Stream & NodeJS.EventEmitter) => {
+    for (const a of [1, 2]) call.write({ a });
+    entered.resolve();
+    call.once("cancelled", () => setImmediate(left.resolve));
+  };
+  const filter = (message: { a: number }, next: (passed: unknown) => void) => message.a > 1 && next(message);
+  const interceptors = [(_method: unknown, call: Call) => by({ sendMessage: filter })(call)];
+  await using served = await serveHandlers({ list: handler } as never, { interceptors });
+  const stream = served.client.makeServerStreamRequest(
+    ...([list.path, list.requestSerialize, list.responseDeserialize, {}] as const),
+  );
+  stream.on("error", () => {});
+  await entered.promise;
+  stream.cancel();
+  await left.promise;
+  await turn();
+  expect(served.problems()).toEqual([]);
 });
