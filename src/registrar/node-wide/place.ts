@@ -86,8 +86,8 @@ export function startPlace(
       if (gone.signal.aborted || (failures === 0 && !isThere())) return;
       if (performance.now() - sinceMs >= STEADY_AFTER_MS) failures = 0;
       // One that came back under another name starts over at once, but not again and again.
-      const isNow = outcome.kind !== "failed" && failures === 0;
-      registration = begin(isNow ? undefined : holdFor(outcome, backoffMs(BACKOFF.failedDriver, failures)));
+      const nth = outcome.kind === "failed" ? failures : failures - 1;
+      registration = begin(nth < 0 ? undefined : holdFor(outcome, backoffMs(BACKOFF.failedDriver, nth)));
     }
   };
 
