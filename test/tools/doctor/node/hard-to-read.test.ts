@@ -5,7 +5,7 @@ import { errnoOf, systemError } from "../../../../src/base/errors";
 import { decodeReport, encodeReport, REPORT_KEY } from "../../../../src/registrar/registration/self-report";
 import { socketText } from "../../../../src/tools/doctor/node/judge/trouble";
 import { resolveTarget } from "../../../../src/tools/doctor/node/read/directory";
-import { unreadSocket } from "../../../../src/tools/doctor/node/read/facts";
+import { gapsIn } from "../../../../src/tools/doctor/node/read/facts";
 import { lookAtSocket } from "../../../../src/tools/doctor/node/read/socket";
 import { eachTest } from "../../../support/each-test";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
@@ -123,7 +123,7 @@ test("a registration directory that is named below --host-root is reached as the
 test("a datagram socket is no driver's, and hides none", async () => {
   const path = await node.driverUnder("log.x");
   const socket = await lookAtSocket(path, { tryReach: async () => systemError("EPROTOTYPE") });
-  expect(unreadSocket("sockets", socket)).toEqual([]);
+  expect(gapsIn(socket)).toEqual([]);
   expect(socketText(socket)).toBe("is a datagram socket, not a stream socket");
 });
 

@@ -4,10 +4,10 @@ import { seen, startReading } from "../../../../src/tools/doctor/findings/seen";
 import type { DeadSocket } from "../../../../src/tools/doctor/node/judge/view";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import {
+  gapsIn,
   type NodeGap,
   type NodePart,
   type SeenDriver,
-  unreadSocket,
 } from "../../../../src/tools/doctor/node/read/facts";
 import { type Facts, hostPathOf } from "../../../../src/tools/doctor/node/read/gather";
 import type { RunningKubelet, RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
@@ -80,7 +80,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
     directory: unread ? reading.unread(unread) : (directory ?? there),
     registrations: reading.list(published, [
       ...lacking("directory"),
-      ...published.flatMap(({ socket }) => unreadSocket("directory", socket)),
+      ...published.flatMap(({ socket }) => gapsIn(socket)),
     ]),
     host: { uid: 0, otherDirectories: [], ...host },
     gaps: reading.gaps(),

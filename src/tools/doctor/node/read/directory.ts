@@ -7,7 +7,7 @@ import { isPattern } from "../../../../host-path/path-pattern";
 import { isWithin, type Mount, type MountPlace, mountPlaceOf } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { type Reading, type Seen, seen, truth, type Unread, whyOf } from "../../findings/seen";
-import { type NodePart, type Target, unreadSocket } from "./facts";
+import { gapsIn, type NodePart, type Target } from "./facts";
 import {
   errnoIn,
   errnoOfAccess,
@@ -110,7 +110,7 @@ export async function lookAtDirectory(
   try {
     const found = await seeDirectory(path, mounts);
     // Whether kubelet runs is not known without it.
-    if (found.kind === "directory") unreadSocket("directory", found.kubeletSocket).map(reading.unread);
+    if (found.kind === "directory") gapsIn(found.kubeletSocket).map(reading.unread);
     return found;
   } catch (error) {
     return reading.unread({ part: "directory", subject: path, why: whyOf(error) });
@@ -133,7 +133,9 @@ async function seeDirectory(path: string, mounts: Mounts) {
     /** Its place in the mount table. */
     place: placeIn(mounts, await realPath(path)),
     // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
-    kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock")),
+    kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock"), {
+      part: "directory",
+    }),
   };
 }
 

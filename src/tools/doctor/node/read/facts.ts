@@ -67,21 +67,15 @@ export const unansweredAt = (subject: string, { call, code, message, gaveUp }: C
     gap: { part: call as Call, subject, why: { kind: "call", call, code, message, gaveUp } },
   }) as const;
 
-/** What was not answered. */
-export const unansweredIn = (...answers: readonly (Answer<unknown> | undefined)[]): readonly NodeGap[] =>
-  answers.flatMap((answer) => (answer?.kind === "unread" ? answer.gap : []));
+/** What could not be looked at, or was not answered. */
+export const gapsIn = (
+  ...found: readonly (SocketFacts | Answer<unknown> | undefined)[]
+): readonly NodeGap[] => found.flatMap((one) => (one?.kind === "unread" ? one.gap : []));
 
 /** An answer about what is at a socket's path, as far as this process could look. */
 export function socketIs(socket: SocketFacts, isSo: (seen: SeenSocket) => boolean): Truth {
-  if (socket.kind !== "unread") return truth(isSo(socket));
-  return truth({ part: "sockets", subject: socket.path, why: { kind: "errno", errno: socket.errno } });
+  return truth(socket.kind === "unread" ? socket.gap : isSo(socket));
 }
-
-/** What could not be looked at. */
-export const unreadSocket = (part: NodePart, socket: SocketFacts): readonly NodeGap[] =>
-  socket.kind === "unread"
-    ? [{ part, subject: socket.path, why: { kind: "errno", errno: socket.errno } }]
-    : [];
 
 export const answerIn = <Value>(answer: Answer<Value> | undefined): Value | undefined =>
   answer?.kind === "answered" ? answer.value : undefined;

@@ -4,7 +4,7 @@ import { parseMountinfo } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { seen, startReading, type Unread, whyOf } from "../../findings/seen";
 import { lookAtDirectory, type Mounts, otherDirectories } from "./directory";
-import { answerIn, type NodePart, type SeenDriver, type Target, unansweredIn, unreadSocket } from "./facts";
+import { answerIn, gapsIn, type NodePart, type SeenDriver, type Target } from "./facts";
 import { lookAtEach, reachBelow, readWhole } from "./files";
 import { findProcesses } from "./processes";
 import { hasNoSocket, lookAtSocket, type SocketFacts } from "./socket";
@@ -61,11 +61,11 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     ...registeredSockets(registrations, drivers),
   ]);
   const gaps = [...needed, ...own.gaps, ...others.gaps];
-  const nameless = drivers.flatMap(({ identity }) => unansweredIn(identity));
+  const nameless = drivers.flatMap(({ identity }) => gapsIn(identity));
   const endpoints = registrations.flatMap(({ endpoint }) => endpoint ?? []);
   const answers = [...drivers.map(({ nodeInfo }) => nodeInfo), ...endpoints.map(({ identity }) => identity)];
-  const unseen = endpoints.flatMap(({ socket }) => unreadSocket("sockets", socket));
-  for (const gap of [...unansweredIn(...answers), ...unseen, ...aside]) reading.unread(gap);
+  const unseen = endpoints.map(({ socket }) => socket);
+  for (const gap of [...gapsIn(...answers, ...unseen), ...aside]) reading.unread(gap);
   return {
     target,
     driver,

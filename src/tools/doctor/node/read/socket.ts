@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { errnoOf } from "../../../../base/errors";
 import { MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { explainConnectError, tryConnect } from "../../../../unix/unix-socket";
+import type { Unread } from "../../findings/seen";
 import { errnoIn, fileTypeOf, isThereNone, statsOrErrno } from "./files";
 
 export type Ownership = Readonly<Pick<Stats, "mode" | "uid" | "gid">>;
@@ -11,6 +12,9 @@ interface OfSocket {
   readonly ownership: Ownership;
   readonly inode: string;
 }
+
+/** Which check says that a socket could not be read. */
+type SocketPart = "directory" | "sockets";
 
 /** What is at a path where a unix socket belongs. */
 export type SocketFacts = {
@@ -28,7 +32,7 @@ export type SocketFacts = {
   /** The path leads nowhere, by its errno. */
   | { readonly kind: "broken"; readonly errno: string }
   /** This process could not look, or not connect. */
-  | { readonly kind: "unread"; readonly errno: string }
+  | (Unread<SocketPart> & { readonly errno: string })
 );
 
 export type SocketKind = SocketFacts["kind"];
@@ -43,6 +47,8 @@ export const hasNoSocket = ({ kind }: SocketFacts): boolean =>
   kind === "missing" || kind === "unseen" || kind === "not-a-socket";
 
 interface LookOptions {
+  /** Of which check it is a gap where the look fails. Default: `sockets`. */
+  readonly part?: SocketPart;
   /** How the path is reached from here. Default: as it is. */
   readonly reach?: () => Promise<string>;
   /** Default: it connects, says nothing and leaves. */
@@ -52,25 +58,30 @@ interface LookOptions {
 /** Looks at what is at a path. The facts have the path as it is reached. */
 export async function lookAtSocket(
   given: string,
-  { reach = async () => given, tryReach = tryConnect }: LookOptions = {},
+  { part = "sockets", reach = async () => given, tryReach = tryConnect }: LookOptions = {},
 ): Promise<SocketFacts> {
   let path = given;
+  const unread = (errno: string, inode?: string) => {
+    const gap = { part, subject: path, why: { kind: "errno", errno } } as const;
+    return { kind: "unread", path, inode, errno, gap } as const;
+  };
   try {
     path = await reach();
   } catch (error) {
-    return { kind: "unread", path, errno: errnoIn(error) };
+    return unread(errnoIn(error));
   }
   const bytes = Buffer.byteLength(given);
   if (bytes > MAX_SOCKET_PATH_BYTES) return { kind: "too-long", path, bytes };
   // Before anything else: libuv would cut the path and connect to another one.
-  if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) return { kind: "unread", path, errno: "ENAMETOOLONG" };
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) return unread("ENAMETOOLONG");
   const stats = await statsOrErrno(path);
   if (stats === "ENOENT") {
     const directory = await statsOrErrno(dirname(path));
     if (typeof directory !== "string") return { kind: "missing", path };
-    return isThereNone(directory) ? { kind: "unseen", path } : { kind: "unread", path, errno: directory };
+    return isThereNone(directory) ? { kind: "unseen", path } : unread(directory);
   }
-  if (typeof stats === "string") return { kind: BROKEN.has(stats) ? "broken" : "unread", path, errno: stats };
+  if (typeof stats === "string")
+    return BROKEN.has(stats) ? { kind: "broken", path, errno: stats } : unread(stats);
   if (!stats.isSocket()) return { kind: "not-a-socket", path, fileType: fileTypeOf(stats) };
   const socket = { path, ownership: stats, inode: `${stats.dev}:${stats.ino}` };
   const error = await tryReach(path);
@@ -80,5 +91,5 @@ export async function lookAtSocket(
   if (errno === "EPROTOTYPE") return { kind: "not-a-socket", path, fileType: "a datagram socket" };
   const kind = UNANSWERED[errno];
   if (kind !== undefined) return { kind, ...socket, explanation: explainConnectError(error) ?? errno };
-  return { kind: "unread", path, inode: socket.inode, errno };
+  return unread(errno, socket.inode);
 }

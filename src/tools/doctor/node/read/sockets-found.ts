@@ -9,7 +9,7 @@ import { grouped } from "../../findings/finding";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";
-import { answerIn, type NodeGap, type Target, unansweredAt, unansweredIn, unreadSocket } from "./facts";
+import { answerIn, gapsIn, type NodeGap, type Target, unansweredAt } from "./facts";
 import { errnoIn, isThereNone, lookAtEach, reachBelow, realPath, walk } from "./files";
 import { lookAtSocket, type SocketFacts, type SocketKind } from "./socket";
 
@@ -100,7 +100,7 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
     gaps: [
       ...walks.flatMap((one) => one.gaps),
       ...(paths.length > MAX_SOCKETS ? [{ part: "sockets", subject: root, why: cut } as const] : []),
-      ...sockets.flatMap((socket) => unreadSocket("sockets", socket)),
+      ...gapsIn(...sockets),
       ...onTheWay,
     ],
   };
@@ -160,10 +160,7 @@ export async function lookAtRegistrations(directory: string, timeoutMs: number, 
         ({ socket, info }) => !isHidden(socket.path) || (info?.kind === "answered" && info.value.report),
       ),
       unlisted: [...grouped(unlisted, ({ subject }) => subject).values()].map(([gap]) => gap),
-      unasked: looked.flatMap(({ socket, info }) => [
-        ...unreadSocket("directory", socket),
-        ...unansweredIn(info),
-      ]),
+      unasked: looked.flatMap(({ socket, info }) => gapsIn(socket, info)),
     };
   }
 }
@@ -189,7 +186,7 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
     answer = await (await loadCalls()).askRegistration(path, timeoutMs);
     return answer.kind === "answered" ? undefined : tryConnect(path);
   };
-  const socket = await lookAtSocket(path, { tryReach });
+  const socket = await lookAtSocket(path, { part: "directory", tryReach });
   const info = answer;
   const plugin = answerIn(info);
   const told = plugin?.type === "CSIPlugin" ? plugin.endpoint : undefined;
