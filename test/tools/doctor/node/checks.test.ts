@@ -58,6 +58,10 @@ const mounted = (isMountPoint: boolean): Changes => ({
   folder: { path: REGISTRY, place: placeAt(REGISTRY, "ext4", isMountPoint) },
 });
 const answering = healthyRegistrations().map((one) => ({ ...one, endpoint: healthy.driver }));
+const FITTING = {
+  hostPath: { kind: "fits" },
+  target: { ...healthy.target, kubeletRegistrationPath: CSI },
+} as const;
 const MISPLACED = { hostPath: WRONG, registrations: answering };
 const MISSING = { kind: "missing", path: REGISTRY } as const;
 const NOWHERE = {
@@ -155,6 +159,7 @@ test.each<Case>([
   ["registration-endpoint", "problem", / on the host it is \/h; fix: write it$/, MISPLACED],
   // A registrar in a container that has the directory mounted by itself does not see what is beside it.
   ["registration-endpoint", "unknown", new RegExp(CSI), mounted(true)],
+  ["registration-endpoint", "ok", /by the mounts of this container/, { ...mounted(true), ...FITTING }],
   ["registration-endpoint", "problem", new RegExp(`${CSI}.*; fix: correct the regis`), mounted(false)],
 
   [

@@ -222,7 +222,12 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
     return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
   };
   if (socket.kind !== "unseen") return judge();
-  const hidden = () => ifTargets(unknown(name, `${saidAt} on the host, which cannot be seen from here`));
+  // What the mounts put there is the socket of --csi-address: this driver's.
+  const isMounted = told === plugin.endpoint && hostPath.kind !== "unread" && hostPath.kind === "fits";
+  const isOwn = isMounted && inode !== undefined && inode === view.driver?.socket.inode;
+  const byMounts = ok(name, `is at the path that kubelet gets, by the mounts of this container: ${place}`);
+  const unseen = unknown(name, `${saidAt} on the host, which cannot be seen from here`);
+  const hidden = () => ifTargets(isOwn ? byMounts : unseen);
   const isOnHost = isInSight(socket.path, view).or(socketsOnHost.contains((one) => one.inode === inode));
   return isOnHost<Verdict | undefined>({ yes: judge, no: hidden, unknown: hidden });
 }
