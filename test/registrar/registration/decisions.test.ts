@@ -10,6 +10,7 @@ import {
   judgeInPlace,
   type Look,
   peerIsGone,
+  placementEvent,
   planPublication,
   publicationEvent,
   refusalPauseMs,
@@ -94,6 +95,21 @@ test.each<[readonly SocketOfDriver[], first: SocketPlace, later: SocketPlace]>([
   expect(choosePlace({ ...plan, isNewName: false, mayBeBeside: true }, sockets, "x_1")).toEqual(FREE("x_1"));
   const isElsewhere = publicationEvent({ kind: "elsewhere" }, "/x-reg.sock", "x_1", later);
   expect(isElsewhere).toEqual(later.isHeld ? { kind: "socket-taken", alias: later.alias } : undefined);
+});
+
+const TAKEN = (alias?: string) => ({ kind: "socket-taken", alias }) as const;
+test.each<[readonly SocketOfDriver[], first: LoopEvent["kind"], later: LoopEvent]>([
+  [[SAME], "well-placed", { kind: "well-placed" }],
+  [[], "well-placed", { kind: "well-placed" }],
+  [[SAME, ["x_2", "dead"]], "well-placed", { kind: "well-placed" }],
+  [[SAME, OTHER], "misplaced", TAKEN("x_2")],
+  [[OTHER, SAME], "misplaced", TAKEN("x_2")],
+  [[OWN, SAME], "misplaced", TAKEN()],
+])("once our socket is in place at x_1, %j means %j at first, and later %j", (sockets, first, later) => {
+  expect(placementEvent(plan, sockets, "x_1").kind).toBe(first);
+  expect(placementEvent({ ...plan, isNewName: false }, sockets, "x_1")).toEqual(later);
+  const retry = { ...plan, isNewName: false, mayBeBeside: true };
+  expect(placementEvent(retry, sockets, "x_1")).toEqual({ kind: "well-placed" });
 });
 
 test.each<[string, boolean, ends: boolean]>([
