@@ -1,15 +1,18 @@
 import { chmodSync, existsSync, mkdirSync, unlinkSync } from "node:fs";
-import { keepListening } from "../../src/serving/driver-socket";
 import { tryConnect } from "../../src/unix/unix-socket";
+import { controlWaits } from "../support/controlled-waits";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { failLooks } from "../support/failing-looks";
+import { startForeignSocket } from "../support/foreign-socket";
 import { identityOf } from "../support/identity-of";
 import { createOwnedSocket } from "../support/owned-socket";
 import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
 import { createTempFolder } from "../support/temp-folder";
 
+const waits = controlWaits();
+const loading = import("../../src/serving/driver-socket");
 const folder = eachTest(createTempFolder);
 let path: string;
 beforeEach(() => {
@@ -20,6 +23,7 @@ beforeEach(() => {
 const AGAIN = "The driver's socket was gone, listening again";
 const keep = async () => {
   const log = recordLog();
+  const { keepListening } = await loading;
   return { log, socket: await keepListening(path, (connection) => connection.destroy(), log.logger) };
 };
 
@@ -53,11 +57,28 @@ test.each(["EIO", "EACCES", "ETIMEDOUT"])(
   },
 );
 
+const ANOTHER = "Another driver listens on the driver's socket, waiting until it ends";
+
+test("ours follows another driver that was killed: its file stays, so no event tells", async () => {
+  const { log, socket } = await keep();
+  await using other = await startForeignSocket(path);
+  await log.when(ANOTHER);
+  // The poll of its directory, and the next look.
+  await eventually(() => expect(waits.pending()).toEqual([5_000, 5_000]));
+  await other.kill();
+  await eventually(async () => {
+    await waits.end(5_000);
+    expect(log.all(AGAIN)).toHaveLength(1);
+  });
+  expect(await tryConnect(path)).toBeUndefined();
+  await socket.withdraw();
+});
+
 test("another driver's living socket is left alone, and ours follows when it ends", async () => {
   const { log, socket } = await keep();
   await using other = createOwnedSocket();
   await other.publish(path, { overLiving: true });
-  await log.when("Another driver listens on the driver's socket, waiting until it ends");
+  await log.when(ANOTHER);
   expect(await other.look(path)).toBe("ours");
   await other.withdraw();
   await log.when(AGAIN);

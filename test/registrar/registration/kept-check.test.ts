@@ -19,6 +19,7 @@ import { recordLog } from "../../support/recorded-log";
 import { createTestNode } from "../../support/registrar-node";
 
 const NAME = "x.csi";
+const PUBLISHING = { overLiving: false, signal: new AbortController().signal };
 const node = eachTest(createTestNode);
 
 /** A registration socket without the loop that would repair it, checked as a registration checks its own. */
@@ -33,7 +34,7 @@ async function publish(keepMs?: number) {
   const socket = createSocketFile(server.accept, logger);
   node.keep({ [Symbol.asyncDispose]: socket.withdraw });
   const path = node.socketPath(NAME);
-  await socket.publish(path, { overLiving: false, signal: new AbortController().signal });
+  await socket.publish(path, PUBLISHING);
   await eventually(() => expect(lstatSync(path).nlink).toBe(1)); // Its other name goes, and with it the ctime.
   const ask = createKeptAsk(socket.publicationOf, { keepMs });
   const check = (name = NAME, timeoutMs = 10_000) => checkRegistrationSocket(path, name, timeoutMs, ask);
@@ -71,6 +72,17 @@ test("a connection that no check uses any more is closed, also of checks at the 
   const { check, server } = await publish(1);
   expect(await Promise.all([check(), check()])).toEqual([{ kind: "ok" }, { kind: "ok" }]);
   await eventually(() => expect(server.connections.open).toBe(0));
+});
+
+test.each<[string, (published: Published) => Promise<unknown>]>([
+  ["hidden", ({ socket }) => socket.hide()],
+  ["withdrawn", ({ socket }) => socket.withdraw()],
+  ["replaced", ({ socket, path }) => socket.publish(path, PUBLISHING)],
+])("the connection of the last check ends when the socket is %s", async (_how, end) => {
+  const published = await publish(600_000);
+  expect(await published.check()).toEqual({ kind: "ok" });
+  await end(published);
+  await eventually(() => expect(published.server.connections.open).toBe(0));
 });
 
 test("the connection to another registrar's socket ends with its check", async () => {
@@ -142,7 +154,7 @@ if (mayMount())
   ]);
 
 test.each(CASES)("a kept connection does not hide that the socket %s", async (_what, breakIt, text) => {
-  const published = await publish();
+  const published = await publish(600_000);
   const { check } = published;
   expect(await check()).toEqual({ kind: "ok" });
   await breakIt(published);
