@@ -26,6 +26,7 @@ test.each(["demo", "kubelet", "driver", "doctor", "status", "manifest", "manifes
 
 test.each([
   ["EMFILE", "EMFILE: all file descriptors of this process are in use; see ulimit -n"],
+  ["ENFILE", "ENFILE: all file descriptors of this machine are in use"],
   ["ENOMEM", "ENOMEM: the kernel has no memory left for a file"],
   ["ESTALE", "a fault of this program, please report it: open '/x.js'"],
 ])("an %s that nothing expects, as when a part of the program is loaded", async (code, said) => {

@@ -39,6 +39,20 @@ test.each<readonly [what: string, cli: readonly string[], stepMs: number, compla
   },
 );
 
+test.each([
+  [70, 70],
+  [300, 110],
+])("in a terminal of %d columns the lines of the demo have %d", async (columns, most) => {
+  const terminal = { columns: process.stdout.columns };
+  process.stdout.columns = columns;
+  const write = jest.spyOn(process.stdout, "write").mockReturnValue(true);
+  await startPlay(node(""), new AbortController().signal, 0).clear();
+  Object.assign(process.stdout, terminal);
+  const lines = write.mock.calls.flatMap(([text]) => String(text).split("\n"));
+  const longest = Math.max(...lines.map(({ length }) => length));
+  expect([most - 20, longest, most].sort((a, b) => a - b)).toEqual([most - 20, longest, most]);
+});
+
 test.each(["the socket is removed", "two registrars of one driver, the newer one gets SIGTERM"])(
   "what the demo says of the official registrar was measured: %s",
   (failure) => {

@@ -138,6 +138,15 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
     [/^CSI206 .*disk-node-new and .* -> its.*delete pod/],
   ],
   [
+    "a registrar that has just started, before it removes the startup taint",
+    world({ status: RUNS }, (cluster) =>
+      cluster.setSpec("/api/v1/nodes/node-1", {
+        taints: [{ key: `${DISK}/agent-not-ready`, effect: "NoSchedule" }],
+      }),
+    ),
+    [/^CSI213 problem: .*its startup taint .* is still there/],
+  ],
+  [
     "a pod that is not ready",
     world({ status: UNREADY }),
     [/^CSI205 warning: disk.* because of driver: a roll-/],
@@ -201,6 +210,14 @@ test.each<readonly [what: string, said: readonly RegExp[], Readonly<Record<strin
   ],
 ])("containers that were restarted after %s", async (_what, said, containers) => {
   await expectSaid(await makeCluster({ status: podStatus(containers) }), ...said);
+});
+
+test("of a DaemonSet's two pods on a node the one that keeps restarting counts", async () => {
+  const restarting = podStatus(both(back({ ...END, exitCode: 1 })));
+  await expectSaid(
+    await world({}, pod(restarting, { creationTimestamp: ago(30) }))(),
+    /^CSI203 problem: .*has restarted 3 times/,
+  );
 });
 
 test("a roll-out of the node-wide registrar with maxSurge has no duplicate", async () => {

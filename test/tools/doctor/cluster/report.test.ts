@@ -44,7 +44,8 @@ const afterReboot = (finishedAt: string) => ({
 const ended = (exitCode: number) => {
   const state = { terminated: { exitCode, finishedAt: ago(1) } };
   const [, driver] = WELL.containerStatuses;
-  const registrar = { name: "registrar", restartCount: 1, ready: false, state };
+  const lastState = { terminated: { exitCode: 1, finishedAt: ago(3) } };
+  const registrar = { name: "registrar", restartCount: 2, ready: false, state, lastState };
   return { phase: "Running", conditions: [scheduled], containerStatuses: [registrar, driver] };
 };
 const noRoom = { type: "PodScheduled", status: "False", message: "Insufficient cpu" };
@@ -56,6 +57,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [/^CSI201 .*\(exit code 1\) -> see why it ended: kubectl/, crashed({})],
   [/^CSI201 .*\(OOMKilled, exit code 137\) -> see what/, crashed({ exitCode: 137, reason: "OOMKilled" })],
+  [/^CSI201 .*\(Completed, exit code 0\)/, crashed({ exitCode: 0, reason: "Completed" })],
   [/^CSI201 .*-> see what ended it, its memory limit or a probe: kubectl/, crashed({ exitCode: 143 })],
   [/^CSI201 .*has restarted 3 times/, restarted(3, 9)],
   [/^CSI201 .*has restarted once \(exit code 1\)/, withRegistrar(crashLoop({}, 1))],
@@ -269,18 +271,14 @@ test.each<readonly [taints: readonly object[], Changes, expected: readonly RegEx
   await expectSaid(cluster, ...expected);
 });
 
-test("doctor names the taint that keeps a pod from a node", async () => {
+test.each(["NoSchedule", "NoExecute"])("doctor names the taint that keeps a pod away: %s", async (effect) => {
   const cluster = await makeCluster({ ...needing, ...tolerating({ key: "gpu", value: "no" }) });
-  const kept = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
-  await cluster.setSpec("/api/v1/nodes/node-1", {
-    taints: [kept, { ...GPU, effect: "PreferNoSchedule" }, GPU],
-  });
+  const kept = { key: "node.kubernetes.io/not-ready", effect };
+  const taints = [kept, { ...GPU, effect: "PreferNoSchedule" }, { ...GPU, effect }];
+  await cluster.setSpec("/api/v1/nodes/node-1", { taints });
   await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
-  await expectSaid(
-    cluster,
-    /^CSI207 problem: .*, and the set does not tolerate its taint gpu=yes:NoSchedule -> add the toleration .*describe node node-1$/,
-    /^CSI211/,
-  );
+  const said = `CSI207 problem: .*, and the set does not tolerate its taint gpu=yes:${effect} -> add the toleration`;
+  await expectSaid(cluster, new RegExp(`^${said} .*describe node node-1$`), /^CSI211/);
 });
 
 const LOST = "lost.csi";

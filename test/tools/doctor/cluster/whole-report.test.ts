@@ -190,6 +190,15 @@ test("a cluster without drivers has no problem", async () => {
   expect([healthy, drivers, findings]).toEqual([true, [], []]);
 });
 
+test("the table has the first twenty places that are not well, and says how many are left", async () => {
+  const report = await (await makeCluster({ inCsiNode: {} })).report();
+  const [row] = report.nodes;
+  const nodes = Array.from({ length: 30 }, (_, at) => ({ ...row, ...(at % 6 === 0 && { reason: null }) }));
+  const table = renderClusterTable({ ...report, nodes } as typeof report, { width: 200, colors: false });
+  expect(table.match(/^node-1 +disk/gm)).toHaveLength(20);
+  expect(table).toContain("\n... and 5 more: choose some with --node");
+});
+
 describe("of one driver", () => {
   const OTHER = { driver: "nobody.csi" };
 

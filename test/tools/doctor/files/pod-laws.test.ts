@@ -149,8 +149,8 @@ test.each<readonly [what: string, object: object]>([
 
 const SHELL = { command: ["/bin/sh", "-c", "exec /csi-node-driver-registrar"] };
 const ppc64le = { nodeSelector: { "kubernetes.io/arch": "ppc64le" } };
-const inTerms = (...values: readonly string[]) => {
-  const nodeSelectorTerms = [{ matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values }] }];
+const termsWith = (operator: string, ...values: readonly string[]) => {
+  const nodeSelectorTerms = [{ matchExpressions: [{ key: "kubernetes.io/arch", operator, values }] }];
   return {
     affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
   };
@@ -172,13 +172,14 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
   ["nodes of ppc64le", { pod: ppc64le }, [/^CSI110 warning may run on ppc64le nodes/]],
   [
     "nodes of s390x, by affinity",
-    { pod: inTerms("amd64", "s390x") },
+    { pod: termsWith("In", "amd64", "s390x") },
     [/^CSI110 warning may run on s390x nodes/],
   ],
-  ["nodes of arm64", { pod: inTerms("amd64", "arm64") }, []],
+  ["nodes of arm64", { pod: termsWith("In", "amd64", "arm64") }, []],
+  ["nodes that are not of s390x", { pod: termsWith("NotIn", "s390x") }, []],
   [
     "nodes of any",
-    { pod: inTerms("amd64", "<arch>") },
+    { pod: termsWith("In", "amd64", "<arch>") },
     [/^CSI110 unknown .* architecture is not filled in: <arch>$/],
   ],
 ])("a swap of %s", (_what, changes, expected) => {

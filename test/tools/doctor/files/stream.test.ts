@@ -57,6 +57,10 @@ describe("two registrars of one driver", () => {
 
   test.each<[what: string, other: object]>([
     ["on other nodes", daemonSet({ name: "y", ...pool("b") })],
+    [
+      "with another affinity",
+      daemonSet({ name: "y", pod: { ...pool("a").pod, affinity: { nodeAffinity: {} } } }),
+    ],
     ["of which one prints its version", daemonSet({ name: "y", more: ["--version"] })],
     ["on Windows", daemonSet({ name: "y", ...WINDOWS, image: OFFICIAL })],
   ])("%s are none", (_what, other) => {

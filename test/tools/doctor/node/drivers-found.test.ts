@@ -173,6 +173,8 @@ test("a socket that a driver left behind: by whether it fits a pattern, and whet
   const before = (await node.look(WHOLE)).says("drivers-found");
   await leaveDeadSocket(node.at("plugins", "x.csi", "other.sock"));
   expect((await node.look(WHOLE)).says("drivers-found")).toBe(before);
+  // Who asks for one driver is not told of it.
+  expect((await node.look()).says("drivers-found")).not.toMatch(LEFT);
 });
 
 test.each([
