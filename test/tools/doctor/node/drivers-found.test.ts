@@ -115,6 +115,28 @@ test("a second driver of a name whose first is registered: where the first is", 
   ]);
 });
 
+test.each([
+  ["hanging", ["a"], ["hanging a"]],
+  ["hanging", ["a", "b"], ["hanging ?", "unknown a", "unknown b"]],
+  ["dead", ["a", "b"], ["dead ?", "unknown a", "unknown b"]],
+  ["hanging", ["a", "silent"], ["hanging ?", "unknown a", "unpublished silent"]],
+  ["hanging", ["silent"], ["hanging ?", "unpublished silent"]],
+])(
+  "a registration that is %s, with the drivers %j: none is taken for its own by a guess",
+  async (state, names, rows) => {
+    const path = `${node.directory}/same.csi-reg.sock`;
+    await using registrar = await startForeignSocket(path);
+    if (state === "dead") await registrar.kill();
+    mkdirSync(node.at("plugins", "silent"), { recursive: true });
+    const silent = node.at("plugins/silent/csi.sock");
+    await using _silent = names.includes("silent") ? await startForeignSocket(silent) : undefined;
+    for (const name of names) if (name !== "silent") await node.driverUnder(name, SAME);
+    const { drivers } = await node.look(WHOLE, { impatient: true });
+    const nameOf = (csiSocket: string | null) => csiSocket?.split("/").at(-2) ?? "?";
+    expect(drivers.map((row) => `${row.state} ${nameOf(row.csiSocket)}`).sort()).toEqual(rows);
+  },
+);
+
 test("a controller with the driver's name is not a second driver", async () => {
   const csiAddress = await node.driverUnder("a", SAME);
   await node.driverUnder("b", { ...SAME, faults: CONTROLLER });

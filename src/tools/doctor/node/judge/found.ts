@@ -191,11 +191,10 @@ export function driversIn(view: View): SeenList<DriverRow> {
   // Registration sockets on which no registrar answers.
   const silent = registrations.flatMap(({ path, name, answer, socket }) => {
     if (!("trouble" in answer) || name === undefined || "fileType" in socket) return undefined;
-    const none = () => null;
-    const csiSocket = unpublished.first((row) => row.name === name, {
-      yes: (row) => row.csiSocket,
-      ...{ no: none, unknown: none },
-    });
+    // Of several drivers, or where one may not be seen, any may be its driver: one that says no name, too.
+    const own = unpublished.filter((row) => row.name === null || row.name === name).all();
+    const [one, ...more] = own.kind === "seen" ? own.value : [];
+    const csiSocket = one?.name === name && more.length === 0 ? one.csiSocket : null;
     const row = rowOf(answer.trouble.state, `${path} ${answer.trouble.text}`, {
       name,
       csiSocket,
@@ -203,7 +202,16 @@ export function driversIn(view: View): SeenList<DriverRow> {
     });
     return unlessIn(published, (other) => other.name === name, row);
   });
-  const others = unpublished.flatMap((row) => unlessIn(silent, ({ name }) => name === row.name, row));
+  const others = unpublished.flatMap((row) => {
+    const itself = () => row;
+    return silent.first<DriverRow | undefined>(({ name }) => name === row.name, {
+      yes: ({ csiSocket, reason }) =>
+        csiSocket === row.csiSocket
+          ? undefined
+          : { ...row, state: "unknown", reason: `${reason}; its driver is this one, or another of its name` },
+      ...{ no: itself, unknown: itself },
+    });
+  });
   const rowsOfWaiting = waiting.flatMap((one) => {
     const row = rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint });
     return unlessIn(others, ({ csiSocket }) => csiSocket === one.socket.path, row);
