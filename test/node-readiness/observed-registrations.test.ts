@@ -1,4 +1,4 @@
-import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
+import { observeAll, observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
@@ -38,6 +38,13 @@ test("of two drivers with one name the one that holds it counts, also if it was 
     { driverName: undefined, registeredAtMs: undefined },
     { driverName: "one.csi", registeredAtMs: expect.any(Number) },
   ]);
+});
+
+test("a driver counts as registered since the last time", () => {
+  const history = ["registered", "asked", "registered", "asked"].map((to, atMs) => ({ to, atMs }));
+  const registration = { status: () => ({ state: "asked", history, counters: {} }) } as never;
+  const registrations = { scope: "one-driver", all: [registration], subscribe: () => () => {} } as const;
+  expect(observeAll(registrations).all()).toMatchObject([{ registeredAtMs: 2 }]);
 });
 
 test("plugins other than CSI drivers are not looked for in CSINode", async () => {

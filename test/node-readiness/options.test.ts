@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { type ApiAccess, inClusterAccess } from "../../src/kube-api/access";
 import { accessFromKubeconfig } from "../../src/kube-api/kubeconfig";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
@@ -64,6 +65,10 @@ test.each<[given: object, says: string]>([
 test("its signal closes node readiness, and an aborted one starts nothing", async () => {
   const stop = new AbortController();
   const options = { registrations, nodeName: "node-1", access: ACCESS, signal: stop.signal };
+  const following = jest.spyOn(AbortSignal, "any");
+  await (await startNodeReadiness(options)).close();
+  const signals: AbortSignal[] = following.mock.results.map(({ value }) => value);
+  expect(signals.map((one) => getEventListeners(one, "abort").length)).toEqual([0]);
   const { closed } = await startNodeReadiness(options);
   stop.abort();
   expect(await closed).toEqual({ kind: "stopped" });
