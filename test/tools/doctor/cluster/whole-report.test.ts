@@ -199,6 +199,16 @@ test("the table has the first twenty places that are not well, and says how many
   expect(table).toContain("\n... and 5 more: choose some with --node");
 });
 
+test("a DaemonSet with two registrars of one driver is named once", async () => {
+  const daemon = daemonSet(DISK);
+  const { containers } = daemon.spec.template.spec;
+  for (const one of [...containers])
+    if (one.name === "registrar") containers.push({ ...one, name: "second" });
+  expect((await (await makeCluster({ daemon })).report()).drivers).toMatchObject([
+    { name: DISK, daemonSets: ["storage/disk-node"] },
+  ]);
+});
+
 describe("of one driver", () => {
   const OTHER = { driver: "nobody.csi" };
 

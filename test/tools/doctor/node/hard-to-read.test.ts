@@ -185,3 +185,15 @@ test.each(["!!!", headerOf({ ...REPORT, kubeletError: { message: "no" } })])(
     expect([healthy, drivers[0]?.state]).toEqual([false, "unknown"]);
   },
 );
+
+test.each(["refused", "publishing", "listening", "asked"])(
+  "kubelet's refusal counts until it has said something else: %s",
+  async (state) => {
+    const endpoint = await node.driverUnder("x.csi");
+    const header = headerOf({ ...REPORT, state });
+    await node.plugin("x.csi-reg.sock", { name: "x.csi", endpoint }, { [REPORT_KEY]: header });
+    expect((await node.look(WHOLE)).says("registration")).toMatch(
+      /^problem: x\.csi was refused by kubelet: no;/,
+    );
+  },
+);
