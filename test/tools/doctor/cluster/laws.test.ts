@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
 import { csiDriver, daemonSet, volumeAttachment, waitingPod } from "../../../support/cluster-objects";
 import { propertyTest } from "../../../support/fuzz";
-import { type MemoryCluster, sickCluster, WELL } from "./memory-cluster";
+import { type MemoryCluster, makeCluster, said, sickCluster, WELL } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, SHARES, STORAGE } from "./sick-cluster";
 
 const order = fc.array(fc.nat({ max: 999 }), { minLength: 100, maxLength: 100 });
@@ -102,3 +102,53 @@ test.each(Object.entries(ADDED))("%s more changes no finding", async (_what, add
   const told = ({ followsIndex, ...finding }: ClusterReport["findings"][number]) => finding;
   expect(findings.filter(({ subject }) => subject !== NEW).map(told)).toEqual(whole.findings.map(told));
 });
+
+const LISTED = "listed.csi.example.com";
+const podOf = (podSpec: object) => (cluster: MemoryCluster) =>
+  cluster.create("/api/v1/namespaces/storage/pods", {
+    metadata: { name: "alone", namespace: "storage" },
+    spec: { ...podSpec, nodeName: "node-1" },
+  });
+const mounting = (path: string) => podOf({ volumes: [{ name: "x", hostPath: { path } }] });
+
+/** What can have registered a driver; or, behind `unread`, what keeps doctor from seeing it. */
+const PROVIDERS: Readonly<Record<string, (cluster: MemoryCluster) => unknown>> = {
+  "its DaemonSet": (cluster) => deploy(cluster, daemonSet(LISTED), ["node-1"], () => WELL),
+  "its DaemonSet without a pod": (cluster) => deploy(cluster, daemonSet(LISTED), [], () => WELL),
+  "the registrar of all drivers": (cluster) =>
+    deploy(cluster, daemonSet("x", { path: "/var/lib/kubelet/plugins/*/csi.sock" }), [], () => WELL),
+  "one of two without a name": async (cluster) => {
+    for (const folder of ["a", "b"])
+      await deploy(cluster, daemonSet("x", { name: folder, folder }), ["node-1"], () => WELL);
+  },
+  "a pod with its directory": mounting(`/data/plugins/${LISTED}`),
+  "a pod with kubelet's directory": mounting("/var/lib/kubelet/"),
+  "a pod with a registrar": podOf(daemonSet("x").spec.template.spec),
+  "unread DaemonSets": (cluster) => cluster.refuse(["daemonsets"], "no"),
+  "unread pods": (cluster) => cluster.refuse(["pods"], "no"),
+};
+const world = fc.record({
+  hasCsiDriver: fc.boolean(),
+  needs: fc.boolean(),
+  providers: fc.subarray(Object.keys(PROVIDERS), { maxLength: 2 }),
+});
+
+propertyTest(
+  "an entry of CSINode is told as left of an uninstall only where nothing can have made it",
+  { runs: 120, given: world },
+  async ({ hasCsiDriver, needs, providers }) => {
+    const cluster = await makeCluster({ inCsiNode: { [DISK]: "i", [LISTED]: "j" } });
+    if (hasCsiDriver) await cluster.create(`${STORAGE}/csidrivers`, csiDriver(LISTED));
+    if (needs) await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", LISTED, "node-1"));
+    for (const one of providers) await PROVIDERS[one]?.(cluster);
+    const told = (await said(cluster)).filter((line) => line.includes(LISTED));
+    const left = needs
+      ? /^CSI208 warning: .* left of an uninstall; needed by 1 VolumeAttachment -> install the driver again/
+      : /^CSI208 warning: .* left of an uninstall -> .*remove the socket/;
+    const unread = providers.filter((one) => one.startsWith("unread"));
+    if (providers.length === 0) expect(told).toEqual([expect.stringMatching(left)]);
+    else if (unread.length === providers.length || hasCsiDriver) expect(told).toEqual([]);
+    else if (unread.length > 0) expect(told).not.toContainEqual(expect.stringMatching(/CSI208/));
+    else expect(told).toEqual([expect.stringMatching(/^CSI209 warning: .*apply its CSIDriver object/)]);
+  },
+);

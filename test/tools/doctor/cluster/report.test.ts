@@ -9,7 +9,7 @@ import {
   waitingPod,
 } from "../../../support/cluster-objects";
 import { ago, type Changes, expectSaid, makeCluster, running, said, WELL } from "./memory-cluster";
-import { DISK, deploy, STORAGE } from "./sick-cluster";
+import { addNode, DISK, deploy, STORAGE } from "./sick-cluster";
 
 const none = { inCsiNode: {} };
 const withRegistrar = (registrar: ContainerChange, driver: ContainerChange = running): Changes => ({
@@ -314,19 +314,19 @@ test.each([
 
 test("where it is unknown who serves a driver, the fix is not only to install it", async () => {
   const cluster = await makeCluster();
-  for (const at of [1, 2, 3, 4, 5, 6, 7])
-    await cluster.create(
-      `${STORAGE}/volumeattachments`,
-      volumeAttachment(`a${at}`, `lost-${at}.csi`, "node-1"),
-    );
+  for (const at of [1, 2, 3, 4, 5, 6, 7]) {
+    if (at > 1) await addNode(cluster, `node-${at}`);
+    const lost = volumeAttachment(`a${at}`, `lost-${at}.csi`, `node-${at}`);
+    await cluster.create(`${STORAGE}/volumeattachments`, lost);
+  }
   const fixes = async () =>
     (await said(cluster)).flatMap((line) => /^CSI208 .*-> (.*)$/.exec(line)?.[1] ?? []);
   const unless =
-    /, unless a pod of its node serves it: kubectl get pods -A --field-selector=spec.nodeName=node-1$/;
+    /, unless a pod of its node serves it: kubectl get pods -A --field-selector=spec.nodeName=node-\d$/;
   const isOpen = async () => (await fixes()).map((fix) => unless.test(fix));
   expect(await isOpen()).toEqual([false, false, false, false, false, true, true]);
   cluster.setFault({
-    read: /pods spec.nodeName=node-1/,
+    read: /pods spec.nodeName=node-/,
     page: 0,
     what: { kind: "forbidden", message: "no" },
   });

@@ -121,7 +121,7 @@ describe("causes", () => {
     ],
     [
       "a driver whose name is known is none of the others that are listed",
-      [`CSI204 problem ${DISK} - node-1`, "CSI209 warning x.csi -"],
+      [`CSI204 problem ${DISK} - node-1`, "CSI208 warning x.csi - node-1"],
       { inCsiNode: { "x.csi": "i" } },
     ],
     [
@@ -217,7 +217,7 @@ describe("of one driver", () => {
       toldBy(await cluster.report({ driver })).map((line) => line.slice(0, 14).replace(/ [pw]\w+ .*/, ""));
     expect(await codes(await makeCluster({ inCsiNode: {}, podsOn: [] }), DISK)).toEqual([]);
     expect(await codes(await makeCluster({ inCsiNode: { [DISK]: "i", [FILES]: "i" } }), FILES)).toEqual([
-      "CSI209 warning",
+      "CSI208 warning",
     ]);
     const set = { path: "/var/lib/kubelet/plugins/*/csi.sock" };
     const nodeWide = await makeCluster({ set, inCsiNode: {} });

@@ -28,10 +28,12 @@ export async function conclude({ readOwners, readRivals, gaps: gapsOf, ...lists 
     target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
   const units = all.filter((unit) => isMeant(unit.driver.name, unit));
   const places = allPlaces.filter(({ driver, unit }) => isMeant(driver, unit));
-  const unprovided = places.each(({ driver, node, state }) =>
-    state.kind === "unprovided" && node !== undefined ? { driver, node } : undefined,
+  const unowned = places.each(({ driver, node, unit, state: { kind } }) =>
+    unit === undefined && node !== undefined && (kind === "unprovided" || kind === "registered")
+      ? { driver, node, kind }
+      : undefined,
   );
-  const ownersOf = await readOwners([...unprovided]);
+  const ownersOf = await readOwners([...unowned]);
   const reading = { ...lists, ownersOf, gaps: gapsOf() };
   const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));
   const guesses = all.filter(isGuess).by(({ driver }) => driver.name);

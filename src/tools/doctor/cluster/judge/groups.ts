@@ -1,5 +1,6 @@
 import { type Cause, causeKey } from "../../findings/causes";
 import { type Advice, check, problem, type Run, type Verdict } from "../../findings/finding";
+import type { Truth } from "../../findings/seen";
 import { counted, flagsOf, podsText, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { type ClusterFacts, manifestCause, placeKey } from "./facts";
@@ -8,7 +9,7 @@ import { endingOf } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
 
-type IsMeant = (place: Place, facts: ClusterFacts) => boolean;
+type IsMeant = (place: Place, facts: ClusterFacts) => boolean | Truth;
 type FixOf = (first: Place, facts: ClusterFacts) => Advice;
 
 /** The problem of each group, with the state's reason behind `lead`. */

@@ -1,6 +1,7 @@
 import { nearWord } from "../../../../base/near-word";
 import { manifestReadable, sayGap } from "../../files/judge/gaps";
 import { type Advice, check, grouped, problem, unknown, type Verdict, warning } from "../../findings/finding";
+import { type Truth, truth } from "../../findings/seen";
 import { counted, firstOf, namedText, shellWord, together } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { HostPod } from "../read/owners";
@@ -54,12 +55,17 @@ const INSTALL = "install the driver, or correct its name in the volume or Storag
 
 const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
   ...problemsOf(facts, inState("unprovided"), "is needed, and ", adviceFor),
+  ...judgeGroups(
+    facts,
+    (place) => inState("registered")(place) && isLeftover(place.driver, facts),
+    ({ driver }, places) => sayLeftover(driver, places, facts),
+  ),
   judgeTarget(facts),
 ]);
 
 /** A pod may serve the driver that is of no DaemonSet with a registrar. */
 function adviceFor({ driver, node }: Place, { ownersOf, target }: ClusterFacts): Advice {
-  const owners = ownersOf(driver);
+  const owners = ownersOf({ driver, kind: "unprovided" })?.owners;
   const found = owners?.known(() => true);
   if (found !== undefined) return adviceOnOwner(found, target);
   const which = `--field-selector=spec.nodeName=${node}`;
@@ -85,6 +91,24 @@ function adviceOnOwner({ name: pod, owners, registrar }: HostPod, target: Cluste
     pod,
     ` -c ${shellWord(registrar)}`,
   );
+}
+
+/** CSINode lists it, and of all that doctor sees nothing can have registered it, neither a DaemonSet nor a pod. */
+function isLeftover(driver: string, { hasGuess, unitsOfDriver, ownersOf }: ClusterFacts): Truth {
+  const { owners, rivals } = ownersOf({ driver, kind: "registered" }) ?? {};
+  if (owners === undefined || rivals === undefined) return truth(false);
+  const providers = [unitsOfDriver(driver), unitsOfDriver(EVERY_DRIVER), owners, rivals];
+  return providers.reduce((one, list) => one.or(list.contains(() => true)), hasGuess).not();
+}
+
+function sayLeftover(driver: string, places: readonly Place[], facts: ClusterFacts): Verdict {
+  const { node } = facts.ownersOf({ driver, kind: "registered" }) ?? {};
+  const waiting = whoWaits(places, facts);
+  const text = `is in CSINode, but no DaemonSet has a registrar for it, and no pod on ${node} can have registered it: the entry is probably left of an uninstall${waiting && `; needed by ${waiting}`}`;
+  const fix = waiting
+    ? "install the driver again, until nothing needs it"
+    : "run registrar doctor --host-root=/host on the node, in kubectl debug node, and remove the socket that CSI019 names; then plugins/DRIVER there, and the CSIDriver object";
+  return warning(driver, text, fix);
 }
 
 /** A driver that was asked for and is nowhere. */
@@ -119,7 +143,9 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
   const described = facts.csiDrivers.by((name) => name, "unique");
   // If the name is a guess, so would this be.
   const isNamed = ({ driver, unit, isListed }: Place) =>
-    unit ? unit.driver.name !== driver || unit.driver.kind === "known" : isListed?.ifYes(() => true);
+    unit
+      ? unit.driver.name !== driver || unit.driver.kind === "known"
+      : isListed?.and(isLeftover(driver, facts).not()).ifYes(() => true);
   const named = new Set(facts.places.each((place) => (isNamed(place) ? place.driver : undefined)));
   const text =
     "has no CSIDriver object: Kubernetes attaches its volumes before it mounts them, and passes the driver no information about the pod";

@@ -14,7 +14,7 @@ import {
   startMountEvents,
   waitingIn,
 } from "./needs";
-import { readOwners, readRivals, type Unprovided } from "./owners";
+import { readOwners, readRivals, type Unowned } from "./owners";
 import { readRegistrarPod, withMountFailure } from "./pod";
 import { createReader, each, type Reader } from "./reader";
 import { createRunningReader, type RegistrarSet, readRegistrarSet } from "./set";
@@ -69,7 +69,7 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     ...{ nodes, csiNodes, csiDrivers, attached },
     waiting: waitingIn(pending, events),
     /** These read more, so they come before `gaps`. */
-    readOwners: (unprovided: readonly Unprovided[]) => readOwners(reader, unprovided),
+    readOwners: (unowned: readonly Unowned[]) => readOwners(reader, unowned, registrars.sets),
     readRivals: (node: string) => readRivals(reader, node, registrars.sets),
     gaps: () => sortedBy(reader.gaps(), ({ subject }) => subject),
   };

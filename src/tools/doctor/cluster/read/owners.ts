@@ -6,33 +6,41 @@ import { hasEnded, ownersOf } from "./fields";
 import { each, type Identity, type Reader } from "./reader";
 import type { RegistrarSet } from "./set";
 
-/** A driver that a node needs, and that no DaemonSet is known to register. */
-export interface Unprovided {
+/** A driver that a node needs, or that its CSINode lists, and that no DaemonSet is known to register. */
+export interface Unowned {
   readonly driver: string;
   readonly node: string;
+  readonly kind: "unprovided" | "registered";
 }
 
-/** Of so many drivers. */
+/** Of so many nodes. */
 const MOST = 5;
 
 export type HostPod = NonNullable<ReturnType<typeof readHostPod>>;
 
 /**
  * The pods that have the socket's directory of such a driver, on one of its nodes: static ones, those of other controllers.
- * Undefined for a driver that was not looked for.
+ * And others there that may register it. Undefined for a driver that was not looked for.
  */
-export async function readOwners(reader: Reader, unprovided: readonly Unprovided[]) {
-  const drivers = [...grouped(unprovided, ({ driver }) => driver).values()].slice(0, MOST);
-  const nodes = [...grouped(drivers, ([{ node }]) => node)];
+export async function readOwners(reader: Reader, unowned: readonly Unowned[], sets: SeenList<RegistrarSet>) {
+  const drivers = [...grouped(unowned, keyOf).values()];
+  const nodes = [...grouped(drivers, ([{ node }]) => node)].slice(0, MOST);
   const lists = await Promise.all(nodes.map(([node]) => readHostPods(reader, node)));
   // Only a node plugin has its socket on the host, in a directory of its driver's name.
   const isOf = (driver: string) => (pod: HostPod) =>
     pod.hostPaths.some((path) => path.split("/").includes(driver));
-  const ownersOf = new Map(
-    nodes.flatMap(([, here], at) => here.map(([{ driver }]) => [driver, lists[at]?.filter(isOf(driver))])),
+  const found = new Map(
+    nodes.flatMap(([node, here], at) =>
+      here.map(([one]) => {
+        const owners = lists[at]?.filter(isOf(one.driver));
+        return [keyOf(one), { node, owners, rivals: lists[at] && rivalsIn(lists[at], sets) }];
+      }),
+    ),
   );
-  return (driver: string): SeenList<HostPod> | undefined => ownersOf.get(driver);
+  return (one: Omit<Unowned, "node">) => found.get(keyOf(one));
 }
+
+const keyOf = ({ kind, driver }: Omit<Unowned, "node">) => `${kind} ${driver}`;
 
 const readHostPods = ({ read }: Reader, node: string) =>
   read("pods", each(readHostPod), { fieldSelector: `spec.nodeName=${node}` });
@@ -47,14 +55,16 @@ function readHostPod(object: unknown, { name }: Identity) {
   return { name, hostPaths, owners: ownersOf(tree(metadata)), registrar: registrar?.container };
 }
 
-/** The pods on a node that may register drivers, except those of the DaemonSets that are known for it. */
-export async function readRivals(reader: Reader, node: string, sets: SeenList<RegistrarSet>) {
-  const known = new Set(sets.each(({ uid }) => uid));
-  const pods = await readHostPods(reader, node);
+export const readRivals = async (reader: Reader, node: string, sets: SeenList<RegistrarSet>) =>
+  rivalsIn(await readHostPods(reader, node), sets);
+
+/** The pods that may register drivers, except those of the DaemonSets that are known for it. */
+function rivalsIn(pods: SeenList<HostPod>, sets: SeenList<RegistrarSet>): SeenList<HostPod> {
+  const isKnown = ({ owners }: HostPod) => sets.contains((set) => owners.some(({ uid }) => uid === set.uid));
   // A driver may register itself, without such a container.
   const isRival = ({ registrar, hostPaths }: HostPod) =>
     registrar !== undefined || hostPaths.some((path) => MAY_REGISTER.test(path));
-  return pods.filter((pod) => isRival(pod) && !pod.owners.some(({ uid }) => known.has(uid)));
+  return pods.filter((pod) => isRival(pod) && isKnown(pod).not());
 }
 
 /** Kubelet's root directory, or the one for registration sockets in it. */
