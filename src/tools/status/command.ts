@@ -17,7 +17,9 @@ import { viewOf } from "../doctor/node/judge/view";
 import { resolveTarget } from "../doctor/node/read/directory";
 import { type Facts, gatherFacts } from "../doctor/node/read/gather";
 
-const WELL = ["registered", "not-wanted"];
+/** One that reports no state is asked for no more than whether it and its driver answer. */
+const isWell = ({ state, reason }: DriverRow) =>
+  ["registered", "not-wanted"].includes(state) || (state === "unreported" && reason === null);
 const LOOK_EVERY_MS = 1_000;
 const isNeeded = ({ why }: Facts["gaps"][number]) => why.kind !== "aside";
 /** Of the object in place of a list that may lack drivers. */
@@ -44,7 +46,7 @@ export const runStatus = createCommand(
     examples: ["status", "status --wait=30s", "status --host-root=/host -o json"],
     notes: [
       "JSON: a list of {name, state, since, reason, csiSocket, registrationSocket}, null is unknown; {schema, error, drivers} where that list may lack some.",
-      "Exit codes: 0 all are registered or not-wanted; 1 not all, or none; 2 bad flag; 3 could not look; 130 Ctrl-C, 143 SIGTERM.",
+      "Exit codes: 0 all are registered, not-wanted, or unreported without a reason; 1 not all, or none; 2 bad flag; 3 could not look; 130 Ctrl-C, 143 SIGTERM.",
     ],
   },
   async (flags) => {
@@ -60,14 +62,10 @@ export const runStatus = createCommand(
     const target = { ...resolved, csiSocketPath: undefined, names: nameListsFrom(flags) };
     const options = { timeoutMs: flags.timeout, uid: process.getuid?.() };
     const until = performance.now() + (flags.wait ?? 0);
-    // Registrars of another directory than the one that was asked for do not count.
-    const isOne = flags.pluginRegistrationPath !== undefined;
     const look = async () => {
       const facts = await gatherFacts(target, options);
-      const view = viewOf(facts);
-      const meant = isOne ? { ...view, misplaced: view.misplaced.filter(() => false) } : view;
-      const rows = [...driversIn(meant).each((row) => row)];
-      return { facts, rows, isHealthy: rows.length > 0 && rows.every(({ state }) => WELL.includes(state)) };
+      const rows = [...driversIn(viewOf(facts)).each((row) => row)];
+      return { facts, rows, isHealthy: rows.length > 0 && rows.every(isWell) };
     };
     let seen = await look();
     while (!seen.isHealthy && performance.now() < until) {
@@ -91,7 +89,7 @@ export const runStatus = createCommand(
     const written = print(isJson ? toJson(json) : tableOf(rows));
     if (written !== 0 || unseen !== undefined) return EXIT_UNKNOWN;
     if (isHealthy && error === undefined) return 0;
-    const isBad = rows.some(({ state }) => ![...WELL, "unknown"].includes(state));
+    const isBad = rows.some((row) => !isWell(row) && row.state !== "unknown");
     const isNone = rows.length === 0 && error === undefined;
     return isBad || isNone ? 1 : EXIT_UNKNOWN;
   },

@@ -177,15 +177,23 @@ test.each([
   expect(JSON.parse(stdout)).toEqual({ schema: "registrar.status/1", error, drivers: [] });
 });
 
-test("a registrar that registers in another directory is not listed for this one", async () => {
-  for (const name of ["other", "device-plugins"]) mkdirSync(node.at(name));
-  await using _kubelet = await startForeignSocket(node.at("device-plugins", "kubelet.sock"));
+test("status and doctor judge alike a registrar of another directory, and one that reports no state", async () => {
+  mkdirSync(node.at("other"));
+  await node.kubelet();
   const paths = ["--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"];
   using registrar = startCommand([...paths, `--plugin-registration-path=${node.at("other")}`, "--v=5"]);
   await eventually(() => expect(registrar.stderr).not.toBe(""));
   const { stdout } = await runCommand("doctor", flag(), "-o", "json");
-  expect(JSON.parse(stdout).drivers).toMatchObject([{ state: "unknown", csiSocket: "/csi/x.sock" }]);
-  expect(await status()).toEqual({ status: 1, rows: [] });
+  const { drivers, findings } = JSON.parse(stdout);
+  expect([drivers, await status()]).toEqual([[], { status: 1, rows: [] }]);
+  expect(findings).toContainEqual(expect.objectContaining({ code: "CSI024", status: "skipped" }));
+
+  const endpoint = await node.driverUnder("x.csi");
+  await node.plugin("x.csi-reg.sock", { name: "x.csi", endpoint });
+  expect(await bothExit()).toEqual([0, 0, "all"]);
+  expect(await status("--wait=60s")).toMatchObject({ status: 0, rows: [{ state: "unreported" }] });
+  await node.plugin("y.csi-reg.sock", { name: "y.csi", endpoint: endpoint.replace("csi.sock", "y.sock") });
+  expect(await bothExit()).toEqual([1, 1, "all"]);
 });
 
 test("--wait ends after its time", async () => {

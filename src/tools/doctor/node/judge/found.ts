@@ -216,13 +216,14 @@ export function driversIn(view: View): SeenList<DriverRow> {
     const row = rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint });
     return unlessIn(others, ({ csiSocket }) => csiSocket === one.socket.path, row);
   });
-  const rowsOfMisplaced = misplaced.map((one) => {
-    const row = (path?: string) =>
-      rowOf(path === undefined ? "unknown" : "unpublished", `its registrar ${misplacedText(one, path)}`, {
-        csiSocket: one.endpoint,
-      });
-    return watched.first(() => true, { yes: row, no: () => row(), unknown: () => row() });
-  });
+  // A registrar of another directory is this node's only where a kubelet shows that it is wrong.
+  const rowsOfMisplaced = misplaced.flatMap((one) =>
+    watched.first(isAny, {
+      yes: (path) =>
+        rowOf("unpublished", `its registrar ${misplacedText(one, path)}`, { csiSocket: one.endpoint }),
+      ...{ no: nothing, unknown: nothing },
+    }),
+  );
   return published.with(silent).with(others).with(rowsOfWaiting).with(rowsOfMisplaced);
 }
 
