@@ -1,8 +1,14 @@
 import * as fc from "fast-check";
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
-import { csiDriver, daemonSet, volumeAttachment, waitingPod } from "../../../support/cluster-objects";
+import {
+  csiDriver,
+  daemonSet,
+  podStatus,
+  volumeAttachment,
+  waitingPod,
+} from "../../../support/cluster-objects";
 import { propertyTest } from "../../../support/fuzz";
-import { type MemoryCluster, makeCluster, said, sickCluster, WELL } from "./memory-cluster";
+import { ago, type MemoryCluster, makeCluster, said, sickCluster, WELL } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, SHARES, STORAGE } from "./sick-cluster";
 
 const order = fc.array(fc.nat({ max: 999 }), { minLength: 100, maxLength: 100 });
@@ -150,5 +156,35 @@ propertyTest(
     else if (unread.length === providers.length || hasCsiDriver) expect(told).toEqual([]);
     else if (unread.length > 0) expect(told).not.toContainEqual(expect.stringMatching(/CSI208/));
     else expect(told).toEqual([expect.stringMatching(/^CSI209 warning: .*apply its CSIDriver object/)]);
+  },
+);
+
+const lost = fc.record({
+  isNodeWide: fc.boolean(),
+  isNamed: fc.boolean(),
+  isNeeded: fc.boolean(),
+  isReady: fc.boolean(),
+  minutes: fc.constantFrom(0.2, 2, 30),
+  csiNode: fc.constantFrom("gone", "unread", "there"),
+});
+
+propertyTest(
+  "where a Ready node has no CSINode, doctor has the pod deleted, and does not say what kubelet has",
+  { runs: 100, given: lost },
+  async ({ isNodeWide, isNamed, isNeeded, isReady, minutes, csiNode }) => {
+    const at = { kind: "running", at: ago(minutes) } as const;
+    const path = isNodeWide ? "/var/lib/kubelet/plugins/*/csi.sock" : undefined;
+    const set = { ...(path && { path }), ...(!isNamed && { folder: "plugin" }) };
+    const cluster = await makeCluster({ isReady, set, status: podStatus({ registrar: at, driver: at }) });
+    if (isNeeded) await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
+    if (csiNode === "gone") cluster.edit((all) => all.filter(({ path }) => !path.endsWith("/csinodes")));
+    if (csiNode === "unread") cluster.refuse(["csinodes"], "no");
+    const told = await said(cluster);
+    const remedy = told.filter((line) =>
+      /^CSI204 problem: .*has no CSINode.* kubectl -n storage delete pod disk-node-node-1$/.test(line),
+    );
+    expect(remedy).toHaveLength(csiNode === "gone" && isReady && minutes > 1 ? 1 : 0);
+    const isSure = /kubelet has not registered|registrar has not found/;
+    if (csiNode !== "there" && minutes > 1) expect(told).not.toContainEqual(expect.stringMatching(isSure));
   },
 );

@@ -209,10 +209,14 @@ export const isYoung = ({ createdMs }: { readonly createdMs: number }, nowMs: nu
 
 /** The state of a driver on a node that is ready. */
 function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
-  const { pod, isListed } = place;
+  const { pod, isListed, node = "" } = place;
   if (pod?.trouble !== undefined) return troubled(pod.trouble);
   // Only the registrar of all drivers knows which ones there are.
-  if (isListed === undefined) return state("registered");
+  if (isListed === undefined) {
+    const isLong = around.nowMs - (pod?.startedMs ?? around.nowMs) >= START_MS;
+    const lost = hasCsiNode(node, around).not().and(isLong);
+    return lost.ifYes(() => unwritten(NO_CSI_NODE)) ?? state("registered");
+  }
   return isListed<PlaceState>({
     yes: () => state("registered"),
     no: () => (pod === undefined ? stateWithout(place, around) : stateWith(place, around)),
@@ -253,8 +257,9 @@ function stateWithout({ driver, node = "", unit }: Stateless, around: Surroundin
     : [];
   const [word] = taints;
   const because = word === undefined ? "" : `, and the set does not tolerate its taint ${word}`;
-  const uncovered = () =>
-    ({ kind: "uncovered", why: { ...(word && { word }) }, reason: reason + because }) as const;
+  const lost = unit ? undefined : hasCsiNode(node, around).ifNo(() => unseen("the node has no CSINode"));
+  const uncovered = (): PlaceState =>
+    lost ?? { kind: "uncovered", why: { ...(word && { word }) }, reason: reason + because };
   return units.contains(isProvider)<PlaceState>({
     no: () => state("unprovided"),
     unknown,
@@ -263,8 +268,14 @@ function stateWithout({ driver, node = "", unit }: Stateless, around: Surroundin
   });
 }
 
-export const REMADE =
+const REMADE =
   "its pod runs, and the node's CSINode was made anew after it had started: kubelet does not write it again";
+const NO_CSI_NODE =
+  "its pod runs, and the node has no CSINode, which was probably deleted: kubelet writes it only when it registers a driver";
+/** The reasons why CSINode may lack a driver that kubelet has. */
+export const UNWRITTEN: readonly (string | undefined)[] = [REMADE, NO_CSI_NODE];
+const unwritten = (reason: string): PlaceState => ({ kind: "unregistered", why: { word: reason }, reason });
+const hasCsiNode = (node: string, { csiNodeAt }: Surroundings) => csiNodeAt(node).contains(() => true);
 
 const NOT_RUNNING = "its registrar's container does not run, and kubelet does not report why";
 
@@ -275,9 +286,8 @@ function stateWith({ node = "", unit, pod }: Stateless, around: Surroundings): P
   const known = (): PlaceState => {
     if (startedMs === Number.POSITIVE_INFINITY && quietMs >= LONG_MS) return unseen(NOT_RUNNING);
     if (around.nowMs - startedMs < START_MS) return state("starting");
-    const other = () => state("unregistered");
-    const remade = () => ({ kind: "unregistered", why: { word: REMADE }, reason: REMADE }) as const;
-    return isRemade<PlaceState>({ yes: remade, no: other, unknown: other });
+    const lost = hasCsiNode(node, around).ifNo(() => unwritten(NO_CSI_NODE));
+    return lost ?? isRemade.ifYes(() => unwritten(REMADE)) ?? state("unregistered");
   };
   if (!isGuess(unit)) return known();
   // If the name is a guess, a listed driver without a registrar may be this one.

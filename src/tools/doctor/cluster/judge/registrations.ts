@@ -3,7 +3,7 @@ import { type Advice, check, ok, unknown, type Verdict, warning } from "../../fi
 import { counted, LEAVE_ONE, shellWord, together } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
 import { inState, judgeGroups, kubectl, nodesOf, placeCheck, problemsOf, whoWaits } from "./groups";
-import { isWithoutRegistrar, lacking, ONE_SET, type Place, REMADE, restartingIn } from "./places";
+import { isWithoutRegistrar, lacking, ONE_SET, type Place, restartingIn, UNWRITTEN } from "./places";
 import { isGuess, lackText } from "./units";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
@@ -28,12 +28,12 @@ function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[], f
 
 const SEE_NODE_WIDE =
   "see the log of the node-wide registrar on that node, and its --allow-drivers and --deny-drivers";
+const AGAIN = "have it registered again: delete the pod, or restart kubelet if the Node was made anew, too";
 const REMOVED = "an admission policy removed its registrar";
 const RESTORE = "delete the policy, and restart the driver's DaemonSet";
 
 function whereToLook({ unit, pod, state }: Place, { target, units }: ClusterFacts): Advice {
-  if (state.why?.word === REMADE)
-    return kubectl("have it registered again: delete the pod", target, "delete pod", pod?.name);
+  if (UNWRITTEN.includes(state.why?.word)) return kubectl(AGAIN, target, "delete pod", pod?.name);
   if (unit === undefined) return SEE_NODE_WIDE;
   if (isWithoutRegistrar({ pod, unit }))
     return units.contains(({ driver }) => driver.kind === "every")({
