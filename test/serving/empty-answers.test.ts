@@ -62,7 +62,8 @@ test("without a logger, a handler that never answers is a warning of the process
     },
   });
   const client = createUnixClient(node.csiAddress);
-  await expect(callUnary(client, method, {}, { timeoutMs: 100 })).rejects.toThrow("DEADLINE_EXCEEDED");
+  await new Promise((resolve) => client.waitForReady(Number.POSITIVE_INFINITY, resolve));
+  await expect(callUnary(client, method, {}, { timeoutMs: 500 })).rejects.toThrow("DEADLINE_EXCEEDED");
   client.close();
   await driver.close();
   const texts = warned.mock.calls.map(([text]) => String(text));
