@@ -62,6 +62,27 @@ test("a registrar of another kubelet root is named, with what kubelet watches", 
   expect(says("directory-kubelets")).toMatch(/^ok: .* is what kubelet watches, by its --root-dir$/);
 });
 
+test.each([
+  ["x.csi", "its"],
+  ["*", "a node-wide"],
+])("a registrar of %s that runs, and has published nothing, is named by its process", async (name, whose) => {
+  const csiSocketPath = node.at("plugins/x.csi/csi.sock");
+  const given = csiSocketPath.replace("x.csi", name);
+  const flags = [`--csi-address=${given}`, `--kubelet-registration-path=${given}`];
+  const paths = [...flags, `--plugin-registration-path=${node.directory}`];
+  mkdirSync(node.at("plugins/x.csi"), { recursive: true });
+  const child = await run(node, [...registrarCommand(), ...paths]);
+  child.kill("SIGSTOP");
+  await node.driverUnder("x.csi");
+  const { says, drivers } = await node.look(WHOLE);
+  const registrar = `${whose} registrar (process ${child.pid})`;
+  const fix = `see the log, or /readyz, of ${registrar}: it runs,`;
+  expect(says("drivers-found")).toContain(`; fix: ${fix}`);
+  const reason = `the driver answers; ${registrar} has not published it`;
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "unpublished", reason }]);
+  expect((await node.look({ csiSocketPath })).says("registration")).toContain(`; fix: ${fix}`);
+});
+
 test("a registrar of another kubelet of this machine is not a problem", async () => {
   await runRegistrar(node, [node.flag]);
   await runKubelet(node, "k3s-agent", `--kubelet-arg=root-dir=${node.at("other")}`);

@@ -73,9 +73,10 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
     case "unpublished": {
       // CSI015 or CSI019 judges its registration socket.
       const isJudged = registrations.contains((one) => one.isLeft.and(one.name === name));
-      const [none, hint] = [() => "", () => NODE_WIDE];
+      const own = processOf(driver, view);
+      const [none, hint] = [() => "", () => (own ? "" : MAY_WAIT) + LEAVE_OUT];
       const isNodeWide = registrars.contains((one) => one.isNodeWide).or(target.pattern !== undefined);
-      const fix = `see its registrar: is it running, or restarting again and again? kubectl describe pod says why; ${DRIVER} answers${isNodeWide({ yes: hint, no: none, unknown: none })}`;
+      const fix = `${own ? seeProcess(own) : SEE_POD}; ${DRIVER} answers${isNodeWide({ yes: hint, no: none, unknown: none })}`;
       const text = `has the driver ${name}, for which there is no registration socket in ${target.pluginRegistrationPath}`;
       const isWell = isRegistered.or(isJudged).or(isFolder(directory).not()).or(isNode.not());
       return isWell({
@@ -125,9 +126,20 @@ function standingOf(driver: Driver): Standing {
 const NO_DRIVER = "if a driver should listen there, see what does";
 const SEE_PLUGIN = "if it is the node plugin, have it serve NodeGetInfo: see its flags and its log";
 
+/** The process that certainly registers the driver, else one that is node-wide; undefined: none is seen. */
+export const processOf = ({ socket: { inode } }: Driver, { registrars }: View) =>
+  registrars.known(({ socket }) => inode !== undefined && socket.inode === inode) ??
+  registrars.known(({ isNodeWide }) => isNodeWide);
+const processText = ({ pid, isNodeWide }: RunningRegistrar) =>
+  `${isNodeWide ? "a node-wide" : "its"} registrar (process ${pid})`;
+export const seeProcess = (one: RunningRegistrar) =>
+  `see the log, or /readyz, of ${processText(one)}: it runs, and has not published the driver`;
+const SEE_POD =
+  "see its registrar: is it running, or restarting again and again? kubectl describe pod says why";
 /** Why a node-wide registrar may not have published a driver. */
-const NODE_WIDE =
-  "; a node-wide registrar may wait, as for file descriptors or after a change of name: see its /readyz or log; if it is to leave the driver out, give its --allow-drivers or --deny-drivers here";
+const MAY_WAIT =
+  "; a node-wide registrar may wait, as for file descriptors or after a change of name: see its /readyz or log";
+const LEAVE_OUT = "; if it is to leave the driver out, give its --allow-drivers or --deny-drivers here";
 
 /** Uninstalled drivers leave their sockets behind for ever: it is a problem only if the node has no other driver. */
 function judgeDead({ socket, fits }: DeadSocket, view: View): Verdict | undefined {
@@ -187,7 +199,7 @@ const rowOf = (state: string, reason: string | null, known: Partial<DriverRow> =
 export function driversIn(view: View): SeenList<DriverRow> {
   const { answering, drivers, registrations, waiting, misplaced, watched } = view;
   const published = answering.map((one) => publishedRow(one, view));
-  const unpublished = drivers.flatMap(unpublishedRow);
+  const unpublished = drivers.flatMap((one) => unpublishedRow(one, view));
   // Registration sockets on which no registrar answers.
   const silent = registrations.flatMap(({ path, name, answer, socket }) => {
     if (!("trouble" in answer) || name === undefined || "fileType" in socket) return undefined;
@@ -234,13 +246,13 @@ function unlessIn(rows: SeenList<DriverRow>, isSame: (row: DriverRow) => boolean
 }
 
 /** The row of a driver that has no registration socket, or of which that is not known. */
-function unpublishedRow(driver: Driver): DriverRow | undefined {
+function unpublishedRow(driver: Driver, view: View): DriverRow | undefined {
   const { names, socket, isRegistered, isUnclear, isNode, isBeside } = driver;
   const none = () => null;
   const name = names.first(isAny, { yes: (one) => one, no: none, unknown: none });
   const known = { name, csiSocket: socket.path };
   return isRegistered.not().and(isUnclear.or(isNode)).and(isBeside.not())({
-    yes: () => rowOf(...unpublishedState(driver), known),
+    yes: () => rowOf(...unpublishedState(driver, view), known),
     no: () => undefined,
     unknown: ([gap]) => rowOf("unknown", gap ? gapText(gap) : null, known),
   });
@@ -281,9 +293,12 @@ function driverTrouble(one: Answering, view: View): string | undefined {
 }
 
 /** The same, as a row of the table has it. */
-function unpublishedState(driver: Driver): readonly [state: string, reason: string] {
+function unpublishedState(driver: Driver, view: View): readonly [state: string, reason: string] {
   const standing = standingOf(driver);
   const failure = failureIn(driver.nodeInfo);
+  const failed = failure && `the driver ${failure}`;
+  const own = processOf(driver, view);
+  const by = own ? `${processText(own)} has not` : "no registrar has";
   switch (standing.kind) {
     case "not-wanted":
       return ["not-wanted", standing.why];
@@ -294,14 +309,8 @@ function unpublishedState(driver: Driver): readonly [state: string, reason: stri
     case "unsafe":
       return ["unpublished", `a registrar refuses the driver's name: ${standing.why}`];
     case "twin":
-      return [
-        "unpublished",
-        failure ? `the driver ${failure}` : `another driver has its name: ${standing.why}`,
-      ];
+      return ["unpublished", failed ?? `another driver has its name: ${standing.why}`];
     case "unpublished":
-      return [
-        "unpublished",
-        failure ? `the driver ${failure}` : "the driver answers; no registrar has published it",
-      ];
+      return ["unpublished", failed ?? `the driver answers; ${by} published it`];
   }
 }

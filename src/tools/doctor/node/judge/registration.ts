@@ -13,7 +13,7 @@ import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../
 import { callText } from "../../findings/why";
 import { counted, firstOf, LEAVE_ONE, namedText } from "../../findings/words";
 import { socketIs } from "../read/facts";
-import { driversIn } from "./found";
+import { driversIn, processOf, seeProcess } from "./found";
 import {
   ADVICE,
   CAUSES,
@@ -70,7 +70,11 @@ function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
   if (isWhole) return rows({ yes: () => skipped(path, text, SEE_SETS), no: unsure, unknown: unsure });
   // CSI002 or CSI003 says why its name is not known.
   if (targetName === undefined) return undefined;
-  const fix = "see whether its registrar runs, and whether its --plugin-registration-path leads here";
+  const named = view.drivers.known(({ isNamed }) => isNamed);
+  const own = named && processOf(named, view);
+  const fix = own
+    ? seeProcess(own)
+    : "see whether its registrar runs, and whether its --plugin-registration-path leads here";
   // Kubelet, or the registrar, refuses a driver with such a name or node information.
   const lack = `has no registration socket in ${path}`;
   return problem(namedText(targetName), lack, fix, CAUSES.nodeInfo(targetName));
