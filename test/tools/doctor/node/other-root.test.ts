@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eachTest } from "../../../support/each-test";
+import { eventually } from "../../../support/eventually";
 import { registrarCommand } from "../../../support/registrar-command";
 import { createDoctorNode, type DoctorNode, problemsIn, WHOLE } from "./doctor-node";
 
@@ -147,6 +148,21 @@ test("a registrar that waits for its driver, with its directory from the environ
   expect(both).toMatch(
     /^warning: \/csi\/x\.sock has 2 registrars on this node: processes \d+, \d+; fix: keep/m,
   );
+});
+
+test("two registrars of all drivers, as in a roll-out, are one warning", async () => {
+  for (const name of ["x.csi", "y.csi"]) await node.driverUnder(name, { name });
+  const pattern = node.at("plugins", "*", "csi.sock");
+  const flags = [`--csi-address=${pattern}`, `--kubelet-registration-path=${pattern}`];
+  const directory = `--plugin-registration-path=${node.directory}`;
+  for (const _ of [1, 2]) await run(node, [...registrarCommand(), ...flags, directory]);
+  await eventually(async () => {
+    const { findings } = await node.look(WHOLE);
+    const warnings = findings.filter(({ status }) => status === "warning");
+    expect(warnings.map(({ code, subject, fix }) => `${code} ${subject} ${fix}`)).toEqual([
+      expect.stringMatching(/^CSI018 x\.csi, y\.csi wait if a DaemonSet with maxSurge is being rolled out; /),
+    ]);
+  });
 });
 
 test("a node with nothing to judge is not reported as healthy", async () => {

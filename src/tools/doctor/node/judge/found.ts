@@ -162,6 +162,8 @@ const SEE_KUBELET = "see whether a kubelet watches that directory, by its --root
 /** Registrars as the processes of this node show them, where their own sockets do not. */
 const registrarProcesses = check("CSI024", "registrars", (view: View) => {
   const { bad, waiting, registrars, misplaced, watched } = view;
+  // Of the registrars of all drivers only one works, and CSI018 says which drivers have several.
+  const ofOne = registrars.filter(({ isNodeWide }) => !isNodeWide);
   const fix = `${ADVICE.startDriver}; or correct --csi-address, or the volume that both containers mount`;
   const where = `, which is not ${view.target.pluginRegistrationPath}`;
   return [
@@ -171,7 +173,7 @@ const registrarProcesses = check("CSI024", "registrars", (view: View) => {
       const sure = (path: string) => bad(SOME, misplacedText(one, path), moveTo(path));
       return watched.first<Verdict>(() => true, { yes: sure, no: unsure, unknown: unsure });
     }),
-    ...registrars
+    ...ofOne
       .grouped(({ endpoint }) => endpoint)
       .each((ones) => {
         const [{ endpoint }] = ones;

@@ -11,7 +11,7 @@ import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
 import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../../findings/finding";
 import { callText } from "../../findings/why";
-import { counted, firstOf, LEAVE_ONE, namedText } from "../../findings/words";
+import { firstOf, LEAVE_ONE, namedText } from "../../findings/words";
 import { socketIs } from "../read/facts";
 import { driversIn, processOf, seeProcess } from "./found";
 import {
@@ -237,22 +237,31 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
 }
 
 const duplicates = check("CSI018", "registration-duplicates", ({ answering }: View) => [
+  judgeStandbys(answering),
   ...answering
     .grouped(({ plugin }) => plugin.name)
     .each((ones) => {
       const isAskedFor = ones.some((one) => one.isAskedFor);
-      const [{ plugin, path }] = ones;
-      const { name, report } = plugin;
-      const cause = CAUSES.duplicates(plugin.endpoint);
-      const { standbys = 0 } = report ?? {};
+      const { name } = ones[0].plugin;
+      const cause = CAUSES.duplicates(ones[0].plugin.endpoint);
       const paths = ones.map((one) => one.path).join(", ");
       const living = `has ${ones.length} living registration sockets, of which kubelet refuses all but one: ${paths}`;
       if (ones.length > 1) return (isAskedFor ? problem : warning)(name, living, LEAVE_ONE, cause);
-      const more = `has ${counted(standbys, "more registrar")} on standby for the one on ${path}`;
-      if (standbys > 0) return warning(name, more, LEAVE_ONE, cause);
-      const isOne = isAskedFor && answering.all().kind === "seen";
+      const isOne = isAskedFor && !hasStandby(ones[0]) && answering.all().kind === "seen";
       return isOne ? ok(name, "has one living registration socket") : undefined;
     }),
 ]);
+
+const hasStandby = ({ plugin }: Answering): boolean => (plugin.report?.standbys ?? 0) > 0;
+
+/** A node-wide registrar stands by for all drivers. */
+function judgeStandbys(answering: View["answering"]): Verdict | undefined {
+  const [first, ...others] = answering.filter(hasStandby).each((one) => one);
+  if (first === undefined) return undefined;
+  const names = [first, ...others].map(({ plugin }) => plugin.name);
+  const text = `${others.length > 0 ? "have" : "has"} more than one registrar, of which one works and the others stand by`;
+  const fix = `wait if a DaemonSet with maxSurge is being rolled out; otherwise ${LEAVE_ONE}`;
+  return warning(firstOf(names), text, fix, CAUSES.duplicates(first.plugin.endpoint));
+}
 
 export const registrationChecks = [registration, others, endpoints, duplicates];
