@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import timers from "node:timers/promises";
 import { runStatus, unseenRegistrations } from "../../../src/tools/status/command";
@@ -194,6 +194,19 @@ test("status and doctor judge alike a registrar of another directory, and one th
   expect(await status("--wait=60s")).toMatchObject({ status: 0, rows: [{ state: "unreported" }] });
   await node.plugin("y.csi-reg.sock", { name: "y.csi", endpoint: endpoint.replace("csi.sock", "y.sock") });
   expect(await bothExit()).toEqual([1, 1, "all"]);
+});
+
+test("a registration path that is a link to a live driver's socket is to be removed", async () => {
+  const csiSocket = await node.driverUnder("x.csi");
+  const registrationSocket = `${node.directory}/x.csi-reg.sock`;
+  symlinkSync(csiSocket, registrationSocket);
+  const reason = `${registrationSocket} is a symbolic link to ${csiSocket}, where no registrar answers`;
+  const row = { state: "unpublished", reason, csiSocket, registrationSocket };
+  expect(await status()).toMatchObject({ status: 1, rows: [row] });
+  const { stdout } = await runCommand("doctor", flag(), "-o", "json");
+  expect(JSON.parse(stdout).findings).toContainEqual(
+    expect.objectContaining({ code: "CSI015", subject: registrationSocket, fix: "remove it" }),
+  );
 });
 
 test("--wait ends after its time", async () => {

@@ -98,6 +98,7 @@ export function healthyRegistrations(report?: RegistrationReport): readonly Regi
     {
       socket: { kind: "accepting", path: `${DIRECTORY}/x.csi-reg.sock`, ownership, inode: "1:3" },
       info: { kind: "answered", value: plugin },
+      link: null,
       endpoint: { socket: missing, identity: undefined },
     },
   ];

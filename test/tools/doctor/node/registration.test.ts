@@ -121,7 +121,9 @@ test("sockets of others: alive, dead, in a subfolder; hidden ones do not count",
   symlinkSync("none", `${node.directory}/link-reg.sock`);
   const { says, summary } = await node.look();
   expect(says("other-registrations").split("\n").sort()).toEqual([
-    expect.stringMatching(/^warning: .*link-reg\.sock is a symbolic link to nothing; fix: remove it$/),
+    expect.stringMatching(
+      /^warning: .*link-reg\.sock is a symbolic link to none, where no registrar answers; fix: remove it$/,
+    ),
     expect.stringMatching(/^warning: .*sub\/gone-reg\.sock was left behind/),
   ]);
   expect(summary.problem).toBe(0);
@@ -130,7 +132,7 @@ test("sockets of others: alive, dead, in a subfolder; hidden ones do not count",
 test("an errno that shows what is there is a problem", () => {
   const registrations = ["x.csi", "y.csi"].map((name) => ({
     socket: { kind: "broken" as const, path: `/registration/${name}-reg.sock`, errno: "ELOOP" },
-    ...{ info: undefined, endpoint: undefined },
+    ...{ info: undefined, link: null, endpoint: undefined },
   }));
   const facts = { registrations };
   const looped = (status: string, name: string) => [

@@ -131,18 +131,21 @@ export const DEAD_ALIAS: typeof DEAD = {
 };
 /** One registrar may have served many drivers. */
 export const RESTART_REGISTRARS = `start their registrars again, which replace them: one, if it is node-wide; ${KEEP_SOCKET}`;
-const LINK = trouble("unknown", "is a symbolic link to nothing", "remove it");
-const TROUBLES: Readonly<Partial<Record<SocketKind, typeof LINK>>> = {
-  ...{ dead: DEAD, stuck: HANGS, missing: LINK, unseen: LINK },
-};
+const TROUBLES: Readonly<Partial<Record<SocketKind, typeof DEAD>>> = { dead: DEAD, stuck: HANGS };
 
 /** What is wrong with a registration socket that does not answer; `state` as in the table of drivers. */
-export function troubleOf({ socket, info }: RegistrationFacts, facts: Pick<Facts, "host">): typeof LINK {
+export function troubleOf(
+  { socket, info, link }: RegistrationFacts,
+  facts: Pick<Facts, "host">,
+): typeof DEAD {
   const failure = failureIn(info);
   const unread = failure === undefined ? socketText(socket) : failure;
   const fix = failure === undefined ? remedyFor(socket, facts)[0] : ADVICE.seeRegistrar;
   const other = trouble("unknown", unread, "fileType" in socket && failure === undefined ? "remove it" : fix);
   if (info?.kind === "unread" || socket.kind === "unread") return other;
+  // No registrar makes one, and ours takes its name only when it is gone.
+  if (link !== null)
+    return trouble("unpublished", `is a symbolic link to ${link}, where no registrar answers`, "remove it");
   const isLate = info?.kind === "failed" && info.code === "DeadlineExceeded";
   return isLate ? HANGS : (TROUBLES[socket.kind] ?? other);
 }

@@ -87,7 +87,7 @@ export async function reachBelow(root: string, path: string): Promise<string> {
     const name = open.pop() ?? "";
     if (name === "..") reached = reached.slice(0, -1);
     if (["", ".", ".."].includes(name)) continue;
-    const link = await readLink(join(root, ...reached, name)).catch(noLink);
+    const link = await linkAt(join(root, ...reached, name));
     if (link === null) reached = [...reached, name];
     else {
       if (links++ >= MAX_LINKS) throw systemError("ELOOP");
@@ -98,12 +98,13 @@ export async function reachBelow(root: string, path: string): Promise<string> {
   return join(root, ...reached);
 }
 
-/** Linux fails with EINVAL for any file but a link. */
-function noLink(error: unknown): null {
-  const errno = errnoIn(error);
-  if (errno === "EINVAL" || isThereNone(errno)) return null;
-  throw error;
-}
+/** Where a symbolic link leads; null: there is none. Linux fails with EINVAL for any other file. */
+export const linkAt = (path: string): Promise<string | null> =>
+  readLink(path).catch((error: unknown) => {
+    const errno = errnoIn(error);
+    if (errno === "EINVAL" || isThereNone(errno)) return null;
+    throw error;
+  });
 
 /** The names that are not UTF-8, which no path can reach: each as Node decodes it, with its bytes escaped. */
 async function namesUnlike(

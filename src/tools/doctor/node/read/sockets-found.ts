@@ -10,7 +10,7 @@ import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";
 import { answerIn, gapsIn, type NodeGap, type Target, unansweredAt } from "./facts";
-import { errnoIn, isThereNone, lookAtEach, reachBelow, realPath, walk } from "./files";
+import { errnoIn, isThereNone, linkAt, lookAtEach, reachBelow, realPath, walk } from "./files";
 import { lookAtSocket, type SocketFacts, type SocketKind } from "./socket";
 
 /** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
@@ -202,6 +202,8 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
     socket,
     /** Of one that is hidden and not dead, its registrar is known by this alone. */
     info: silence || info,
+    /** Where it leads, if it is a symbolic link on which no registrar answers. */
+    link: plugin ? null : await linkAt(path),
     /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
     endpoint: there && { socket: there, identity: await (await loadCalls()).askIdentity(there, timeoutMs) },
   };
