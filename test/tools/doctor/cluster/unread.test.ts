@@ -100,6 +100,8 @@ const ALWAYS: Readonly<Record<string, RegExp>> = {
   nodes: /^status(?:\.conditions(?:\[\d+\]\.(?:type|status))?)?$/,
   pods: /^metadata\.namespace$|^status(?:\.phase|\.conditions\[\d+\]\.(?:type|status)|\.containerStatuses\[\d+\]\.(?:name|state|ready|restartCount)|.*\.(?:exitCode|startedAt))?$/,
   volumeattachments: /^spec\.(?:attacher|nodeName)$/,
+  /** Pods of phase Running. */
+  running: /^spec\.nodeName$|^status\.containerStatuses$/,
 };
 
 /** Each field of each kind of object, once; `see` reports on the cluster in which it has another value. */
@@ -125,11 +127,16 @@ async function fieldsOf(cluster: MemoryCluster) {
           cluster.setView((_path, one) => one);
           return report;
         };
-        const isAlways = ["", resource].some((one) => ALWAYS[one]?.test(field));
+        const { status } = object as { status?: { phase?: string } };
+        const phase = resource === "pods" && status?.phase === "Running" ? "running" : "";
+        const isAlways = ["", resource, phase].some((one) => ALWAYS[one]?.test(field));
         return { resource, field, isAlways, type: typeOf(valueAt(object, place)), see };
       }),
   );
-  const kinds = grouped(fields, ({ resource, field }) => `${resource} ${field.replace(/\[\d+\]/g, "[]")}`);
+  const kinds = grouped(
+    fields,
+    ({ resource, field, isAlways }) => `${resource} ${field.replace(/\[\d+\]/g, "[]")} ${isAlways}`,
+  );
   return [...kinds.values()].map(([one]) => one);
 }
 

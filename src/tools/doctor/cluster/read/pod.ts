@@ -71,6 +71,10 @@ export function readRegistrarPod(
   const inits = list(initContainerStatuses).map((one) => readContainer(tree(one), names));
   const mains = list(containerStatuses).map((one) => readContainer(tree(one), names));
   const containers = [...inits, ...mains];
+  const isRunning = phaseOf(status) === "Running";
+  if (isRunning) needed("status.containerStatuses", mains[0]);
+  const { nodeName } = tree(spec);
+  if (isRunning || containers.length > 0) needed("spec.nodeName", textOrNone(nodeName));
   const times = timesOf(tree(object), createdMs, containers, nowMs);
   if (phaseOf(status) === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
@@ -90,7 +94,7 @@ export function readRegistrarPod(
     /** It was deleted, has failed or has succeeded a moment ago: another pod will take its place. */
     isLeaving: times.isLeaving,
     /** Its node, or the one that it is meant for; undefined if unknown. */
-    node: textOrNone(tree(spec).nodeName) ?? textOrNone(list(intended?.values)[0]),
+    node: textOrNone(nodeName) ?? textOrNone(list(intended?.values)[0]),
     trouble: overTrouble(tree(metadata), tree(status)) ?? (times.isNew ? undefined : trouble()),
     running,
     /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
