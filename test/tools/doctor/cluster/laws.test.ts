@@ -162,6 +162,7 @@ propertyTest(
 const lost = fc.record({
   isNodeWide: fc.boolean(),
   isNamed: fc.boolean(),
+  isWrong: fc.boolean(),
   isNeeded: fc.boolean(),
   isReady: fc.boolean(),
   minutes: fc.constantFrom(0.2, 2, 30),
@@ -171,9 +172,9 @@ const lost = fc.record({
 propertyTest(
   "where a Ready node has no CSINode, doctor has the pod deleted, and does not say what kubelet has",
   { runs: 100, given: lost },
-  async ({ isNodeWide, isNamed, isNeeded, isReady, minutes, csiNode }) => {
+  async ({ isNodeWide, isNamed, isWrong, isNeeded, isReady, minutes, csiNode }) => {
     const at = { kind: "running", at: ago(minutes) } as const;
-    const path = isNodeWide ? "/var/lib/kubelet/plugins/*/csi.sock" : undefined;
+    const path = isNodeWide ? "/var/lib/kubelet/plugins/*/csi.sock" : isWrong ? "/csi/csi.sock" : undefined;
     const set = { ...(path && { path }), ...(!isNamed && { folder: "plugin" }) };
     const cluster = await makeCluster({ isReady, set, status: podStatus({ registrar: at, driver: at }) });
     if (isNeeded) await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
@@ -184,6 +185,10 @@ propertyTest(
       /^CSI204 problem: .*has no CSINode.* kubectl -n storage delete pod disk-node-node-1$/.test(line),
     );
     expect(remedy).toHaveLength(csiNode === "gone" && isReady && minutes > 1 ? 1 : 0);
+    // A wrong path is another trouble, which cannot have caused this.
+    const { findings } = await cluster.report();
+    const own = findings.filter(({ text }) => text.includes("has no CSINode,"));
+    expect(own.filter(({ follows }) => follows !== null)).toEqual([]);
     const isSure = /kubelet has not registered|registrar has not found/;
     if (csiNode !== "there" && minutes > 1) expect(told).not.toContainEqual(expect.stringMatching(isSure));
   },

@@ -4,7 +4,7 @@ import type { Truth } from "../../findings/seen";
 import { counted, flagsOf, podsText, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { type ClusterFacts, manifestCause, placeKey } from "./facts";
-import { GONE, type Place, restartingIn } from "./places";
+import { GONE, type Place, restartingIn, UNWRITTEN } from "./places";
 import { endingOf } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
@@ -52,7 +52,8 @@ export function judgeGroups(
 export function causeOf(place: Place, facts: ClusterFacts): Cause {
   const { state, unit, driver } = place;
   if (isMissedAway(place, facts)) return NODES_AWAY;
-  const isOfRegistrar = state.kind === "unregistered" || restartingIn(state)?.isRegistrar;
+  const isUnregistered = state.kind === "unregistered" && !UNWRITTEN.includes(state.why?.word);
+  const isOfRegistrar = isUnregistered || restartingIn(state)?.isRegistrar;
   const manifest = unit && manifestCause(unit.registrar.about);
   if (isOfRegistrar && manifest && facts.manifestCauses.has(causeKey(manifest))) return manifest;
   const pod = state.why && { object: unit?.registrar.about.object, ...state.why };
