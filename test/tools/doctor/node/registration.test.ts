@@ -112,8 +112,8 @@ test("no registrar, and a file in the place of its socket", async () => {
 });
 
 test("sockets of others: alive, dead, in a subfolder; hidden ones do not count", async () => {
-  mkdirSync(`${node.directory}/sub`);
-  await node.plugin("x.csi-reg.sock");
+  for (const name of ["sub", "full-reg.sock", "empty-reg.sock"]) mkdirSync(`${node.directory}/${name}`);
+  await node.plugin("full-reg.sock/x.csi-reg.sock");
   await node.plugin("gpu.sock", { name: "gpu", type: "DevicePlugin", endpoint: "" });
   await leaveDeadSocket(`${node.directory}/sub/gone-reg.sock`);
   await leaveDeadSocket(`${node.directory}/.reg-00000`);
@@ -121,6 +121,7 @@ test("sockets of others: alive, dead, in a subfolder; hidden ones do not count",
   symlinkSync("none", `${node.directory}/link-reg.sock`);
   const { says, summary } = await node.look();
   expect(says("other-registrations").split("\n").sort()).toEqual([
+    expect.stringMatching(/^warning: .*empty-reg\.sock is a directory, not a socket; fix: remove it$/),
     expect.stringMatching(
       /^warning: .*link-reg\.sock is a symbolic link to none, where no registrar answers; fix: remove it$/,
     ),

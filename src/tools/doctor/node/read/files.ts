@@ -131,6 +131,7 @@ interface Walked<Part extends string> {
 
 interface WalkRules<Part extends string> {
   readonly part: Part;
+  /** A directory that may be entered is wanted only if nothing wanted is in it, as far as it could be read. */
   readonly isWanted: (entry: Dirent) => boolean;
   /** `list`: it is listed, and no directory in it is entered. What may not be entered leaves no gap. */
   readonly mayEnter: (entry: Dirent) => boolean | "list";
@@ -186,12 +187,15 @@ export async function walk<Part extends string>(
       if (!isWanted && mayEnter === false) continue;
       const mount = mountAt(join(real, entry.name));
       if (mount?.isMountPoint && canHang(mount)) gapAt(path, { kind: "mount", fileSystem: mount.fileSystem });
-      else if (isWanted) found.paths.push(path);
+      else if (isWanted && !(entry.isDirectory() && mayEnter)) found.paths.push(path);
       else if (entry.isSymbolicLink() && rules.follow) await followLink(path, rules.follow);
       else if (entry.isDirectory() && mayEnter === "list")
         take(await walk(path, { ...rules, mayEnter: () => false }, 1));
-      else if (entry.isDirectory() && depth > 1) take(await walk(path, rules, depth - 1));
-      else if (entry.isDirectory()) isDeep = true;
+      else if (entry.isDirectory() && depth > 1) {
+        const below = await walk(path, rules, depth - 1);
+        take(below);
+        if (isWanted && below.paths.length + below.gaps.length === 0) found.paths.push(path);
+      } else if (entry.isDirectory()) isDeep = true;
     }
     if (isDeep) gapAt(directory, { kind: "deep", from: directory });
   } catch (error) {
