@@ -215,7 +215,8 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
   if (isListed === undefined) {
     const isLong = around.nowMs - (pod?.startedMs ?? around.nowMs) >= START_MS;
     const lost = hasCsiNode(node, around).not().and(isLong);
-    return lost.ifYes(() => unwritten(NO_CSI_NODE)) ?? state("registered");
+    const registered = () => state("registered");
+    return lost({ yes: () => unwritten(NO_CSI_NODE), no: registered, unknown: registered });
   }
   return isListed<PlaceState>({
     yes: () => state("registered"),
@@ -257,9 +258,14 @@ function stateWithout({ driver, node = "", unit }: Stateless, around: Surroundin
     : [];
   const [word] = taints;
   const because = word === undefined ? "" : `, and the set does not tolerate its taint ${word}`;
-  const lost = unit ? undefined : hasCsiNode(node, around).ifNo(() => unseen("the node has no CSINode"));
-  const uncovered = (): PlaceState =>
-    lost ?? { kind: "uncovered", why: { ...(word && { word }) }, reason: reason + because };
+  const left = (): PlaceState => ({
+    kind: "uncovered",
+    why: { ...(word && { word }) },
+    reason: reason + because,
+  });
+  const lost = () => unseen("the node has no CSINode");
+  const uncovered = () =>
+    unit ? left() : hasCsiNode(node, around)<PlaceState>({ yes: left, no: lost, unknown: left });
   return units.contains(isProvider)<PlaceState>({
     no: () => state("unprovided"),
     unknown,
@@ -286,8 +292,11 @@ function stateWith({ node = "", unit, pod }: Stateless, around: Surroundings): P
   const known = (): PlaceState => {
     if (startedMs === Number.POSITIVE_INFINITY && quietMs >= LONG_MS) return unseen(NOT_RUNNING);
     if (around.nowMs - startedMs < START_MS) return state("starting");
-    const lost = hasCsiNode(node, around).ifNo(() => unwritten(NO_CSI_NODE));
-    return lost ?? isRemade.ifYes(() => unwritten(REMADE)) ?? state("unregistered");
+    const unregistered = () => state("unregistered");
+    const written = () =>
+      isRemade<PlaceState>({ yes: () => unwritten(REMADE), no: unregistered, unknown: unregistered });
+    const lost = () => unwritten(NO_CSI_NODE);
+    return hasCsiNode(node, around)<PlaceState>({ yes: written, no: lost, unknown: written });
   };
   if (!isGuess(unit)) return known();
   // If the name is a guess, a listed driver without a registrar may be this one.

@@ -32,8 +32,10 @@ export async function readOwners(reader: Reader, unowned: readonly Unowned[], se
   const found = new Map(
     nodes.flatMap(([node, here], at) =>
       here.map(([one]) => {
-        const owners = lists[at]?.filter(isOf(one.driver));
-        return [keyOf(one), { node, owners, rivals: lists[at] && rivalsIn(lists[at], sets) }];
+        const pods = lists[at];
+        const owners = pods?.filter(isOf(one.driver));
+        const rivals = pods === undefined ? undefined : rivalsIn(pods, sets);
+        return [keyOf(one), { node, owners, rivals }];
       }),
     ),
   );

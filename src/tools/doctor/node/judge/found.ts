@@ -127,9 +127,12 @@ const NO_DRIVER = "if a driver should listen there, see what does";
 const SEE_PLUGIN = "if it is the node plugin, have it serve NodeGetInfo: see its flags and its log";
 
 /** The process that certainly registers the driver, else one that is node-wide; undefined: none is seen. */
-export const processOf = ({ socket: { inode } }: Driver, { registrars }: View) =>
-  registrars.known(({ socket }) => inode !== undefined && socket.inode === inode) ??
-  registrars.known(({ isNodeWide }) => isNodeWide);
+export function processOf({ socket: { inode } }: Pick<Driver, "socket">, { registrars }: View) {
+  const yes = (one: RunningRegistrar) => one;
+  const any = () => registrars.first((one) => one.isNodeWide, { yes, no: nothing, unknown: nothing });
+  const isOwn = ({ socket }: RunningRegistrar) => inode !== undefined && socket.inode === inode;
+  return registrars.first(isOwn, { yes, no: any, unknown: any });
+}
 const processText = ({ pid, isNodeWide }: RunningRegistrar) =>
   `${isNodeWide ? "a node-wide" : "its"} registrar (process ${pid})`;
 export const seeProcess = (one: RunningRegistrar) =>
@@ -207,8 +210,8 @@ export function driversIn(view: View): SeenList<DriverRow> {
     if (!("trouble" in answer) || name === undefined || "fileType" in socket) return undefined;
     // Of several drivers, or where one may not be seen, any may be its driver: one that says no name, too.
     const own = unpublished.filter((row) => row.name === null || row.name === name).all();
-    const [one, ...more] = own.kind === "seen" ? own.value : [];
-    const csiSocket = one?.name === name && more.length === 0 ? one.csiSocket : null;
+    const one = own.kind === "seen" && own.value.length === 1 ? own.value[0] : undefined;
+    const csiSocket = one?.name === name ? one.csiSocket : null;
     const row = rowOf(answer.trouble.state, `${path} ${answer.trouble.text}`, {
       name,
       csiSocket,

@@ -70,8 +70,7 @@ function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
   if (isWhole) return rows({ yes: () => skipped(path, text, SEE_SETS), no: unsure, unknown: unsure });
   // CSI002 or CSI003 says why its name is not known.
   if (targetName === undefined) return undefined;
-  const named = view.drivers.known(({ isNamed }) => isNamed);
-  const own = named && processOf(named, view);
+  const own = view.driver && processOf(view.driver, view);
   const fix = own
     ? seeProcess(own)
     : "see whether its registrar runs, and whether its --plugin-registration-path leads here";
@@ -237,7 +236,10 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
 }
 
 const duplicates = check("CSI018", "registration-duplicates", ({ answering }: View) => [
-  judgeStandbys(answering),
+  ...answering
+    .filter(hasStandby)
+    .grouped(() => "")
+    .each(judgeStandbys),
   ...answering
     .grouped(({ plugin }) => plugin.name)
     .each((ones) => {
@@ -255,13 +257,11 @@ const duplicates = check("CSI018", "registration-duplicates", ({ answering }: Vi
 const hasStandby = ({ plugin }: Answering): boolean => (plugin.report?.standbys ?? 0) > 0;
 
 /** A node-wide registrar stands by for all drivers. */
-function judgeStandbys(answering: View["answering"]): Verdict | undefined {
-  const [first, ...others] = answering.filter(hasStandby).each((one) => one);
-  if (first === undefined) return undefined;
-  const names = [first, ...others].map(({ plugin }) => plugin.name);
-  const text = `${others.length > 0 ? "have" : "has"} more than one registrar, of which one works and the others stand by`;
+function judgeStandbys(ones: readonly [Answering, ...Answering[]]): Verdict {
+  const text = `${ones.length > 1 ? "have" : "has"} more than one registrar, of which one works and the others stand by`;
   const fix = `wait if a DaemonSet with maxSurge is being rolled out; otherwise ${LEAVE_ONE}`;
-  return warning(firstOf(names), text, fix, CAUSES.duplicates(first.plugin.endpoint));
+  const names = ones.map(({ plugin }) => plugin.name);
+  return warning(firstOf(names), text, fix, CAUSES.duplicates(ones[0].plugin.endpoint));
 }
 
 export const registrationChecks = [registration, others, endpoints, duplicates];

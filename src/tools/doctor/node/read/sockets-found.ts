@@ -202,8 +202,8 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
     socket,
     /** Of one that is hidden and not dead, its registrar is known by this alone. */
     info: silence || info,
-    /** Where it leads, if it is a symbolic link on which no registrar answers. */
-    link: plugin ? null : await linkAt(path),
+    /** Where it leads, if it is a symbolic link. */
+    link: await linkAt(path),
     /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
     endpoint: there && { socket: there, identity: await (await loadCalls()).askIdentity(there, timeoutMs) },
   };
