@@ -74,7 +74,7 @@ test("--drop: a policy for the folder of kubelet's in which the registrar of the
 });
 
 test("--nodes: the names, in their order, for the policy and the DaemonSet of the whole node", async () => {
-  const flag = "--nodes=node/b\nnode/a.example.com\n\nb";
+  const flag = "--nodes=node/b\nnode/a.example.com\n\nb\n";
   const [{ spec }] = await written(IMAGE, flag);
   expect(spec.variables[0]).toEqual({ name: "nodes", expression: '[\n "a.example.com",\n "b"\n]' });
   expect(await written(IMAGE, flag)).toEqual(await written(IMAGE, "--nodes=b,a.example.com"));

@@ -232,6 +232,11 @@ describe("of one driver", () => {
     );
   });
 
+  test("whether CSINode has a driver whose name is a guess is not known", async () => {
+    const cluster = await makeCluster({ inCsiNode: {}, hasCsiDriver: false, set: UNKNOWN_NAME });
+    expect((await cluster.report()).nodes).toMatchObject([{ node: "node-1", csiNode: null }]);
+  });
+
   test("a guessed driver's name is not printed in a fix, and may be the one of --driver", async () => {
     const set = { ...UNKNOWN_NAME, driverArgs: [`--name=${DISK}`] };
     const cluster = await makeCluster({ inCsiNode: {}, set });

@@ -1,4 +1,4 @@
-import { type Changes, daemonSet, expectSaid, saidOf } from "./one-daemon-set";
+import { type Changes, daemonSet, expectSaid, said, saidOf } from "./one-daemon-set";
 
 /** The package, in another image. */
 const IN_NODE_IMAGE = { image: "node:24", command: ["node", "/node_modules/registrar/dist/cli.js"] };
@@ -9,6 +9,10 @@ const surge = (maxSurge: unknown): Changes => {
 
 test("a driver's pods that are updated with maxSurge", () => {
   expectSaid(saidOf(surge("10%")), [/^CSI107 problem: updates with maxSurge 10%/]);
+  // A registrar alone, as that of all drivers.
+  const alone = daemonSet(surge("10%"));
+  alone.spec.template.spec.containers.pop();
+  expectSaid(said(alone), []);
 });
 
 const affinity = (...terms: readonly (readonly object[])[]): Changes => {

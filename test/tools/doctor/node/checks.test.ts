@@ -178,6 +178,12 @@ test.each<Case>([
   [
     "registration",
     "problem",
+    /; or kubelet gets no events: /,
+    { ...uncalled("listening"), kubelets: [{ ...KUBELET, isHere: false }] },
+  ],
+  [
+    "registration",
+    "problem",
     /and kubelet must be running$/,
     { ...uncalled("listening"), kubelets: [KUBELET] },
   ],
