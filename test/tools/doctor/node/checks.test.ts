@@ -69,9 +69,12 @@ const NOWHERE = {
   driver: undefined,
   registrations: [],
 };
-const unconnected = (kind: SocketFacts["kind"], errno: string): Changes => ({
-  driver: { socket: socket(CSI, { kind, errno, explanation: errno } as object), identity: undefined },
-});
+const unconnected = (kind: SocketFacts["kind"], errno: string): Changes => {
+  const gap = { part: "sockets", subject: CSI, why: { kind: "errno", errno } };
+  return {
+    driver: { socket: socket(CSI, { kind, errno, gap, explanation: errno } as object), identity: undefined },
+  };
+};
 const OTHER_ROOT = (isThere: boolean | NodeGap) => ({
   host: { otherDirectories: [{ path: "/k0s", isThere: truth(isThere) }] },
 });

@@ -303,23 +303,23 @@ test("a socket of kubelet that cannot be read does not count as that of one that
   expect(healthy).toBe(false);
 });
 
-test("a call for which the doctor has no descriptor left is not the driver's failure", async () => {
+test.each([
+  ["connect", "EMFILE", 1, "raise the limit of open files: ulimit -n"],
+  ["stat", "ETIMEDOUT", 2, "see what is mounted there, and whether its server runs"],
+])("a call that fails on the doctor's side, as %s with %s, is not the driver's failure", async (...one) => {
+  const [failed, errno, first, fix] = one;
   await using node = await createDoctorNode();
   const path = await node.driverUnder("x.csi");
   spyOnAll();
-  let connections = 0;
-  const error = Object.assign(new Error(`connect EMFILE ${path}`), { code: "EMFILE" });
+  let calls = 0;
+  const error = Object.assign(new Error(`connect ${errno} ${path}`), { code: errno });
+  const fail = () => (failed === "connect" ? new net.Socket().destroy(error) : Promise.reject(error));
   const { says, healthy } = await looking.run(
-    ([call, at]) =>
-      call === "connect" && at === path && connections++ > 0
-        ? () => new net.Socket().destroy(error)
-        : undefined,
+    ([call, at]) => (call === failed && at === path && calls++ >= first ? fail : undefined),
     () => node.look(WHOLE),
   );
-  expect(connections).toBeGreaterThan(1);
-  expect(says("driver-identity")).toBe(
-    `unknown: ${path} cannot be asked: EMFILE; fix: raise the limit of open files: ulimit -n`,
-  );
+  expect(calls).toBeGreaterThan(first);
+  expect(says("driver-identity")).toBe(`unknown: ${path} cannot be asked: ${errno}; fix: ${fix}`);
   expect(healthy).toBe(false);
 });
 

@@ -195,19 +195,21 @@ export function isSameSocket(there: SocketFacts, { inode }: SocketFacts): Truth 
     : truth(there.inode === inode);
 }
 
-function namesOf({ identity }: Pick<SeenDriver, "identity">): SeenList<string> {
+function namesOf({ socket, identity }: Pick<SeenDriver, "socket" | "identity">): SeenList<string> {
+  if (socket.kind === "unread") return listFrom(socket);
   if (identity?.kind === "unread") return listFrom(identity);
   return listFrom(identity?.kind === "answered" ? [identity.value.name] : []);
 }
 
-export const isCalled = (driver: Pick<SeenDriver, "identity">, name: string): Truth =>
+export const isCalled = (driver: Pick<SeenDriver, "socket" | "identity">, name: string): Truth =>
   namesOf(driver).contains((one) => one === name);
 
 /** For lists: whether there is an item. */
 export const isAny = () => true;
 
-function isNodeDriver({ identity, nodeInfo, spoken }: SeenDriver): Truth {
+function isNodeDriver({ socket, identity, nodeInfo, spoken }: SeenDriver): Truth {
   if (spoken === "other") return truth(false);
+  if (socket.kind === "unread") return truth(socket.gap);
   if (identity?.kind === "unread") return truth(identity.gap);
   if (nodeInfo?.kind === "unread") return truth(nodeInfo.gap);
   return truth(![identity, nodeInfo].some((one) => one?.kind === "failed" && one.code === "Unimplemented"));
@@ -227,7 +229,7 @@ export function isOf(
   // Where no socket is left, its path says it.
   const { path } = driver.socket;
   const isTold = path === target.csiSocketPath && plugin.endpoint === target.kubeletRegistrationPath;
-  return isTold || endpoint?.socket.path === path;
+  return isCalled(driver, plugin.name).or(isTold || endpoint?.socket.path === path);
 }
 
 /** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */

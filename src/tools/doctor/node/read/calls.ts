@@ -10,10 +10,9 @@ import { identityMethods, registrationMethods } from "../../../../grpc/methods";
 import type { Unary } from "../../../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../../../grpc/status";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../../../registrar/registration/self-report";
-import { isShortage } from "../../../../unix/descriptors";
 import { type Why, whyOf } from "../../findings/seen";
 import { type Answer, type Call, type SeenDriver, type SeenPlugin, unansweredAt, WAITS } from "./facts";
-import type { SocketFacts } from "./socket";
+import { isTelling, type SocketFacts } from "./socket";
 
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most. Loaded when a socket
 // is there to be called, and what reads any message, which takes as long to load again, when NodeGetInfo is.
@@ -117,8 +116,9 @@ async function ask<Value>(
       const isStarved = isLate && waitedMs() - beforeMs < timeoutMs / 2;
       if (isStarved && tried < MOST_TRIES) continue;
       if (isStarved) return unread({ kind: "starved" });
-      const shortage = wasConnected() ? undefined : connectErrorOf(error);
-      if (isShortage(shortage)) return unread({ kind: "errno", errno: errnoOf(shortage) ?? "" });
+      // The driver's own words may have an errno, too.
+      const errno = wasConnected() ? undefined : errnoOf(connectErrorOf(error));
+      if (errno !== undefined && !isTelling(errno)) return unread({ kind: "errno", errno });
       const { who, ms } = WAITS[call];
       const isImpatient = isLate && timeoutMs < ms;
       const failure = { call, code: grpcCodeName(code), message: messageOf(error) };

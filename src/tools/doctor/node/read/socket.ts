@@ -40,8 +40,13 @@ export type AcceptingSocket = Extract<SocketFacts, { readonly kind: "accepting" 
 export type SeenSocket = Exclude<SocketFacts, { readonly kind: "unread" }>;
 
 /** What the errno of a failed look, or of a failed connection, says. Any other one says only that this process could not look. */
+const NO_LISTENER: readonly string[] = ["EPROTOTYPE", "ENOTSOCK"];
 const BROKEN: ReadonlySet<string> = new Set(["ELOOP", "ENOTDIR", "ENAMETOOLONG"]);
 const UNANSWERED: Readonly<Record<string, "dead" | "stuck">> = { ECONNREFUSED: "dead", EAGAIN: "stuck" };
+
+/** Whether the errno of a failed look or connection shows what is there; by any other one this process could not look. */
+export const isTelling = (errno: string): boolean =>
+  isThereNone(errno) || BROKEN.has(errno) || errno in UNANSWERED || NO_LISTENER.includes(errno);
 
 export const hasNoSocket = ({ kind }: SocketFacts): boolean =>
   kind === "missing" || kind === "unseen" || kind === "not-a-socket";
