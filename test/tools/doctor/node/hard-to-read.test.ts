@@ -100,15 +100,53 @@ test("an ending process, of which /proc fails with EINVAL, counts as ended; one 
   expect(await said()).toBe("");
 });
 
-test("without flags, a file at /run/csi is not taken for a directory with a driver's socket", async () => {
+test.each(["ENOTDIR", "EACCES"])("without flags, a %s at /run/csi names no driver", async (errno) => {
+  await node.driverUnder("x.csi");
   const real = fs.promises.stat;
   jest
     .spyOn(fs.promises, "stat")
     .mockImplementation((path) =>
-      path === "/run/csi/socket" ? Promise.reject(systemError("ENOTDIR")) : real(path),
+      path === "/run/csi/socket" ? Promise.reject(systemError(errno)) : real(path),
     );
-  expect((await resolveTarget({}, { KUBELET_ROOT_DIR: node.path })).csiSocketPath).toBeUndefined();
+  const target = await resolveTarget({}, { KUBELET_ROOT_DIR: node.path });
+  expect(target.csiSocketPath).toBeUndefined();
+  const { says, drivers } = await node.look({ ...target, pluginRegistrationPath: node.directory });
+  const found = expect.stringMatching(/^problem: \S+x\.csi\/csi\.sock has the driver x\.csi/);
+  const unseen = expect.stringMatching(/^unknown: \/run\/csi\/socket cannot be inspected, .*: EACCES/);
+  const said = errno === "EACCES" ? [unseen, found] : [found];
+  expect(says("drivers-found").split("\n").sort().reverse()).toEqual(said);
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "unpublished" }]);
 });
+
+test.each(["EACCES", "EIO", "ETIMEDOUT"])(
+  "whether a directory is read-only is unknown by %s",
+  async (errno) => {
+    jest.spyOn(fs.promises, "access").mockRejectedValue(systemError(errno));
+    const { says, healthy } = await node.look(WHOLE);
+    const unknown = `unknown: whether ${node.directory} is read-only cannot be read: ${errno}`;
+    expect(says("registration-directory")).toContain(unknown);
+    expect([says("directory-writable"), healthy]).toEqual(["", false]);
+  },
+);
+
+test.each(["EACCES", "EIO", "ETIMEDOUT"])(
+  "of a socket with %s no row says what was not seen",
+  async (errno) => {
+    const csiAddress = await node.driverUnder("x.csi");
+    await node.plugin("x.csi-reg.sock", { name: "x.csi", endpoint: "/on/the/host.sock" });
+    const real = fs.promises.stat;
+    jest
+      .spyOn(fs.promises, "stat")
+      .mockImplementation((path) => (path === csiAddress ? Promise.reject(systemError(errno)) : real(path)));
+    const target = { csiSocketPath: csiAddress, kubeletRegistrationPath: undefined };
+    const { drivers, summary } = await node.look(target);
+    expect(drivers.map(({ name, state }) => [name, state])).toEqual([
+      ["x.csi", "unreported"],
+      [null, "unknown"],
+    ]);
+    expect(summary.problem).toBe(0);
+  },
+);
 
 test("a registration directory that is named below --host-root is reached as the host follows its links", async () => {
   const root = node.at("host/data/kubelet");

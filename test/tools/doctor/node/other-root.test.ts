@@ -50,7 +50,7 @@ test("a registrar of another kubelet root is named, with what kubelet watches", 
   expect(unsure.says("registrars")).toBe(
     `skipped: a registrar (process ${pid}) registers in ${node.other}, which is not ${node.directory}; fix: see whether a kubelet watches that directory, by its --root-dir`,
   );
-  expect([unsure.drivers, unsure.summary.problem]).toEqual([[], 0]);
+  expect([unsure.drivers, unsure.summary.problem, unsure.healthy]).toEqual([[], 0, false]);
   await runKubelet(node, "kubelet", "--v=2", "--root-dir", join(node.directory, ".."));
   mkdirSync(node.at("plugins_registry"), { recursive: true });
   const pluginRegistrationPath = node.at("plugins_registry");

@@ -7,7 +7,7 @@ import { isPattern } from "../../../../host-path/path-pattern";
 import { isWithin, type Mount, type MountPlace, mountPlaceOf } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { type Reading, type Seen, seen, truth, type Unread, whyOf } from "../../findings/seen";
-import { gapsIn, type NodePart, type Target } from "./facts";
+import { gapsIn, type NodeGap, type NodePart, type Target } from "./facts";
 import {
   errnoIn,
   errnoOfAccess,
@@ -21,13 +21,13 @@ import {
 import { lookAtSocket, type Ownership } from "./socket";
 
 const DEFAULT_CSI_ADDRESS = flagTable.dropIn["csi-address"].default;
-/** Of one that cannot be read it is not known: then the look says why. */
-async function exists(path: string) {
+/** The errno, where it cannot be looked at. */
+async function exists(path: string): Promise<boolean | string> {
   const found = await statsOrErrno(path);
-  return typeof found !== "string" || !isThereNone(found);
+  return typeof found !== "string" || (isThereNone(found) ? false : found);
 }
 /** Of one that cannot be read it is not known: then the look says why. */
-async function mayBeDirectory(path: string) {
+async function mayBeDirectory(path: string): Promise<boolean> {
   const found = await statsOrErrno(path);
   return typeof found === "string" ? !isThereNone(found) : found.isDirectory();
 }
@@ -43,11 +43,12 @@ export type TargetFlags = Readonly<Partial<Record<TargetFlag, string | undefined
 export async function resolveTarget(
   flags: TargetFlags,
   env: NodeJS.ProcessEnv,
-  fileSystem: Readonly<Record<"exists" | "mayBeDirectory", typeof exists>> = { exists, mayBeDirectory },
+  fileSystem = { exists, mayBeDirectory },
 ): Promise<Target> {
   const { hostRoot } = flags;
-  const isThere = hostRoot === undefined && (await fileSystem.exists(DEFAULT_CSI_ADDRESS));
-  const csiAddress = flags.csiAddress ?? (isThere ? DEFAULT_CSI_ADDRESS : undefined);
+  const isByDefault = hostRoot === undefined && flags.csiAddress === undefined;
+  const isThere = isByDefault && (await fileSystem.exists(DEFAULT_CSI_ADDRESS));
+  const csiAddress = flags.csiAddress ?? (isThere === true ? DEFAULT_CSI_ADDRESS : undefined);
   const csiSocketPath = onePath(csiAddress);
   const container = hostRoot === undefined ? [CONTAINER_DIRECTORY] : [];
   const own = nodeDirectory(env);
@@ -81,6 +82,7 @@ export async function resolveTarget(
     pluginRegistrationPath,
     pattern,
     isGuess: flags.pluginRegistrationPath === undefined && found === undefined,
+    ...(typeof isThere === "string" ? { unseen: gapAt("sockets", DEFAULT_CSI_ADDRESS, isThere) } : {}),
     ...(hostRoot === undefined ? {} : { hostRoot: root }),
   };
 }
@@ -109,8 +111,12 @@ export async function lookAtDirectory(
 ): Promise<DirectoryFacts> {
   try {
     const found = await seeDirectory(path, mounts);
+    if (found.kind !== "directory") return found;
     // Whether kubelet runs is not known without it.
-    if (found.kind === "directory") gapsIn(found.kubeletSocket).map(reading.unread);
+    gapsIn(found.kubeletSocket).map(reading.unread);
+    const { unwritable } = found;
+    const isUnread = unwritable !== undefined && unwritable !== "EROFS";
+    if (isUnread) reading.unread(gapAt("directory", `whether ${path} is read-only`, unwritable));
     return found;
   } catch (error) {
     return reading.unread({ part: "directory", subject: path, why: whyOf(error) });
@@ -139,11 +145,16 @@ async function seeDirectory(path: string, mounts: Mounts) {
   };
 }
 
+const gapAt = (part: NodePart, subject: string, errno: string): NodeGap => ({
+  ...{ part, subject },
+  why: { kind: "errno", errno },
+});
+
 function placeIn(mounts: Mounts, path: string): Seen<MountPlace, NodePart> {
   if (mounts.kind === "unread") return mounts;
   const place = mountPlaceOf(path, mounts.value);
   if (place !== undefined) return seen(place);
-  return { kind: "unread", gap: { part: "directory", subject: path, why: { kind: "errno", errno: "EIO" } } };
+  return { kind: "unread", gap: gapAt("directory", path, "EIO") };
 }
 
 /** Whether these directories of the host are there, other than `path`. */

@@ -36,6 +36,8 @@ export interface Target {
   readonly hostRoot?: string;
   /** Why a registrar would not start with the arguments given; undefined if it would. */
   readonly startProblem?: string | undefined;
+  /** Where no driver was named: whether the registrar's default socket is there could not be seen. */
+  readonly unseen?: NodeGap;
   /** The registration directory was not named, and none was found. */
   readonly isGuess?: boolean;
 }

@@ -60,7 +60,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     ...[named, kubeletPath].flatMap((one) => one?.path ?? []),
     ...registeredSockets(registrations, drivers),
   ]);
-  const gaps = [...needed, ...own.gaps, ...others.gaps];
+  const gaps = [...needed, ...own.gaps, ...others.gaps, ...(target.unseen ? [target.unseen] : [])];
   const nameless = drivers.flatMap(({ identity }) => gapsIn(identity));
   const endpoints = registrations.flatMap(({ endpoint }) => endpoint ?? []);
   const answers = [...drivers.map(({ nodeInfo }) => nodeInfo), ...endpoints.map(({ identity }) => identity)];
