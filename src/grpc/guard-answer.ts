@@ -11,7 +11,15 @@ import {
   isLeft,
   warnOfMetadata,
 } from "./guard-call";
-import { errorStatus, faultOf, functionIn, isNoAnswer, metadataOf, thrownIn } from "./handlers";
+import {
+  errorStatus,
+  faultOf,
+  functionIn,
+  isNoAnswer,
+  metadataOf,
+  readableError,
+  thrownIn,
+} from "./handlers";
 import { isAbsent } from "./message-check";
 
 /** Of a call with one answer. */
@@ -35,9 +43,10 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
         return log.error(undefined, "A handler answered twice, the first answer counts", fields);
       }
       isAnswered = true;
+      const readable = given && readableError(given);
       const isMisplaced =
-        isAbsent(value) && isAnswer(given) && !ERROR_FIELDS.some((name) => name in Object(given));
-      const thrown = isMisplaced ? undefined : given;
+        isAbsent(value) && isAnswer(readable) && !ERROR_FIELDS.some((name) => name in Object(readable));
+      const thrown = isMisplaced ? undefined : readable;
       const error =
         thrown || (isMisplaced ? new TypeError(MISPLACED) : faultOf(value, guarded.answerTypeOf(method)));
       if (error) report(thrownIn(error));

@@ -71,7 +71,7 @@ export function guardCall(call: HandlerCall, guarded: GuardedMethod, fail: (erro
     const isEnd = call.cancelled && Object(error).name === "AbortError";
     const text = statusTextOf(error);
     if (statusCodeOf(error) === undefined) {
-      const hint = hasNoCallback(error, guarded) && { hint: PASSES_CONTEXT };
+      const hint = isMistaken(error, call, guarded) && { hint: PASSES_CONTEXT };
       if (!isEnd) log.error(error, "A handler failed", { method, ...hint, ...UNHEARD });
     } else if (text.length > MAX_STATUS_TEXT_LENGTH)
       log.warn(CUT_TEXT, { method, text: text.slice(0, MAX_LOGGED_TEXT_LENGTH), length: text.length });
@@ -81,32 +81,36 @@ export function guardCall(call: HandlerCall, guarded: GuardedMethod, fail: (erro
   return report;
 }
 
-/** Warns of a handler that takes its call for the request, or the request for its call, where a field is undefined. */
+/** Warns of a handler that takes its call for the request, where a field is undefined. */
 function tellMisreading(call: HandlerCall, { method, added, warnOfMisreading }: GuardedMethod): void {
   const { request } = call;
-  if (!isObject(request)) return; // The requests of a stream come one by one.
-  const guard = (read: object, fields: readonly string[], hint: string) => {
-    for (const field of fields.filter((name) => !(name in read)))
-      Object.defineProperty(read, field, {
-        configurable: true,
-        get: () => warnOfMisreading({ method, field, hint, ...UNHEARD }),
-        set: (value: unknown) =>
-          Object.defineProperty(read, field, { value, writable: true, enumerable: true, configurable: true }),
-      });
-  };
-  if (functionIn(added)) guard(request, ["request", "metadata"], PASSES_CONTEXT);
-  guard(call, Object.keys(request), REQUEST_IS);
+  // The requests of a stream come one by one; unaryHandler hands on the request.
+  if (!isObject(request) || functionIn(added)) return;
+  for (const field of Object.keys(request).filter((name) => !(name in call)))
+    Object.defineProperty(call, field, {
+      configurable: true,
+      get: () => warnOfMisreading({ method, field, hint: REQUEST_IS, ...UNHEARD }),
+      set: (value: unknown) =>
+        Object.defineProperty(call, field, { value, writable: true, enumerable: true, configurable: true }),
+    });
 }
 
-export const MISREAD = "A handler reads a field that its first parameter lacks";
+export const MISREAD = "A handler reads a field of the request from its call, where it is undefined";
 const REQUEST_IS = "the request is call.request; unaryHandler((request) => answer) passes it";
 const PASSES_CONTEXT = "unaryHandler passes (request, context), and sends what is returned";
 
-/** What a handler that calls back with its context failed with. */
+/** What a handler failed with that calls back with its context, and one that reads a field of the request's `request`. */
 const NOT_A_FUNCTION = /^[\w$]+ is not a function$/;
-/** Whether a function for unaryHandler takes its context for a callback. */
-const hasNoCallback = (error: unknown, { added }: GuardedMethod) =>
-  Number(functionIn(added)?.length) > 1 && NOT_A_FUNCTION.test(Object(error).message);
+const NOT_READ = /^Cannot read properties of undefined \(reading '(\w+)'\)$/;
+
+/** Whether a function for unaryHandler takes its context for a callback, or the request for its call. */
+function isMistaken(error: unknown, { request }: HandlerCall, { added }: GuardedMethod): boolean {
+  const handle = functionIn(added);
+  const message = String(Object(error).message);
+  const [, field = ""] = NOT_READ.exec(message) ?? [];
+  const isCallback = Number(handle?.length) > 1 && NOT_A_FUNCTION.test(message);
+  return handle !== undefined && (isCallback || field in Object(request));
+}
 
 export function warnOfMetadata(given: unknown, { log, method }: GuardedMethod): void {
   const hint = `it is ${show(given)}; it takes Metadata, or an object with a text of printable ASCII a key`;

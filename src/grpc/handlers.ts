@@ -63,6 +63,12 @@ export function errorStatus(error: unknown, otherwise = status.INTERNAL) {
   };
 }
 
+/** An error, or, if a getter of it throws, one that says so. */
+export const readableError = (error: unknown): unknown =>
+  attempt(() => errorStatus(error))
+    ? error
+    : new TypeError("the handler failed with an error that cannot be read");
+
 /** An error's whole status text, which may be longer than what is sent. */
 export function statusTextOf(error: unknown, otherwise = status.INTERNAL): string {
   const code = statusCodeOf(error);
@@ -154,7 +160,8 @@ export function unaryHandler<Request, Response>(
         signal: gone.signal,
         sendMetadata: (metadata) => call.sendMetadata(initialMetadata(metadata)),
       });
-    const fail = (error: unknown) => callback({ metadata: trailingMetadata, ...errorStatus(error) });
+    const fail = (error: unknown) =>
+      callback({ metadata: trailingMetadata, ...errorStatus(readableError(error)) });
     run()
       .finally(() => call.off("cancelled", abort))
       .then((response) => {

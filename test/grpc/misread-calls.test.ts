@@ -1,7 +1,7 @@
 import { unaryHandler } from "../../src/grpc/handlers";
 import { ask, type Callback, FAILED, type Handler, serveHandlers as serve } from "./served-handlers";
 
-const MISREAD = "A handler reads a field that its first parameter lacks";
+const MISREAD = "A handler reads a field of the request from its call, where it is undefined";
 
 test.each<[string, Handler]>([
   ["one parameter", (request) => void Object(request).volume],
@@ -27,21 +27,44 @@ test("a handler may set a field of its call that the request has, too", async ()
   expect(served.problems()).toEqual([]);
 });
 
-test("a function for unaryHandler that takes the request for its call, or its context for a callback, is in the log", async () => {
-  await using served = await serve({
-    ask: unaryHandler((call) => Object(call).request ?? Object(call).volume) as Handler,
-  });
-  const { answered } = served.call({ request: { volume: { a: 1 } } });
-  expect(await answered).toEqual([0, { a: 1 }]);
-  const misread = await served.log.when(MISREAD);
-  expect(misread.fields).toMatchObject({
-    field: "request",
-    hint: expect.stringContaining("(request, context)"),
-  });
-
-  const callBack = (_request: unknown, callback: unknown) => (callback as Callback)(null, {});
-  await using calledBack = await serve({ ask: unaryHandler(callBack) as Handler });
-  expect(await calledBack.call().answered).toEqual([13, "callback is not a function"]);
-  const { fields } = await calledBack.log.when(FAILED);
-  expect(fields).toEqual({ method: ask.path, hint: misread.fields.hint });
+test.each<[string, (request: object, context: object) => unknown, text: string]>([
+  [
+    "the request for its call",
+    (call) => Object(call).request.volume,
+    "Cannot read properties of undefined (reading 'volume')",
+  ],
+  [
+    "its context for a callback",
+    (_request, callback) => (callback as Callback)(null, {}),
+    "callback is not a function",
+  ],
+])("a function for unaryHandler that takes %s has a hint in the log", async (_what, handle, text) => {
+  await using served = await serve({ ask: unaryHandler(handle) as Handler });
+  expect(await served.call({ request: { volume: "v" } }).answered).toEqual([13, text]);
+  const { fields } = await served.log.when(FAILED);
+  expect(fields).toEqual({ method: ask.path, hint: expect.stringContaining("(request, context)") });
 });
+
+test("a request has its own fields only, also for a function that asks which it has", async () => {
+  const hasOthers = (request: object) => "request" in request || "metadata" in request;
+  await using served = await serve({
+    ask: unaryHandler((request: object) => ({ no: !hasOthers(request) })) as Handler,
+  });
+  expect(await served.call({ request: { volume: "v" } }).answered).toEqual([0, { no: true }]);
+});
+
+test.each<[string, Handler]>([
+  ["given to the callback", (_call, answer) => answer(UNREADABLE as never)],
+  ["thrown by a function for unaryHandler", unaryHandler(() => Promise.reject(UNREADABLE)) as Handler],
+])("an error whose getter throws fails its call at once: %s", async (_what, handle) => {
+  await using served = await serve({ ask: handle });
+  const [code, text] = await served.call({ request: {} }).answered;
+  expect(code).not.toBe(0);
+  expect(text).toContain("an error that cannot be read");
+});
+
+const UNREADABLE = {
+  get code() {
+    throw new Error("a getter");
+  },
+};
