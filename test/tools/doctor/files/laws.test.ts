@@ -74,7 +74,10 @@ const rich = daemonSet({
   securityContext: { runAsUser: 0 },
   resources: { limits: { memory: "100Mi" } },
   pod: { initContainers: [{ name: "i" }], securityContext: { runAsUser: 0 } },
-  spec: { updateStrategy: { rollingUpdate: { maxSurge: 0 } } },
+  spec: {
+    updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0 } },
+    selector: { matchLabels: { app: "x" }, matchExpressions: [{ key: "app", operator: "Exists" }] },
+  },
 });
 /** The registrar as a native sidecar. */
 const { containers, ...restOfPod } = rich.spec.template.spec;
@@ -86,8 +89,7 @@ const sidecar = daemonSet({
   },
 });
 /** What doctor does not read of this DaemonSet, or what has a finding of its own. */
-const ELSEWHERE =
-  /^metadata$|\.valueFrom\b|\.envFrom\.0|^spec\.selector$|\.args$|\.args\.|\.httpGet$|initContainers\.0$/;
+const ELSEWHERE = /^metadata$|\.configMapRef\b|\.args$|\.args\.|\.httpGet$|initContainers\.0$/;
 
 test("a text in place of a list or a map does not count as an empty one", () => {
   const places = treesIn(rich).filter((path) => !ELSEWHERE.test(path.join(".")));
@@ -203,6 +205,23 @@ test("a field in another type, wherever it decides something, is unread, and nev
   const limited = { kind: "List", items: [limitRange, daemonSet()] };
   const all = [limited, full, rich, official, ...ofWindows.slice(1)].map((whole) => silentIn(whole));
   expect([...lists, ...all.flat()]).toEqual([]);
+});
+
+test("a field in a type that the API server refuses is unread, also where doctor needs no value of it", () => {
+  const metadata = { labels: { app: "x" } };
+  const { template } = rich.spec;
+  const whole = { ...rich, spec: { ...rich.spec, template: { ...template, metadata } } };
+  const isMeant = (path: readonly string[]) =>
+    /^kind$|^spec\.(?:selector|updateStrategy|template\.metadata)\b|\.valueFrom\b/.test(path.join("."));
+  const wrong = placesIn(whole)
+    .filter(isMeant)
+    .flatMap((path) =>
+      [...retyped(path, valueAt(whole, path)), ...(path[0] === "kind" ? [undefined, ""] : [])]
+        .filter((value) => !/^CSI113 .*$/.test(said([replaceAt(whole, path, value) as object]).join("\n")))
+        .map((value) => `${path.join(".")}: ${JSON.stringify(value)}`),
+    );
+  expect(findingsIn([whole])).toEqual([]);
+  expect(wrong).toEqual([]);
 });
 
 test("a value that is nested too deeply, wherever it is, hides nothing that another object has", () => {

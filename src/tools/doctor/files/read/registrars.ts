@@ -5,8 +5,10 @@ import {
   bool,
   list,
   mapOf,
+  needed,
   type Tree,
   text,
+  textOrNone,
   textOrNumber,
   tree,
 } from "../../../../kube-api/objects";
@@ -105,10 +107,15 @@ export function placeIn(file: string | undefined, object: unknown): string {
   return [file, named].filter(Boolean).join(": ");
 }
 
-/** The API server requires a selector. */
+/** The API server requires a selector. Throws for fields of another type, which it refuses, too. */
 function isPatch({ kind, spec }: Tree): boolean {
-  const { selector } = tree(spec);
-  tree(selector);
+  const { selector, template, updateStrategy } = tree(spec);
+  const { matchLabels, matchExpressions } = tree(selector);
+  for (const labels of [matchLabels, tree(tree(template).metadata).labels])
+    Object.values(tree(labels)).forEach(text);
+  for (const { key, operator, values } of list(matchExpressions).map(tree))
+    for (const part of [key, operator, ...list(values)]) text(part);
+  text(tree(updateStrategy).type);
   return SETS.includes(text(kind)) && selector === undefined;
 }
 
@@ -137,7 +144,7 @@ function unfold(object: unknown, parameters: readonly string[] = []): readonly I
       const { item } = one;
       const object = anyTree(item);
       const isNamed = kind === "" || object.kind !== undefined || object !== item;
-      return isNamed ? one : { ...one, item: { kind, apiVersion, ...object } };
+      return isNamed ? one : { ...one, item: { apiVersion, ...object, kind } };
     });
 }
 
@@ -209,6 +216,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     return recognised === undefined ? [] : { container, recognised };
   });
   if (registrars.length === 0) return [];
+  needed("kind", textOrNone(object.kind));
   refuseHuge(pod, OF_POD);
   // Other init containers have ended when the containers start.
   const init = new Set(list(pod.initContainers));
@@ -287,13 +295,21 @@ function userOf(own: Tree, ofPod: Tree) {
   return { isNonRoot, id: numberOrOpen(own.runAsUser ?? ofPod.runAsUser) };
 }
 
+/** Where a variable comes from: a field, or a key of another object. Throws for one of another type. */
+function sourceOf(valueFrom: unknown): Tree {
+  const source = tree(valueFrom);
+  for (const one of Object.values(source).map(tree))
+    for (const part of [one.fieldPath, one.name, one.key, one.resource]) text(part);
+  return source;
+}
+
 /** The environment has the node's name, or is partly defined elsewhere. */
 function mayKnowNodeName({ env, envFrom }: Tree): boolean {
   const names = list(env)
     .map(tree)
-    .filter(({ value, valueFrom }) => valueFrom !== undefined || text(value) !== "")
+    .filter(({ value, valueFrom }) => Object.keys(sourceOf(valueFrom)).length > 0 || text(value) !== "")
     .map(({ name }) => text(name));
-  return list(envFrom).length > 0 || NODE_NAME_VARIABLES.some((name) => names.includes(name));
+  return list(envFrom).map(tree).length > 0 || NODE_NAME_VARIABLES.some((name) => names.includes(name));
 }
 
 function mayBeDrivers(
