@@ -65,15 +65,23 @@ interface Answers<Y, N, U> {
   readonly unknown: (gaps: readonly Gap[]) => U & NotSure<U>;
 }
 
-/** TypeScript refuses a finding that is ok, or a problem, where the answer is unknown. */
-type NotSure<U> = [Extract<U, { readonly status: "ok" | "problem" }>] extends [never] ? unknown : never;
+/** TypeScript refuses a finding that is ok, or a problem, or may be one, where the answer is unknown. */
+type NotSure<U> = [StatusIn<U> & Sure] extends [never] ? unknown : never;
+type StatusIn<U> = U extends readonly (infer One)[] ? StatusOf<One> : StatusOf<U>;
+type StatusOf<U> = U extends { readonly status: infer S } ? S : never;
+type Sure = "ok" | "problem";
+/** The same type where the answer is unknown: judges write the type of all three as `<Verdict | undefined>`. */
+type Unsure<Y> = Y extends { readonly status: infer S } ? Y & { readonly status: Exclude<S, Sure> } : Y;
+
+/** What is said for another reason, also where the answer is unknown. */
+export const evenSo = <R>(say: () => R) => say as () => never;
 
 /**
  * An answer to a question: yes, no or unknown. Call it with what each of the three means. It is a function, so that TypeScript
  * refuses it as a condition; test/tools/doctor/findings/escapes.mjs finds what TypeScript cannot refuse, such as `!answer`.
  */
 export interface Truth {
-  <Y, N = Y, U = Y>(answers: Answers<Y, N, U>): Y | N | U;
+  <Y, N = Y, U = Unsure<Y>>(answers: Answers<Y, N, U>): Y | N | U;
   /** Undefined also if the answer is unknown: then the gap has its own finding. */
   ifYes<R>(then: () => R): R | undefined;
   ifNo<R>(then: () => R): R | undefined;
@@ -95,7 +103,7 @@ export interface SeenList<Item> {
   /** The first item of which this is certain. Undefined says nothing. */
   known(isSo: IsSo<Item>): Item | undefined;
   /** What follows from the first item of which this is certain; else the other answers of `contains`. */
-  first<Y, N = Y, U = Y>(
+  first<Y, N = Y, U = Unsure<Y>>(
     isSo: IsSo<Item>,
     answers: Omit<Answers<Y, N, U>, "yes"> & { readonly yes: (item: Item) => Y },
   ): Y | N | U;

@@ -8,7 +8,7 @@ import { createTempFolder } from "../../../support/temp-folder";
 // types does. It refuses these functions, each in a file of its own, and nothing in the doctor.
 
 const HEAD = `
-import { check, flat, ok, problem, unknown } from "SRC/findings/finding";
+import { check, flat, ok, problem, unknown, type Verdict } from "SRC/findings/finding";
 import { type Seen, type SeenList, type Truth } from "SRC/findings/seen";
 import type { ClusterFacts } from "SRC/cluster/judge/facts";
 import type { ManifestFacts } from "SRC/files/read/registrars";
@@ -16,7 +16,7 @@ import { answerIn } from "SRC/node/read/facts";
 import type { View } from "SRC/node/judge/view";
 const [P, T, F] = ["/x", "is there", "correct it"] as const;
 export const used: unknown[] = [answerIn, check, flat, ok, problem, unknown, P, T, F];
-export type Used = Seen<SeenList<Truth>> | ClusterFacts | ManifestFacts | View;
+export type Used = Verdict | Seen<SeenList<Truth>> | ClusterFacts | ManifestFacts | View;
 `;
 
 /** What a colleague may write. */
@@ -89,6 +89,9 @@ const ESCAPES: readonly string[] = [
   "(view: View) => view.socketsOnHost.size === 0 ? problem(P, T, F) : ok(P, T)",
   "(view: View) => { const bad = () => problem(P, T, F); return view.isDeserted({ yes: bad, no: () => undefined, unknown: bad }); }",
   "(view: View) => { const well = () => ok(P, T); return view.drivers.first(() => true, { yes: () => problem(P, T, F), no: well, unknown: well }); }",
+  "(view: View) => view.isDeserted<Verdict | undefined>({ yes: () => undefined, no: () => undefined, unknown: () => problem(P, T, F) })",
+  "(view: View) => { const say = (): Verdict => problem(P, T, F); return view.isDeserted({ yes: say, no: say, unknown: say }); }",
+  "(facts: ClusterFacts) => facts.nodes.contains(() => true)({ yes: () => [], no: () => [], unknown: () => [problem(P, T, F)] })",
 ];
 
 test("no judge of the doctor, and each of these, takes something unread for an absent one", async () => {

@@ -28,8 +28,10 @@ export const isReadable = ({ unseen, joined, settings }: RegistrarContainer): bo
   settings.kubeletRegistrationPath !== "";
 
 const ofPlace =
-  <More extends readonly unknown[]>(say: (subject: string, text: string, ...more: More) => Verdict) =>
-  (text: string, ...more: More): Statement =>
+  <More extends readonly unknown[], V extends Verdict>(
+    say: (subject: string, text: string, ...more: More) => V,
+  ) =>
+  (text: string, ...more: More): Omit<V, "subject"> =>
     say("", text, ...more);
 
 export const ok = ofPlace(finding.ok);

@@ -24,7 +24,7 @@ interface Bound {
 
 /** Without a fix a higher limit is what helps. */
 interface Judged {
-  readonly say: typeof problem;
+  readonly say: typeof problem | typeof warning;
   readonly text: string;
   readonly fix?: string;
 }

@@ -18,7 +18,7 @@ import { judgeDriverPlace } from "../../findings/registration-directory";
 import { callText } from "../../findings/why";
 import { firstOf, namedText } from "../../findings/words";
 import { hasNoSocket, type SocketFacts } from "../read/socket";
-import { ADVICE, CAUSES, DRIVER, isAccepting, ownershipText, remedyFor, socketText } from "./trouble";
+import { ADVICE, CAUSES, DRIVER, ownershipText, remedyFor, socketText } from "./trouble";
 import { type Driver, isAny, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";
@@ -63,7 +63,7 @@ function judgeKubeletPath(path: string, view: View): Verdict {
   // The same path may be another socket here than on the host.
   const isUnsure = path === csiSocketPath && hidden.status === "unknown";
   if (isUnsure || isUnseen || isPattern(path)) return hidden;
-  if (isMissing && driver && isAccepting(driver.socket)) {
+  if (isMissing && driver && driver.socket.kind !== "unread" && driver.socket.kind === "accepting") {
     const fix = pathFix(inode, view, "correct the path: the driver listens elsewhere");
     return problem(path, "is not there, and kubelet dials this path", fix);
   }
@@ -107,7 +107,7 @@ function driverCheck(
       if (driver.isNamed) return judge(driver, DRIVER, view);
       const { socket, isNode, isWanted } = driver;
       // CSI020 judges a socket that accepts no connection.
-      if (!isAccepting(socket)) return undefined;
+      if (socket.kind === "unread" || socket.kind !== "accepting") return undefined;
       const yes = (): Verdicts => {
         const verdicts = flat(judge(driver, `${DRIVER} on ${socket.path}`, view));
         if (view.isWhole) return verdicts;
@@ -121,7 +121,7 @@ function driverCheck(
 }
 
 const SEE_BESIDE = "see what listens there: if it is not for CSI, all is well";
-const unsure = (verdict: Verdict): Verdict => ({ ...verdict, status: "unknown" });
+const unsure = (verdict: Verdict) => ({ ...verdict, status: "unknown" as const });
 
 const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, socket, isBeside }, subject) => {
   if (identity === undefined)

@@ -1,7 +1,7 @@
 import { onFileSystem } from "../../../../unix/mounts";
 import { check, ok, problem, skipped, unknown, type Verdict } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
-import type { Gap, Truth } from "../../findings/seen";
+import { evenSo, type Gap, type Truth } from "../../findings/seen";
 import { sayWhy } from "../../findings/why";
 import type { DirectoryFacts } from "../read/directory";
 import type { SocketFacts } from "../read/socket";
@@ -49,7 +49,7 @@ const SEE_SERVICE = {
   command: "systemctl status kubelet",
 };
 
-function unsureOfKubelet(text: string, { why }: Gap, view: View): Verdict {
+function unsureOfKubelet(text: string, { why }: Gap, view: View) {
   const fix =
     why.kind === "errno"
       ? remedyForErrno(why.errno, view)
@@ -97,15 +97,15 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
             const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
             return unknown(path, text, `look there: --plugin-registration-path=${other.directory}`);
           },
-          ...{ no: byPlace, unknown: byPlace },
+          ...{ no: byPlace, unknown: evenSo(byPlace) },
         }),
-      unknown: byPlace,
+      unknown: evenSo(byPlace),
     });
   return answered.first<Verdict | undefined>(
     ({ plugin: { report } }) => report?.hasKubeletCalled === true || report?.state === "registered",
     {
       yes: (proof) => ok(path, `is kubelet's: it has called on ${proof.path}`),
-      ...{ no: byProcess, unknown: byProcess },
+      ...{ no: byProcess, unknown: evenSo(byProcess) },
     },
   );
 });

@@ -10,6 +10,7 @@ import {
 import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
 import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../../findings/finding";
+import { evenSo } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { firstOf, LEAVE_ONE, namedText } from "../../findings/words";
 import { socketIs } from "../read/facts";
@@ -232,7 +233,7 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
   const unseen = unknown(name, `${saidAt} on the host, which cannot be seen from here`);
   const hidden = () => ifTargets(isOwn ? byMounts : unseen);
   const isOnHost = isInSight(socket.path, view).or(socketsOnHost.contains((one) => one.inode === inode));
-  return isOnHost<Verdict | undefined>({ yes: judge, no: hidden, unknown: hidden });
+  return isOnHost<Verdict | undefined>({ yes: judge, no: hidden, unknown: evenSo(hidden) });
 }
 
 const duplicates = check("CSI018", "registration-duplicates", ({ answering }: View) => [

@@ -65,7 +65,7 @@ export function remedyFor(
 }
 
 /** Whether it is certain that a process takes connections. */
-export const isAccepting = (socket: SocketFacts): socket is AcceptingSocket =>
+const isAccepting = (socket: SocketFacts): socket is AcceptingSocket =>
   socket.kind !== "unread" && socket.kind === "accepting";
 
 export const ownershipText = ({ mode, uid, gid }: Ownership): string =>
@@ -190,10 +190,10 @@ export const gapChecks = Object.entries(SAID_BY).map(([part, said]) =>
 );
 
 /** What would be a problem on a node without other drivers, where that could not be read. */
-export const unsureOfOthers = (verdict: Verdict): Verdict => ({
+export const unsureOfOthers = (verdict: Verdict) => ({
   ...verdict,
   text: `${verdict.text}; whether this node has another driver could not be read`,
-  status: "unknown",
+  status: "unknown" as const,
 });
 
 const predicateOf = ({ part, why }: Gap) =>
