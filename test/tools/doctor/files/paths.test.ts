@@ -14,6 +14,20 @@ test.each<readonly [expected: RegExp, Changes]>([
     { more: ["--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"] },
   ],
   [/^CSI102 problem: .*volume of kind emptyDir/, { plugin: { emptyDir: {} } }],
+  ...[{}, { path: "" }, { path: null }].flatMap((none): [RegExp, Changes][] => [
+    [/^CSI102 problem: has a hostPath without a path at \/csi: .* -> make/, { plugin: { hostPath: none } }],
+    [
+      /^CSI103 problem: has a hostPath without a path at \/registration: .* -> mount the hostPath .*plugins_registry/,
+      {
+        pod: {
+          volumes: [
+            { name: "plugin", hostPath: { path: PATH } },
+            { ...REGISTRY, hostPath: none },
+          ],
+        },
+      },
+    ],
+  ]),
   [/^CSI102 problem: mounts .* plugin, and its pod has no volume of/, { pod: { volumes: [REGISTRY] } }],
   [/^CSI102 .* nothing mounted where --csi-address=\/other/, { more: ["--csi-address=/other/csi.sock"] }],
   [

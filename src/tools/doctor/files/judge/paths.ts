@@ -65,7 +65,7 @@ function judgePath(one: RegistrarContainer): Statement | undefined {
     return problem(
       undeclared(mount) ??
         `has the driver's socket in a volume of kind ${mount.volumeKind}, where kubelet cannot reach it`,
-      "make it a hostPath: <kubelet root>/plugins/NAME",
+      "make it the hostPath <kubelet root>/plugins/NAME",
     );
   const template = [told, expected].find(isTemplate);
   if (template !== undefined)
@@ -137,10 +137,14 @@ function wrongType(
   );
 }
 
-const undeclared = ({ volume, volumeKind }: MountedDirectory) =>
-  volumeKind === undefined
-    ? `mounts the volume ${volume}, and its pod has no volume of that name: the API server refuses it`
+/** Of a mount that has no path on the host. */
+function undeclared({ volume, volumeKind, mountPath }: MountedDirectory): string | undefined {
+  if (volumeKind === undefined)
+    return `mounts the volume ${volume}, and its pod has no volume of that name: the API server refuses it`;
+  return volumeKind === "hostPath"
+    ? `has a hostPath without a path at ${mountPath}: the API server refuses it`
     : undefined;
+}
 
 const isReadOnly = (text: string) =>
   problem(`${text} read-only: no socket can be made there`, "remove readOnly from that mount");

@@ -37,8 +37,8 @@ export function mountsOf(container: Tree, pod: Tree) {
         isReadOnly: bool(mount.readOnly),
         volume: text(mount.name),
         subPath,
-        /** The host's directory; undefined for other volumes than a hostPath. */
-        hostPath: path === undefined ? undefined : plainPath(`${text(path)}/${subPath}`),
+        /** The host's directory; undefined for other volumes than a hostPath, and for one without a path. */
+        hostPath: textOrNone(path) && plainPath(`${text(path)}/${subPath}`),
         /** What kubelet requires the hostPath to be; empty: anything. */
         type: text(type),
         /** `hostPath`, `emptyDir` (the default), ...; undefined: the pod has no such volume. */
