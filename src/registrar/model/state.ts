@@ -35,7 +35,7 @@ export interface DriverFacts {
   readonly lostStatuses: number;
   /**
    * Whether kubelet may be backing off from our path: `possible` until kubelet registers the driver there or we have moved to
-   * another path, and after kubelet refused it there; `refuted` once the move has shown that kubelet is busy with the driver.
+   * another path, and after kubelet refused it there; `refuted`, for minutes, once the move has shown that kubelet is busy with the driver.
    */
   readonly backoff: "possible" | "refuted" | "none";
   /** Where we were before we moved from a supposed backoff, until kubelet reports a status; undefined if we have not moved. */

@@ -149,8 +149,10 @@ export function judgeInPlace(
     const lostAtMs = Math.max(askedAtMs, kubelet.endedAtMs) + statusLostAfterMs(facts, random);
     return nowMs < lostAtMs ? until(lostAtMs) : { kind: "status-lost" };
   }
-  if (stateNameOf(state) !== "listening" || facts.backoff !== "possible") return WAIT_FOR_A_CHANGE;
-  const movesAtMs = Math.max(sinceMs, kubelet.endedAtMs) + MOVE_AFTER_MS;
+  if (stateNameOf(state) !== "listening" || facts.backoff === "none") return WAIT_FOR_A_CHANGE;
+  // Once kubelet was busy with the driver, only its longest NodeGetInfo tells the two apart.
+  const afterMs = facts.backoff === "possible" ? MOVE_AFTER_MS : KUBELET_BUSY_MS;
+  const movesAtMs = Math.max(sinceMs, kubelet.endedAtMs) + afterMs;
   return nowMs < movesAtMs ? until(movesAtMs) : { kind: "kubelet-silent", alias: undefined };
 }
 

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { RegistrarError } from "../../../src/base/errors";
 import { LONGEST_WAIT_MS } from "../../../src/base/pause";
 import type { SocketOfDriver } from "../../../src/registrar/model/socket-name";
-import type { LoopEvent, StateName, StateOf } from "../../../src/registrar/model/state";
+import type { DriverFacts, LoopEvent, StateName, StateOf } from "../../../src/registrar/model/state";
 import {
   choosePlace,
   endsRegistration,
@@ -193,6 +193,11 @@ describe("a status that is lost", () => {
 });
 
 const FOR_EVER = { ms: LONGEST_WAIT_MS };
+const MOVE = { kind: "kubelet-silent" };
+const listeningWith = (backoff: DriverFacts["backoff"]) => ({
+  ...stateNamed("listening"),
+  facts: { ...facts, backoff },
+});
 test.each<[string, StateOf<"in-place">, Partial<Look>, object]>([
   ["after 2.5 s", stateNamed("listening"), { nowMs: 3_500 }, { kind: "kubelet-silent" }],
   ["not before", stateNamed("listening"), { nowMs: 3_400 }, { kind: "wait", ms: 100 }],
@@ -209,12 +214,9 @@ test.each<[string, StateOf<"in-place">, Partial<Look>, object]>([
     { kind: "wait", ms: 1_500 },
   ],
   ["not once registered", stateNamed("registered"), { nowMs: 1e9 }, FOR_EVER],
-  [
-    "not twice",
-    { ...stateNamed("listening"), facts: { ...facts, backoff: "refuted" } },
-    { nowMs: 1e9 },
-    FOR_EVER,
-  ],
+  ["not where none can be", listeningWith("none"), { nowMs: 1e9 }, FOR_EVER],
+  ["not soon, once kubelet was busy", listeningWith("refuted"), { nowMs: 3_500 }, { ms: 147_500 }],
+  ["when the longest NodeGetInfo is over", listeningWith("refuted"), { nowMs: 151_000 }, MOVE],
 ])("moves from kubelet's backoff %s", (_what, state, seen, expected) => {
   expect(judged(state, seen)).toMatchObject({ kind: "wait", ...expected });
 });
