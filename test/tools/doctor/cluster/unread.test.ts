@@ -289,4 +289,16 @@ describe("an operator with half of the rights gets no false problem of the sick 
   ])("%s without %p", async (expected, lists, target) => {
     expect(await said(lists, target)).toMatch(expected);
   });
+
+  test("where one of the objects that may wait is unread, the others are at least so many", async () => {
+    const cluster = await sickCluster();
+    await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("unread", DISK, "node-1"));
+    cluster.setView((_path, one) =>
+      JSON.stringify(one).includes('"name":"unread"') ? { ...one, spec: 7 } : one,
+    );
+    const { findings } = await cluster.report();
+    expect(findings.flatMap(({ subject, text }) => (subject === BACKUP ? text : [])).join("\n")).toMatch(
+      /has at least 1 VolumeAttachment waiting/,
+    );
+  });
 });

@@ -1,10 +1,10 @@
 import { type Cause, causeKey } from "../../findings/causes";
 import { type Advice, check, problem, type Run, type Verdict } from "../../findings/finding";
-import type { Truth } from "../../findings/seen";
+import type { SeenList, Truth } from "../../findings/seen";
 import { counted, flagsOf, podsText, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { type ClusterFacts, manifestCause, placeKey } from "./facts";
-import { GONE, type Place, restartingIn, UNWRITTEN } from "./places";
+import { GONE, lacking, type Place, restartingIn, UNWRITTEN } from "./places";
 import { endingOf } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
@@ -68,7 +68,13 @@ export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }
 
-/** What is seen to wait for a driver: `1 pod (shop/a) and 1 VolumeAttachment`; empty: nothing. */
+/** `at least ` where a list lacks something. */
+const atLeast = (lists: readonly SeenList<unknown>[]): string =>
+  lists
+    .map((one) => lacking(one)({ yes: () => "", no: () => "", unknown: () => "at least " }))
+    .find((word) => word !== "") ?? "";
+
+/** What is seen to wait for a driver: `1 pod (shop/a) and at least 1 VolumeAttachment`; empty: nothing. */
 export function whoWaits(places: readonly Place[], { waitingAt, attachedAt }: ClusterFacts): string {
   const keys = [...new Set(places.map(({ node, driver }) => placeKey(node, driver)))];
   const pods = [...new Set(keys.flatMap((key) => [...waitingAt(key).each(({ pod }) => pod)]))].sort();
@@ -76,8 +82,8 @@ export function whoWaits(places: readonly Place[], { waitingAt, attachedAt }: Cl
     .flatMap((key) => [...attachedAt(key).each((one) => one.attachments)])
     .reduce((sum, one) => sum + one, 0);
   const who = [
-    pods.length > 0 ? podsText(pods) : "",
-    attachments > 0 ? counted(attachments, "VolumeAttachment") : "",
+    pods.length > 0 ? atLeast(keys.map(waitingAt)) + podsText(pods) : "",
+    attachments > 0 ? atLeast(keys.map(attachedAt)) + counted(attachments, "VolumeAttachment") : "",
   ];
   return who.filter(Boolean).join(" and ");
 }
