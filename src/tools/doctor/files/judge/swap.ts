@@ -54,7 +54,7 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
   const all = swapped.all();
   if (all.kind === "unread") return { findings, swapped: null, problemsWithEither: null };
   const { length } = all.value;
-  return { findings, swapped: length, problemsWithEither: length === 0 ? 0 : both.length };
+  return { findings, swapped: length, problemsWithEither: both.length };
 }
 
 /** Doctor's command without the swap: it takes one image at most for ours. The words are as bash takes them. */
