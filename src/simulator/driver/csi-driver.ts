@@ -58,7 +58,9 @@ const EVENT_KINDS: EveryKind<CsiDriverEvent> = {
 
 /** A request that arrived: its method's name and its `:authority`, both as its client sent them. */
 export interface ObservedRequest {
+  /** The name of the method, such as `NodeGetInfo`. */
   readonly method: string;
+  /** The `:authority` that its client sent. */
   readonly authority: string;
   /** How long its client waits, in milliseconds; absent: without end. */
   readonly timeoutMs?: number;
