@@ -70,10 +70,13 @@ const uncountedCheck = (registration: Registration): HealthCheck => ({
 export function registrationsThatCount({ scope, all }: Registrations): readonly Registration[] {
   if (scope === "one-driver") return all;
   const others: readonly StateName[] = ["waiting", "standby", "stopping", "stopped"];
-  return all.filter(({ status }) => !others.includes(status().state) || isHeld(status()));
+  return all.filter((one) => {
+    const status = one.status();
+    return !others.includes(status.state) || isHeld(status);
+  });
 }
 
-/** Whether the registrar waits before it registers the driver, for a reason that is not the driver's as it is now. */
+/** Whether the registrar waits before it asks a driver that may be in order now. */
 const isHeld = ({ identity, trouble }: DriverStatus): boolean =>
   trouble?.kind === "failed"
     ? identity !== undefined // It had another name, or was registered.

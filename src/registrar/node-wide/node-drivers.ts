@@ -18,7 +18,7 @@ interface NodeDriversOptions {
 
 /**
  * Makes the set of a node's drivers: each has one registration while its socket is there, and starts over after a failure. One
- * that must wait has a registration, too, which says why: whoever reads the registrations sees every driver.
+ * that must wait has a registration, too, which says why: the registrations have every driver.
  */
 export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: NodeDriversOptions) {
   const places = new Map<string, ReturnType<typeof startPlace>>();

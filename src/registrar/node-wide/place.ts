@@ -106,7 +106,7 @@ export function startPlace(
   };
 }
 
-/** What is told of a driver while its next registration waits. */
+/** What the status says of a driver while its next registration waits. */
 function statusAfter(outcome: RegistrationOutcome, { status }: Registration, after: string): Hold["status"] {
   const { identity } = status();
   const trouble: DriverTrouble =

@@ -35,7 +35,7 @@ const FIELDS = {
   ...{ reason: ["string", "undefined"], kubeletError: ["string", "undefined"] },
 } as const satisfies Record<keyof RegistrationReport, readonly string[]>;
 
-/** Undefined for a registrar of another project, such as the official one. Throws INVALID_OPTION for what is no report. */
+/** Undefined for a registrar of another project, such as the official one. Throws INVALID_OPTION if it is not a report. */
 export function decodeReport(header: string | undefined): RegistrationReport | undefined {
   if (header === undefined) return undefined;
   const read = Object(attempt(() => JSON.parse(Buffer.from(header, "base64url").toString()) as unknown));

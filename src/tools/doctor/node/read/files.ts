@@ -98,7 +98,7 @@ export async function reachBelow(root: string, path: string): Promise<string> {
   return join(root, ...reached);
 }
 
-/** Where a symbolic link leads; null: there is none. Linux fails with EINVAL for any other file. */
+/** Where a symbolic link leads; null where no link is: of another file readlink(2) says EINVAL. */
 export const linkAt = (path: string): Promise<string | null> =>
   readLink(path).catch((error: unknown) => {
     const errno = errnoIn(error);

@@ -104,7 +104,7 @@ function registeredSockets(
 
 export type HostPath = Exclude<HostPathVerdict, { readonly kind: "unknown" }> | Unread<NodePart>;
 
-/** Where the mounts do not tell, that is no gap of the reading: it is not a fault that they could not. */
+/** Mounts that do not tell are unread for the judges; no finding reports them, because nothing failed. */
 export const hostPathOf = (verdict: HostPathVerdict): HostPath =>
   verdict.kind === "unknown"
     ? {
