@@ -39,8 +39,12 @@ describe("a socket that was left behind", () => {
       using seen = watchNames(node.pluginRegistrationPath);
 
       await waits.end(MOVE_AFTER_MS);
-
-      await eventually(() => expect(node.visibleFiles()).toEqual([expect.stringMatching(ALIAS)]));
+      // The look after the publication begins the wait anew, unless it was over before.
+      await eventually(async () => {
+        const isWaiting = waits.pending().some((ms) => ms <= MOVE_AFTER_MS && ms > MOVE_AFTER_MS - 1_000);
+        if (isWaiting) await waits.end(MOVE_AFTER_MS);
+        expect(node.visibleFiles()).toEqual([expect.stringMatching(ALIAS)]);
+      });
       const [alias = ""] = node.visibleFiles();
       // Never two of them: the end of either deregisters both.
       await eventually(() => expect(seen.visible().slice(-2)).toEqual([`${name}-reg.sock`, alias]));
