@@ -63,6 +63,11 @@ export async function runLoop(
     do {
       event = await inbox.next();
       next = transition(state, event, { nowMs: performance.now(), random: Math.random() });
+      // One look is over and found nothing: what else is done in this state goes on.
+      if (event.kind === "well-placed" && next !== state) {
+        onTransition(next, event, state);
+        state = next;
+      }
     } while (next === state);
 
     leave.abort();

@@ -97,6 +97,26 @@ test("the result of a state that was left is ignored", async () => {
   ]);
 });
 
+test("the end of the look that follows a publication disturbs nothing else that is done", async () => {
+  const looks: AbortSignal[] = [];
+  await using loop = await startLoop({
+    publish: async () => IN_PLACE,
+    look: async (_path, signal) => {
+      if (signal) looks.push(signal);
+      return "ours";
+    },
+  });
+  loop.inbox.put(named);
+  await eventually(() => expect(loop.way).toContain("well-placed listening"));
+  const [watching] = looks;
+  expect(watching?.aborted).toBe(false);
+  loop.inbox.put({ kind: "get-info" });
+  await eventually(() => expect(loop.way).toContain("get-info asked"));
+  expect(watching?.aborted).toBe(true);
+  loop.inbox.put(stop);
+  await loop.ended;
+});
+
 test("a refusal ends the registration, also if kubelet calls again first", async () => {
   await using loop = await startLoop({ publish: async () => IN_PLACE });
   loop.inbox.put(named);

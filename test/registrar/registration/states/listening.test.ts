@@ -29,15 +29,6 @@ const files = () => readdirSync(node.pluginRegistrationPath);
 const MOVE_AFTER_MS = 2_500;
 const ALIAS = /^x\.csi-_[0-9a-z]{3}-reg\.sock$/;
 
-/** Ends a wait, again if the look that follows a publication has begun it anew, until this is seen. */
-const endUntil = async (ms: number, seen: () => void) => {
-  await waits.end(ms);
-  await eventually(async () => {
-    if (waits.pending().some((one) => one <= ms && one > ms - 1_000)) await waits.end(ms);
-    seen();
-  });
-};
-
 describe("a socket that was left behind", () => {
   test.each([true, false])(
     "is left once for another name, because kubelet backs off from it; still there %s",
@@ -47,9 +38,9 @@ describe("a socket that was left behind", () => {
       expect(node.visibleFiles()).toEqual([`${name}-reg.sock`]);
       using seen = watchNames(node.pluginRegistrationPath);
 
-      await endUntil(MOVE_AFTER_MS, () =>
-        expect(node.visibleFiles()).toEqual([expect.stringMatching(ALIAS)]),
-      );
+      await waits.end(MOVE_AFTER_MS);
+
+      await eventually(() => expect(node.visibleFiles()).toEqual([expect.stringMatching(ALIAS)]));
       const [alias = ""] = node.visibleFiles();
       // Never two of them: the end of either deregisters both.
       await eventually(() => expect(seen.visible().slice(-2)).toEqual([`${name}-reg.sock`, alias]));
@@ -87,8 +78,8 @@ test("a name that is too long for another is kept", async () => {
   renameSync(node.socketPath(name), node.socketPath(longest));
   await using started = await (await loading).startTestRegistrar(node);
   await started.state("listening");
-  const noRoom = "Kubelet may back off from the socket, and its path has no room for another name";
-  await endUntil(MOVE_AFTER_MS, () => expect(started.log.all(noRoom)).toHaveLength(1));
+  await waits.end(MOVE_AFTER_MS);
+  await started.log.when("Kubelet may back off from the socket, and its path has no room for another name");
   expect(node.visibleFiles()).toEqual([`${longest}-reg.sock`]);
   expect((await registerOnce(node.socketPath(longest))).name).toBe(longest);
   await started.state("registered");
@@ -97,15 +88,12 @@ test("a name that is too long for another is kept", async () => {
 describe("kubelet's silence", () => {
   test("is logged at growing intervals, with what to check", async () => {
     await using started = await start();
-    await endUntil(MOVE_AFTER_MS, () =>
-      expect(started.log.all("Registration Server started")).toHaveLength(2),
-    );
+    await waits.end(MOVE_AFTER_MS);
+    await started.log.when("Registration Server started", 2);
     await started.state("listening");
     expect(waits.pending()).not.toContain(MOVE_AFTER_MS); // It moves once.
-    const lines = () => started.log.all("Kubelet has not called");
-    await endUntil(30_000, () => expect(lines()).toHaveLength(1));
-    const waited = [lines()[0]?.fields.waited];
-    for (const ms of [120_000, 600_000, 3_600_000, 3_600_000]) {
+    const waited = [];
+    for (const ms of [30_000, 120_000, 600_000, 3_600_000, 3_600_000]) {
       await waits.end(ms);
       waited.push((await started.log.when("Kubelet has not called", waited.length + 1)).fields.waited);
     }
