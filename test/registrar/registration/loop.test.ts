@@ -1,10 +1,11 @@
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { createInbox } from "../../../src/registrar/model/inbox";
 import { refusedFor } from "../../../src/registrar/model/outcome";
 import { type LoopEvent, type RegistrationState, stateNameOf } from "../../../src/registrar/model/state";
 import type { RegistrationContext } from "../../../src/registrar/registration/context";
 import { createKubeletClients } from "../../../src/registrar/registration/kubelet-clients";
 import { runLoop } from "../../../src/registrar/registration/loop";
+import { startFakeRegistrar } from "../../simulator/fake-registrar";
 import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
 import { createTempFolder } from "../../support/temp-folder";
@@ -42,7 +43,20 @@ async function startLoop(socket: Partial<Socket>) {
     if (event.kind === "published") published.push(basename(event.socketPath));
   };
   const ended = runLoop(context, inbox, onTransition);
-  return { inbox, log, way, published, ended, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+  const pathOf = (driverName: string) => join(folder.path, `${driverName}-reg.sock`);
+  return {
+    inbox,
+    log,
+    way,
+    published,
+    ended,
+    pathOf,
+    [Symbol.asyncDispose]: async () => {
+      inbox.put(stop);
+      await ended;
+      await folder[Symbol.asyncDispose]();
+    },
+  };
 }
 
 const IN_PLACE = { kind: "in-place", found: "gone" } as const;
@@ -99,11 +113,23 @@ test("the result of a state that was left is ignored", async () => {
 
 test("the end of the look that follows a publication disturbs nothing else that is done", async () => {
   const looks: AbortSignal[] = [];
+  let isInPlace = false;
   await using loop = await startLoop({
-    publish: async () => IN_PLACE,
+    publish: async () => {
+      isInPlace = true;
+      return IN_PLACE;
+    },
     look: async (_path, signal) => {
       if (signal) looks.push(signal);
       return "ours";
+    },
+  });
+  const neighbour = "x.csi-_abc";
+  await using _neighbour = await startFakeRegistrar({
+    socketPath: loop.pathOf(neighbour),
+    info: { name: neighbour },
+    before: async () => {
+      if (isInPlace) await eventually(() => expect(looks.length).toBeGreaterThan(0));
     },
   });
   loop.inbox.put(named);
