@@ -6,7 +6,7 @@ import {
   type StatusObject,
   status,
 } from "@grpc/grpc-js";
-import { monotonicMs, startImmediate } from "../base/pause";
+import { monotonicMs, startImmediate, startTimer, stopTimer } from "../base/pause";
 import { type Logger, UNHEARD } from "../logging/logger";
 
 type Call = Parameters<ServerInterceptor>[1];
@@ -32,6 +32,11 @@ interface WatchedCall {
   readonly end: () => Promise<void>;
 }
 
+/** A client counts from when it sends a call, so that its reset may come that much before the deadline here. */
+const EARLY_RESET_MS = 250;
+/** kubelet sets a deadline; what a client without one waits for would be in no log. */
+export const UNANSWERED_AFTER_MS = 300_000;
+
 const NO_HANDLER = "no handler got it: does an interceptor pass on what it receives?";
 const NOT_PASSED_ON = "its handler has answered: does an interceptor pass on what is sent?";
 
@@ -39,7 +44,7 @@ const NOT_PASSED_ON = "its handler has answered: does an interceptor pass on wha
  * Logs each call that ends without an answer, whichever layer lost it: its handler, or an interceptor on either way. It stands on
  * both sides of the server's interceptors.
  */
-export function watchCalls(server: Server, watching: Pick<Watching, "log" | "isCut">) {
+export function watchCalls(server: Server, watching: Pick<Watching, "log" | "isCut" | "unansweredAfterMs">) {
   const internals = server as unknown as { interceptors: readonly ServerInterceptor[] };
   const { interceptors } = internals;
   const running = new Set<WatchedCall>();
@@ -47,9 +52,12 @@ export function watchCalls(server: Server, watching: Pick<Watching, "log" | "isC
   const reached = new WeakMap<object, WatchedCall>();
   // grpc-js makes a call with all interceptors at once, from the wire on.
   let arrived: WatchedCall | undefined;
-  const arrive: ServerInterceptor = ({ path, responseStream }, call) => {
+  const arrive: ServerInterceptor = ({ path: method, requestStream, responseStream }, call) => {
     const isIntercepted = interceptors.length > 0;
-    arrived = watchCall(call, { ...watching, running, method: path, responseStream, isIntercepted });
+    arrived = watchCall(call, {
+      ...{ ...watching, running, method, isIntercepted },
+      ...{ responseStream, isStream: requestStream || responseStream },
+    });
     return call as ServerInterceptingCall;
   };
   const reach: ServerInterceptor = (_method, call) => {
@@ -84,34 +92,42 @@ interface Watching {
   readonly log: Logger;
   /** Whether running calls were cut off by the server's end. */
   readonly isCut: () => boolean;
+  /** When a call without a deadline is in the log, which a stream is not. @default UNANSWERED_AFTER_MS */
+  readonly unansweredAfterMs?: number | undefined;
   readonly running: Set<WatchedCall>;
   readonly method: string;
   readonly responseStream: boolean;
+  /** Of requests or of answers. */
+  readonly isStream: boolean;
   readonly isIntercepted: boolean;
 }
 
-function watchCall(
-  call: Call,
-  { log, isCut, running, method, responseStream, isIntercepted }: Watching,
-): WatchedCall {
+function watchCall(call: Call, watching: Watching): WatchedCall {
+  const { log, isCut, running, method, responseStream, isStream, isIntercepted } = watching;
   const startedAt = monotonicMs();
+  const afterMs = () => Math.round(monotonicMs() - startedAt);
+  const timeoutMs = Number(call.getDeadline()) - Date.now();
   let isAnswered = false;
   let isTimedOut = false;
-  const isLate = () => isTimedOut || Number(call.getDeadline()) <= Date.now();
+  const isLate = () => isTimedOut || afterMs() >= timeoutMs - Math.min(EARLY_RESET_MS, timeoutMs / 2);
   // Before its end, an interceptor may filter what a stream sends.
   const isLost = () => watched.handler?.isAnswered() === true && sent.fromHandler > sent.toWire;
+  const fieldsNow = () => {
+    const { handler = { hint: () => NO_HANDLER } } = watched;
+    const hint = isLost() ? NOT_PASSED_ON : handler.hint?.();
+    return { method, afterMs: afterMs(), ...(hint && { hint }), ...UNHEARD };
+  };
 
   const end = async () => {
+    stopTimer(reminder);
     if (!running.delete(watched) || watched.isSettled()) return;
     const why = isLate() ? "its deadline passed" : "its client gave up";
     const wasCut = isCut();
     // A client may leave a stream, such as a watch.
     if (responseStream && watched.handler && !isLost() && !isLate() && !wasCut) return;
-    const afterMs = Math.round(monotonicMs() - startedAt);
+    const { afterMs } = fieldsNow();
     await new Promise((resolve) => startImmediate(resolve)); // A handler that follows its signal ends meanwhile.
-    const { handler = { hint: () => NO_HANDLER } } = watched;
-    const hint = isLost() ? NOT_PASSED_ON : handler.hint?.();
-    const fields = { method, afterMs, ...(hint && { hint }), ...UNHEARD };
+    const fields = { ...fieldsNow(), afterMs };
     if (wasCut) log.error(undefined, "Cut off a call that was not answered", fields);
     else log.warn("A call ended before it was answered", { ...fields, why });
   };
@@ -124,6 +140,12 @@ function watchCall(
       isAnswered || (watched.handler ? watched.handler.isAnswered() && !isLost() : !isIntercepted),
     end,
   };
+  const remind = () => {
+    if (!watched.isSettled()) log.warn("A call without a deadline is not answered yet", fieldsNow());
+  };
+  const { unansweredAfterMs = UNANSWERED_AFTER_MS } = watching;
+  const isEndless = timeoutMs === Number.POSITIVE_INFINITY && !isStream;
+  const reminder = isEndless ? startTimer(remind, unansweredAfterMs).unref() : undefined;
   followSends(call, (given) => {
     // grpc-js (1.14) ends a call so when its deadline passes, by its own clock.
     isTimedOut ||= given?.code === status.DEADLINE_EXCEEDED && given.details === "Deadline exceeded";

@@ -28,6 +28,7 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
   const takes = takesCallback(added);
   return (call, callback) => {
     let isAnswered = false;
+    let answered: unknown;
     let hint: string | undefined;
     const fail = (error: unknown) => (isAnswered ? report(error) : answer(errorStatus(error)));
     const report = guardCall(call, guarded, fail);
@@ -43,6 +44,7 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
         return log.error(undefined, "A handler answered twice, the first answer counts", fields);
       }
       isAnswered = true;
+      answered = value;
       const readable = given && readableError(given);
       const isMisplaced =
         isAbsent(value) && isAnswer(readable) && !ERROR_FIELDS.some((name) => name in Object(readable));
@@ -70,6 +72,8 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
     const run = async () => {
       const returned = handle(call, answer);
       const value = await returned;
+      if (isAnswered && value !== answered && hasAnswer(value))
+        guarded.warnOfReturned({ method, ...UNHEARD });
       if (isAnswered) return;
       if (takes === "no" || (takes === "unknown" && isAnswer(value))) {
         hint = RETURN_ANSWERS;

@@ -40,6 +40,7 @@ export interface GuardedMethod extends Guarding {
   readonly unencoded: WeakSet<object>;
   readonly warnOfMisreading: (fields: LogFields) => void;
   readonly warnOfNoAnswer: (fields: LogFields) => void;
+  readonly warnOfReturned: (fields: LogFields) => void;
 }
 
 const CUT_TEXT = `A status text is longer than ${MAX_STATUS_TEXT_LENGTH} characters, the rest is not sent`;

@@ -17,10 +17,10 @@ import { checkMessage } from "./message-check";
  */
 export function guardHandlers(
   server: Server,
-  { isCut, ...guarding }: Guarding & { readonly isCut: () => boolean },
+  { isCut, unansweredAfterMs, ...guarding }: Guarding & Parameters<typeof watchCalls>[1],
 ) {
   const { log } = guarding;
-  const { follow, ...calls } = watchCalls(server, { log, isCut });
+  const { follow, ...calls } = watchCalls(server, { log, isCut, unansweredAfterMs });
   const register = server.register.bind(server);
   server.register = (method, handler, serialize, deserialize, type) => {
     const unencoded = new WeakSet<object>();
@@ -55,6 +55,7 @@ export function guardHandlers(
       unencoded,
       warnOfMisreading: createPacedWarning(log, MISREAD),
       warnOfNoAnswer: createPacedWarning(log, NO_ANSWER, Number.POSITIVE_INFINITY),
+      warnOfReturned: createPacedWarning(log, RETURNED, Number.POSITIVE_INFINITY),
     });
     return register(method, guarded as never, encode, deserialize, type);
   };
@@ -62,6 +63,7 @@ export function guardHandlers(
 }
 
 const NO_ANSWER = "A handler answered nothing, and its message has fields: it is sent empty";
+const RETURNED = "A handler returned an answer after it had called back; only its callback counts";
 const UNSENT = "A handler's answer has fields that its message lacks, they are not sent";
 
 /** The keys of a map, or a list's indices, would make endless paths. */

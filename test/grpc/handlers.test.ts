@@ -19,6 +19,7 @@ import {
 
 const INVALID = "A handler's metadata is invalid, nothing of it is sent";
 const TWICE = "A handler answered twice, the first answer counts";
+const RETURNED = "A handler returned an answer after it had called back; only its callback counts";
 const coded = Object.assign(new Error("gone"), { code: status.NOT_FOUND });
 const OK = [0, { a: 1 }];
 class Info {
@@ -100,6 +101,13 @@ function answerAnd(answer: Callback | undefined, returned: object): object {
   return returned;
 }
 
+/** As wrappers do. */
+const answerAndReturn: Handler = async (_call, answer) => {
+  const same = { a: 1 };
+  answer(null, same);
+  return same;
+};
+
 type Shape = readonly [string, Handler, unknown, readonly string[]];
 const SHAPES: readonly Shape[] = [
   ...BY_CALLBACK.flatMap(([what, act, ...expected]): Shape[] => [
@@ -129,9 +137,10 @@ const SHAPES: readonly Shape[] = [
     [setTimeout(() => {}, 0)],
   ].map((given): Shape => ["a callback, returns what may be no answer", answerLater(given), OK, []]),
   ["a forgotten unaryHandler, and a late callback", answerLater({}), FORGOTTEN, [FAILED, TWICE]],
-  ["a callback, then another answer", (_call, answer) => answerAnd(answer, { a: 2 }), OK, []],
-  ["async with a callback, then another answer", async (_c, answer) => answerAnd(answer, {}), OK, []],
-  ["a callback without parameters, then another answer", (...all) => answerAnd(all[1], {}), OK, []],
+  ["a callback, then another answer", (_call, answer) => answerAnd(answer, { a: 2 }), OK, [RETURNED]],
+  ["async with a callback, then another answer", async (_c, answer) => answerAnd(answer, {}), OK, [RETURNED]],
+  ["a callback without parameters, then another answer", (...all) => answerAnd(all[1], {}), OK, [RETURNED]],
+  ["a callback, then the same answer", answerAndReturn, OK, []],
   ["async with a callback, returns an answer", async (_call, _answer) => ({ a: 1 }), FORGOTTEN, [FAILED]],
   [
     "async with a callback, returns a timer",

@@ -36,12 +36,12 @@ export type Callback = (error: unknown, value?: unknown, trailer?: unknown) => v
 export type Handler = (call: unknown, callback: Callback) => unknown;
 
 /** Serves handlers as `serveCsiDriver` does, with a client, and the log. */
-export async function serveHandlers(handlers: Record<string, Handler>, options = {}) {
+export async function serveHandlers(handlers: Record<string, Handler>, options = {}, watching = {}) {
   const log = recordLog();
   const folder = await createTempFolder();
   const grpc = hardenServer(new Server(options), { log: log.logger });
   const known = checkServices(grpc);
-  guardHandlers(grpc, { log: log.logger, isCut: () => driver.isCut, ...known });
+  guardHandlers(grpc, { log: log.logger, isCut: () => driver.isCut, ...known, ...watching });
   grpc.addService({ ask, collect, list, chat } as never, handlers as never);
   const driver = createGrpcServer({ newServer: () => grpc, log: log.logger });
   const path = folder.at("s");
@@ -77,11 +77,18 @@ export async function serveHandlers(handlers: Record<string, Handler>, options =
     both.end();
     return outcomeOf(both);
   };
+  /** A stream that its client may leave. */
+  const left = (metadata: Metadata) => {
+    const { path: name, requestSerialize, responseDeserialize } = list;
+    const answers = client.makeServerStreamRequest(name, requestSerialize, responseDeserialize, {}, metadata);
+    answers.on("error", () => {});
+    return { cancel: () => answers.cancel() };
+  };
   /** What the log has above info. */
   const problems = () =>
     log.records.filter(({ severity }) => severity !== "info").map(({ message }) => message);
   return {
-    ...{ log, client, call, driver, stream, problems },
+    ...{ log, client, call, driver, stream, left, problems },
     [Symbol.asyncDispose]: async () => {
       client.close();
       listener.close();

@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { setImmediate as turn } from "node:timers/promises";
-import { status } from "@grpc/grpc-js";
+import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
+import { Metadata, status } from "@grpc/grpc-js";
 import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
+import { eventually } from "../support/eventually";
 import { ask, type Handler, later, NOT_ANSWERED, serveHandlers as serve } from "./served-handlers";
 
 const PENDING = "its promise is still pending";
@@ -62,4 +63,51 @@ test("with the client gone, a handler that follows its signal is not logged; one
   await served.log.when(NOT_ANSWERED);
   await turn();
   expect(served.problems()).toEqual([NOT_ANSWERED]);
+});
+
+/** A deadline that the client does not keep: it ends the call. */
+const grpcTimeout = (text: string) => Metadata.fromHttp2Headers({ "grpc-timeout": text });
+
+test.each<["ask" | "list"]>([["ask"], ["list"]])(
+  "a client whose deadline passes a moment before the server's is not one that gave up: %s",
+  async (name) => {
+    const { promise: entered, resolve: enter } = later<void>();
+    const hang: Handler = (_call, _callback) => enter();
+    await using served = await serve({ [name]: hang });
+    const metadata = grpcTimeout("300m");
+    const call = name === "ask" ? served.call({ metadata }) : served.left(metadata);
+    await entered;
+    setTimeout(call.cancel, 220);
+    const { fields } = await served.log.when(NOT_ANSWERED);
+    expect(fields).toMatchObject({
+      method: `/x.Y/${name === "ask" ? "Ask" : "List"}`,
+      why: "its deadline passed",
+    });
+  },
+);
+
+const OPEN_END = "A call without a deadline is not answered yet";
+const unansweredAfterMs = 20;
+test("a call without a deadline that is not answered is in the log, once; one with a deadline, and a stream are not", async () => {
+  const handle = jest.fn();
+  const hang: Handler = (_call, _callback) => handle();
+  await using served = await serve({ ask: hang, list: hang }, {}, { unansweredAfterMs });
+  served.left(new Metadata());
+  served.call({ deadline: Date.now() + 600_000 });
+  served.call();
+  const { fields } = await served.log.when(OPEN_END);
+  expect(fields).toMatchObject({
+    method: ask.path,
+    hint: expect.stringContaining("its callback was not called"),
+  });
+  await eventually(() => expect(handle).toHaveBeenCalledTimes(3));
+  await delay(3 * unansweredAfterMs); // Nothing follows.
+  expect(served.problems()).toEqual([OPEN_END]);
+});
+
+test("a call without a deadline that was answered is not in the log later", async () => {
+  await using served = await serve({ ask: () => ({}) }, {}, { unansweredAfterMs });
+  expect(await served.call().answered).toEqual([0, {}]);
+  await delay(3 * unansweredAfterMs); // Nothing follows.
+  expect(served.problems()).toEqual([]);
 });
