@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { createGrpcServer } from "../../../src/grpc/server";
 import { resolveOptions } from "../../../src/registrar/model/options";
 import {
@@ -72,6 +73,27 @@ test("a connection that no check uses any more is closed, also of checks at the 
   const { check, server } = await publish(1);
   expect(await Promise.all([check(), check()])).toEqual([{ kind: "ok" }, { kind: "ok" }]);
   await eventually(() => expect(server.connections.open).toBe(0));
+});
+
+test("a connection that checks use is kept", async () => {
+  const keepMs = 400;
+  const { check, server } = await publish(keepMs);
+  /** For longer than the connection is kept; false: on a busy machine one came too late. */
+  const checkOften = async () => {
+    const beganAt = performance.now();
+    for (let lastAt = beganAt; lastAt - beganAt < 1.5 * keepMs; lastAt = performance.now()) {
+      await delay(keepMs / 8);
+      expect(await check()).toEqual({ kind: "ok" });
+      if (performance.now() - lastAt > keepMs / 2) return false;
+    }
+    return true;
+  };
+  let accepted: number;
+  do {
+    await check();
+    ({ accepted } = server.connections);
+  } while (!(await checkOften()));
+  expect(server.connections.accepted).toBe(accepted);
 });
 
 test.each<[string, (published: Published) => Promise<unknown>]>([

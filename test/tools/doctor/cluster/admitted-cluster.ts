@@ -14,7 +14,7 @@ interface World {
   /** The same of pods on node-2 and so on, which have no Node. */
   readonly inOthers?: readonly (Container | null)[];
   readonly set?: Container;
-  readonly generations?: readonly [set: string, pod: string];
+  readonly generations?: readonly [set?: string, pod?: string];
   readonly hasNodeWide?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { createRunningReader, readRegistrarSet } from "../../../../src/tools/doc
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { daemonSet, podStatus, storedSet, volumeAttachment } from "../../../support/cluster-objects";
 import { clusterOf, OFFICIAL, OURS } from "./admitted-cluster";
-import { ago, expectSaid, said } from "./memory-cluster";
+import { ago, expectSaid, running, said } from "./memory-cluster";
 import { DISK } from "./sick-cluster";
 
 const crashing = { kind: "crash-loop", restarts: 9, last: { at: ago(1), exitCode: 1 } } as const;
@@ -28,6 +28,9 @@ test("doctor lists each registrar with its image in the DaemonSet and in its pod
   expect((await cluster.report()).registrars).toEqual([
     { ...name, image: OFFICIAL, program: "official", version: "v2.17.0", pods },
   ]);
+  // Nothing says of which template this pod is.
+  const [bare] = (await (await clusterOf({ inPod: null, generations: [] })).report()).registrars;
+  expect(bare?.pods).toEqual([]);
   const { registrars } = await (await clusterOf(DROPPED)).report();
   expect(registrars.map(({ pods }) => pods?.[0]?.image)).toEqual(["registrar:v1", null]);
 });
@@ -97,6 +100,15 @@ test("doctor reports a driver that a node-wide registrar has not registered", as
   const alone = await clusterOf({ inPod: null });
   await alone.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
   await expectSaid(alone, /^CSI204 problem: disk.* -> an admission policy removed its registrar: delete/);
+});
+
+test("a driver without its registrar that has only just started may not have been found yet", async () => {
+  const cluster = await clusterOf({ inPod: null });
+  await cluster.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
+  const driver = { ...running, at: ago(0.5) };
+  const status = podStatus({ helper: running, driver });
+  await cluster.setStatus("/api/v1/namespaces/storage/pods/disk-node-node-1", status);
+  await expectSaid(cluster);
 });
 
 test("if a DaemonSet could not be read, the advice has both cases", async () => {

@@ -7,7 +7,7 @@ import {
   registrarPod,
   volumeAttachment,
 } from "../../../support/cluster-objects";
-import { ago, expectSaid, type MemoryCluster, makeCluster, NOW_MS, WELL } from "./memory-cluster";
+import { ago, expectSaid, type MemoryCluster, makeCluster, NOW_MS, running, WELL } from "./memory-cluster";
 import { addNode, DISK, deploy, STORAGE } from "./sick-cluster";
 
 // In the middle of an ordinary event nothing is a problem until it lasts.
@@ -72,9 +72,10 @@ const RUNS = podStatus({
   driver: { kind: "running", at: ago(1) },
 });
 const isReady = { type: "Ready", status: "False", lastTransitionTime: ago(1) };
-const UNREADY = {
-  ...{ ...WELL, conditions: [isReady] },
-  containerStatuses: WELL.containerStatuses.map((one) => ({ ...one, ready: one.name !== "driver" })),
+const unready = (container: ContainerChange) => {
+  const status = podStatus({ registrar: container, driver: container });
+  const containerStatuses = status.containerStatuses.map((one) => ({ ...one, ready: one.name !== "driver" }));
+  return { ...status, conditions: [isReady], containerStatuses };
 };
 const INIT = { restartCount: 0, ready: false, state: { running: { startedAt: ago(1) } } };
 const initial = { reason: "PodInitializing", message: "" };
@@ -148,8 +149,26 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
   ],
   [
     "a pod that is not ready",
-    world({ status: UNREADY }),
+    world({ status: unready(running) }),
     [/^CSI205 warning: disk.* because of driver: a roll-/],
+  ],
+  [
+    "a driver that has only just started, and is not ready",
+    world({ inCsiNode: {}, status: unready({ kind: "running", at: ago(0.5) }) }),
+    [/^CSI204 problem: disk/],
+  ],
+  [
+    "a node that was off for half an hour, and makes its pods anew",
+    world({
+      status: {
+        ...CREATING,
+        conditions: [
+          { ...isReady, lastTransitionTime: ago(30) },
+          { ...isReady, type: "PodReadyToStartContainers", status: "True" },
+        ],
+      },
+    }),
+    [CSI202],
   ],
   [
     "an init container that runs",

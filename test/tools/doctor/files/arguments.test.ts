@@ -28,6 +28,10 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI101 problem: .* node condition "\$\(TYPE\)": the type/, { more: ["--node-condition=$(TYPE)"] }],
   [/-require-driver -> take --require-driver out, or/, { more: ["--require-driver"], image: OFFICIAL }],
   [
+    /-automaxprocs -> take --automaxprocs and --require-driver out, or take this registrar's image/,
+    { more: ["--automaxprocs", "--require-driver"], image: OFFICIAL.replace(/v2.*/, "v2.9.0") },
+  ],
+  [
     /^CSI101 unknown: starts with some releases only: the official registrar has --logtostderr before v2\.11 only -> take/,
     { more: ["--logtostderr"], image: "k8s.gcr.io/sig-storage/csi-node-driver-registrar" },
   ],

@@ -181,9 +181,11 @@ test("a driver that is found and fails NodeGetInfo: its row says so; beside one 
   expect((await node.look(WHOLE)).drivers[0]?.reason).toMatch(
     /^the driver fails NodeGetInfo: Unavailable: .*m/,
   );
+  await node.driverUnder("y.csi", { name: "y.csi", maxVolumes: -1 });
   await node.driver();
-  expect((await node.look()).says("driver-node-info").split("\n")).toEqual([
+  expect((await node.look()).says("driver-node-info").split("\n").sort()).toEqual([
     expect.stringMatching(/^ok: /),
-    expect.stringMatching(/^warning: the CSI driver on .*fails NodeGetInfo: Unavailable/),
+    expect.stringMatching(/^warning: the CSI driver on .*x\.csi.* fails NodeGetInfo: Unavailable/),
+    expect.stringMatching(/^warning: the CSI driver on .*y\.csi.* with max_volumes_per_node -1/),
   ]);
 });

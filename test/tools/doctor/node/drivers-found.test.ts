@@ -303,7 +303,8 @@ test.each([
     const kubelet = await node.kubelet();
     await node.registrar({ csiAddress, endpoint: csiAddress });
     await untilNotified(kubelet, await kubelet.registered("x.csi"));
-    await using _other = await startForeignSocket(node.at("plugins/x.csi/metrics.sock"), speak);
+    const other = node.at("plugins/x.csi/metrics.sock");
+    await using _other = await startForeignSocket(other, speak);
     const { says, drivers, summary } = await node.look(WHOLE, { impatient: true });
     expect(says("drivers-found")).toMatch(found);
     expect(says("driver-identity").split("\n")).toContainEqual(
@@ -311,6 +312,9 @@ test.each([
     );
     expect(drivers).toMatchObject([{ name: "x.csi", state: "registered" }]);
     expect([summary.problem, summary.unknown]).toEqual([0, 0]);
+    // Who names it takes it for the driver's.
+    const named = await node.look({ ...PATHLESS, csiSocketPath: other }, { impatient: true });
+    expect(named.says("driver-identity")).toMatch(/^problem: the CSI driver .* GetPluginInfo/);
   },
 );
 

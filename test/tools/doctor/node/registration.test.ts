@@ -98,6 +98,12 @@ test.each([
   [{ endpoint: "/y.sock" }, "registration-endpoint", NOT_AT],
   [{ endpoint: "csi.sock" }, "registration-endpoint", /csi\.sock, which is not an absolute path/],
   [{ endpoint: "" }, "registration-endpoint", /reg\.sock, its registration socket, not at/],
+  // Doctor was not called for this one.
+  [
+    { name: "y.csi", endpoint: "csi.sock" },
+    "registration-endpoint",
+    /^warning: y\.csi .*which is not an abs/,
+  ],
 ])("another registrar that answers %j: %s", async (info, check, expected) => {
   const plugin = await node.plugin("x.csi-reg.sock", info);
   expect((await node.look()).says(check)).toMatch(expected);
