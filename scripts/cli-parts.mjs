@@ -29,6 +29,8 @@ const OF_REGISTRATION = {
 /** These are for people. What one of them has, the others load from there. */
 const OF_TOOLS = {
   doctor: ["tools/doctor/command"],
+  // It knows the lists that it made.
+  "doctor-seen": ["tools/doctor/findings/seen"],
   "doctor-node": [
     ...["read/directory", "read/gather", "judge/found", "judge/view", "report"].map(
       (name) => `tools/doctor/node/${name}`,

@@ -6,8 +6,9 @@ import { nameListsFrom } from "../../flags/paths";
 import { escapeJson, plain } from "../../logging/escape";
 import { print, printError } from "../../runtime/print";
 import { createCommand } from "../command-line";
-import { flat } from "../doctor/findings/finding";
+import { findingsOf } from "../doctor/findings/finding";
 import { type DriverRow, EXIT_UNKNOWN } from "../doctor/findings/report";
+import { itemsOf } from "../doctor/findings/seen";
 import { renderColumns } from "../doctor/findings/table";
 import { sayWhy } from "../doctor/findings/why";
 import { namedText } from "../doctor/findings/words";
@@ -64,7 +65,7 @@ export const runStatus = createCommand(
     const until = performance.now() + (flags.wait ?? 0);
     const look = async () => {
       const facts = await gatherFacts(target, options);
-      const rows = [...driversIn(viewOf(facts)).each((row) => row)];
+      const rows = itemsOf(driversIn(viewOf(facts)));
       return { facts, rows, isHealthy: rows.length > 0 && rows.every(isWell) };
     };
     let seen = await look();
@@ -75,9 +76,7 @@ export const runStatus = createCommand(
     const { facts, rows, isHealthy } = seen;
     const unseen = unseenRegistrations(facts);
     const directory = target.pluginRegistrationPath;
-    const gaps = gapChecks.flatMap(({ verdicts }) =>
-      flat(verdicts({ ...facts, gaps: facts.gaps.filter(isNeeded) })),
-    );
+    const gaps = findingsOf(gapChecks, { ...facts, gaps: facts.gaps.filter(isNeeded) });
     if (unseen !== undefined) complain(unseen);
     else for (const { subject, text } of gaps) complain(`${subject} ${text}`);
     if (rows.length === 0 && gaps.length === 0 && unseen === undefined && !isJson)

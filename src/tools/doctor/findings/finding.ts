@@ -1,4 +1,6 @@
 import type { About, Cause } from "./causes";
+import { sortedBy } from "./grouped";
+import { type Said, saidIn } from "./seen";
 
 /**
  * How bad it is. `problem`: it keeps a driver from being registered or used. `warning`: it may, or it harms another.
@@ -29,7 +31,7 @@ export interface Finding extends Verdict {
 }
 
 /** What a check says: of one thing, of several, or nothing if the question does not arise. */
-export type Verdicts = Nested<Verdict>;
+export type Verdicts = Said<Verdict>;
 export type Nested<One> = One | undefined | readonly Nested<One>[];
 
 export type Check<Seen> = ReturnType<typeof check<Seen>>;
@@ -44,7 +46,7 @@ export const check = <Seen>(code: string, name: string, verdicts: (facts: Seen) 
 /** Runs the checks in order of their codes: a cause has a lower one than what follows from it. */
 export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Finding[] {
   return sortedBy(checks, ({ code }) => code).flatMap(({ code, name, verdicts }) =>
-    flat(verdicts(facts)).map((verdict) => ({ code, check: name, ...verdict })),
+    saidIn(verdicts(facts)).map((verdict) => ({ code, check: name, ...verdict })),
   );
 }
 
@@ -79,21 +81,3 @@ export const skipped: SayWithFix<"skipped"> = say("skipped");
 export const unknown = say("unknown");
 export const warning: SayWithFix<"warning"> = say("warning");
 export const problem: SayWithFix<"problem"> = say("problem");
-
-export const sortedBy = <Item>(items: Iterable<Item>, keyOf: (item: Item) => string): readonly Item[] =>
-  [...items].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
-
-/** Groups the items by their keys, in the order of the first items; no group is empty. */
-export function grouped<Item, Key = string>(
-  items: Iterable<Item>,
-  keyOf: (item: Item) => Key,
-): ReadonlyMap<Key, readonly [Item, ...Item[]]> {
-  const groups = new Map<Key, [Item, ...Item[]]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
-}

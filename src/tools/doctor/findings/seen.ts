@@ -1,6 +1,6 @@
 import { attempt, errnoOf, invalidOption, messageOf, type RegistrarError } from "../../../base/errors";
 import { fieldsWith, type Unlike } from "../../../kube-api/objects";
-import { grouped, sortedBy } from "./finding";
+import { grouped, sortedBy } from "./grouped";
 
 // An unread list never counts as an empty one: these types have no conversion from one to the other.
 
@@ -236,6 +236,17 @@ export function startReading<Part extends string>() {
     unread: (gap: Gap<Part>): Unread<Part> => ({ kind: "unread", gap: told(gap) }),
   };
 }
+
+/** The items that were seen: for readers and reports, which say what is unread. No judge may ask for them. */
+export const itemsOf = <Item>(list: SeenList<Item>): readonly Item[] => insideOf(list).items;
+
+export type Said<One> = One | undefined | SeenList<Said<One>> | readonly Said<One>[];
+
+/** What is said, list by list, as one report. */
+export const saidIn = <One>(said: Said<One>): readonly One[] =>
+  insideOf<Said<One>>(said).items.flatMap((one) =>
+    isList(one) || Array.isArray(one) ? saidIn<One>(one) : ((one ?? []) as One),
+  );
 
 /** What was seen, or not, as a list. */
 export const listFrom = <Item>(found: readonly Item[] | Unread): SeenList<Item> =>

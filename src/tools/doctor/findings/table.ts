@@ -1,6 +1,7 @@
 import { plain, printable } from "../../../logging/escape";
 import { wrap } from "../../wrap";
-import { type Advice, grouped, type Status } from "./finding";
+import type { Advice, Status } from "./finding";
+import { grouped } from "./grouped";
 import { EXIT_PROBLEM, EXIT_UNKNOWN, exitCodeOf, type Report, type ReportedFinding } from "./report";
 import { counted, firstOf } from "./words";
 

@@ -1,6 +1,7 @@
 import { plain } from "../../../logging/escape";
 import { type Check, findingsOf } from "../findings/finding";
 import { type Report, reportOf } from "../findings/report";
+import { itemsOf } from "../findings/seen";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
 import { namedText } from "../findings/words";
 import { driverChecks } from "./judge/driver";
@@ -25,9 +26,7 @@ export function reportOn(facts: Facts): Report {
   const csiAddress = csiSocketPath ?? pattern ?? null;
   const target = { csiAddress, kubeletRegistrationPath, pluginRegistrationPath };
   const view = viewOf(facts);
-  return reportOf(target, findingsOf([...gapChecks, ...NODE_CHECKS], view), [
-    ...driversIn(view).each((row) => row),
-  ]);
+  return reportOf(target, findingsOf([...gapChecks, ...NODE_CHECKS], view), itemsOf(driversIn(view)));
 }
 
 export function renderTable(report: Report, look: TableLook): string {

@@ -1,7 +1,7 @@
 import type { ClusterTarget } from "../../../../src/tools/doctor/cluster/read/cluster";
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
-import { grouped } from "../../../../src/tools/doctor/findings/finding";
+import { grouped } from "../../../../src/tools/doctor/findings/grouped";
 import { csiDriver, daemonSet, volumeAttachment } from "../../../support/cluster-objects";
 import { placesIn, replaceAt, valueAt } from "../../../support/places";
 import { clusterOf } from "./admitted-cluster";

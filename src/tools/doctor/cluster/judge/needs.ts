@@ -1,6 +1,7 @@
 import { nearWord } from "../../../../base/near-word";
 import { manifestReadable, sayGap } from "../../files/judge/gaps";
-import { type Advice, check, grouped, problem, unknown, type Verdict, warning } from "../../findings/finding";
+import { type Advice, check, problem, unknown, type Verdict, warning } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
 import { type Truth, truth } from "../../findings/seen";
 import { counted, firstOf, namedText, shellWord, together } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";

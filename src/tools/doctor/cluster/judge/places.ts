@@ -1,5 +1,5 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
-import { grouped } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
 import { type Gap, type SeenList, type Truth, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";

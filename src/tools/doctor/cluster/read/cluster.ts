@@ -2,7 +2,7 @@ import { invalidOption } from "../../../../base/errors";
 import { tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
 import { readLimitRange } from "../../files/read/pod";
-import { sortedBy } from "../../findings/finding";
+import { sortedBy } from "../../findings/grouped";
 import type { SeenList } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 import {

@@ -1,6 +1,6 @@
 import { list, text, tree } from "../../../../kube-api/objects";
 import { registrarsIn } from "../../files/read/registrars";
-import { grouped } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
 import type { SeenList } from "../../findings/seen";
 import { hasEnded, ownersOf } from "./fields";
 import { each, type Identity, type Reader } from "./reader";

@@ -7,11 +7,11 @@ import type { Cause } from "../../findings/causes";
 import {
   check,
   flat,
+  type Nested,
   ok,
   problem,
   unknown,
   type Verdict,
-  type Verdicts,
   warning,
 } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
@@ -100,15 +100,15 @@ function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
 function driverCheck(
   code: string,
   name: string,
-  judge: (driver: Driver, subject: string, view: View) => Verdicts,
+  judge: (driver: Driver, subject: string, view: View) => Nested<Verdict>,
 ) {
   return check(code, name, (view: View) => [
-    ...view.drivers.each((driver): Verdicts => {
+    view.drivers.flatMap((driver): Nested<Verdict> => {
       if (driver.isNamed) return judge(driver, DRIVER, view);
       const { socket, isNode, isWanted } = driver;
       // CSI020 judges a socket that accepts no connection.
       if (socket.kind === "unread" || socket.kind !== "accepting") return undefined;
-      const yes = (): Verdicts => {
+      const yes = (): Nested<Verdict> => {
         const verdicts = flat(judge(driver, `${DRIVER} on ${socket.path}`, view));
         if (view.isWhole) return verdicts;
         // Beside a driver that was named, what is wrong with others is worth a warning.

@@ -31,8 +31,8 @@ import {
 } from "./view";
 
 const driversFound = check("CSI020", "drivers-found", (view: View) => [
-  ...view.drivers.each((one) => (one.isNamed || isOfNamed(one, view) ? undefined : judgeFound(one, view))),
-  ...view.deadSockets.each((one) => judgeDead(one, view)),
+  view.drivers.flatMap((one) => (one.isNamed || isOfNamed(one, view) ? undefined : judgeFound(one, view))),
+  view.deadSockets.flatMap((one) => judgeDead(one, view)),
 ]);
 
 /** CSI002 says of a driver that was named where it listens instead. */
@@ -170,15 +170,15 @@ const registrarProcesses = check("CSI024", "registrars", (view: View) => {
   const fix = `${ADVICE.startDriver}; or correct --csi-address, or the volume that both containers mount`;
   const where = `, which is not ${view.target.pluginRegistrationPath}`;
   return [
-    ...waiting.each((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
-    ...misplaced.each((one) => {
+    waiting.flatMap((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
+    misplaced.flatMap((one) => {
       const unsure = () => skipped(SOME, misplacedText(one) + where, SEE_KUBELET);
       const sure = (path: string) => bad(SOME, misplacedText(one, path), moveTo(path));
       return watched.first<Verdict>(() => true, { yes: sure, no: unsure, unknown: unsure });
     }),
-    ...ofOne
+    ofOne
       .grouped(({ endpoint }) => endpoint)
-      .each((ones) => {
+      .flatMap((ones) => {
         const [{ endpoint }] = ones;
         const text = `has ${ones.length} registrars on this node: processes ${ones.map(({ pid }) => pid).join(", ")}`;
         return ones.length > 1 ? warning(endpoint, text, LEAVE_ONE, CAUSES.duplicates(endpoint)) : undefined;

@@ -21,9 +21,9 @@ const kubelet = check("CSI012", "kubelet", (view: View) => {
   const { kubeletSocket, path } = directory;
   return [
     judgeKubeletSocket(kubeletSocket),
-    ...processes.kubelets
+    processes.kubelets
       .filter(({ isHere }) => isHere)
-      .each(({ pid, isDeaf }) => {
+      .flatMap(({ pid, isDeaf }) => {
         const who = `(process ${pid})`;
         const text = `${who} does not watch ${path}: its inotify watches are on other files`;
         const fix = `restart kubelet: the directory was made anew, or ${LIMITS} were reached, which kubelet's log says`;

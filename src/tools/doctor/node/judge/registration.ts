@@ -42,9 +42,9 @@ const registration = check("CSI015", "registration", (view: View) => {
   if (directory.kind === "unread" || directory.kind !== "directory") return undefined;
   const theirs = registrations.filter((one) => one.isAskedFor);
   return [
-    ...theirs
+    theirs
       .grouped((one) => (isLeftBehind(one) ? "" : one.path))
-      .each((ones) =>
+      .flatMap((ones) =>
         ones.length > 1 ? judgeLeftBehind(ones, directory) : judgeRegistration(ones[0], view),
       ),
     theirs.contains(() => true)<Verdict | undefined>({
@@ -163,7 +163,7 @@ function causeOfRefusal(one: Answering, refusal: string, view: View): Cause | un
 }
 
 const others = check("CSI019", "other-registrations", (view: View) => [
-  ...view.registrations.each((one) => {
+  view.registrations.flatMap((one) => {
     const { isAskedFor, answer, path } = one;
     if (isAskedFor || answer.kind === "unread") return undefined;
     if (answer.kind === "plugin") return judgeOtherKind({ ...one, plugin: answer.plugin }, view);
@@ -185,7 +185,7 @@ const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
 
 const endpoints = check("CSI016", "registration-endpoint", (view: View) => [
-  ...view.answering.each((one) => judgeEndpoint(one, view)),
+  view.answering.flatMap((one) => judgeEndpoint(one, view)),
 ]);
 
 function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: View): Verdict | undefined {
@@ -237,13 +237,13 @@ function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: 
 }
 
 const duplicates = check("CSI018", "registration-duplicates", ({ answering }: View) => [
-  ...answering
+  answering
     .filter(hasStandby)
     .grouped(() => "")
-    .each(judgeStandbys),
-  ...answering
+    .flatMap(judgeStandbys),
+  answering
     .grouped(({ plugin }) => plugin.name)
-    .each((ones) => {
+    .flatMap((ones) => {
       const isAskedFor = ones.some((one) => one.isAskedFor);
       const { name } = ones[0].plugin;
       const cause = CAUSES.duplicates(ones[0].plugin.endpoint);

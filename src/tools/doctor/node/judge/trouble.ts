@@ -1,5 +1,6 @@
 import type { Cause } from "../../findings/causes";
-import { check, grouped, skipped, unknown, type Verdict } from "../../findings/finding";
+import { check, skipped, unknown, type Verdict } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
 import type { Gap, Why } from "../../findings/seen";
 import { callText, OUR_FAULT, sayWhy } from "../../findings/why";
 import { tooLong } from "../../findings/words";

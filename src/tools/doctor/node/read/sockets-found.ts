@@ -5,7 +5,7 @@ import { socketsFitting } from "../../../../registrar/node-wide/scan";
 import { isWithin, type Mount } from "../../../../unix/mounts";
 import { isHiddenSocket } from "../../../../unix/private-socket";
 import { tryConnect } from "../../../../unix/unix-socket";
-import { grouped } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";

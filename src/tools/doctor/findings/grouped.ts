@@ -1,0 +1,17 @@
+export const sortedBy = <Item>(items: Iterable<Item>, keyOf: (item: Item) => string): readonly Item[] =>
+  [...items].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+
+/** Groups the items by their keys, in the order of the first items; no group is empty. */
+export function grouped<Item, Key = string>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => Key,
+): ReadonlyMap<Key, readonly [Item, ...Item[]]> {
+  const groups = new Map<Key, [Item, ...Item[]]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
