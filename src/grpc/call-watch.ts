@@ -35,7 +35,7 @@ interface WatchedCall {
 /** A client counts from when it sends a call, so that its reset may come that much before the deadline here. */
 const EARLY_RESET_MS = 250;
 /** kubelet sets a deadline; what a client without one waits for would be in no log. */
-export const UNANSWERED_AFTER_MS = 300_000;
+const UNANSWERED_AFTER_MS = 300_000;
 
 const NO_HANDLER = "no handler got it: does an interceptor pass on what it receives?";
 const NOT_PASSED_ON = "its handler has answered: does an interceptor pass on what is sent?";

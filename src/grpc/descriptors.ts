@@ -1,4 +1,5 @@
 import type { ServiceDefinition } from "@grpc/grpc-js";
+import { attempt } from "../base/errors";
 import { fieldsOf } from "./wire-format";
 
 /** A message's fields, by the names that proto-loader gives them. */
@@ -25,7 +26,10 @@ const REPEATED = 3;
 /** The type of a field that has a message. */
 export const MESSAGE = 11;
 
-/** Makes what finds the message that a method answers, by its path; undefined for a service that proto-loader did not load. */
+/**
+ * Makes what finds the message that a method answers, by its path; undefined for a service that proto-loader did not load, or
+ * that has another serializer.
+ */
 export function createAnswerTypes() {
   const methods = new Map<string, () => MessageType | undefined>();
   /** By the descriptors of all files, which the services of one `loadSync` share. */
@@ -37,12 +41,14 @@ export function createAnswerTypes() {
   };
   return {
     add: (service: ServiceDefinition): void => {
-      for (const { path, responseType } of Object.values(service).map(Object)) {
-        const { fileDescriptorProtos } = Object(responseType);
-        if (Array.isArray(fileDescriptorProtos))
+      for (const { path, responseType, responseSerialize } of Object.values(service).map(Object)) {
+        const { fileDescriptorProtos: files } = Object(responseType);
+        // Protobuf encodes an empty message as no bytes; it would read fields that an object inherits.
+        const isProtobuf = () => attempt(() => responseSerialize(Object.create(null)).length) === 0;
+        if (Array.isArray(files))
           methods.set(
             path,
-            once(() => typesIn(fileDescriptorProtos).answerOf(path)),
+            once(() => (isProtobuf() ? typesIn(files).answerOf(path) : undefined)),
           );
       }
     },

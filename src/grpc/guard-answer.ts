@@ -11,15 +11,7 @@ import {
   isLeft,
   warnOfMetadata,
 } from "./guard-call";
-import {
-  errorStatus,
-  faultOf,
-  functionIn,
-  isNoAnswer,
-  metadataOf,
-  readableError,
-  thrownIn,
-} from "./handlers";
+import { errorStatus, faultOf, functionIn, JUDGES, metadataOf, readableError, thrownIn } from "./handlers";
 import { isAbsent } from "./message-check";
 
 /** Of a call with one answer. */
@@ -38,29 +30,30 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
       isAnswered: () => isAnswered,
       hint: () => (isAnswered ? undefined : hintOf()),
     });
-    const answer: Callback = (given, value, trailer, flags) => {
+    const judge: Callback = (given, value, trailer, flags) => {
       if (isAnswered) {
         const fields = { method, ...(hint && { hint }), ...UNHEARD };
         return log.error(undefined, "A handler answered twice, the first answer counts", fields);
       }
       isAnswered = true;
       answered = value;
+      const type = guarded.answerTypeOf(method) ?? null;
       const readable = given && readableError(given);
       const isMisplaced =
         isAbsent(value) && isAnswer(readable) && !ERROR_FIELDS.some((name) => name in Object(readable));
       const thrown = isMisplaced ? undefined : readable;
-      const error =
-        thrown || (isMisplaced ? new TypeError(MISPLACED) : faultOf(value, guarded.answerTypeOf(method)));
+      const error = thrown || (isMisplaced ? new TypeError(MISPLACED) : faultOf(value, type));
       if (error) report(thrownIn(error));
       const trailers = metadataOf(trailer);
       if (!trailers && !isAbsent(trailer)) warnOfMetadata(trailer, guarded);
       if (error) callback(errorStatus(error, thrown ? status.UNKNOWN : status.INTERNAL), null, trailers);
       else {
-        const hasFields = Number(guarded.answerTypeOf(method)?.fields.size) > 0;
-        if (hasFields && isNoAnswer(value)) guarded.warnOfNoAnswer({ method, hint: RETURNS, ...UNHEARD });
+        const hasFields = Number(type?.fields.size) > 0;
+        if (hasFields && isAbsent(value)) guarded.warnOfNoAnswer({ method, hint: RETURNS, ...UNHEARD });
         callback(null, value ?? {}, trailers, flags);
       }
     };
+    const answer = Object.assign(judge, { [JUDGES]: true });
     // Node destroys what a `for await` has read to the end, or has left: the answer follows.
     const destroy = call.destroy?.bind(call);
     if (destroy)

@@ -25,7 +25,7 @@ export function endOnError(handle: Handler, guarded: GuardedMethod): (call: Hand
     };
     guardCall(call, guarded, fail);
     guarded.follow(call, { isAnswered: () => call.writableEnded || guarded.unencoded.has(Object(sending)) });
-    guardStream(call, guarded.answerTypeOf(guarded.method), fail);
+    guardStream(call, guarded.answerTypeOf(guarded.method) ?? null, fail);
     new Promise((resolve) => resolve((handle as (call: HandlerCall) => unknown)(call)))
       .then((returned) => {
         const hasAnswers = Array.isArray(returned) && hasAnswer(returned);
@@ -45,7 +45,7 @@ const DESTROYED =
 /** Makes errors of answers that grpc-js would drop or throw for too late, and of a destroyed call, which it would never end. */
 function guardStream(
   call: HandlerCall,
-  answerType: MessageType | undefined,
+  answerType: MessageType | null,
   fail: (error: unknown) => void,
 ): void {
   const write = call.write.bind(call) as (...given: unknown[]) => boolean;

@@ -4,7 +4,6 @@ import { attempt, invalidOption, messageOf } from "../base/errors";
 import { propertyNames } from "../base/property-names";
 import { isObject, show } from "../options/option-kinds";
 import type { MessageType } from "./descriptors";
-import { isAbsent } from "./message-check";
 import { statusCodeOf } from "./status";
 
 /** What a handler knows of its call besides the request. */
@@ -40,10 +39,8 @@ const MADE_OF = Symbol("made by unaryHandler");
 export const functionIn = (handler: unknown): ((...given: never[]) => unknown) | undefined =>
   Object(handler)[MADE_OF];
 
-/** On the empty message that is sent for no answer. */
-const ABSENT = Symbol("no answer");
-const noAnswer = () => Object.defineProperty({}, ABSENT, { value: true });
-export const isNoAnswer = (value: unknown): boolean => isAbsent(value) || ABSENT in Object(value);
+/** On a callback that judges its answers itself: it knows what its method answers. */
+export const JUDGES = Symbol("judges answers");
 
 /** In a status, the error that it was made of. */
 const THROWN = Symbol("thrown");
@@ -165,9 +162,10 @@ export function unaryHandler<Request, Response>(
     run()
       .finally(() => call.off("cancelled", abort))
       .then((response) => {
+        if (JUDGES in callback) return callback(null, response, trailingMetadata);
         const fault = faultOf(response);
         if (fault) fail(fault);
-        else callback(null, response ?? (noAnswer() as Response), trailingMetadata);
+        else callback(null, response ?? ({} as Response), trailingMetadata);
       }, fail)
       .catch(() => {}); // The client is gone.
   };
@@ -175,26 +173,27 @@ export function unaryHandler<Request, Response>(
 }
 
 /**
- * What is wrong with an answer, for which protobuf would send an empty message; undefined if it is a message. An Error that was
- * answered becomes the status that it would have been when thrown.
+ * What is wrong with an answer, for which protobuf would send an empty message; undefined if it is a message, or `type` is null: its
+ * serializer is another's. An Error that was answered becomes the status that it would have been when thrown.
  */
-export function faultOf(answer: unknown, type?: MessageType): object | undefined {
-  if (isMessage(answer ?? {}) || isOfAuthor(answer, type)) return undefined;
-  const isError = types.isNativeError(answer) || answer instanceof Error;
+export function faultOf(answer: unknown, type?: MessageType | null): object | undefined {
+  if (types.isNativeError(answer) || answer instanceof Error) {
+    const text = `the handler answered an instance of ${Object(answer.constructor).name}; throw it instead`;
+    return { ...errorStatus(answer), [THROWN]: new TypeError(text, { cause: answer }) };
+  }
+  if (type === null || isMessage(answer ?? {}) || isOfAuthor(answer, type)) return undefined;
   const { name } = Object(Object(answer).constructor);
   const isClass = typeof answer === "object" && !Array.isArray(answer) && typeof name === "string";
-  const fields = isObject(answer) && !isError ? fieldNames(answer).join(", ") : "";
-  const what = isClass ? `an instance of ${name || "a class without a name"}` : show(answer);
+  const fields = isObject(answer) ? fieldNames(answer).join(", ") : "";
+  const what = isClass ? `an instance of ${name || "an anonymous class"}` : show(answer);
   const lacks = fields === "" ? "" : `, and its message has no ${fields}`;
-  const takes = isError ? "throw it instead" : "it takes an object, or nothing for an empty answer";
-  const text = `the handler answered ${what}${lacks}; ${takes}`;
-  const fault = new TypeError(text, isError ? { cause: answer } : {});
-  return isError ? { ...errorStatus(answer), [THROWN]: fault } : fault;
+  const takes = "it takes a plain object, or nothing for an empty answer";
+  return new TypeError(`the handler answered ${what}${lacks}; ${takes}`);
 }
 
 /** Whether it is an instance of an author's class that has a field of its message, or any where that is unknown. */
 function isOfAuthor(answer: unknown, type: MessageType | undefined): boolean {
-  if (!isObject(answer) || answer instanceof Error || "toHttp2Headers" in answer) return false;
+  if (!isObject(answer) || "toHttp2Headers" in answer) return false;
   return fieldNames(answer).some((name) => !type || type.fields.has(name) || type.oneofs.includes(name));
 }
 

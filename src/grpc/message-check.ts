@@ -15,12 +15,12 @@ const whole = (least: number, most: number): Taken => ({
   accepts: (given) => Number.isInteger(given) && Number(given) >= least && Number(given) <= most,
 });
 
-/** Also a BigInt, a text of decimal digits, or a Long. */
+/** Also a BigInt, a string of digits, or a Long. */
 function wholeOf64(least: bigint, most: bigint): Taken {
   const isUnsigned = least === 0n;
   const isHalf = (half: unknown) => Number.isInteger(half) && Number(half) >> 0 === half;
   return {
-    takes: `a whole number, ${least} to ${most}, as a number, a BigInt, a text or a Long`,
+    takes: `a whole number, ${least} to ${most}, as a number, a BigInt, a string of digits or a Long`,
     accepts: (given) => {
       const isText = typeof given === "string" && /^-?\d{1,20}$/.test(given);
       if (isText || typeof given === "bigint" || Number.isInteger(given))
@@ -31,25 +31,25 @@ function wholeOf64(least: bigint, most: bigint): Taken {
   };
 }
 
-/** Also a text that JavaScript reads as a number. */
+/** A string that protobuf's JSON takes: a number of JSON, or one of three words. JavaScript would read "+8" and " 8 ", too. */
+const FLOAT = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|NaN|-?Infinity)$/;
+
 const float = (round: (given: number) => number): Taken => ({
   takes: "a number",
   accepts: (given) => {
-    const isText = typeof given === "string" && given.trim() !== "";
-    const value = isText ? Number(given) : given;
-    if (typeof value !== "number" || (Number.isNaN(value) && isText && given !== "NaN")) return false;
-    return Number.isFinite(value) === Number.isFinite(round(value));
+    const value = typeof given === "string" && FLOAT.test(given) ? Number(given) : given;
+    return typeof value === "number" && Number.isFinite(value) === Number.isFinite(round(value));
   },
 });
 
-const text: Taken = {
-  takes: "a text of valid Unicode",
+const string: Taken = {
+  takes: "a string",
   accepts: (given) => typeof given === "string" && !/\p{Surrogate}/u.test(given),
 };
 
 const isByte = (given: unknown) => Number.isInteger(given) && Number(given) >= 0 && Number(given) < 256;
 const bytes: Taken = {
-  takes: "a Uint8Array, or a text in base64",
+  takes: "a Uint8Array, or a string in base64",
   accepts: (given) =>
     types.isUint8Array(given) ||
     (Array.isArray(given) && given.every(isByte)) ||
@@ -61,13 +61,15 @@ const uint32 = whole(0, 2 ** 32 - 1);
 const int64 = wholeOf64(-(2n ** 63n), 2n ** 63n - 1n);
 const uint64 = wholeOf64(0n, 2n ** 64n - 1n);
 const bool: Taken = { takes: "true or false", accepts: (given) => typeof given === "boolean" };
-const object: Taken = { takes: "an object", accepts: isObject };
+const object: Taken = { takes: "a plain object", accepts: isObject };
 const list: Taken = { takes: "a list", accepts: Array.isArray };
 const ENUM = 14;
+/** Of a message's fields, in an error's text. */
+const MOST_NAMED = 4;
 
 /** By `FieldDescriptorProto.Type` of descriptor.proto, without enums. */
 const TAKEN: Readonly<Record<number, Taken>> = {
-  ...{ 1: float((given) => given), 2: float(Math.fround), 8: bool, 9: text, [MESSAGE]: object, 12: bytes },
+  ...{ 1: float((given) => given), 2: float(Math.fround), 8: bool, 9: string, [MESSAGE]: object, 12: bytes },
   ...{ 3: int64, 16: int64, 18: int64, 4: uint64, 6: uint64 },
   ...{ 5: int32, 15: int32, 17: int32, 7: uint32, 13: uint32 },
 };
@@ -97,8 +99,13 @@ export function checkMessage(message: object, type: MessageType): readonly strin
   const refuse = (what: string): never => {
     throw new TypeError(`the answer's ${shown(path)} ${what}`);
   };
-  const require = ({ takes, accepts }: Taken, given: unknown) => {
-    if (!accepts(given)) refuse(`is ${show(given)}; it takes ${takes}`);
+  const require = ({ takes, accepts }: Taken, given: unknown, type?: MessageType | readonly string[]) => {
+    if (accepts(given)) return;
+    if (accepts === string.accepts && typeof given === "string") refuse(HALF);
+    const names = type && "fields" in type ? [...type.fields.keys()] : [];
+    const more = names.length > MOST_NAMED ? ", …" : "";
+    const withNames = names.length > 0 ? ` with ${names.slice(0, MOST_NAMED).join(", ")}${more}` : "";
+    refuse(`is ${show(given)}; it takes ${takes}${withNames}`);
   };
 
   const checkValue = (given: unknown, { type, of }: FieldType) => {
@@ -107,7 +114,7 @@ export function checkMessage(message: object, type: MessageType): readonly strin
       if (Array.isArray(inner)) require(enumOf(inner), given);
       return;
     }
-    require(TAKEN[type] ?? ANYTHING, given);
+    require(TAKEN[type] ?? ANYTHING, given, inner);
     if (inner && "fields" in inner) checkFields(given as Values, inner);
   };
   const checkEach = (given: unknown, field: FieldType) => {
@@ -119,7 +126,8 @@ export function checkMessage(message: object, type: MessageType): readonly strin
     for (const [key, value] of entries) {
       path.push(key);
       const keys = keyType === undefined ? ANYTHING : (TAKEN[keyType] ?? ANYTHING);
-      if (!isKey(String(key), keys)) refuse(`is under a key that is not ${keys.takes}`);
+      if (!isKey(String(key), keys))
+        refuse(`is under a key that ${keys === string ? HALF : `is not ${keys.takes}`}`);
       checkValue(value, field);
       path.pop();
     }
@@ -159,6 +167,8 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** protobufjs reads `constructor` and the like from any object, and sends the source of the function. */
 const INHERITED = "is not set, and protobuf would send that of Object.prototype; set it";
+
+const HALF = "has half of a surrogate pair, which UTF-8 cannot encode";
 
 const ANYTHING: Taken = { takes: "anything", accepts: () => true };
 

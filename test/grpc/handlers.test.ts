@@ -20,6 +20,7 @@ import {
 const INVALID = "A handler's metadata is invalid, nothing of it is sent";
 const TWICE = "A handler answered twice, the first answer counts";
 const RETURNED = "A handler returned an answer after it had called back; only its callback counts";
+const NOTHING = "A handler answered nothing, and its message has fields: it is sent empty";
 const coded = Object.assign(new Error("gone"), { code: status.NOT_FOUND });
 const OK = [0, { a: 1 }];
 class Info {
@@ -33,7 +34,7 @@ const REFUSED: readonly Refusal[] = [
   ["a Map", () => new Map(), of("Map"), [FAILED]],
   ["Metadata", () => new Metadata(), of("Metadata"), [FAILED]],
   ["an instance", () => new Info(), OK, []],
-  ["an instance without a name", () => new (class {})(), of("a class without a name"), [FAILED]],
+  ["an instance without a name", () => new (class {})(), of("an anonymous class"), [FAILED]],
   ["an Error", () => bug(), [13, bug().message], [FAILED]],
   ["an Error of another realm", () => runInNewContext('new Error("no disk")'), [13, "no disk"], [FAILED]],
   ["an Error with a code", () => coded, [5, "gone"], [FAILED]],
@@ -48,7 +49,7 @@ type Refusal = readonly [string, () => unknown, unknown, readonly string[]];
 const BY_CALLBACK: readonly (readonly [string, (answer: Callback) => unknown, unknown, readonly string[]])[] =
   [
     ["an answer", (answer) => answer(null, { a: 1 }), OK, []],
-    ["no value", (answer) => answer(null), [0, {}], []],
+    ["no value", (answer) => answer(null), [0, {}], [NOTHING]],
     ["an answer later", (answer) => void setImmediate(answer, null, { a: 1 }), OK, []],
     ["an answer later, returning a timer", (answer) => setImmediate(answer, null, { a: 1 }), OK, []],
     ["a number", (answer) => answer(null, 5), [13, expect.stringContaining("answered 5")], [FAILED]],
@@ -76,8 +77,8 @@ const BY_CALLBACK: readonly (readonly [string, (answer: Callback) => unknown, un
 const BY_RETURN: readonly Refusal[] = [
   ...REFUSED,
   ["an answer", () => ({ a: 1 }), OK, []],
-  ["undefined", () => {}, [0, {}], []],
-  ["null", () => null, [0, {}], []],
+  ["undefined", () => {}, [0, {}], [NOTHING]],
+  ["null", () => null, [0, {}], [NOTHING]],
   ["a number", () => 5, [13, expect.stringContaining("answered 5")], [FAILED]],
   ["a list", () => [{}], [13, expect.stringContaining("answered an array")], [FAILED]],
   ["what cannot be encoded", () => ({ a: 1n }), [13, expect.any(String)], [BAD]],
@@ -220,7 +221,7 @@ test("a status text that is too long is cut, and whole in the log", async () => 
 const UNSENDABLE = "A call's metadata cannot be sent";
 const given = (metadata: unknown) => metadata as Metadata;
 const own = (metadata: unknown) =>
-  unaryHandler((_request, call) => call.sendMetadata(given(metadata))) as Handler;
+  unaryHandler((_request, call) => Object(call.sendMetadata(given(metadata)))) as Handler;
 const direct =
   (metadata: unknown): Handler =>
   (call, answer) => {
@@ -237,6 +238,7 @@ const failing =
     answer(Object.assign(new Error("gone"), { code: status.NOT_FOUND, metadata }), null);
 const twice = unaryHandler((_request, call) => {
   for (const first of ["1", "2"]) call.sendMetadata({ first });
+  return {};
 }) as Handler;
 const ILLEGAL = Metadata.fromHttp2Headers({ connection: "close" });
 

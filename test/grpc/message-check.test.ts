@@ -53,7 +53,28 @@ const DIGITS = "18446744073709551615";
 const half = "\ud83d";
 /** What an author may write into any field, by mistake or not. */
 const GIVEN: readonly unknown[] = [
-  ...["", "5", "-7", "+5", "YQ==", "é€", half, "x y", "NaN", "BLOCK", "block", "true", DIGITS, `-${DIGITS}`],
+  ...[
+    "",
+    "5",
+    "-7",
+    "+5",
+    " 5 ",
+    "5\n",
+    "0x5",
+    "5.",
+    "-1.5e3",
+    "-Infinity",
+    "YQ==",
+    "é€",
+    half,
+    "x y",
+    "NaN",
+    "BLOCK",
+    "block",
+    "true",
+    DIGITS,
+    `-${DIGITS}`,
+  ],
   ...[0, -1, 5, 1.5, 300, 2 ** 31, 2 ** 32, 2 ** 63, -(2 ** 63), 1e300, Number.NaN, Number.POSITIVE_INFINITY],
   ...[
     true,
@@ -97,7 +118,7 @@ const isOneOf =
 const digits = (given: unknown) => BigInt(typeof given === "number" ? given : String(given)).toString();
 const inBase64 = (given: unknown) =>
   typeof given === "string" ? given : Buffer.from(given as Buffer).toString("base64");
-const decimals = among("5", "-7", "+5", "NaN", DIGITS, `-${DIGITS}`);
+const decimals = among("5", "-7", "-1.5e3", "NaN", "-Infinity", DIGITS, `-${DIGITS}`);
 const signedLong = (given: unknown) => Long.isLong(given) && !given.unsigned;
 const isSmall = (given: unknown) => given !== 1e300;
 const named = new Map<unknown, string>([
@@ -190,7 +211,7 @@ test("a type that a nested one of its name hides is not taken for that one", () 
   expect(hiding.check(answer)).toEqual([]);
   expect(hiding.send(answer)).toEqual(answer);
   expect(hiding.check({ inner: { other: { text: 1 } } })).toEqual(["inner.other.text"]);
-  expect(() => hiding.check({ status: new Date(0) })).toThrow("status is a Date; it takes an object");
+  expect(() => hiding.check({ status: new Date(0) })).toThrow("status is a Date; it takes a plain object");
 });
 
 test("a field that any object inherits is refused if it is not set, because protobuf would send the source of a function", () => {
@@ -204,20 +225,20 @@ test("a field that any object inherits is refused if it is not set, because prot
 });
 
 test.each<[object, string]>([
-  [{ labels: new Map([["a", "b"]]) }, "labels is a Map; it takes an object"],
-  [{ labels: { "a/b": undefined } }, 'labels["a/b"] is undefined; it takes a text'],
-  [
-    { other: { inners: [{}, { labels: { a: 5 } }] } },
-    "other.inners[1].labels.a is 5; it takes a text of valid Unicode",
-  ],
-  [{ other: { text: new Date(0) } }, "other.text is a Date; it takes a text of valid Unicode"],
+  [{ labels: new Map([["a", "b"]]) }, "labels is a Map; it takes a plain object"],
+  [{ labels: { "a/b": undefined } }, 'labels["a/b"] is undefined; it takes a string'],
+  [{ other: { inners: [{}, { labels: { a: 5 } }] } }, "other.inners[1].labels.a is 5; it takes a string"],
+  [{ other: { text: new Date(0) } }, "other.text is a Date; it takes a string"],
   [
     { i64: 2n ** 63n },
     "i64 is 9223372036854775808n; it takes a whole number, -9223372036854775808 to 9223372036854775807, as a number, a BigInt,",
   ],
   [{ nesteds: [{ mode: "on" }] }, 'nesteds[0].mode is "on"; it takes one of OFF, ON, or its number'],
+  [{ other: { text: `a${half}` } }, "other.text has half of a surrogate pair"],
+  [{ labels: { [half]: "a" } }, 'labels["\\ud83d"] is under a key that has half of a surrogate pair'],
+  [{ other: new Map() }, "other is a Map; it takes a plain object with text, labels, inners"],
   [{ nesteds: {} }, "nesteds is an object; it takes a list"],
-  [{ texts: Array(2) }, "texts[0] is undefined; it takes a text of valid Unicode"],
+  [{ texts: Array(2) }, "texts[0] is undefined; it takes a string"],
   [{ inner: { x: {} } }, "inner.x is under a key that is not a whole number"],
   [{ kindsBy: { false: 1 } }, "kindsBy.false is under a key that is not true or false"],
   [{ inner: { "1e3": {} } }, "inner.1e3 is under a key that is not a whole number"],

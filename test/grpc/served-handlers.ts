@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { Readable } from "node:stream";
 import { Metadata, type MethodDefinition, Server, type ServiceError } from "@grpc/grpc-js";
+import { fromJSON } from "@grpc/proto-loader";
+import { parse } from "protobufjs";
 import { checkServices } from "../../src/grpc/added-services";
 import { createUnixClient } from "../../src/grpc/client/unary";
 import { guardHandlers } from "../../src/grpc/guard-handlers";
@@ -9,22 +11,20 @@ import { createGrpcServer, hardenServer } from "../../src/grpc/server";
 import { recordLog } from "../support/recorded-log";
 import { createTempFolder } from "../support/temp-folder";
 
-const encode = (value: unknown) => Buffer.from(JSON.stringify(value));
-const decode = (bytes: Buffer) => JSON.parse(bytes.toString());
-const methodOf = (path: string, requestStream = false, responseStream = false) =>
-  ({
-    path,
-    requestStream,
-    responseStream,
-    requestSerialize: encode,
-    requestDeserialize: decode,
-    responseSerialize: encode,
-    responseDeserialize: decode,
-  }) as MethodDefinition<unknown, unknown>;
-export const ask = methodOf("/x.Y/Ask");
-export const collect = methodOf("/x.Y/Collect", true);
-export const list = methodOf("/x.Y/List", false, true);
-export const chat = methodOf("/x.Y/Chat", true, true);
+const PROTO = `syntax = "proto3"; package x;
+  message Message { int32 a = 1; string volume = 2; bool is_hidden = 3; bool no = 4; int32 other = 5; int32 metadata = 6; bool cancelled = 7; }
+  service Y {
+    rpc Ask(Message) returns (Message); rpc Collect(stream Message) returns (Message);
+    rpc List(Message) returns (stream Message); rpc Chat(stream Message) returns (stream Message);
+  }`;
+const methods = fromJSON(parse(PROTO).root.toJSON())["x.Y"] as Record<string, unknown>;
+const methodOf = (name: string) => methods[name] as MethodDefinition<unknown, unknown>;
+export const ask = methodOf("Ask");
+export const collect = methodOf("Collect");
+export const list = methodOf("List");
+export const chat = methodOf("Chat");
+
+const SERVICE = { ask, collect, list, chat };
 
 export function later<Value>() {
   const parts: { resolve?: (value: Value) => void } = {};
@@ -36,13 +36,17 @@ export type Callback = (error: unknown, value?: unknown, trailer?: unknown) => v
 export type Handler = (call: unknown, callback: Callback) => unknown;
 
 /** Serves handlers as `serveCsiDriver` does, with a client, and the log. */
-export async function serveHandlers(handlers: Record<string, Handler>, options = {}, watching = {}) {
+export async function serveHandlers(
+  handlers: Record<string, Handler>,
+  options = {},
+  { service = {}, ...watching }: { readonly service?: object; readonly unansweredAfterMs?: number } = {},
+) {
   const log = recordLog();
   const folder = await createTempFolder();
   const grpc = hardenServer(new Server(options), { log: log.logger });
   const known = checkServices(grpc);
   guardHandlers(grpc, { log: log.logger, isCut: () => driver.isCut, ...known, ...watching });
-  grpc.addService({ ask, collect, list, chat } as never, handlers as never);
+  grpc.addService({ ...SERVICE, ...service } as never, handlers as never);
   const driver = createGrpcServer({ newServer: () => grpc, log: log.logger });
   const path = folder.at("s");
   const listener = createServer((socket) => driver.accept(socket)).listen(path);
@@ -50,13 +54,16 @@ export async function serveHandlers(handlers: Record<string, Handler>, options =
   const client = createUnixClient(path);
   // So that a deadline counts from a call that arrives.
   await new Promise((resolve) => client.waitForReady(Number.POSITIVE_INFINITY, resolve));
-  const call = (given: { deadline?: number; metadata?: Metadata; request?: object } = {}) => {
+  const call = (
+    given: { deadline?: number; metadata?: Metadata; request?: object; codec?: Partial<typeof ask> } = {},
+  ) => {
+    const { requestSerialize, responseDeserialize } = { ...ask, ...given.codec };
     const seen: { initial?: Metadata; trailing?: Metadata } = {};
     const { promise, resolve } = later<[code: number, answer: unknown]>();
     const started = client.makeUnaryRequest(
       ask.path,
-      ask.requestSerialize,
-      ask.responseDeserialize,
+      requestSerialize,
+      responseDeserialize,
       given.request ?? {},
       given.metadata ?? new Metadata(),
       { deadline: given.deadline ?? Number.POSITIVE_INFINITY },
@@ -66,8 +73,8 @@ export async function serveHandlers(handlers: Record<string, Handler>, options =
     started.on("status", ({ metadata }) => Object.assign(seen, { trailing: metadata }));
     return { answered: promise, cancel: () => started.cancel(), seen };
   };
-  const stream = (method: "list" | "chat", requests: readonly object[] = [{}], options = {}) => {
-    const { path: name, requestSerialize, responseDeserialize } = { list, chat }[method];
+  const stream = (method: "list" | "chat", requests: readonly object[] = [{}], options = {}, codec = {}) => {
+    const { path: name, requestSerialize, responseDeserialize } = { ...{ list, chat }[method], ...codec };
     if (method === "list")
       return outcomeOf(
         client.makeServerStreamRequest(name, requestSerialize, responseDeserialize, requests[0], options),

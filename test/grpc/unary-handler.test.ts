@@ -20,7 +20,7 @@ test("unaryHandler fails a call whose answer is no message on any server", async
   await using served = await serveGrpc({ getInfo: () => "text" as never });
   const client = createUnixClient(served.path);
   const called = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: 60_000 });
-  const details = expect.stringContaining('the handler answered "text"; it takes an object');
+  const details = expect.stringContaining('the handler answered "text"; it takes a plain object');
   await expect(called).rejects.toMatchObject({ code: status.INTERNAL, details });
   client.close();
 });

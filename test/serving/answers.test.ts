@@ -43,7 +43,7 @@ async function serve(
 }
 
 const CHANGED = { nodeId: "n", accessibleTopology: { segments: new Map([["zone", "a"]]) } };
-const FAULT = "the answer's accessibleTopology.segments is a Map; it takes an object";
+const FAULT = "the answer's accessibleTopology.segments is a Map; it takes a plain object";
 type Respond = (error: null, answer: object) => void;
 const changing: ServerInterceptor = ({ path }, call) =>
   new ServerInterceptingCall(call, {
