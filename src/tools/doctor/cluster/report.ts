@@ -55,7 +55,7 @@ function reportOf(
 
 /** The lists that may lack rows: something could not be read, or the driver that is asked for may be one whose name is a guess. */
 function partialIn({ units, places, target, hasGuess }: ClusterFacts) {
-  const isGuessed = hasGuess.and(target.driver !== undefined)({ ...YES_NO, unknown: () => true });
+  const isGuessed = hasGuess.and(target.driver !== undefined)(YES_NO) !== false;
   const lacks = (...lists: readonly SeenList<unknown>[]) =>
     isGuessed || lists.some((list) => list.all().kind === "unread");
   const isPartial = { drivers: lacks(units, places), registrars: lacks(units), nodes: lacks(places) };

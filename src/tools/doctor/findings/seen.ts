@@ -59,19 +59,41 @@ export type Seen<T, Part extends string = string> =
   | { readonly kind: "seen"; readonly value: T }
   | Unread<Part>;
 
-interface Answers<Y, N, U> {
+type Gaps = readonly [Gap, ...Gap[]];
+interface Arms<Y, N, U> {
   readonly yes: () => Y;
   readonly no: () => N;
-  readonly unknown: (gaps: readonly Gap[]) => U & NotSure<U>;
+  readonly unknown: (gaps: Gaps) => U;
 }
+type Answers<Y, N, U> = Arms<Y, N, U & NotSure<U>>;
 
-/** TypeScript refuses a finding that is ok, or a problem, or may be one, where the answer is unknown. */
-type NotSure<U> = [StatusIn<U> & Sure] extends [never] ? unknown : never;
-type StatusIn<U> = U extends readonly (infer One)[] ? StatusOf<One> : StatusOf<U>;
-type StatusOf<U> = U extends { readonly status: infer S } ? S : never;
+/**
+ * TypeScript refuses what passes for a known answer: a finding that is ok or a problem, or may be one, undefined, a boolean, a
+ * number, an empty list. Say `withheld`, `unknown(...)`, a text, or null in a row.
+ */
+type NotSure<U> = [Known<U>] extends [never] ? unknown : never;
+type Known<U> = undefined extends U
+  ? U
+  : U extends boolean | number
+    ? U
+    : U extends readonly (infer One)[]
+      ? [One] extends [never]
+        ? U
+        : One extends readonly unknown[]
+          ? One
+          : Found<One>
+      : Found<U>;
+type Found<U> = U extends { readonly status: infer S } ? S & Sure : never;
 type Sure = "ok" | "problem";
 /** The same type where the answer is unknown: judges write the type of all three as `<Verdict | undefined>`. */
-type Unsure<Y> = Y extends { readonly status: infer S } ? Y & { readonly status: Exclude<S, Sure> } : Y;
+type Unsure<Y> = Y extends { readonly status: infer S }
+  ? Y & { readonly status: Exclude<S, Sure> }
+  : Y extends Known<Y>
+    ? SeenList<never>
+    : Y;
+
+/** The same where the answer is no, and where it is unknown. */
+export const otherwise = <R>(say: () => R) => ({ no: say, unknown: say });
 
 /** What is said for another reason, also where the answer is unknown. */
 export const evenSo = <R>(say: () => R) => say as () => never;
@@ -126,7 +148,7 @@ export interface SeenList<Item> {
 /** The items and gaps of each list; only other lists read them. */
 const insides = new WeakMap<object, { readonly items: readonly unknown[]; readonly gaps: readonly Gap[] }>();
 
-type Answer = "yes" | "no" | readonly Gap[];
+type Answer = "yes" | "no" | Gaps;
 
 export const truth = (answer: boolean | Gap): Truth =>
   truthOf(typeof answer === "boolean" ? (answer ? "yes" : "no") : [answer]);
@@ -136,13 +158,9 @@ function truthOf(answer: Answer): Truth {
 }
 
 function newTruth(answer: Answer): Truth {
-  const call = <Y, N, U>({ yes, no, unknown }: Answers<Y, N, U>): Y | N | U => {
-    if (answer === "yes") return yes();
-    return answer === "no" ? no() : unknown(answer);
-  };
   const not = () => truthOf(answer === "yes" ? "no" : answer === "no" ? "yes" : answer);
   const or = (other: boolean | Truth) => truthOf(eitherOf(answer, answerOf(other)));
-  return Object.assign(call, {
+  return Object.assign(<Y, N, U>(answers: Answers<Y, N, U>) => sayBy(answer, answers), {
     ifYes: <R>(then: () => R) => (answer === "yes" ? then() : undefined),
     ifNo: <R>(then: () => R) => (answer === "no" ? then() : undefined),
     not,
@@ -152,6 +170,11 @@ function newTruth(answer: Answer): Truth {
         .or(typeof other === "boolean" ? !other : other.not())
         .not(),
   });
+}
+
+function sayBy<Y, N, U>(answer: Answer, { yes, no, unknown }: Arms<Y, N, U>): Y | N | U {
+  if (answer === "yes") return yes();
+  return answer === "no" ? no() : unknown(answer);
 }
 
 const [YES, NO] = [newTruth("yes"), newTruth("no")];
@@ -164,7 +187,7 @@ function answerOf(asked: boolean | Truth): Answer {
 function eitherOf(one: Answer, other: Answer): Answer {
   if (one === "yes" || other === "yes") return "yes";
   if (one === "no") return other;
-  return other === "no" ? one : union([one, other]);
+  return other === "no" ? one : (union<Gap>([one, other]) as readonly Gap[] as Gaps);
 }
 
 const union = <One>(lists: readonly (readonly One[])[]): readonly One[] => [...new Set(lists.flat())];
@@ -189,10 +212,10 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     each: (say) => items.flatMap((item) => insideOf(say(item)).items),
     known: (isSo) => items.find((item) => answerOf(isSo(item)) === "yes"),
     first: (isSo, answers) =>
-      list.contains(isSo)({ ...answers, yes: () => answers.yes(list.known(isSo) as Item) }),
+      sayBy(answerOf(list.contains(isSo)), { ...answers, yes: () => answers.yes(list.known(isSo) as Item) }),
     contains: (isSo) => {
       const answers = items.map((item) => answerOf(isSo(item)));
-      return truthOf(answers.reduce(eitherOf, gaps.length > 0 ? gaps : "no"));
+      return truthOf(answers.reduce(eitherOf, gaps.length > 0 ? (gaps as Gaps) : "no"));
     },
     map: (change) => listOf(items.map(change), gaps),
     flatMap,
@@ -219,6 +242,9 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
   insides.set(list, { items, gaps });
   return list;
 }
+
+/** Nothing is said of what is unknown: another finding says what could not be read. */
+export const withheld: SeenList<never> = listOf([], []);
 
 export type Reading<Part extends string> = ReturnType<typeof startReading<Part>>;
 
@@ -247,6 +273,10 @@ export const saidIn = <One>(said: Said<One>): readonly One[] =>
   insideOf<Said<One>>(said).items.flatMap((one) =>
     isList(one) || Array.isArray(one) ? saidIn<One>(one) : ((one ?? []) as One),
   );
+
+/** The same, each changed or left out. */
+export const changed = <One, Other>(said: Said<One>, change: (one: One) => Said<Other>): Said<Other> =>
+  saidIn(said).map(change);
 
 /** What was seen, or not, as a list. */
 export const listFrom = <Item>(found: readonly Item[] | Unread): SeenList<Item> =>

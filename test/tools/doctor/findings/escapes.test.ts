@@ -9,13 +9,13 @@ import { createTempFolder } from "../../../support/temp-folder";
 
 const HEAD = `
 import { check, flat, ok, problem, unknown, type Verdict } from "SRC/findings/finding";
-import { type Seen, type SeenList, type Truth } from "SRC/findings/seen";
+import { type Seen, type SeenList, type Truth, withheld } from "SRC/findings/seen";
 import type { ClusterFacts } from "SRC/cluster/judge/facts";
 import type { ManifestFacts } from "SRC/files/read/registrars";
 import { answerIn } from "SRC/node/read/facts";
 import type { View } from "SRC/node/judge/view";
 const [P, T, F] = ["/x", "is there", "correct it"] as const;
-export const used: unknown[] = [answerIn, check, flat, ok, problem, unknown, P, T, F];
+export const used: unknown[] = [answerIn, check, flat, ok, problem, unknown, withheld, P, T, F];
 export type Used = Verdict | Seen<SeenList<Truth>> | ClusterFacts | ManifestFacts | View;
 `;
 
@@ -92,6 +92,13 @@ const ESCAPES: readonly string[] = [
   "(view: View) => view.isDeserted<Verdict | undefined>({ yes: () => undefined, no: () => undefined, unknown: () => problem(P, T, F) })",
   "(view: View) => { const say = (): Verdict => problem(P, T, F); return view.isDeserted({ yes: say, no: say, unknown: say }); }",
   "(facts: ClusterFacts) => facts.nodes.contains(() => true)({ yes: () => [], no: () => [], unknown: () => [problem(P, T, F)] })",
+  "(view: View) => view.isDeserted({ yes: () => undefined, no: () => undefined, unknown: () => [[problem(P, T, F)]] })",
+  "(view: View) => view.isDeserted<Verdict | undefined>({ yes: () => undefined, no: () => undefined, unknown: () => undefined })",
+  "(view: View) => view.isDeserted({ yes: () => true, no: () => false, unknown: () => false }) ? ok(P, T) : problem(P, T, F)",
+  "(view: View) => { const none = () => undefined; const one = view.drivers.first(() => true, { yes: (driver) => driver, no: none, unknown: none }); return one === undefined ? problem(P, T, F) : undefined; }",
+  "(view: View) => { const none = () => undefined; return view.isDeserted({ yes: () => ok(P, T), no: none, unknown: none }) ?? problem(P, T, F); }",
+  "(view: View) => view.isDeserted({ yes: () => ok(P, T), no: () => undefined, unknown: () => withheld }) ? ok(P, T) : problem(P, T, F)",
+  "(view: View) => view.drivers.first(() => true, { yes: () => [1], no: () => [], unknown: () => [] }).length === 0 ? problem(P, T, F) : undefined",
 ];
 
 test("no judge of the doctor, and each of these, takes something unread for an absent one", async () => {

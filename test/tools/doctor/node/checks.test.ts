@@ -271,14 +271,14 @@ test("what was not read of any part makes the report partial, also where no chec
 const elsewhere = { ...KUBELET, directory: "/k0s", isHere: false };
 const accepts = { kubeletSocket: socket("/k.sock", { kind: "accepting" }) };
 
-test.each<[what: string, Changes, watched: string | undefined]>([
-  ["no kubelet is seen", {}, undefined],
-  ["one answers beside the directory, and its process is not seen", { folder: accepts }, undefined],
+test.each<[what: string, Changes, watched: string | null]>([
+  ["no kubelet is seen", {}, null],
+  ["one answers beside the directory, and its process is not seen", { folder: accepts }, null],
   ["one watches another directory", { folder: accepts, kubelets: [elsewhere] }, "/k0s"],
   ["the second watches this one", { kubelets: [elsewhere, KUBELET] }, REGISTRY],
   ["the first watches this one", { kubelets: [KUBELET, elsewhere] }, REGISTRY],
 ])("the directory that kubelet watches, where %s", (_what, changes, watched) => {
   const seen = viewOf(healthyFacts(changes)).watched;
-  const none = () => undefined;
+  const none = () => null;
   expect(seen.first(() => true, { yes: (path) => path, no: none, unknown: none })).toBe(watched);
 });

@@ -1,6 +1,14 @@
 import { nearWord } from "../../../../base/near-word";
 import { manifestReadable, sayGap } from "../../files/judge/gaps";
-import { type Advice, check, problem, unknown, type Verdict, warning } from "../../findings/finding";
+import {
+  type Advice,
+  check,
+  problem,
+  unknown,
+  type Verdict,
+  type Verdicts,
+  warning,
+} from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import { type Truth, truth } from "../../findings/seen";
 import { counted, firstOf, namedText, shellWord, together } from "../../findings/words";
@@ -38,7 +46,7 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
 ]);
 
 /** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
-function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdict | undefined {
+function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdicts {
   const { name, current, desired, uid } = set;
   const { units, nodes, leaving, nowMs, target } = facts;
   if (current >= desired || !units.known((unit) => unit.set === set)) return undefined;
@@ -113,7 +121,7 @@ function sayLeftover(driver: string, places: readonly Place[], facts: ClusterFac
 }
 
 /** A driver that was asked for and is nowhere. */
-function judgeTarget(facts: ClusterFacts): Verdict | undefined {
+function judgeTarget(facts: ClusterFacts): Verdicts {
   const { units, places, csiNodes, hasGuess } = facts;
   const { driver, node } = facts.target;
   if (driver === undefined || places.known((one) => one.driver === driver)) return undefined;

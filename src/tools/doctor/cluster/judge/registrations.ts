@@ -13,8 +13,7 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
 ]);
 
 function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[], facts: ClusterFacts): Verdict {
-  const isSureOf = { yes: () => false, no: () => true, unknown: () => false };
-  const isNotListed = places.every(({ isListed }) => isListed?.(isSureOf) === true) && !isGuess(unit);
+  const isNotListed = places.every(({ isListed }) => isListed?.(AS_WORD) === "no") && !isGuess(unit);
   const what = isNotListed ? "is not in CSINode, and doctor cannot tell why" : "is possibly registered";
   const waiting = whoWaits(places, facts);
   const text = `${what}: ${state.reason}${waiting && `; needed by ${waiting}`}`;
@@ -26,6 +25,7 @@ function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[], f
   });
 }
 
+const AS_WORD = { yes: () => "yes", no: () => "no", unknown: () => "unknown" };
 const SEE_NODE_WIDE =
   "see the log of the node-wide registrar on that node, and its --allow-drivers and --deny-drivers";
 const AGAIN = "have it registered again: delete the pod, or restart kubelet if the Node was made anew, too";

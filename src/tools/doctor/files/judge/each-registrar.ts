@@ -1,6 +1,6 @@
 import * as finding from "../../findings/finding";
-import { check, flat, type Nested, type Verdict } from "../../findings/finding";
-import type { Truth } from "../../findings/seen";
+import { check, type Verdict } from "../../findings/finding";
+import { changed, type Said, type Truth } from "../../findings/seen";
 import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
 
 /** A verdict on a registrar's container: the subject is its place. */
@@ -9,17 +9,20 @@ export type Statement = Omit<Verdict, "subject">;
 export const eachRegistrar = (
   code: string,
   name: string,
-  judge: (one: RegistrarContainer, facts: ManifestFacts) => Nested<Statement>,
+  judge: (one: RegistrarContainer, facts: ManifestFacts) => Said<Statement>,
   // Windows has other rules for paths and volumes.
   isMeant = ({ isForWindows }: RegistrarContainer): boolean | Truth => isForWindows.not(),
 ) =>
-  check<ManifestFacts>(code, name, (facts) => [
-    ...facts.registrars
+  check<ManifestFacts>(code, name, (facts) =>
+    facts.registrars
       .filter(isMeant)
-      .each((one) =>
-        flat(judge(one, facts)).map((statement) => ({ ...statement, subject: one.place, about: one.about })),
+      .map((one) =>
+        changed(
+          judge(one, facts),
+          (statement): Verdict => ({ ...statement, subject: one.place, about: one.about }),
+        ),
       ),
-  ]);
+  );
 
 /** Whether the registrar starts with its arguments, as far as they tell, and gets the paths in them. */
 export const isReadable = ({ unseen, joined, settings }: RegistrarContainer): boolean =>

@@ -4,17 +4,9 @@ import { isPattern } from "../../../../host-path/path-pattern";
 import { invalidCsiNodeDriver, invalidLabels } from "../../../../kubelet-rules/api-refusals";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import type { Cause } from "../../findings/causes";
-import {
-  check,
-  flat,
-  type Nested,
-  ok,
-  problem,
-  unknown,
-  type Verdict,
-  warning,
-} from "../../findings/finding";
+import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
+import { changed, otherwise, withheld } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { firstOf, namedText } from "../../findings/words";
 import { hasNoSocket, type SocketFacts } from "../read/socket";
@@ -85,13 +77,12 @@ function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
   const isLed = lead !== "" && kind === "dead";
   const text = isLed ? `${GIVEN}, but no process listens there` : lead + socketText(socket);
   if (kind === "accepting") return ok(path, `${text} (${ownershipText(socket.ownership)})`);
-  const asItIs = () => fix;
   const beside = view.drivers
     .filter((other) => cause !== undefined && dirname(other.socket.path) === dirname(path))
     .flatMap((other) => other.names.map((name) => ({ name, at: other.socket.path })));
   const correction = beside.first(isAny, {
     yes: ({ name, at }) => `the driver ${name} listens on ${at}: correct the path`,
-    ...{ no: asItIs, unknown: asItIs },
+    ...otherwise(() => fix),
   });
   return problem(path, text, correction, cause);
 }
@@ -100,22 +91,24 @@ function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
 function driverCheck(
   code: string,
   name: string,
-  judge: (driver: Driver, subject: string, view: View) => Nested<Verdict>,
+  judge: (driver: Driver, subject: string, view: View) => Verdicts,
 ) {
   return check(code, name, (view: View) => [
-    view.drivers.flatMap((driver): Nested<Verdict> => {
+    view.drivers.map((driver): Verdicts => {
       if (driver.isNamed) return judge(driver, DRIVER, view);
       const { socket, isNode, isWanted } = driver;
       // CSI020 judges a socket that accepts no connection.
       if (socket.kind === "unread" || socket.kind !== "accepting") return undefined;
-      const yes = (): Nested<Verdict> => {
-        const verdicts = flat(judge(driver, `${DRIVER} on ${socket.path}`, view));
-        if (view.isWhole) return verdicts;
+      const yes = (): Verdicts => {
+        const verdicts = judge(driver, `${DRIVER} on ${socket.path}`, view);
         // Beside a driver that was named, what is wrong with others is worth a warning.
-        const bad = verdicts.filter(({ status }) => status === "problem" || status === "warning");
-        return bad.map((verdict) => ({ ...verdict, status: "warning" }));
+        const asWarning = (one: Verdict) =>
+          one.status === "problem" || one.status === "warning"
+            ? { ...one, status: "warning" as const }
+            : undefined;
+        return view.isWhole ? verdicts : changed(verdicts, asWarning);
       };
-      return isNode.and(isWanted)({ yes, no: () => undefined, unknown: () => undefined });
+      return isNode.and(isWanted)({ yes, no: () => undefined, unknown: () => withheld });
     }),
   ]);
 }

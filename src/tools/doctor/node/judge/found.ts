@@ -1,9 +1,18 @@
 import { dirname } from "node:path";
 import { attempt } from "../../../../base/errors";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
-import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../../findings/finding";
+import {
+  check,
+  ok,
+  problem,
+  skipped,
+  unknown,
+  type Verdict,
+  type Verdicts,
+  warning,
+} from "../../findings/finding";
 import type { DriverRow } from "../../findings/report";
-import type { SeenList } from "../../findings/seen";
+import { otherwise, type SeenList, withheld } from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
 import { socketIs } from "../read/facts";
 import type { RunningRegistrar } from "../read/processes";
@@ -31,8 +40,8 @@ import {
 } from "./view";
 
 const driversFound = check("CSI020", "drivers-found", (view: View) => [
-  view.drivers.flatMap((one) => (one.isNamed || isOfNamed(one, view) ? undefined : judgeFound(one, view))),
-  view.deadSockets.flatMap((one) => judgeDead(one, view)),
+  view.drivers.map((one) => (one.isNamed || isOfNamed(one, view) ? undefined : judgeFound(one, view))),
+  view.deadSockets.map((one) => judgeDead(one, view)),
 ]);
 
 /** CSI002 says of a driver that was named where it listens instead. */
@@ -41,7 +50,7 @@ const isOfNamed = ({ socket }: Driver, { driver }: View): boolean =>
   driver.identity === undefined &&
   dirname(driver.socket.path) === dirname(socket.path);
 
-function judgeFound(driver: Driver, view: View): Verdict | undefined {
+function judgeFound(driver: Driver, view: View): Verdicts {
   const { socket, isNode, isWanted, isRegistered } = driver;
   const { bad, directory, registrations, registrars, target } = view;
   const { path } = socket;
@@ -49,7 +58,7 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   if (socket.kind === "unread") return undefined;
   if (socket.kind !== "accepting") return bad(path, socketText(socket), ...remedyFor(socket, view));
   const other = () => skipped(path, "does not speak HTTP/2, so it is no driver's", NO_DRIVER);
-  if (driver.spoken === "other") return isRegistered({ yes: nothing, no: other, unknown: nothing });
+  if (driver.spoken === "other") return isRegistered({ yes: nothing, no: other, unknown: withhold });
   const standing = standingOf(driver);
   const { kind, name } = standing;
   switch (kind) {
@@ -68,19 +77,19 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
       const text = `has a driver called ${name}, as has ${standing.why}: only one of them can be registered`;
       const fix = "remove one of the two deployments";
       const say = () => bad(path, text, fix, { kind: "twins", driver: name });
-      return isNode.and(isWanted)({ yes: say, no: nothing, unknown: nothing });
+      return isNode.and(isWanted)({ yes: say, no: nothing, unknown: withhold });
     }
     case "unpublished": {
       // CSI015 or CSI019 judges its registration socket.
       const isJudged = registrations.contains((one) => one.isLeft.and(one.name === name));
-      const own = processOf(driver, view);
-      const [none, hint] = [() => "", () => (own ? "" : MAY_WAIT) + LEAVE_OUT];
+      const own = byProcess(driver, view, seeProcess, "");
+      const hint = () => (own ? "" : MAY_WAIT) + LEAVE_OUT;
       const isNodeWide = registrars.contains((one) => one.isNodeWide).or(target.pattern !== undefined);
-      const fix = `${own ? seeProcess(own) : SEE_POD}; ${DRIVER} answers${isNodeWide({ yes: hint, no: none, unknown: none })}`;
+      const fix = `${own || SEE_POD}; ${DRIVER} answers${isNodeWide({ yes: hint, ...otherwise(() => "") })}`;
       const text = `has the driver ${name}, for which there is no registration socket in ${target.pluginRegistrationPath}`;
       const isWell = isRegistered.or(isJudged).or(isFolder(directory).not()).or(isNode.not());
       return isWell({
-        ...{ yes: nothing, unknown: nothing },
+        ...{ yes: nothing, unknown: withhold },
         no: () => bad(path, text, fix, CAUSES.nodeInfo(name)),
       });
     }
@@ -88,6 +97,7 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
 }
 
 const nothing = () => undefined;
+const withhold = () => withheld;
 
 /** How a driver without a registration socket stands, as far as the driver itself shows. */
 interface Standing {
@@ -101,7 +111,7 @@ function standingOf(driver: Driver): Standing {
   const { names, whyNot, isUnwanted, isUnclear, hasTwin, twins } = driver;
   const reason = silenceOf(driver) ?? "it says no name";
   const silent = (): Standing => ({ kind: "silent", name: "", why: reason });
-  return names.first(isAny, { yes: standingOfNamed, no: silent, unknown: silent });
+  return names.first(isAny, { yes: standingOfNamed, ...otherwise(silent) });
 
   function standingOfNamed(name: string): Standing {
     const as =
@@ -111,14 +121,14 @@ function standingOf(driver: Driver): Standing {
     const twin = () =>
       twins.first(isAny, {
         yes: ({ socket }) => as("twin", socket.path)(),
-        ...{ no: as("unpublished"), unknown: as("unpublished") },
+        ...otherwise(as("unpublished")),
       });
-    const byTwin = () => hasTwin({ yes: twin, no: as("unpublished"), unknown: as("unpublished") });
+    const byTwin = () => hasTwin({ yes: twin, ...otherwise(as("unpublished")) });
     const byName = named.kind === "unsafe" ? as("unsafe", named.problem) : byTwin;
-    const byPart = () => isUnclear({ yes: as("unclear"), no: byName, unknown: byName });
+    const byPart = () => isUnclear({ yes: as("unclear"), ...otherwise(byName) });
     return isUnwanted({
-      yes: () => whyNot.first(isAny, { yes: (why) => as("not-wanted", why)(), no: byPart, unknown: byPart }),
-      ...{ no: byPart, unknown: byPart },
+      yes: () => whyNot.first(isAny, { yes: (why) => as("not-wanted", why)(), ...otherwise(byPart) }),
+      ...otherwise(byPart),
     });
   }
 }
@@ -126,12 +136,16 @@ function standingOf(driver: Driver): Standing {
 const NO_DRIVER = "if a driver should listen there, see what does";
 const SEE_PLUGIN = "if it is the node plugin, have it serve NodeGetInfo: see its flags and its log";
 
-/** The process that certainly registers the driver, else one that is node-wide; undefined: none is seen. */
-export function processOf({ socket: { inode } }: Pick<Driver, "socket">, { registrars }: View) {
-  const yes = (one: RunningRegistrar) => one;
-  const any = () => registrars.first((one) => one.isNodeWide, { yes, no: nothing, unknown: nothing });
+/** What is said of the process that certainly registers the driver, else of one that is node-wide; `other`: none is seen. */
+export function byProcess(
+  { socket: { inode } }: Pick<Driver, "socket">,
+  { registrars }: View,
+  yes: (one: RunningRegistrar) => string,
+  other: string,
+): string {
+  const any = () => registrars.first((one) => one.isNodeWide, { yes, ...otherwise(() => other) });
   const isOwn = ({ socket }: RunningRegistrar) => inode !== undefined && socket.inode === inode;
-  return registrars.first(isOwn, { yes, no: any, unknown: any });
+  return registrars.first(isOwn, { yes, ...otherwise(any) });
 }
 const processText = ({ pid, isNodeWide }: RunningRegistrar) =>
   `${isNodeWide ? "a node-wide" : "its"} registrar (process ${pid})`;
@@ -145,7 +159,7 @@ const MAY_WAIT =
 const LEAVE_OUT = "; if it is to leave the driver out, give its --allow-drivers or --deny-drivers here";
 
 /** Uninstalled drivers leave their sockets behind for ever: it is a problem only if the node has no other driver. */
-function judgeDead({ socket, fits }: DeadSocket, view: View): Verdict | undefined {
+function judgeDead({ socket, fits }: DeadSocket, view: View): Verdicts {
   // A driver that is named, and a registered one, are judged by other checks.
   const isRegistered = view.registrations.contains(
     ({ endpoint }) => endpoint !== undefined && isSameSocket(endpoint.socket, socket),
@@ -157,7 +171,7 @@ function judgeDead({ socket, fits }: DeadSocket, view: View): Verdict | undefine
   const alone = () =>
     problem(socket.path, `${text}; this node has no other driver`, fix, CAUSES.down(socket));
   const left = () => view.isDeserted({ yes: alone, no: say, unknown: () => unsureOfOthers(say()) });
-  return isRegistered<Verdict | undefined>({ yes: nothing, no: left, unknown: nothing });
+  return isRegistered({ yes: nothing, no: left, unknown: withhold });
 }
 
 const SEE_KUBELET = "see whether a kubelet watches that directory, by its --root-dir";
@@ -170,15 +184,15 @@ const registrarProcesses = check("CSI024", "registrars", (view: View) => {
   const fix = `${ADVICE.startDriver}; or correct --csi-address, or the volume that both containers mount`;
   const where = `, which is not ${view.target.pluginRegistrationPath}`;
   return [
-    waiting.flatMap((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
-    misplaced.flatMap((one) => {
+    waiting.map((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
+    misplaced.map((one) => {
       const unsure = () => skipped(SOME, misplacedText(one) + where, SEE_KUBELET);
       const sure = (path: string) => bad(SOME, misplacedText(one, path), moveTo(path));
-      return watched.first<Verdict>(() => true, { yes: sure, no: unsure, unknown: unsure });
+      return watched.first<Verdict>(() => true, { yes: sure, ...otherwise(unsure) });
     }),
     ofOne
       .grouped(({ endpoint }) => endpoint)
-      .flatMap((ones) => {
+      .map((ones) => {
         const [{ endpoint }] = ones;
         const text = `has ${ones.length} registrars on this node: processes ${ones.map(({ pid }) => pid).join(", ")}`;
         return ones.length > 1 ? warning(endpoint, text, LEAVE_ONE, CAUSES.duplicates(endpoint)) : undefined;
@@ -220,13 +234,12 @@ export function driversIn(view: View): SeenList<DriverRow> {
     return unlessIn(published, (other) => other.name === name, row);
   });
   const others = unpublished.flatMap((row) => {
-    const itself = () => row;
     return silent.first<DriverRow | undefined>(({ name }) => name === row.name, {
       yes: ({ csiSocket, reason }) =>
         csiSocket === row.csiSocket
           ? undefined
           : { ...row, state: "unknown", reason: `${reason}; its driver is this one, or another of its name` },
-      ...{ no: itself, unknown: itself },
+      ...otherwise(() => row),
     });
   });
   const rowsOfWaiting = waiting.flatMap((one) => {
@@ -238,7 +251,7 @@ export function driversIn(view: View): SeenList<DriverRow> {
     watched.first(isAny, {
       yes: (path) =>
         rowOf("unpublished", `its registrar ${misplacedText(one, path)}`, { csiSocket: one.endpoint }),
-      ...{ no: nothing, unknown: nothing },
+      ...{ no: nothing, unknown: withhold },
     }),
   );
   return published.with(silent).with(others).with(rowsOfWaiting).with(rowsOfMisplaced);
@@ -246,27 +259,25 @@ export function driversIn(view: View): SeenList<DriverRow> {
 
 /** The row, unless another one certainly shows the same. */
 function unlessIn(rows: SeenList<DriverRow>, isSame: (row: DriverRow) => boolean, row: DriverRow) {
-  const show = () => row;
-  return rows.contains(isSame)<DriverRow | undefined>({ yes: () => undefined, no: show, unknown: show });
+  return rows.contains(isSame)<DriverRow | undefined>({ yes: nothing, ...otherwise(() => row) });
 }
 
 /** The row of a driver that has no registration socket, or of which that is not known. */
-function unpublishedRow(driver: Driver, view: View): DriverRow | undefined {
+function unpublishedRow(driver: Driver, view: View) {
   const { names, socket, isRegistered, isUnclear, isNode, isBeside } = driver;
-  const none = () => null;
-  const name = names.first(isAny, { yes: (one) => one, no: none, unknown: none });
+  const name = names.first<string | null>(isAny, { yes: (one) => one, ...otherwise(() => null) });
   const known = { name, csiSocket: socket.path };
   return isRegistered.not().and(isUnclear.or(isNode)).and(isBeside.not())({
     yes: () => rowOf(...unpublishedState(driver, view), known),
     no: () => undefined,
-    unknown: ([gap]) => rowOf("unknown", gap ? gapText(gap) : null, known),
+    unknown: ([gap]) => rowOf("unknown", gapText(gap), known),
   });
 }
 
 function publishedRow(one: Answering, view: View): DriverRow {
   const { plugin, path } = one;
   const { report } = plugin;
-  return rowOf(report?.state ?? "unreported", report?.reason ?? driverTrouble(one, view) ?? null, {
+  return rowOf(report?.state ?? "unreported", report?.reason ?? driverTrouble(one, view), {
     name: plugin.name,
     since: attempt(() => new Date(report?.changedAtMs ?? Number.NaN).toISOString()) ?? null,
     csiSocket: plugin.endpoint || path,
@@ -284,17 +295,17 @@ const NO_NODE_SERVICE =
   "answers NodeGetInfo with Unimplemented: a controller's socket, or a node plugin that kubelet refuses";
 
 /** What is wrong with a published driver itself, as far as its socket is seen from here. */
-function driverTrouble(one: Answering, view: View): string | undefined {
+function driverTrouble(one: Answering, view: View): string | null {
   const isThere = ({ socket }: Pick<Driver, "socket">) =>
     socketIs(socket, ({ kind }) => kind !== "unseen").or(isInSight(socket.path, view));
   const { endpoint } = one;
   const ofDriver = () =>
     view.drivers.first((driver) => isThere(driver).and(isOf(one, driver, view)), {
-      yes: silenceOf,
-      ...{ no: nothing, unknown: nothing },
+      yes: (driver) => silenceOf(driver) ?? null,
+      ...otherwise(() => null),
     });
   if (endpoint === undefined) return ofDriver();
-  return isThere(endpoint)({ yes: () => silenceOf(endpoint), no: ofDriver, unknown: ofDriver });
+  return isThere(endpoint)({ yes: () => silenceOf(endpoint) ?? null, ...otherwise(ofDriver) });
 }
 
 /** The same, as a row of the table has it. */
@@ -302,8 +313,7 @@ function unpublishedState(driver: Driver, view: View): readonly [state: string, 
   const standing = standingOf(driver);
   const failure = failureIn(driver.nodeInfo);
   const failed = failure && `the driver ${failure}`;
-  const own = processOf(driver, view);
-  const by = own ? `${processText(own)} has not` : "no registrar has";
+  const by = byProcess(driver, view, (one) => `${processText(one)} has not`, "no registrar has");
   switch (standing.kind) {
     case "not-wanted":
       return ["not-wanted", standing.why];

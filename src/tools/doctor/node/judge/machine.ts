@@ -1,12 +1,12 @@
 import { onFileSystem } from "../../../../unix/mounts";
-import { check, ok, problem, skipped, unknown, type Verdict } from "../../findings/finding";
+import { check, ok, problem, skipped, unknown, type Verdict, type Verdicts } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
-import { evenSo, type Gap, type Truth } from "../../findings/seen";
+import { evenSo, type Gap, listFrom, withheld } from "../../findings/seen";
 import { sayWhy } from "../../findings/why";
 import type { DirectoryFacts } from "../read/directory";
 import type { SocketFacts } from "../read/socket";
 import { LIMITS, ownershipText, remedyForErrno } from "./trouble";
-import type { Folder, View } from "./view";
+import { type Folder, isAny, type View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
   if (startProblem === undefined) return undefined;
@@ -23,14 +23,14 @@ const kubelet = check("CSI012", "kubelet", (view: View) => {
     judgeKubeletSocket(kubeletSocket),
     processes.kubelets
       .filter(({ isHere }) => isHere)
-      .flatMap(({ pid, isDeaf }) => {
+      .map(({ pid, isDeaf }) => {
         const who = `(process ${pid})`;
         const text = `${who} does not watch ${path}: its inotify watches are on other files`;
         const fix = `restart kubelet: the directory was made anew, or ${LIMITS} were reached, which kubelet's log says`;
         return isDeaf<Verdict | undefined>({
           yes: () => problem("kubelet", text, fix, KUBELET_DOWN),
           no: () => undefined,
-          unknown: ([gap]) => gap && unsureOfKubelet(`${who} may not watch ${path}`, gap, view),
+          unknown: ([gap]) => unsureOfKubelet(`${who} may not watch ${path}`, gap, view),
         });
       }),
   ];
@@ -82,36 +82,38 @@ const directoryWritable = check("CSI009", "directory-writable", ({ directory }: 
   return unwritable === "EROFS" ? problem(path, "is mounted read-only", fix) : undefined;
 });
 
-const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => {
+const directoryKubelets = check("CSI010", "directory-kubelets", (view: View): Verdicts => {
   const { directory, answered, processes } = view;
   if (directory.kind === "unread" || directory.kind !== "directory") return undefined;
   const { path } = directory;
   const { kubelets } = processes;
   const byPlace = () => judgePlace(directory, view);
   const byProcess = () =>
-    kubelets.contains(({ isHere }) => isHere)<Verdict | undefined>({
+    kubelets.contains(({ isHere }) => isHere)({
       yes: () => ok(path, "is what kubelet watches, by its --root-dir"),
       no: () =>
-        kubelets.first<Verdict | undefined>(() => true, {
+        kubelets.first(() => true, {
           yes: (other) => {
             const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
             return unknown(path, text, `look there: --plugin-registration-path=${other.directory}`);
           },
-          ...{ no: byPlace, unknown: evenSo(byPlace) },
+          no: byPlace,
+          unknown: evenSo(byPlace),
         }),
       unknown: evenSo(byPlace),
     });
-  return answered.first<Verdict | undefined>(
+  return answered.first(
     ({ plugin: { report } }) => report?.hasKubeletCalled === true || report?.state === "registered",
     {
       yes: (proof) => ok(path, `is kubelet's: it has called on ${proof.path}`),
-      ...{ no: byProcess, unknown: evenSo(byProcess) },
+      no: byProcess,
+      unknown: evenSo(byProcess),
     },
   );
 });
 
-function judgePlace({ path, place: found }: Folder, view: View): Verdict | undefined {
-  const { answered, host, processes } = view;
+function judgePlace({ path, place: found }: Folder, view: View): Verdicts {
+  const { answered } = view;
   if (found.kind === "unread")
     return unknown(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE);
   const place = found.value;
@@ -122,39 +124,45 @@ function judgePlace({ path, place: found }: Folder, view: View): Verdict | undef
   const isUsual = KNOWN_DIRECTORIES.some((known) => known.endsWith(place.path) || place.path.endsWith(known));
   // A root of another name is kubelet's only if kubelet calls.
   const isCalled = answered.contains(({ plugin }) => plugin.report?.state === "listening").not();
-  const isNamedSo =
-    isUsual || (place.path.endsWith("/kubelet/plugins_registry") && isCalled({ yes, no, unknown: no }));
-  const { otherDirectories } = host;
-  const others = otherDirectories.flatMap(({ isThere, path }) => isThere({ yes: () => [path], ...NONE }));
-  const hidden = otherDirectories.flatMap(({ isThere }) => unreadIn(isThere)).join(", ");
+  const isNamedSo = isCalled.and(place.path.endsWith("/kubelet/plugins_registry")).or(isUsual);
   const where = onFileSystem(path, place.path);
-  const usual = `is at a usual path of kubelet's directory${where}`;
-  if (isNamedSo && others.length > 0)
-    return unseen(`${usual}, and this node has ${others.join(", ")} too: kubelet watches one of them`);
-  if (isNamedSo && hidden !== "")
-    return unknown(path, `${usual}; whether this node has another one cannot be read: ${hidden}`, COMPARE);
-  if (isNamedSo) {
-    const say = () => ok(path, usual);
-    // Another finding says which processes could not be read.
-    return processes.kubelets.contains(({ isHere }) => isHere)<Verdict | undefined>({
-      ...{ yes: say, no: say, unknown: () => undefined },
-    });
-  }
-  if (place.fileSystem === "overlay")
-    return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, NOT_KUBELETS);
-  return unseen(`is not the registration directory of a known kubelet${where}`);
+  const other = () => unseen(`is not the registration directory of a known kubelet${where}`);
+  const isOfContainer = place.fileSystem === "overlay";
+  const inContainer = "belongs to the container: nothing is mounted there";
+  return isNamedSo<Verdicts>({
+    yes: () => judgeUsual(path, `is at a usual path of kubelet's directory${where}`, view),
+    no: () => (isOfContainer ? problem(path, inContainer, MOUNT_IT, NOT_KUBELETS) : other()),
+    unknown: other,
+  });
 }
 
-const [yes, no] = [() => true, () => false];
-const NONE = { no: () => [], unknown: () => [] };
+function judgeUsual(path: string, usual: string, { host, processes }: View): Verdicts {
+  const say = () => ok(path, usual);
+  const byProcesses = () =>
+    // Another finding says which processes could not be read.
+    processes.kubelets.contains(({ isHere }) => isHere)({ yes: say, no: say, unknown: () => withheld });
+  const beside = "; whether this node has another one cannot be read: ";
+  return listFrom(host.otherDirectories)
+    .filter(({ isThere }) => isThere)
+    .grouped(() => "")
+    .first(isAny, {
+      yes: (others) => {
+        const names = others.map((one) => one.path).join(", ");
+        return skipped(
+          path,
+          `${usual}, and this node has ${names} too: kubelet watches one of them`,
+          COMPARE,
+        );
+      },
+      no: byProcesses,
+      unknown: (gaps) => {
+        const hidden = gaps.map(({ subject, why }) => `${subject}: ${sayWhy(why).text}`).join(", ");
+        return unknown(path, usual + beside + hidden, COMPARE);
+      },
+    });
+}
+
 const COMPARE = "compare with plugins_registry in kubelet's --root-dir";
 const NOT_KUBELETS = { kind: "not-kubelets" } as const;
-
-const unreadIn = (isThere: Truth): readonly string[] =>
-  isThere<readonly string[]>({
-    yes: () => [],
-    no: () => [],
-    unknown: (gaps) => gaps.map(({ subject, why }) => `${subject}: ${sayWhy(why).text}`),
-  });
 
 export const machineChecks = [commandLine, kubelet, directoryCheck, directoryWritable, directoryKubelets];

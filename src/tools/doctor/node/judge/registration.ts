@@ -9,12 +9,21 @@ import {
 } from "../../../../registrar/registration/hints";
 import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
-import { check, ok, problem, skipped, unknown, type Verdict, warning } from "../../findings/finding";
-import { evenSo } from "../../findings/seen";
+import {
+  check,
+  ok,
+  problem,
+  skipped,
+  unknown,
+  type Verdict,
+  type Verdicts,
+  warning,
+} from "../../findings/finding";
+import { evenSo, otherwise, saidIn, withheld } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { firstOf, LEAVE_ONE, namedText } from "../../findings/words";
 import { socketIs } from "../read/facts";
-import { driversIn, processOf, seeProcess } from "./found";
+import { byProcess, driversIn, seeProcess } from "./found";
 import {
   ADVICE,
   CAUSES,
@@ -44,11 +53,9 @@ const registration = check("CSI015", "registration", (view: View) => {
   return [
     theirs
       .grouped((one) => (isLeftBehind(one) ? "" : one.path))
-      .flatMap((ones) =>
-        ones.length > 1 ? judgeLeftBehind(ones, directory) : judgeRegistration(ones[0], view),
-      ),
+      .map((ones) => (ones.length > 1 ? judgeLeftBehind(ones, directory) : judgeRegistration(ones[0], view))),
     theirs.contains(() => true)<Verdict | undefined>({
-      ...{ yes: () => undefined, unknown: () => undefined },
+      ...{ yes: () => undefined, unknown: () => withheld },
       no: () => judgeUnpublished(directory, view),
     }),
   ];
@@ -63,18 +70,17 @@ function judgeLeftBehind(ones: readonly Published[], { path }: Folder): Verdict 
   return problem(path, text, RESTART_REGISTRARS);
 }
 
+const SEE_REGISTRAR = "see whether its registrar runs, and whether its --plugin-registration-path leads here";
+
 function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
   const { isWhole, targetName } = view;
   const rows = driversIn(view).contains(() => true);
   const text = "has no registration socket on which a CSI driver's registrar answers";
   const unsure = () => unknown(path, text, SEE_SETS);
-  if (isWhole) return rows({ yes: () => skipped(path, text, SEE_SETS), no: unsure, unknown: unsure });
+  if (isWhole) return rows({ yes: () => skipped(path, text, SEE_SETS), ...otherwise(unsure) });
   // CSI002 or CSI003 says why its name is not known.
-  if (targetName === undefined) return undefined;
-  const own = view.driver && processOf(view.driver, view);
-  const fix = own
-    ? seeProcess(own)
-    : "see whether its registrar runs, and whether its --plugin-registration-path leads here";
+  if (targetName === null) return undefined;
+  const fix = view.driver ? byProcess(view.driver, view, seeProcess, SEE_REGISTRAR) : SEE_REGISTRAR;
   // Kubelet, or the registrar, refuses a driver with such a name or node information.
   const lack = `has no registration socket in ${path}`;
   return problem(namedText(targetName), lack, fix, CAUSES.nodeInfo(targetName));
@@ -125,7 +131,7 @@ function remedyForSilence(path: string, { directory, processes }: View): readonl
   const hears = processes.kubelets.contains((one) => one.isDeaf.not().and(one.isHere));
   const mayBeDeaf = () =>
     `${silence}; or kubelet gets no events: ${LIMITS} are reached, or that file system has none`;
-  const fix = hears({ yes: () => silence, no: mayBeDeaf, unknown: mayBeDeaf });
+  const fix = hears({ yes: () => silence, ...otherwise(mayBeDeaf) });
   if (fileSystem === "overlay") return [fix, { kind: "not-kubelets" }];
   return isDeaf.or(socketIs(kubeletSocket, ({ kind }) => kind === "dead"))<readonly [string, Cause?]>({
     yes: () => [fix, { kind: "kubelet-down" }],
@@ -159,11 +165,11 @@ function causeOfRefusal(one: Answering, refusal: string, view: View): Cause | un
     return /node/i.test(refusal) ? CAUSES.nodeInfo(one.plugin.name) : undefined;
   const { driver, hostPath } = view;
   if (hostPath.kind !== "unread" && hostPath.kind === "wrong") return { kind: "host-path" };
-  return judgeEndpoint(one, view)?.cause ?? (driver && CAUSES.down(driver.socket));
+  return saidIn(judgeEndpoint(one, view))[0]?.cause ?? (driver && CAUSES.down(driver.socket));
 }
 
 const others = check("CSI019", "other-registrations", (view: View) => [
-  view.registrations.flatMap((one) => {
+  view.registrations.map((one) => {
     const { isAskedFor, answer, path } = one;
     if (isAskedFor || answer.kind === "unread") return undefined;
     if (answer.kind === "plugin") return judgeOtherKind({ ...one, plugin: answer.plugin }, view);
@@ -185,10 +191,10 @@ const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
 
 const endpoints = check("CSI016", "registration-endpoint", (view: View) => [
-  view.answering.flatMap((one) => judgeEndpoint(one, view)),
+  view.answering.map((one) => judgeEndpoint(one, view)),
 ]);
 
-function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: View): Verdict | undefined {
+function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: View): Verdicts {
   const { target, isWhole, hostPath, drivers, socketsOnHost } = view;
   const { name } = plugin;
   const own = drivers.filter((driver) => isCalled(driver, name)).all();
@@ -240,10 +246,10 @@ const duplicates = check("CSI018", "registration-duplicates", ({ answering }: Vi
   answering
     .filter(hasStandby)
     .grouped(() => "")
-    .flatMap(judgeStandbys),
+    .map(judgeStandbys),
   answering
     .grouped(({ plugin }) => plugin.name)
-    .flatMap((ones) => {
+    .map((ones) => {
       const isAskedFor = ones.some((one) => one.isAskedFor);
       const { name } = ones[0].plugin;
       const cause = CAUSES.duplicates(ones[0].plugin.endpoint);

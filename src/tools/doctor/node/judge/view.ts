@@ -3,7 +3,7 @@ import { driverOfSocket, SOCKET_TAIL } from "../../../../registrar/model/socket-
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
-import { listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
+import { listFrom, otherwise, type SeenList, type Truth, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "../read/directory";
 import { answerIn, type SeenDriver, type SeenPlugin, socketIs } from "../read/facts";
 import type { Facts } from "../read/gather";
@@ -28,15 +28,14 @@ export function viewOf(facts: Facts) {
   const published = facts.registrations.map((one) => ({ ...one, plugin: answerIn(one.info) }));
   const plugins = published.flatMap(({ plugin }) => plugin);
   const drivers = driversOf(facts, published);
-  const none = () => undefined;
   const nameSaid = () =>
-    plugins.first(({ endpoint }) => endpoint === target.kubeletRegistrationPath, {
+    plugins.first<string | null>(({ endpoint }) => endpoint === target.kubeletRegistrationPath, {
       yes: ({ name }) => name,
-      ...{ no: none, unknown: none },
+      ...otherwise(() => null),
     });
   const identity = driver?.identity;
   const isNamed = identity?.kind !== "unread" && identity?.kind === "answered";
-  const targetName = isWhole ? undefined : isNamed ? identity.value.name : nameSaid();
+  const targetName = isWhole ? null : isNamed ? identity.value.name : nameSaid();
   const registrations = published.map((one) => publishedOf(one, facts, drivers, published, targetName));
   const answered = registrations.flatMap(({ answer, ...one }) =>
     "plugin" in answer ? { ...one, plugin: answer.plugin } : undefined,
@@ -50,7 +49,7 @@ export function viewOf(facts: Facts) {
     /** Those on which a registrar answers; and a CSI driver's registrar. */
     answered,
     answering,
-    /** The name of the driver that the doctor was called for; undefined if it is unknown. */
+    /** The name of the driver that the doctor was called for; null: it is unknown. */
     targetName,
     /** Whether the doctor was called for all drivers. */
     isWhole,
@@ -148,7 +147,7 @@ function publishedOf(
   facts: Facts,
   drivers: ReturnType<typeof driversOf>,
   published: SeenList<Joined>,
-  targetName: string | undefined,
+  targetName: string | null,
 ) {
   const { path } = one.socket;
   const isWhole = facts.target.csiSocketPath === undefined;
@@ -159,7 +158,7 @@ function publishedOf(
     other.socket.path !== path && (other.plugin?.name ?? driverOfSocket(other.socket.path)) === own;
   const say = () => troubleOf(one, facts);
   const troubleSeen = () =>
-    published.contains(isOther).and(isDeadAlias)({ yes: () => DEAD_ALIAS, no: say, unknown: say });
+    published.contains(isOther).and(isDeadAlias)({ yes: () => DEAD_ALIAS, ...otherwise(say) });
   /** Another finding says that it could not be looked at, or not be asked. */
   const isUnread = one.socket.kind === "unread" || one.info?.kind === "unread";
   const answer: Answered = plugin
@@ -173,8 +172,9 @@ function publishedOf(
     .or("trouble" in answer && answer.trouble.state === "hanging")
     .and(published.contains((other) => other.plugin?.name === name).not())
     .and(plugin === undefined && name !== undefined);
-  const [yes, no] = [() => true, () => false];
-  const isOfAny = plugin ? plugin.type === "CSIPlugin" : isLeft({ yes, no, unknown: no });
+  const isOfAny = plugin
+    ? plugin.type === "CSIPlugin"
+    : isLeft({ yes: () => "yes", ...otherwise(() => "no") }) === "yes";
   return {
     ...one,
     path,
@@ -184,7 +184,7 @@ function publishedOf(
     /** Whether a driver that is there has no other registration socket, and this one does not answer. */
     isLeft,
     /** Whether the doctor was called for this registration. */
-    isAskedFor: isWhole ? isOfAny : targetName !== undefined && name === targetName,
+    isAskedFor: isWhole ? isOfAny : targetName !== null && name === targetName,
   };
 }
 
@@ -245,6 +245,6 @@ export function isInSight(path: string, { directory }: View): Truth {
 export function pathFix(inode: string | undefined, { socketsOnHost }: View, advice: string): string {
   return socketsOnHost.first((one) => one.inode === inode, {
     yes: ({ path }) => `write --kubelet-registration-path=${path}`,
-    ...{ no: () => advice, unknown: () => advice },
+    ...otherwise(() => advice),
   });
 }
