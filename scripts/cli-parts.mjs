@@ -15,7 +15,10 @@ import { closureTable, OF_A_NODE } from "./node-closure.mjs";
  */
 const OF_REGISTRATION = {
   main: ["cli/main", "unix/file-calls"],
-  register: ["cli/register", "registrar/start-driver-registration", "unix/path-watch", "grpc/status"],
+  register: [
+    ...["cli/register", "registrar/start-driver-registration"],
+    ...["unix/path-watch", "unix/private-socket", "unix/socket-file", "unix/until-done", "grpc/status"],
+  ],
   probe: ["cli/probe"],
   diagnostics: ["diagnostics"],
   "node-wide": ["registrar/start-node-registrar"],
@@ -61,6 +64,9 @@ const PARTS = { ...OF_REGISTRATION, ...OF_TOOLS };
 const OF_PROCESS = [
   "unix/file-calls",
   "unix/path-watch",
+  "unix/private-socket",
+  "unix/socket-file",
+  "unix/until-done",
   "registrar/start-driver-registration",
   "grpc/status",
 ];

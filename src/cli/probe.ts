@@ -2,66 +2,72 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../base/errors";
 import { createWakeUp } from "../base/pause";
-import { isNodeWide, nameListsFrom, nodeDirectory, patternPairsOf, resolvePaths } from "../flags/paths";
+import { isNodeWide, nodeDirectory, type Paths, patternPairsOf, resolvePaths } from "../flags/paths";
 import type { Flags } from "../flags/table";
 import { bareCall } from "../grpc/client/bare-call";
 import { identityMethods } from "../grpc/methods";
-import { matchPattern } from "../host-path/path-pattern";
 import { plain } from "../logging/escape";
-import { judgeDriverName } from "../registrar/driver/driver-name";
 import { driverOfSocket, SOCKET_TAIL } from "../registrar/model/socket-name";
-import { whyUnwanted } from "../registrar/node-wide/name-lists";
-import { socketsFitting } from "../registrar/node-wide/scan";
+import { askRegistrar } from "../registrar/node-wide/probe-socket";
 import { askInfo } from "../registrar/registration/self-report";
 import { printError } from "../runtime/print";
 import { callFileSystem } from "../unix/file-calls";
-import { isHiddenSocket } from "../unix/private-socket";
+import { isHiddenSocket, isProbeSocket } from "../unix/private-socket";
 import { parseCsiAddress } from "../unix/socket-path";
 
 /**
- * `--mode=health-probe` and `--mode=ready-probe`: asks the registrar of this container over its registration socket, with
- * the flags that it was started with. For exec probes without an HTTP endpoint. An exec probe has one second, perhaps
- * with a tenth of a CPU, so this uses bare HTTP/2 without the gRPC library, and ends at the first answer that decides:
- * a frozen registrar of another driver must not fail the probes of all.
- *
- * Healthy: a registrar answers for the driver, ours or one for which ours stands by; or there can be no socket yet, because
- * the driver is missing, slow or failing. Ready: the driver is registered. Node-wide, healthy: one of ours answers for one
- * of the drivers; or a registrar answers for each driver that exists. Ready: both, and all are registered.
+ * `--mode=health-probe` and `--mode=ready-probe`: asks the registrar of this container, with the flags that it was started
+ * with. For exec probes without an HTTP endpoint. An exec probe has one second, perhaps with a tenth of a CPU, so this uses bare
+ * HTTP/2 without the gRPC library, and ends at the first answer that decides: a frozen registrar of another driver must not
+ * fail the probes of all.
  */
 export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
   const paths = await resolvePaths(flags, nodeDirectory(process.env));
   if (paths.kind === "missing") return fail(paths.message);
-  const directory = paths.pluginRegistrationPath;
+  const ask = isNodeWide(flags) ? probeNode : probeDriver;
+  return ask(flags, paths, wanted === "ready").catch((error) => fail(messageOf(error)));
+}
+
+type Place = Pick<Paths, "endpoint" | "pluginRegistrationPath">;
+
+/** Healthy: the node-wide registrar answers. Ready: every driver that counts is registered. */
+async function probeNode(flags: Flags, { pluginRegistrationPath: directory }: Place, isReady: boolean) {
+  const pairs = patternPairsOf(flags);
+  const { sockets, problem } = await socketsIn(directory, isProbeSocket);
+  const paths = sockets.map((name) => join(directory, name));
+  const { unregistered } = (await askRegistrar(paths, pairs, flags.timeoutMs).catch(() => undefined)) ?? {};
+  if (unregistered === undefined) {
+    const patterns = pairs.map(({ endpoint }) => endpoint.text).join(" ");
+    return fail(problem ?? `no registrar of this container for ${patterns} answers in ${directory}`);
+  }
+  if (!isReady || unregistered.length === 0) return 0;
+  return fail(`not registered: ${unregistered.map(plain).join("; ")}`);
+}
+
+/**
+ * Healthy: a registrar answers for the driver, ours or one for which ours stands by; or there can be no socket yet, because the
+ * driver is missing, slow or failing. Ready: the driver is registered.
+ */
+async function probeDriver(flags: Flags, { endpoint, pluginRegistrationPath }: Place, isReady: boolean) {
+  const { csiAddress, timeoutMs } = flags;
+  const findName = () => quickNameOf(parseCsiAddress(csiAddress));
   const end = new AbortController();
   try {
-    const drivers = isNodeWide(flags) ? driversByPatterns(flags) : driverByPath(flags, paths.endpoint);
-    const { sockets, problem } = await socketsIn(directory);
-    const { answers, until, askFirst } = askAll(directory, sockets, flags.timeoutMs, end.signal);
+    const { sockets, problem } = await socketsIn(pluginRegistrationPath, isRegistrationSocket);
+    const asked = askAll(pluginRegistrationPath, sockets, timeoutMs, end.signal);
     // Among many sockets those of the driver that answers now come first.
-    const finding = sockets.length > AT_ONCE ? drivers.find() : undefined;
-    finding?.then((found) => askFirst(found.map(({ name }) => name))).catch(() => {});
-    const mine = () => answers.filter(({ endpoint }) => drivers.fits(endpoint));
-    const isAnswered = () => mine().some(drivers.isOurs);
-    const missing = (driver: string) =>
-      fail(problem ?? `no registrar for ${driver} answers on a socket in ${directory}`);
-
-    const isReady = wanted === "ready";
-    if (isReady) {
-      const isThere = await until(isAnswered, flags.timeoutMs);
-      if (isThere && drivers.hasSeveral) await until(() => false, STRANGER_MS);
-      if (mine().length === 0) return missing(drivers.text);
-      const why = whyNotReady(mine());
-      if (why !== undefined) return fail(why);
-      if (!drivers.hasSeveral) return 0;
-    } else if (await until(isAnswered, STRANGER_MS)) return 0;
-    const found = await (finding ?? drivers.find());
-    const unserved = () => found.filter(({ name }) => !drivers.isServed(name, answers));
-    const isWell = () => (!isReady && isAnswered()) || unserved().length === 0;
-    if (await until(isWell, flags.timeoutMs)) return 0;
-    const texts = unserved().map(({ text }) => text);
-    return missing(texts.join(", "));
-  } catch (error) {
-    return fail(messageOf(error));
+    const finding = sockets.length > AT_ONCE ? findName() : undefined;
+    finding?.then(asked.askFirst).catch(() => {}); // It never rejects.
+    const mine = () => asked.answers.filter((one) => one.endpoint === endpoint);
+    const isAnswered = () => mine().length > 0;
+    if (!isReady) {
+      if (await asked.until(isAnswered, STRANGER_MS)) return 0;
+      if ((await (finding ?? findName())) === undefined) return 0;
+    }
+    if (!(await asked.until(isAnswered, timeoutMs)))
+      return fail(problem ?? `no registrar for ${endpoint} answers on a socket in ${pluginRegistrationPath}`);
+    const why = isReady ? mine().flatMap(whyNotReady) : [];
+    return why.length > 0 ? fail(why.join("; ")) : 0;
   } finally {
     end.abort();
   }
@@ -109,95 +115,44 @@ function askAll(directory: string, sockets: readonly string[], timeoutMs: number
   askNew(sockets);
   return {
     answers,
-    /** Asks the sockets of these drivers at once. */
-    askFirst: (drivers: readonly string[]): void => {
-      const theirs = [...waiting].filter((name) => drivers.includes(driverOfSocket(name) ?? ""));
-      Promise.all(theirs.slice(0, AT_ONCE).map(ask)).catch(() => {});
+    /** Asks the sockets of this driver at once. */
+    askFirst: (driver: string | undefined): void => {
+      const its = [...waiting].filter((name) => driverOfSocket(name) === driver);
+      Promise.all(its.slice(0, AT_ONCE).map(ask)).catch(() => {});
     },
     /** Resolves when `isDecided`, when all have answered, or after `limitMs`; with whether it is decided. */
     until: async (isDecided: () => boolean, limitMs: number): Promise<boolean> => {
       const limit = AbortSignal.timeout(limitMs);
       while (!isDecided() && !limit.aborted)
         if (isAsking()) await news.wait(limit);
-        else if (!askNew((await socketsIn(directory)).sockets)) break;
+        else if (!askNew((await socketsIn(directory, isRegistrationSocket)).sockets)) break;
       return isDecided();
     },
   };
 }
 
-type Drivers = ReturnType<typeof driversByPatterns>;
-
-function driverByPath({ csiAddress }: Flags, path: string): Drivers {
-  return {
-    text: path,
-    hasSeveral: false,
-    fits: (endpoint) => endpoint === path,
-    isOurs: () => true,
-    find: async () => {
-      const name = await quickNameOf(parseCsiAddress(csiAddress));
-      return name === undefined ? [] : [{ name, text: path }];
-    },
-    isServed: () => false,
-  };
+function whyNotReady({ name, endpoint, report }: Answer): readonly string[] {
+  const driver = `${plain(name)} at ${plain(endpoint)}`;
+  if (report === undefined)
+    return [
+      `another registrar holds the driver's registration socket, and does not say whether the driver is registered (${driver})`,
+    ];
+  if (report.state === "registered") return [];
+  return [`not registered: state is ${plain(report.state)} (${driver})`];
 }
 
-function driversByPatterns(flags: Flags) {
-  const pairs = patternPairsOf(flags);
-  const lists = nameListsFrom(flags);
-  return {
-    text: pairs.map(({ endpoint }) => endpoint.text).join(" "),
-    hasSeveral: true,
-    fits: (endpoint: string): boolean => pairs.some((pair) => matchPattern(pair.endpoint, endpoint)),
-    /** Whether a registrar that answers for such a driver is this container's, or has its work. */
-    isOurs: ({ report }: Answer): boolean => report !== undefined,
-    /** The drivers for which a healthy registrar would answer. */
-    find: async () => {
-      const fitting = await Promise.all(
-        pairs.map((pair) => socketsFitting(pair.csiAddress.text, { onRead: reportUnread })),
-      );
-      const paths = [...new Set(fitting.flat())];
-      const names = await Promise.all(paths.map(quickNameOf));
-      return paths.flatMap((path, index) => {
-        const name = names[index];
-        if (name === undefined || whyUnwanted(name, path, lists) !== undefined) return [];
-        if (judgeDriverName(name).kind === "unsafe") return [];
-        return [{ name, text: `${plain(name)} at ${plain(path)}` }];
-      });
-    },
-    isServed: (driverName: string, answers: readonly Answer[]): boolean =>
-      answers.some(({ name }) => name === driverName),
-  };
-}
+const isRegistrationSocket = (name: string) => name.endsWith(SOCKET_TAIL) || isHiddenSocket(name);
 
-function whyNotReady(answers: readonly Answer[]): string | undefined {
-  const notReady = answers.filter(({ report }) => report?.state !== "registered");
-  if (notReady.length === 0) return undefined;
-  const reasons = notReady.map(({ name, endpoint, report }) => {
-    const driver = `${plain(name)} at ${plain(endpoint)}`;
-    return report === undefined
-      ? `another registrar holds the driver's registration socket, and does not say whether the driver is registered (${driver})`
-      : `not registered: state is ${plain(report.state)} (${driver})`;
-  });
-  return reasons.join("; ");
-}
-
-/** The registration sockets there, or why they are unknown, which does not matter while there is no driver. */
-async function socketsIn(directory: string) {
+/** The sockets of such names there, or why they are unknown, which does not matter to one driver while that is away. */
+async function socketsIn(directory: string, isWanted: (name: string) => boolean) {
   try {
     const entries = await callFileSystem(directory, () => readdir(directory, { withFileTypes: true }));
     const mayServe = entries.filter((entry) => entry.isSocket() || entry.isSymbolicLink());
-    const names = mayServe.map(({ name }) => name);
-    const sockets = names.filter((name) => name.endsWith(SOCKET_TAIL) || isHiddenSocket(name));
-    return { sockets, problem: undefined };
+    return { sockets: mayServe.map(({ name }) => name).filter(isWanted), problem: undefined };
   } catch (error) {
     const problem = `cannot read the plugin registration directory ${directory}: ${messageOf(error)}`;
     return { sockets: [], problem: `${problem}; is it mounted, and --plugin-registration-path right?` };
   }
-}
-
-/** No failure: a restart does not make it readable. */
-function reportUnread(directory: string, error: unknown): void {
-  if (error !== undefined) printError(`cannot look for CSI drivers in ${directory}: ${messageOf(error)}`);
 }
 
 function fail(reason: string): number {

@@ -1,8 +1,7 @@
 import { boundText, escapeUnprintable } from "../logging/escape";
-import type { StateName } from "../registrar/model/state";
-import { type DriverStatus, reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registration/registrations";
+import { isHeld, registrationsThatCount, shownName, stateText } from "../registrar/registration/standing";
 
 interface CheckResult {
   readonly passed: boolean;
@@ -20,10 +19,6 @@ export interface HealthCheck {
 export const passes = (text?: string): CheckResult => ({ passed: true, text });
 export const fails = (text: string): CheckResult => ({ passed: false, text });
 
-function nameOf({ status, csiAddress }: Registration): string {
-  return status().identity?.name ?? csiAddress ?? "";
-}
-
 /** The checks of every driver that counts, or of `driver`. Node-wide their names begin with the driver's. */
 export function readinessChecks(
   registrations: Registrations,
@@ -31,7 +26,7 @@ export function readinessChecks(
 ): readonly HealthCheck[] {
   const isNodeWide = registrations.scope === "node-wide";
   const counted = registrationsThatCount(registrations);
-  const meant = registrations.all.filter((one) => driver === null || nameOf(one) === driver);
+  const meant = registrations.all.filter((one) => driver === null || shownName(one) === driver);
   const wanted = meant.filter((one) => counted.includes(one));
   const uncounted = meant.filter((one) => !counted.includes(one));
   if (driver !== null && wanted.length === 0 && !uncounted.some(standsBy)) {
@@ -42,7 +37,7 @@ export function readinessChecks(
   }
   const dials = !isNodeWide || driver !== null;
   const checks = wanted.flatMap((one) =>
-    checksOf(one, { requireDriver, dials, prefix: isNodeWide ? `${nameOf(one)}/` : "" }),
+    checksOf(one, { requireDriver, dials, prefix: isNodeWide ? `${shownName(one)}/` : "" }),
   );
   return [...checks, ...uncounted.map(uncountedCheck)];
 }
@@ -50,37 +45,11 @@ export function readinessChecks(
 /** Another registrar serves the driver, and this one takes over when that one ends: ready. */
 const standsBy = ({ status }: Registration) => status().state === "standby";
 
-function stateText(now: DriverStatus): string {
-  const since = now.history.at(-1)?.atMs;
-  const sinceText = since === undefined ? "" : ` since ${new Date(since).toISOString()}`;
-  const reason = reasonOf(now);
-  return `state is ${now.state}${sinceText}${reason === undefined ? "" : `: ${reason}`}`;
-}
-
 /** A found socket whose driver does not count: listed, but never failing. */
 const uncountedCheck = (registration: Registration): HealthCheck => ({
-  name: registration.csiAddress ?? nameOf(registration),
+  name: registration.csiAddress ?? shownName(registration),
   run: () => passes(`does not count, ${stateText(registration.status())}`),
 });
-
-/**
- * The registrations that count: a sidecar's own. Node-wide, those that the registrar has published or failed to publish, or will
- * after a wait: not a socket without a driver, a name that is not accepted, or a driver that another registrar serves.
- */
-export function registrationsThatCount({ scope, all }: Registrations): readonly Registration[] {
-  if (scope === "one-driver") return all;
-  const others: readonly StateName[] = ["waiting", "standby", "stopping", "stopped"];
-  return all.filter((one) => {
-    const status = one.status();
-    return !others.includes(status.state) || isHeld(status);
-  });
-}
-
-/** Whether the registrar waits before it asks a driver that may be in order now. */
-const isHeld = ({ identity, trouble }: DriverStatus): boolean =>
-  trouble?.kind === "failed"
-    ? identity !== undefined // It had another name, or was registered.
-    : trouble?.kind === "renamed" || trouble?.kind === "no-descriptors";
 
 const LOST = "the connection to the CSI driver is lost";
 

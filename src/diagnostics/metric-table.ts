@@ -1,8 +1,8 @@
 import { PUBLISH_REASONS, STATE_NAMES } from "../registrar/model/state";
 import type { DriverStatus } from "../registrar/model/status";
 import type { Registrations } from "../registrar/registration/registrations";
+import { registrationsThatCount } from "../registrar/registration/standing";
 import { countDescriptors, descriptorLimit } from "../unix/descriptors";
-import { registrationsThatCount } from "./health-checks";
 
 export interface ProcessFacts {
   readonly version: string;

@@ -12,6 +12,7 @@ import { createAdmission } from "./node-wide/admission";
 import { discover } from "./node-wide/discovery";
 import { createNodeDrivers } from "./node-wide/node-drivers";
 import { type NodeRegistrarOptions, type ResolvedNodeOptions, resolveNodeOptions } from "./node-wide/options";
+import { answerProbes } from "./node-wide/probe-socket";
 import type { NodeRegistrarEvent, Registrations } from "./registration/registrations";
 import { startDriverRegistration } from "./start-driver-registration";
 
@@ -103,9 +104,17 @@ export function startNodeRegistrations(
     });
 
   log.info("Looking for CSI drivers", { patterns: pairs.map(({ csiAddress }) => csiAddress.text).join(" ") });
+  const registrations = {
+    scope: "node-wide",
+    get all() {
+      return drivers.registrations;
+    },
+  } as const;
+  const at = { pluginRegistrationPath: common.pluginRegistrationPath, pairs };
+  const answering = answerProbes(registrations, at, { log, signal: stop.signal });
   const closed = Promise.all(pairs.map(watchPair)).then(async (): Promise<RegistrationOutcome> => {
     signal?.removeEventListener("abort", close);
-    await drivers.close();
+    await Promise.all([drivers.close(), answering]);
     events.end();
     return { kind: "stopped" };
   });
@@ -116,7 +125,7 @@ export function startNodeRegistrations(
   signal?.addEventListener("abort", close);
 
   return {
-    scope: "node-wide",
+    scope: registrations.scope,
     get all() {
       return drivers.registrations;
     },

@@ -11,21 +11,29 @@ import type { HeldFile } from "./file-identity";
 import { findLink, listNames } from "./files";
 import { judgeSocket } from "./unix-socket";
 
-// Sockets under dot-names, which kubelet's plugin watcher ignores: ours before it is in place, and while it is hidden.
+// Sockets under dot-names, which kubelet's plugin watcher ignores: ours before it is in place (`reg`) and while it is hidden
+// (`out`), and that of a node-wide registrar for exec probes (`ask`).
 
 /** As long as the shortest `<driver>-reg.sock`, so that it fits wherever that fits. */
-const DOT_NAME = /^\.(reg|out)-[0-9a-z]{5}$/;
-/** A dot-name lives for moments, and its socket listens after fewer. */
+const DOT_NAME = /^\.(reg|out|ask)-[0-9a-z]{5}$/;
+/** A socket listens moments after it has its dot-name. */
 const LEFTOVER_AFTER_MS = 10_000;
 /** Between two attempts to close a listener whose file system hangs. */
 const CLOSE_AGAIN_MS = 1_000;
 
-/** Whether this is the name of a socket that its registrar took out of kubelet's sight. */
-export const isHiddenSocket = (name: string): boolean => /^\.out-[0-9a-z]{5}$/.test(name);
+type DotKind = "reg" | "out" | "ask";
 
-/** A path beside this one, under a dot-name that no other socket gets. */
-export const dotPathBeside = (path: string, kind: "reg" | "out"): string =>
-  join(dirname(path), `.${kind}-${randomWord(5)}`);
+const isOfKind = (name: string, kind: DotKind) => DOT_NAME.exec(name)?.[1] === kind;
+
+/** Whether this is the name of a socket that its registrar took out of kubelet's sight. */
+export const isHiddenSocket = (name: string): boolean => isOfKind(name, "out");
+
+/** Whether this is the name of a socket on which a node-wide registrar answers exec probes. */
+export const isProbeSocket = (name: string): boolean => isOfKind(name, "ask");
+
+/** A path in a directory, under a dot-name that no other socket gets. */
+export const dotPathIn = (directory: string, kind: DotKind): string =>
+  join(directory, `.${kind}-${randomWord(5)}`);
 
 /** A socket that we listen on, and its directory, which a file in it holds, too. */
 export interface PrivateSocket extends HeldFile {

@@ -9,13 +9,7 @@ import { callFileSystem, mountAt, timedOut } from "./file-calls";
 import { type HeldFile, holdFile, isHeldFile } from "./file-identity";
 import { errorAt, type FileFound, findFile, findLink } from "./files";
 import { isLocal } from "./mounts";
-import {
-  bindPrivately,
-  dotPathBeside,
-  type PrivateSocket,
-  removeQuietly,
-  stopListening,
-} from "./private-socket";
+import { bindPrivately, dotPathIn, type PrivateSocket, removeQuietly, stopListening } from "./private-socket";
 import {
   lookSteps,
   type PublishEnd,
@@ -130,7 +124,7 @@ export function createSocketFile(
     hide: async (): Promise<void> => {
       if (ours === undefined) return;
       const { path } = ours;
-      const hidden = dotPathBeside(path, "out");
+      const hidden = dotPathIn(dirname(path), "out");
       if (!(await linkIfFree(path, hidden))) return withdraw();
       if (!isHeldFile(ours, await findLink(hidden))) {
         await removeQuietly(hidden); // It is another's.
@@ -168,7 +162,7 @@ async function placeSocket(
   refuseLongPath(path);
   const withdrawn = new AbortController();
   const publication: Publication = { path, withdrawn: withdrawn.signal };
-  const dotPath = dotPathBeside(path, "reg");
+  const dotPath = dotPathIn(dirname(path), "reg");
   let judged: Awaited<ReturnType<typeof holdFile>> = "gone";
   let bound: PrivateSocket | undefined;
   const letGo = () => typeof judged === "object" && judged.release();

@@ -1,0 +1,94 @@
+import { readlinkSync } from "node:fs";
+import type { Socket } from "node:net";
+import { addAbortSignal } from "node:stream";
+import { attempt } from "../../base/errors";
+import type { PatternPair } from "../../host-path/path-pattern";
+import { boundText } from "../../logging/escape";
+import type { Logger } from "../../logging/logger";
+import { watchPath } from "../../unix/path-watch";
+import { dotPathIn, sweepDotSockets } from "../../unix/private-socket";
+import { createSocketFile } from "../../unix/socket-file";
+import { connectTo, mayBeOurs } from "../../unix/unix-socket";
+import { untilDone } from "../../unix/until-done";
+import type { Registrations } from "../registration/registrations";
+import { registrationsThatCount, shownName, stateText } from "../registration/standing";
+
+// Where exec probes ask a node-wide registrar, which may have no registration socket: its drivers may wait, or have sidecars.
+// Whoever connects reads one JSON text, which a frozen process does not write.
+
+interface ProbeAnswer {
+  /** Which registrar this is. */
+  readonly whose: string;
+  /** The drivers that count and are not registered, each with its state. */
+  readonly unregistered: readonly string[];
+}
+
+/** The same for a registrar and for an exec probe with its paths: the two have the mounts of their container, and no other. */
+const whoseOf = (pairs: readonly PatternPair[]): string => {
+  const patterns = pairs.map(({ endpoint }) => endpoint.text).toSorted();
+  return [attempt(() => readlinkSync("/proc/self/ns/mnt")), ...patterns].join(" ");
+};
+
+/** A client that does not read is let go. */
+const CLIENT_MS = 5_000;
+
+/** Listens on a socket that kubelet ignores, in the plugin registration directory, until `signal` is aborted. Never rejects. */
+export async function answerProbes(
+  registrations: Pick<Registrations, "scope" | "all">,
+  at: { readonly pluginRegistrationPath: string; readonly pairs: readonly PatternPair[] },
+  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  const whose = whoseOf(at.pairs);
+  const answer = (): ProbeAnswer => {
+    const others = registrationsThatCount(registrations).filter(
+      ({ status }) => status().state !== "registered",
+    );
+    return {
+      whose,
+      unregistered: others.map((one) => boundText(`${shownName(one)}: ${stateText(one.status())}`)),
+    };
+  };
+  const end = (connection: Socket) => {
+    const over = () => connection.destroy();
+    connection.on("error", over).setTimeout(CLIENT_MS, over).end(JSON.stringify(answer()), over);
+  };
+  const path = dotPathIn(at.pluginRegistrationPath, "ask");
+  const socket = createSocketFile(end, log);
+  const publish = () => socket.publish(path, { overLiving: true, atOnce: true, signal });
+  const onFailure = (error: unknown) => log.error(error, "Cannot listen for exec probes");
+  const sweeping = sweepDotSockets(at.pluginRegistrationPath, signal);
+  while (!signal.aborted) {
+    await untilDone(publish, { path, log, signal, onFailure });
+    using watch = await watchPath(path, log);
+    while (!signal.aborted && mayBeOurs(await socket.look(path, signal))) await watch.wait(signal);
+  }
+  await sweeping;
+  await socket
+    .close()
+    .catch((error: unknown) => log.error(error, "Cannot remove the socket for exec probes"));
+}
+
+/** More than thousands of drivers need. */
+const MAX_ANSWER_LENGTH = 16_000_000;
+
+/** What the registrar with these paths, in this container, says at the first of these sockets. Rejects where none answers. */
+export const askRegistrar = (
+  sockets: readonly string[],
+  pairs: readonly PatternPair[],
+  timeoutMs: number,
+): Promise<ProbeAnswer> => {
+  const whose = whoseOf(pairs);
+  const limit = AbortSignal.timeout(timeoutMs);
+  return Promise.any(
+    sockets.map(async (path) => {
+      let text = "";
+      for await (const chunk of addAbortSignal(limit, await connectTo(path)).setEncoding("utf8")) {
+        text += chunk;
+        if (text.length > MAX_ANSWER_LENGTH) break;
+      }
+      const answer: ProbeAnswer = JSON.parse(text);
+      if (answer.whose !== whose) throw new Error("another registrar");
+      return answer;
+    }),
+  );
+};
