@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import type { Server, ServiceDefinition } from "@grpc/grpc-js";
 import { invalidOption } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
@@ -14,9 +15,12 @@ export function checkServices(server: Server) {
   const answerTypes = createAnswerTypes();
   const handlersByPath = new Map<string, unknown>();
   const addService = server.addService.bind(server);
-  server.addService = (service, handlers) => {
+  server.addService = (service, given) => {
+    // grpc-js takes no function: an object that inherits the static methods of a class.
+    const handlers = isClassWith(service, given) ? Object.create(given) : given;
     refuseUnusable(service, handlers);
-    refuseMistyped(service, handlers);
+    // The names that a proxy has are its own affair.
+    if (!types.isProxy(handlers)) refuseMistyped(service, handlers);
     answerTypes.add(service);
     for (const [name, { path, originalName = name }] of Object.entries(service))
       handlersByPath.set(path, handlers[name] ?? handlers[originalName]);
@@ -33,6 +37,12 @@ export function checkServices(server: Server) {
 const methodNames = (service: ServiceDefinition) =>
   Object.entries(service).map(([name, { originalName = name }]) => [name, originalName] as const);
 
+const isClassWith = (service: unknown, given: unknown): boolean =>
+  typeof given === "function" &&
+  methodNames(Object(service))
+    .flat()
+    .some((name) => typeof Object(given)[name] === "function");
+
 /** Refuses what grpc-js would call in vain, or of which it would ignore a part. */
 function refuseUnusable(service: unknown, handlers: unknown): void {
   if (typeof service !== "object" || service === null)
@@ -40,7 +50,8 @@ function refuseUnusable(service: unknown, handlers: unknown): void {
       `addService: the service is ${show(service)}; it takes a service definition, such as csi.v1.Node.service`,
     );
   const isObject = typeof handlers === "object" && handlers !== null;
-  if (!isObject || isPromise(handlers) || Symbol.iterator in handlers)
+  const isProxy = types.isProxy(handlers);
+  if (!isObject || (!isProxy && (isPromise(handlers) || Symbol.iterator in handlers)))
     throw invalidOption(
       `addService: the handlers are ${show(handlers)}; it takes an object with a function for each method`,
     );
@@ -51,7 +62,7 @@ function refuseUnusable(service: unknown, handlers: unknown): void {
       if (typeof handler !== "function")
         throw invalidOption(`addService: the handler of ${name} is ${show(handler)}; it takes a function`);
     }
-    if (new Set(given.map((name) => Object(handlers)[name])).size > 1)
+    if (!isProxy && new Set(given.map((name) => Object(handlers)[name])).size > 1)
       throw invalidOption(`addService: there are two handlers of one method, ${given.join(" and ")}`);
   }
 }

@@ -87,13 +87,15 @@ function tellMisreading(call: HandlerCall, { method, added, warnOfMisreading }: 
   const { request } = call;
   // The requests of a stream come one by one; unaryHandler hands on the request.
   if (!isObject(request) || functionIn(added)) return;
-  for (const field of Object.keys(request).filter((name) => !(name in call)))
-    Object.defineProperty(call, field, {
-      configurable: true,
-      get: () => warnOfMisreading({ method, field, hint: REQUEST_IS, ...UNHEARD }),
-      set: (value: unknown) =>
-        Object.defineProperty(call, field, { value, writable: true, enumerable: true, configurable: true }),
-    });
+  // Behind the call's own properties, so that it has no field of the request.
+  const behind = new Proxy(Object.create(Object.getPrototypeOf(call)), {
+    get: (from, field, receiver) => {
+      if (typeof field === "string" && Object.hasOwn(request, field) && !(field in from))
+        warnOfMisreading({ method, field, hint: REQUEST_IS, ...UNHEARD });
+      return Reflect.get(from, field, receiver);
+    },
+  });
+  Object.setPrototypeOf(call, behind);
 }
 
 export const MISREAD = "A handler reads a field of the request from its call, where it is undefined";

@@ -1,6 +1,7 @@
 import { Server } from "@grpc/grpc-js";
 import { checkServices } from "../../src/grpc/added-services";
 import { protos } from "../../src/grpc/protos";
+import { serveHandlers } from "./served-handlers";
 
 const service = protos.node;
 const handler = () => ({});
@@ -31,7 +32,12 @@ test.each<[what: string, handlers: unknown, text: string, service?: unknown]>([
   ["a Map", new Map([["NodeGetInfo", handler]]), `the handlers are a Map; ${TAKES}`],
   ["a promise", Promise.resolve({ NodeGetInfo: handler }), `the handlers are a Promise; ${TAKES}`],
   ["nothing", undefined, `the handlers are undefined; ${TAKES}`],
-  ["a class", Handlers, `the handlers are a function; ${TAKES}`],
+  ["a class without static methods", Handlers, `the handlers are a function; ${TAKES}`],
+  [
+    "a proxy of what is no function",
+    new Proxy({}, { get: () => 1 }),
+    "the handler of NodeGetInfo is 1; it takes a function",
+  ],
   ["a text", "NodeGetInfo", `the handlers are "NodeGetInfo"; ${TAKES}`],
   ["null for a handler", { NodeGetInfo: null }, "the handler of NodeGetInfo is null; it takes a function"],
   ["null in camel case", { nodeGetInfo: null }, "the handler of nodeGetInfo is null; it takes a function"],
@@ -91,4 +97,26 @@ test.each<[what: string, handlers: unknown]>([
   const server = new Server();
   checkServices(server);
   server.addService(service, handlers as never);
+});
+
+const Static = Object.assign(class {}, {
+  answer: { a: 1 },
+  ask() {
+    return this.answer;
+  },
+});
+/** Every read makes a function, whatever its name. */
+const anyName = { get: () => () => ({ a: 1 }) };
+const traced = new Proxy({ ask: () => ({ a: 1 }) }, { get: (of, name) => Reflect.get(of, name)?.bind(of) });
+
+test.each<[what: string, handlers: object]>([
+  ["a class with static methods", Static],
+  ["a class that extends one", class extends Static {}],
+  ["a proxy that has every name", new Proxy({}, { ...anyName, has: () => true })],
+  ["a proxy of handlers", traced],
+  ["a proxy of a class", new Proxy(Static, {})],
+])("the handlers of %s answer", async (_what, handlers) => {
+  await using served = await serveHandlers(handlers as never);
+  expect(await served.call().answered).toEqual([0, { a: 1 }]);
+  expect(served.problems()).toEqual([]);
 });

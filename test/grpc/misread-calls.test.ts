@@ -1,5 +1,6 @@
+import { EventEmitter } from "node:events";
 import { unaryHandler } from "../../src/grpc/handlers";
-import { ask, type Callback, FAILED, type Handler, serveHandlers as serve } from "./served-handlers";
+import { ask, type Callback, FAILED, type Handler, later, serveHandlers as serve } from "./served-handlers";
 
 const MISREAD = "A handler reads a field of the request from its call, where it is undefined";
 
@@ -14,6 +15,28 @@ test.each<[string, Handler]>([
   const { fields } = await served.log.when(MISREAD);
   expect(fields).toMatchObject({ method: ask.path, field: "volume" });
 });
+
+test.each(["ask", "list"])(
+  "a call has its own properties only, also for a handler that looks: %s",
+  async (method) => {
+    const { promise: looked, resolve: look } = later<unknown>();
+    const handle = (call: EventEmitter & { end?(): void; request?: object }) => {
+      const names = [...Object.getOwnPropertyNames(call), ...Object.keys({ ...call })];
+      const inherited: string[] = [];
+      for (const name in call) inherited.push(name);
+      const isCall = call instanceof EventEmitter && Object.getPrototypeOf(call) instanceof EventEmitter;
+      look({ has: "volume" in call || [...names, ...inherited].includes("volume"), isCall, ...call.request });
+      if (method === "list") call.end?.();
+      return {};
+    };
+    await using served = await serve({ [method]: handle as Handler });
+    const request = { volume: "v" };
+    const answered = method === "ask" ? served.call({ request }).answered : served.stream("list", [request]);
+    expect(await answered).toEqual([0, method === "ask" ? {} : []]);
+    expect(await looked).toEqual({ has: false, isCall: true, ...request });
+    expect(served.problems()).toEqual([]);
+  },
+);
 
 test("a handler may set a field of its call that the request has, too", async () => {
   const handle: Handler = (call, answer) => {
