@@ -46,6 +46,10 @@ test("doctor -f judges a whole directory", async () => {
   expect(status).toBe(0);
 });
 
+test("a file may be called false", async () => {
+  expect((await runCommand("doctor", "-f=false")).stderr).toContain("cannot read false: ENOENT");
+});
+
 const DRIVER = "--image=registrar:v1 --driver-name=disk.csi.example.com --driver-image=disk:v2";
 const FORMS = [DRIVER, "--image=registrar:v1 --node-wide"];
 const OF_BOTH = [

@@ -12,10 +12,10 @@ spec: { selector: {}, template: { spec: { containers: [{ name: registrar, image:
 `;
 
 /** A doctor that has read the first part of its stdin. Its disposal kills it. */
-async function startDoctor(first: string) {
+async function startDoctor(first: string, ...more: readonly string[]) {
   const [program, ...before] = registrarCommand();
   const limit = { timeout: LONGEST_LIFE_MS, killSignal: "SIGKILL" } as const;
-  const doctor = spawn(program, [...before, "doctor", "-f", "-"], limit);
+  const doctor = spawn(program, [...before, "doctor", "-f", "-", ...more], limit);
   const said = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const)
     doctor[name].setEncoding("utf8").on("data", (text: string) => {
@@ -46,6 +46,15 @@ test("stdin that arrives in parts is judged at its end", async () => {
   doctor.stdin.end(DAEMON_SET);
   expect(await once(doctor, "close")).toEqual([1, null]);
   expect(doctor.said.stdout).toMatch(/^PROBLEM CSI101 stdin: DaemonSet x, container registrar$/m);
+});
+
+test("a swap of what came on stdin offers no command that would read it again", async () => {
+  using doctor = await startDoctor("", "--swap");
+  doctor.stdin.end(DAEMON_SET.replace("image: registrar", "image: csi-node-driver-registrar"));
+  expect(await once(doctor, "close")).toEqual([0, null]);
+  expect(doctor.said.stdout).toMatch(
+    /^2 problems are .* either image: doctor without --swap prints them\.$/m,
+  );
 });
 
 test.each(["\n", "---\n# Source: none\n", "null\n"])(

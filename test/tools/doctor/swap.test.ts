@@ -147,11 +147,17 @@ test("with a placeholder as image no policy is printed", async () => {
   const object = daemonSet({ image, pod: { containers } });
   const { stdout } = await swap(["--swap=y/registrar:v1", `--image=${image}`, "-o", "json"], object);
   expect(JSON.parse(stdout).target).toMatchObject({ swapped: 1, policy: null });
+  const unread = await swap(
+    ["--swap=y/registrar:v1", `--image=${image}`, "-o", "json"],
+    ...[daemonSet({ image }), { kind: "List", items: [7] }],
+  );
+  expect(JSON.parse(unread.stdout).target).toMatchObject({ policy: null });
 });
 
 test("with an unread file the number of swapped registrars is null", async () => {
   const objects = [daemonSet(official), { kind: "List", items: [7] }];
   const { status, stdout } = await swap(["--swap=x/y:v1", "-o", "json"], ...objects);
+  expect(stdout).toMatch(/^\}\n$/m);
   expect(JSON.parse(stdout).target).toMatchObject({ swapped: null, problemsWithEither: null });
   expect(status).toBe(3);
 });

@@ -102,13 +102,25 @@ test("doctor reports a driver that a node-wide registrar has not registered", as
   await expectSaid(alone, /^CSI204 problem: disk.* -> an admission policy removed its registrar: delete/);
 });
 
-test("a driver without its registrar that has only just started may not have been found yet", async () => {
-  const cluster = await clusterOf({ inPod: null });
+test.each<readonly [inPod: Readonly<Record<string, unknown>> | null, expected: readonly RegExp[]]>([
+  // A node-wide registrar may not have found it yet.
+  [null, []],
+  [{}, [/^CSI204 problem: disk/]],
+])("a driver that has only just started, and whose registrar is %j in its pod", async (inPod, expected) => {
+  const cluster = await clusterOf({ inPod });
   await cluster.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
   const driver = { ...running, at: ago(0.5) };
-  const status = podStatus({ helper: running, driver });
+  const status = podStatus({ [inPod === null ? "helper" : "registrar"]: running, driver });
   await cluster.setStatus("/api/v1/namespaces/storage/pods/disk-node-node-1", status);
-  await expectSaid(cluster);
+  await expectSaid(cluster, ...expected);
+});
+
+test("what a node-wide registrar has registered is not known without the Nodes", async () => {
+  const cluster = await clusterOf(DROPPED);
+  cluster.edit((stored) => stored.filter(({ path }) => !path.endsWith("/csinodes")));
+  cluster.refuse(["nodes"], "no");
+  const unsure = /^CSI204 unknown: \(every driver\) is possibly registered: .* the node has no CSINode/;
+  expect(await said(cluster)).toContainEqual(expect.stringMatching(unsure));
 });
 
 test("if a DaemonSet could not be read, the advice has both cases", async () => {

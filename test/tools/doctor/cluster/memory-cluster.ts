@@ -3,6 +3,7 @@ import type { ListApi, ListFailure, ListRequest } from "../../../../src/tools/do
 import { reportOnCluster } from "../../../../src/tools/doctor/cluster/report";
 import type { OurImage } from "../../../../src/tools/recognise/program";
 import { csiDriver, daemonSet, podStatus, type SetChanges } from "../../../support/cluster-objects";
+import { inWholeWords } from "../findings/whole-words";
 import {
   addNode,
   type ClusterWriter,
@@ -115,8 +116,11 @@ export function createMemoryCluster() {
     },
     setSpec: async (path: string, changes: object): Promise<void> =>
       change(path, ({ spec }) => ({ spec: { ...Object(spec), ...changes } })),
-    report: async (target?: Partial<ClusterTarget>, ours?: OurImage) =>
-      reportOnCluster(await reading(target, ours)),
+    report: async (target?: Partial<ClusterTarget>, ours?: OurImage) => {
+      const report = await reportOnCluster(await reading(target, ours));
+      inWholeWords(report.findings);
+      return report;
+    },
     swapReport: async (swap: string) => reportOnCluster(await reading(), swap),
     /** Changes what lists have of objects, which are selected as they are stored. */
     setView: (wanted: typeof view) => {

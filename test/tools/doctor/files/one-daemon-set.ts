@@ -3,6 +3,7 @@ import { judgeSwap, readSwap } from "../../../../src/tools/doctor/files/judge/sw
 import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
 import { type Finding, findingsOf } from "../../../../src/tools/doctor/findings/finding";
 import { startReading } from "../../../../src/tools/doctor/findings/seen";
+import { inWholeWords } from "../findings/whole-words";
 
 export const PATH = "/var/lib/kubelet/plugins/x.csi";
 const REGISTRY = "/var/lib/kubelet/plugins_registry";
@@ -58,7 +59,7 @@ export const readAs = (file: string, objects: readonly object[]) => ({
 
 /** All findings in these objects. */
 export const verdictsIn = (objects: readonly object[]): readonly Finding[] =>
-  findingsOf(MANIFEST_CHECKS, readRegistrars(readAs("a.yaml", objects)));
+  inWholeWords(findingsOf(MANIFEST_CHECKS, readRegistrars(readAs("a.yaml", objects))));
 
 /** The same, except those with status ok. */
 export const findingsIn = (objects: readonly object[]): readonly Finding[] =>

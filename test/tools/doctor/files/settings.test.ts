@@ -45,6 +45,12 @@ test.each<Changes>([
   expectSaid(saidOf({ more: ["--nope"], ...changes }), [/^CSI112 problem: is for Windows nodes/]);
 });
 
+test("nodes with Windows, or what a placeholder stands for, may be nodes with Linux", () => {
+  expectSaid(saidOf(affinity([os("In", "windows", "{{ .Values.os }}")])), [
+    /^CSI112 unknown: .* not filled in/,
+  ]);
+});
+
 test.each<Changes>([
   { pod: { securityContext: { windowsOptions: null }, nodeSelector: null } },
   { pod: { securityContext: null, os: null } },

@@ -23,6 +23,10 @@ describe("two objects of one name in a file", () => {
 
   test("are a warning, once", () => {
     expect(listed(daemonSet(), daemonSet(), daemonSet())).toEqual([OVERWRITTEN]);
+    const said = {
+      text: expect.stringMatching(/^is there 2 times: the last one overwrites the others when/),
+    };
+    expect(reportOn(daemonSet(), daemonSet()).findings).toContainEqual(expect.objectContaining(said));
     const other = { ...daemonSet(), spec: { selector: {}, template: { spec: { containers: [] } } } };
     expect(listed(daemonSet(), other)).toEqual([OVERWRITTEN]);
   });

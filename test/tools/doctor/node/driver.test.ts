@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from "node:fs";
+import { renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { eachTest } from "../../../support/each-test";
 import { startForeignSocket } from "../../../support/foreign-socket";
 import { createDoctorNode, type DoctorNode, IMPATIENT_MS, problemsIn, WHOLE } from "./doctor-node";
@@ -20,6 +20,7 @@ test("a healthy driver has no finding", async () => {
 const FILE = (node: DoctorNode) => writeFileSync(node.csiAddress, "");
 const PLUGIN = (node: DoctorNode) => node.plugin("y-reg.sock", { name: "y" });
 const OTHER = (node: DoctorNode) => node.driver({ csiAddress: node.at("other.sock") });
+const LOOP = (node: DoctorNode) => symlinkSync("csi.sock", node.csiAddress);
 const NOTHING = () => {};
 
 test.each([
@@ -32,6 +33,7 @@ test.each([
     /^unknown: /,
   ],
   [FILE, "csi.sock", /^problem: .*csi\.sock is a file, not a socket/, /^unknown: /],
+  [LOOP, "csi.sock", /^problem: .*csi\.sock cannot be inspected: ELOOP; fix: correct/, /^unknown: /],
   [NOTHING, "reg", /reg is a directory, not a socket/, /^unknown: /],
   [PLUGIN, "reg/y-reg.sock", /^ok: /, /fails GetPluginInfo: Unimplemented: .*; fix: correct --csi/],
 ])("without a driver doctor finds %p, and names %s", async (arrange, name, ofSocket, ofDriver) => {

@@ -13,6 +13,7 @@ import { type Facts, hostPathOf } from "../../../../src/tools/doctor/node/read/g
 import type { RunningKubelet, RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
 import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/sockets-found";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
+import { inWholeWords } from "../findings/whole-words";
 
 type Folder = Extract<DirectoryFacts, { readonly kind: "directory" }>;
 
@@ -119,7 +120,7 @@ export const reporting = (
 
 /** What a check says: `problem: x.csi has ...; fix: ...`, a line for each finding. */
 export const linesOf = (check: string, { findings }: Pick<Report, "findings">): readonly string[] =>
-  findings
+  inWholeWords(findings)
     .filter((finding) => finding.check === check)
     .map(({ status, subject, text, fix, command }) =>
       [

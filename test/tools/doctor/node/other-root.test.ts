@@ -171,6 +171,12 @@ test("a node with nothing to judge is not reported as healthy", async () => {
   expect(says("registration")).toMatch(/^unknown: .* has no registration socket on which/);
 });
 
+test("plugins that are not there, outside of the host's root, are not unread", async () => {
+  mkdirSync(node.at("host"));
+  const { says } = await node.look({ ...WHOLE, hostRoot: node.at("host") });
+  expect(says("drivers-found")).toBe("");
+});
+
 test.each(["plugins", "csi-plugins"])("a driver without a node service is reported in %s", async (folder) => {
   mkdirSync(node.at(folder, "x"), { recursive: true });
   const faults = [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }] as const;
