@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { MANIFEST_CHECKS } from "../../../src/tools/doctor/files/judge/checks";
 import { readRegistrars } from "../../../src/tools/doctor/files/read/registrars";
 import { findingsOf } from "../../../src/tools/doctor/findings/finding";
+import { itemsOf } from "../../../src/tools/doctor/findings/seen";
 import { ROOT, readText } from "../../docs/markdown";
 import { runCommand } from "../../support/run-command";
 import { parseAll } from "../../support/yaml";
@@ -18,7 +19,7 @@ function judge(file: string, text: string) {
   const facts = readRegistrars(readAs(file, parseAll(text)));
   const bad = findingsOf(MANIFEST_CHECKS, facts).filter(({ status }) => status !== "ok");
   return {
-    registrars: [...facts.registrars.each(() => 1)].length,
+    registrars: itemsOf(facts.registrars).length,
     bad: bad.map(({ code, text }) => `${code} ${text}`),
   };
 }

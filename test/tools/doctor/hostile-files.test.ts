@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { readFiles } from "../../../src/tools/doctor/files/read/documents";
+import { itemsOf } from "../../../src/tools/doctor/findings/seen";
 import { eachTest } from "../../support/each-test";
 import { registrarCommand } from "../../support/registrar-command";
 import { runCommand } from "../../support/run-command";
@@ -128,7 +129,7 @@ test("the files of a folder are judged in the order of their names", async () =>
   const names = ["c.yaml", "a.json", "10.yml", "B.yaml", "b.yaml", "9.yaml"];
   for (const name of names) writeFileSync(folder.at(name), JSON.stringify(daemonSet({ name })));
   const { objects } = await readFiles([folder.path]);
-  expect(objects.each(({ file }) => file)).toEqual(names.toSorted().map((name) => folder.at(name)));
+  expect(itemsOf(objects).map(({ file }) => file)).toEqual(names.toSorted().map((name) => folder.at(name)));
 });
 
 test("a FIFO in a folder is named and not read", async () => {

@@ -5,13 +5,13 @@ import { causeKey } from "../findings/causes";
 import { type Finding, findingsOf } from "../findings/finding";
 import { grouped } from "../findings/grouped";
 import { CLUSTER_SCHEMA, leadingIn, reportFindings } from "../findings/report";
-import type { Seen, SeenList } from "../findings/seen";
+import { itemsOf, type Seen, type SeenList } from "../findings/seen";
 import { type ClusterFacts, conclude, manifestsOf, placeKey } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { needChecks, objects, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
-import { isGuess, type RegistrarUnit } from "./judge/units";
+import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./judge/units";
 import type { ClusterReading } from "./read/cluster";
 
 export const CLUSTER_CHECKS = [...stateChecks, ...needChecks];
@@ -48,7 +48,7 @@ function reportOf(
     registrars: registrarRows(facts),
     summary,
     findings: findings.map((finding) => ({ ...finding, nodes: finding.nodes ?? [] })),
-    nodes: [...facts.places.each((place) => placeRow(place, facts, codeOf(place)))],
+    nodes: itemsOf(facts.places.map((place) => placeRow(place, facts, codeOf(place)))),
     partial: partialIn(facts),
   };
 }
@@ -65,11 +65,11 @@ function partialIn({ units, places, target, hasGuess }: ClusterFacts) {
 /** Null: what could not be read decides on it. */
 function driverRows(facts: ClusterFacts) {
   const { units, places, pods, csiDrivers, csiNodes, unitsOfDriver } = facts;
-  const names = [...units.each(({ driver }) => driver.name), ...places.each(({ driver }) => driver)];
+  const names = itemsOf(units.map(({ driver }) => driver.name).with(places.map(({ driver }) => driver)));
   const placesOf = places.by(({ driver }) => driver);
   return [...new Set(names)].sort().map((name) => {
-    const unit = unitsOfDriver(name).known(() => true);
-    const isEvery = unit?.driver.kind === "every";
+    const isEvery = name === EVERY_DRIVER;
+    const guessed = isGuessed(unitsOfDriver(name));
     const ofPod = placesOf(name).by(({ pod }) => pod?.uid ?? "", "unique");
     const there: SeenList<unknown> = isEvery
       ? pods.filter(({ uid }) => ofPod(uid).contains(({ state }) => state.kind === "registered"))
@@ -77,21 +77,21 @@ function driverRows(facts: ClusterFacts) {
     const sets = unitsOfDriver(name).map(({ set }) => set.name);
     return {
       name,
-      daemonSets: sets
-        .contains(() => true)
-        .not()
-        .and(facts.hasGuess)({
+      daemonSets: sets.contains().not().and(facts.hasGuess)({
         yes: none,
         unknown: none,
         no: () => orNull(sets.all(), (all) => [...new Set(all)]),
       }),
       nodes: orNull(placesOf(name).all(), ({ length }) => length),
-      registered: isGuess(unit) ? null : orNull(there.all(), ({ length }) => length),
-      csiDriver: isEvery || isGuess(unit) ? null : csiDrivers.contains((one) => one === name)(YES_NO),
-      guessed: isGuess(unit),
+      registered: guessed ? null : orNull(there.all(), ({ length }) => length),
+      csiDriver: isEvery || guessed ? null : csiDrivers.contains((one) => one === name)(YES_NO),
+      guessed,
     };
   });
 }
+
+/** What was not read is no guess: it gives no name. */
+const isGuessed = (units: SeenList<RegistrarUnit>): boolean => itemsOf(units).some(isGuess);
 
 const none = () => null;
 const YES_NO = { yes: () => true, no: () => false, unknown: () => null };
@@ -109,7 +109,7 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
     reason: state.reason,
     code: code ?? null,
     pod: pod?.name ?? null,
-    csiNode: isGuess(place.unit) ? null : (isListed?.(YES_NO) ?? null),
+    csiNode: isGuessed(place.units) ? null : (isListed?.(YES_NO) ?? null),
     waitingPods: orNull(facts.waitingAt(key).all(), (all) => all.map((one) => one.pod).sort()),
     volumeAttachments: orNull(attachments.all(), ([one = 0]) => one),
   };
@@ -135,7 +135,7 @@ function registrarRows(facts: ClusterFacts) {
     const own = facts.podsOf(set.uid).flatMap((pod): ImageRow | undefined => {
       const one = pod.running.registrars.find((running) => running.container === container);
       if (one !== undefined) return imageRow(one);
-      return isWithoutRegistrar({ pod, unit }) ? { image: null, program: null, version: null } : undefined;
+      return isWithoutRegistrar(pod, unit) ? { image: null, program: null, version: null } : undefined;
     });
     const name = { driver: driver.name, guessed: isGuess(unit) };
     return {
@@ -146,7 +146,7 @@ function registrarRows(facts: ClusterFacts) {
       pods: orNull(own.all(), withCounts),
     };
   };
-  return [...facts.units.sorted(({ set }) => set.name).each(rowOf)];
+  return itemsOf(facts.units.sorted(({ set }) => set.name).map(rowOf));
 }
 
 const withCounts = <Row>(rows: readonly Row[]) =>

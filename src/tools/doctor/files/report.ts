@@ -2,8 +2,9 @@ import { invalidOption, refuse } from "../../../base/errors";
 import { HAS_OFFICIAL_NAME, hasName, lastPart } from "../../recognise/image";
 import type { OurImage } from "../../recognise/program";
 import { holds, isTemplate } from "../../recognise/rule";
-import { type Finding, findingsOf, flat, unknown } from "../findings/finding";
+import { type Finding, findingsOf, unknown } from "../findings/finding";
 import { reportOf } from "../findings/report";
+import { nothing, otherwise, saidIn, withhold } from "../findings/seen";
 import { renderReport, type TableLook } from "../findings/table";
 import { shellWord } from "../findings/words";
 import { sayUnknown } from "./judge/arguments";
@@ -29,13 +30,14 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const both = readSwap((images) => factsOf(read, images), ours, swap);
   const { before } = both;
   const { findings, ...counts } = judgeSwap(both);
-  const isAny = both.swapped.contains(() => true);
+  const isAny = both.swapped.contains();
   const { image } = ours;
   const command = () => (image === undefined || swap === "" ? null : policyCommand(image, swap, before));
   const policy = isAny({ yes: command, no: NONE, unknown: NONE });
-  const none = isAny.ifNo(() => nothingToSwap(read, before));
+  const no = () => nothingToSwap(read, before);
+  const more = saidIn(isAny<Finding | undefined>({ yes: nothing, no, unknown: withhold }));
   const target = { files, swap, policy, ...counts };
-  const report = reportOf(target, [...findings, ...flat(none)]);
+  const report = reportOf(target, [...findings, ...more]);
   // It would have to read stdin again.
   const words = files.map((file) => `-f ${shellWord(file)}`);
   const again = files.includes("-") ? undefined : commandWithout(swap, image, words);
@@ -59,20 +61,19 @@ function policyCommand(image: string, swap: string, { otherImages }: FileFacts):
 }
 
 function factsOf(read: FilesRead, ours: OurImage): FileFacts {
-  const nothing = () => undefined;
-  const gap = read.objects.contains(() => true)({ yes: nothing, no: nothing, unknown: ([first]) => first });
+  const gap = read.objects.contains()({ yes: nothing, no: nothing, unknown: ([first]) => first });
   if (gap !== undefined) {
     const { text, fix } = sayWhyOfFile(gap.why);
     throw invalidOption(`cannot read ${gap.subject}: ${text}; ${fix}`);
   }
   const facts = readRegistrars(read, ours);
-  facts.registrars
-    .contains(() => true)
-    .ifNo(() =>
+  facts.registrars.contains()({
+    ...{ yes: nothing, unknown: withhold },
+    no: () =>
       refuse(
         "no registrar in these files: no container has --kubelet-registration-path, or a known image that starts a registrar; if one is this registrar's, name its image with --image=IMAGE; registrar doctor --cluster judges what an operator creates",
       ),
-    );
+  });
   return facts;
 }
 
@@ -86,7 +87,6 @@ function nothingToSwap({ files }: FilesRead, { registrars }: ManifestFacts): Fin
   const whys = registrars.flatMap(({ place, program, image }) =>
     program.kind === "unknown" ? `${place}: ${sayUnknown(program, image)}` : undefined,
   );
-  const why = whys.known(() => true);
-  if (why !== undefined) return say(why);
-  return say("no container for Linux has the official registrar's image");
+  const none = () => say("no container for Linux has the official registrar's image");
+  return whys.some({ yes: ([why]) => say(why), ...otherwise(none) });
 }

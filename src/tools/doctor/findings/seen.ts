@@ -104,9 +104,6 @@ export const evenSo = <R>(say: () => R) => say as () => never;
  */
 export interface Truth {
   <Y, N = Y, U = Unsure<Y>>(answers: Answers<Y, N, U>): Y | N | U;
-  /** Undefined also if the answer is unknown: then the gap has its own finding. */
-  ifYes<R>(then: () => R): R | undefined;
-  ifNo<R>(then: () => R): R | undefined;
   not(): Truth;
   or(other: boolean | Truth): Truth;
   and(other: boolean | Truth): Truth;
@@ -116,21 +113,21 @@ type IsSo<Item> = (item: Item) => boolean | Truth;
 type Some<R> = R | readonly R[] | undefined;
 
 /**
- * The items of a list that could be read, and which parts could not. It has no length, no index and no iterator: ask for
- * an absent item by `contains(...).ifNo(...)`, which does nothing where a part of the list could not be read.
+ * The items of a list that could be read, and which parts could not. It has no length, no index and no iterator: whether an
+ * item is absent is a question, with the answer unknown where a part of the list could not be read.
  */
 export interface SeenList<Item> {
-  /** What is said of each item that was seen. It cannot be counted. */
-  each<R>(say: (item: Item) => Some<R>): Iterable<R>;
-  /** The first item of which this is certain. Undefined says nothing. */
-  known(isSo: IsSo<Item>): Item | undefined;
   /** What follows from the first item of which this is certain; else the other answers of `contains`. */
   first<Y, N = Y, U = Unsure<Y>>(
     isSo: IsSo<Item>,
     answers: Omit<Answers<Y, N, U>, "yes"> & { readonly yes: (item: Item) => Y },
   ): Y | N | U;
-  /** Yes beats unknown, unknown beats no. */
-  contains(isSo: IsSo<Item>): Truth;
+  /** What follows from the items that were seen, if there is one; there may be others. */
+  some<Y, N = Y, U = Unsure<Y>>(
+    answers: Omit<Answers<Y, N, U>, "yes"> & { readonly yes: (items: readonly [Item, ...Item[]]) => Y },
+  ): Y | N | U;
+  /** Yes beats unknown, unknown beats no. Without a question: whether it contains anything. */
+  contains(isSo?: IsSo<Item>): Truth;
   map<R>(change: (item: Item) => R): SeenList<R>;
   flatMap<R>(change: (item: Item) => Some<R> | SeenList<R>): SeenList<R>;
   /** An item of which the answer is unknown is left out, and leaves its gap. */
@@ -161,8 +158,6 @@ function newTruth(answer: Answer): Truth {
   const not = () => truthOf(answer === "yes" ? "no" : answer === "no" ? "yes" : answer);
   const or = (other: boolean | Truth) => truthOf(eitherOf(answer, answerOf(other)));
   return Object.assign(<Y, N, U>(answers: Answers<Y, N, U>) => sayBy(answer, answers), {
-    ifYes: <R>(then: () => R) => (answer === "yes" ? then() : undefined),
-    ifNo: <R>(then: () => R) => (answer === "no" ? then() : undefined),
     not,
     or,
     and: (other: boolean | Truth) =>
@@ -209,11 +204,14 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     );
   };
   const list: SeenList<Item> = {
-    each: (say) => items.flatMap((item) => insideOf(say(item)).items),
-    known: (isSo) => items.find((item) => answerOf(isSo(item)) === "yes"),
     first: (isSo, answers) =>
-      sayBy(answerOf(list.contains(isSo)), { ...answers, yes: () => answers.yes(list.known(isSo) as Item) }),
-    contains: (isSo) => {
+      sayBy(answerOf(list.contains(isSo)), {
+        ...answers,
+        yes: () => answers.yes(items.find((item) => answerOf(isSo(item)) === "yes") as Item),
+      }),
+    some: (answers) =>
+      sayBy(answerOf(list.contains()), { ...answers, yes: () => answers.yes(items as [Item, ...Item[]]) }),
+    contains: (isSo = () => true) => {
       const answers = items.map((item) => answerOf(isSo(item)));
       return truthOf(answers.reduce(eitherOf, gaps.length > 0 ? (gaps as Gaps) : "no"));
     },
@@ -245,6 +243,8 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
 
 /** Nothing is said of what is unknown: another finding says what could not be read. */
 export const withheld: SeenList<never> = listOf([], []);
+export const withhold = () => withheld;
+export const nothing = () => undefined;
 
 export type Reading<Part extends string> = ReturnType<typeof startReading<Part>>;
 

@@ -6,6 +6,7 @@ import {
   type ListRequest,
 } from "../../../../src/tools/doctor/cluster/read/list-api";
 import { createReader, each } from "../../../../src/tools/doctor/cluster/read/reader";
+import { itemsOf } from "../../../../src/tools/doctor/findings/seen";
 import { createTempFolder } from "../../../support/temp-folder";
 
 type Answer = { readonly code?: number; readonly headers?: Record<string, string>; readonly body: unknown };
@@ -89,14 +90,8 @@ test("a list of another kind, and an item without a name, are unread", async () 
     return undefined;
   };
   const { read, gaps } = createReader({ list });
-  expect([
-    ...(
-      await read(
-        "pods",
-        each((_, { name }) => name),
-      )
-    ).each((name) => name),
-  ]).toEqual(["x/PodList"]);
+  const parse = each((_, { name }) => name);
+  expect(itemsOf(await read("pods", parse))).toEqual(["x/PodList"]);
   expect(gaps().map(({ subject }) => subject)).toEqual(["", ""]);
 });
 

@@ -1,7 +1,7 @@
 import { nameDrivers } from "../../../../src/tools/doctor/cluster/judge/units";
 import type { Resource } from "../../../../src/tools/doctor/cluster/read/reader";
 import { readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
-import { startReading } from "../../../../src/tools/doctor/findings/seen";
+import { itemsOf, startReading } from "../../../../src/tools/doctor/findings/seen";
 import { daemonSet, type SetChanges, storedSet } from "../../../support/cluster-objects";
 
 interface World {
@@ -33,8 +33,8 @@ function namesOf(
       needs.map((driver) => ({ driver })),
     ),
   });
-  const names = drivers.each(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`);
-  return [...names].join(" ");
+  const names = itemsOf(drivers).map(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`);
+  return names.join(" ");
 }
 
 const NFS = "nfs.csi.k8s.io";

@@ -2,7 +2,7 @@ import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/files/judge/checks
 import { judgeSwap, readSwap } from "../../../../src/tools/doctor/files/judge/swap";
 import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
 import { type Finding, findingsOf } from "../../../../src/tools/doctor/findings/finding";
-import { startReading } from "../../../../src/tools/doctor/findings/seen";
+import { itemsOf, startReading } from "../../../../src/tools/doctor/findings/seen";
 import { inWholeWords } from "../findings/whole-words";
 
 export const PATH = "/var/lib/kubelet/plugins/x.csi";
@@ -73,7 +73,7 @@ export const swapIn = (objects: readonly object[]) => judgeSwap(bothIn(objects))
 /** All findings once the official image is swapped in these objects. Undefined: none is. */
 export function verdictsAfterSwapOf(objects: readonly object[]) {
   const { swapped, after } = bothIn(objects);
-  return swapped.known(() => true) && findingsOf(MANIFEST_CHECKS, after);
+  return itemsOf(swapped).length === 0 ? undefined : findingsOf(MANIFEST_CHECKS, after);
 }
 
 /** What a swap of the official image changes in these objects. */

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { itemsOf } from "../../../../src/tools/doctor/findings/seen";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { registrarCommand } from "../../../support/registrar-command";
@@ -116,7 +117,7 @@ test.each([
   const { facts, says } = await node.look({ ...WHOLE, pluginRegistrationPath: directory });
   // k3s may have another root in its configuration file.
   const isSeen = name === "kubelet" || watches === "here";
-  expect([...facts.processes.kubelets.each(({ pid }) => pid)]).toEqual(isSeen ? [77] : []);
+  expect(itemsOf(facts.processes.kubelets).map(({ pid }) => pid)).toEqual(isSeen ? [77] : []);
   expect(says("kubelet")).toMatch(
     name === "kubelet" ? /^problem: kubelet \(process 77\) does not watch/ : /^$/,
   );

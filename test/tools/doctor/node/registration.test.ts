@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { silentLogger } from "../../../../src/logging/logger";
 import { startRegistration } from "../../../../src/registrar/start-registration";
+import { itemsOf } from "../../../../src/tools/doctor/findings/seen";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
@@ -167,7 +168,7 @@ test("a registration socket that gets another name during the visit", async () =
     connection.destroy();
   });
   const { findings, facts } = await node.look();
-  expect([...facts.registrations.each(({ socket }) => socket.path)]).toEqual([after]);
+  expect(itemsOf(facts.registrations).map(({ socket }) => socket.path)).toEqual([after]);
   expect(findings.filter(({ status }) => /problem|warning/.test(status))).toEqual([]);
 });
 

@@ -3,11 +3,11 @@ import { MANIFEST_CHECKS } from "../../files/judge/checks";
 import type { ManifestFacts, RegistrarContainer } from "../../files/read/registrars";
 import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Finding, findingsOf, keyOf } from "../../findings/finding";
-import type { SeenList } from "../../findings/seen";
+import { nothing, otherwise, type SeenList } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import { pairLeft } from "./pair-left";
 import { placesIn } from "./places";
-import { isGuess, type RegistrarUnit } from "./units";
+import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./units";
 
 export type ClusterFacts = Awaited<ReturnType<typeof conclude>>;
 
@@ -17,23 +17,22 @@ export async function conclude({ readOwners, readRivals, gaps: gapsOf, ...lists 
   const byNames = placesIn(lists);
   const pair = pairLeft(byNames);
   const rivals = pair && (await readRivals(pair.node));
-  const isOther = rivals?.contains(() => true);
+  const isOther = rivals?.contains();
   const asByNames = () => byNames;
   const {
     units: all,
     places: allPlaces,
     ...around
   } = isOther?.({ yes: asByNames, no: () => placesIn(lists, pair), unknown: asByNames }) ?? byNames;
-  const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
-    target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
-  const units = all.filter((unit) => isMeant(unit.driver.name, unit));
-  const places = allPlaces.filter(({ driver, unit }) => isMeant(driver, unit));
-  const unowned = places.each(({ driver, node, unit, state: { kind } }) =>
-    unit === undefined && node !== undefined && (kind === "unprovided" || kind === "registered")
-      ? { driver, node, kind }
+  const isMeant = (name: string) => [undefined, name].includes(target.driver) || name === EVERY_DRIVER;
+  const units = all.filter((unit) => isMeant(unit.driver.name));
+  const places = allPlaces.filter(({ driver }) => isMeant(driver));
+  const unowned = places.flatMap(({ driver, node, units, state: { kind } }) =>
+    node !== undefined && (kind === "unprovided" || kind === "registered")
+      ? units.contains()({ yes: nothing, ...otherwise(() => ({ driver, node, kind })) })
       : undefined,
   );
-  const ownersOf = await readOwners([...unowned]);
+  const ownersOf = await readOwners(unowned);
   const reading = { ...lists, ownersOf, gaps: gapsOf() };
   const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));
   const guesses = all.filter(isGuess).by(({ driver }) => driver.name);
@@ -50,15 +49,7 @@ export async function conclude({ readOwners, readRivals, gaps: gapsOf, ...lists 
     places,
     /** Names of all drivers, also of those that are not asked for; some may be missing. */
     driverNames: named
-      .with(
-        allPlaces
-          .map(({ driver }) => driver)
-          .filter((name) =>
-            guesses(name)
-              .contains(() => true)
-              .not(),
-          ),
-      )
+      .with(allPlaces.map(({ driver }) => driver).filter((name) => guesses(name).contains().not()))
       .with(reading.csiDrivers),
     /** Whether the driver of some DaemonSet is not known. */
     hasGuess: all.contains(isGuess),
@@ -82,7 +73,7 @@ export function manifestsOf(
   const registrars = units.grouped(({ set }) => set.uid).flatMap(([{ set }]) => set.registrarsWith(ours));
   return {
     limitRanges,
-    registrars: registrars.filter(({ place }) => unitsAt(place).contains(() => true)),
+    registrars: registrars.filter(({ place }) => unitsAt(place).contains()),
     // Another check says which objects could not be read.
     gaps: [],
   };

@@ -1,14 +1,16 @@
-import { type Cause, causeKey } from "../../findings/causes";
+import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Advice, check, problem, type Run, type Verdict } from "../../findings/finding";
-import type { SeenList, Truth } from "../../findings/seen";
+import { otherwise, type SeenList, type Truth } from "../../findings/seen";
 import { counted, flagsOf, podsText, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
+import type { Attached } from "../read/needs";
 import { type ClusterFacts, manifestCause, placeKey } from "./facts";
 import { GONE, lacking, type Place, restartingIn, UNWRITTEN } from "./places";
 import { endingOf } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
 
+export type Group = readonly [Place, ...Place[]];
 type IsMeant = (place: Place, facts: ClusterFacts) => boolean | Truth;
 type FixOf = (first: Place, facts: ClusterFacts) => Advice;
 
@@ -37,56 +39,77 @@ export const inState =
 export function judgeGroups(
   facts: ClusterFacts,
   isMeant: IsMeant,
-  judge: (first: Place, group: readonly Place[]) => Verdict,
-): readonly Verdict[] {
+  judge: (first: Place, group: Group) => Verdict,
+): SeenList<Verdict> {
   const keyOf = (place: Place) => `${place.driver} ${causeKey(causeOf(place, facts))}`;
   const groups = facts.places.filter((place) => isMeant(place, facts)).grouped(keyOf);
-  const verdictOn = (group: readonly [Place, ...Place[]]) => {
+  const verdictOn = (group: Group) => {
     const [first] = group;
     return { ...judge(first, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
   };
-  return [...groups.each(verdictOn)];
+  return groups.map(verdictOn);
 }
 
 /** The cause of a place's state: equal for all places that one change would fix. */
 export function causeOf(place: Place, facts: ClusterFacts): Cause {
-  const { state, unit, driver } = place;
-  if (isMissedAway(place, facts)) return NODES_AWAY;
+  const { state, units, driver } = place;
   const isUnregistered = state.kind === "unregistered" && !UNWRITTEN.includes(state.why?.word);
   const isOfRegistrar = isUnregistered || restartingIn(state)?.isRegistrar;
-  const manifest = unit && manifestCause(unit.registrar.about);
-  if (isOfRegistrar && manifest && facts.manifestCauses.has(causeKey(manifest))) return manifest;
-  const pod = state.why && { object: unit?.registrar.about.object, ...state.why };
-  return { kind: "trouble", driver, trouble: state.kind, ...pod };
+  const ofPlace = (about?: About): Cause => {
+    const manifest = about && manifestCause(about);
+    if (isOfRegistrar && manifest && facts.manifestCauses.has(causeKey(manifest))) return manifest;
+    return {
+      kind: "trouble",
+      driver,
+      trouble: state.kind,
+      ...(state.why && { object: about?.object, ...state.why }),
+    };
+  };
+  const ofState = (): Cause =>
+    units.some({ yes: ([{ registrar }]) => ofPlace(registrar.about), ...otherwise(() => ofPlace()) });
+  return isMissedAway(place, facts)({ yes: () => NODES_AWAY, ...otherwise(ofState) });
 }
 
 /** Its node does not report, or something waits on a node that is gone. */
-export const isMissedAway = (place: Place, facts: ClusterFacts): boolean =>
-  inState("node-away")(place) && (place.state.why?.word !== GONE || whoWaits([place], facts) !== "");
+export const isMissedAway = (place: Place, facts: ClusterFacts): Truth =>
+  waitersIn([place], facts)
+    .isAny.or(place.state.why?.word !== GONE)
+    .and(inState("node-away")(place));
 
 export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }
 
 /** `at least ` where a list lacks something. */
-const atLeast = (lists: readonly SeenList<unknown>[]): string =>
-  lists
-    .map((one) => lacking(one)({ yes: () => "", no: () => "", unknown: () => "at least " }))
-    .find((word) => word !== "") ?? "";
+const atLeast = (list: SeenList<unknown>): string =>
+  lacking(list)({ yes: () => "", no: () => "", unknown: () => "at least " });
 
-/** What is seen to wait for a driver: `1 pod (shop/a) and at least 1 VolumeAttachment`; empty: nothing. */
-export function whoWaits(places: readonly Place[], { waitingAt, attachedAt }: ClusterFacts): string {
+/** What waits for a driver; of what is seen `text`: `1 pod (shop/a) and at least 1 VolumeAttachment`. */
+export function waitersIn(places: Group, { waitingAt, attachedAt }: ClusterFacts) {
   const keys = [...new Set(places.map(({ node, driver }) => placeKey(node, driver)))];
-  const pods = [...new Set(keys.flatMap((key) => [...waitingAt(key).each(({ pod }) => pod)]))].sort();
-  const attachments = keys
-    .flatMap((key) => [...attachedAt(key).each((one) => one.attachments)])
-    .reduce((sum, one) => sum + one, 0);
-  const who = [
-    pods.length > 0 ? atLeast(keys.map(waitingAt)) + podsText(pods) : "",
-    attachments > 0 ? atLeast(keys.map(attachedAt)) + counted(attachments, "VolumeAttachment") : "",
-  ];
-  return who.filter(Boolean).join(" and ");
+  const inAll = <Item>(at: (key: string) => SeenList<Item>) =>
+    keys.map(at).reduce((all, one) => all.with(one));
+  const pods = inAll(waitingAt)
+    .map(({ pod }) => pod)
+    .grouped((pod) => pod)
+    .sorted(([pod]) => pod);
+  const attached = inAll(attachedAt);
+  const none = otherwise(() => "");
+  const ofPods = pods.some({
+    yes: (groups) => atLeast(pods) + podsText(groups.map(([pod]) => pod)),
+    ...none,
+  });
+  const ofAttached = attached.some({
+    yes: (all) => atLeast(attached) + counted(sumOf(all), "VolumeAttachment"),
+    ...none,
+  });
+  return {
+    isAny: pods.contains().or(attached.contains()),
+    text: [ofPods, ofAttached].filter(Boolean).join(" and "),
+  };
 }
+
+const sumOf = (all: readonly Attached[]) => all.reduce((sum, { attachments }) => sum + attachments, 0);
 
 /** What to see of an object, `NAMESPACE/NAME` or `NAME`, in the cluster that was looked at, and the command for it. */
 export function kubectl(

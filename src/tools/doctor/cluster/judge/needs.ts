@@ -10,7 +10,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
-import { type Truth, truth } from "../../findings/seen";
+import { evenSo, nothing, otherwise, type Truth, truth, withhold } from "../../findings/seen";
 import { counted, firstOf, namedText, shellWord, together } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { HostPod } from "../read/owners";
@@ -18,6 +18,7 @@ import { GROUPS } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
 import {
+  type Group,
   inState,
   isMissedAway,
   judgeGroups,
@@ -25,14 +26,14 @@ import {
   NODES_AWAY,
   nodesOf,
   problemsOf,
-  whoWaits,
+  waitersIn,
 } from "./groups";
 import { isYoung, type Place, SETTLED } from "./places";
 import { startupTaints } from "./taints";
 import { EVERY_DRIVER, lackText } from "./units";
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
-  ...problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node, state }) =>
+  problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node, state }) =>
     kubectl(
       state.why?.word
         ? "add the toleration to the DaemonSet, or remove the taint; see"
@@ -42,19 +43,19 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
       node,
     ),
   ),
-  ...facts.sets.each((set) => judgePods(set, facts)),
+  facts.units.grouped(({ set }) => set.uid).flatMap(([{ set }]) => judgePods(set, facts)),
 ]);
 
 /** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
 function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdicts {
   const { name, current, desired, uid } = set;
-  const { units, nodes, leaving, nowMs, target } = facts;
-  if (current >= desired || !units.known((unit) => unit.set === set)) return undefined;
+  const { nodes, leaving, nowMs, target } = facts;
+  if (current >= desired) return undefined;
   const text = `has only ${current.toLocaleString("en")} of ${counted(desired, "pod")}: the others were not created`;
   const fix = kubectl("see its events", target, "describe daemonset", name);
   const isChanging = leaving.contains(({ setUid }) => setUid === uid).or(isYoung(set, nowMs));
   return isChanging.or(nodes.contains((node) => isYoung(node, nowMs)))<Verdict | undefined>({
-    yes: () => undefined,
+    yes: nothing,
     no: () => problem(`DaemonSet ${name}`, text, fix),
     unknown: (gaps) => unknown(`DaemonSet ${name}`, `${text}, and ${lackText(gaps)}`),
   });
@@ -63,10 +64,10 @@ function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdicts {
 const INSTALL = "install the driver, or correct its name in the volume or StorageClass";
 
 const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
-  ...problemsOf(facts, inState("unprovided"), "is needed, and ", adviceFor),
-  ...judgeGroups(
+  problemsOf(facts, inState("unprovided"), "is needed, and ", adviceFor),
+  judgeGroups(
     facts,
-    (place) => inState("registered")(place) && isLeftover(place.driver, facts),
+    (place) => isLeftover(place.driver, facts).and(inState("registered")(place)),
     ({ driver }, places) => sayLeftover(driver, places, facts),
   ),
   judgeTarget(facts),
@@ -74,12 +75,11 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
 
 /** A pod may serve the driver that is of no DaemonSet with a registrar. */
 function adviceFor({ driver, node }: Place, { ownersOf, target }: ClusterFacts): Advice {
-  const owners = ownersOf({ driver, kind: "unprovided" })?.owners;
-  const found = owners?.known(() => true);
-  if (found !== undefined) return adviceOnOwner(found, target);
   const which = `--field-selector=spec.nodeName=${node}`;
   const look = () => kubectl(`${INSTALL}, unless a pod of its node serves it`, target, "get pods -A", which);
-  return owners?.contains(() => true)<Advice>({ yes: look, no: () => INSTALL, unknown: look }) ?? look();
+  const owners = ownersOf({ driver, kind: "unprovided" })?.owners;
+  const yes = ([pod]: readonly [HostPod, ...HostPod[]]) => adviceOnOwner(pod, target);
+  return owners?.some<Advice>({ yes, no: () => INSTALL, unknown: look }) ?? look();
 }
 
 function adviceOnOwner({ name: pod, owners, registrar }: HostPod, target: ClusterTarget): Advice {
@@ -107,16 +107,21 @@ function isLeftover(driver: string, { hasGuess, unitsOfDriver, ownersOf }: Clust
   const { owners, rivals } = ownersOf({ driver, kind: "registered" }) ?? {};
   if (owners === undefined || rivals === undefined) return truth(false);
   const providers = [unitsOfDriver(driver), unitsOfDriver(EVERY_DRIVER), owners, rivals];
-  return providers.reduce((one, list) => one.or(list.contains(() => true)), hasGuess).not();
+  return providers.reduce((one, list) => one.or(list.contains()), hasGuess).not();
 }
 
-function sayLeftover(driver: string, places: readonly Place[], facts: ClusterFacts): Verdict {
+function sayLeftover(driver: string, places: Group, facts: ClusterFacts): Verdict {
   const { node } = facts.ownersOf({ driver, kind: "registered" }) ?? {};
-  const waiting = whoWaits(places, facts);
+  const { isAny, text: waiting } = waitersIn(places, facts);
   const text = `is in CSINode, but no DaemonSet has a registrar for it, and no pod on ${node} can have registered it: the entry is probably left of an uninstall${waiting && `; needed by ${waiting}`}`;
-  const fix = waiting
-    ? "install the driver again, until nothing needs it"
-    : "run registrar doctor --host-root=/host on the node, in kubectl debug node, and remove the socket that CSI019 names; then plugins/DRIVER there, and the CSIDriver object";
+  const keep = "install the driver again, until nothing needs it";
+  const remove =
+    "run registrar doctor --host-root=/host on the node, in kubectl debug node, and remove the socket that CSI019 names; then plugins/DRIVER there, and the CSIDriver object";
+  const fix = isAny({
+    yes: () => keep,
+    no: () => remove,
+    unknown: (gaps) => `${lackText(gaps)}: if something needs it, ${keep}; else ${remove}`,
+  });
   return warning(driver, text, fix);
 }
 
@@ -124,67 +129,83 @@ function sayLeftover(driver: string, places: readonly Place[], facts: ClusterFac
 function judgeTarget(facts: ClusterFacts): Verdicts {
   const { units, places, csiNodes, hasGuess } = facts;
   const { driver, node } = facts.target;
-  if (driver === undefined || places.known((one) => one.driver === driver)) return undefined;
+  if (driver === undefined) return undefined;
   const there = node === undefined ? "" : ` on ${node}`;
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
   const isProvided = units.contains((unit) => unit.driver.name === driver);
   const isGuessed = hasGuess.and(facts.mayBeOther);
-  return csiNodes
+  const isThere = csiNodes
     .contains(({ drivers }) => drivers.has(driver))
     .or(isProvided)
-    .or(isGuessed)<Verdict | undefined>({
-    yes: () => undefined,
-    no: () =>
-      problem(driver, `${inWhich}, and no DaemonSet is known to register it`, howToGet(driver, facts)),
-    unknown: (gaps) => unknown(driver, `is possibly installed${there}: ${lackText(gaps)}`),
-  });
+    .or(isGuessed);
+  const judge = () =>
+    isThere<Verdict | undefined>({
+      yes: nothing,
+      no: () =>
+        problem(driver, `${inWhich}, and no DaemonSet is known to register it`, howToGet(driver, facts)),
+      unknown: (gaps) => unknown(driver, `is possibly installed${there}: ${lackText(gaps)}`),
+    });
+  // What needs it may be unread, and it is nowhere all the same.
+  const isNamed = places.contains((one) => one.driver === driver);
+  return isNamed({ yes: nothing, no: judge, unknown: evenSo(judge) });
 }
 
 function howToGet(driver: string, { driverNames, csiDrivers }: ClusterFacts): string {
-  if (csiDrivers.known((name) => name === driver))
-    return "install its node plugin: only its CSIDriver object is there";
-  const names = [...new Set(driverNames.each((name) => (name === EVERY_DRIVER ? undefined : name)))].sort();
-  const others = firstOf([...new Set([nearWord(driver, names) ?? [], names].flat())]);
-  return others ? `install it, or correct --driver: doctor found ${others}` : INSTALL;
+  const install = () => INSTALL;
+  const amongOthers = (all: readonly string[]) => {
+    const names = [...new Set(all)].sort();
+    const others = firstOf([...new Set([nearWord(driver, names) ?? [], names].flat())]);
+    return `install it, or correct --driver: doctor found ${others}`;
+  };
+  const found = driverNames.filter((name) => name !== EVERY_DRIVER);
+  const look = () => found.some({ yes: amongOthers, ...otherwise(install) });
+  const yes = () => "install its node plugin: only its CSIDriver object is there";
+  return csiDrivers.contains((name) => name === driver)({ yes, ...otherwise(look) });
 }
 
 const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
   const described = facts.csiDrivers.by((name) => name, "unique");
   // If the name is a guess, so would this be.
-  const isNamed = ({ driver, unit, isListed }: Place) =>
-    unit
-      ? unit.driver.name !== driver || unit.driver.kind === "known"
-      : isListed?.and(isLeftover(driver, facts).not()).ifYes(() => true);
-  const named = new Set(facts.places.each((place) => (isNamed(place) ? place.driver : undefined)));
+  const isNamed = ({ driver, units, isListed = truth(false) }: Place) => {
+    const isRegistered = () => isListed.and(isLeftover(driver, facts).not());
+    return units.some<Truth>({
+      yes: ([unit]) => truth(unit.driver.name !== driver || unit.driver.kind === "known"),
+      ...otherwise(isRegistered),
+    });
+  };
+  const named = facts.places.filter(isNamed).grouped(({ driver }) => driver);
   const text =
     "has no CSIDriver object: Kubernetes attaches its volumes before it mounts them, and passes the driver no information about the pod";
   const fix = "apply its CSIDriver object: examples/csidriver.yaml explains each field";
-  return [...named].map((driver) =>
-    described(driver)
-      .contains(() => true)
-      .ifNo(() => warning(driver, text, fix)),
+  return named.flatMap(([{ driver }]) =>
+    described(driver).contains()<Verdict | undefined>({
+      ...{ yes: nothing, unknown: withhold },
+      no: () => warning(driver, text, fix),
+    }),
   );
 });
 
 const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
   const isMissed = (place: Place) =>
-    whoWaits([place], facts) !== "" && !inState(...SETTLED, "node-away")(place);
+    waitersIn([place], facts).isAny.and(!inState(...SETTLED, "node-away")(place));
   const fix = "fix what keeps the driver from being registered";
   const missed = judgeGroups(facts, isMissed, ({ driver }, places) =>
-    problem(driver, `has ${whoWaits(places, facts)} waiting for it`, fix),
+    problem(driver, `has ${waitersIn(places, facts).text} waiting for it`, fix),
   );
   return [missed, judgeAway(facts)];
 });
 
 /** Whether a driver is registered there is only known when kubelet reports again. */
-function judgeAway(facts: ClusterFacts): Verdict | undefined {
-  const away = [...facts.places.filter((place) => isMissedAway(place, facts)).each((place) => place)];
-  const [first] = nodesOf(away);
-  if (first === undefined) return undefined;
-  const waiting = whoWaits(away, facts);
-  const text = `are not ready or gone: it is not known which drivers are registered there${waiting && `; needed by ${waiting}`}`;
-  const fix = kubectl("see why kubelet does not report", facts.target, "describe node", first);
-  return { ...unknown("nodes", text, fix), cause: NODES_AWAY, nodes: nodesOf(away) };
+function judgeAway(facts: ClusterFacts): Verdicts {
+  const away = facts.places.filter((place) => isMissedAway(place, facts));
+  return away
+    .grouped(() => "")
+    .map((all) => {
+      const { text: waiting } = waitersIn(all, facts);
+      const text = `are not ready or gone: it is not known which drivers are registered there${waiting && `; needed by ${waiting}`}`;
+      const fix = kubectl("see why kubelet does not report", facts.target, "describe node", nodesOf(all)[0]);
+      return { ...unknown("nodes", text, fix), cause: NODES_AWAY, nodes: nodesOf(all) };
+    });
 }
 
 /** Kubelet's pkg/volume/csi/nodeinfomanager; kubernetes#120063. */
@@ -196,18 +217,19 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
       .contains(({ owner }) => owner !== undefined && owner !== uid)
       .and(
         placesOn(name)
-          .contains(() => true)
+          .contains()
           .or(target.driver === undefined),
       )
       .and(isReady && !isYoung({ createdMs }, nowMs)),
   );
-  const [...names] = bad.sorted(({ name }) => name).each(({ name }) => name);
-  if (names[0] === undefined) return undefined;
   const text =
     "are owned by Nodes that were deleted and created again: the garbage collector removes them, then no volume can be attached";
   const fix =
     "restart kubelet on these nodes: some releases keep the old Node's UID until then, and write it into each new CSINode";
-  return { ...problem("CSINodes", text, fix), nodes: names };
+  return bad
+    .sorted(({ name }) => name)
+    .grouped(() => "")
+    .map((all) => ({ ...problem("CSINodes", text, fix), nodes: all.map(({ name }) => name) }));
 });
 
 /** Lists that failed alike are one finding: an API server that went away fails all. */
@@ -217,16 +239,15 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps, nodes, pl
   const alike = grouped(lists, ({ failure, message }) =>
     failure === "forbidden" ? failure : `${failure} ${message}`,
   );
-  const none = nodes
-    .contains(() => true)
-    .or(places.contains(() => true))
-    .ifNo(() =>
+  const none = nodes.contains().or(places.contains())<Verdict | undefined>({
+    ...{ yes: nothing, unknown: withhold },
+    no: () =>
       unknown(
         "nodes",
         "are none: there is nothing to judge",
         kubectl("see whether it is the right cluster", target, "get nodes"),
       ),
-    );
+  });
   const unread = Array.from(alike.values(), (own) => {
     const [{ failure, message }] = own;
     const resources = [...new Set(own.map(({ part }) => part))];

@@ -32,7 +32,7 @@ function nodeInCommon(
   const [all, left] = [pods.all(), leaving.all()];
   if (all.kind === "unread" || left.kind === "unread") return undefined;
   const own = all.value.filter(({ setUid }) => setUid === unit.set.uid);
-  if (own.some((pod) => isWithoutRegistrar({ pod, unit }))) return undefined;
+  if (own.some((pod) => isWithoutRegistrar(pod, unit))) return undefined;
   const going = left.value.filter(({ setUid }) => setUid === unit.set.uid);
   const covered = new Set([...own, ...going].map(({ node }) => node));
   const working = own.flatMap(({ node, trouble, startedMs = nowMs }) =>

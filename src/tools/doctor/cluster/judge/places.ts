@@ -1,6 +1,6 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
 import { grouped } from "../../findings/grouped";
-import { type Gap, type SeenList, type Truth, truth } from "../../findings/seen";
+import { type Gap, listFrom, otherwise, type SeenList, type Truth, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
 import type { readNode } from "../read/needs";
@@ -46,7 +46,8 @@ export interface Place {
   readonly state: PlaceState;
   /** Whether CSINode lists it: kubelet has it, or has had it. Undefined: it is not one driver. */
   readonly isListed: Truth | undefined;
-  readonly unit: RegistrarUnit | undefined;
+  /** The registrar of its pod; without a pod those of its DaemonSets. */
+  readonly units: SeenList<RegistrarUnit>;
   readonly pod: RegistrarPod | undefined;
 }
 
@@ -57,7 +58,10 @@ const NOT_FOUND = "the node-wide registrar has not found it";
 /** The time in which kubelet calls a registrar and writes CSINode. */
 export const START_MS = 60_000;
 
-type Mention = Pick<Place, "driver" | "node"> & Partial<Pick<Place, "pod" | "unit">>;
+type Mention = Pick<Place, "driver" | "node"> & {
+  readonly pod?: RegistrarPod;
+  readonly unit?: RegistrarUnit;
+};
 
 /** No, or unknown where the list lacks something. */
 export const lacking = <Item>(list: SeenList<Item>): Truth => list.contains(() => false);
@@ -117,10 +121,11 @@ function placeOf(mentioned: readonly [Mention, ...Mention[]], around: Surroundin
   const [leading] = (living.length > 0 ? living : ofPods).toSorted(
     (one, other) => rankOf(one) - rankOf(other),
   );
-  const { pod, unit = around.unitsOfDriver(driver).known(() => true) } = leading ?? {};
+  const { pod, unit } = leading ?? {};
+  const units = unit ? listFrom([unit]) : around.unitsOfDriver(driver);
   const isListed =
     node === undefined ? truth(false) : around.csiNodeAt(node).contains(({ drivers }) => drivers.has(driver));
-  const place = { driver, node, isListed: unit?.driver.kind === "every" ? undefined : isListed, unit, pod };
+  const place = { driver, node, isListed: driver === EVERY_DRIVER ? undefined : isListed, units, pod };
   return { ...place, state: stateOf(place, twinsIn(living, around), around) };
 }
 
@@ -146,9 +151,8 @@ function rankOf({ pod }: Mention): number {
 }
 
 /** An admission policy took the registrar out of the pod. */
-export function isWithoutRegistrar({ pod, unit }: Pick<Place, "pod" | "unit">): boolean {
-  return unit !== undefined && pod?.running.dropped.includes(unit.registrar.container) === true;
-}
+export const isWithoutRegistrar = (pod: RegistrarPod, { registrar }: RegistrarUnit): boolean =>
+  pod.running.dropped.includes(registrar.container);
 
 const troubled = (trouble: PodTrouble): PlaceState => ({
   ...{ kind: trouble.kind, reason: sayTrouble(trouble), why: alikeOf(trouble), trouble },
@@ -172,13 +176,13 @@ function stateOf(place: Stateless, twins: PlaceState | undefined, around: Surrou
   const isSettled = SETTLED.includes(found.kind);
   const unlessYoung = (other: () => PlaceState) => () =>
     row.contains((one) => isYoung(one, around.nowMs))<PlaceState>({
-      ...{ yes: () => (isSettled ? found : state("starting")), no: other, unknown: other },
+      ...{ yes: () => (isSettled ? found : state("starting")), ...otherwise(other) },
     });
   const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
   return row.contains(({ isReady }) => isReady)<PlaceState>({
     yes: unlessYoung(() => found),
     no: () =>
-      row.contains(() => true)<PlaceState>({
+      row.contains()<PlaceState>({
         yes: unlessYoung(() => state("node-away")),
         no: () =>
           isLeft(place, around)<PlaceState>({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown }),
@@ -197,7 +201,7 @@ const NO_NODE = "the list of Nodes lacks a node that a CSINode or a running pod 
 /** The lists are of different moments; but Kubernetes removes what is of a deleted Node within minutes. */
 const isLeft = ({ node = "", pod }: Stateless, { csiNodeAt }: Surroundings): Truth =>
   csiNodeAt(node)
-    .contains(() => true)
+    .contains()
     .or(pod !== undefined && !isOver(pod));
 
 /** These hold whether the node is ready or not. */
@@ -216,7 +220,7 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
     const isLong = around.nowMs - (pod?.startedMs ?? around.nowMs) >= START_MS;
     const lost = hasCsiNode(node, around).not().and(isLong);
     const registered = () => state("registered");
-    return lost({ yes: () => unwritten(NO_CSI_NODE), no: registered, unknown: registered });
+    return lost({ yes: () => unwritten(NO_CSI_NODE), ...otherwise(registered) });
   }
   return isListed<PlaceState>({
     yes: () => state("registered"),
@@ -243,35 +247,43 @@ export const repelling = ({ tolerations }: RegistrarSet, { taints }: ReturnType<
   );
 
 /** The state of a driver that has no pod on the node, and is not listed. */
-function stateWithout({ driver, node = "", unit }: Stateless, around: Surroundings): PlaceState {
-  const { units, unitsOfSet, podsOn, leavingFrom, nodeAt, nowMs } = around;
+function stateWithout(place: Stateless, around: Surroundings): PlaceState {
+  const { driver, node = "" } = place;
+  const { units, unitsOfSet, podsOn, leavingFrom, nowMs } = around;
   const isOf = (one: RegistrarUnit) => [driver, EVERY_DRIVER].includes(one.driver.name);
   const isProvider = (one: RegistrarUnit) => (isGuess(one) && !isOf(one) ? around.mayBeOther : isOf(one));
-  const isReplaced = leavingFrom(node).known(({ setUid }) => unitsOfSet(setUid).contains(isOf));
-  if (isReplaced || units.known((one) => isOf(one) && isYoung(one.set, nowMs))) return state("starting");
+  const isReplaced = leavingFrom(node).contains(({ setUid }) => unitsOfSet(setUid).contains(isOf));
+  const isStarting = isReplaced.or(units.contains((one) => isOf(one) && isYoung(one.set, nowMs)));
   const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
-  const reason = unit ? `no pod of DaemonSet ${unit.set.name} is on the node` : NOT_FOUND;
-  const taints = unit
-    ? nodeAt(node)
-        .flatMap((one) => repelling(unit.set, one))
-        .each(taintText)
-    : [];
-  const [word] = taints;
-  const because = word === undefined ? "" : `, and the set does not tolerate its taint ${word}`;
-  const left = (): PlaceState => ({
-    kind: "uncovered",
-    why: { ...(word && { word }) },
-    reason: reason + because,
+  const uncovered = () => stateUncovered(place, around);
+  const settled = () =>
+    units.contains(isProvider)<PlaceState>({
+      no: () => state("unprovided"),
+      unknown,
+      // A pod that was not read may be there.
+      yes: () => lacking(podsOn(node))<PlaceState>({ yes: uncovered, no: uncovered, unknown }),
+    });
+  return isStarting<PlaceState>({ yes: () => state("starting"), ...otherwise(settled) });
+}
+
+/** By the first of its DaemonSets; without one, by the node-wide registrar. */
+function stateUncovered({ node = "", units }: Stateless, around: Surroundings): PlaceState {
+  const left = (reason: string, word?: string): PlaceState => ({
+    ...{ kind: "uncovered", why: { ...(word && { word }) }, reason },
   });
-  const lost = () => unseen("the node has no CSINode");
-  const uncovered = () =>
-    unit ? left() : hasCsiNode(node, around)<PlaceState>({ yes: left, no: lost, unknown: left });
-  return units.contains(isProvider)<PlaceState>({
-    no: () => state("unprovided"),
-    unknown,
-    // A pod that was not read may be there.
-    yes: () => lacking(podsOn(node))<PlaceState>({ yes: uncovered, no: uncovered, unknown }),
-  });
+  const byNodeWide = () => {
+    const found = () => left(NOT_FOUND);
+    const lost = () => unseen("the node has no CSINode");
+    return hasCsiNode(node, around)<PlaceState>({ yes: found, no: lost, unknown: found });
+  };
+  const bySet = ({ set }: RegistrarUnit) => {
+    const reason = `no pod of DaemonSet ${set.name} is on the node`;
+    const taints = around.nodeAt(node).flatMap((one) => repelling(set, one).map(taintText));
+    const because = (word: string) => `${reason}, and the set does not tolerate its taint ${word}`;
+    const alone = () => left(reason);
+    return taints.some({ yes: ([word]) => left(because(word), word), ...otherwise(alone) });
+  };
+  return units.some({ yes: ([unit]) => bySet(unit), ...otherwise(byNodeWide) });
 }
 
 const REMADE =
@@ -281,34 +293,28 @@ const NO_CSI_NODE =
 /** The reasons why CSINode may lack a driver that kubelet has. */
 export const UNWRITTEN: readonly (string | undefined)[] = [REMADE, NO_CSI_NODE];
 const unwritten = (reason: string): PlaceState => ({ kind: "unregistered", why: { word: reason }, reason });
-const hasCsiNode = (node: string, { csiNodeAt }: Surroundings) => csiNodeAt(node).contains(() => true);
+const hasCsiNode = (node: string, { csiNodeAt }: Surroundings) => csiNodeAt(node).contains();
 
 const NOT_RUNNING = "its registrar's container does not run, and kubelet does not report why";
 
 /** The state of a driver whose pod is on the node, and that is not listed. */
-function stateWith({ node = "", unit, pod }: Stateless, around: Surroundings): PlaceState {
+function stateWith({ node = "", units, pod }: Stateless, around: Surroundings): PlaceState {
   const { startedMs = Number.POSITIVE_INFINITY, quietMs = 0 } = pod ?? {};
   const isRemade = around.csiNodeAt(node).contains(({ createdMs }) => createdMs - startedMs >= START_MS);
   const known = (): PlaceState => {
     if (startedMs === Number.POSITIVE_INFINITY && quietMs >= LONG_MS) return unseen(NOT_RUNNING);
     if (around.nowMs - startedMs < START_MS) return state("starting");
     const unregistered = () => state("unregistered");
-    const written = () =>
-      isRemade<PlaceState>({ yes: () => unwritten(REMADE), no: unregistered, unknown: unregistered });
+    const written = () => isRemade<PlaceState>({ yes: () => unwritten(REMADE), ...otherwise(unregistered) });
     const lost = () => unwritten(NO_CSI_NODE);
     return hasCsiNode(node, around)<PlaceState>({ yes: written, no: lost, unknown: written });
   };
-  if (!isGuess(unit)) return known();
   // If the name is a guess, a listed driver without a registrar may be this one.
   const hasOther = around.csiNodeAt(node).flatMap(({ drivers }) => [...drivers]);
-  return around.mayBeOther.or(
-    hasOther.contains((name) =>
-      around
-        .unitsOfDriver(name)
-        .contains(() => true)
-        .not(),
-    ),
-  )<PlaceState>({
+  const mayBe = around.mayBeOther.or(
+    hasOther.contains((name) => around.unitsOfDriver(name).contains().not()),
+  );
+  return units.contains(isGuess).and(mayBe)<PlaceState>({
     no: known,
     yes: () => unseen("the driver's name is unknown, and CSINode lists drivers without a known registrar"),
     unknown: (gaps) => unseen(lackText(gaps)),

@@ -1,42 +1,58 @@
 import { otherKubeletRoots } from "../../../../host-path/kubelet-roots";
 import { type Advice, check, ok, unknown, type Verdict, warning } from "../../findings/finding";
+import { nothing, otherwise, type SeenList, truth, withhold } from "../../findings/seen";
 import { counted, LEAVE_ONE, shellWord, together } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
-import { inState, judgeGroups, kubectl, nodesOf, placeCheck, problemsOf, whoWaits } from "./groups";
+import {
+  type Group,
+  inState,
+  judgeGroups,
+  kubectl,
+  nodesOf,
+  placeCheck,
+  problemsOf,
+  waitersIn,
+} from "./groups";
 import { isWithoutRegistrar, lacking, ONE_SET, type Place, restartingIn, UNWRITTEN } from "./places";
-import { isGuess, lackText } from "./units";
+import { isGuess, lackText, type RegistrarUnit } from "./units";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
-  ...problemsOf(facts, inState("unregistered"), "is not in CSINode: ", whereToLook),
-  ...judgeGroups(facts, inState("unseen"), (first, places) => judgeUnseen(first, places, facts)),
-  ...healthyDrivers(facts),
+  problemsOf(facts, inState("unregistered"), "is not in CSINode: ", whereToLook),
+  judgeGroups(facts, inState("unseen"), (first, places) => judgeUnseen(first, places, facts)),
+  healthyDrivers(facts),
 ]);
 
-function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[], facts: ClusterFacts): Verdict {
-  const isNotListed = places.every(({ isListed }) => isListed?.(AS_WORD) === "no") && !isGuess(unit);
-  const what = isNotListed ? "is not in CSINode, and doctor cannot tell why" : "is possibly registered";
-  const waiting = whoWaits(places, facts);
+function judgeUnseen({ driver, units, state }: Place, places: Group, facts: ClusterFacts): Verdict {
+  const isListed = places.reduce((any, place) => any.or(place.isListed ?? true), truth(false));
+  const possibly = () => "is possibly registered";
+  const not = () => "is not in CSINode, and doctor cannot tell why";
+  const byLists = () => isListed({ yes: possibly, no: not, unknown: possibly });
+  const what = units.contains(isGuess)({ yes: possibly, ...otherwise(byLists) });
+  const { text: waiting } = waitersIn(places, facts);
   const text = `${what}: ${state.reason}${waiting && `; needed by ${waiting}`}`;
   const toCompare = kubectl("run doctor again, and compare the Nodes", facts.target, "get", "nodes");
-  return facts.nodes.contains(() => true)<Verdict>({
+  return facts.nodes.contains()<Verdict>({
     yes: () => unknown(driver, text),
     no: () => unknown(driver, text, toCompare),
     unknown: () => unknown(driver, text),
   });
 }
 
-const AS_WORD = { yes: () => "yes", no: () => "no", unknown: () => "unknown" };
 const SEE_NODE_WIDE =
   "see the log of the node-wide registrar on that node, and its --allow-drivers and --deny-drivers";
 const AGAIN = "have it registered again: delete the pod, or restart kubelet if the Node was made anew, too";
 const REMOVED = "an admission policy removed its registrar";
 const RESTORE = "delete the policy, and restart the driver's DaemonSet";
 
-function whereToLook({ unit, pod, state }: Place, { target, units }: ClusterFacts): Advice {
-  if (UNWRITTEN.includes(state.why?.word)) return kubectl(AGAIN, target, "delete pod", pod?.name);
-  if (unit === undefined) return SEE_NODE_WIDE;
-  if (isWithoutRegistrar({ pod, unit }))
-    return units.contains(({ driver }) => driver.kind === "every")({
+function whereToLook({ units, pod, state }: Place, facts: ClusterFacts): Advice {
+  if (UNWRITTEN.includes(state.why?.word)) return kubectl(AGAIN, facts.target, "delete pod", pod?.name);
+  const yes = ([unit]: readonly [RegistrarUnit, ...unknown[]]) => whereToLookIn(pod, unit, facts);
+  return units.some<Advice>({ yes, ...otherwise(() => SEE_NODE_WIDE) });
+}
+
+function whereToLookIn(pod: Place["pod"], unit: RegistrarUnit, { target, units: all }: ClusterFacts): Advice {
+  if (pod && isWithoutRegistrar(pod, unit))
+    return all.contains(({ driver }) => driver.kind === "every")({
       yes: () => SEE_NODE_WIDE,
       no: () => `${REMOVED}: ${RESTORE}`,
       unknown: (gaps) =>
@@ -44,29 +60,31 @@ function whereToLook({ unit, pod, state }: Place, { target, units }: ClusterFact
     });
   const { container, program, unseen, settings, isForWindows } = unit.registrar;
   const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${shellWord(container ?? "")}`);
-  const onWindows = isForWindows.ifYes(() => log("see kubelet's log on the node, and that of the registrar"));
-  if (onWindows !== undefined) return onWindows;
-  if (program.kind !== "ours" || unseen !== undefined)
-    return log(
-      "run registrar doctor --host-root=/host on the node, in kubectl debug node, and see the registrar's log",
-    );
-  const paths = `--csi-address=${shellWord(settings.csiAddress)} --kubelet-registration-path=${shellWord(settings.kubeletRegistrationPath)}`;
-  const more = ` -c ${shellWord(container)} -- /csi-node-driver-registrar doctor ${paths}`;
-  return kubectl("run doctor in its container", target, "exec", pod?.name, more);
+  const onWindows = () => log("see kubelet's log on the node, and that of the registrar");
+  const onLinux = () => {
+    if (program.kind !== "ours" || unseen !== undefined)
+      return log(
+        "run registrar doctor --host-root=/host on the node, in kubectl debug node, and see the registrar's log",
+      );
+    const paths = `--csi-address=${shellWord(settings.csiAddress)} --kubelet-registration-path=${shellWord(settings.kubeletRegistrationPath)}`;
+    const more = ` -c ${shellWord(container)} -- /csi-node-driver-registrar doctor ${paths}`;
+    return kubectl("run doctor in its container", target, "exec", pod?.name, more);
+  };
+  return isForWindows({ yes: onWindows, ...otherwise(onLinux) });
 }
 
-function healthyDrivers({ places, nodes }: ClusterFacts): Iterable<Verdict> {
+function healthyDrivers({ places, nodes }: ClusterFacts): SeenList<Verdict> {
   return places
     .grouped(({ driver }) => driver)
-    .each((own) => {
+    .flatMap((own) => {
       const isUnwell = places.contains(
         ({ driver, state }) => driver === own[0].driver && state.kind !== "registered",
       );
       const on = nodesOf(own);
-      return isUnwell.or(lacking(nodes)).ifNo(() => ({
-        ...ok(own[0].driver, `is registered on ${counted(on.length, "node")}`),
-        nodes: on,
-      }));
+      return isUnwell.or(lacking(nodes))<Verdict | undefined>({
+        ...{ yes: nothing, unknown: withhold },
+        no: () => ({ ...ok(own[0].driver, `is registered on ${counted(on.length, "node")}`), nodes: on }),
+      });
     });
 }
 
@@ -116,15 +134,13 @@ const ready = check<ClusterFacts>("CSI205", "pods-ready", (facts) => {
   const places = facts.places
     .filter(isUnready)
     .grouped(({ driver, pod }) => JSON.stringify([driver, pod?.unready]));
-  return [
-    ...places.each((group) => {
-      const [{ driver, pod }] = group;
-      const names = together(pod?.unready ?? []);
-      const text = `has pods that are not Ready for ten minutes or longer, because of ${names}: a roll-out waits for them`;
-      const fix = kubectl("see its readiness probe", facts.target, "describe pod", pod?.name);
-      return { ...warning(driver, text, fix), nodes: nodesOf(group) };
-    }),
-  ];
+  return places.map((group) => {
+    const [{ driver, pod }] = group;
+    const names = together(pod?.unready ?? []);
+    const text = `has pods that are not Ready for ten minutes or longer, because of ${names}: a roll-out waits for them`;
+    const fix = kubectl("see its readiness probe", facts.target, "describe pod", pod?.name);
+    return { ...warning(driver, text, fix), nodes: nodesOf(group) };
+  });
 });
 
 const NO_POD = ["unscheduled", "blocked", "failed", "terminating"] as const;

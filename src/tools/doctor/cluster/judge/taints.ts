@@ -2,7 +2,6 @@ import type { Taint } from "../../../../node-readiness/node-api";
 import { taintText } from "../../../../node-readiness/startup-taint";
 import { check, problem } from "../../findings/finding";
 import { shellWord } from "../../findings/words";
-import type { readNode } from "../read/needs";
 import type { ClusterFacts } from "./facts";
 import { inState, kubectl, nodesOf } from "./groups";
 import { isYoung, type Place, repelling } from "./places";
@@ -28,14 +27,16 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
     pod?.startedMs !== undefined && !isYoung({ createdMs: pod.startedMs }, nowMs);
   const left = places
     .filter((place) => inState("registered")(place) && isLong(place))
-    .flatMap(({ node, driver, unit }) =>
-      node !== undefined && unit
-        ? taintsOn(node, unit).map((taint) => ({ node, driver, word: taintText(taint) }))
-        : undefined,
+    .flatMap(({ node, driver, units }) =>
+      units.flatMap((unit) =>
+        node === undefined
+          ? undefined
+          : taintsOn(node, unit).map((taint) => ({ node, driver, word: taintText(taint) })),
+      ),
     )
     .grouped(({ driver, word }) => `${driver} ${word}`);
   return [
-    ...left.each((group) => {
+    left.map((group) => {
       const [{ driver, word, node }] = group;
       const text = `is registered, and its startup taint ${word} is still there: pods that do not tolerate it stay away`;
       const fix = kubectl(
@@ -47,25 +48,30 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
       );
       return { ...problem(driver, text, fix), nodes: nodesOf(group) };
     }),
-    ...units.each((unit) => judgeTolerations(unit, facts)),
+    units.flatMap((unit) => judgeTolerations(unit, facts)),
   ];
 });
 
 function judgeTolerations(unit: RegistrarUnit, { nodes }: ClusterFacts) {
-  const own = (node: ReturnType<typeof readNode>) =>
-    repelling(unit.set, node).filter((one) => isStartupTaint(one, unit));
-  const [taint] = nodes.flatMap(own).each(taintText);
-  if (taint === undefined) return undefined;
-  const text = `does not tolerate its driver's startup taint ${taint}: its pods do not come to the node, and the taint stays`;
-  const tainted = [...nodes.each((node) => (own(node).length > 0 ? { node: node.name } : undefined))];
+  const tainted = nodes.flatMap((node) =>
+    repelling(unit.set, node)
+      .filter((one) => isStartupTaint(one, unit))
+      .map((taint) => ({ node: node.name, word: taintText(taint) })),
+  );
   const fix = "add the toleration to its pod template: operator Exists with that key";
   const { object } = unit.registrar.about;
-  const cause = {
-    kind: "trouble",
-    driver: unit.driver.name,
-    trouble: "uncovered",
-    object,
-    word: taint,
-  } as const;
-  return { ...problem(`DaemonSet ${unit.set.name}`, text, fix, cause), nodes: nodesOf(tainted) };
+  return tainted
+    .grouped(() => "")
+    .map((all) => {
+      const [{ word }] = all;
+      const text = `does not tolerate its driver's startup taint ${word}: its pods do not come to the node, and the taint stays`;
+      const cause = {
+        kind: "trouble",
+        driver: unit.driver.name,
+        trouble: "uncovered",
+        object,
+        word,
+      } as const;
+      return { ...problem(`DaemonSet ${unit.set.name}`, text, fix, cause), nodes: nodesOf(all) };
+    });
 }

@@ -1,7 +1,7 @@
 import { isPattern } from "../../../../host-path/path-pattern";
 import { onHost } from "../../files/read/pod";
 import type { RegistrarContainer } from "../../files/read/registrars";
-import type { Gap, SeenList } from "../../findings/seen";
+import { type Gap, otherwise, type SeenList } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
 import { KINDS, type Resource } from "../read/reader";
@@ -45,7 +45,9 @@ export interface Pair {
 export function nameDrivers({ sets, csiNodes, csiDrivers, needs }: Hints, pair?: Pair) {
   const names = csiDrivers.with(csiNodes.flatMap(({ drivers }) => [...drivers]));
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
-  const known = new Set([...names.each((name) => name), ...needs.each(({ driver }) => driver)]);
+  const all = names.with(needs.map(({ driver }) => driver));
+  // Without a name that was not read, a driver's name is a guess.
+  const known = all.some({ yes: (some) => new Set(some), ...otherwise(() => new Set<string>()) });
   const whole = units.all();
   const left =
     names.all().kind === "seen" && whole.kind === "seen" ? namesLeft(whole.value, known) : undefined;

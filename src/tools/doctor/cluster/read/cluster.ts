@@ -1,9 +1,9 @@
-import { invalidOption } from "../../../../base/errors";
+import { invalidOption, refuse } from "../../../../base/errors";
 import { tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
 import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/grouped";
-import type { SeenList } from "../../findings/seen";
+import { itemsOf, nothing, type SeenList, withhold } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 import {
   countAttachments,
@@ -52,11 +52,10 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
   }
   const [nodes, csiNodes, csiDrivers, attached, pending, mounts, attaches] = others;
   if (target.node !== undefined)
-    nodes
-      .contains(() => true)
-      .ifNo(() => {
-        throw invalidOption(`there is no node ${target.node}`);
-      });
+    nodes.contains()({
+      ...{ yes: nothing, unknown: withhold },
+      no: () => refuse(`there is no node ${target.node}`),
+    });
   const events = mounts
     .with(attaches)
     .flatMap((event) => ("driver" in event && isMeant(target, event.node) ? event : undefined));
@@ -65,11 +64,11 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     ...registrars,
     target,
     nowMs: reader.beganMs(),
-    pods: registrars.pods.map((pod) => withMountFailure(pod, latest(pod.uid).known(() => true)?.message)),
+    pods: registrars.pods.map((pod) => withMountFailure(pod, itemsOf(latest(pod.uid))[0]?.message)),
     ...{ nodes, csiNodes, csiDrivers, attached },
     waiting: waitingIn(pending, events),
     /** These read more, so they come before `gaps`. */
-    readOwners: (unowned: readonly Unowned[]) => readOwners(reader, unowned, registrars.sets),
+    readOwners: (unowned: SeenList<Unowned>) => readOwners(reader, unowned, registrars.sets),
     readRivals: (node: string) => readRivals(reader, node, registrars.sets),
     gaps: () => sortedBy(reader.gaps(), ({ subject }) => subject),
   };
@@ -120,7 +119,7 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
       );
       return reader.read("pods", parsePod, query, set.namespace);
     });
-  const podLists = await Promise.all(sets.each(readPods));
+  const podLists = await Promise.all(itemsOf(sets.flatMap(readPods)));
   const readLimits = (namespace: string) =>
     reader.read(
       "limitranges",
@@ -128,7 +127,9 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
       {},
       namespace,
     );
-  const limitLists = await Promise.all([...new Set(sets.each(({ namespace }) => namespace))].map(readLimits));
+  const limitLists = await Promise.all(
+    [...new Set(itemsOf(sets.map(({ namespace }) => namespace)))].map(readLimits),
+  );
   // In an order that does not depend on what was read first.
   const pods = joined(podLists, sets)
     .filter(({ node }) => isMeant(target, node))

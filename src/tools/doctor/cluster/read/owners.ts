@@ -1,7 +1,7 @@
 import { list, text, tree } from "../../../../kube-api/objects";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped } from "../../findings/grouped";
-import type { SeenList } from "../../findings/seen";
+import { itemsOf, type SeenList } from "../../findings/seen";
 import { hasEnded, ownersOf } from "./fields";
 import { each, type Identity, type Reader } from "./reader";
 import type { RegistrarSet } from "./set";
@@ -22,8 +22,8 @@ export type HostPod = NonNullable<ReturnType<typeof readHostPod>>;
  * The pods that have the socket's directory of such a driver, on one of its nodes: static ones, those of other controllers.
  * And others there that may register it. Undefined for a driver that was not looked for.
  */
-export async function readOwners(reader: Reader, unowned: readonly Unowned[], sets: SeenList<RegistrarSet>) {
-  const drivers = [...grouped(unowned, keyOf).values()];
+export async function readOwners(reader: Reader, unowned: SeenList<Unowned>, sets: SeenList<RegistrarSet>) {
+  const drivers = [...grouped(itemsOf(unowned), keyOf).values()];
   const nodes = [...grouped(drivers, ([{ node }]) => node)].slice(0, MOST);
   const lists = await Promise.all(nodes.map(([node]) => readHostPods(reader, node)));
   // Only a node plugin has its socket on the host, in a directory of its driver's name.

@@ -1,5 +1,6 @@
 import { isTemplate } from "../../../recognise/rule";
 import { check, type Verdict, warning } from "../../findings/finding";
+import { nothing, withhold } from "../../findings/seen";
 import { LEAVE_ONE } from "../../findings/words";
 import { onHosts } from "../read/pod";
 import type { FileFacts, RegistrarContainer } from "../read/registrars";
@@ -21,23 +22,22 @@ const windowsUnjudged = check<FileFacts>(
   manifestOperatingSystem.code,
   manifestOperatingSystem.name,
   ({ registrars }) => {
-    const isAll = registrars.contains(({ isForWindows }) => isForWindows.not()).ifNo(() => true) === true;
-    return [
-      ...registrars.each<Verdict>(({ program, isForWindows, place, about }) =>
-        program.kind === "ours"
-          ? undefined
-          : isForWindows.ifYes(() => ({
-              ...{ status: isAll ? "unknown" : "skipped", subject: place, about },
-              text: "is for Windows nodes, which doctor does not judge",
-              fix: "see the log of the registrar there, and its own documentation for Windows",
-            })),
-      ),
-    ];
+    const hasOther = registrars.contains(({ isForWindows }) => isForWindows.not());
+    return registrars.flatMap(({ program, isForWindows, place, about }) => {
+      const say = (status: "skipped" | "unknown") => () => ({
+        ...{ status, subject: place, about },
+        text: "is for Windows nodes, which doctor does not judge",
+        fix: "see the log of the registrar there, and its own documentation for Windows",
+      });
+      const alone = { no: say("unknown"), unknown: say("skipped") };
+      const yes = (): Verdict => hasOther<Verdict>({ yes: say("skipped"), ...alone });
+      return isForWindows.and(program.kind !== "ours")({ yes, no: nothing, unknown: withhold });
+    });
   },
 );
 
 export const manifestOverwritten = check<FileFacts>("CSI116", "manifest-overwritten", ({ identities }) => [
-  ...identities.each(({ hasRegistrar, secondKey, place }) =>
+  identities.flatMap(({ hasRegistrar, secondKey, place }) =>
     hasRegistrar && secondKey !== undefined
       ? warning(
           place,
@@ -46,10 +46,10 @@ export const manifestOverwritten = check<FileFacts>("CSI116", "manifest-overwrit
         )
       : undefined,
   ),
-  ...identities
+  identities
     .filter(({ isNamed }) => isNamed)
     .grouped(({ key }) => key)
-    .each(([first, ...others]) =>
+    .flatMap(([first, ...others]) =>
       others.length > 0 && [first, ...others].some(({ hasRegistrar }) => hasRegistrar)
         ? warning(
             first.place,
@@ -61,19 +61,19 @@ export const manifestOverwritten = check<FileFacts>("CSI116", "manifest-overwrit
 ]);
 
 /** Two objects of one name are one when they are applied. */
-export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ registrars }) => [
-  ...registrars
+export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ registrars }) =>
+  registrars
     .filter(({ isForWindows, settings: { mode, kubeletRegistrationPath: told } }) =>
       isForWindows.not().and((mode === "one" || mode === "node-wide") && told !== "" && !isTemplate(told)),
     )
     .grouped(({ settings }) => onHosts(settings.kubeletRegistrationPath))
-    .each(([first, ...others]) => {
+    .flatMap(([first, ...others]) => {
       const other = others.find((one) => mayMeet(one, first));
       if (other === undefined) return undefined;
       const text = `registers the driver of ${first.settings.kubeletRegistrationPath}, and so does ${first.place}: on one node they take the registration from each other`;
       return { ...warning(other.place, text, LEAVE_ONE), about: other.about };
     }),
-]);
+);
 
 /** In one pod, or in pods that one node may have. */
 function mayMeet(one: RegistrarContainer, other: RegistrarContainer): boolean {

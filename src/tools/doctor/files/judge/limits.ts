@@ -1,10 +1,12 @@
 import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
 import { isTemplate } from "../../../recognise/rule";
+import type { Nested } from "../../findings/finding";
+import { evenSo } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
-import { amountOf, type LimitedResource, quantityOf } from "../read/pod";
-import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
-import { eachRegistrar, problem, unknown, warning } from "./each-registrar";
+import { amountOf, type LimitedResource, type LimitRange, quantityOf } from "../read/pod";
+import type { RegistrarContainer } from "../read/registrars";
+import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 
 /** What fixes propose, and what they ask for at least. */
 const ENOUGH = { memory: "100Mi", cpu: "200m" };
@@ -38,21 +40,18 @@ const NAMES = { memory: "memory", cpu: "CPU" };
  * The limits on a container: its own, or its namespace's default, and its pod's; and the maxima beside them. `raise` is undefined
  * for its own.
  */
-function limitsOn(one: RegistrarContainer, { limitRanges }: ManifestFacts, resource: LimitedResource) {
+function limitsOn(one: RegistrarContainer, ofNamespace: readonly LimitRange[], resource: LimitedResource) {
   const { own, ofPod } = one.limits[resource];
-  const ofNamespace = limitRanges.filter(({ namespace }) => namespace === one.namespace);
-  const ranges = [
-    ...ofNamespace.each(({ name, containers }) =>
-      containers.map(({ max, byDefault }) => {
-        const of = `LimitRange ${name}`;
-        return {
-          of,
-          max: { raise: `max in ${of}`, most: max[resource] || "0" },
-          byDefault: byDefault[resource],
-        };
-      }),
-    ),
-  ];
+  const ranges = ofNamespace.flatMap(({ name, containers }) =>
+    containers.map(({ max, byDefault }) => {
+      const of = `LimitRange ${name}`;
+      return {
+        of,
+        max: { raise: `max in ${of}`, most: max[resource] || "0" },
+        byDefault: byDefault[resource],
+      };
+    }),
+  );
   const limitOf = (most: string) => `a ${NAMES[resource]} limit of ${most}`;
   const bounds = [
     { what: `has ${limitOf(own)}`, raise: undefined, most: own },
@@ -71,9 +70,9 @@ const limitCheck = (
   code: string,
   resource: LimitedResource,
   judgeBound: (bound: Bound, one: RegistrarContainer) => readonly Judged[],
-) =>
-  eachRegistrar(code, `manifest-${resource}`, (one, facts) => {
-    const { bounds, maxima } = limitsOn(one, facts, resource);
+) => {
+  const judge = (one: RegistrarContainer, ranges: readonly LimitRange[]): Nested<Statement> => {
+    const { bounds, maxima } = limitsOn(one, ranges, resource);
     const known = bounds.flatMap(({ amount = 0, ...bound }) => (amount > 0 ? { ...bound, amount } : []));
     const [least] = known.sort((a, b) => a.amount - b.amount);
     const found = least === undefined ? [] : judgeBound(least, one);
@@ -91,7 +90,14 @@ const limitCheck = (
     if (one.program.kind !== "ours" || unread === undefined) return undefined;
     const fix = isTemplate(unread.most) ? RENDER_FIRST : `write ${ENOUGH[resource]}, for example`;
     return unknown(`${boundText(unread.what)}, which is not a quantity`, fix);
+  };
+  return eachRegistrar(code, `manifest-${resource}`, (one, { limitRanges }) => {
+    const alone = () => judge(one, []);
+    return limitRanges
+      .filter(({ namespace }) => namespace === one.namespace)
+      .some({ yes: (ranges) => judge(one, ranges), no: alone, unknown: evenSo(alone) });
   });
+};
 
 const manifestMemory = limitCheck("CSI105", "memory", ({ most, amount }, { program }) => {
   if (/m\s*$/.test(most) && amount < 1024)

@@ -1,4 +1,5 @@
 import { isTemplate } from "../../../recognise/rule";
+import { nothing, withhold } from "../../findings/seen";
 import { RENDER_FIRST, together } from "../../findings/words";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
@@ -95,29 +96,31 @@ const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registra
       `serves port ${port}, and whether container ${unclear.name} does is not filled in: ${unclear.open}`,
       RENDER_FIRST,
     );
-  let same = "";
-  const places = registrars.each((another) =>
-    isOnSameNodes(one, another) && isSamePort(http, another.settings.http) ? another.place : undefined,
-  );
-  // The same one, in whatever order they are read.
-  for (const place of places) if (same === "" || place < same) same = place;
-  if (same === "") return undefined;
-  return problem(
-    `serves port ${http.port} of the node's network, and so does ${same}: the second one on a node cannot bind it`,
-    `${OTHER_PORT}, or leave hostNetwork out`,
-  );
+  const same = registrars
+    .filter((another) => isOnSameNodes(one, another).and(isSamePort(http, another.settings.http)))
+    // The same one, in whatever order they are read.
+    .sorted(({ place }) => place);
+  return same.some<Statement | undefined>({
+    yes: ([{ place }]) =>
+      problem(
+        `serves port ${http.port} of the node's network, and so does ${place}: the second one on a node cannot bind it`,
+        `${OTHER_PORT}, or leave hostNetwork out`,
+      ),
+    ...{ no: nothing, unknown: withhold },
+  });
 });
 
 /** Pods of two objects that share the network of their nodes. */
 const isOnSameNodes = (one: RegistrarContainer, another: RegistrarContainer) =>
-  one.isOnNode &&
-  another.isOnNode &&
-  another.isForWindows.ifNo(() => true) &&
-  !isTemplate(one.nodes) &&
-  // The other one says it, in whatever order they are read.
-  another.place < one.place &&
-  one.about.name !== another.about.name &&
-  one.nodes === another.nodes;
+  another.isForWindows.not().and(
+    one.isOnNode &&
+      another.isOnNode &&
+      !isTemplate(one.nodes) &&
+      // The other one says it, in whatever order they are read.
+      another.place < one.place &&
+      one.about.name !== another.about.name &&
+      one.nodes === another.nodes,
+  );
 
 type Served = NonNullable<RegistrarContainer["settings"]["http"]>;
 

@@ -1,6 +1,7 @@
 import type { OurImage } from "../../../recognise/program";
 import { type Advice, type Finding, findingsOf, keyOf } from "../../findings/finding";
 import { reportFindings } from "../../findings/report";
+import { otherwise } from "../../findings/seen";
 import { counted, flagsOf } from "../../findings/words";
 import type { ManifestFacts } from "../read/registrars";
 import { manifestArguments } from "./arguments";
@@ -19,7 +20,10 @@ export function readSwap<Facts extends ManifestFacts>(
   const known = { ...ours, replaced, image: to || undefined };
   const before = read(known);
   const swapped = before.registrars.filter(({ isSwappable }) => isSwappable);
-  const after = read({ ...known, swapped: new Set(swapped.each(({ image }) => image)) });
+  const images = swapped
+    .map(({ image }) => image)
+    .some({ yes: (all) => new Set(all), ...otherwise(() => new Set<string>()) });
+  const after = read({ ...known, swapped: images });
   return { before, after, swapped };
 }
 
@@ -31,11 +35,13 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
   const [had, has] = [findingsOf(MANIFEST_CHECKS, before), findingsOf(MANIFEST_CHECKS, after)];
   const [known, stay] = [new Set(had.map(keyOf)), new Set(has.map(keyOf))];
   // These are listed even if the problem exists with the present image: our image cannot run the container.
-  const foreign = new Set(
-    after.registrars.each(({ program, foreign: { programs }, place }) =>
-      program.kind === "ours" && program.image === "swapped" && programs.length > 0 ? place : undefined,
-    ),
-  );
+  const foreign = after.registrars
+    .filter(
+      ({ program, foreign: { programs } }) =>
+        program.kind === "ours" && program.image === "swapped" && programs.length > 0,
+    )
+    .map(({ place }) => place)
+    .some({ yes: (all) => new Set(all), ...otherwise(() => new Set<string>()) });
   const isOfForeign = ({ code, subject, status }: Finding) =>
     status === "problem" &&
     [manifestArguments.code, manifestProbes.code].includes(code) &&

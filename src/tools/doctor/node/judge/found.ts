@@ -12,7 +12,7 @@ import {
   warning,
 } from "../../findings/finding";
 import type { DriverRow } from "../../findings/report";
-import { otherwise, type SeenList, withheld } from "../../findings/seen";
+import { nothing, otherwise, type SeenList, withhold } from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
 import { socketIs } from "../read/facts";
 import type { RunningRegistrar } from "../read/processes";
@@ -95,9 +95,6 @@ function judgeFound(driver: Driver, view: View): Verdicts {
     }
   }
 }
-
-const nothing = () => undefined;
-const withhold = () => withheld;
 
 /** How a driver without a registration socket stands, as far as the driver itself shows. */
 interface Standing {
