@@ -50,6 +50,9 @@ export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): r
   );
 }
 
+/** That of the first. */
+export const causeIn = (said: Verdicts): Cause | undefined => saidIn(said)[0]?.cause;
+
 /** The same for two findings that are one: of a check on a container of an object, whatever they say. */
 export const keyOf = ({ code, status, about, subject }: Finding): string =>
   JSON.stringify([code, status, about ? [about.object, about.container] : subject]);

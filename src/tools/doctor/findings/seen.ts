@@ -89,7 +89,7 @@ type Sure = "ok" | "problem";
 type Unsure<Y> = Y extends { readonly status: infer S }
   ? Y & { readonly status: Exclude<S, Sure> }
   : Y extends Known<Y>
-    ? SeenList<never>
+    ? Withheld
     : Y;
 
 /** The same where the answer is no, and where it is unknown. */
@@ -141,6 +141,9 @@ export interface SeenList<Item> {
   /** All items, if all were seen. */
   all(): Seen<readonly Item[]>;
 }
+
+/** It passes for a list, and for nothing else. */
+export interface Withheld extends SeenList<never> {}
 
 /** The items and gaps of each list; only other lists read them. */
 const insides = new WeakMap<object, { readonly items: readonly unknown[]; readonly gaps: readonly Gap[] }>();
@@ -242,7 +245,7 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
 }
 
 /** Nothing is said of what is unknown: another finding says what could not be read. */
-export const withheld: SeenList<never> = listOf([], []);
+export const withheld: Withheld = listOf([], []);
 export const withhold = () => withheld;
 export const nothing = () => undefined;
 

@@ -10,6 +10,7 @@ import {
 import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
 import {
+  causeIn,
   check,
   ok,
   problem,
@@ -19,7 +20,7 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { evenSo, otherwise, saidIn, withheld } from "../../findings/seen";
+import { evenSo, otherwise, withheld } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { firstOf, LEAVE_ONE, namedText } from "../../findings/words";
 import { socketIs } from "../read/facts";
@@ -165,7 +166,7 @@ function causeOfRefusal(one: Answering, refusal: string, view: View): Cause | un
     return /node/i.test(refusal) ? CAUSES.nodeInfo(one.plugin.name) : undefined;
   const { driver, hostPath } = view;
   if (hostPath.kind !== "unread" && hostPath.kind === "wrong") return { kind: "host-path" };
-  return saidIn(judgeEndpoint(one, view))[0]?.cause ?? (driver && CAUSES.down(driver.socket));
+  return causeIn(judgeEndpoint(one, view)) ?? (driver && CAUSES.down(driver.socket));
 }
 
 const others = check("CSI019", "other-registrations", (view: View) => [
