@@ -2,7 +2,7 @@
 // empty or a well one, and TypeScript does not see it. A program of its own, because TypeScript's API is an ES module.
 import { relative } from "node:path";
 import * as ast from "typescript/unstable/ast";
-import { API, SymbolFlags } from "typescript/unstable/sync";
+import { API } from "typescript/unstable/sync";
 
 const [, , config, ...folders] = process.argv;
 const api = new API();
@@ -100,7 +100,10 @@ function isEscape(node) {
     return (node.propertyName ?? node.name)?.getText() === "kind" && isOpen(node.name);
   if (ast.isPropertyAccessExpression(node))
     return node.name.text === "kind" && isOpen(node) && !asksFirst(node);
-  if (ast.isCallExpression(node)) return node.arguments.some((one) => isAsked(one) && !isTaken(one));
+  if (ast.isCallExpression(node))
+    return node.arguments.some(
+      (one) => isAsked(one) && (!isTaken(one) || node.expression.getText() === "Boolean"),
+    );
   if (ast.isArrowFunction(node) && ast.isCallExpression(node.parent)) {
     const callee = bare(node.parent.expression);
     const method = ast.isPropertyAccessExpression(callee) ? callee.name.text : "";
@@ -143,7 +146,8 @@ for (const name of program
   const isJudge = /\/judge\//.test(name);
   const visit = (node) => {
     const isKind = isReader && (ast.isBindingElement(node) || ast.isPropertyAccessExpression(node));
-    const isOpened = isJudge && ast.isIdentifier(node) && OPENERS.includes(node.text);
+    const isOpened =
+      isJudge && ast.isIdentifier(node) && OPENERS.includes(node.text) && !ast.isImportSpecifier(node.parent);
     if (isOpened || (!isKind && isEscape(node)))
       say(node.getStart(file), node.getText(file).replace(/\s+/g, " ").slice(0, 120));
     node.forEachChild(visit);
