@@ -21,7 +21,7 @@ const OF_REGISTRATION = {
   ],
   probe: ["cli/probe"],
   diagnostics: ["diagnostics"],
-  "node-wide": ["registrar/start-node-registrar"],
+  "node-wide": ["registrar/start-node-registrations"],
   // For the one line that comes before a registration is loaded, which has the same in it.
   "cli-logger": ["runtime/cli-logger"],
   "node-readiness": ["cli/node-readiness"],

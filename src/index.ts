@@ -8,8 +8,8 @@ export type { EventOf, Events, ListenOptions } from "./base/event-source";
 export { addMetrics, type PromClient } from "./diagnostics/add-metrics";
 export { type CallContext, type UnaryHandler, unaryHandler } from "./grpc/handlers";
 export type { PluginIdentity } from "./grpc/protos";
-export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
+export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";
 export type { StartOptions } from "./options/start-options";
 export type { RegistrationCounters } from "./registrar/model/counters";
 export type { DriverCall, RegistrationEvent } from "./registrar/model/events";
@@ -17,10 +17,12 @@ export type {
   CsiRegistrationOptions,
   DevicePluginRegistrationOptions,
   DraRegistrationOptions,
+  RegistrationOptions,
+} from "./registrar/model/library-options";
+export type {
   PluginType,
   RegistrarOptions,
   RegistrationFailurePolicy,
-  RegistrationOptions,
   SharedRegistrationOptions,
 } from "./registrar/model/options";
 export type { RegistrationOutcome } from "./registrar/model/outcome";
@@ -36,7 +38,8 @@ export type { NodeRegistrarOptions } from "./registrar/node-wide/options";
 export type { Registration } from "./registrar/registration/registration";
 export type { NodeRegistrarEvent, Registrations } from "./registrar/registration/registrations";
 export type { SelfCheck } from "./registrar/registration/self-check";
-export { type NodeRegistrar, startNodeRegistrar } from "./registrar/start-node-registrar";
+export { startNodeRegistrar } from "./registrar/start-node-registrar";
+export type { NodeRegistrar } from "./registrar/start-node-registrations";
 export { startRegistrar } from "./registrar/start-registrar";
 export { startRegistration } from "./registrar/start-registration";
 export type { CsiServingOptions } from "./serving/options";

@@ -151,7 +151,7 @@ test("one file dials the path of a socket", () => {
 /** A log call as the build stamps it with its line: scripts/log-lines.mjs. */
 const STAMPED = /\blog\.(?:v\([^\n]*?\)\.)?(?:info|warn|error)\(/g;
 /** They write what was stamped where it was logged. */
-const FORWARDING = ["logging/json-line.ts", "logging/logger.ts"];
+const FORWARDING = ["logging/json-line.ts", "logging/logger-option.ts"];
 
 test("every log call is one that the build stamps with its line", () => {
   const callsIn = (text: string) => text.match(/\.(?:info|warn|error|v)\s*\(/g)?.length ?? 0;

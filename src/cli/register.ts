@@ -11,7 +11,7 @@ import type { LoggingResolution } from "../logging/logging-options";
 import type { Registration } from "../registrar/registration/registration";
 import { only, type Registrations } from "../registrar/registration/registrations";
 import { startDriverRegistration } from "../registrar/start-driver-registration";
-import type { NodeRegistrar } from "../registrar/start-node-registrar";
+import type { NodeRegistrar } from "../registrar/start-node-registrations";
 import { createCliLogger } from "../runtime/cli-logger";
 import { collectWhenQuiet, keepHeapSmall } from "../runtime/garbage";
 import { abortOnSignals } from "../runtime/signals";
@@ -91,7 +91,7 @@ async function start(
   context: { readonly signal: AbortSignal; readonly log: Logger },
 ): Promise<Registration | NodeRegistrar> {
   if (asked.kind === "one") return startDriverRegistration(asked.options, context);
-  const { startNodeRegistrations } = await import("../registrar/start-node-registrar");
+  const { startNodeRegistrations } = await import("../registrar/start-node-registrations");
   return startNodeRegistrations(asked.options, context);
 }
 

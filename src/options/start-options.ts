@@ -1,5 +1,6 @@
 import { RegistrarError } from "../base/errors";
-import { isLoggerOption, type Logger, type LoggerOption, resolveLogger } from "../logging/logger";
+import type { Logger } from "../logging/logger";
+import { isLoggerOption, type LoggerOption, resolveLogger } from "../logging/logger-option";
 import { kindOf, signal } from "./option-kinds";
 import { type OptionTable, optional } from "./read-options";
 

@@ -1,5 +1,6 @@
 import { refuseAborted } from "../options/start-options";
-import { type RegistrarOptions, resolveOptions } from "./model/options";
+import { resolveOptions } from "./model/library-options";
+import type { RegistrarOptions } from "./model/options";
 import type { Registration } from "./registration/registration";
 import { startDriverRegistration } from "./start-driver-registration";
 import { warnIfUnheard } from "./warn-if-unheard";

@@ -2,7 +2,8 @@ import type { PluginIdentity } from "../grpc/protos";
 import { type ResolvedStartOptions, refuseAborted } from "../options/start-options";
 import { admitPluginName } from "./driver/driver-name";
 import { createRegistrationEvents } from "./model/events";
-import { type RegistrationOptions, type ResolvedOptions, resolveRegistrationOptions } from "./model/options";
+import { type RegistrationOptions, resolveRegistrationOptions } from "./model/library-options";
+import type { ResolvedOptions } from "./model/options";
 import { errorOf } from "./model/outcome";
 import {
   type Registration,

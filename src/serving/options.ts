@@ -11,7 +11,8 @@ import {
   wholeNumber,
 } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
-import { COMMON_OPTIONS, refuseInRegistry, type SharedRegistrationOptions } from "../registrar/model/options";
+import { COMMON_OPTIONS, refuseInRegistry } from "../registrar/model/library-options";
+import type { SharedRegistrationOptions } from "../registrar/model/options";
 
 /** The options of a CSI driver in this process. */
 export interface CsiServingOptions extends SharedRegistrationOptions {

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { silentLogger } from "../../src/logging/logger";
 import type { Inbox } from "../../src/registrar/model/inbox";
-import { resolveOptions } from "../../src/registrar/model/options";
+import { resolveOptions } from "../../src/registrar/model/library-options";
 import type { LoopEvent, RegistrationState } from "../../src/registrar/model/state";
 import type { Registration } from "../../src/registrar/registration/registration";
 import type { RegistrationCalls } from "../../src/registrar/registration/registration-service";

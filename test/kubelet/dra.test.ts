@@ -1,4 +1,4 @@
-import type { DraRegistrationOptions } from "../../src/registrar/model/options";
+import type { DraRegistrationOptions } from "../../src/registrar/model/library-options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import type { Kubelet } from "./support/kubelet";

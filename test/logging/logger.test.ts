@@ -1,12 +1,6 @@
 import { pino } from "pino";
-import {
-  createLogger,
-  isLoggerOption,
-  type Logger,
-  type LoggerOption,
-  type LogRecord,
-  resolveLogger,
-} from "../../src/logging/logger";
+import { createLogger, type Logger, type LogRecord } from "../../src/logging/logger";
+import { isLoggerOption, type LoggerOption, resolveLogger } from "../../src/logging/logger-option";
 
 test("a pino logger gets fields first, err for its serialiser, and verbosities as levels", () => {
   const lines: Record<string, unknown>[] = [];

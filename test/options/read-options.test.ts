@@ -24,7 +24,7 @@ import {
   variant,
 } from "../../src/options/read-options";
 import { START_OPTIONS } from "../../src/options/start-options";
-import { resolveOptions, resolveRegistrationOptions } from "../../src/registrar/model/options";
+import { resolveOptions, resolveRegistrationOptions } from "../../src/registrar/model/library-options";
 import { resolveNodeOptions } from "../../src/registrar/node-wide/options";
 import { resolveServingOptions } from "../../src/serving/options";
 import { resolveCsiDriverOptions } from "../../src/simulator/driver/options";

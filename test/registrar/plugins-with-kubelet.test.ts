@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import type { RegistrationOptions } from "../../src/registrar/model/options";
+import type { RegistrationOptions } from "../../src/registrar/model/library-options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { startFakeDevicePlugin } from "../simulator/fake-device-plugin";
 import { eachTest } from "../support/each-test";

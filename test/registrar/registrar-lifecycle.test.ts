@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
-import { resolveOptions } from "../../src/registrar/model/options";
+import { resolveOptions } from "../../src/registrar/model/library-options";
 import type { StateName } from "../../src/registrar/model/state";
 import { startDriverRegistration } from "../../src/registrar/start-driver-registration";
 import { startRegistrar } from "../../src/registrar/start-registrar";

@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync } from "node:fs";
-import type { RegistrationOptions } from "../../src/registrar/model/options";
+import type { RegistrationOptions } from "../../src/registrar/model/library-options";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { registerOnce } from "../support/dial-registration";

@@ -2,7 +2,7 @@ import { silentLogger } from "../../src/logging/logger";
 import { createDriver } from "../../src/registrar/driver/driver";
 import { createRegistrationEvents, type DriverCall } from "../../src/registrar/model/events";
 import { createInbox } from "../../src/registrar/model/inbox";
-import { resolveOptions } from "../../src/registrar/model/options";
+import { resolveOptions } from "../../src/registrar/model/library-options";
 import type { LoopEvent } from "../../src/registrar/model/state";
 import { eventually } from "./eventually";
 import { recordLog } from "./recorded-log";

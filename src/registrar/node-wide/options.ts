@@ -2,7 +2,8 @@ import { type PatternPair, pairPatterns } from "../../host-path/path-pattern";
 import { callbackOf, flag, listOf, milliseconds, textKind } from "../../options/option-kinds";
 import { checkFor, optional, optionsOf, readOptions, required } from "../../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
-import { COMMON_OPTIONS, type RegistrarOptions } from "../model/options";
+import { COMMON_OPTIONS } from "../model/library-options";
+import type { RegistrarOptions } from "../model/options";
 import type { NodeRegistrarEvent } from "../registration/registrations";
 import { type NameLists, type ParsedNames, parseNameLists } from "./name-lists";
 

@@ -1,4 +1,4 @@
-import { resolveLogger } from "../../../src/logging/logger";
+import { resolveLogger } from "../../../src/logging/logger-option";
 import { createCsiNodeStore } from "../../../src/node-readiness/csi-node";
 import { createKnownNode, type learn } from "../../../src/node-readiness/known-node";
 import { startNodeWatch } from "../../../src/node-readiness/node-watch";

@@ -1,10 +1,6 @@
 import { resolve } from "node:path";
-import {
-  type RegistrarOptions,
-  readCsiAddress,
-  resolveOptions,
-  resolveRegistrationOptions,
-} from "../../../src/registrar/model/options";
+import { resolveOptions, resolveRegistrationOptions } from "../../../src/registrar/model/library-options";
+import { type RegistrarOptions, readCsiAddress } from "../../../src/registrar/model/options";
 
 const required: RegistrarOptions = {
   csiAddress: "unix:///csi/csi.sock",

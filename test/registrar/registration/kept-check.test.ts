@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createGrpcServer } from "../../../src/grpc/server";
-import { resolveOptions } from "../../../src/registrar/model/options";
+import { resolveOptions } from "../../../src/registrar/model/library-options";
 import {
   createRegistrationService,
   type RegistrationCalls,
