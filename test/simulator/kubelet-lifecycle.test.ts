@@ -28,6 +28,12 @@ test("each failure doubles a path's wait up to the longest, a success forgets it
     expect(retries[index]?.atMs).toBeGreaterThanOrEqual(atMs + backoffMs - 2);
 });
 
+test("a text with a replacement character that was sent is UTF-8", async () => {
+  const kubelet = await node.kubelet();
+  await node.plugin({ info: { type: "\ufffd" } });
+  expect(await kubelet.events.when("refused")).toMatchObject({ pluginType: "\ufffd" });
+});
+
 test("close() returns one promise, ends a running call, and rejects the waits", async () => {
   const { kubelet } = await node.all({ driver: { faults: [{ kind: "hang", method: "NodeGetInfo" }] } });
   await kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });

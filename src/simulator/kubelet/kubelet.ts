@@ -111,7 +111,6 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     const restarted = turn.then(async () => {
       refuseClosed();
       await stop?.("restart");
-      drivers.forget();
       stop = undefined;
       const down = runDown(whileDown, waitTimeoutMs);
       await unlessAborted(

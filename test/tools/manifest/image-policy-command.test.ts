@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { runCommand } from "../../support/run-command";
 import { parseAll } from "../../support/yaml";
 
@@ -54,7 +55,12 @@ test("our image may have the official one's name, with our version as its tag", 
 test("each flag reaches the policy", async () => {
   const [policy] = await written(
     ...[IMAGE, "--name=mine", "--namespace=a", "--namespace=b"],
-    ...["--match-image=a.b", "--keep=memory,cpu", "--arg=--termination-log=/it's\\\"\n"],
+    ...[
+      "--match-image=a.b",
+      "--keep=memory,cpu",
+      "--arg=--termination-log=/it's\\\"\n",
+      "--arg=--vmodule=a=1",
+    ],
   );
   expect(policy.metadata.name).toBe("mine");
   expect(policy.spec.matchConstraints.namespaceSelector.matchExpressions).toEqual([
@@ -64,8 +70,22 @@ test("each flag reaches the policy", async () => {
   const [{ jsonPatch }] = policy.spec.mutations;
   expect(jsonPatch.expression).not.toMatch(/memory|cpu/);
   expect(jsonPatch.expression).toContain("timeoutSeconds");
+  // With both flags no registrar starts.
+  expect(policy.spec.variables.at(-1).expression).toContain("(vmodule|logging-format)");
   expect(policy.spec.variables.at(-1).expression).toContain(String.raw`['--termination-log=/it\'s\\"\n']`);
 });
+
+// Nothing else but an API server evaluates CEL.
+test.each([
+  [[IMAGE, "--arg=--v=2", "--metrics-port=1", "--metrics-port=host:a/b=2", "--nodes=n"], "ea12c483bfeee54c"],
+  [["--drop"], "862a48ed4f9d6873"],
+])(
+  "%j writes what test/api-server has tried: if not, try it there, and write the new sum",
+  async (flags, sum) => {
+    const expressions = JSON.stringify(await written(...flags));
+    expect(createHash("sha256").update(expressions).digest("hex").slice(0, 16)).toBe(sum);
+  },
+);
 
 test("--drop: a policy for the folder of kubelet's in which the registrar of the whole node looks", async () => {
   const [policy] = await written("--drop", "--distribution=microk8s");

@@ -49,6 +49,16 @@ test("`driver` prints its options and each call's result as JSON, and ends on SI
     },
   ));
 
+test("`driver` does not take the socket of a driver that listens", () =>
+  withDriver([], async (driver, csiAddress) => {
+    await driver.line(/"listening"/);
+    const { status, stderr } = await runCommand("driver", "--csi-address", csiAddress, "--name", "y.csi");
+    expect(stderr).toMatch(
+      /a process listens on \S+csi\.sock already: stop that driver first, or give another/,
+    );
+    expect(status).toBe(1);
+  }));
+
 test("`driver` prints its limits and each call's result as text", () =>
   withDriver([], async (driver, csiAddress) => {
     await driver.line(/it provisions, attaches and mounts nothing/);

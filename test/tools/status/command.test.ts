@@ -22,7 +22,7 @@ const status = async (...words: readonly string[]) => {
 };
 
 test("a driver without a registrar, and one that is registered", async () => {
-  const none = await runCommand("status", flag());
+  const none = await runCommand("status", flag(), "-o", "text");
   expect([none.status, none.stdout]).toEqual([1, ""]);
   expect(none.stderr).toMatch(/^registrar status: no driver in \S+\/reg or \S+\/plugins\n$/);
   expect(await runCommand("status", flag(), "-o", "json")).toMatchObject({ stdout: "[]\n", stderr: "" });

@@ -28,6 +28,8 @@ test("doctor lists each registrar with its image in the DaemonSet and in its pod
   expect((await cluster.report()).registrars).toEqual([
     { ...name, image: OFFICIAL, program: "official", version: "v2.17.0", pods },
   ]);
+  const text = renderClusterTable(await (await clusterOf({})).report(), { width: 200, colors: false });
+  expect(text).toMatch(/^storage\/disk-node +registrar +official +\S+v2\.17\.0 +1: the same$/m);
   // Nothing says of which template this pod is.
   const [bare] = (await (await clusterOf({ inPod: null, generations: [] })).report()).registrars;
   expect(bare?.pods).toEqual([]);

@@ -50,6 +50,7 @@ test.each<readonly [expected: RegExp, Changes]>([
     /^CSI101 warning: stops parsing at "register"; ignored: register --v=3 -> take register out$/,
     { more: ["register", "--v=3"] },
   ],
+  [/^CSI101 warning: stops parsing at "true"; ignored: true -> take true out$/, { more: ["true"] }],
   // A variable that is nowhere stays as it is in the container, too.
   [
     /^CSI101 problem: does not start: csi-address "\$\(ADDRESS\)" is not/,
@@ -97,6 +98,7 @@ test.each<readonly [changes: Changes, expected: readonly RegExp[]]>([
   // Several arguments in one text.
   [joined([ONE_TEXT]), [JOINED]],
   [joined([`--v=5\n${ONE_TEXT}\n`]), [/^CSI101 problem: has several/]],
+  [joined([`-v=5 ${ONE_TEXT}`]), [/^CSI101 problem: has several/]],
   [joined(ONE_TEXT), [/^CSI113 unknown: .*\.args has .* where a list must be -> correct it/]],
   [{ more: ["--node-name=a b"] }, []],
   [{ image: "x/y:v1", args: [ONE_TEXT] }, [/^CSI101 unknown/]],

@@ -120,6 +120,8 @@ test.each(["49m", 0.04, "1m"])("with less than 50m of CPU, such as %s, a start t
 test.each<Changes>([
   // What the image policy raises a limit to.
   ...[cpu(LEAST.cpu), cpu("1m", { image: OFFICIAL }), cpu("0"), cpu(undefined)],
+  // Kubelet asks by itself: no process starts.
+  cpu(LEAST.cpu, { more: ["--http-endpoint=:2"], livenessProbe: { httpGet: { path: "/healthz", port: 2 } } }),
 ])("no fault in %j", (changes) => {
   expect(saidOf(changes)).toEqual([]);
 });

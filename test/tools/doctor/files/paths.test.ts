@@ -118,6 +118,13 @@ describe("a pattern, and mounts below its folder", () => {
   });
 });
 
+test("a driver's socket in kubelet's registration directory", () => {
+  const path = "/var/lib/kubelet/plugins_registry/x";
+  expectSaid(saidOf({ more: [`--kubelet-registration-path=${path}/csi.sock`], plugin: hostPath(path) }), [
+    /^CSI102 warning: has the driver's socket in kubelet's registration directory: /,
+  ]);
+});
+
 describe("variables in a path", () => {
   const told = (path: string, ...env: readonly object[]): Changes => ({
     args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${path}`],
@@ -233,6 +240,8 @@ test.each<[Changes, expected?: string]>([
     rooted(`${SNAP}/plugins/x`, `${SNAP}/plugins_registry`, `${VAR}/pods`),
     `^CSI103 unknown: .*: ${LINK} -> use one`,
   ],
+  // A directory may be called as a socket is.
+  [rooted(`${VAR}/plugins/x/csi.sock`, `${VAR}/plugins_registry`)],
   // Kubelet registers from a subdirectory, too.
   [{ registry: "/var/lib/kubelet/plugins_registry/x" }],
 ])("kubelet's root in %j", (changes, expected = "") => {

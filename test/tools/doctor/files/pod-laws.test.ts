@@ -169,6 +169,11 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
     [/^CSI101 problem has a postStart hook that runs sh/],
   ],
   ["the registrar itself", { command: ["/csi-node-driver-registrar"] }, []],
+  [
+    "the registrar at another path",
+    { command: ["/x/csi-node-driver-registrar"] },
+    [/^CSI101 problem has a command that runs \/x\/csi-node-driver-registrar/],
+  ],
   ["nodes of ppc64le", { pod: ppc64le }, [/^CSI110 warning may run on ppc64le nodes/]],
   [
     "nodes of s390x, by affinity",

@@ -188,6 +188,10 @@ test.each([
     fs.rmSync(join(node.procfs, "self"));
     fs.symlinkSync("9", join(node.procfs, "self"));
     const said = (await node.look(WHOLE)).says("registrars");
+    fs.writeFileSync(join(own, "mountinfo"), "cut");
+    expect((await node.look(WHOLE)).says("registrars")).toMatch(
+      /^unknown: the processes of this node cannot/,
+    );
     if (is === "shown") expect(said).toBe("");
     else expect(said).toMatch(/^unknown: the processes of this node that \/proc hides by hidepid=\w+ cannot/);
   },

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { itemsOf } from "../../../../src/tools/doctor/findings/seen";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
+import { leaveDeadSocket } from "../../../support/foreign-socket";
 import { registrarCommand } from "../../../support/registrar-command";
 import { createDoctorNode, type DoctorNode, problemsIn, WHOLE } from "./doctor-node";
 
@@ -123,6 +124,15 @@ test.each([
   );
 });
 
+test("a process that may be a registrar by its name, and has no directory, is none", async () => {
+  const process = join(node.procfs, "78");
+  mkdirSync(process);
+  symlinkSync(node.at("other"), join(process, "root"));
+  const files = { comm: "node\n", cmdline: "node\0/app/cli.js\0", environ: "A=b\0" };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(process, name), text);
+  expect((await node.look(WHOLE)).says("registrars")).toBe("");
+});
+
 test("a process that only has kubelet's name changes nothing", async () => {
   await runRegistrar(node, [node.flag]);
   const before = await node.look(WHOLE);
@@ -166,6 +176,14 @@ test("two registrars of all drivers, as in a roll-out, are one warning", async (
   });
 });
 
+test("what a registrar left behind is a warning where another one answers, though its driver is not seen", async () => {
+  await node.plugin("y.csi-reg.sock", { name: "y.csi", endpoint: "/unseen/csi.sock" });
+  await leaveDeadSocket(join(node.directory, "x.csi-reg.sock"));
+  expect((await node.look(WHOLE)).says("other-registrations")).toMatch(
+    /^warning: \S+x\.csi-reg\.sock was left/,
+  );
+});
+
 test("a node with nothing to judge is not reported as healthy", async () => {
   const { healthy, summary, says } = await node.look(WHOLE);
   expect([healthy, summary.problem]).toEqual([false, 0]);
@@ -184,7 +202,7 @@ test.each(["plugins", "csi-plugins"])("a driver without a node service is report
   await node.driver({ csiAddress: node.at(folder, "x", "csi.sock"), faults });
   const { says, drivers, healthy } = await node.look(WHOLE);
   expect(says("drivers-found")).toMatch(
-    /^unknown: \S+csi\.sock has the driver x\.csi, which answers NodeGetInfo with/,
+    /^unknown: \S+csi\.sock has the driver x\.csi, which answers NodeGetInfo with.*; fix: if it is the node pl/,
   );
   expect(drivers).toMatchObject([{ name: "x.csi", state: "unknown" }]);
   expect(healthy).toBe(false);

@@ -221,8 +221,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   // Other init containers have ended when the containers start.
   const init = new Set(list(pod.initContainers));
   const isRunning = (one: Tree) => !init.has(one) || roleOf(one) !== "init";
-  const isOther = (one: Tree) => registrars.every(({ container }) => container !== one);
-  const drivers = containers.filter((one) => isOther(one) && isRunning(one));
+  const drivers = containers.filter((one) => one !== registrars[0]?.container && isRunning(one));
   // With several registrars it is not known which driver is whose.
   const driverSocket = registrars.length > 1 ? undefined : driverSocketOf(drivers, pod);
   return registrars.map(({ container, recognised }) => ({
