@@ -27,7 +27,7 @@ const MEASURED = {
     method: ["test/interop", "test/kubelet/program/versions", "test/drivers/support/servers.ts"],
     code: RUNS_ON_A_NODE,
   },
-  "npm run test:mutation": { method: ["test/mutation"], code: ["src", ":!src/tools"] },
+  "npm run test:mutation": { method: ["test/mutation"], code: ["src"] },
   "npm run soak": { method: ["bench/soak"], code: RUNS_ON_A_NODE },
 };
 

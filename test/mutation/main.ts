@@ -4,31 +4,43 @@ import { FLAG, print, runWithFlags, say, TEXT, TEXTS } from "../support/run-main
 import { createMutants, draw, type Mutant } from "./mutants";
 import { createJudge, prepareRuns, reachingTests } from "./tests";
 
-const DRAWN = 300;
-/** How many of them the tests must notice. Some mutants change no behaviour: a default that is not read, a text for people. */
-const FLOOR = 0.85;
+/** How many are drawn, and what share the tests must notice. Some mutants change no behaviour: a default that is not read, a text for people. */
+const PARTS = {
+  core: { drawn: 300, floor: 0.85 },
+  tools: { drawn: 150, floor: 0.75 },
+} as const;
+type Part = keyof typeof PARTS;
+const PART_NAMES = Object.keys(PARTS) as Part[];
+const partOf = ({ file }: Mutant): Part => (file.startsWith("src/tools/") ? "tools" : "core");
 /** Many tests wait most of the time. */
 const AT_ONCE = 2 * availableParallelism();
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-const USAGE = `usage: npm run test:mutation -- [--seed N]... [--mutants N] [--only TEXT] [--write]
+const USAGE = `usage: npm run test:mutation -- [--part PART]... [--seed N]... [--mutants N] [--only TEXT] [--write]
 
-Draws from all small wrong changes that Stryker makes in src without tools/, and runs, for each, the tests of npm test that reach it.
-Fails if they notice less than ${FLOOR * 100} %.
+Draws from all small wrong changes that Stryker makes in src, and runs, for each, the tests of npm test that reach it.
+Fails if they notice too few: ${PART_NAMES.map((part) => `less than ${PARTS[part].floor * 100} % of ${part}`).join(", or ")}.
 
+  --part PART   core, what is outside of src/tools, or tools; default: each with its own draw
   --seed N      what is drawn follows from it; default: the number of this week; may be repeated
-  --mutants N   how many are drawn for each seed; default ${DRAWN}
+  --mutants N   how many are drawn for each seed; default: ${PART_NAMES.map((part) => `${PARTS[part].drawn} of ${part}`).join(", ")}
   --only TEXT   of those, only the ones in files whose path has this text
   --write       write the scores to bench/NOTES.md
 `;
 
-const OPTIONS = { seed: TEXTS, mutants: TEXT, only: TEXT, write: FLAG };
+const OPTIONS = { part: TEXTS, seed: TEXTS, mutants: TEXT, only: TEXT, write: FLAG };
 
-runWithFlags(USAGE, OPTIONS, async ({ seed, mutants: most = `${DRAWN}`, only = "", write }) => {
+runWithFlags(USAGE, OPTIONS, async ({ part: parts = PART_NAMES, seed, mutants: most, only = "", write }) => {
   const seeds = seed?.map(Number) ?? [Math.floor(Date.now() / WEEK_MS)];
   await using mutants = await createMutants();
-  const drawn = seeds.map((one) => ({ seed: one, ones: draw(mutants.all, Number(most), one) }));
-  const chosen = [...new Set(drawn.flatMap(({ ones }) => ones))].filter(({ file }) => file.includes(only));
+  const drawn = PART_NAMES.filter((part) => parts.includes(part)).flatMap((part) => {
+    const all = mutants.all.filter((mutant) => partOf(mutant) === part);
+    return seeds.map((one) => {
+      const ones = draw(all, Number(most ?? PARTS[part].drawn), one);
+      return { part, of: all.length, seed: one, ones: ones.filter(({ file }) => file.includes(only)) };
+    });
+  });
+  const chosen = [...new Set(drawn.flatMap(({ ones }) => ones))];
   say(`${chosen.length} of ${mutants.all.length} mutants; now every test runs once, to see which reach them`);
   await mutants.plant(chosen);
   const reaching = await reachingTests(mutants.path);
@@ -46,35 +58,40 @@ runWithFlags(USAGE, OPTIONS, async ({ seed, mutants: most = `${DRAWN}`, only = "
     print(`${outcomes.size}/${chosen.length} ${text}${by}`);
   };
   const rows: Row[] = [];
-  for (const { seed: one, ones } of drawn) {
-    const tried = ones.filter((mutant) => chosen.includes(mutant));
-    const left = tried.filter((mutant) => !outcomes.has(mutant)).values();
+  for (const { ones, ...of } of drawn) {
+    const left = ones.filter((mutant) => !outcomes.has(mutant)).values();
     const work = async () => {
       for (const mutant of left) await judge(mutant);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
-    const noticed = tried.filter((mutant) => outcomes.get(mutant) === "noticed").length;
-    rows.push({ seed: one, tried: tried.length, noticed, share: noticed / tried.length });
-    print(`seed ${one}: ${noticed} of ${tried.length} noticed, ${percent(noticed / tried.length)}`);
-    if (write) writeTable(rows, mutants.all.length);
+    const noticed = ones.filter((mutant) => outcomes.get(mutant) === "noticed").length;
+    const row = { ...of, tried: ones.length, noticed, share: noticed / ones.length };
+    rows.push(row);
+    print(`${row.part}, seed ${row.seed}: ${noticed} of ${row.tried} noticed, ${percent(row.share)}`);
+    if (write) writeTable(rows.filter(({ part }) => part === row.part));
   }
-  return rows.every(({ share }) => share >= FLOOR) ? 0 : 1;
+  return rows.every(({ part, share }) => share >= PARTS[part].floor) ? 0 : 1;
 });
 
 interface Row {
+  readonly part: Part;
+  /** How many mutants the part has. */
+  readonly of: number;
   readonly seed: number;
   readonly tried: number;
   readonly noticed: number;
   readonly share: number;
 }
 
-function writeTable(rows: readonly Row[], all: number) {
+/** The table of one part. */
+function writeTable(rows: readonly Row[]) {
   const cells = rows.map(({ seed, tried, noticed, share }) => [
     ...[`${seed}`, `${tried}`, `${noticed}`, percent(share)],
   ]);
   const day = new Date().toISOString().slice(0, 10);
   const table = grid(["Seed", "Mutants drawn", "Noticed", "Share"], cells);
-  writeFigures("npm run test:mutation", `${day}, of ${all} mutants.\n\n${table}`);
+  for (const { part, of } of rows.slice(0, 1))
+    writeFigures(`npm run test:mutation -- --part ${part}`, `${day}, of ${of} mutants.\n\n${table}`);
 }
 
 /** Rounded down: 100 % are all. */
