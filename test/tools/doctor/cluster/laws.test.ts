@@ -135,7 +135,7 @@ const PROVIDERS: Readonly<Record<string, (cluster: MemoryCluster) => unknown>> =
 };
 const world = fc.record({
   hasCsiDriver: fc.boolean(),
-  needs: fc.boolean(),
+  needs: fc.constantFrom("no", "yes", "unread"),
   providers: fc.subarray(Object.keys(PROVIDERS), { maxLength: 2 }),
 });
 
@@ -145,12 +145,17 @@ propertyTest(
   async ({ hasCsiDriver, needs, providers }) => {
     const cluster = await makeCluster({ inCsiNode: { [DISK]: "i", [LISTED]: "j" } });
     if (hasCsiDriver) await cluster.create(`${STORAGE}/csidrivers`, csiDriver(LISTED));
-    if (needs) await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", LISTED, "node-1"));
+    if (needs !== "no")
+      await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", LISTED, "node-1"));
+    if (needs === "unread") cluster.refuse(["volumeattachments"], "no");
     for (const one of providers) await PROVIDERS[one]?.(cluster);
     const told = (await said(cluster)).filter((line) => line.includes(LISTED));
-    const left = needs
-      ? /^CSI208 warning: .* left of an uninstall; needed by 1 VolumeAttachment -> install the driver again/
-      : /^CSI208 warning: .* left of an uninstall -> .*remove the socket/;
+    const left = {
+      no: /^CSI208 warning: .* left of an uninstall -> run registrar doctor .*remove the socket/,
+      yes: /^CSI208 warning: .* left of an uninstall; needed by 1 VolumeAttachment -> install the driver again/,
+      unread:
+        /left of an uninstall -> VolumeAttachments could not be listed: if something needs it, install .* remove/,
+    }[needs];
     const unread = providers.filter((one) => one.startsWith("unread"));
     if (providers.length === 0) expect(told).toEqual([expect.stringMatching(left)]);
     else if (unread.length === providers.length || hasCsiDriver) expect(told).toEqual([]);
@@ -193,3 +198,21 @@ propertyTest(
     if (csiNode !== "there" && minutes > 1) expect(told).not.toContainEqual(expect.stringMatching(isSure));
   },
 );
+
+test("300 pods that lack the same are one finding, with the names of a few", async () => {
+  const cluster = await makeCluster();
+  const broken = Array.from({ length: 300 }, (_, at) => waitingPod(`broken-${at + 100}`, "node-1", "shop"));
+  for (const pod of broken) await cluster.create("/api/v1/namespaces/shop/pods", pod);
+  cluster.setView((_path, one) =>
+    JSON.stringify(one).includes('"name":"broken-') ? { ...one, spec: 7 } : one,
+  );
+  const { findings } = await cluster.report();
+  expect(findings.filter(({ code }) => code === "CSI113")).toEqual([
+    expect.objectContaining({
+      subject:
+        "pods shop/broken-100, shop/broken-101, shop/broken-102, shop/broken-103, shop/broken-104 and 295 more",
+      text: "cannot be judged, all 300 for one reason: its spec has 7 where a map must be",
+      command: "kubectl -n shop get pods broken-100 -o yaml",
+    }),
+  ]);
+});

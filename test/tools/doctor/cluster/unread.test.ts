@@ -194,7 +194,7 @@ describe.each(WORLDS)("%s", (what, make) => {
         const isTold = told.some(
           ({ text, fix, command }) =>
             words.some((word) => text.includes(word)) &&
-            /^see the object/.test(`${fix}`) &&
+            /^see (?:the object|one of them)/.test(`${fix}`) &&
             /^kubectl .*-o yaml$/.test(`${command}`),
         );
         const tooMuch = tooMuchIn(report, whole);

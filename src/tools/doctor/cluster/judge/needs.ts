@@ -264,14 +264,22 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps, nodes, pl
   return [none, unread];
 });
 
-/** Objects that do not have the form that Kubernetes gives them. */
-export const objects = check<ClusterFacts>(manifestReadable.code, manifestReadable.name, ({ gaps, target }) =>
-  gaps.map(({ part, subject, why }) => {
-    if (why.kind === "list") return undefined;
-    const fix = "see the object, and correct what wrote it";
-    const which = subject === "" ? " -A -o yaml" : " -o yaml";
-    return sayGap(`${part} ${namedText(subject)}`, why, kubectl(fix, target, `get ${part}`, subject, which));
-  }),
+/** Objects that do not have the form that Kubernetes gives them: of a resource those that lack the same are one finding. */
+export const objects = check<ClusterFacts>(
+  manifestReadable.code,
+  manifestReadable.name,
+  ({ gaps, target }) => {
+    const ofObjects = gaps.filter(({ why }) => why.kind !== "list");
+    const alike = grouped(ofObjects, ({ part, why }) => JSON.stringify([part, why]));
+    return Array.from(alike.values(), (own) => {
+      const [{ part, subject, why }] = own;
+      const fix = `see ${own.length === 1 ? "the object" : "one of them"}, and correct what wrote it`;
+      const which = subject === "" ? " -A -o yaml" : " -o yaml";
+      const names = firstOf(own.map((one) => namedText(one.subject)));
+      const how = own.length === 1 ? "" : `, all ${own.length.toLocaleString("en")} for one reason`;
+      return sayGap(`${part} ${names}`, why, kubectl(fix, target, `get ${part}`, subject, which), how);
+    });
+  },
 );
 
 export const needChecks = [

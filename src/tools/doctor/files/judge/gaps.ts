@@ -8,9 +8,9 @@ const ERRNOS: Readonly<Record<string, string>> = {
   EACCES: "run as a user who may read it",
 };
 
-export const sayGap = (subject: string, why: Why, advice?: Advice): Verdict => {
+export const sayGap = (subject: string, why: Why, advice?: Advice, how = ""): Verdict => {
   const { text, fix } = sayWhyOfFile(why);
-  return unknown(subject, `cannot be judged: ${text}`, advice && why.kind !== "fault" ? advice : fix);
+  return unknown(subject, `cannot be judged${how}: ${text}`, advice && why.kind !== "fault" ? advice : fix);
 };
 
 /** The words of a gap in files, or of an object in a cluster, and what to do. */
