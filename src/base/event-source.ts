@@ -97,7 +97,9 @@ export function createEventSource<Event extends KindOfEvent>(
   };
 
   const subscribe = (...given: readonly unknown[]) => {
-    const takes = "subscribe takes a function, or one kind of events and a function";
+    const takes = "subscribe takes a function, or one kind of events and then a function";
+    const areSwapped = typeof given[0] === "function" && typeof given[1] === "string";
+    if (areSwapped) throw invalidOption(`${takes}; write subscribe(${JSON.stringify(given[1])}, …)`);
     if (Array.isArray(given[0])) throw invalidOption(`${takes}; iterate takes several kinds`);
     const kind = typeof given[0] === "function" ? undefined : readKind(given[0], "subscribe");
     const [hear, options] = kind === undefined ? given : given.slice(1);

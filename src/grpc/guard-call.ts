@@ -15,7 +15,7 @@ import {
   thrownIn,
 } from "./handlers";
 import { isAbsent } from "./message-check";
-import { statusCodeOf } from "./status";
+import { codeHint, statusCodeOf } from "./status";
 
 export type Callback = sendUnaryData<unknown>;
 export type HandlerCall = ServerUnaryCall<unknown, unknown> & Writable & { readonly readableEnded?: boolean };
@@ -72,8 +72,8 @@ export function guardCall(call: HandlerCall, guarded: GuardedMethod, fail: (erro
     const isEnd = call.cancelled && Object(error).name === "AbortError";
     const text = statusTextOf(error);
     if (statusCodeOf(error) === undefined) {
-      const hint = isMistaken(error, call, guarded) && { hint: PASSES_CONTEXT };
-      if (!isEnd) log.error(error, "A handler failed", { method, ...hint, ...UNHEARD });
+      const hint = isMistaken(error, call, guarded) ? PASSES_CONTEXT : codeHint(error);
+      if (!isEnd) log.error(error, "A handler failed", { method, ...(hint && { hint }), ...UNHEARD });
     } else if (text.length > MAX_STATUS_TEXT_LENGTH)
       log.warn(CUT_TEXT, { method, text: text.slice(0, MAX_LOGGED_TEXT_LENGTH), length: text.length });
     const { metadata } = Object(error);

@@ -7,7 +7,7 @@ import { guardedCall, isPromise } from "../base/guarded-call";
 import { type Logger, UNHEARD } from "../logging/logger";
 import { show } from "../options/option-kinds";
 import { errorStatus } from "./handlers";
-import { statusCodeOf } from "./status";
+import { codeHint, statusCodeOf } from "./status";
 
 type Call = ServerInterceptingCallInterface;
 type Fail = (error: unknown) => void;
@@ -36,8 +36,9 @@ export function guardInterceptors(
     if (known) return known;
     const sendStatus = call.sendStatus.bind(call);
     const fail: Fail = (error) => {
+      const hint = codeHint(error);
       if (statusCodeOf(error) === undefined)
-        log.error(error, "An interceptor failed", { method, ...UNHEARD });
+        log.error(error, "An interceptor failed", { method, ...(hint && { hint }), ...UNHEARD });
       sendStatus(errorStatus(error));
     };
     guardCall(call, fail);

@@ -135,12 +135,12 @@ function initialMetadata(given: unknown): Metadata {
  */
 export function unaryHandler<Request, Response>(
   handle: (request: Request, context: CallContext) => Response | Promise<Response>,
-): UnaryHandler<Request, Response> {
+): UnaryHandler<Request, Response extends void ? Record<never, never> : Response> {
   if (typeof handle !== "function")
     throw invalidOption(`unaryHandler is given ${show(handle)}; it takes a function`);
   if (functionIn(handle))
     throw invalidOption("unaryHandler is given what unaryHandler returned; give that to addService as it is");
-  const handler: UnaryHandler<Request, Response> = (call, callback) => {
+  const handler: UnaryHandler<Request, unknown> = (call, callback) => {
     if (typeof callback !== "function" || !("request" in call))
       throw new TypeError("unaryHandler takes one request and gives one answer; this method has a stream");
     const gone = new AbortController();
@@ -165,11 +165,11 @@ export function unaryHandler<Request, Response>(
         if (JUDGES in callback) return callback(null, response, trailingMetadata);
         const fault = faultOf(response);
         if (fault) fail(fault);
-        else callback(null, response ?? ({} as Response), trailingMetadata);
+        else callback(null, response ?? {}, trailingMetadata);
       }, fail)
       .catch(() => {}); // The client is gone.
   };
-  return Object.assign(handler, { [MADE_OF]: handle });
+  return Object.assign(handler as UnaryHandler<Request, never>, { [MADE_OF]: handle });
 }
 
 /**

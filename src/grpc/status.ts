@@ -6,6 +6,14 @@ export function statusCodeOf(error: unknown): number | undefined {
   return typeof code === "number" && code in status && code !== status.OK ? code : undefined;
 }
 
+/** The hint for an error whose `code` is a status as a string, which is none to gRPC. */
+export function codeHint(error: unknown): string | undefined {
+  const { code }: { readonly code?: unknown } = Object(error);
+  if (typeof code !== "string" || !Object.hasOwn(status, code)) return undefined;
+  const name = Number.isNaN(Number(code)) ? code : status[Number(code)];
+  return `its code is the string ${JSON.stringify(code)}; gRPC takes the number, status.${name}`;
+}
+
 /**
  * A gRPC status code as Go writes it (`DeadlineExceeded`, `Canceled` with one l, `OK`) and Kubernetes' metrics label it;
  * without a code csi-lib-utils' `unknown-non-grpc`.

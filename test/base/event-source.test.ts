@@ -24,6 +24,8 @@ test("a listener gets the events, or one kind, from its subscription to its end"
   expect(heard).toEqual(["all: tick", "ticks: 1", "all: tock", "ticks: 2"]);
   for (const given of [["tick"], ["tick", "tock"], [["tick"], () => {}]])
     expect(() => source.subscribe(...(given as [never]))).toThrow("subscribe takes a function");
+  const swapped = () => source.subscribe(...([() => {}, "tick"] as never as [never]));
+  expect(swapped).toThrow('one kind of events and then a function; write subscribe("tick", …)');
 });
 
 test("an iteration yields the events since its beginning, and ends with the source", async () => {

@@ -209,6 +209,27 @@ test("the context has grpc's metadata, deadline, peer; initial and trailing meta
   expect(first?.signal.aborted).toBe(false);
 });
 
+test.each<[code: unknown, hint: RegExp | undefined]>([
+  ["NOT_FOUND", /string "NOT_FOUND".*status\.NOT_FOUND$/],
+  ["5", /string "5".*status\.NOT_FOUND$/],
+  ["ENOENT", undefined],
+  ["toString", undefined],
+])("an error whose code is a status as a string has a hint in the log: %j", async (code, hint) => {
+  const error = () => Object.assign(new Error("no volume"), { code });
+  const handlers: readonly Handler[] = [
+    (_call) => raise(error()),
+    (_call, answer) => answer(error()),
+    unaryHandler(() => raise(error())) as Handler,
+  ];
+  for (const handle of handlers) {
+    await using served = await serve({ ask: handle });
+    const [sent, details] = await served.call().answered;
+    expect([[2, 13].includes(sent), details]).toEqual([true, "no volume"]);
+    const { fields } = await served.log.when(FAILED);
+    expect(fields.hint).toEqual(hint && expect.stringMatching(hint));
+  }
+});
+
 test("a status text that is too long is cut, and whole in the log", async () => {
   const details = `mount failed: ${"x".repeat(1_000)}`;
   await using served = await serve({ ask: (_call, answer) => answer({ code: 13, details }) });

@@ -104,6 +104,14 @@ test("an interceptor refuses a call by an error with a gRPC code, which is not i
   expect(served.problems()).toEqual([]);
 });
 
+test("an interceptor that throws the name of a code has a hint in the log", async () => {
+  const refuse = async () => raise(Object.assign(new Error("no token"), { code: "UNAUTHENTICATED" }));
+  await using served = await serveIntercepted(listening({ onReceiveMetadata: refuse }));
+  expect(await served.call().answered).toEqual([status.INTERNAL, "no token"]);
+  const { fields } = await served.log.when(FAILED);
+  expect(fields.hint).toMatch("status.UNAUTHENTICATED");
+});
+
 test("what grpc-js throws for a status of an interceptor ends its call", async () => {
   const intercept = by({
     sendStatus: (_status: unknown, next: (none: unknown) => void) => setImmediate(next),

@@ -19,7 +19,7 @@ import {
   startRegistration,
   unaryHandler,
 } from "registrar";
-import { Metadata, status } from "registrar/grpc";
+import { type handleUnaryCall, Metadata, status } from "registrar/grpc";
 import { type NodeReadiness } from "registrar/node-readiness";
 import {
   type IntroducedPlugin,
@@ -73,6 +73,15 @@ export const probe = unaryHandler(async (_request: object, { metadata, signal })
   if (signal.aborted) throw Object.assign(new Error("late"), { code: status.ABORTED, metadata: new Metadata() });
   return { ready: { value: metadata.get("x").length > 0 } };
 });
+/** A function without an answer fits where its message can be empty, and a literal has the message's type. */
+type Handle<Response> = handleUnaryCall<{ readonly volumeId?: string }, Response>;
+export const handlers = {
+  empty: unaryHandler(async () => {}) satisfies Handle<object>,
+  optional: unaryHandler(({ volumeId }) => void volumeId) satisfies Handle<{ nodeId?: string }>,
+  sometimes: unaryHandler(async ({ volumeId }) => (volumeId ? { nodeId: volumeId } : undefined)) satisfies Handle<{ nodeId?: string }>,
+  literal: unaryHandler(({ volumeId }) => ({ mode: volumeId ? "ON" : "OFF" })) satisfies Handle<{ mode: "ON" | "OFF" }>,
+  unsupported: unaryHandler(() => { throw new Error("no"); }) satisfies Handle<{ nodeId: string }>,
+};
 export interface OurOptions extends CsiRegistrationOptions { readonly disk: string }
 export interface GpuOptions extends Omit<DraRegistrationOptions, "type" | "supportedVersions"> { readonly gpu: string }
 export const gpu = (options: Omit<GpuOptions, "gpu">) =>
@@ -130,6 +139,10 @@ export function wrong(): readonly unknown[] {
     serveCsiDriver({ csiAddress: "/x.sock", addServices: async () => {} }),
     // @ts-expect-error There is no second argument.
     startKubelet({ pluginRegistrationPath: "/tmp/r" }, { signal: AbortSignal.abort() }),
+    // @ts-expect-error The answer needs a field.
+    unaryHandler(async () => {}) satisfies Handle<{ nodeId: string }>,
+    // @ts-expect-error There is no such field's type.
+    unaryHandler(() => ({ nodeId: 5 })) satisfies Handle<{ nodeId?: string }>,
     // @ts-expect-error There is no such kubelet.
     startKubelet({ pluginRegistrationPath: "/tmp/r", version: "0.9" }),
   ];
