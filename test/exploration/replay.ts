@@ -199,7 +199,8 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
   "../../src/registrar/registration/transition": ({ transition }: { transition: typeof transit }) => ({
     transition: (...given: Parameters<typeof transit>) => {
       const next = transition(...given);
-      if (next !== given[0]) for (const { letGo } of holds) letGo(false); // Also what waits without a signal.
+      // Also what waits without a signal; only after a look that found nothing the others go on.
+      if (next !== given[0] && given[1].kind !== "well-placed") for (const { letGo } of holds) letGo(false);
       own().state = next;
       return next;
     },
