@@ -95,8 +95,14 @@ type Unsure<Y> = Y extends { readonly status: infer S }
 /** The same where the answer is no, and where it is unknown. */
 export const otherwise = <R>(say: () => R) => ({ no: say, unknown: say });
 
+/** What is said only if the answer is yes. */
+export const ifYes = <One>(isSo: Truth, say: () => Said<One>): SeenList<Said<One>> =>
+  isSo({ yes: () => listOf([say()], []), ...otherwise(() => withheld) });
+
 /** What is said for another reason, also where the answer is unknown. */
 export const evenSo = <R>(say: () => R) => say as () => never;
+/** What is said unless the answer is yes, also where it is unknown. */
+export const orElse = <R>(say: () => R) => ({ no: say, unknown: evenSo(say) });
 
 /**
  * An answer to a question: yes, no or unknown. Call it with what each of the three means. It is a function, so that TypeScript
@@ -284,6 +290,26 @@ export const changed = <One, Other>(said: Said<One>, change: (one: One) => Said<
 /** What was seen, or not, as a list. */
 export const listFrom = <Item>(found: readonly Item[] | Unread): SeenList<Item> =>
   "gap" in found ? listOf([], [found.gap]) : listOf(found, []);
+
+/** One thing as judges get it: call it with what follows from it, and with what is said if it could not be read. */
+export interface Look<T> {
+  <S, U = Unsure<S>>(arms: { seen: (value: T) => S; unread: (gap: Gap) => U & NotSure<U> }): S | U;
+  /** Unknown if it could not be read. */
+  is(isSo: IsSo<T>): Truth;
+  /** What is made of it: none where it could not be read. */
+  map<R>(change: (value: T) => R): SeenList<R>;
+  items<R>(change: (value: T) => Some<R> | SeenList<R>): SeenList<R>;
+}
+
+/** The first of these that could not be read, or the last one. */
+export function looked<T>(...found: readonly [...unknown[], T]): Look<Exclude<T, Unread>> {
+  const unread = found.find((one): one is Unread => (one as Partial<Unread> | undefined)?.kind === "unread");
+  const value = found.at(-1) as Exclude<T, Unread>;
+  const { contains, flatMap, map } = unread ? listOf([], [unread.gap]) : listOf([value], []);
+  const look = <S, U>(arms: { seen: (value: Exclude<T, Unread>) => S; unread: (gap: Gap) => U }) =>
+    unread ? arms.unread(unread.gap) : arms.seen(value);
+  return Object.assign(look, { is: contains, map, items: flatMap }) as Look<Exclude<T, Unread>>;
+}
 
 export const seen = <T>(value: T): Seen<T, never> => ({ kind: "seen", value });
 

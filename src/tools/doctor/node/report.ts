@@ -5,6 +5,7 @@ import { itemsOf } from "../findings/seen";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
 import { namedText } from "../findings/words";
 import { driverChecks } from "./judge/driver";
+import { endpointCheck } from "./judge/endpoint";
 import { driversIn, foundChecks } from "./judge/found";
 import { machineChecks } from "./judge/machine";
 import { registrationChecks } from "./judge/registration";
@@ -45,4 +46,5 @@ export const NODE_CHECKS: readonly Check<View>[] = [
   ...driverChecks,
   ...registrationChecks,
   ...foundChecks,
+  endpointCheck,
 ];

@@ -1,7 +1,6 @@
 import type { RegistrationReport } from "../../../../src/registrar/registration/self-report";
 import type { Report } from "../../../../src/tools/doctor/findings/report";
-import { seen, startReading } from "../../../../src/tools/doctor/findings/seen";
-import type { DeadSocket } from "../../../../src/tools/doctor/node/judge/view";
+import { startReading } from "../../../../src/tools/doctor/findings/seen";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import {
   gapsIn,
@@ -11,6 +10,7 @@ import {
 } from "../../../../src/tools/doctor/node/read/facts";
 import { type Facts, hostPathOf } from "../../../../src/tools/doctor/node/read/gather";
 import type { RunningKubelet, RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
+import type { SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
 import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/sockets-found";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
 import { inWholeWords } from "../findings/whole-words";
@@ -22,7 +22,7 @@ const CSI = "/csi/csi.sock";
 
 export function placeAt(path: string, fileSystem = "ext4", isMountPoint = true) {
   const mount = { device: "8:1", mountPoint: DIRECTORY, isWholeFileSystem: false };
-  return seen({ path, fileSystem, isMountPoint, ...mount });
+  return { path, fileSystem, isMountPoint, ...mount };
 }
 
 type Lists = Pick<Facts, "allDrivers" | "deadSockets" | "registrations" | "processes">;
@@ -71,7 +71,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
     driver,
     hostPath: hostPathOf({ kind: "unknown" }),
     allDrivers: reading.list(driver ? [driver] : [], lacking("sockets")),
-    deadSockets: reading.list<DeadSocket>([], lacking("sockets")),
+    deadSockets: reading.list<{ socket: SocketFacts; fits: boolean }>([], lacking("sockets")),
     socketsOnHost: reading.list<{ inode: string; path: string }>([]),
     processes: {
       registrars: reading.list<RunningRegistrar>([], lacking("processes")),

@@ -6,14 +6,34 @@ import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import type { Cause } from "../../findings/causes";
 import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
-import { changed, otherwise, withheld } from "../../findings/seen";
+import {
+  type CallFailure,
+  changed,
+  evenSo,
+  type Gap,
+  ifYes,
+  orElse,
+  otherwise,
+  type Truth,
+} from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { firstOf, namedText } from "../../findings/words";
-import { hasNoSocket, type SocketFacts } from "../read/socket";
-import { ADVICE, CAUSES, DRIVER, ownershipText, remedyFor, socketText } from "./trouble";
+import type { DriverLook, SocketLook } from "../read/looks";
+import { hasNoSocket, type SeenSocket } from "../read/socket";
+import {
+  ADVICE,
+  CAUSES,
+  DRIVER,
+  ownershipText,
+  remedyFor,
+  remedyForGap,
+  socketText,
+  unseenText,
+} from "./trouble";
 import { type Driver, isAny, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";
+const LEAD = `${GIVEN}; it `;
 const NAME_NODE =
   "tell the driver its node's name, as its own documentation says: often by an environment variable";
 const FEWER_SEGMENTS =
@@ -32,47 +52,80 @@ const kubeletPath = check("CSI007", "kubelet-path", (view: View) => {
 });
 
 function judgeKubeletPath(path: string, view: View): Verdict {
-  const { driver, kubeletPath: found, hostPath } = view;
-  const { csiSocketPath } = view.target;
-  const inode = driver?.socket.inode;
+  const { kubeletPath: found, hostPath } = view;
   if (!path.startsWith("/"))
     return problem(path, "is not an absolute path", "give the path of the driver's socket on the host");
   const misplaced = judgeDriverPlace(path, path, "lies");
   if (misplaced) return misplaced;
-  if (found?.kind === "unread") return judgeSocket(found, view, `${GIVEN}; it `);
-  if (found?.kind === "too-long") return judgeSocket(found, view);
-  if (hostPath.kind !== "unread" && hostPath.kind === "wrong")
-    return problem(path, `${GIVEN}; ${hostPath.problem}`, hostPath.fix, { kind: "host-path" });
-  const isMissing = found?.kind === "missing";
-  const isUnseen = found === undefined || found.kind === "unseen";
-  // Beyond here the mounts do not contradict the path; they may not tell.
-  const hidden =
-    hostPath.kind === "unread"
-      ? unknown(path, `${GIVEN}; it cannot be seen from here`)
-      : ok(path, `${GIVEN}, and it fits the mounts of this container`);
-  if (driver && hasNoSocket(driver.socket) && (path === csiSocketPath || !(isMissing || isUnseen)))
-    return unknown(path, `${GIVEN}; there is no socket at ${csiSocketPath} to compare it with`);
-  // The same path may be another socket here than on the host.
-  const isUnsure = path === csiSocketPath && hidden.status === "unknown";
-  if (isUnsure || isUnseen || isPattern(path)) return hidden;
-  if (isMissing && driver && driver.socket.kind !== "unread" && driver.socket.kind === "accepting") {
-    const fix = pathFix(inode, view, "correct the path: the driver listens elsewhere");
-    return problem(path, "is not there, and kubelet dials this path", fix);
-  }
-  if (found.kind === "accepting" && inode !== undefined && inode !== found.inode) {
-    const fix = pathFix(inode, view, "make both flags name the same socket");
-    return problem(path, "is a different socket from that of --csi-address", fix);
-  }
-  if (found.kind === "accepting") return ok(path, `${GIVEN}, and accepts connections`);
-  return judgeSocket(found, view, `${GIVEN}; it `);
+  const fits = () => ok(path, `${GIVEN}, and it fits the mounts of this container`);
+  const hidden = () => unknown(path, `${GIVEN}; it cannot be seen from here`);
+  const byMounts = (there: SeenSocket) =>
+    hostPath({
+      seen: (one) =>
+        one.kind === "wrong"
+          ? problem(path, `${GIVEN}; ${one.problem}`, one.fix, { kind: "host-path" })
+          : judgeByLook(path, there, fits, view),
+      // What is there may show it.
+      unread: evenSo(() => judgeByLook(path, there, hidden, view)),
+    });
+  return found.at({
+    seen: (there) => (there.kind === "too-long" ? judgeSocket(found, view) : byMounts(there)),
+    unread: (gap) => unseen(path, gap, view, LEAD),
+  });
 }
 
+/** `hidden`: what is said where only the mounts tell. */
+function judgeByLook(path: string, { kind }: SeenSocket, hidden: () => Verdict, view: View): Verdict {
+  const { driver, kubeletPath: found } = view;
+  const { csiSocketPath } = view.target;
+  const isOwn = path === csiSocketPath;
+  const asItIs = () =>
+    kind === "accepting" ? ok(path, `${GIVEN}, and accepts connections`) : judgeSocket(found, view, LEAD);
+  const byDriver = ({ socket }: DriverLook) => {
+    const other = () =>
+      kind === "missing"
+        ? problem(
+            path,
+            "is not there, and kubelet dials this path",
+            fixTo("correct the path: the driver listens elsewhere"),
+          )
+        : problem(
+            path,
+            "is a different socket from that of --csi-address",
+            fixTo("make both flags name the same socket"),
+          );
+    const fixTo = (advice: string) => pathFix(socket, view, advice);
+    const isOther = socket.inode.is((own) => own !== undefined && found.inode.is((its) => its !== own));
+    const isLiving = socket.at.is((own) => own.kind === "accepting");
+    const isWrong = kind === "missing" ? isLiving : isOther.and(kind === "accepting");
+    return isWrong<Verdict>({ yes: other, ...orElse(asItIs) });
+  };
+  const look = () => {
+    // The same path may be another socket here than on the host.
+    const isUnsure = isOwn && hidden().status === "unknown";
+    if (isUnsure || kind === "unseen" || isPattern(path)) return hidden();
+    return driver === undefined ? asItIs() : byDriver(driver);
+  };
+  if (driver === undefined || (!isOwn && ["missing", "unseen"].includes(kind))) return look();
+  return driver.socket.at.is(hasNoSocket)<Verdict>({
+    yes: () => unknown(path, `${GIVEN}; there is no socket at ${csiSocketPath} to compare it with`),
+    ...orElse(look),
+  });
+}
+
+const unseen = (path: string, gap: Gap, view: View, lead: string) =>
+  unknown(path, lead + unseenText(gap), remedyForGap(gap, view));
+
 /** Judges what is in the place of a driver's socket; `lead` goes before what is wrong with it. */
-function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
-  const { path } = socket;
+const judgeSocket = ({ path, at }: SocketLook, view: View, lead = ""): Verdict =>
+  at({
+    seen: (socket) => judgeSeen({ ...socket, path }, view, lead),
+    unread: (gap) => unseen(path, gap, view, lead),
+  });
+
+function judgeSeen(socket: SeenSocket, view: View, lead: string): Verdict {
+  const { path, kind } = socket;
   const [fix, cause] = remedyFor(socket, view, view.target.csiSocketPath);
-  if (socket.kind === "unread") return unknown(path, lead + socketText(socket), fix);
-  const { kind } = socket;
   // The socket's own finding has the errno.
   const isLed = lead !== "" && kind === "dead";
   const text = isLed ? `${GIVEN}, but no process listens there` : lead + socketText(socket);
@@ -97,8 +150,6 @@ function driverCheck(
     view.drivers.map((driver): Verdicts => {
       if (driver.isNamed) return judge(driver, DRIVER, view);
       const { socket, isNode, isWanted } = driver;
-      // CSI020 judges a socket that accepts no connection.
-      if (socket.kind === "unread" || socket.kind !== "accepting") return undefined;
       const yes = (): Verdicts => {
         const verdicts = judge(driver, `${DRIVER} on ${socket.path}`, view);
         // Beside a driver that was named, what is wrong with others is worth a warning.
@@ -108,7 +159,9 @@ function driverCheck(
             : undefined;
         return view.isWhole ? verdicts : changed(verdicts, asWarning);
       };
-      return isNode.and(isWanted)({ yes, no: () => undefined, unknown: () => withheld });
+      // CSI020 judges a socket that accepts no connection.
+      const isLiving = socket.at.is(({ kind }) => kind === "accepting");
+      return ifYes(isLiving.and(isNode).and(isWanted), yes);
     }),
   ]);
 }
@@ -116,56 +169,64 @@ function driverCheck(
 const SEE_BESIDE = "see what listens there: if it is not for CSI, all is well";
 const unsure = (verdict: Verdict) => ({ ...verdict, status: "unknown" as const });
 
-const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, socket, isBeside }, subject) => {
-  if (identity === undefined)
-    return unknown(subject, "could not be asked for its name, readiness and node information");
-  if (identity.kind === "unread") return undefined;
-  if (identity.kind === "failed") {
-    const fixes: Readonly<Record<string, string>> = {
-      DeadlineExceeded: `${ADVICE.driverHangs}; if it is only slow, raise --timeout`,
-      Unimplemented: "correct --csi-address: it names another plugin's socket",
-    };
-    const fix = fixes[identity.code] ?? ADVICE.seeDriver;
-    const text = callText(identity);
-    const bad = () => problem(subject, text, fix, CAUSES.nameless(socket));
-    return isBeside<Verdict>({
-      yes: () => warning(subject, `${text}; a driver with a registrar answers beside it`, SEE_BESIDE),
-      no: bad,
-      unknown: () => unsure(bad()),
+const driverIdentity = driverCheck("CSI003", "driver-identity", (driver, subject) => {
+  const { identity, socket, isBeside } = driver;
+  const unasked = () => unknown(subject, "could not be asked for its name, readiness and node information");
+  const judge = (there: SeenSocket) =>
+    identity.map((answer) => {
+      if (answer.kind === "unasked") return unasked();
+      if (answer.kind === "failed") return judgeFailure(answer, there, subject, isBeside);
+      const { name, vendorVersion } = answer.value;
+      const version = vendorVersion || "unknown";
+      return ok(namedText(name), `is what ${subject} answers to GetPluginInfo, version ${version}`);
     });
-  }
-  const { name, vendorVersion } = identity.value;
-  return ok(
-    namedText(name),
-    `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "unknown"}`,
-  );
+  return socket.at<Verdicts, Verdict & { status: "unknown" }>({ seen: judge, unread: unasked });
 });
 
-const driverName = driverCheck("CSI004", "driver-name", ({ identity }) => {
-  if (identity?.kind === "unread" || identity?.kind !== "answered") return undefined;
-  const { name } = identity.value;
-  const verdict = judgeDriverName(name);
-  if (verdict.kind === "valid") return ok(name, "is a legal name");
-  const fix = "give the driver another name: the API server refuses this one";
-  // Kubelet refuses it in the same words as a wrong answer to NodeGetInfo.
-  return problem(namedText(name), `is an illegal name: ${verdict.problem}`, fix, CAUSES.nodeInfo(name));
-});
-
-const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, identity }, subject) => {
-  if (nodeInfo === undefined || nodeInfo.kind === "unread") return undefined;
-  if (identity?.kind === "unread" || identity?.kind !== "answered") return undefined;
-  const { name } = identity.value;
-  // An illegal name is the first cause of a refusal.
-  const cause = judgeDriverName(name).kind !== "valid" ? undefined : CAUSES.nodeInfo(name);
-  if (nodeInfo.kind === "answered") return judgeNodeInfo(name, subject, nodeInfo.value, cause);
+function judgeFailure(failure: CallFailure, there: SeenSocket, subject: string, isBeside: Truth): Verdict {
   const fixes: Readonly<Record<string, string>> = {
-    DeadlineExceeded: ADVICE.noMetadata,
-    Unimplemented: "name the socket of the driver's node plugin, not the controller's",
+    DeadlineExceeded: `${ADVICE.driverHangs}; if it is only slow, raise --timeout`,
+    Unimplemented: "correct --csi-address: it names another plugin's socket",
   };
-  const text = `${callText(nodeInfo)}; kubelet refuses the driver`;
-  const fix = nodeInfo.isTooLarge ? FEWER_SEGMENTS : (fixes[nodeInfo.code] ?? ADVICE.seeDriver);
-  return problem(subject, text, fix, cause);
-});
+  const text = callText(failure);
+  const fix = fixes[failure.code] ?? ADVICE.seeDriver;
+  const bad = () => problem(subject, text, fix, CAUSES.nameless(there));
+  return isBeside<Verdict>({
+    yes: () => warning(subject, `${text}; a driver with a registrar answers beside it`, SEE_BESIDE),
+    no: bad,
+    unknown: () => unsure(bad()),
+  });
+}
+
+const driverName = driverCheck("CSI004", "driver-name", ({ identity }) =>
+  identity.map((answer) => {
+    if (answer.kind !== "answered") return undefined;
+    const { name } = answer.value;
+    const verdict = judgeDriverName(name);
+    if (verdict.kind === "valid") return ok(name, "is a legal name");
+    const fix = "give the driver another name: the API server refuses this one";
+    // Kubelet refuses it in the same words as a wrong answer to NodeGetInfo.
+    return problem(namedText(name), `is an illegal name: ${verdict.problem}`, fix, CAUSES.nodeInfo(name));
+  }),
+);
+
+const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, names }, subject) =>
+  names.map((name) =>
+    nodeInfo.map((info) => {
+      if (info.kind === "unasked") return undefined;
+      // An illegal name is the first cause of a refusal.
+      const cause = judgeDriverName(name).kind !== "valid" ? undefined : CAUSES.nodeInfo(name);
+      if (info.kind === "answered") return judgeNodeInfo(name, subject, info.value, cause);
+      const fixes: Readonly<Record<string, string>> = {
+        DeadlineExceeded: ADVICE.noMetadata,
+        Unimplemented: "name the socket of the driver's node plugin, not the controller's",
+      };
+      const text = `${callText(info)}; kubelet refuses the driver`;
+      const fix = info.isTooLarge ? FEWER_SEGMENTS : (fixes[info.code] ?? ADVICE.seeDriver);
+      return problem(subject, text, fix, cause);
+    }),
+  ),
+);
 
 function judgeNodeInfo(name: string, subject: string, info: NodeInfo, cause: Cause | undefined) {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = info;

@@ -12,16 +12,18 @@ import {
   warning,
 } from "../../findings/finding";
 import type { DriverRow } from "../../findings/report";
-import { nothing, otherwise, type SeenList, withhold } from "../../findings/seen";
+import { ifYes, orElse, otherwise, type SeenList, type Truth, truth, withheld } from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
-import { socketIs } from "../read/facts";
+import type { DriverLook } from "../read/looks";
 import type { RunningRegistrar } from "../read/processes";
+import type { SeenSocket } from "../read/socket";
 import {
   ADVICE,
   CAUSES,
   DRIVER,
   failureIn,
   gapText,
+  predicateOf,
   remedyFor,
   silenceOf,
   socketText,
@@ -32,33 +34,41 @@ import {
   type DeadSocket,
   type Driver,
   isAny,
-  isFolder,
   isInSight,
   isOf,
-  isSameSocket,
+  isSame,
+  soleIn,
   type View,
 } from "./view";
 
 const driversFound = check("CSI020", "drivers-found", (view: View) => [
-  view.drivers.map((one) => (one.isNamed || isOfNamed(one, view) ? undefined : judgeFound(one, view))),
-  view.deadSockets.map((one) => judgeDead(one, view)),
+  view.drivers.map((one): Verdicts => {
+    const judge = () => judgeFound(one, view);
+    return isOfNamed(one, view)({ yes: () => undefined, ...orElse(judge) });
+  }),
+  view.deadSockets.map((one) => one.at.map((dead) => judgeDead(one, dead, view))),
 ]);
 
-/** CSI002 says of a driver that was named where it listens instead. */
-const isOfNamed = ({ socket }: Driver, { driver }: View): boolean =>
-  driver !== undefined &&
-  driver.identity === undefined &&
-  dirname(driver.socket.path) === dirname(socket.path);
+/** CSI002 judges a driver that was named, and says where it listens instead. */
+function isOfNamed({ socket, isNamed }: Driver, { driver }: View): Truth {
+  if (isNamed || driver === undefined) return truth(isNamed);
+  const isBeside = dirname(driver.socket.path) === dirname(socket.path);
+  return driver.identity.is(({ kind }) => kind === "unasked").and(isBeside);
+}
 
-function judgeFound(driver: Driver, view: View): Verdicts {
+const judgeFound = (driver: Driver, view: View): Verdicts =>
+  driver.socket.at.map((there) =>
+    there.kind === "accepting"
+      ? driver.spoken.map((spoken) => judgeLiving(driver, spoken === "other", view))
+      : view.bad(driver.socket.path, socketText(there), ...remedyFor(there, view)),
+  );
+
+function judgeLiving(driver: Driver, isOther: boolean, view: View): Verdicts {
   const { socket, isNode, isWanted, isRegistered } = driver;
-  const { bad, directory, registrations, registrars, target } = view;
+  const { bad, folder, registrations, registrars, target } = view;
   const { path } = socket;
-  // Its gap is reported.
-  if (socket.kind === "unread") return undefined;
-  if (socket.kind !== "accepting") return bad(path, socketText(socket), ...remedyFor(socket, view));
   const other = () => skipped(path, "does not speak HTTP/2, so it is no driver's", NO_DRIVER);
-  if (driver.spoken === "other") return isRegistered({ yes: nothing, no: other, unknown: withhold });
+  if (isOther) return ifYes(isRegistered.not(), other);
   const standing = standingOf(driver);
   const { kind, name } = standing;
   switch (kind) {
@@ -77,7 +87,7 @@ function judgeFound(driver: Driver, view: View): Verdicts {
       const text = `has a driver called ${name}, as has ${standing.why}: only one of them can be registered`;
       const fix = "remove one of the two deployments";
       const say = () => bad(path, text, fix, { kind: "twins", driver: name });
-      return isNode.and(isWanted)({ yes: say, no: nothing, unknown: withhold });
+      return ifYes(isNode.and(isWanted), say);
     }
     case "unpublished": {
       // CSI015 or CSI019 judges its registration socket.
@@ -87,11 +97,8 @@ function judgeFound(driver: Driver, view: View): Verdicts {
       const isNodeWide = registrars.contains((one) => one.isNodeWide).or(target.pattern !== undefined);
       const fix = `${own || SEE_POD}; ${DRIVER} answers${isNodeWide({ yes: hint, ...otherwise(() => "") })}`;
       const text = `has the driver ${name}, for which there is no registration socket in ${target.pluginRegistrationPath}`;
-      const isWell = isRegistered.or(isJudged).or(isFolder(directory).not()).or(isNode.not());
-      return isWell({
-        ...{ yes: nothing, unknown: withhold },
-        no: () => bad(path, text, fix, CAUSES.nodeInfo(name)),
-      });
+      const isWell = isRegistered.or(isJudged).or(folder.contains(isAny).not()).or(isNode.not());
+      return ifYes(isWell.not(), () => bad(path, text, fix, CAUSES.nodeInfo(name)));
     }
   }
 }
@@ -106,8 +113,7 @@ interface Standing {
 
 function standingOf(driver: Driver): Standing {
   const { names, whyNot, isUnwanted, isUnclear, hasTwin, twins } = driver;
-  const reason = silenceOf(driver) ?? "it says no name";
-  const silent = (): Standing => ({ kind: "silent", name: "", why: reason });
+  const silent = (): Standing => ({ kind: "silent", name: "", why: reasonOf(driver) ?? "it says no name" });
   return names.first(isAny, { yes: standingOfNamed, ...otherwise(silent) });
 
   function standingOfNamed(name: string): Standing {
@@ -135,13 +141,14 @@ const SEE_PLUGIN = "if it is the node plugin, have it serve NodeGetInfo: see its
 
 /** What is said of the process that certainly registers the driver, else of one that is node-wide; `other`: none is seen. */
 export function byProcess(
-  { socket: { inode } }: Pick<Driver, "socket">,
+  { socket: { inode } }: Pick<DriverLook, "socket">,
   { registrars }: View,
   yes: (one: RunningRegistrar) => string,
   other: string,
 ): string {
   const any = () => registrars.first((one) => one.isNodeWide, { yes, ...otherwise(() => other) });
-  const isOwn = ({ socket }: RunningRegistrar) => inode !== undefined && socket.inode === inode;
+  const isOwn = ({ socket }: RunningRegistrar) =>
+    inode.is((one) => one !== undefined && one === socket.inode);
   return registrars.first(isOwn, { yes, ...otherwise(any) });
 }
 const processText = ({ pid, isNodeWide }: RunningRegistrar) =>
@@ -155,20 +162,28 @@ const MAY_WAIT =
   "; a node-wide registrar may wait, as for file descriptors or after a change of name: see its /readyz or log";
 const LEAVE_OUT = "; if it is to leave the driver out, give its --allow-drivers or --deny-drivers here";
 
+/** Why a driver does not say its name, or may not; null if it does. */
+const reasonOf = (driver: Pick<DriverLook, "socket" | "identity">): string | null =>
+  silenceOf(driver).first<string | null>(isAny, {
+    yes: (text) => text,
+    no: () => null,
+    unknown: ([gap]) => `the driver ${predicateOf(gap)}`,
+  });
+
 /** Uninstalled drivers leave their sockets behind for ever: it is a problem only if the node has no other driver. */
-function judgeDead({ socket, fits }: DeadSocket, view: View): Verdicts {
+function judgeDead(socket: DeadSocket, dead: SeenSocket, view: View): Verdicts {
+  const { path, fits } = socket;
   // A driver that is named, and a registered one, are judged by other checks.
-  const isRegistered = view.registrations.contains(
-    ({ endpoint }) => endpoint !== undefined && isSameSocket(endpoint.socket, socket),
+  const isRegistered = view.answering.contains(
+    ({ endpoint }) => endpoint !== undefined && isSame(endpoint.socket, socket),
   );
   const text = "has no process that listens on it: the driver ended, or was uninstalled";
   const fix = `${ADVICE.startDriver}; delete the directory if the driver was uninstalled`;
   if (!view.isWhole) return undefined;
-  const say = () => (fits ? warning : skipped)(socket.path, text, fix);
-  const alone = () =>
-    problem(socket.path, `${text}; this node has no other driver`, fix, CAUSES.down(socket));
+  const say = () => (fits ? warning : skipped)(path, text, fix);
+  const alone = () => problem(path, `${text}; this node has no other driver`, fix, CAUSES.down(dead));
   const left = () => view.isDeserted({ yes: alone, no: say, unknown: () => unsureOfOthers(say()) });
-  return isRegistered({ yes: nothing, no: left, unknown: withhold });
+  return ifYes(isRegistered.not(), left);
 }
 
 const SEE_KUBELET = "see whether a kubelet watches that directory, by its --root-dir";
@@ -217,28 +232,32 @@ export function driversIn(view: View): SeenList<DriverRow> {
   const published = answering.map((one) => publishedRow(one, view));
   const unpublished = drivers.flatMap((one) => unpublishedRow(one, view));
   // Registration sockets on which no registrar answers.
-  const silent = registrations.flatMap(({ path, name, answer, socket }) => {
-    if (!("trouble" in answer) || name === undefined || "fileType" in socket) return undefined;
+  const silent = registrations.flatMap(({ path, name, answer }) => {
+    if (name === undefined) return undefined;
     // Of several drivers, or where one may not be seen, any may be its driver: one that says no name, too.
-    const own = unpublished.filter((row) => row.name === null || row.name === name).all();
-    const one = own.kind === "seen" && own.value.length === 1 ? own.value[0] : undefined;
-    const csiSocket = one?.name === name ? one.csiSocket : null;
-    const row = rowOf(answer.trouble.state, `${path} ${answer.trouble.text}`, {
-      name,
-      csiSocket,
-      registrationSocket: path,
+    const own = soleIn(unpublished.filter((row) => row.name === null || row.name === name));
+    const say = (state: string, text: string) => {
+      const csiSocket = own.first<string | null>((row) => row.name === name, {
+        yes: (row) => row.csiSocket,
+        ...otherwise(() => null),
+      });
+      const row = rowOf(state, `${path} ${text}`, { name, csiSocket, registrationSocket: path });
+      return unlessIn(published, (other) => other.name === name, row);
+    };
+    return answer({
+      seen: (one) => (one.kind === "plugin" || one.isFile ? [] : say(one.trouble.state, one.trouble.text)),
+      unread: (gap) => say("unknown", predicateOf(gap)),
     });
-    return unlessIn(published, (other) => other.name === name, row);
   });
-  const others = unpublished.flatMap((row) => {
-    return silent.first<DriverRow | undefined>(({ name }) => name === row.name, {
+  const others = unpublished.flatMap((row) =>
+    silent.first<DriverRow | undefined>(({ name }) => name === row.name, {
       yes: ({ csiSocket, reason }) =>
         csiSocket === row.csiSocket
           ? undefined
           : { ...row, state: "unknown", reason: `${reason}; its driver is this one, or another of its name` },
       ...otherwise(() => row),
-    });
-  });
+    }),
+  );
   const rowsOfWaiting = waiting.flatMap((one) => {
     const row = rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint });
     return unlessIn(others, ({ csiSocket }) => csiSocket === one.socket.path, row);
@@ -248,7 +267,7 @@ export function driversIn(view: View): SeenList<DriverRow> {
     watched.first(isAny, {
       yes: (path) =>
         rowOf("unpublished", `its registrar ${misplacedText(one, path)}`, { csiSocket: one.endpoint }),
-      ...{ no: nothing, unknown: withhold },
+      ...otherwise(() => withheld),
     }),
   );
   return published.with(silent).with(others).with(rowsOfWaiting).with(rowsOfMisplaced);
@@ -256,7 +275,7 @@ export function driversIn(view: View): SeenList<DriverRow> {
 
 /** The row, unless another one certainly shows the same. */
 function unlessIn(rows: SeenList<DriverRow>, isSame: (row: DriverRow) => boolean, row: DriverRow) {
-  return rows.contains(isSame)<DriverRow | undefined>({ yes: nothing, ...otherwise(() => row) });
+  return rows.contains(isSame)<readonly DriverRow[]>({ yes: () => [], ...otherwise(() => [row]) });
 }
 
 /** The row of a driver that has no registration socket, or of which that is not known. */
@@ -293,23 +312,26 @@ const NO_NODE_SERVICE =
 
 /** What is wrong with a published driver itself, as far as its socket is seen from here. */
 function driverTrouble(one: Answering, view: View): string | null {
-  const isThere = ({ socket }: Pick<Driver, "socket">) =>
-    socketIs(socket, ({ kind }) => kind !== "unseen").or(isInSight(socket.path, view));
+  const isThere = ({ socket }: Pick<DriverLook, "socket">) =>
+    socket.at.is(({ kind }) => kind !== "unseen").or(isInSight(socket.path, view));
   const { endpoint } = one;
   const ofDriver = () =>
-    view.drivers.first((driver) => isThere(driver).and(isOf(one, driver, view)), {
-      yes: (driver) => silenceOf(driver) ?? null,
+    view.drivers.first<string | null>((driver) => isThere(driver).and(isOf(one, driver, view.target)), {
+      yes: reasonOf,
       ...otherwise(() => null),
     });
   if (endpoint === undefined) return ofDriver();
-  return isThere(endpoint)({ yes: () => silenceOf(endpoint) ?? null, ...otherwise(ofDriver) });
+  return isThere(endpoint)<string | null>({ yes: () => reasonOf(endpoint), ...otherwise(ofDriver) });
 }
 
 /** The same, as a row of the table has it. */
 function unpublishedState(driver: Driver, view: View): readonly [state: string, reason: string] {
   const standing = standingOf(driver);
-  const failure = failureIn(driver.nodeInfo);
-  const failed = failure && `the driver ${failure}`;
+  const orFailure = (text: string) =>
+    driver.nodeInfo({
+      seen: (answer) => failureIn(answer) ?? text,
+      unread: (gap) => `the driver ${predicateOf(gap)}`,
+    });
   const by = byProcess(driver, view, (one) => `${processText(one)} has not`, "no registrar has");
   switch (standing.kind) {
     case "not-wanted":
@@ -321,8 +343,8 @@ function unpublishedState(driver: Driver, view: View): readonly [state: string, 
     case "unsafe":
       return ["unpublished", `a registrar refuses the driver's name: ${standing.why}`];
     case "twin":
-      return ["unpublished", failed ?? `another driver has its name: ${standing.why}`];
+      return ["unpublished", orFailure(`another driver has its name: ${standing.why}`)];
     case "unpublished":
-      return ["unpublished", failed ?? `the driver answers; ${by} published it`];
+      return ["unpublished", orFailure(`the driver answers; ${by} published it`)];
   }
 }

@@ -1,12 +1,12 @@
-import { onFileSystem } from "../../../../unix/mounts";
+import { type MountPlace, onFileSystem } from "../../../../unix/mounts";
 import { check, ok, problem, skipped, unknown, type Verdict, type Verdicts } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
-import { evenSo, type Gap, listFrom, withheld } from "../../findings/seen";
+import { evenSo, type Gap, ifYes, listFrom, orElse, withheld } from "../../findings/seen";
 import { sayWhy } from "../../findings/why";
-import type { DirectoryFacts } from "../read/directory";
-import type { SocketFacts } from "../read/socket";
+import type { Folder } from "../read/looks";
+import type { SeenSocket } from "../read/socket";
 import { LIMITS, ownershipText, remedyForErrno } from "./trouble";
-import { type Folder, isAny, type View } from "./view";
+import { isAny, type View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
   if (startProblem === undefined) return undefined;
@@ -14,32 +14,30 @@ const commandLine = check("CSI001", "command-line", ({ target: { startProblem } 
   return problem("the registrar", text, "correct that argument in the DaemonSet");
 });
 
-/** A kubelet that does not run, or gets no events, makes no call and logs nothing. */
-const kubelet = check("CSI012", "kubelet", (view: View) => {
-  const { directory, processes } = view;
-  if (directory.kind === "unread" || directory.kind !== "directory") return undefined;
-  const { kubeletSocket, path } = directory;
-  return [
-    judgeKubeletSocket(kubeletSocket),
-    processes.kubelets
-      .filter(({ isHere }) => isHere)
-      .map(({ pid, isDeaf }) => {
-        const who = `(process ${pid})`;
-        const text = `${who} does not watch ${path}: its inotify watches are on other files`;
-        const fix = `restart kubelet: the directory was made anew, or ${LIMITS} were reached, which kubelet's log says`;
-        return isDeaf<Verdict | undefined>({
-          yes: () => problem("kubelet", text, fix, KUBELET_DOWN),
-          no: () => undefined,
-          unknown: ([gap]) => unsureOfKubelet(`${who} may not watch ${path}`, gap, view),
-        });
-      }),
-  ];
-});
+/** A check of the registration directory, where there is one. */
+export const folderCheck = (code: string, name: string, judge: (folder: Folder, view: View) => Verdicts) =>
+  check(code, name, (view: View) => view.folder.map((one) => judge(one, view)));
 
-function judgeKubeletSocket(socket: SocketFacts): Verdict | undefined {
-  // Its gap is reported.
-  if (socket.kind === "unread" || socket.kind !== "dead") return undefined;
-  const text = `does not seem to run: no process listens on its socket ${socket.path}`;
+/** A kubelet that does not run, or gets no events, makes no call and logs nothing. */
+const kubelet = folderCheck("CSI012", "kubelet", ({ kubeletSocket, path }, view) => [
+  kubeletSocket.at.items(judgeKubeletSocket),
+  view.processes.kubelets
+    .filter(({ isHere }) => isHere)
+    .map(({ pid, isDeaf }) => {
+      const who = `(process ${pid})`;
+      const text = `${who} does not watch ${path}: its inotify watches are on other files`;
+      const fix = `restart kubelet: the directory was made anew, or ${LIMITS} were reached, which kubelet's log says`;
+      return isDeaf({
+        yes: () => problem("kubelet", text, fix, KUBELET_DOWN),
+        no: () => undefined,
+        unknown: ([gap]) => unsureOfKubelet(`${who} may not watch ${path}`, gap, view),
+      });
+    }),
+]);
+
+function judgeKubeletSocket({ kind, path }: SeenSocket): Verdict | undefined {
+  if (kind !== "dead") return undefined;
+  const text = `does not seem to run: no process listens on its socket ${path}`;
   return problem("kubelet", text, SEE_SERVICE, KUBELET_DOWN);
 }
 
@@ -57,34 +55,27 @@ function unsureOfKubelet(text: string, { why }: Gap, view: View) {
   return unknown("kubelet", `${text}: ${sayWhy(why).text}`, fix);
 }
 
-const directoryCheck = check("CSI008", "registration-directory", (view: View) =>
-  judgeDirectory(view.directory, view),
+const directoryCheck = check("CSI008", "registration-directory", ({ directory, target, isWhole }: View) =>
+  directory.items((found): Verdict => {
+    const { path, kind } = found;
+    if (kind === "directory") return ok(path, `is a directory (${ownershipText(found.ownership)})`);
+    if (kind === "not-a-directory") return problem(path, `is ${found.fileType}, not a directory`, MOUNT_IT);
+    return target.isGuess && isWhole
+      ? unknown(path, "is not there, nor is that of another usual kubelet root", NO_NODE)
+      : problem(path, "is not there", MOUNT_IT);
+  }),
 );
-
-function judgeDirectory(directory: DirectoryFacts, { target, isWhole }: View): Verdict | undefined {
-  if (directory.kind === "unread") return undefined;
-  const { path, kind } = directory;
-  if (kind === "directory") return ok(path, `is a directory (${ownershipText(directory.ownership)})`);
-  if (kind === "not-a-directory") return problem(path, `is ${directory.fileType}, not a directory`, MOUNT_IT);
-  return target.isGuess && isWhole
-    ? unknown(path, "is not there, nor is that of another usual kubelet root", NO_NODE)
-    : problem(path, "is not there", MOUNT_IT);
-}
 
 const NO_NODE =
   "on a node, name kubelet's root with KUBELET_ROOT_DIR; from elsewhere, registrar doctor --cluster looks at every node through kubectl";
 
 /** What else keeps a registrar from writing there, it says itself. */
-const directoryWritable = check("CSI009", "directory-writable", ({ directory }: View) => {
-  if (directory.kind === "unread" || directory.kind !== "directory") return undefined;
-  const { path, unwritable } = directory;
-  const fix = "remove readOnly from the volume mount";
-  return unwritable === "EROFS" ? problem(path, "is mounted read-only", fix) : undefined;
-});
+const directoryWritable = folderCheck("CSI009", "directory-writable", ({ path, isReadOnly }) =>
+  ifYes(isReadOnly, () => problem(path, "is mounted read-only", "remove readOnly from the volume mount")),
+);
 
-const directoryKubelets = check("CSI010", "directory-kubelets", (view: View): Verdicts => {
-  const { directory, answered, processes } = view;
-  if (directory.kind === "unread" || directory.kind !== "directory") return undefined;
+const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory, view) => {
+  const { answered, processes } = view;
   const { path } = directory;
   const { kubelets } = processes;
   const byPlace = () => judgePlace(directory, view);
@@ -97,8 +88,7 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View): Ve
             const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
             return unknown(path, text, `look there: --plugin-registration-path=${other.directory}`);
           },
-          no: byPlace,
-          unknown: evenSo(byPlace),
+          ...orElse(byPlace),
         }),
       unknown: evenSo(byPlace),
     });
@@ -106,17 +96,19 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View): Ve
     ({ plugin: { report } }) => report?.hasKubeletCalled === true || report?.state === "registered",
     {
       yes: (proof) => ok(path, `is kubelet's: it has called on ${proof.path}`),
-      no: byProcess,
-      unknown: evenSo(byProcess),
+      ...orElse(byProcess),
     },
   );
 });
 
-function judgePlace({ path, place: found }: Folder, view: View): Verdicts {
+const judgePlace = ({ path, place }: Folder, view: View): Verdicts =>
+  place<Verdicts, Verdict & { status: "unknown" }>({
+    seen: (one) => judgeMount(path, one, view),
+    unread: () => unknown(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE),
+  });
+
+function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
   const { answered } = view;
-  if (found.kind === "unread")
-    return unknown(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE);
-  const place = found.value;
   const unseen = (text: string) => skipped(path, text, COMPARE);
   if (place.path.includes("/kubernetes.io~empty-dir/"))
     return problem(path, "is an emptyDir volume, where kubelet does not look", MOUNT_IT);

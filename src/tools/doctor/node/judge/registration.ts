@@ -20,22 +20,14 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { evenSo, otherwise, withheld } from "../../findings/seen";
-import { callText } from "../../findings/why";
+import { changed, ifYes, orElse, otherwise } from "../../findings/seen";
 import { firstOf, LEAVE_ONE, namedText } from "../../findings/words";
-import { socketIs } from "../read/facts";
+import type { Folder } from "../read/looks";
+import { asAsked, judgeEndpoint } from "./endpoint";
 import { byProcess, driversIn, seeProcess } from "./found";
-import {
-  ADVICE,
-  CAUSES,
-  DEAD,
-  LIMITS,
-  RESTART_REGISTRARS,
-  remedyFor,
-  socketText,
-  unsureOfOthers,
-} from "./trouble";
-import { type Answering, type Folder, isCalled, isInSight, type Published, pathFix, type View } from "./view";
+import { folderCheck } from "./machine";
+import { ADVICE, CAUSES, DEAD, LIMITS, RESTART_REGISTRARS, unsureOfOthers } from "./trouble";
+import { type Answering, isAny, isWhole, type Published, type View } from "./view";
 
 const SEE_SETS = {
   fix: "if a driver should be here, see whether its DaemonSet is there, and ready",
@@ -47,22 +39,20 @@ const SEE_CSI_NODES = {
 };
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
-const registration = check("CSI015", "registration", (view: View) => {
-  const { directory, registrations } = view;
-  if (directory.kind === "unread" || directory.kind !== "directory") return undefined;
-  const theirs = registrations.filter((one) => one.isAskedFor);
+const registration = folderCheck("CSI015", "registration", (directory, view) => {
+  const theirs = view.registrations.filter((one) => one.isAskedFor);
   return [
     theirs
-      .grouped((one) => (isLeftBehind(one) ? "" : one.path))
+      .grouped(({ path, answer }) =>
+        answer({
+          seen: (one) => (one.kind === "trouble" && one.trouble === DEAD ? "" : path),
+          unread: () => path,
+        }),
+      )
       .map((ones) => (ones.length > 1 ? judgeLeftBehind(ones, directory) : judgeRegistration(ones[0], view))),
-    theirs.contains(() => true)<Verdict | undefined>({
-      ...{ yes: () => undefined, unknown: () => withheld },
-      no: () => judgeUnpublished(directory, view),
-    }),
+    ifYes(theirs.contains(isAny).not(), () => judgeUnpublished(directory, view)),
   ];
 });
-
-const isLeftBehind = ({ answer }: Published) => "trouble" in answer && answer.trouble === DEAD;
 
 /** A node-wide registrar that ended leaves a socket for each driver. */
 function judgeLeftBehind(ones: readonly Published[], { path }: Folder): Verdict {
@@ -73,25 +63,25 @@ function judgeLeftBehind(ones: readonly Published[], { path }: Folder): Verdict 
 
 const SEE_REGISTRAR = "see whether its registrar runs, and whether its --plugin-registration-path leads here";
 
-function judgeUnpublished({ path }: Folder, view: View): Verdict | undefined {
-  const { isWhole, targetName } = view;
-  const rows = driversIn(view).contains(() => true);
+function judgeUnpublished({ path }: Folder, view: View): Verdicts {
+  const { isWhole, targetNames, driver } = view;
+  const rows = driversIn(view).contains(isAny);
   const text = "has no registration socket on which a CSI driver's registrar answers";
   const unsure = () => unknown(path, text, SEE_SETS);
   if (isWhole) return rows({ yes: () => skipped(path, text, SEE_SETS), ...otherwise(unsure) });
-  // CSI002 or CSI003 says why its name is not known.
-  if (targetName === null) return undefined;
-  const fix = view.driver ? byProcess(view.driver, view, seeProcess, SEE_REGISTRAR) : SEE_REGISTRAR;
-  // Kubelet, or the registrar, refuses a driver with such a name or node information.
-  const lack = `has no registration socket in ${path}`;
-  return problem(namedText(targetName), lack, fix, CAUSES.nodeInfo(targetName));
+  const fix = driver ? byProcess(driver, view, seeProcess, SEE_REGISTRAR) : SEE_REGISTRAR;
+  // Kubelet, or the registrar, refuses a driver with such a name or node information. CSI002 or CSI003 says why it has no name.
+  return targetNames.map((name) =>
+    problem(namedText(name), `has no registration socket in ${path}`, fix, CAUSES.nodeInfo(name)),
+  );
 }
 
-function judgeRegistration({ answer, ...one }: Published, view: View): Verdict | undefined {
-  if (answer.kind === "unread") return undefined;
-  if (answer.kind === "trouble") return problem(one.path, answer.trouble.text, answer.trouble.fix);
-  return judgeAnswered({ ...one, plugin: answer.plugin }, view);
-}
+const judgeRegistration = ({ answer, ...one }: Published, view: View): Verdicts =>
+  answer.map((said) =>
+    said.kind === "plugin"
+      ? judgeAnswered({ ...one, answer, plugin: said.plugin }, view)
+      : problem(one.path, said.trouble.text, said.trouble.fix),
+  );
 
 function judgeAnswered(one: Answering, view: View): Verdict | undefined {
   const { path, plugin } = one;
@@ -120,23 +110,25 @@ function judgeAnswered(one: Answering, view: View): Verdict | undefined {
 }
 
 /** Why kubelet may not call on what is published in its directory. */
-function remedyForSilence(path: string, { directory, processes }: View): readonly [string, Cause?] {
-  if (directory.kind === "unread" || directory.kind !== "directory")
-    return [explainSilence(path, NO_CONNECTION)];
-  const { place, kubeletSocket } = directory;
-  const [onHost, fileSystem] =
-    place.kind === "unread" ? [path, ""] : [place.value.path, place.value.fileSystem];
-  const silence = explainSilence(path + onFileSystem(path, onHost), NO_CONNECTION);
+function remedyForSilence(path: string, { folder, processes }: View): readonly [string, Cause?] {
+  const places = folder.flatMap(({ place }) => place.items((one) => one));
+  const onHost = places.first(isAny, { yes: (one) => onFileSystem(path, one.path), ...otherwise(() => "") });
+  const silence = explainSilence(path + onHost, NO_CONNECTION);
   const isDeaf = processes.kubelets.contains((one) => one.isDeaf.and(one.isHere));
   // Unless its own files show that it gets events.
   const hears = processes.kubelets.contains((one) => one.isDeaf.not().and(one.isHere));
   const mayBeDeaf = () =>
     `${silence}; or kubelet gets no events: ${LIMITS} are reached, or that file system has none`;
   const fix = hears({ yes: () => silence, ...otherwise(mayBeDeaf) });
-  if (fileSystem === "overlay") return [fix, { kind: "not-kubelets" }];
-  return isDeaf.or(socketIs(kubeletSocket, ({ kind }) => kind === "dead"))<readonly [string, Cause?]>({
-    yes: () => [fix, { kind: "kubelet-down" }],
-    ...{ no: () => [fix], unknown: () => [fix] },
+  const isDead = folder.contains(({ kubeletSocket }) => kubeletSocket.at.is(({ kind }) => kind === "dead"));
+  const byKubelet = () =>
+    isDeaf.or(isDead)<readonly [string, Cause?]>({
+      yes: () => [fix, { kind: "kubelet-down" }],
+      ...orElse((): readonly [string] => [fix]),
+    });
+  return places.contains(({ fileSystem }) => fileSystem === "overlay")<readonly [string, Cause?]>({
+    yes: () => [fix, { kind: "not-kubelets" }],
+    ...orElse(byKubelet),
   });
 }
 
@@ -164,83 +156,43 @@ function judgeRefusal(one: Answering, refusal: string | undefined, view: View): 
 function causeOfRefusal(one: Answering, refusal: string, view: View): Cause | undefined {
   if (!/dial unix /.test(withoutDriversWords(refusal)))
     return /node/i.test(refusal) ? CAUSES.nodeInfo(one.plugin.name) : undefined;
-  const { driver, hostPath } = view;
-  if (hostPath.kind !== "unread" && hostPath.kind === "wrong") return { kind: "host-path" };
-  return causeIn(judgeEndpoint(one, view)) ?? (driver && CAUSES.down(driver.socket));
+  const down = () =>
+    view.driver?.socket.at<Cause | undefined, null>({
+      seen: (one) => CAUSES.down(one),
+      unread: () => null,
+    }) ?? undefined;
+  const byDriver = () => causeIn(judgeEndpoint(one, view)) ?? down();
+  return view.hostPath.is(({ kind }) => kind === "wrong")({
+    yes: (): Cause => ({ kind: "host-path" }),
+    ...orElse(byDriver),
+  });
 }
 
-const others = check("CSI019", "other-registrations", (view: View) => [
-  view.registrations.map((one) => {
+const others = check("CSI019", "other-registrations", (view: View) =>
+  view.registrations.map((one): Verdicts => {
     const { isAskedFor, answer, path } = one;
-    if (isAskedFor || answer.kind === "unread") return undefined;
-    if (answer.kind === "plugin") return judgeOtherKind({ ...one, plugin: answer.plugin }, view);
-    const { text, fix } = answer.trouble;
-    const say = () => warning(path, text, fix);
-    const alone = () => problem(path, `${text}; this node has no other driver`, fix);
-    return view.isDeserted.and(view.isWhole)({ yes: alone, no: say, unknown: () => unsureOfOthers(say()) });
+    const judge = () =>
+      answer.map((said) => {
+        if (said.kind === "plugin") return judgeOtherKind({ ...one, plugin: said.plugin }, view);
+        const { text, fix } = said.trouble;
+        const say = () => warning(path, text, fix);
+        const alone = () => problem(path, `${text}; this node has no other driver`, fix);
+        return view.isDeserted.and(view.isWhole)({
+          yes: alone,
+          no: say,
+          unknown: () => unsureOfOthers(say()),
+        });
+      });
+    return isAskedFor({ yes: () => undefined, ...orElse(judge) });
   }),
-]);
+);
 
 /** A DRA driver, or a device plugin, has a registrar that says the same of itself. */
-function judgeOtherKind(one: Answering, view: View): Verdict | undefined {
-  if (one.plugin.type === "CSIPlugin") return undefined;
-  const verdict = one.plugin.report && judgeAnswered(one, view);
-  return verdict?.status === "problem" ? { ...verdict, status: "warning" } : undefined;
-}
-
-const CORRECT_PATH =
-  "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
-
-const endpoints = check("CSI016", "registration-endpoint", (view: View) => [
-  view.answering.map((one) => judgeEndpoint(one, view)),
-]);
-
-function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: View): Verdicts {
-  const { target, isWhole, hostPath, drivers, socketsOnHost } = view;
-  const { name } = plugin;
-  const own = drivers.filter((driver) => isCalled(driver, name)).all();
-  const inode = own.kind === "seen" && own.value.length === 1 ? own.value[0]?.socket.inode : undefined;
-  const fixPath = pathFix(inode, view, CORRECT_PATH);
-  const wrong = { kind: "endpoint", driver: name } as const;
-  const told = target.kubeletRegistrationPath;
-  const bad = isAskedFor ? problem : warning;
-  const ifTargets = (verdict: Verdict) => (isAskedFor ? verdict : undefined);
-  const place = plugin.endpoint === "" ? `${path}, its registration socket` : plugin.endpoint;
-  const saidAt = `is said to be at ${place}`;
-  if (endpoint === undefined)
-    return bad(name, `${saidAt}, which is not an absolute path of a file`, fixPath, wrong);
-  if (isAskedFor && !isWhole && told !== undefined && told !== plugin.endpoint)
-    return problem(name, `${saidAt}, not at ${told}`, fixPath, wrong);
-  const { socket, identity } = endpoint;
-  // Another finding says why.
-  if (socket.kind === "unread" || identity?.kind === "unread") return undefined;
-  const judge = () => {
-    if (socket.kind !== "accepting") {
-      const [fix, cause] = remedyFor(socket, view, target.csiSocketPath);
-      // A driver of that name that is alive elsewhere needs no start.
-      const isElsewhere = cause === undefined || (inode !== undefined && inode !== socket.inode);
-      return bad(name, `${saidAt}, which ${socketText(socket)}`, isElsewhere ? fixPath : fix, cause ?? wrong);
-    }
-    if (identity?.kind === "failed") {
-      const fix = identity.code === "DeadlineExceeded" ? ADVICE.driverHangs : fixPath;
-      return bad(name, `${saidAt}, which ${callText(identity)}`, fix, CAUSES.nameless(socket));
-    }
-    if (identity && identity.value.name !== name)
-      return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath, wrong);
-    // What answers at this path in the container may be nothing on the host.
-    if (isAskedFor && told === plugin.endpoint && hostPath.kind !== "unread" && hostPath.kind === "wrong")
-      return problem(name, `${saidAt}; ${hostPath.problem}`, hostPath.fix, { kind: "host-path" });
-    return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
-  };
-  if (socket.kind !== "unseen") return judge();
-  // What the mounts put there is the socket of --csi-address: this driver's.
-  const isMounted = told === plugin.endpoint && hostPath.kind !== "unread" && hostPath.kind === "fits";
-  const isOwn = isMounted && inode !== undefined && inode === view.driver?.socket.inode;
-  const byMounts = ok(name, `is at the path that kubelet gets, by the mounts of this container: ${place}`);
-  const unseen = unknown(name, `${saidAt} on the host, which cannot be seen from here`);
-  const hidden = () => ifTargets(isOwn ? byMounts : unseen);
-  const isOnHost = isInSight(socket.path, view).or(socketsOnHost.contains((one) => one.inode === inode));
-  return isOnHost<Verdict | undefined>({ yes: judge, no: hidden, unknown: evenSo(hidden) });
+function judgeOtherKind(one: Answering, view: View): Verdicts {
+  if (one.plugin.type === "CSIPlugin" || one.plugin.report === undefined) return undefined;
+  return changed(judgeAnswered(one, view), (verdict) =>
+    verdict.status === "problem" ? { ...verdict, status: "warning" } : undefined,
+  );
 }
 
 const duplicates = check("CSI018", "registration-duplicates", ({ answering }: View) => [
@@ -251,14 +203,14 @@ const duplicates = check("CSI018", "registration-duplicates", ({ answering }: Vi
   answering
     .grouped(({ plugin }) => plugin.name)
     .map((ones) => {
-      const isAskedFor = ones.some((one) => one.isAskedFor);
+      const isAskedFor = ones.map((one) => one.isAskedFor).reduce((one, other) => one.or(other));
       const { name } = ones[0].plugin;
       const cause = CAUSES.duplicates(ones[0].plugin.endpoint);
       const paths = ones.map((one) => one.path).join(", ");
       const living = `has ${ones.length} living registration sockets, of which kubelet refuses all but one: ${paths}`;
-      if (ones.length > 1) return (isAskedFor ? problem : warning)(name, living, LEAVE_ONE, cause);
-      const isOne = isAskedFor && !hasStandby(ones[0]) && answering.all().kind === "seen";
-      return isOne ? ok(name, "has one living registration socket") : undefined;
+      if (ones.length > 1) return asAsked(isAskedFor)(name, living, LEAVE_ONE, cause);
+      const isOne = isAskedFor.and(!hasStandby(ones[0])).and(isWhole(answering));
+      return ifYes(isOne, () => ok(name, "has one living registration socket"));
     }),
 ]);
 
@@ -272,4 +224,4 @@ function judgeStandbys(ones: readonly [Answering, ...Answering[]]): Verdict {
   return warning(firstOf(names), text, fix, CAUSES.duplicates(ones[0].plugin.endpoint));
 }
 
-export const registrationChecks = [registration, others, endpoints, duplicates];
+export const registrationChecks = [registration, others, duplicates];

@@ -1,13 +1,13 @@
 import type { Cause } from "../../findings/causes";
 import { check, skipped, unknown, type Verdict } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
-import type { Gap, Why } from "../../findings/seen";
+import type { Gap, SeenList, Why } from "../../findings/seen";
 import { callText, OUR_FAULT, sayWhy } from "../../findings/why";
 import { tooLong } from "../../findings/words";
-import type { Answer, NodePart, SeenDriver } from "../read/facts";
+import type { NodePart } from "../read/facts";
 import type { Facts } from "../read/gather";
-import type { AcceptingSocket, Ownership, SocketFacts, SocketKind } from "../read/socket";
-import type { RegistrationFacts } from "../read/sockets-found";
+import type { Answered, DriverLook, RegistrationFound } from "../read/looks";
+import type { Ownership, SeenSocket } from "../read/socket";
 
 // What is wrong with a socket or a call, and what could not be read: in words, with what to do, and with its cause.
 
@@ -56,7 +56,7 @@ export function remedyForErrno(errno: string, { host }: Pick<Facts, "host">): st
 }
 
 export function remedyFor(
-  socket: SocketFacts,
+  socket: SeenSocket,
   facts: Pick<Facts, "host">,
   path?: string,
 ): [fix: string, cause?: Cause | undefined] {
@@ -65,48 +65,44 @@ export function remedyFor(
   return [fix, socket.kind === "stuck" ? CAUSES.nameless(socket) : CAUSES.down(socket, path)];
 }
 
-/** Whether it is certain that a process takes connections. */
-const isAccepting = (socket: SocketFacts): socket is AcceptingSocket =>
-  socket.kind !== "unread" && socket.kind === "accepting";
-
 export const ownershipText = ({ mode, uid, gid }: Ownership): string =>
   `mode ${(mode & 0o7777).toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
 
 /** What is wrong with a socket, to follow its path. */
-export function socketText(socket: SocketFacts): string {
+export function socketText(socket: SeenSocket): string {
   if ("explanation" in socket)
     return `does not accept a connection (${ownershipText(socket.ownership)}): ${socket.explanation}`;
   if ("fileType" in socket)
     return `is ${socket.fileType}, not a ${socket.fileType.endsWith("socket") ? "stream " : ""}socket`;
   if ("bytes" in socket) return tooLong(socket.bytes);
-  if ("errno" in socket)
-    return `cannot be inspected: ${socket.errno}${socket.errno === "ETIMEDOUT" ? ", its file system does not answer" : ""}`;
+  if ("errno" in socket) return unreadText(socket.errno);
   if (socket.kind === "accepting") return "accepts connections";
   return socket.kind === "missing" ? "is not there" : "is not there, nor is its directory";
 }
 
-/** Why a driver does not say its name; undefined if it does. */
-export function silenceOf({ socket, identity }: Pick<SeenDriver, "socket" | "identity">): string | undefined {
-  const failure = failureIn(identity);
-  return isAccepting(socket)
-    ? failure && `the driver ${failure}`
-    : `the driver's socket ${socketText(socket)}`;
-}
+const unreadText = (errno: string): string =>
+  `cannot be inspected: ${errno}${errno === "ETIMEDOUT" ? ", its file system does not answer" : ""}`;
 
-export function failureIn(answer: Answer<unknown> | undefined): string | undefined {
-  if (answer?.kind === "unread") return predicateOf(answer.gap);
-  return answer?.kind === "failed" ? callText(answer) : undefined;
-}
+/** Why a socket could not be looked at, to follow its path. */
+export const unseenText = ({ why }: Gap): string => unreadText(sayWhy(why).text);
+
+/** Why a driver does not say its name, if it does not. */
+export const silenceOf = ({ socket, identity }: Pick<DriverLook, "socket" | "identity">): SeenList<string> =>
+  socket.at.items((there) =>
+    there.kind === "accepting" ? identity.items(failureIn) : `the driver's socket ${socketText(there)}`,
+  );
+
+export const failureIn = (answer: Answered<unknown>): string | undefined =>
+  answer.kind === "failed" ? `the driver ${callText(answer)}` : undefined;
 
 /** The causes of several findings. */
 export const CAUSES = {
   /** Of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */
-  down: (socket: SocketFacts, path = socket.path): Cause | undefined => {
-    if (socket.kind === "unread") return undefined;
+  down: (socket: SeenSocket, path = socket.path): Cause | undefined => {
     if (socket.kind === "missing") return { kind: "missing", path };
     return socket.kind === "dead" ? { kind: "down", inode: socket.inode } : undefined;
   },
-  nameless: ({ inode }: SocketFacts): Cause | undefined =>
+  nameless: ({ inode }: SeenSocket): Cause | undefined =>
     inode === undefined ? undefined : { kind: "nameless", inode },
   nodeInfo: (driver = ""): Cause => ({ kind: "node-info", driver }),
   duplicates: (endpoint: string): Cause => ({ kind: "duplicates", endpoint }),
@@ -132,23 +128,25 @@ export const DEAD_ALIAS: typeof DEAD = {
 };
 /** One registrar may have served many drivers. */
 export const RESTART_REGISTRARS = `start their registrars again, which replace them: one, if it is node-wide; ${KEEP_SOCKET}`;
-const TROUBLES: Readonly<Partial<Record<SocketKind, typeof DEAD>>> = { dead: DEAD, stuck: HANGS };
+const TROUBLES: Readonly<Partial<Record<SeenSocket["kind"], typeof DEAD>>> = { dead: DEAD, stuck: HANGS };
 
 /** What is wrong with a registration socket that does not answer; `state` as in the table of drivers. */
 export function troubleOf(
-  { socket, info, link }: RegistrationFacts,
+  { socket, info, link }: RegistrationFound,
   facts: Pick<Facts, "host">,
 ): typeof DEAD {
-  const failure = failureIn(info);
-  const unread = failure === undefined ? socketText(socket) : failure;
-  const fix = failure === undefined ? remedyFor(socket, facts)[0] : ADVICE.seeRegistrar;
-  const other = trouble("unknown", unread, "fileType" in socket && failure === undefined ? "remove it" : fix);
-  if (info?.kind === "unread" || socket.kind === "unread") return other;
   // No registrar makes one, and ours takes its name only when it is gone.
   if (link !== null)
     return trouble("unpublished", `is a symbolic link to ${link}, where no registrar answers`, "remove it");
-  const isLate = info?.kind === "failed" && info.code === "DeadlineExceeded";
-  return isLate ? HANGS : (TROUBLES[socket.kind] ?? other);
+  const failure = info?.kind === "failed" ? info : undefined;
+  if (failure?.code === "DeadlineExceeded") return HANGS;
+  const known = TROUBLES[socket.kind];
+  if (known !== undefined || failure === undefined)
+    return (
+      known ??
+      trouble("unknown", socketText(socket), "fileType" in socket ? "remove it" : remedyFor(socket, facts)[0])
+    );
+  return trouble("unknown", callText(failure), ADVICE.seeRegistrar);
 }
 
 /** What follows the subject of a gap of each part, before its reason; other reasons are whole sentences. */
@@ -161,15 +159,19 @@ const LACKS: Readonly<Record<NodePart, string>> = {
 };
 const WHOLE: readonly Why["kind"][] = ["mount", "cut", "moving", "starved", "deep", "aside", "call"];
 
+export function remedyForGap({ part, why }: Gap, facts: Pick<Facts, "host">): string {
+  if (why.kind === "errno") return remedyForErrno(why.errno, facts);
+  const isOfCall = why.kind === "call" || why.kind === "object";
+  const remedy = (isOfCall ? REMEDIES[part] : undefined) ?? REMEDIES[why.kind] ?? OUR_FAULT;
+  return why.kind === "call" && why.gaveUp ? `${remedy}; --timeout gives it more time here` : remedy;
+}
+
 /** The finding of each gap of a part; what depends on them is withheld. */
 function sayGaps(facts: Pick<Facts, "gaps" | "host" | "target">, part: string): readonly Verdict[] {
   const own = facts.gaps.filter((gap) => gap.part === part);
   return [...grouped(own, ({ subject }) => subject).values()].map(([gap]) => {
     const { subject, why } = gap;
-    const more = why.kind === "call" && why.gaveUp ? "; --timeout gives it more time here" : "";
-    const isOfCall = why.kind === "call" || why.kind === "object";
-    const remedy = (isOfCall ? REMEDIES[part] : undefined) ?? REMEDIES[why.kind];
-    const fix = why.kind === "errno" ? remedyForErrno(why.errno, facts) : (remedy ?? OUR_FAULT) + more;
+    const fix = remedyForGap(gap, facts);
     // Only what depends on it makes the report partial for one who names his driver.
     const isNamed = facts.target.csiSocketPath !== undefined;
     const isUsual = part === "sockets" && isNamed && (why.kind === "mount" || why.kind === "deep");
@@ -197,7 +199,7 @@ export const unsureOfOthers = (verdict: Verdict) => ({
   status: "unknown" as const,
 });
 
-const predicateOf = ({ part, why }: Gap) =>
+export const predicateOf = ({ part, why }: Gap) =>
   (WHOLE.includes(why.kind) ? "" : LACKS[part as NodePart]) + sayWhy(why).text;
 
 export const gapText = (gap: Gap): string => `${gap.subject} ${predicateOf(gap)}`;

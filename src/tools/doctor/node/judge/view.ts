@@ -3,12 +3,19 @@ import { driverOfSocket, SOCKET_TAIL } from "../../../../registrar/model/socket-
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
-import { listFrom, otherwise, type SeenList, type Truth, truth } from "../../findings/seen";
-import type { DirectoryFacts } from "../read/directory";
-import { answerIn, type SeenDriver, type SeenPlugin, socketIs } from "../read/facts";
+import { type Look, listFrom, looked, otherwise, type SeenList, type Truth } from "../../findings/seen";
+import type { SeenPlugin } from "../read/facts";
 import type { Facts } from "../read/gather";
-import type { SocketFacts } from "../read/socket";
-import type { RegistrationFacts } from "../read/sockets-found";
+import {
+  type DriverLook,
+  lookOfDirectory,
+  lookOfDriver,
+  lookOfRegistration,
+  lookOfSocket,
+  type RegistrationFound,
+  type RegistrationLook,
+  type SocketLook,
+} from "../read/looks";
 import { DEAD_ALIAS, troubleOf } from "./trouble";
 
 /** What was seen, joined: which registration socket belongs to which driver. */
@@ -17,40 +24,47 @@ export type Driver = ItemOf<View["drivers"]>;
 export type Published = ItemOf<View["registrations"]>;
 export type Answering = ItemOf<View["answering"]>;
 export type DeadSocket = ItemOf<View["deadSockets"]>;
-export type Folder = Extract<DirectoryFacts, { readonly kind: "directory" }>;
 type ItemOf<List> = List extends SeenList<infer Item> ? Item : never;
 
-type Joined = RegistrationFacts & { readonly plugin: SeenPlugin | undefined };
+/** A registration socket on which a registrar answers. */
+type Plugin = RegistrationLook & { readonly plugin: SeenPlugin };
 
 export function viewOf(facts: Facts) {
-  const { target, directory, driver, processes } = facts;
-  const isWhole = target.csiSocketPath === undefined;
-  const published = facts.registrations.map((one) => ({ ...one, plugin: answerIn(one.info) }));
-  const plugins = published.flatMap(({ plugin }) => plugin);
-  const drivers = driversOf(facts, published);
-  const nameSaid = () =>
-    plugins.first<string | null>(({ endpoint }) => endpoint === target.kubeletRegistrationPath, {
-      yes: ({ name }) => name,
-      ...otherwise(() => null),
-    });
-  const identity = driver?.identity;
-  const isNamed = identity?.kind !== "unread" && identity?.kind === "answered";
-  const targetName = isWhole ? null : isNamed ? identity.value.name : nameSaid();
-  const registrations = published.map((one) => publishedOf(one, facts, drivers, published, targetName));
-  const answered = registrations.flatMap(({ answer, ...one }) =>
-    "plugin" in answer ? { ...one, plugin: answer.plugin } : undefined,
+  const { target, processes, socketsOnHost, host } = facts;
+  const { csiSocketPath, kubeletRegistrationPath } = target;
+  const isWhole = csiSocketPath === undefined;
+  const directory = lookOfDirectory(facts.directory);
+  /** If it is a directory. */
+  const folder = directory.items((one) => (one.kind === "directory" ? one : undefined));
+  const driver = facts.driver && lookOfDriver(facts.driver);
+  const published = facts.registrations.map(lookOfRegistration);
+  const plugins = published.flatMap(pluginOf);
+  const drivers = driversOf(facts, plugins);
+  const said = driver ? namesOf(driver) : listFrom([]);
+  const told = plugins
+    .filter(({ plugin }) => plugin.endpoint === kubeletRegistrationPath)
+    .map(({ plugin }) => plugin.name);
+  const targetNames = said.contains(isAny)({ yes: () => said, ...otherwise(() => said.with(told)) });
+  const registrations = published.map((one) =>
+    publishedOf(one, { facts, drivers, plugins, published, targetNames }),
+  );
+  const answered = registrations.flatMap((one) =>
+    one.answer.items((answer) => (answer.kind === "plugin" ? { ...one, plugin: answer.plugin } : undefined)),
   );
   const answering = answered.filter(({ plugin }) => plugin.type === "CSIPlugin");
   const registrars = processes.registrars.filter(({ registersIn }) => registersIn === "here");
   return {
-    ...facts,
+    ...{ target, processes, socketsOnHost, host, gaps: facts.gaps },
+    ...{ directory, folder, driver, hostPath: looked(facts.hostPath) },
+    kubeletPath: lookOfSocket(facts.kubeletPath ?? { kind: "unseen", path: "" }),
+    deadSockets: facts.deadSockets.map(({ socket, fits }) => ({ ...lookOfSocket(socket), fits })),
     drivers,
     registrations,
     /** Those on which a registrar answers; and a CSI driver's registrar. */
     answered,
     answering,
-    /** The name of the driver that the doctor was called for; null: it is unknown. */
-    targetName,
+    /** The name of the driver that the doctor was called for, if it is known. */
+    targetNames,
     /** Whether the doctor was called for all drivers. */
     isWhole,
     /** Of a driver that the doctor was not called for: beside one that was named it is worth a warning. */
@@ -58,14 +72,14 @@ export function viewOf(facts: Facts) {
     /** Whether the node has no living driver and no registrar that answers. */
     isDeserted: drivers
       .contains(({ isNode }) => isNode)
-      .or(answering.contains(() => true))
+      .or(answering.contains(isAny))
       .not()
-      .and(isFolder(directory)),
+      .and(folder.contains(isAny)),
     /** The processes that register in this directory. */
     registrars,
     waiting: registrars.filter(({ isNodeWide, endpoint, socket }) =>
       plugins
-        .contains((plugin) => plugin.endpoint === endpoint)
+        .contains(({ plugin }) => plugin.endpoint === endpoint)
         .not()
         .and(!isNodeWide && ["missing", "unseen", "dead"].includes(socket.kind)),
     ),
@@ -78,41 +92,37 @@ export function viewOf(facts: Facts) {
   };
 }
 
-/** Whether the registration directory is there, and one. */
-export const isFolder = (directory: Facts["directory"]): Truth =>
-  directory.kind === "unread" ? truth(directory.gap) : truth(directory.kind === "directory");
+const pluginOf = (one: RegistrationLook): SeenList<Plugin> =>
+  one.found.items(({ info }) => (info?.kind === "answered" ? { ...one, plugin: info.value } : undefined));
 
-function driversOf(facts: Facts, published: SeenList<Joined>) {
-  const { target, driver, allDrivers: all } = facts;
-  const endpoints = published.flatMap(({ endpoint }) => endpoint);
-  const others = endpoints.with(
-    all.filter(isNodeDriver).map(({ socket, identity }) => ({ socket, identity })),
-  );
-  const isRegisteredBeside = (other: SeenDriver, { socket }: SeenDriver) =>
-    published
-      .contains((one) => isOf(one, other, facts))
+function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plugin>) {
+  const endpoints = plugins.flatMap(({ endpoint }) => endpoint);
+  const all = allDrivers.map((one) => ({ ...lookOfDriver(one), isNamed: one === driver }));
+  const others = endpoints.with(all.filter(isNodeDriver));
+  const isRegisteredBeside = (other: DriverLook, { socket }: DriverLook) =>
+    plugins
+      .contains((one) => isOf(one, other, target))
       .and(namesOf(other).contains(isAny))
       .and(dirname(other.socket.path) === dirname(socket.path));
   return all.map((one) => {
     const { socket } = one;
     const names = namesOf(one);
-    const isHere = (other: Pick<SeenDriver, "socket">) => isSameSocket(other.socket, socket);
-    const isTwin = (other: Pick<SeenDriver, "socket" | "identity">) =>
+    const isHere = (other: DriverLook) => isSame(other.socket, socket);
+    const isTwin = (other: DriverLook) =>
       names.contains((name) => isCalled(other, name)).and(isHere(other).not());
     const hasTwin = endpoints.contains(isHere).not().and(others.contains(isTwin));
-    const isRegistered = published.contains((other) => isOf(other, one, facts));
+    const isRegistered = plugins.contains((other) => isOf(other, one, target));
     const whyNot = names.flatMap((name) => whyUnwanted(name, socket.path, target.names));
     const isExcluded = whyNot.contains(isAny);
     return {
       ...one,
       /** Its name, if it says one. */
       names,
-      /** Whether the doctor was called for this driver. */
-      isNamed: one === driver,
       /** Whether a driver with a registrar answers in its directory, while nothing is spoken on this socket. */
       isBeside: isRegistered
         .not()
-        .and(one.spoken === "nothing" && one !== driver)
+        .and(one.spoken.is((spoken) => spoken === "nothing"))
+        .and(!one.isNamed)
         .and(all.contains((other) => isRegisteredBeside(other, one))),
       /** Whether its socket is not certainly another plugin's, or that of a controller, which has no node service. */
       isNode: isNodeDriver(one),
@@ -130,120 +140,138 @@ function driversOf(facts: Facts, published: SeenList<Joined>) {
         .not()
         .and(isNodeDriver(one).not())
         .and(hasTwin.not())
-        .and(one !== driver)
+        .and(!one.isNamed)
         .and(names.contains(isAny)),
     };
   });
 }
 
 /** What is known of the registrar on a registration socket. */
-type Answered =
+type Answer =
   | { readonly kind: "plugin"; readonly plugin: SeenPlugin }
-  | { readonly kind: "trouble"; readonly trouble: typeof DEAD_ALIAS }
-  | { readonly kind: "unread"; readonly trouble: typeof DEAD_ALIAS };
+  /** `isFile`: not a socket. */
+  | { readonly kind: "trouble"; readonly trouble: typeof DEAD_ALIAS; readonly isFile: boolean };
 
-function publishedOf(
-  { plugin, ...one }: Joined,
-  facts: Facts,
-  drivers: ReturnType<typeof driversOf>,
-  published: SeenList<Joined>,
-  targetName: string | null,
-) {
-  const { path } = one.socket;
-  const isWhole = facts.target.csiSocketPath === undefined;
+interface Around {
+  readonly facts: Facts;
+  readonly drivers: ReturnType<typeof driversOf>;
+  readonly plugins: SeenList<Plugin>;
+  readonly published: SeenList<RegistrationLook>;
+  readonly targetNames: SeenList<string>;
+}
+
+function publishedOf(one: RegistrationLook, around: Around) {
+  const { facts, drivers, plugins, published, targetNames } = around;
+  const { path, found } = one;
   const own = driverOfSocket(path);
   const isAlias = own !== undefined && basename(path) !== own + SOCKET_TAIL;
-  const isDeadAlias = socketIs(one.socket, ({ kind }) => kind === "dead").and(isAlias);
-  const isOther = (other: Joined) =>
-    other.socket.path !== path && (other.plugin?.name ?? driverOfSocket(other.socket.path)) === own;
-  const say = () => troubleOf(one, facts);
-  const troubleSeen = () =>
-    published.contains(isOther).and(isDeadAlias)({ yes: () => DEAD_ALIAS, ...otherwise(say) });
-  /** Another finding says that it could not be looked at, or not be asked. */
-  const isUnread = one.socket.kind === "unread" || one.info?.kind === "unread";
-  const answer: Answered = plugin
-    ? { kind: "plugin", plugin }
-    : { kind: isUnread ? "unread" : "trouble", trouble: troubleSeen() };
-  const name = plugin?.name ?? own;
+  const isOther = (other: RegistrationLook) => other.path !== path && nameOf(other) === own;
+  const answerOf = ({ socket, info, link }: RegistrationFound): Answer => {
+    if (info?.kind === "answered") return { kind: "plugin", plugin: info.value };
+    const say = () => troubleOf({ socket, info, link }, facts);
+    const isDeadAlias = published.contains(isOther).and(socket.kind === "dead" && isAlias);
+    const trouble = isDeadAlias({ yes: () => DEAD_ALIAS, ...otherwise(say) });
+    return { kind: "trouble", trouble, isFile: "fileType" in socket };
+  };
+  const answer: Look<Answer> = found({
+    seen: (seen) => looked(answerOf(seen)),
+    unread: (gap) => looked({ kind: "unread", gap } as const),
+  });
+  const name = nameOf(one);
   const isOwn = (other: ItemOf<typeof drivers>) =>
-    other.isNode.and(other.isWanted).and(name === undefined ? false : isCalled(other, name));
+    other.isNode.and(other.isWanted).and(name !== undefined && isCalled(other, name));
+  const isSilent = answer.is(({ kind }) => kind === "trouble");
   const isLeft = drivers
     .contains(isOwn)
-    .or("trouble" in answer && answer.trouble.state === "hanging")
-    .and(published.contains((other) => other.plugin?.name === name).not())
-    .and(plugin === undefined && name !== undefined);
-  const isOfAny = plugin
-    ? plugin.type === "CSIPlugin"
-    : isLeft({ yes: () => "yes", ...otherwise(() => "no") }) === "yes";
+    .or(answer.is((said) => said.kind === "trouble" && said.trouble.state === "hanging"))
+    .and(plugins.contains(({ plugin }) => plugin.name === name).not())
+    .and(isSilent)
+    .and(name !== undefined);
   return {
     ...one,
-    path,
     answer,
     /** As its registrar says, or else as the socket's own name. */
     name,
     /** Whether a driver that is there has no other registration socket, and this one does not answer. */
     isLeft,
     /** Whether the doctor was called for this registration. */
-    isAskedFor: isWhole ? isOfAny : targetName !== null && name === targetName,
+    isAskedFor:
+      facts.target.csiSocketPath === undefined
+        ? answer.is((said) => (said.kind === "plugin" ? said.plugin.type === "CSIPlugin" : isLeft))
+        : targetNames.contains((target) => target === name),
   };
 }
 
+const nameOf = ({ found, path }: RegistrationLook): string | undefined => {
+  const own = driverOfSocket(path);
+  const name = found<string, string>({
+    seen: ({ info }) => (info?.kind === "answered" ? info.value.name : (own ?? "")),
+    unread: () => own ?? "",
+  });
+  return name || own;
+};
+
 /** Whether two paths lead to one socket. */
-export function isSameSocket(there: SocketFacts, { inode }: SocketFacts): Truth {
-  return there.inode === undefined
-    ? socketIs(there, () => inode === undefined)
-    : truth(there.inode === inode);
-}
+export const isSame = (one: Pick<SocketLook, "inode">, other: Pick<SocketLook, "inode">): Truth =>
+  one.inode.is((inode) => other.inode.is((another) => another === inode));
 
-function namesOf({ socket, identity }: Pick<SeenDriver, "socket" | "identity">): SeenList<string> {
-  if (socket.kind === "unread") return listFrom(socket);
-  if (identity?.kind === "unread") return listFrom(identity);
-  return listFrom(identity?.kind === "answered" ? [identity.value.name] : []);
-}
+const namesOf = ({ identity }: Pick<DriverLook, "identity">): SeenList<string> =>
+  identity.items((answer) => (answer.kind === "answered" ? answer.value.name : undefined));
 
-export const isCalled = (driver: Pick<SeenDriver, "socket" | "identity">, name: string): Truth =>
+export const isCalled = (driver: Pick<DriverLook, "identity">, name: string): Truth =>
   namesOf(driver).contains((one) => one === name);
 
 /** For lists: whether there is an item. */
 export const isAny = () => true;
 
-function isNodeDriver({ socket, identity, nodeInfo, spoken }: SeenDriver): Truth {
-  if (spoken === "other") return truth(false);
-  if (socket.kind === "unread") return truth(socket.gap);
-  if (identity?.kind === "unread") return truth(identity.gap);
-  if (nodeInfo?.kind === "unread") return truth(nodeInfo.gap);
-  return truth(![identity, nodeInfo].some((one) => one?.kind === "failed" && one.code === "Unimplemented"));
-}
+/** The item of a list that has one, and lacks nothing. */
+export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
+  list
+    .grouped(() => "")
+    .filter((items) => isWhole(list).and(items.length === 1))
+    .map(([item]) => item);
+
+/** Whether a list lacks nothing. */
+export const isWhole = (list: SeenList<unknown>): Truth => list.contains(() => false).not();
+
+const isUnimplemented = (answer: { readonly kind: string; readonly code?: string }): boolean =>
+  answer.kind === "failed" && answer.code === "Unimplemented";
+
+const isNodeDriver = ({ identity, nodeInfo, spoken }: DriverLook): Truth =>
+  spoken
+    .is((one) => one === "other")
+    .or(identity.is(isUnimplemented))
+    .or(nodeInfo.is(isUnimplemented))
+    .not();
 
 export function isOf(
-  { plugin, endpoint }: Pick<Joined, "endpoint" | "plugin">,
-  driver: SeenDriver,
-  { target }: Pick<Facts, "target">,
-): boolean | Truth {
-  if (plugin === undefined) return false;
-  // An endpoint that is seen says which of two drivers with one name it is.
-  const inode = endpoint?.socket.inode;
-  if (inode !== undefined) return inode === driver.socket.inode;
-  if (driver.socket.inode !== undefined || driver.identity?.kind === "unread")
-    return isCalled(driver, plugin.name);
+  { plugin, endpoint }: Pick<Plugin, "endpoint" | "plugin">,
+  driver: DriverLook,
+  { csiSocketPath, kubeletRegistrationPath }: Facts["target"],
+): Truth {
+  const { path, inode } = driver.socket;
+  const byName = isCalled(driver, plugin.name);
   // Where no socket is left, its path says it.
-  const { path } = driver.socket;
-  const isTold = path === target.csiSocketPath && plugin.endpoint === target.kubeletRegistrationPath;
-  return isCalled(driver, plugin.name).or(isTold || endpoint?.socket.path === path);
+  const isTold = path === csiSocketPath && plugin.endpoint === kubeletRegistrationPath;
+  const byPath = () => byName.or(isTold || endpoint?.socket.path === path);
+  const byDriver = () => inode({ seen: (one) => (one === undefined ? byPath() : byName), unread: byPath });
+  if (endpoint === undefined) return byDriver();
+  // An endpoint that is seen says which of two drivers with one name it is.
+  const bySocket = (one: string | undefined) =>
+    one === undefined ? byDriver() : isSame(endpoint.socket, driver.socket);
+  return endpoint.socket.inode({ seen: bySocket, unread: byDriver });
 }
 
 /** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */
-export function isInSight(path: string, { directory }: View): Truth {
-  if (directory.kind === "unread") return truth(directory.gap);
-  if (directory.kind !== "directory") return truth(false);
-  if (directory.place.kind === "unread") return truth(directory.place.gap);
-  const root = dirname(directory.path);
-  return truth(!directory.place.value.isMountPoint && root !== "/" && isWithin(path, root));
-}
+export const isInSight = (path: string, { folder }: View): Truth =>
+  folder.contains(({ path: at, place }) => {
+    const root = dirname(at);
+    return place.is(({ isMountPoint }) => !isMountPoint && root !== "/" && isWithin(path, root));
+  });
 
 /** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */
-export function pathFix(inode: string | undefined, { socketsOnHost }: View, advice: string): string {
-  return socketsOnHost.first((one) => one.inode === inode, {
+export function pathFix({ inode }: SocketLook, { socketsOnHost }: View, advice: string): string {
+  return socketsOnHost.first((one) => inode.is((own) => own === one.inode), {
     yes: ({ path }) => `write --kubelet-registration-path=${path}`,
     ...otherwise(() => advice),
   });

@@ -6,8 +6,8 @@ import { flagTable } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { isWithin, type Mount, type MountPlace, mountPlaceOf } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
-import { type Reading, type Seen, seen, truth, type Unread, whyOf } from "../../findings/seen";
-import { gapsIn, type NodeGap, type NodePart, type Target } from "./facts";
+import { type Reading, type Seen, truth, type Unread, whyOf } from "../../findings/seen";
+import { errnoGap, gapsIn, type NodePart, type Target } from "./facts";
 import {
   errnoIn,
   errnoOfAccess,
@@ -82,7 +82,7 @@ export async function resolveTarget(
     pluginRegistrationPath,
     pattern,
     isGuess: flags.pluginRegistrationPath === undefined && found === undefined,
-    ...(typeof isThere === "string" ? { unseen: gapAt("sockets", DEFAULT_CSI_ADDRESS, isThere) } : {}),
+    ...(typeof isThere === "string" ? { unseen: errnoGap("sockets", DEFAULT_CSI_ADDRESS, isThere) } : {}),
     ...(hostRoot === undefined ? {} : { hostRoot: root }),
   };
 }
@@ -116,7 +116,7 @@ export async function lookAtDirectory(
     gapsIn(found.kubeletSocket).map(reading.unread);
     const { unwritable } = found;
     const isUnread = unwritable !== undefined && unwritable !== "EROFS";
-    if (isUnread) reading.unread(gapAt("directory", `whether ${path} is read-only`, unwritable));
+    if (isUnread) reading.unread(errnoGap("directory", `whether ${path} is read-only`, unwritable));
     return found;
   } catch (error) {
     return reading.unread({ part: "directory", subject: path, why: whyOf(error) });
@@ -145,16 +145,9 @@ async function seeDirectory(path: string, mounts: Mounts) {
   };
 }
 
-const gapAt = (part: NodePart, subject: string, errno: string): NodeGap => ({
-  ...{ part, subject },
-  why: { kind: "errno", errno },
-});
-
-function placeIn(mounts: Mounts, path: string): Seen<MountPlace, NodePart> {
+function placeIn(mounts: Mounts, path: string): MountPlace | Unread<NodePart> {
   if (mounts.kind === "unread") return mounts;
-  const place = mountPlaceOf(path, mounts.value);
-  if (place !== undefined) return seen(place);
-  return { kind: "unread", gap: gapAt("directory", path, "EIO") };
+  return mountPlaceOf(path, mounts.value) ?? { kind: "unread", gap: errnoGap("directory", path, "EIO") };
 }
 
 /** Whether these directories of the host are there, other than `path`. */

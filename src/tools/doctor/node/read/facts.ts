@@ -2,8 +2,8 @@ import type { Spoken } from "../../../../grpc/client/first-frame";
 import type { NodeInfo, PluginIdentity, PluginInfo } from "../../../../grpc/protos";
 import type { ParsedNames } from "../../../../registrar/node-wide/name-lists";
 import type { RegistrationReport } from "../../../../registrar/registration/self-report";
-import { type CallFailure, type Gap, type Truth, truth } from "../../findings/seen";
-import type { SeenSocket, SocketFacts } from "./socket";
+import type { CallFailure, Gap } from "../../findings/seen";
+import type { SocketFacts } from "./socket";
 
 /**
  * The calls, and who waits how long for an answer, in milliseconds. The doctor's own limit may be shorter: then it says nothing
@@ -69,15 +69,15 @@ export const unansweredAt = (subject: string, { call, code, message, gaveUp }: C
     gap: { part: call as Call, subject, why: { kind: "call", call, code, message, gaveUp } },
   }) as const;
 
+export const errnoGap = (part: NodePart, subject: string, errno: string): NodeGap => ({
+  ...{ part, subject },
+  why: { kind: "errno", errno },
+});
+
 /** What could not be looked at, or was not answered. */
 export const gapsIn = (
   ...found: readonly (SocketFacts | Answer<unknown> | undefined)[]
 ): readonly NodeGap[] => found.flatMap((one) => (one?.kind === "unread" ? one.gap : []));
-
-/** An answer about what is at a socket's path, as far as this process could look. */
-export function socketIs(socket: SocketFacts, isSo: (seen: SeenSocket) => boolean): Truth {
-  return truth(socket.kind === "unread" ? socket.gap : isSo(socket));
-}
 
 export const answerIn = <Value>(answer: Answer<Value> | undefined): Value | undefined =>
   answer?.kind === "answered" ? answer.value : undefined;

@@ -120,7 +120,8 @@ async function judgeHostPathOf(
 ): Promise<HostPath> {
   const { csiSocketPath, pattern, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
   // The mounts of this namespace say nothing about the host's own root below `hostRoot`.
-  const isSeen = hostRoot === "/" && !(driver && hasNoSocket(driver.socket));
+  const isSeen =
+    hostRoot === "/" && !(driver && driver.socket.kind !== "unread" && hasNoSocket(driver.socket));
   if (!isSeen || kubeletRegistrationPath === undefined) return hostPathOf({ kind: "unknown" });
   if (mounts.kind === "unread") return mounts;
   const csiAddress = csiSocketPath ?? pattern;

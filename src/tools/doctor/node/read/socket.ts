@@ -48,7 +48,7 @@ const UNANSWERED: Readonly<Record<string, "dead" | "stuck">> = { ECONNREFUSED: "
 export const isTelling = (errno: string): boolean =>
   isThereNone(errno) || BROKEN.has(errno) || errno in UNANSWERED || NO_LISTENER.includes(errno);
 
-export const hasNoSocket = ({ kind }: SocketFacts): boolean =>
+export const hasNoSocket = ({ kind }: SeenSocket): boolean =>
   kind === "missing" || kind === "unseen" || kind === "not-a-socket";
 
 interface LookOptions {

@@ -90,7 +90,7 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
     living: [...others.values()],
     /** Those on which no process listens, without a living one beside them; all of them that fit the pattern. */
     dead: sockets
-      .filter(({ kind }) => kind === "dead")
+      .filter((one) => one.kind === "dead")
       .map((socket) => ({ socket, fits: fitting.has(socket.path) }))
       .filter(({ socket, fits }) => fits || !mayLiveBeside(socket.path)),
     /** Their paths as the host has them. */

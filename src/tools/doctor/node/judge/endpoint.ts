@@ -1,0 +1,111 @@
+import type { PluginIdentity } from "../../../../grpc/protos";
+import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
+import { evenSo, ifYes, orElse, otherwise, type Truth } from "../../findings/seen";
+import { callText } from "../../findings/why";
+import type { Answered, DriverLook } from "../read/looks";
+import type { SeenSocket } from "../read/socket";
+import { ADVICE, CAUSES, remedyFor, socketText } from "./trouble";
+import { type Answering, isAny, isCalled, isInSight, isSame, pathFix, soleIn, type View } from "./view";
+
+const CORRECT_PATH =
+  "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
+
+export const endpointCheck = check("CSI016", "registration-endpoint", (view: View) =>
+  view.answering.map((one) => judgeEndpoint(one, view)),
+);
+
+/** What is said of a driver that the doctor was called for, and of another one. */
+export const asAsked = (isAskedFor: Truth) =>
+  isAskedFor<typeof warning | typeof problem, typeof warning>({
+    yes: () => problem,
+    ...otherwise(() => warning),
+  });
+
+type Question = ReturnType<typeof questionOf>;
+
+function questionOf({ plugin, isAskedFor, path }: Answering, view: View) {
+  const { name, endpoint } = plugin;
+  const { drivers, target } = view;
+  const place = endpoint === "" ? `${path}, its registration socket` : endpoint;
+  /** The driver of that name, if there is only one. */
+  const own = soleIn(drivers.filter((driver) => isCalled(driver, name)));
+  const fixPath = own.first(isAny, {
+    yes: ({ socket }) => pathFix(socket, view, CORRECT_PATH),
+    ...otherwise(() => CORRECT_PATH),
+  });
+  return {
+    ...{ name, place, own, fixPath, isAskedFor },
+    saidAt: `is said to be at ${place}`,
+    wrong: { kind: "endpoint", driver: name } as const,
+    bad: asAsked(isAskedFor),
+    isTold: target.kubeletRegistrationPath === endpoint,
+  };
+}
+
+export function judgeEndpoint(one: Answering, view: View): Verdicts {
+  const question = questionOf(one, view);
+  const { name, saidAt, fixPath, wrong, bad, isAskedFor, isTold } = question;
+  const { endpoint } = one;
+  const told = view.target.kubeletRegistrationPath;
+  if (endpoint === undefined)
+    return bad(name, `${saidAt}, which is not an absolute path of a file`, fixPath, wrong);
+  const look = () => endpoint.socket.at.map((there) => judgeAt(question, endpoint, there, view));
+  return isAskedFor.and(!view.isWhole && told !== undefined && !isTold)<Verdicts>({
+    yes: () => problem(name, `${saidAt}, not at ${told}`, fixPath, wrong),
+    ...orElse(look),
+  });
+}
+
+function judgeAt(question: Question, endpoint: DriverLook, there: SeenSocket, view: View): Verdicts {
+  const { name, own, place, saidAt, isAskedFor, isTold } = question;
+  const { hostPath, socketsOnHost, driver } = view;
+  const judge = () => endpoint.identity.map((identity) => judgeIdentity(question, there, identity, view));
+  if (there.kind !== "unseen") return judge();
+  const isAt = (isSo: (socket: DriverLook["socket"], inode: string) => boolean | Truth) =>
+    own.contains(({ socket }) => socket.inode.is((inode) => inode !== undefined && isSo(socket, inode)));
+  // What the mounts put there is the socket of --csi-address: this driver's.
+  const isMounted = hostPath.is(({ kind }) => kind === "fits").and(isTold);
+  const isOwn = isMounted.and(isAt((socket) => driver !== undefined && isSame(socket, driver.socket)));
+  const byMounts = () =>
+    ok(name, `is at the path that kubelet gets, by the mounts of this container: ${place}`);
+  const unseen = () => unknown(name, `${saidAt} on the host, which cannot be seen from here`);
+  const hidden = () => ifYes(isAskedFor, () => isOwn<Verdict>({ yes: byMounts, ...otherwise(unseen) }));
+  const isOnHost = isAt((_, inode) => socketsOnHost.contains((one) => one.inode === inode));
+  return isInSight(there.path, view).or(isOnHost)<Verdicts>({ yes: judge, ...orElse(hidden) });
+}
+
+function judgeIdentity(
+  question: Question,
+  there: SeenSocket,
+  identity: Answered<PluginIdentity>,
+  view: View,
+): Verdicts {
+  const { target, hostPath } = view;
+  const { name, own, place, saidAt, fixPath, wrong, bad, isAskedFor, isTold } = question;
+  if (there.kind !== "accepting") {
+    const [fix, cause] = remedyFor(there, view, target.csiSocketPath);
+    // A driver of that name that is alive elsewhere needs no start.
+    const isElsewhere = own
+      .contains(({ socket }) => socket.inode.is((inode) => inode !== undefined && inode !== there.inode))
+      .or(cause === undefined);
+    const remedy = isElsewhere({ yes: () => fixPath, ...otherwise(() => fix) });
+    return bad(name, `${saidAt}, which ${socketText(there)}`, remedy, cause ?? wrong);
+  }
+  if (identity.kind === "failed") {
+    const fix = identity.code === "DeadlineExceeded" ? ADVICE.driverHangs : fixPath;
+    return bad(name, `${saidAt}, which ${callText(identity)}`, fix, CAUSES.nameless(there));
+  }
+  if (identity.kind === "answered" && identity.value.name !== name)
+    return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath, wrong);
+  return ifYes(isAskedFor, () => {
+    const well = () => ok(name, `is at the path that kubelet gets: ${place}`);
+    // What answers at this path in the container may be nothing on the host.
+    return hostPath<Verdict, never>({
+      seen: (path) =>
+        isTold && path.kind === "wrong"
+          ? problem(name, `${saidAt}; ${path.problem}`, path.fix, { kind: "host-path" })
+          : well(),
+      unread: evenSo(well),
+    });
+  });
+}

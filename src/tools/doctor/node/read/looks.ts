@@ -1,0 +1,66 @@
+import { type Gap, type Look, looked, truth } from "../../findings/seen";
+import type { DirectoryFacts } from "./directory";
+import { type Answer, errnoGap, type SeenDriver } from "./facts";
+import type { SeenSocket, SocketFacts } from "./socket";
+import type { RegistrationFacts } from "./sockets-found";
+
+// The facts as judges get them: what may be unread is there only behind a question.
+
+export type SocketLook = ReturnType<typeof lookOfSocket>;
+export type DriverLook = ReturnType<typeof lookOfDriver>;
+export type RegistrationLook = ReturnType<typeof lookOfRegistration>;
+export type Folder = ReturnType<typeof lookOfFolder>;
+
+type Read<Facts> = Exclude<Facts, { readonly kind: "unread"; readonly gap: Gap }>;
+/** No process listens there, or an earlier call failed. */
+const UNASKED = { kind: "unasked" } as const;
+
+/** What is at a path; and its inode, undefined where no socket is. */
+export function lookOfSocket(socket: SocketFacts) {
+  const { path, inode } = socket;
+  const at: Look<SeenSocket> = looked(socket);
+  return { path, at, inode: looked(inode === undefined ? socket : inode, inode) };
+}
+
+export function lookOfDriver({ socket, identity, nodeInfo, spoken }: SeenDriver) {
+  return {
+    socket: lookOfSocket(socket),
+    identity: looked(socket, identity ?? UNASKED),
+    nodeInfo: looked(socket, identity, nodeInfo ?? UNASKED),
+    /** What its server speaks, if it does not answer the first call. */
+    spoken: looked(socket, identity, spoken ?? "unasked"),
+  };
+}
+
+/** What is found on a registration socket. */
+export interface RegistrationFound {
+  readonly socket: SeenSocket;
+  readonly info: Read<RegistrationFacts["info"]>;
+  readonly link: string | null;
+}
+
+export function lookOfRegistration({ socket, info, link, endpoint }: RegistrationFacts) {
+  const found = { socket, info, link } as RegistrationFound;
+  return {
+    path: socket.path,
+    found: looked(socket, info, found),
+    /** What is at its endpoint; undefined without an absolute path. */
+    endpoint: endpoint && lookOfDriver(endpoint),
+  };
+}
+
+export const lookOfDirectory = (facts: DirectoryFacts) =>
+  looked(facts.kind === "directory" ? lookOfFolder(facts) : facts);
+
+function lookOfFolder(facts: Extract<DirectoryFacts, { readonly kind: "directory" }>) {
+  const { path, unwritable, place, kubeletSocket } = facts;
+  const isKnown = unwritable === undefined || unwritable === "EROFS";
+  return {
+    ...facts,
+    isReadOnly: truth(isKnown ? unwritable !== undefined : errnoGap("directory", path, unwritable)),
+    place: looked(place),
+    kubeletSocket: lookOfSocket(kubeletSocket),
+  };
+}
+
+export type Answered<Value> = Read<Answer<Value>> | typeof UNASKED;
