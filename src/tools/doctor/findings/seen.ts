@@ -292,7 +292,7 @@ export const listFrom = <Item>(found: readonly Item[] | Unread): SeenList<Item> 
   "gap" in found ? listOf([], [found.gap]) : listOf(found, []);
 
 /** One thing as judges get it: call it with what follows from it, and with what is said if it could not be read. */
-export interface Look<T> {
+export interface Looked<T> {
   <S, U = Unsure<S>>(arms: { seen: (value: T) => S; unread: (gap: Gap) => U & NotSure<U> }): S | U;
   /** Unknown if it could not be read. */
   is(isSo: IsSo<T>): Truth;
@@ -302,13 +302,13 @@ export interface Look<T> {
 }
 
 /** The first of these that could not be read, or the last one. */
-export function looked<T>(...found: readonly [...unknown[], T]): Look<Exclude<T, Unread>> {
+export function looked<T>(...found: readonly [...unknown[], T]): Looked<Exclude<T, Unread>> {
   const unread = found.find((one): one is Unread => (one as Partial<Unread> | undefined)?.kind === "unread");
   const value = found.at(-1) as Exclude<T, Unread>;
   const { contains, flatMap, map } = unread ? listOf([], [unread.gap]) : listOf([value], []);
   const look = <S, U>(arms: { seen: (value: Exclude<T, Unread>) => S; unread: (gap: Gap) => U }) =>
     unread ? arms.unread(unread.gap) : arms.seen(value);
-  return Object.assign(look, { is: contains, map, items: flatMap }) as Look<Exclude<T, Unread>>;
+  return Object.assign(look, { is: contains, map, items: flatMap }) as Looked<Exclude<T, Unread>>;
 }
 
 export const seen = <T>(value: T): Seen<T, never> => ({ kind: "seen", value });

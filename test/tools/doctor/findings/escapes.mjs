@@ -10,7 +10,7 @@ const [{ program, checker }] = api.updateSnapshot({ openProjects: [config] }).ge
 const K = ast.SyntaxKind;
 
 /** Of these types each value is truthy, and equal to nothing: they are asked by their methods, or for their kind. */
-const ASKED = ["Truth", "SeenList", "Unread", "Withheld", "Look"];
+const ASKED = ["Truth", "SeenList", "Unread", "Withheld", "Looked"];
 /** Only readers and reports have the items of a list. */
 const OPENERS = ["itemsOf", "saidIn"];
 /** Array methods that take any value for an answer. */

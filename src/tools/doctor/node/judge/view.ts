@@ -3,7 +3,7 @@ import { driverOfSocket, SOCKET_TAIL } from "../../../../registrar/model/socket-
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
-import { type Look, listFrom, looked, otherwise, type SeenList, type Truth } from "../../findings/seen";
+import { type Looked, listFrom, looked, otherwise, type SeenList, type Truth } from "../../findings/seen";
 import type { SeenPlugin } from "../read/facts";
 import type { Facts } from "../read/gather";
 import {
@@ -173,7 +173,7 @@ function publishedOf(one: RegistrationLook, around: Around) {
     const trouble = isDeadAlias({ yes: () => DEAD_ALIAS, ...otherwise(say) });
     return { kind: "trouble", trouble, isFile: "fileType" in socket };
   };
-  const answer: Look<Answer> = found({
+  const answer: Looked<Answer> = found({
     seen: (seen) => looked(answerOf(seen)),
     unread: (gap) => looked({ kind: "unread", gap } as const),
   });

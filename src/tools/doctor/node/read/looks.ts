@@ -1,4 +1,4 @@
-import { type Gap, type Look, looked, truth } from "../../findings/seen";
+import { type Gap, type Looked, looked, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "./directory";
 import { type Answer, errnoGap, type SeenDriver } from "./facts";
 import type { SeenSocket, SocketFacts } from "./socket";
@@ -18,7 +18,7 @@ const UNASKED = { kind: "unasked" } as const;
 /** What is at a path; and its inode, undefined where no socket is. */
 export function lookOfSocket(socket: SocketFacts) {
   const { path, inode } = socket;
-  const at: Look<SeenSocket> = looked(socket);
+  const at: Looked<SeenSocket> = looked(socket);
   return { path, at, inode: looked(inode === undefined ? socket : inode, inode) };
 }
 
