@@ -42,5 +42,5 @@ export { startNodeRegistrar } from "./registrar/start-node-registrar";
 export type { NodeRegistrar } from "./registrar/start-node-registrations";
 export { startRegistrar } from "./registrar/start-registrar";
 export { startRegistration } from "./registrar/start-registration";
-export type { CsiServingOptions } from "./serving/options";
+export type { ServedCsiDriverOptions } from "./serving/options";
 export { type ServedCsiDriver, serveCsiDriver } from "./serving/serve-csi-driver";

@@ -13,7 +13,7 @@ export {
   type CsiDriverEvent,
   type ObservedRequest,
   type SimulatedCsiDriver,
-  startCsiDriver,
+  startSimulatedCsiDriver,
 } from "./simulator/driver/csi-driver";
 export type {
   CsiDriverAnswers,

@@ -8,14 +8,12 @@ import { statusCodeOf } from "./status";
 
 /** What a handler knows of its call besides the request. */
 export interface CallContext {
-  /** What the client sent: several values a key, those of `-bin` keys as buffers. */
+  /** What the client sent. Several values of one key arrive as one, joined by ", "; those of a `-bin` key as one buffer each. */
   readonly metadata: Metadata;
   /** Added to the status that ends the call; an error's own `metadata`, Metadata or an object with a text a key, replaces it. */
   readonly trailingMetadata: Metadata;
   /** When the client gives up, in milliseconds since 1970; Infinity without a deadline. */
   readonly deadlineAtMs: number;
-  /** The client's address in grpc-js' words, which are `unknown` on a unix socket. */
-  readonly peer: string;
   /** Aborted when the client cancels the call, its deadline passes, or its connection ends, while the call runs. */
   readonly signal: AbortSignal;
   /** Sends initial metadata, at once; without it, empty metadata precedes the answer. The second time is ignored. Throws INVALID_OPTION for anything else. */
@@ -153,7 +151,6 @@ export function unaryHandler<Request, Response>(
         metadata: call.metadata,
         trailingMetadata,
         deadlineAtMs: Number(call.getDeadline()),
-        peer: call.getPeer(),
         signal: gone.signal,
         sendMetadata: (metadata) => call.sendMetadata(initialMetadata(metadata)),
       });

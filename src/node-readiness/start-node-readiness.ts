@@ -36,6 +36,7 @@ export interface NodeReadinessStatus {
   readonly api: {
     /** Requests since the start, watches included. */
     readonly calls: number;
+    /** How many of them failed, by the `kind` of trouble; one that never occurred is absent. */
     readonly failures: Readonly<Record<string, number>>;
     /** Undefined while every request succeeds. */
     readonly trouble: ApiTrouble | undefined;

@@ -15,7 +15,7 @@ import { COMMON_OPTIONS, refuseInRegistry } from "../registrar/model/library-opt
 import type { SharedRegistrationOptions } from "../registrar/model/options";
 
 /** The options of a CSI driver in this process. */
-export interface CsiServingOptions extends SharedRegistrationOptions {
+export interface ServedCsiDriverOptions extends SharedRegistrationOptions {
   /** Where to listen, as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its directory must exist. */
   readonly csiAddress: string;
   /** The same socket as kubelet sees it on the host, an absolute path. @default csiAddress */
@@ -69,11 +69,11 @@ const serverOptions = kindOf<ServerOptions>("an object with options of grpc-js' 
   isObject(given) ? (readOptions<object>(name, given, SERVER_OPTIONS) as ServerOptions) : undefined,
 );
 
-export function resolveServingOptions(options: CsiServingOptions) {
+export function resolveServingOptions(options: ServedCsiDriverOptions) {
   const given = readOptions("serveCsiDriver", options, {
     csiAddress: required(socketPathKind),
     endpoint: optional(hostSocketPath),
-    addServices: required(callbackOf<CsiServingOptions["addServices"]>()),
+    addServices: required(callbackOf<ServedCsiDriverOptions["addServices"]>()),
     serverOptions: optional(serverOptions, {}),
     graceMs: optional(milliseconds({ orZero: true }), 10_000),
     ...COMMON_OPTIONS,

@@ -16,7 +16,7 @@ import type { Registration } from "../registrar/registration/registration";
 import { registerPlugin } from "../registrar/start-registration";
 import { warnIfUnheard } from "../registrar/warn-if-unheard";
 import { type KeptSocket, keepListening } from "./driver-socket";
-import { type CsiServingOptions, resolveServingOptions } from "./options";
+import { resolveServingOptions, type ServedCsiDriverOptions } from "./options";
 
 /** A CSI driver that is served, and its registration. */
 export interface ServedCsiDriver extends Registration {
@@ -72,7 +72,7 @@ const NAME_WITHIN_FAKED_MS = 3_000;
  *   },
  * });
  */
-export async function serveCsiDriver(options: CsiServingOptions): Promise<ServedCsiDriver> {
+export async function serveCsiDriver(options: ServedCsiDriverOptions): Promise<ServedCsiDriver> {
   const { signal, logger: log, ...resolved } = resolveServingOptions(options);
   refuseAborted("the CSI driver", signal);
   const server = hardenServer(new Server(resolved.serverOptions), { log });
@@ -146,7 +146,7 @@ function refusePromise(returned: unknown): void {
 
 /** A driver that does not answer on its socket must not be registered. */
 async function askIdentity(
-  { csiAddress, serverOptions }: Pick<CsiServingOptions, "csiAddress" | "serverOptions">,
+  { csiAddress, serverOptions }: Pick<ServedCsiDriverOptions, "csiAddress" | "serverOptions">,
   signal: AbortSignal | undefined,
 ): Promise<PluginIdentity> {
   const client = createUnixClient(csiAddress);

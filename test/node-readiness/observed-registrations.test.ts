@@ -1,5 +1,6 @@
 import { observeAll, observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
+import { only } from "../../src/registrar/registration/registrations";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import { createFleetNode, startTestFleet } from "../support/fleet-node";
@@ -54,4 +55,22 @@ test("plugins other than CSI drivers are not looked for in CSINode", async () =>
   const options = { name: "gpu.example.com", supportedVersions, endpoint, pluginRegistrationPath };
   const registration = plugin.keep(await startRegistration({ type: "DRAPlugin", ...options }));
   expect(observeRegistrations(registration)?.all()).toMatchObject([{ reregister: undefined }]);
+});
+
+test("a registration is listened to like a node's: all events or one kind, until a signal", async () => {
+  await using plugin = await createTestNode();
+  const { csiAddress: endpoint, pluginDir: pluginRegistrationPath } = plugin;
+  const registration = plugin.keep(
+    await startRegistration({ name: "a.csi", endpoint, pluginRegistrationPath }),
+  );
+  const { subscribe } = only(registration);
+  const heard: unknown[] = [];
+  const kinds = new Set<string>();
+  subscribe("state-changed", (event) => heard.push(event.registration, event.change.to));
+  subscribe(({ kind }) => kinds.add(kind));
+  subscribe("state-changed", () => heard.push("too late"), { signal: AbortSignal.abort() });
+  await registration.close();
+  expect(heard.slice(-2)).toEqual([registration, "stopped"]);
+  expect(heard).not.toContain("too late");
+  expect([...kinds]).toContain("state-changed");
 });

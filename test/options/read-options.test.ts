@@ -117,7 +117,7 @@ test.each<[of: string, resolve: (given: never) => object, given: object]>([
     },
   ],
   [
-    "startCsiDriver",
+    "startSimulatedCsiDriver",
     resolveCsiDriverOptions,
     {
       ...{ csiAddress: "/x", name: "x", topology: { a: "b" } },

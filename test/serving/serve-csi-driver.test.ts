@@ -13,7 +13,7 @@ import {
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { protos } from "../../src/grpc/protos";
 import type { RegistrationOutcome } from "../../src/registrar/model/outcome";
-import type { CsiServingOptions } from "../../src/serving/options";
+import type { ServedCsiDriverOptions } from "../../src/serving/options";
 import { type ServedCsiDriver, serveCsiDriver } from "../../src/serving/serve-csi-driver";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
@@ -35,7 +35,7 @@ const addServices = (server: Server) => {
     NodeGetInfo: (_call: unknown, answer: Answer) => answer(null, { nodeId: "n7" }),
   });
 };
-const serve = (options: Partial<CsiServingOptions> = {}) =>
+const serve = (options: Partial<ServedCsiDriverOptions> = {}) =>
   serveCsiDriver({
     csiAddress: node.csiAddress,
     pluginRegistrationPath: node.pluginDir,
@@ -140,7 +140,7 @@ test.each<[string, (call: unknown, answer: Answer) => unknown, object]>([
 const slow = { ...identity.Probe, path: "/x.Y/Slow" };
 
 /** A driver with a call that is answered by hand, and a client of it. */
-async function serveSlow(options: Partial<CsiServingOptions> = {}) {
+async function serveSlow(options: Partial<ServedCsiDriverOptions> = {}) {
   const arrived = new EventEmitter();
   const calls: { readonly call: ServerUnaryCall<object, object>; readonly answer: Answer }[] = [];
   const driver = await serve({
@@ -288,7 +288,7 @@ const adding = (more: object) => ({
 });
 const asynchronous = async () => Promise.reject(new Error("too late"));
 
-test.each<[string, Partial<CsiServingOptions>, object]>([
+test.each<[string, Partial<ServedCsiDriverOptions>, object]>([
   [
     "there is no Identity service",
     { addServices: () => {} },

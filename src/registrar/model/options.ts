@@ -17,9 +17,9 @@ export interface SharedRegistrationOptions extends StartOptions {
   /** The plugin registration directory, where the registration socket goes. @default "/registration" */
   readonly pluginRegistrationPath?: string | undefined;
   /**
-   * Bounds, in milliseconds, each call to a registration socket, and each one to the driver by `startRegistrar` and
-   * `startNodeRegistrar`. `startRegistration` and `serveCsiDriver` do not call the driver, except for the first
-   * GetPluginInfo of the latter, which has a limit of its own. @default 1000
+   * Milliseconds that a call of ours may take: to a registration socket, as of `selfCheck()`, and to the driver by
+   * `startRegistrar` and `startNodeRegistrar`. It bounds no call of kubelet's, and not the first GetPluginInfo of
+   * `serveCsiDriver`. @default 1000
    */
   readonly timeoutMs?: number | undefined;
   /** On refusal, publish again with backoff (`retry`), or end with outcome `refused` (`end`). @default "retry" */
