@@ -12,7 +12,7 @@ import { askRegistrar } from "../registrar/node-wide/probe-socket";
 import { askInfo } from "../registrar/registration/self-report";
 import { printError } from "../runtime/print";
 import { callFileSystem } from "../unix/file-calls";
-import { isHiddenSocket, isProbeSocket } from "../unix/private-socket";
+import { dotKindOf } from "../unix/private-socket";
 import { parseCsiAddress } from "../unix/socket-path";
 
 /**
@@ -33,7 +33,7 @@ type Place = Pick<Paths, "endpoint" | "pluginRegistrationPath">;
 /** Healthy: the node-wide registrar answers. Ready: every driver that counts is registered. */
 async function probeNode(flags: Flags, { pluginRegistrationPath: directory }: Place, isReady: boolean) {
   const pairs = patternPairsOf(flags);
-  const { sockets, problem } = await socketsIn(directory, isProbeSocket);
+  const { sockets, problem } = await socketsIn(directory, (name) => dotKindOf(name) === "ask");
   const paths = sockets.map((name) => join(directory, name));
   const { unregistered } = (await askRegistrar(paths, pairs, flags.timeoutMs).catch(() => undefined)) ?? {};
   if (unregistered === undefined) {
@@ -141,7 +141,7 @@ function whyNotReady({ name, endpoint, report }: Answer): readonly string[] {
   return [`not registered: state is ${plain(report.state)} (${driver})`];
 }
 
-const isRegistrationSocket = (name: string) => name.endsWith(SOCKET_TAIL) || isHiddenSocket(name);
+const isRegistrationSocket = (name: string) => name.endsWith(SOCKET_TAIL) || dotKindOf(name) === "out";
 
 /** The sockets of such names there, or why they are unknown, which does not matter to one driver while that is away. */
 async function socketsIn(directory: string, isWanted: (name: string) => boolean) {

@@ -108,11 +108,7 @@ export function startNodeRegistrations(
   };
   signal?.addEventListener("abort", close);
 
-  return {
-    scope: registrations.scope,
-    get all() {
-      return drivers.registrations;
-    },
+  return Object.assign(registrations, {
     ...events.forListeners,
     closed,
     close,
@@ -121,5 +117,5 @@ export function startNodeRegistrations(
       return close();
     },
     [Symbol.asyncDispose]: async () => void (await close()),
-  };
+  });
 }

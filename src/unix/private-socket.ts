@@ -21,18 +21,11 @@ const LEFTOVER_AFTER_MS = 10_000;
 /** Between two attempts to close a listener whose file system hangs. */
 const CLOSE_AGAIN_MS = 1_000;
 
-type DotKind = "reg" | "out" | "ask";
-
-const isOfKind = (name: string, kind: DotKind) => DOT_NAME.exec(name)?.[1] === kind;
-
-/** Whether this is the name of a socket that its registrar took out of kubelet's sight. */
-export const isHiddenSocket = (name: string): boolean => isOfKind(name, "out");
-
-/** Whether this is the name of a socket on which a node-wide registrar answers exec probes. */
-export const isProbeSocket = (name: string): boolean => isOfKind(name, "ask");
+/** What a socket with this name is for; undefined if it is no dot-name of ours. */
+export const dotKindOf = (name: string): string | undefined => DOT_NAME.exec(name)?.[1];
 
 /** A path in a directory, under a dot-name that no other socket gets. */
-export const dotPathIn = (directory: string, kind: DotKind): string =>
+export const dotPathIn = (directory: string, kind: "reg" | "out" | "ask"): string =>
   join(directory, `.${kind}-${randomWord(5)}`);
 
 /** A socket that we listen on, and its directory, which a file in it holds, too. */
@@ -109,7 +102,7 @@ export async function sweepDotSockets(
 async function findDeadDotSockets(directory: string): Promise<readonly string[]> {
   const dead: string[] = [];
   const names = await listNames(directory).catch(() => []); // They stay until the next start.
-  for (const name of names.filter((one) => DOT_NAME.test(one))) {
+  for (const name of names.filter(dotKindOf)) {
     const path = join(directory, name);
     if ((await judgeSocket(path)) === "dead") dead.push(path);
   }

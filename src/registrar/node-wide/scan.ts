@@ -1,8 +1,8 @@
 import type { Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemError } from "../../base/errors";
-import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
-import { mountAt, timedOut } from "../../unix/file-calls";
+import { isPattern, matchSegment, type PathPattern } from "../../host-path/path-pattern";
+import { mountAt } from "../../unix/file-calls";
 import { directoryVersionOf, versionOf } from "../../unix/file-identity";
 import { errorAt, type FileFound, findFile, isFoundDirectory, listNames } from "../../unix/files";
 import { canHang, isWithin, type Mount } from "../../unix/mounts";
@@ -140,7 +140,7 @@ export function diff(before: Scan, now: Scan): Changes {
 /** Looks at a path unless it is on a mount below the root that can hang: such a mount is left out, which is said once. */
 export function carefulLook(
   rootPath: string,
-  onLeftOut: (mount: Pick<Mount, "mountPoint" | "fileSystem">) => void = () => {},
+  onLeftOut: (mount: Pick<Mount, "mountPoint" | "fileSystem">) => void,
 ) {
   const leftOut = new Set<string>();
   return async (path: string): Promise<FileFound> => {
@@ -151,29 +151,4 @@ export function carefulLook(
     leftOut.add(mountPoint);
     return "gone";
   };
-}
-
-const MAX_SOCKETS = 500;
-
-/** Reports sockets that may exist and are missing from the answer. */
-interface Unlooked {
-  readonly onRead?: NonNullable<ScanOptions["onRead"]>;
-  readonly onLeftOut?: Parameters<typeof carefulLook>[1];
-  readonly onCut?: (read: number, there: number) => void;
-}
-
-export async function socketsFitting(
-  pattern: string,
-  { onRead = () => {}, onLeftOut, onCut = () => {} }: Unlooked = {},
-): Promise<readonly string[]> {
-  const parsed = { segments: segmentsOf(pattern) };
-  const careful = carefulLook(rootOf(parsed), onLeftOut);
-  const look = async (path: string) => {
-    const found = await careful(path);
-    if (found === "hanging") onRead(path, timedOut(path));
-    return found;
-  };
-  const { sockets } = await scan(parsed, { look, onRead });
-  if (sockets.size > MAX_SOCKETS) onCut(MAX_SOCKETS, sockets.size);
-  return [...sockets.keys()].slice(0, MAX_SOCKETS);
 }

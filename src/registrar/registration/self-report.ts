@@ -41,8 +41,9 @@ export function decodeReport(header: string | undefined): RegistrationReport | u
   const read = Object(attempt(() => JSON.parse(Buffer.from(header, "base64url").toString()) as unknown));
   for (const [name, types] of Object.entries<readonly string[]>(FIELDS))
     if (!types.includes(typeof read[name])) refuse(`its registrar's report has no ${name} that can be read`);
-  const { state, changedAtMs, reason, kubeletError, hasKubeletCalled, standbys } = read as RegistrationReport;
-  return boundTexts({ state, changedAtMs, reason, kubeletError, hasKubeletCalled, standbys });
+  return boundTexts(
+    Object.fromEntries(Object.keys(FIELDS).map((name) => [name, read[name]])),
+  ) as RegistrationReport;
 }
 
 interface AskLimits {

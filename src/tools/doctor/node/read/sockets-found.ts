@@ -1,9 +1,11 @@
 import type { Dirent } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { segmentsOf } from "../../../../host-path/path-pattern";
 import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
-import { socketsFitting } from "../../../../registrar/node-wide/scan";
-import { isWithin, type Mount } from "../../../../unix/mounts";
-import { isHiddenSocket } from "../../../../unix/private-socket";
+import { carefulLook, rootOf, scan } from "../../../../registrar/node-wide/scan";
+import { timedOut } from "../../../../unix/file-calls";
+import { isWithin } from "../../../../unix/mounts";
+import { dotKindOf } from "../../../../unix/private-socket";
 import { tryConnect } from "../../../../unix/unix-socket";
 import { grouped } from "../../findings/grouped";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
@@ -38,18 +40,29 @@ async function walkBeside(driver: SocketFacts | undefined) {
   return walk(directory, { ...SOCKETS, mayEnter: () => false }, 1);
 }
 
+/** The sockets that fit a pattern as the registrar finds them; tells what may be missing. */
+async function socketsFitting(pattern: string, tell: (subject: string, why: Why) => void) {
+  const parsed = { segments: segmentsOf(pattern) };
+  const onRead = (path: string, error: unknown) => error !== undefined && tell(path, whyOf(error));
+  const careful = carefulLook(rootOf(parsed), ({ mountPoint, fileSystem }) =>
+    tell(mountPoint, { kind: "mount", fileSystem }),
+  );
+  const look = async (path: string) => {
+    const found = await careful(path);
+    if (found === "hanging") onRead(path, timedOut(path));
+    return found;
+  };
+  const { sockets } = await scan(parsed, { look, onRead });
+  if (sockets.size > MAX_SOCKETS) tell(pattern, { kind: "cut", read: MAX_SOCKETS, there: sockets.size });
+  return [...sockets.keys()].slice(0, MAX_SOCKETS);
+}
+
 /** Looks at the sockets below kubelet's root, and at those that fit the pattern. `driver` is looked at already. */
 export async function findSockets(target: Target, driver: SocketFacts | undefined) {
   const { pattern, pluginRegistrationPath, hostRoot = "/" } = target;
   const onTheWay: NodeGap[] = [];
   const tell = (subject: string, why: Why) => void onTheWay.push({ part: "sockets", subject, why });
-  const unlooked = {
-    onRead: (path: string, error: unknown) => error !== undefined && tell(path, whyOf(error)),
-    onLeftOut: (mount: Pick<Mount, "mountPoint" | "fileSystem">) =>
-      tell(mount.mountPoint, { kind: "mount", fileSystem: mount.fileSystem }),
-    onCut: (read: number, there: number) => tell(pattern ?? "", { kind: "cut", read, there }),
-  };
-  const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, unlooked));
+  const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, tell));
   const root = dirname(pluginRegistrationPath);
   /** As the host follows a link. */
   const reach = async (path: string) => {
@@ -165,7 +178,7 @@ export async function lookAtRegistrations(directory: string, timeoutMs: number, 
   }
 }
 
-const isHidden = (path: string) => isHiddenSocket(basename(path));
+const isHidden = (path: string) => dotKindOf(basename(path)) === "out";
 
 /** Lists sockets and what is named like one, as kubelet's plugin watcher does, also in subdirectories; and those hidden from it. */
 async function listRegistrations(directory: string) {
