@@ -2,10 +2,23 @@ import type { ClusterTarget } from "../../../../src/tools/doctor/cluster/read/cl
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { grouped } from "../../../../src/tools/doctor/findings/grouped";
-import { csiDriver, daemonSet, volumeAttachment } from "../../../support/cluster-objects";
+import {
+  csiDriver,
+  daemonSet,
+  failedMount,
+  volumeAttachment,
+  waitingPod,
+} from "../../../support/cluster-objects";
 import { placesIn, replaceAt, valueAt } from "../../../support/places";
 import { clusterOf } from "./admitted-cluster";
-import { createMemoryCluster, type MemoryCluster, NOW_MS, sickCluster, WELL } from "./memory-cluster";
+import {
+  createMemoryCluster,
+  type MemoryCluster,
+  makeCluster,
+  NOW_MS,
+  sickCluster,
+  WELL,
+} from "./memory-cluster";
 import { makePair } from "./pair-cluster";
 import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 
@@ -290,15 +303,28 @@ describe("an operator with half of the rights gets no false problem of the sick 
     expect(await said(lists, target)).toMatch(expected);
   });
 
-  test("where one of the objects that may wait is unread, the others are at least so many", async () => {
-    const cluster = await sickCluster();
-    await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("unread", DISK, "node-1"));
-    cluster.setView((_path, one) =>
-      JSON.stringify(one).includes('"name":"unread"') ? { ...one, spec: 7 } : one,
-    );
-    const { findings } = await cluster.report();
-    expect(findings.flatMap(({ subject, text }) => (subject === BACKUP ? text : [])).join("\n")).toMatch(
-      /has at least 1 VolumeAttachment waiting/,
-    );
-  });
+  test.each([
+    ["volumeattachments", "has 1 pod (default/a) and at least 1 VolumeAttachment waiting for it"],
+    ["pods", "has at least 1 pod (default/a) and 1 VolumeAttachment waiting for it"],
+    ["events", "has at least 1 pod (default/a) and 1 VolumeAttachment waiting for it"],
+  ])(
+    "where one of the %s that may tell of need is unread, the others are at least so many",
+    async (of, text) => {
+      const cluster = await makeCluster({ inCsiNode: {} });
+      for (const name of ["a", "b"]) {
+        const pod = await cluster.create("/api/v1/namespaces/default/pods", waitingPod(name, "node-1"));
+        await cluster.create("/api/v1/namespaces/default/events", failedMount(pod, DISK, "node-1"));
+        await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment(name, DISK, "node-1"));
+      }
+      cluster.edit((stored) =>
+        stored.flatMap((one) => {
+          const { name } = one.object.metadata as { readonly name: string };
+          if (!/^b(?:\.mount)?$/.test(name)) return one;
+          return one.path.endsWith(of) ? { ...one, object: { ...one.object, spec: 7, message: 7 } } : [];
+        }),
+      );
+      const { findings } = await cluster.report();
+      expect(findings.flatMap(({ code, text }) => (code === "CSI211" ? text : []))).toEqual([text]);
+    },
+  );
 });
