@@ -9,7 +9,7 @@ import { itemsOf, type Seen, type SeenList } from "../findings/seen";
 import { type ClusterFacts, conclude, manifestsOf, placeKey } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { needChecks, objects, rights } from "./judge/needs";
-import { isWithoutRegistrar, type Place } from "./judge/places";
+import { inState, isWithoutRegistrar, type Place, wordOf } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./judge/units";
 import type { ClusterReading } from "./read/cluster";
@@ -72,7 +72,7 @@ function driverRows(facts: ClusterFacts) {
     const guessed = isGuessed(unitsOfDriver(name));
     const ofPod = placesOf(name).by(({ pod }) => pod?.uid ?? "", "unique");
     const there: SeenList<unknown> = isEvery
-      ? pods.filter(({ uid }) => ofPod(uid).contains(({ state }) => state.kind === "registered"))
+      ? pods.filter(({ uid }) => ofPod(uid).contains(inState("registered")))
       : csiNodes.filter(({ drivers }) => drivers.has(name));
     const sets = unitsOfDriver(name).map(({ set }) => set.name);
     return {
@@ -105,7 +105,7 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
   return {
     node: node ?? null,
     driver,
-    state: state.kind,
+    state: wordOf(state),
     reason: state.reason,
     code: code ?? null,
     pod: pod?.name ?? null,

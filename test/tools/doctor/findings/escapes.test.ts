@@ -96,6 +96,8 @@ const ESCAPES: readonly string[] = [
   "(facts: ClusterFacts) => facts.nodes.some({ yes: ([one]) => one.name, no: () => undefined, unknown: () => undefined })",
   "(facts: ClusterFacts) => facts.nodes.some({ yes: (all) => all, no: () => [], unknown: () => [] }).length === 0 ? problem(P, T, F) : ok(P, T)",
   "({ registrars }: ManifestFacts) => registrars.first(() => true, { yes: () => ok(P, T), no: () => problem(P, T, F), unknown: () => problem(P, T, F) })",
+  "(facts: ClusterFacts) => facts.places.flatMap(({ state, driver }) => state.kind === 'registered' ? ok(driver, T) : problem(driver, T, F))",
+  "(facts: ClusterFacts) => facts.places.flatMap(({ state: { kind }, driver }) => kind !== 'registered' ? problem(driver, T, F) : undefined)",
 ];
 
 test("no judge of the doctor, and each of these, takes something unread for an absent one", async () => {

@@ -6,7 +6,7 @@ import { type Finding, findingsOf, keyOf } from "../../findings/finding";
 import { nothing, otherwise, type SeenList } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import { pairLeft } from "./pair-left";
-import { placesIn } from "./places";
+import { inState, placesIn, wordOf } from "./places";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./units";
 
 export type ClusterFacts = Awaited<ReturnType<typeof conclude>>;
@@ -27,11 +27,13 @@ export async function conclude({ readOwners, readRivals, gaps: gapsOf, ...lists 
   const isMeant = (name: string) => [undefined, name].includes(target.driver) || name === EVERY_DRIVER;
   const units = all.filter((unit) => isMeant(unit.driver.name));
   const places = allPlaces.filter(({ driver }) => isMeant(driver));
-  const unowned = places.flatMap(({ driver, node, units, state: { kind } }) =>
-    node !== undefined && (kind === "unprovided" || kind === "registered")
-      ? units.contains()({ yes: nothing, ...otherwise(() => ({ driver, node, kind })) })
-      : undefined,
-  );
+  const unowned = places
+    .filter(inState("unprovided", "registered"))
+    .flatMap(({ driver, node, units, state }) =>
+      node === undefined
+        ? undefined
+        : units.contains()({ yes: nothing, ...otherwise(() => ({ driver, node, kind: wordOf(state) })) }),
+    );
   const ownersOf = await readOwners(unowned);
   const reading = { ...lists, ownersOf, gaps: gapsOf() };
   const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));

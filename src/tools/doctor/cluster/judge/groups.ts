@@ -5,7 +5,7 @@ import { counted, flagsOf, podsText, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { Attached } from "../read/needs";
 import { type ClusterFacts, manifestCause, placeKey } from "./facts";
-import { GONE, lacking, type Place, restartingIn, UNWRITTEN } from "./places";
+import { GONE, inState, lacking, type Place, restartingIn, UNWRITTEN, wordOf } from "./places";
 import { endingOf } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
@@ -30,11 +30,6 @@ function reasonOf(place: Place, facts: ClusterFacts): string {
 export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
   check<ClusterFacts>(code, name, (facts) => problemsOf(facts, isMeant, lead, fixOf));
 
-export const inState =
-  (...kinds: readonly Place["state"]["kind"][]) =>
-  ({ state }: Place): boolean =>
-    kinds.includes(state.kind);
-
 /** Judges the places of a driver with the same cause together. */
 export function judgeGroups(
   facts: ClusterFacts,
@@ -53,7 +48,7 @@ export function judgeGroups(
 /** The cause of a place's state: equal for all places that one change would fix. */
 export function causeOf(place: Place, facts: ClusterFacts): Cause {
   const { state, units, driver } = place;
-  const isUnregistered = state.kind === "unregistered" && !UNWRITTEN.includes(state.why?.word);
+  const isUnregistered = wordOf(state) === "unregistered" && !UNWRITTEN.includes(state.why?.word);
   const isOfRegistrar = isUnregistered || restartingIn(state)?.isRegistrar;
   const ofPlace = (about?: About): Cause => {
     const manifest = about && manifestCause(about);
@@ -61,7 +56,7 @@ export function causeOf(place: Place, facts: ClusterFacts): Cause {
     return {
       kind: "trouble",
       driver,
-      trouble: state.kind,
+      trouble: wordOf(state),
       ...(state.why && { object: about?.object, ...state.why }),
     };
   };

@@ -19,7 +19,6 @@ import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
 import {
   type Group,
-  inState,
   isMissedAway,
   judgeGroups,
   kubectl,
@@ -28,7 +27,7 @@ import {
   problemsOf,
   waitersIn,
 } from "./groups";
-import { isYoung, type Place, SETTLED } from "./places";
+import { inState, isYoung, type Place, SETTLED } from "./places";
 import { startupTaints } from "./taints";
 import { EVERY_DRIVER, lackText } from "./units";
 
@@ -187,7 +186,7 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
 
 const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
   const isMissed = (place: Place) =>
-    waitersIn([place], facts).isAny.and(!inState(...SETTLED, "node-away")(place));
+    waitersIn([place], facts).isAny.and(inState(...SETTLED, "node-away")(place).not());
   const fix = "fix what keeps the driver from being registered";
   const missed = judgeGroups(facts, isMissed, ({ driver }, places) =>
     problem(driver, `has ${waitersIn(places, facts).text} waiting for it`, fix),

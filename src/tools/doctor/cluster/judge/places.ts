@@ -27,14 +27,29 @@ const REASONS = {
 
 /**
  * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `duplicate`: several
- * DaemonSets register it. `unseen`: what could not be read decides on it.
+ * DaemonSets register it. `unread`: what could not be read decides on it.
  */
-export interface PlaceState {
-  readonly kind: keyof typeof REASONS | "unseen" | "uncovered" | "duplicate" | PodTrouble["kind"];
+export type PlaceState =
+  | KnownState
+  | { readonly kind: "unread"; readonly reason: string; why?: undefined; trouble?: undefined };
+
+interface KnownState {
+  readonly kind: keyof typeof REASONS | "uncovered" | "duplicate" | PodTrouble["kind"];
   readonly reason: string | null;
   readonly why?: Alike;
   readonly trouble?: PodTrouble;
 }
+
+/** As reports name it. */
+export const wordOf = (state: PlaceState) => (state.kind === "unread" ? "unseen" : state.kind);
+
+const UNREAD: Gap = { part: "csinodes", subject: "", why: { kind: "object", text: "" } };
+
+/** The check of places that are unread says why. */
+export const inState =
+  (...kinds: readonly KnownState["kind"][]) =>
+  ({ state }: Pick<Place, "state">): Truth =>
+    truth(state.kind === "unread" ? UNREAD : kinds.includes(state.kind));
 
 /** The container of a pod that ends again and again. */
 export const restartingIn = ({ trouble }: PlaceState): Container | undefined =>
@@ -161,7 +176,7 @@ const troubled = (trouble: PodTrouble): PlaceState => ({
 const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASONS[kind] });
 
 const unseen = (...reasons: readonly (string | null)[]): PlaceState => ({
-  kind: "unseen",
+  kind: "unread",
   reason: reasons.filter((reason) => reason !== null).join("; "),
 });
 
@@ -173,7 +188,7 @@ function stateOf(place: Stateless, twins: PlaceState | undefined, around: Surrou
   const found = stateOnNode(place, around);
   if (node === undefined) return found;
   const row = around.nodeAt(node);
-  const isSettled = SETTLED.includes(found.kind);
+  const isSettled = found.kind === "unread" || SETTLED.includes(found.kind);
   const unlessYoung = (other: () => PlaceState) => () =>
     row.contains((one) => isYoung(one, around.nowMs))<PlaceState>({
       ...{ yes: () => (isSettled ? found : state("starting")), ...otherwise(other) },
@@ -205,7 +220,7 @@ const isLeft = ({ node = "", pod }: Stateless, { csiNodeAt }: Surroundings): Tru
     .or(pod !== undefined && !isOver(pod));
 
 /** These hold whether the node is ready or not. */
-export const SETTLED: readonly PlaceState["kind"][] = ["registered", "starting", "unseen"];
+export const SETTLED: readonly KnownState["kind"][] = ["registered", "starting"];
 
 /** Created so recently that what it needs may still be on its way. */
 export const isYoung = ({ createdMs }: { readonly createdMs: number }, nowMs: number): boolean =>

@@ -3,22 +3,26 @@ import { type Advice, check, ok, unknown, type Verdict, warning } from "../../fi
 import { nothing, otherwise, type SeenList, truth, withhold } from "../../findings/seen";
 import { counted, LEAVE_ONE, shellWord, together } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
+import { type Group, judgeGroups, kubectl, nodesOf, placeCheck, problemsOf, waitersIn } from "./groups";
 import {
-  type Group,
   inState,
-  judgeGroups,
-  kubectl,
-  nodesOf,
-  placeCheck,
-  problemsOf,
-  waitersIn,
-} from "./groups";
-import { isWithoutRegistrar, lacking, ONE_SET, type Place, restartingIn, UNWRITTEN } from "./places";
+  isWithoutRegistrar,
+  lacking,
+  ONE_SET,
+  type Place,
+  restartingIn,
+  UNWRITTEN,
+  wordOf,
+} from "./places";
 import { isGuess, lackText, type RegistrarUnit } from "./units";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   problemsOf(facts, inState("unregistered"), "is not in CSINode: ", whereToLook),
-  judgeGroups(facts, inState("unseen"), (first, places) => judgeUnseen(first, places, facts)),
+  judgeGroups(
+    facts,
+    ({ state }) => state.kind === "unread",
+    (first, places) => judgeUnseen(first, places, facts),
+  ),
   healthyDrivers(facts),
 ]);
 
@@ -77,8 +81,10 @@ function healthyDrivers({ places, nodes }: ClusterFacts): SeenList<Verdict> {
   return places
     .grouped(({ driver }) => driver)
     .flatMap((own) => {
-      const isUnwell = places.contains(
-        ({ driver, state }) => driver === own[0].driver && state.kind !== "registered",
+      const isUnwell = places.contains((place) =>
+        inState("registered")(place)
+          .not()
+          .and(place.driver === own[0].driver),
       );
       const on = nodesOf(own);
       return isUnwell.or(lacking(nodes))<Verdict | undefined>({
@@ -114,12 +120,12 @@ function seePod({ state, pod }: Place, { target }: ClusterFacts): Advice {
     return `kubelet has another root directory on that node: find its --root-dir, and mount the plugins_registry in it, the value kubeletDir of many charts. Usual ones: ${otherKubeletRoots().join(", ")}`;
   if (runsSince !== undefined)
     return kubectl("see what it waits for", target, "logs", pod?.name, ` -c ${shellWord(container ?? "")}`);
-  const fixes: Partial<Record<typeof state.kind, string>> = {
+  const fixes: Partial<Record<string, string>> = {
     failed:
       "see what the node lacks, and what its events say: the DaemonSet controller tries again, ever later",
     terminating: "see which container does not end, or which finalizer holds it, and kubelet's log",
   };
-  return kubectl(fixes[state.kind] ?? "see its events", target, "describe pod", pod?.name);
+  return kubectl(fixes[wordOf(state)] ?? "see its events", target, "describe pod", pod?.name);
 }
 
 function leaveOne({ state, pod }: Place, { target }: ClusterFacts): Advice {
@@ -130,7 +136,7 @@ function leaveOne({ state, pod }: Place, { target }: ClusterFacts): Advice {
 
 /** A driver may be registered meanwhile. */
 const ready = check<ClusterFacts>("CSI205", "pods-ready", (facts) => {
-  const isUnready = (place: Place) => inState("registered")(place) && place.pod?.unready[0] !== undefined;
+  const isUnready = (place: Place) => inState("registered")(place).and(place.pod?.unready[0] !== undefined);
   const places = facts.places
     .filter(isUnready)
     .grouped(({ driver, pod }) => JSON.stringify([driver, pod?.unready]));

@@ -3,8 +3,8 @@ import { taintText } from "../../../../node-readiness/startup-taint";
 import { check, problem } from "../../findings/finding";
 import { shellWord } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
-import { inState, kubectl, nodesOf } from "./groups";
-import { isYoung, type Place, repelling } from "./places";
+import { kubectl, nodesOf } from "./groups";
+import { inState, isYoung, type Place, repelling } from "./places";
 import type { RegistrarUnit } from "./units";
 
 /** By its arguments, or as the drivers that remove theirs themselves call it. */
@@ -26,7 +26,7 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
   const isLong = ({ pod }: Place) =>
     pod?.startedMs !== undefined && !isYoung({ createdMs: pod.startedMs }, nowMs);
   const left = places
-    .filter((place) => inState("registered")(place) && isLong(place))
+    .filter((place) => inState("registered")(place).and(isLong(place)))
     .flatMap(({ node, driver, units }) =>
       units.flatMap((unit) =>
         node === undefined

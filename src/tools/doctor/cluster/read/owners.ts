@@ -10,7 +10,7 @@ import type { RegistrarSet } from "./set";
 export interface Unowned {
   readonly driver: string;
   readonly node: string;
-  readonly kind: "unprovided" | "registered";
+  readonly kind: string;
 }
 
 /** Of so many nodes. */
