@@ -3,6 +3,7 @@ import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report"
 import {
   csiDriver,
   daemonSet,
+  failedMount,
   podStatus,
   volumeAttachment,
   waitingPod,
@@ -11,11 +12,19 @@ import { propertyTest } from "../../../support/fuzz";
 import { ago, type MemoryCluster, makeCluster, said, sickCluster, WELL } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, SHARES, STORAGE } from "./sick-cluster";
 
+/** Where a second pod waits for a driver of a node. */
+async function crowdedCluster(): Promise<MemoryCluster> {
+  const cluster = await sickCluster();
+  const waits = await cluster.create("/api/v1/namespaces/shop/pods", waitingPod("db-0", "node-2", "shop"));
+  await cluster.create("/api/v1/namespaces/shop/events", failedMount(waits, DISK, "node-2"));
+  return cluster;
+}
+
 const order = fc.array(fc.nat({ max: 999 }), { minLength: 100, maxLength: 100 });
 
 propertyTest("the order of objects changes nothing", { runs: 15, given: order }, async (keys) => {
-  const whole = await (await sickCluster()).report();
-  const cluster = await sickCluster();
+  const whole = await (await crowdedCluster()).report();
+  const cluster = await crowdedCluster();
   cluster.edit((stored) =>
     stored
       .map((one, at) => ({ one, key: keys[at % keys.length] ?? 0 }))

@@ -144,6 +144,10 @@ test("two registrars, or several arguments in one item, leave the driver's socke
   expect(codesOf(saidOf({ pod: { containers: [joined, OTHER_SOCKET] } }))).toEqual(["CSI101"]);
 });
 
+test("an init container, which has ended, makes no socket", () => {
+  expect(saidOf({ pod: { initContainers: [{ ...OTHER_SOCKET, name: "init" }] } })).toEqual([]);
+});
+
 test("a volume that is not the host's", () => {
   const empty = [{ name: "plugin", emptyDir: {} }];
   expect(codesOf(saidBeside([endpoint("/csi/csi.sock")], empty))).toEqual(["CSI102"]);

@@ -114,6 +114,13 @@ test.each<Case>([
     /is not there, nor .*; fix: .* registrar doctor --cluster looks at every/,
     { directory: MISSING, ...NOWHERE },
   ],
+  // Who names a driver's socket is on its node.
+  [
+    "registration-directory",
+    "problem",
+    /is not there; fix: mount/,
+    { directory: MISSING, target: { ...healthy.target, isGuess: true } },
+  ],
 
   ["directory-writable", "problem", /mounted read-only/, unwritable("EROFS")],
 
