@@ -5,7 +5,7 @@ import { causeKey } from "../findings/causes";
 import { type Finding, findingsOf } from "../findings/finding";
 import { grouped } from "../findings/grouped";
 import { CLUSTER_SCHEMA, leadingIn, reportFindings } from "../findings/report";
-import { itemsOf, type Seen, type SeenList } from "../findings/seen";
+import { itemsOf, type SeenList, wholes } from "../findings/seen";
 import { type ClusterFacts, conclude, manifestsOf, placeKey } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { needChecks, objects, rights } from "./judge/needs";
@@ -57,7 +57,7 @@ function reportOf(
 function partialIn({ units, places, target, hasGuess }: ClusterFacts) {
   const isGuessed = hasGuess.and(target.driver !== undefined)(YES_NO) !== false;
   const lacks = (...lists: readonly SeenList<unknown>[]) =>
-    isGuessed || lists.some((list) => list.all().kind === "unread");
+    isGuessed || lists.some((list) => orNull(list, () => true) === null);
   const isPartial = { drivers: lacks(units, places), registrars: lacks(units), nodes: lacks(places) };
   return (["drivers", "registrars", "nodes"] as const).filter((name) => isPartial[name]);
 }
@@ -80,10 +80,10 @@ function driverRows(facts: ClusterFacts) {
       daemonSets: sets.contains().not().and(facts.hasGuess)({
         yes: none,
         unknown: none,
-        no: () => orNull(sets.all(), (all) => [...new Set(all)]),
+        no: () => orNull(sets, (all) => [...new Set(all)]),
       }),
-      nodes: orNull(placesOf(name).all(), ({ length }) => length),
-      registered: guessed ? null : orNull(there.all(), ({ length }) => length),
+      nodes: orNull(placesOf(name), ({ length }) => length),
+      registered: guessed ? null : orNull(there, ({ length }) => length),
       csiDriver: isEvery || guessed ? null : csiDrivers.contains((one) => one === name)(YES_NO),
       guessed,
     };
@@ -95,8 +95,8 @@ const isGuessed = (units: SeenList<RegistrarUnit>): boolean => itemsOf(units).so
 
 const none = () => null;
 const YES_NO = { yes: () => true, no: () => false, unknown: () => null };
-const orNull = <Value, Row>(one: Seen<Value>, rowOf: (value: Value) => Row): Row | null =>
-  one.kind === "seen" ? rowOf(one.value) : null;
+const orNull = <Item, Row>(list: SeenList<Item>, rowOf: (items: readonly Item[]) => Row): Row | null =>
+  wholes(list)<Row | null, null>({ seen: ([items]) => rowOf(items), unread: () => null });
 
 function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
   const { node, driver, state, pod, isListed } = place;
@@ -110,8 +110,8 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
     code: code ?? null,
     pod: pod?.name ?? null,
     csiNode: isGuessed(place.units) ? null : (isListed?.(YES_NO) ?? null),
-    waitingPods: orNull(facts.waitingAt(key).all(), (all) => all.map((one) => one.pod).sort()),
-    volumeAttachments: orNull(attachments.all(), ([one = 0]) => one),
+    waitingPods: orNull(facts.waitingAt(key), (all) => all.map((one) => one.pod).sort()),
+    volumeAttachments: orNull(attachments, ([one = 0]) => one),
   };
 }
 
@@ -143,7 +143,7 @@ function registrarRows(facts: ClusterFacts) {
       container,
       ...name,
       ...imageRow(registrar),
-      pods: orNull(own.all(), withCounts),
+      pods: orNull(own, withCounts),
     };
   };
   return itemsOf(facts.units.sorted(({ set }) => set.name).map(rowOf));

@@ -54,11 +54,6 @@ export interface Unread<Part extends string = string> {
   readonly gap: Gap<Part>;
 }
 
-/** One thing. TypeScript gives its value only after a look at the kind. */
-export type Seen<T, Part extends string = string> =
-  | { readonly kind: "seen"; readonly value: T }
-  | Unread<Part>;
-
 type Gaps = readonly [Gap, ...Gap[]];
 interface Arms<Y, N, U> {
   readonly yes: () => Y;
@@ -144,8 +139,6 @@ export interface SeenList<Item> {
   /** The items with a key. If keys are unique, the list of one that was seen lacks nothing. */
   by(keyOf: (item: Item) => string, keys?: "unique"): (key: string) => SeenList<Item>;
   sorted(keyOf: (item: Item) => string): SeenList<Item>;
-  /** All items, if all were seen. */
-  all(): Seen<readonly Item[]>;
 }
 
 /** It passes for a list, and for nothing else. */
@@ -241,10 +234,6 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
       };
     },
     sorted: (keyOf) => listOf(sortedBy(items, keyOf), gaps),
-    all: () => {
-      const [gap] = gaps;
-      return gap === undefined ? { kind: "seen", value: items } : { kind: "unread", gap };
-    },
   };
   insides.set(list, { items, gaps });
   return list;
@@ -292,7 +281,7 @@ export const listFrom = <Item>(found: readonly Item[] | Unread): SeenList<Item> 
   "gap" in found ? listOf([], [found.gap]) : listOf(found, []);
 
 /** One thing as judges get it: call it with what follows from it, and with what is said if it could not be read. */
-export interface Looked<T> {
+export interface Seen<T> {
   <S, U = Unsure<S>>(arms: { seen: (value: T) => S; unread: (gap: Gap) => U & NotSure<U> }): S | U;
   /** Unknown if it could not be read. */
   is(isSo: IsSo<T>): Truth;
@@ -302,16 +291,25 @@ export interface Looked<T> {
 }
 
 /** The first of these that could not be read, or the last one. */
-export function looked<T>(...found: readonly [...unknown[], T]): Looked<Exclude<T, Unread>> {
+export function looked<T>(...found: readonly [...unknown[], T]): Seen<Exclude<T, Unread>> {
   const unread = found.find((one): one is Unread => (one as Partial<Unread> | undefined)?.kind === "unread");
   const value = found.at(-1) as Exclude<T, Unread>;
   const { contains, flatMap, map } = unread ? listOf([], [unread.gap]) : listOf([value], []);
   const look = <S, U>(arms: { seen: (value: Exclude<T, Unread>) => S; unread: (gap: Gap) => U }) =>
     unread ? arms.unread(unread.gap) : arms.seen(value);
-  return Object.assign(look, { is: contains, map, items: flatMap }) as Looked<Exclude<T, Unread>>;
+  return Object.assign(look, { is: contains, map, items: flatMap }) as Seen<Exclude<T, Unread>>;
 }
 
-export const seen = <T>(value: T): Seen<T, never> => ({ kind: "seen", value });
+/** All items of these lists, if all were seen. */
+export function wholes<Items extends readonly unknown[]>(
+  ...lists: { readonly [At in keyof Items]: SeenList<Items[At]> }
+) {
+  const unread = lists.flatMap((list) =>
+    insideOf<unknown>(list).gaps.map((gap) => ({ kind: "unread", gap })),
+  );
+  return looked(...unread, lists.map(itemsOf) as { [At in keyof Items]: readonly Items[At][] });
+}
+export type ItemOf<List> = List extends SeenList<infer Item> ? Item : never;
 
 /** Throws an error of which {@link whyOf} makes this flaw. */
 export function refuseFlaw(flaw: Flaw, at: string | number = ""): never {

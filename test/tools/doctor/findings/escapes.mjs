@@ -10,7 +10,7 @@ const [{ program, checker }] = api.updateSnapshot({ openProjects: [config] }).ge
 const K = ast.SyntaxKind;
 
 /** Of these types each value is truthy, and equal to nothing: they are asked by their methods, or for their kind. */
-const ASKED = ["Truth", "SeenList", "Unread", "Withheld", "Looked"];
+const ASKED = ["Truth", "SeenList", "Unread", "Withheld", "Seen"];
 /** Only readers and reports have the items of a list. */
 const OPENERS = ["itemsOf", "saidIn"];
 /** Array methods that take any value for an answer. */
@@ -35,49 +35,53 @@ const typesOf = (node) => {
 const namesOf = (node) =>
   typesOf(node).map((type) => (type.getAliasSymbol() ?? type.getSymbol())?.name ?? "");
 const isAsked = (node) => namesOf(bare(node)).some((name) => ASKED.includes(name));
-const isNone = (node) => ["undefined", "null", "false", "[]", "{}", '""'].includes(bare(node).getText());
 /** An optional property may be compared with undefined: that says whether the question was asked. */
 const mayBeUndefined = (node) =>
   typesOf(node).some((type) => type.isIntrinsicType() && type.intrinsicName === "undefined");
 
+const isNone = (node) => ["undefined", "null", "false", "[]", "{}", '""'].includes(bare(node).getText());
 /** Whether this is the kind of something that may be unread. */
-const isOpen = (node) =>
-  typesOf(node).some((type) => type.isStringLiteralType() && type.value === "unread") &&
-  typesOf(node).length > 1;
+const isOpen = (node) => {
+  const types = typesOf(node);
+  return types.length > 1 && types.some((type) => type.isStringLiteralType() && type.value === "unread");
+};
 /** The first question to such a kind, before any other: is it unread? Then TypeScript knows it. */
-function asksFirst(kind) {
-  const { parent } = kind;
-  if (!ast.isBinaryExpression(parent) || ![...EQUAL, ...UNEQUAL].includes(parent.operatorToken.kind))
-    return false;
-  const to = bare(parent.right);
-  if (!ast.isStringLiteral(to)) return false;
-  const isEqual = EQUAL.includes(parent.operatorToken.kind);
-  if (to.text === "seen") return isEqual || isGuard(parent);
-  if (to.text !== "unread") return false;
+function asksFirst({ parent }) {
+  if (!ast.isBinaryExpression(parent) || bare(parent.right).text !== "unread") return false;
+  const kind = parent.operatorToken.kind;
+  if (![...EQUAL, ...UNEQUAL].includes(kind)) return false;
   const choice = parent.parent;
   if (!ast.isConditionalExpression(choice) || choice.condition !== parent) return true;
-  return !isNone(isEqual ? choice.whenTrue : choice.whenFalse) || isReturned(choice);
+  return !isNone(EQUAL.includes(kind) ? choice.whenTrue : choice.whenFalse) || isReturned(choice);
 }
 /** Whether this goes into the report as it is. */
-function isReturned({ parent }) {
-  if (ast.isReturnStatement(parent) || ast.isArrowFunction(parent)) return true;
-  return (
-    (ast.isParenthesizedExpression(parent) ||
-      ast.isSpreadElement(parent) ||
-      ast.isArrayLiteralExpression(parent)) &&
-    isReturned(parent)
-  );
-}
+const isReturned = ({ parent }) =>
+  ast.isReturnStatement(parent) ||
+  ast.isArrowFunction(parent) ||
+  ((ast.isParenthesizedExpression(parent) || ast.isArrayLiteralExpression(parent)) && isReturned(parent));
 
-/** Whether a negated answer only keeps something from being said: `if (a === undefined || b) return undefined`. */
-function isGuard(node) {
-  const { parent } = node;
-  if (ast.isParenthesizedExpression(parent)) return isGuard(parent);
-  if (ast.isBinaryExpression(parent) && LOGICAL.includes(parent.operatorToken.kind)) return isGuard(parent);
-  if (ast.isConditionalExpression(parent)) return parent.condition === node && isNone(parent.whenTrue);
-  if (!ast.isIfStatement(parent) || parent.elseStatement !== undefined) return false;
-  const then = parent.thenStatement;
-  return ast.isReturnStatement(then) && (then.expression === undefined || isNone(then.expression));
+/** What a function does beside its answer: with that, what is said of each item could be counted. */
+const EFFECTS = /^(?:push|unshift|add|set|delete|splice)$/;
+function hasEffect(node) {
+  if (ast.isBinaryExpression(node) && /^(?:[^=!<>]*[^=!<>])?=$/.test(node.operatorToken.getText()))
+    return true;
+  if (ast.isPostfixUnaryExpression(node)) return true;
+  if (ast.isPrefixUnaryExpression(node) && [K.PlusPlusToken, K.MinusMinusToken].includes(node.operator))
+    return true;
+  const callee = ast.isCallExpression(node) ? bare(node.expression) : undefined;
+  if (callee && ast.isPropertyAccessExpression(callee) && EFFECTS.test(callee.name.text)) return true;
+  let found = false;
+  node.forEachChild((child) => {
+    found ||= hasEffect(child);
+  });
+  return found;
+}
+/** Whether an arrow is one of the answers to something that may be unread, or is given to a method of it. */
+function isAnswer({ parent }) {
+  if (ast.isPropertyAssignment(parent)) return isAnswer(parent.parent);
+  if (!ast.isCallExpression(parent)) return false;
+  const callee = bare(parent.expression);
+  return isAsked(callee) || (ast.isPropertyAccessExpression(callee) && isAsked(callee.expression));
 }
 
 function isEscape(node) {
@@ -100,6 +104,7 @@ function isEscape(node) {
     return (node.propertyName ?? node.name)?.getText() === "kind" && isOpen(node.name);
   if (ast.isPropertyAccessExpression(node))
     return node.name.text === "kind" && isOpen(node) && !asksFirst(node);
+  if (ast.isArrowFunction(node) && isAnswer(node) && hasEffect(node.body)) return true;
   if (ast.isCallExpression(node))
     return node.arguments.some(
       (one) => isAsked(one) && (!isTaken(one) || node.expression.getText() === "Boolean"),
@@ -141,14 +146,17 @@ for (const name of program
     const line = file.text.slice(0, at).split("\n").length;
     lines.push(`${relative(process.cwd(), name)}:${line}: ${what}`);
   };
+  const isJudge = /\/judge\//.test(name);
   // A reader makes the gap.
   const isReader = /\/read\//.test(name);
-  const isJudge = /\/judge\//.test(name);
   const visit = (node) => {
-    const isKind = isReader && (ast.isBindingElement(node) || ast.isPropertyAccessExpression(node));
     const isOpened =
       isJudge && ast.isIdentifier(node) && OPENERS.includes(node.text) && !ast.isImportSpecifier(node.parent);
-    if (isOpened || (!isKind && isEscape(node)))
+    const isGap =
+      node.operatorToken?.kind === K.InKeyword ||
+      ast.isBindingElement(node) ||
+      ast.isPropertyAccessExpression(node);
+    if (isOpened || (!(isReader && isGap) && isEscape(node)))
       say(node.getStart(file), node.getText(file).replace(/\s+/g, " ").slice(0, 120));
     node.forEachChild(visit);
   };

@@ -9,12 +9,13 @@ import { createTempFolder } from "../../../support/temp-folder";
 
 const HEAD = `
 import { check, flat, ok, problem, unknown, type Verdict } from "SRC/findings/finding";
-import { OPENERS type Seen, type SeenList, type Truth, withheld } from "SRC/findings/seen";
+import { OPENERS type Seen, type SeenList, ifYes, type Truth, wholes, withheld } from "SRC/findings/seen";
+import { failureIn, silenceOf } from "SRC/node/judge/trouble";
 import type { ClusterFacts } from "SRC/cluster/judge/facts";
 import type { ManifestFacts } from "SRC/files/read/registrars";
 import type { View } from "SRC/node/judge/view";
 const [P, T, F] = ["/x", "is there", "correct it"] as const;
-export const used: unknown[] = [check, flat, ok, problem, unknown, withheld, P, T, F];
+export const used: unknown[] = [check, failureIn, flat, ifYes, ok, problem, silenceOf, unknown, wholes, withheld, P, T, F];
 export type Used = Verdict | Seen<SeenList<Truth>> | ClusterFacts | ManifestFacts | View;
 `;
 
@@ -46,8 +47,6 @@ const ESCAPES: readonly string[] = [
   "({ driver }: View) => ['accepting', 'stuck'].includes(String(driver?.socket.kind)) ? ok(P, T) : problem(P, T, F)",
   "({ driver }: View) => { const { kind } = driver?.socket ?? {}; return kind === 'dead' ? problem(P, T, F) : ok(P, T); }",
   "({ directory: { kind } }: View) => kind !== 'missing' ? ok(P, T) : undefined",
-  "(view: View) => { const all = view.drivers.all(); const seen = all.kind === 'unread' ? [] : all.value; return seen.length > 0 ? ok(P, T) : problem(P, T, F); }",
-  "(view: View) => { const all = view.drivers.all(); const seen = 'value' in all ? all.value : []; return seen.length > 0 ? ok(P, T) : problem(P, T, F); }",
   "(view: View) => { let count = 0; for (const _ of view.drivers.map(({ path }) => path)) count += 1; return count === 0 ? problem(P, T, F) : ok(P, T); }",
   "(view: View) => { let last: string | undefined; for (const one of view.drivers.map(({ socket }) => socket.path)) last = one; return last === undefined ? problem(P, T, F) : ok(P, T); }",
   "(view: View) => [...view.drivers.map(() => 1)].reduce((sum, one) => sum + one, 0) === 0 ? problem(P, T, F) : ok(P, T)",
@@ -98,6 +97,31 @@ const ESCAPES: readonly string[] = [
   "({ registrars }: ManifestFacts) => registrars.first(() => true, { yes: () => ok(P, T), no: () => problem(P, T, F), unknown: () => problem(P, T, F) })",
   "(facts: ClusterFacts) => facts.places.flatMap(({ state, driver }) => state.kind === 'registered' ? ok(driver, T) : problem(driver, T, F))",
   "(facts: ClusterFacts) => facts.places.flatMap(({ state: { kind }, driver }) => kind !== 'registered' ? problem(driver, T, F) : undefined)",
+  "({ driver }: View) => driver?.socket.at({ seen: ({ kind }) => kind === 'accepting', unread: () => false }) ? ok(P, T) : problem(P, T, F)",
+  "({ driver }: View) => driver?.socket.at({ seen: ({ kind }) => ok(P, kind), unread: () => problem(P, T, F) })",
+  "({ driver }: View) => driver && 'explanation' in driver.socket.at ? problem(P, T, F) : ok(P, T)",
+  "({ driver }: View) => driver !== undefined && driver.socket.inode === undefined ? problem(P, T, F) : ok(P, T)",
+  "({ driver }: View) => driver !== undefined && driver.nodeInfo === undefined ? problem(P, T, F) : undefined",
+  "({ driver }: View) => driver?.spoken !== 'http2' ? problem(P, T, F) : undefined",
+  "({ driver }: View) => driver !== undefined && silenceOf(driver) === undefined ? ok(P, T) : problem(P, T, F)",
+  "({ driver }: View) => driver !== undefined && failureIn(driver.nodeInfo) === undefined ? ok(P, T) : problem(P, T, F)",
+  "({ driver }: View) => driver?.nodeInfo.map(failureIn) ? problem(P, T, F) : ok(P, T)",
+  "({ registrations }: View) => registrations.map(({ endpoint }) => endpoint === undefined ? problem(P, T, F) : undefined)",
+  "({ registrations }: View) => registrations.map(({ plugin }) => plugin === undefined ? problem(P, T, F) : undefined)",
+  "({ registrations }: View) => registrations.map(({ isAskedFor }) => isAskedFor ? problem(P, T, F) : ok(P, T))",
+  "(view: View) => view.targetNames === undefined ? problem(P, T, F) : ok(P, T)",
+  "({ folder }: View) => folder.map(({ unwritable }) => unwritable ? problem(P, T, F) : ok(P, T))",
+  "({ folder }: View) => folder.map(({ isReadOnly }) => isReadOnly ? problem(P, T, F) : ok(P, T))",
+  "({ folder }: View) => folder.map(({ kubeletSocket }) => kubeletSocket.at.kind === 'dead' ? undefined : ok('kubelet', 'runs'))",
+  "({ hostPath }: View) => hostPath({ seen: ({ kind }) => kind, unread: () => undefined }) === undefined ? ok(P, T) : problem(P, T, F)",
+  "(view: View) => wholes(view.drivers)({ seen: ([all]) => all.length > 0, unread: () => false }) ? ok(P, T) : problem(P, T, F)",
+  "(view: View) => wholes(view.drivers)({ seen: ([all]) => all, unread: () => [] }).length > 0 ? ok(P, T) : problem(P, T, F)",
+  "(view: View) => wholes(view.drivers) ? ok(P, T) : problem(P, T, F)",
+  "(view: View) => ifYes(view.isDeserted, () => ok(P, T)) ? ok(P, T) : problem(P, T, F)",
+  "(view: View) => ifYes(view.isDeserted, () => ok(P, T)) ?? problem(P, T, F)",
+  "(view: View) => { let found = false; return [view.drivers.map(() => { found = true; return undefined; }), found ? undefined : problem(P, T, F)]; }",
+  "(view: View) => { const found: string[] = []; return [view.drivers.map(({ socket }) => { found.push(socket.path); return undefined; }), found.length > 0 ? undefined : problem(P, T, F)]; }",
+  "(view: View) => { let count = 0; return [view.isDeserted({ yes: () => count++, no: () => 1, unknown: () => withheld }), count > 0 ? ok(P, T) : problem(P, T, F)]; }",
 ];
 
 test("no judge of the doctor, and each of these, takes something unread for an absent one", async () => {

@@ -1,12 +1,17 @@
 import fc from "fast-check";
 import {
   type Gap,
+  ifYes,
   itemsOf,
+  looked,
+  orElse,
   type Seen,
-  seen,
+  type SeenList,
   startReading,
   type Truth,
   truth,
+  type Unread,
+  wholes,
   whyOf,
 } from "../../../../src/tools/doctor/findings/seen";
 
@@ -16,11 +21,14 @@ const wordOf = (answer: Truth) => answer({ yes: () => "yes", no: () => "no", unk
 const listOf = (items: readonly number[], isWhole: boolean) =>
   startReading<"part">().list(items, isWhole ? [] : [GAP]);
 const truths = { yes: truth(true), no: truth(false), unknown: truth(GAP) };
+const UNREAD = looked<number | Unread>(startReading<"part">().unread(GAP));
+const wholeIn = (...lists: readonly SeenList<number>[]) =>
+  wholes(...lists)<unknown, Gap>({ seen: (all) => all.flat(), unread: (gap) => gap });
 const worlds = fc.record({ items: fc.array(fc.nat(5)), isWhole: fc.boolean(), wanted: fc.nat(5) });
 
 test("TypeScript refuses to count a list that may have gaps", () => {
   const list = listOf([1], false);
-  const one: Seen<number> = startReading<"part">().unread(GAP);
+  const one: Seen<number> = UNREAD;
   const isThere = list.contains((item) => item === 2);
   const refused = () => [
     // @ts-expect-error An unread thing has no value.
@@ -71,7 +79,7 @@ test("no list derived from one with a gap reports an item as absent", () => {
       const expected = items.includes(wanted) ? "yes" : isWhole ? "no" : "unknown";
       for (const one of made) {
         expect(wordOf(one.contains((item) => item === wanted))).toBe(expected);
-        expect(one.all().kind).toBe(isWhole ? "seen" : "unread");
+        expect(wholeIn(one)).toEqual(isWhole ? [...itemsOf(one)] : GAP);
         expect([...itemsOf(one.sorted(String))]).toEqual(items.toSorted());
         const answers = { no: () => "no", unknown: () => "unknown" } as const;
         const isWanted = (item: number) => item === wanted;
@@ -89,7 +97,7 @@ test("no list derived from one with a gap reports an item as absent", () => {
 test("an item of which the answer is unknown is left out, and its gap stays", () => {
   const list = listOf([1, 2], true).filter((item) => (item === 1 ? true : truths.unknown));
   expect(itemsOf(list)).toEqual([1]);
-  expect(list.all()).toEqual({ kind: "unread", gap: GAP });
+  expect(wholeIn(list)).toBe(GAP);
   expect(wordOf(listOf([1], true).contains(() => truths.unknown))).toBe("unknown");
 });
 
@@ -98,7 +106,29 @@ test("a reading lists every gap once", () => {
   reading.list([], [GAP]);
   reading.unread(GAP);
   expect(reading.gaps()).toEqual([GAP]);
-  expect(seen(1)).toEqual({ kind: "seen", value: 1 });
+});
+
+test("a thing that was not read has no value, and whatever is asked of it is unknown", () => {
+  const answersOf = (one: Seen<number>) => [
+    one({ seen: (value) => value, unread: ({ subject }) => subject }),
+    wordOf(one.is((value) => value === 1)),
+    itemsOf(one.map((value) => value + 1)),
+    wholeIn(one.items((value) => [value, value])),
+  ];
+  expect(answersOf(looked(1))).toEqual([1, "yes", [2], [1, 1]]);
+  expect(answersOf(looked(2))).toEqual([2, "no", [3], [2, 2]]);
+  expect(answersOf(UNREAD)).toEqual(["/x", "unknown", [], GAP]);
+  // What it depends on counts first.
+  expect(answersOf(looked({ kind: "unread", gap: GAP }, 1))).toEqual(answersOf(UNREAD));
+});
+
+test("what is said only if, or unless, the answer is yes; lists are whole only together", () => {
+  const say = () => "said";
+  const saidOf = (one: Truth) => [itemsOf(ifYes(one, say)), one({ yes: () => "yes", ...orElse(say) })];
+  expect(saidOf(truths.yes)).toEqual([["said"], "yes"]);
+  for (const one of [truths.no, truths.unknown]) expect(saidOf(one)).toEqual([[], "said"]);
+  expect(wholeIn(listOf([1], true), listOf([2], true))).toEqual([1, 2]);
+  expect(wholeIn(listOf([1], true), listOf([2], false))).toBe(GAP);
 });
 
 test("an error without an errno does not count as a file system's", () => {

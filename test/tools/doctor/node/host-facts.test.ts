@@ -1,5 +1,5 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { seen, startReading, type Truth } from "../../../../src/tools/doctor/findings/seen";
+import { startReading, type Truth } from "../../../../src/tools/doctor/findings/seen";
 import {
   lookAtDirectory,
   otherDirectories,
@@ -11,7 +11,7 @@ import { startForeignSocket } from "../../../support/foreign-socket";
 import { createTempFolder } from "../../../support/temp-folder";
 
 const look = async (path: string, mountinfo = "") => {
-  const directory = await lookAtDirectory(path, seen(parseMountinfo(mountinfo)), startReading());
+  const directory = await lookAtDirectory(path, parseMountinfo(mountinfo), startReading());
   return directory.kind === "unread" ? directory.gap : directory;
 };
 

@@ -92,13 +92,20 @@ function runningFindings(
       .contains((one) => one.program.kind !== "ours")
       .and(program.kind === "ours");
   // Pods share what is alike.
-  const known = new Set<unknown>();
-  const registrars = pods.flatMap(({ running }) => {
-    if (known.has(running)) return undefined;
-    known.add(running);
-    return running.registrars;
-  });
+  const numberOf = numbering();
+  const registrars = pods
+    .grouped(({ running }) => numberOf(running))
+    .flatMap(([{ running }]) => running.registrars);
   return findingsOf(MANIFEST_CHECKS, { ...manifests, registrars: registrars.filter(isGiven) });
+}
+
+/** The same for the same object. */
+function numbering() {
+  const numbers = new Map<object, string>();
+  return (one: object): string => {
+    numbers.set(one, numbers.get(one) ?? `${numbers.size}`);
+    return numbers.get(one) ?? "";
+  };
 }
 
 /** The first problem of a registrar is the cause of its pods' trouble. */

@@ -1,25 +1,45 @@
-import { type ClusterLists, isWithoutRegistrar, type placesIn, START_MS } from "./places";
+import { type ItemOf, wholes } from "../../findings/seen";
+import { isWithoutRegistrar, type placesIn, START_MS } from "./places";
 import { isGuess, type Pair, type RegistrarUnit } from "./units";
 
 /**
  * The only registrar whose driver has no name, and the only driver on nodes or needed by them that no registrar is known for, if
  * they cover the same nodes. They belong together unless another pod of `node` registers the driver.
  */
-export function pairLeft(named: ReturnType<typeof placesIn>): (Pair & { readonly node: string }) | undefined {
-  const [units, csiNodes, needs] = [named.units.all(), named.csiNodes.all(), named.needs.all()];
-  if (units.kind === "unread" || csiNodes.kind === "unread" || needs.kind === "unread") return undefined;
+export function pairLeft(named: Named): (Pair & { readonly node: string }) | undefined {
+  const { nowMs } = named;
   // A CSIDriver that was not read may be the name of a registrar.
-  if (named.csiDrivers.all().kind === "unread") return undefined;
-  const [unit, ...moreUnits] = units.value.filter(isGuess);
-  const owned = new Set(units.value.map(({ driver }) => driver.name));
-  const onNodes = csiNodes.value.flatMap(({ drivers }) => [...drivers]);
-  const names = [...onNodes, ...needs.value.map(({ driver }) => driver)];
+  const whole = wholes(named.units, named.csiNodes, named.needs, named.pods, named.leaving, named.csiDrivers);
+  const pair = whole({
+    seen: ([units, csiNodes, needs, pods, leaving]) =>
+      pairIn({ units, csiNodes, needs, pods, leaving, nowMs }) ?? null,
+    unread: () => null,
+  });
+  return pair ?? undefined;
+}
+
+type Named = ReturnType<typeof placesIn>;
+type Whole<Key extends keyof Named> = { readonly [One in Key]: readonly ItemOf<Named[One]>[] } & Pick<
+  Named,
+  "nowMs"
+>;
+
+function pairIn({
+  units,
+  csiNodes,
+  needs,
+  ...others
+}: Whole<"units" | "csiNodes" | "needs" | "pods" | "leaving">) {
+  const [unit, ...moreUnits] = units.filter(isGuess);
+  const owned = new Set(units.map(({ driver }) => driver.name));
+  const onNodes = csiNodes.flatMap(({ drivers }) => [...drivers]);
+  const names = [...onNodes, ...needs.map(({ driver }) => driver)];
   const [driver, ...moreDrivers] = new Set(names.filter((name) => !owned.has(name)));
   if (unit === undefined || driver === undefined || moreUnits.length + moreDrivers.length > 0)
     return undefined;
-  if (units.value.some((one) => one.driver.kind === "every")) return undefined;
-  const listed = csiNodes.value.flatMap(({ node, drivers }) => (drivers.has(driver) ? node : []));
-  const node = nodeInCommon(unit, new Set(listed), named);
+  if (units.some((one) => one.driver.kind === "every")) return undefined;
+  const listed = csiNodes.flatMap(({ node, drivers }) => (drivers.has(driver) ? node : []));
+  const node = nodeInCommon(unit, new Set(listed), others);
   return node === undefined ? undefined : { registrar: unit.registrar, driver, node };
 }
 
@@ -27,13 +47,11 @@ export function pairLeft(named: ReturnType<typeof placesIn>): (Pair & { readonly
 function nodeInCommon(
   unit: RegistrarUnit,
   listed: ReadonlySet<string>,
-  { pods, leaving, nowMs }: Pick<ClusterLists, "pods" | "leaving" | "nowMs">,
+  { pods, leaving, nowMs }: Whole<"pods" | "leaving">,
 ): string | undefined {
-  const [all, left] = [pods.all(), leaving.all()];
-  if (all.kind === "unread" || left.kind === "unread") return undefined;
-  const own = all.value.filter(({ setUid }) => setUid === unit.set.uid);
+  const own = pods.filter(({ setUid }) => setUid === unit.set.uid);
   if (own.some((pod) => isWithoutRegistrar(pod, unit))) return undefined;
-  const going = left.value.filter(({ setUid }) => setUid === unit.set.uid);
+  const going = leaving.filter(({ setUid }) => setUid === unit.set.uid);
   const covered = new Set([...own, ...going].map(({ node }) => node));
   const working = own.flatMap(({ node, trouble, startedMs = nowMs }) =>
     node !== undefined && trouble === undefined && nowMs - startedMs >= START_MS ? node : [],

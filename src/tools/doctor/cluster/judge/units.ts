@@ -1,7 +1,7 @@
 import { isPattern } from "../../../../host-path/path-pattern";
 import { onHost } from "../../files/read/pod";
 import type { RegistrarContainer } from "../../files/read/registrars";
-import { type Gap, otherwise, type SeenList } from "../../findings/seen";
+import { type Gap, otherwise, type SeenList, wholes } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ClusterReading } from "../read/cluster";
 import { KINDS, type Resource } from "../read/reader";
@@ -48,12 +48,16 @@ export function nameDrivers({ sets, csiNodes, csiDrivers, needs }: Hints, pair?:
   const all = names.with(needs.map(({ driver }) => driver));
   // Without a name that was not read, a driver's name is a guess.
   const known = all.some({ yes: (some) => new Set(some), ...otherwise(() => new Set<string>()) });
-  const whole = units.all();
-  const left =
-    names.all().kind === "seen" && whole.kind === "seen" ? namesLeft(whole.value, known) : undefined;
+  const left = wholes(
+    units,
+    names,
+  )({
+    seen: ([whole]) => namesLeft(whole, known),
+    unread: () => new Map<RegistrarContainer, string>(),
+  });
   return units.map((unit) => {
     const last = unit.registrar === pair?.registrar ? pair.driver : undefined;
-    const name = nameInPath(unit.registrar, known) ?? left?.get(unit.registrar) ?? last;
+    const name = nameInPath(unit.registrar, known) ?? left.get(unit.registrar) ?? last;
     return { ...unit, driver: driverOf(unit.registrar, name) };
   });
 }

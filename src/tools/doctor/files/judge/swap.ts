@@ -1,7 +1,7 @@
 import type { OurImage } from "../../../recognise/program";
 import { type Advice, type Finding, findingsOf, keyOf } from "../../findings/finding";
 import { reportFindings } from "../../findings/report";
-import { otherwise } from "../../findings/seen";
+import { otherwise, wholes } from "../../findings/seen";
 import { counted, flagsOf } from "../../findings/words";
 import type { ManifestFacts } from "../read/registrars";
 import { manifestArguments } from "./arguments";
@@ -57,10 +57,10 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
   const both = reportFindings(had).findings.filter(
     (one, at) => one.status === "problem" && one.follows === null && had[at] && isInBoth(had[at]),
   );
-  const all = swapped.all();
-  if (all.kind === "unread") return { findings, swapped: null, problemsWithEither: null };
-  const { length } = all.value;
-  return { findings, swapped: length, problemsWithEither: both.length };
+  return wholes(swapped)({
+    seen: ([{ length }]) => ({ findings, swapped: length, problemsWithEither: both.length }),
+    unread: () => ({ findings, swapped: null, problemsWithEither: null }),
+  });
 }
 
 /** Doctor's command without the swap: it takes one image at most for ours. The words are as bash takes them. */

@@ -27,7 +27,7 @@ import { asAsked, judgeEndpoint } from "./endpoint";
 import { byProcess, driversIn, seeProcess } from "./found";
 import { folderCheck } from "./machine";
 import { ADVICE, CAUSES, DEAD, LIMITS, RESTART_REGISTRARS, unsureOfOthers } from "./trouble";
-import { type Answering, isAny, isWhole, type Published, type View } from "./view";
+import { type Answering, answeredBy, isAny, isWhole, type Published, type View } from "./view";
 
 const SEE_SETS = {
   fix: "if a driver should be here, see whether its DaemonSet is there, and ready",
@@ -76,10 +76,10 @@ function judgeUnpublished({ path }: Folder, view: View): Verdicts {
   );
 }
 
-const judgeRegistration = ({ answer, ...one }: Published, view: View): Verdicts =>
-  answer.map((said) =>
+const judgeRegistration = (one: Published, view: View): Verdicts =>
+  one.answer.map((said) =>
     said.kind === "plugin"
-      ? judgeAnswered({ ...one, answer, plugin: said.plugin }, view)
+      ? judgeAnswered(answeredBy(one, said), view)
       : problem(one.path, said.trouble.text, said.trouble.fix),
   );
 
@@ -173,7 +173,7 @@ const others = check("CSI019", "other-registrations", (view: View) =>
     const { isAskedFor, answer, path } = one;
     const judge = () =>
       answer.map((said) => {
-        if (said.kind === "plugin") return judgeOtherKind({ ...one, plugin: said.plugin }, view);
+        if (said.kind === "plugin") return judgeOtherKind(answeredBy(one, said), view);
         const { text, fix } = said.trouble;
         const say = () => warning(path, text, fix);
         const alone = () => problem(path, `${text}; this node has no other driver`, fix);

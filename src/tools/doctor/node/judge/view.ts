@@ -3,7 +3,15 @@ import { driverOfSocket, SOCKET_TAIL } from "../../../../registrar/model/socket-
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
-import { type Looked, listFrom, looked, otherwise, type SeenList, type Truth } from "../../findings/seen";
+import {
+  type ItemOf,
+  listFrom,
+  looked,
+  otherwise,
+  type Seen,
+  type SeenList,
+  type Truth,
+} from "../../findings/seen";
 import type { SeenPlugin } from "../read/facts";
 import type { Facts } from "../read/gather";
 import {
@@ -24,10 +32,9 @@ export type Driver = ItemOf<View["drivers"]>;
 export type Published = ItemOf<View["registrations"]>;
 export type Answering = ItemOf<View["answering"]>;
 export type DeadSocket = ItemOf<View["deadSockets"]>;
-type ItemOf<List> = List extends SeenList<infer Item> ? Item : never;
 
 /** A registration socket on which a registrar answers. */
-type Plugin = RegistrationLook & { readonly plugin: SeenPlugin };
+type Plugin = RegistrationLook & Pick<RegistrationFound, "endpoint"> & { readonly plugin: SeenPlugin };
 
 export function viewOf(facts: Facts) {
   const { target, processes, socketsOnHost, host } = facts;
@@ -49,7 +56,7 @@ export function viewOf(facts: Facts) {
     publishedOf(one, { facts, drivers, plugins, published, targetNames }),
   );
   const answered = registrations.flatMap((one) =>
-    one.answer.items((answer) => (answer.kind === "plugin" ? { ...one, plugin: answer.plugin } : undefined)),
+    one.answer.items((answer) => (answer.kind === "plugin" ? answeredBy(one, answer) : undefined)),
   );
   const answering = answered.filter(({ plugin }) => plugin.type === "CSIPlugin");
   const registrars = processes.registrars.filter(({ registersIn }) => registersIn === "here");
@@ -93,7 +100,9 @@ export function viewOf(facts: Facts) {
 }
 
 const pluginOf = (one: RegistrationLook): SeenList<Plugin> =>
-  one.found.items(({ info }) => (info?.kind === "answered" ? { ...one, plugin: info.value } : undefined));
+  one.found.items(({ info, endpoint }) =>
+    info?.kind === "answered" ? { ...one, endpoint, plugin: info.value } : undefined,
+  );
 
 function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plugin>) {
   const endpoints = plugins.flatMap(({ endpoint }) => endpoint);
@@ -148,9 +157,13 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
 
 /** What is known of the registrar on a registration socket. */
 type Answer =
-  | { readonly kind: "plugin"; readonly plugin: SeenPlugin }
+  | ({ readonly kind: "plugin"; readonly plugin: SeenPlugin } & Pick<RegistrationFound, "endpoint">)
   /** `isFile`: not a socket. */
   | { readonly kind: "trouble"; readonly trouble: typeof DEAD_ALIAS; readonly isFile: boolean };
+
+export const answeredBy = <One>(one: One, { plugin, endpoint }: Extract<Answer, { kind: "plugin" }>) => ({
+  ...{ ...one, plugin, endpoint },
+});
 
 interface Around {
   readonly facts: Facts;
@@ -166,14 +179,15 @@ function publishedOf(one: RegistrationLook, around: Around) {
   const own = driverOfSocket(path);
   const isAlias = own !== undefined && basename(path) !== own + SOCKET_TAIL;
   const isOther = (other: RegistrationLook) => other.path !== path && nameOf(other) === own;
-  const answerOf = ({ socket, info, link }: RegistrationFound): Answer => {
-    if (info?.kind === "answered") return { kind: "plugin", plugin: info.value };
-    const say = () => troubleOf({ socket, info, link }, facts);
+  const answerOf = (seen: RegistrationFound): Answer => {
+    const { socket, info, endpoint } = seen;
+    if (info?.kind === "answered") return { kind: "plugin", plugin: info.value, endpoint };
+    const say = () => troubleOf(seen, facts);
     const isDeadAlias = published.contains(isOther).and(socket.kind === "dead" && isAlias);
     const trouble = isDeadAlias({ yes: () => DEAD_ALIAS, ...otherwise(say) });
     return { kind: "trouble", trouble, isFile: "fileType" in socket };
   };
-  const answer: Looked<Answer> = found({
+  const answer: Seen<Answer> = found({
     seen: (seen) => looked(answerOf(seen)),
     unread: (gap) => looked({ kind: "unread", gap } as const),
   });

@@ -6,7 +6,7 @@ import { flagTable } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { isWithin, type Mount, type MountPlace, mountPlaceOf } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
-import { type Reading, type Seen, truth, type Unread, whyOf } from "../../findings/seen";
+import { type Reading, truth, type Unread, whyOf } from "../../findings/seen";
 import { errnoGap, gapsIn, type NodePart, type Target } from "./facts";
 import {
   errnoIn,
@@ -101,7 +101,7 @@ function onePath(path: string | undefined): string | undefined {
 }
 
 export type DirectoryFacts = Awaited<ReturnType<typeof seeDirectory>> | Unread<NodePart>;
-export type Mounts = Seen<readonly Mount[], NodePart>;
+export type Mounts = readonly Mount[] | Unread<NodePart>;
 
 /** Looks at the plugin registration directory. It asks the system for the right to write, and writes nothing. */
 export async function lookAtDirectory(
@@ -146,8 +146,8 @@ async function seeDirectory(path: string, mounts: Mounts) {
 }
 
 function placeIn(mounts: Mounts, path: string): MountPlace | Unread<NodePart> {
-  if (mounts.kind === "unread") return mounts;
-  return mountPlaceOf(path, mounts.value) ?? { kind: "unread", gap: errnoGap("directory", path, "EIO") };
+  if ("gap" in mounts) return mounts;
+  return mountPlaceOf(path, mounts) ?? { kind: "unread", gap: errnoGap("directory", path, "EIO") };
 }
 
 /** Whether these directories of the host are there, other than `path`. */

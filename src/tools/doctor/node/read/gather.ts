@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-path";
 import { parseMountinfo } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
-import { seen, startReading, type Unread, whyOf } from "../../findings/seen";
+import { startReading, type Unread, whyOf } from "../../findings/seen";
 import { lookAtDirectory, type Mounts, otherDirectories } from "./directory";
 import { answerIn, gapsIn, type NodePart, type SeenDriver, type Target } from "./facts";
 import { lookAtEach, reachBelow, readWhole } from "./files";
@@ -37,7 +37,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   };
   const mountsPath = join(procfs, "self", "mountinfo");
   const mounts = await readWhole(mountsPath, "\n").then(
-    (text): Mounts => seen(parseMountinfo(text)),
+    (text): Mounts => parseMountinfo(text),
     (error: unknown) => reading.unread({ part: "directory", subject: mountsPath, why: whyOf(error) }),
   );
   const [named, kubeletPath, directory] = await Promise.all([
@@ -123,8 +123,8 @@ async function judgeHostPathOf(
   const isSeen =
     hostRoot === "/" && !(driver && driver.socket.kind !== "unread" && hasNoSocket(driver.socket));
   if (!isSeen || kubeletRegistrationPath === undefined) return hostPathOf({ kind: "unknown" });
-  if (mounts.kind === "unread") return mounts;
+  if ("gap" in mounts) return mounts;
   const csiAddress = csiSocketPath ?? pattern;
   const paths = { csiSocketPath: csiAddress, pluginRegistrationPath, endpoint: kubeletRegistrationPath };
-  return hostPathOf(await judgeByMounts(paths, mounts.value));
+  return hostPathOf(await judgeByMounts(paths, mounts));
 }

@@ -1,4 +1,4 @@
-import { type Gap, type Looked, looked, truth } from "../../findings/seen";
+import { type Gap, looked, type Seen, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "./directory";
 import { type Answer, errnoGap, type SeenDriver } from "./facts";
 import type { SeenSocket, SocketFacts } from "./socket";
@@ -18,7 +18,7 @@ const UNASKED = { kind: "unasked" } as const;
 /** What is at a path; and its inode, undefined where no socket is. */
 export function lookOfSocket(socket: SocketFacts) {
   const { path, inode } = socket;
-  const at: Looked<SeenSocket> = looked(socket);
+  const at: Seen<SeenSocket> = looked(socket);
   return { path, at, inode: looked(inode === undefined ? socket : inode, inode) };
 }
 
@@ -37,26 +37,23 @@ export interface RegistrationFound {
   readonly socket: SeenSocket;
   readonly info: Read<RegistrationFacts["info"]>;
   readonly link: string | null;
+  /** What is at its endpoint; undefined without an absolute path. */
+  readonly endpoint: DriverLook | undefined;
 }
 
 export function lookOfRegistration({ socket, info, link, endpoint }: RegistrationFacts) {
-  const found = { socket, info, link } as RegistrationFound;
-  return {
-    path: socket.path,
-    found: looked(socket, info, found),
-    /** What is at its endpoint; undefined without an absolute path. */
-    endpoint: endpoint && lookOfDriver(endpoint),
-  };
+  const found = { socket, info, link, endpoint: endpoint && lookOfDriver(endpoint) } as RegistrationFound;
+  return { path: socket.path, found: looked(socket, info, found) };
 }
 
 export const lookOfDirectory = (facts: DirectoryFacts) =>
   looked(facts.kind === "directory" ? lookOfFolder(facts) : facts);
 
 function lookOfFolder(facts: Extract<DirectoryFacts, { readonly kind: "directory" }>) {
-  const { path, unwritable, place, kubeletSocket } = facts;
+  const { kind, path, ownership, unwritable, place, kubeletSocket } = facts;
   const isKnown = unwritable === undefined || unwritable === "EROFS";
   return {
-    ...facts,
+    ...{ kind, path, ownership },
     isReadOnly: truth(isKnown ? unwritable !== undefined : errnoGap("directory", path, unwritable)),
     place: looked(place),
     kubeletSocket: lookOfSocket(kubeletSocket),
