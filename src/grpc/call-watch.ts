@@ -52,12 +52,8 @@ export function watchCalls(server: Server, watching: Pick<Watching, "log" | "isC
   const reached = new WeakMap<object, WatchedCall>();
   // grpc-js makes a call with all interceptors at once, from the wire on.
   let arrived: WatchedCall | undefined;
-  const arrive: ServerInterceptor = ({ path: method, requestStream, responseStream }, call) => {
-    const isIntercepted = interceptors.length > 0;
-    arrived = watchCall(call, {
-      ...{ ...watching, running, method, isIntercepted },
-      ...{ responseStream, isStream: requestStream || responseStream },
-    });
+  const arrive: ServerInterceptor = (definition, call) => {
+    arrived = watchCall(call, { ...watching, running, definition, isIntercepted: interceptors.length > 0 });
     return call as ServerInterceptingCall;
   };
   const reach: ServerInterceptor = (_method, call) => {
@@ -95,15 +91,13 @@ interface Watching {
   /** When a call without a deadline is in the log, which a stream is not. @default UNANSWERED_AFTER_MS */
   readonly unansweredAfterMs?: number | undefined;
   readonly running: Set<WatchedCall>;
-  readonly method: string;
-  readonly responseStream: boolean;
-  /** Of requests or of answers. */
-  readonly isStream: boolean;
+  readonly definition: Parameters<ServerInterceptor>[0];
   readonly isIntercepted: boolean;
 }
 
 function watchCall(call: Call, watching: Watching): WatchedCall {
-  const { log, isCut, running, method, responseStream, isStream, isIntercepted } = watching;
+  const { log, isCut, running, isIntercepted, unansweredAfterMs = UNANSWERED_AFTER_MS } = watching;
+  const { path: method, requestStream, responseStream } = watching.definition;
   const startedAt = monotonicMs();
   const afterMs = () => Math.round(monotonicMs() - startedAt);
   const timeoutMs = Number(call.getDeadline()) - Date.now();
@@ -143,8 +137,7 @@ function watchCall(call: Call, watching: Watching): WatchedCall {
   const remind = () => {
     if (!watched.isSettled()) log.warn("A call without a deadline is not answered yet", fieldsNow());
   };
-  const { unansweredAfterMs = UNANSWERED_AFTER_MS } = watching;
-  const isEndless = timeoutMs === Number.POSITIVE_INFINITY && !isStream;
+  const isEndless = timeoutMs === Number.POSITIVE_INFINITY && !requestStream && !responseStream;
   const reminder = isEndless ? startTimer(remind, unansweredAfterMs).unref() : undefined;
   followSends(call, (given) => {
     // grpc-js (1.14) ends a call so when its deadline passes, by its own clock.

@@ -49,7 +49,7 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
       if (error) callback(errorStatus(error, thrown ? status.UNKNOWN : status.INTERNAL), null, trailers);
       else {
         const hasFields = Number(type?.fields.size) > 0;
-        if (hasFields && isAbsent(value)) guarded.warnOfNoAnswer({ method, hint: RETURNS, ...UNHEARD });
+        if (hasFields && isAbsent(value)) guarded.warnOf(NO_ANSWER, { hint: RETURNS }, ONCE);
         callback(null, value ?? {}, trailers, flags);
       }
     };
@@ -65,8 +65,7 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
     const run = async () => {
       const returned = handle(call, answer);
       const value = await returned;
-      if (isAnswered && value !== answered && hasAnswer(value))
-        guarded.warnOfReturned({ method, ...UNHEARD });
+      if (isAnswered && value !== answered && hasAnswer(value)) guarded.warnOf(RETURNED, {}, ONCE);
       if (isAnswered) return;
       if (takes === "no" || (takes === "unknown" && isAnswer(value))) {
         hint = RETURN_ANSWERS;
@@ -82,6 +81,9 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
   };
 }
 
+const ONCE = { intervalMs: Number.POSITIVE_INFINITY };
+const NO_ANSWER = "A handler answered nothing, and its message has fields: it is sent empty";
+const RETURNED = "A handler returned an answer after it had called back; only its callback counts";
 /** Why a callback came too late. */
 const RETURN_ANSWERS =
   "it declares fewer than two parameters, so what it returned was its answer; declare (call, callback)";

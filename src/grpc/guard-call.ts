@@ -38,9 +38,12 @@ export interface GuardedMethod extends Guarding {
   readonly follow: CallWatch["follow"];
   /** The answers that could not be encoded. */
   readonly unencoded: WeakSet<object>;
-  readonly warnOfMisreading: (fields: LogFields) => void;
-  readonly warnOfNoAnswer: (fields: LogFields) => void;
-  readonly warnOfReturned: (fields: LogFields) => void;
+  /** Logs a warning of the method; of each field, where there is one: it hides no other. */
+  readonly warnOf: (
+    message: string,
+    fields: LogFields,
+    pace?: { readonly field?: string; readonly intervalMs?: number },
+  ) => void;
 }
 
 const CUT_TEXT = `A status text is longer than ${MAX_STATUS_TEXT_LENGTH} characters, the rest is not sent`;
@@ -83,7 +86,7 @@ export function guardCall(call: HandlerCall, guarded: GuardedMethod, fail: (erro
 }
 
 /** Warns of a handler that takes its call for the request, where a field is undefined. */
-function tellMisreading(call: HandlerCall, { method, added, warnOfMisreading }: GuardedMethod): void {
+function tellMisreading(call: HandlerCall, { added, warnOf }: GuardedMethod): void {
   const { request } = call;
   // The requests of a stream come one by one; unaryHandler hands on the request.
   if (!isObject(request) || functionIn(added)) return;
@@ -91,14 +94,14 @@ function tellMisreading(call: HandlerCall, { method, added, warnOfMisreading }: 
   const behind = new Proxy(Object.create(Object.getPrototypeOf(call)), {
     get: (from, field, receiver) => {
       if (typeof field === "string" && Object.hasOwn(request, field) && !(field in from))
-        warnOfMisreading({ method, field, hint: REQUEST_IS, ...UNHEARD });
+        warnOf(MISREAD, { field, hint: REQUEST_IS });
       return Reflect.get(from, field, receiver);
     },
   });
   Object.setPrototypeOf(call, behind);
 }
 
-export const MISREAD = "A handler reads a field of the request from its call, where it is undefined";
+const MISREAD = "A handler reads a field of the request from its call, where it is undefined";
 const REQUEST_IS = "the request is call.request; unaryHandler((request) => answer) passes it";
 const PASSES_CONTEXT = "unaryHandler passes (request, context), and sends what is returned";
 

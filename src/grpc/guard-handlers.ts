@@ -3,7 +3,7 @@ import { type LogFields, UNHEARD } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
 import { watchCalls } from "./call-watch";
 import { answerOnce } from "./guard-answer";
-import { type Guarding, type Handler, MISREAD } from "./guard-call";
+import type { GuardedMethod, Guarding, Handler } from "./guard-call";
 import { endOnError } from "./guard-stream";
 import { checkMessage } from "./message-check";
 
@@ -24,20 +24,19 @@ export function guardHandlers(
   const register = server.register.bind(server);
   server.register = (method, handler, serialize, deserialize, type) => {
     const unencoded = new WeakSet<object>();
-    /** By each field: one does not hide another. */
-    const warnsOfUnsent = new Map<string, (fields: LogFields) => void>();
-    const warnOfUnsent = (field: string) => {
-      const known = warnsOfUnsent.get(field);
-      if (!known && warnsOfUnsent.size === MAX_WARNED_FIELDS) return;
-      const warn = known ?? createPacedWarning(log, UNSENT);
-      warnsOfUnsent.set(field, warn);
-      warn({ method, unsent: [field], ...UNHEARD });
+    const warnings = new Map<string, (fields: LogFields) => void>();
+    const warnOf: GuardedMethod["warnOf"] = (message, fields, { field = "", intervalMs } = {}) => {
+      const known = warnings.get(message + field);
+      if (!known && field !== "" && warnings.size >= MAX_WARNINGS) return;
+      const write = known ?? createPacedWarning(log, message, intervalMs);
+      warnings.set(message + field, write);
+      write({ method, ...fields, ...UNHEARD });
     };
     const encode: typeof serialize = (value) => {
       try {
         const answerType = guarding.answerTypeOf(method);
         const unsent = answerType === undefined ? [] : checkMessage(Object(value), answerType);
-        for (const field of unsent) warnOfUnsent(field);
+        for (const field of unsent) warnOf(UNSENT, { unsent: [field] }, { field });
         return serialize(value);
       } catch (error) {
         unencoded.add(Object(value));
@@ -53,18 +52,14 @@ export function guardHandlers(
       follow,
       added: (guarding.handlerOf(method) ?? handler) as Handler,
       unencoded,
-      warnOfMisreading: createPacedWarning(log, MISREAD),
-      warnOfNoAnswer: createPacedWarning(log, NO_ANSWER, Number.POSITIVE_INFINITY),
-      warnOfReturned: createPacedWarning(log, RETURNED, Number.POSITIVE_INFINITY),
+      warnOf,
     });
     return register(method, guarded as never, encode, deserialize, type);
   };
   return calls;
 }
 
-const NO_ANSWER = "A handler answered nothing, and its message has fields: it is sent empty";
-const RETURNED = "A handler returned an answer after it had called back; only its callback counts";
 const UNSENT = "A handler's answer has fields that its message lacks, they are not sent";
 
 /** The keys of a map, or a list's indices, would make endless paths. */
-const MAX_WARNED_FIELDS = 64;
+const MAX_WARNINGS = 64;
