@@ -82,15 +82,16 @@ const KUBELET = {
   ...{ pid: 7, directory: REGISTRY, is: () => false },
   ...{ isHere: true, isDeaf: truth(false) },
 };
-const versions = (...supportedVersions: string[]): Changes => ({
-  registrations: healthyRegistrations().map((one) => ({
+const answered = (
+  answer: object,
+  { registrations } = { registrations: healthyRegistrations() },
+): Changes => ({
+  registrations: registrations.map((one) => ({
     ...one,
-    info:
-      one.info?.kind === "answered"
-        ? { ...one.info, value: { ...one.info.value, supportedVersions } }
-        : one.info,
+    info: one.info?.kind === "answered" ? { ...one.info, value: { ...one.info.value, ...answer } } : one.info,
   })),
 });
+const versions = (...supportedVersions: string[]) => answered({ supportedVersions });
 const limited = (maxVolumesPerNode: number): Changes => {
   const value = { nodeId: "n1", maxVolumesPerNode, accessibleTopology: null };
   return { driver: healthy.driver && { ...healthy.driver, nodeInfo: { kind: "answered", value } } };
@@ -223,6 +224,16 @@ test.each<Case>([
     "warning",
     /^the CSI driver answers NodeGetInfo with max_volumes_per_node -1: CSI forbids it, and kubelet writes no limit; fix: have the driver answer 0 for no limit: see its settings$/,
     limited(-1),
+  ],
+  // Nobody has asked for its endpoint.
+  [
+    "other-registrations",
+    "warning",
+    /^gpu\.x was refused by kubelet: .*dial unix/,
+    answered(
+      { type: "DRAPlugin", name: "gpu.x" },
+      reporting("refused", { kubeletError: "dial unix /x: connect: no such file" }),
+    ),
   ],
   ["driver-node-info", "ok", /^n1 is .*; any number of volumes$/, limited(0)],
   ["driver-node-info", "ok", /^n1 is .*; at most 1 volumes$/, limited(1)],
