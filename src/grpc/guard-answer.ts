@@ -54,6 +54,12 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
       }
     };
     const answer = Object.assign(judge, { [JUDGES]: true });
+    // grpc-js gives one request with a stream for answers, of which it sends none or many.
+    if ("write" in call)
+      Object.assign(call, {
+        write: (value: unknown) => answer(null, value),
+        end: () => isAnswered || fail(new TypeError(NOTHING_WRITTEN)),
+      });
     // Node destroys what a `for await` has read to the end, or has left: the answer follows.
     const destroy = call.destroy?.bind(call);
     if (destroy)
@@ -93,6 +99,7 @@ const STILL_PENDING = "its promise is still pending";
 const NEVER_CALLED_BACK =
   "it has returned, and its callback was not called; if nothing was to call it later, write unaryHandler((request, context) => answer), or (call, callback) => callback(null, answer)";
 
+const NOTHING_WRITTEN = "the handler ended its call without an answer; write callback(null, answer)";
 const ERROR_FIELDS = ["code", "details", "message", "metadata"];
 const MISPLACED = "the handler called callback(answer); write callback(null, answer)";
 const FORGOTTEN =

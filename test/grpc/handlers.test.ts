@@ -1,4 +1,4 @@
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
@@ -109,6 +109,12 @@ const answerAndReturn: Handler = async (_call, answer) => {
   return same;
 };
 
+/** As a stream's handler does. */
+function writeTo(call: unknown): Writable {
+  (call as Writable).write({ a: 1 });
+  return call as Writable;
+}
+
 type Shape = readonly [string, Handler, unknown, readonly string[]];
 const SHAPES: readonly Shape[] = [
   ...BY_CALLBACK.flatMap(([what, act, ...expected]): Shape[] => [
@@ -157,6 +163,10 @@ const SHAPES: readonly Shape[] = [
   ],
   ["async with a callback, throws", async (_call, _answer) => raise(bug()), [13, bug().message], [FAILED]],
   ["a callback, throws", (_call, _answer) => raise(bug()), [13, bug().message], [FAILED]],
+  ["a call that it ends", (call, _answer) => void (call as Writable).end(), MISPLACED, [FAILED]],
+  ["a call that it writes to", (call, _) => void (call as Writable).write({ a: 1 }), OK, []],
+  ["a call that it writes to, then ends", (call) => writeTo(call).end(), OK, []],
+  ["a call that it writes to, then a callback", (call, answer) => answer(null, writeTo(call)), OK, [TWICE]],
   ["all parameters in one", (...all) => all[1]?.(null, { a: 1 }), OK, []],
   ["all parameters in one, async", async (...all) => all[1]?.(null, { a: 1 }), OK, []],
   ["a mock", jest.fn().mockImplementation((_call, answer) => answer(null, { a: 1 })) as Handler, OK, []],
