@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { nodeTest, refused, registered, registrarArguments } from "../end-to-end/support/node";
 import { type DriverFolders, driverFoldersOf, nameOf } from "../end-to-end/support/node-wide";
 import { eventually } from "../support/eventually";
@@ -45,16 +46,33 @@ nodeTest("a node's registrar is healthy while it runs, not when it is frozen or 
   expect(await probe(folders, "health")).toEqual(failed);
 });
 
-nodeTest("a registrar with other paths, frozen or not, does not answer for a node's", async (node) => {
-  const folders = driverFoldersOf(node);
-  const other = node.cli(registrarArguments(node, node.at("other", "*", "csi.sock")));
-  await folders.add(A);
-  folders.registrar();
-  await isHealthy(folders);
-  other.kill("SIGSTOP");
-  expect(await probe(folders, "health")).toMatchObject({ code: 0 });
-  other.kill("SIGCONT");
-});
+nodeTest(
+  "neither a registrar with other paths nor another program answers for a node's, or keeps it from that",
+  async (node) => {
+    const folders = driverFoldersOf(node);
+    const chunk = Buffer.alloc(65_536, "1");
+    let chunks = 0;
+    const endless = function* () {
+      for (; ; chunks += 1) yield chunk;
+    };
+    await using _endless = await startForeignSocket(join(node.pluginDir, ".ask-00000"), (socket) => {
+      Readable.from(endless()).pipe(socket);
+    });
+    await using _garbage = await startForeignSocket(join(node.pluginDir, ".ask-11111"), (socket) => {
+      socket.end("null");
+    });
+    expect(await probe(folders, "health", "--timeout=10m")).toMatchObject({ code: 1 });
+    expect(chunks).toBeGreaterThan(0);
+    expect(chunks).toBeLessThan(200); // 13 MB
+    const other = node.cli(registrarArguments(node, node.at("other", "*", "csi.sock")));
+    await folders.add(A);
+    folders.registrar();
+    await isHealthy(folders);
+    other.kill("SIGSTOP");
+    expect(await probe(folders, "health")).toMatchObject({ code: 0 });
+    other.kill("SIGCONT");
+  },
+);
 
 nodeTest(
   "a node's registrar answers probes again when its directory was replaced, and leaves none behind",

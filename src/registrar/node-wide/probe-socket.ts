@@ -31,6 +31,8 @@ const whoseOf = (pairs: readonly PatternPair[]): string => {
 
 /** A client that does not read is let go. */
 const CLIENT_MS = 5_000;
+/** Of what is said of one driver, and of the whole answer: another program may write for ever. */
+const [MAX_DRIVER_LENGTH, MAX_ANSWER_LENGTH] = [500, 1_000_000];
 
 /** Listens on a socket that kubelet ignores, in the plugin registration directory, until `signal` is aborted. Never rejects. */
 export async function answerProbes(
@@ -45,7 +47,9 @@ export async function answerProbes(
     );
     return {
       whose,
-      unregistered: others.map((one) => boundText(`${shownName(one)}: ${stateText(one.status())}`)),
+      unregistered: others.map((one) =>
+        boundText(`${shownName(one)}: ${stateText(one.status())}`, MAX_DRIVER_LENGTH),
+      ),
     };
   };
   const end = (connection: Socket) => {
@@ -67,9 +71,6 @@ export async function answerProbes(
     .close()
     .catch((error: unknown) => log.error(error, "Cannot remove the socket for exec probes"));
 }
-
-/** More than thousands of drivers need. */
-const MAX_ANSWER_LENGTH = 16_000_000;
 
 /** What the registrar with these paths, in this container, says at the first of these sockets. Rejects where none answers. */
 export const askRegistrar = (
