@@ -4,7 +4,7 @@ import type { OurImage } from "../../recognise/program";
 import { holds, isTemplate } from "../../recognise/rule";
 import { type Finding, findingsOf, unknown } from "../findings/finding";
 import { reportOf } from "../findings/report";
-import { nothing, otherwise, saidIn, withhold } from "../findings/seen";
+import { ifYes, nothing, otherwise, saidIn } from "../findings/seen";
 import { renderReport, type TableLook } from "../findings/table";
 import { shellWord } from "../findings/words";
 import { sayUnknown } from "./judge/arguments";
@@ -34,8 +34,7 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const { image } = ours;
   const command = () => (image === undefined || swap === "" ? null : policyCommand(image, swap, before));
   const policy = isAny({ yes: command, no: NONE, unknown: NONE });
-  const no = () => nothingToSwap(read, before);
-  const more = saidIn(isAny<Finding | undefined>({ yes: nothing, no, unknown: withhold }));
+  const more = saidIn(ifYes(isAny.not(), () => nothingToSwap(read, before)));
   const target = { files, swap, policy, ...counts };
   const report = reportOf(target, [...findings, ...more]);
   // It would have to read stdin again.
@@ -67,13 +66,11 @@ function factsOf(read: FilesRead, ours: OurImage): FileFacts {
     throw invalidOption(`cannot read ${gap.subject}: ${text}; ${fix}`);
   }
   const facts = readRegistrars(read, ours);
-  facts.registrars.contains()({
-    ...{ yes: nothing, unknown: withhold },
-    no: () =>
-      refuse(
-        "no registrar in these files: no container has --kubelet-registration-path, or a known image that starts a registrar; if one is this registrar's, name its image with --image=IMAGE; registrar doctor --cluster judges what an operator creates",
-      ),
-  });
+  ifYes(facts.registrars.contains().not(), () =>
+    refuse(
+      "no registrar in these files: no container has --kubelet-registration-path, or a known image that starts a registrar; if one is this registrar's, name its image with --image=IMAGE; registrar doctor --cluster judges what an operator creates",
+    ),
+  );
   return facts;
 }
 

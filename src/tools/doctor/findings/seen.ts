@@ -241,7 +241,6 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
 
 /** Nothing is said of what is unknown: another finding says what could not be read. */
 export const withheld: Withheld = listOf([], []);
-export const withhold = () => withheld;
 export const nothing = () => undefined;
 
 export type Reading<Part extends string> = ReturnType<typeof startReading<Part>>;

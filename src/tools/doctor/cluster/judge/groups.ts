@@ -1,11 +1,11 @@
 import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Advice, check, problem, type Run, type Verdict } from "../../findings/finding";
-import { otherwise, type SeenList, type Truth } from "../../findings/seen";
+import { listFrom, otherwise, type SeenList, type Truth, truth } from "../../findings/seen";
 import { counted, flagsOf, podsText, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { Attached } from "../read/needs";
 import { type ClusterFacts, manifestCause, placeKey } from "./facts";
-import { GONE, inState, lacking, type Place, restartingIn, UNWRITTEN, wordOf } from "./places";
+import { GONE, lacking, type Place, restartingIn, UNWRITTEN, wordOf } from "./places";
 import { endingOf } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
@@ -46,30 +46,33 @@ export function judgeGroups(
 }
 
 /** The cause of a place's state: equal for all places that one change would fix. */
-export function causeOf(place: Place, facts: ClusterFacts): Cause {
-  const { state, units, driver } = place;
+export const causeOf = (place: Place, facts: ClusterFacts): Cause =>
+  isMissedAway(place, facts)({ yes: () => NODES_AWAY, ...otherwise(() => causeOfState(place, facts)) });
+
+function causeOfState({ state, units, driver }: Place, { manifestCauses }: ClusterFacts): Cause {
   const isUnregistered = wordOf(state) === "unregistered" && !UNWRITTEN.includes(state.why?.word);
   const isOfRegistrar = isUnregistered || restartingIn(state)?.isRegistrar;
-  const ofPlace = (about?: About): Cause => {
-    const manifest = about && manifestCause(about);
-    if (isOfRegistrar && manifest && facts.manifestCauses.has(causeKey(manifest))) return manifest;
-    return {
-      kind: "trouble",
-      driver,
-      trouble: wordOf(state),
-      ...(state.why && { object: about?.object, ...state.why }),
-    };
-  };
-  const ofState = (): Cause =>
-    units.some({ yes: ([{ registrar }]) => ofPlace(registrar.about), ...otherwise(() => ofPlace()) });
-  return isMissedAway(place, facts)({ yes: () => NODES_AWAY, ...otherwise(ofState) });
+  const about = units.some<About | null>({
+    yes: ([{ registrar }]) => registrar.about,
+    ...otherwise(() => null),
+  });
+  const manifest = about && manifestCause(about);
+  if (isOfRegistrar && manifest && manifestCauses.has(causeKey(manifest))) return manifest;
+  const pod = state.why && { object: about?.object, ...state.why };
+  return { kind: "trouble", driver, trouble: wordOf(state), ...pod };
 }
 
 /** Its node does not report, or something waits on a node that is gone. */
-export const isMissedAway = (place: Place, facts: ClusterFacts): Truth =>
-  waitersIn([place], facts)
-    .isAny.or(place.state.why?.word !== GONE)
-    .and(inState("node-away")(place));
+export function isMissedAway(place: Place, facts: ClusterFacts): Truth {
+  if (wordOf(place.state) !== "node-away") return truth(false);
+  return place.state.why?.word === GONE ? isWaitedFor(place, facts) : truth(true);
+}
+
+/** Something needs the driver there. */
+export function isWaitedFor({ node, driver }: Place, { waitingAt, attachedAt }: ClusterFacts): Truth {
+  const key = placeKey(node, driver);
+  return waitingAt(key).contains().or(attachedAt(key).contains());
+}
 
 export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
@@ -79,16 +82,15 @@ export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string
 const atLeast = (list: SeenList<unknown>): string =>
   lacking(list)({ yes: () => "", no: () => "", unknown: () => "at least " });
 
-/** What waits for a driver; of what is seen `text`: `1 pod (shop/a) and at least 1 VolumeAttachment`. */
-export function waitersIn(places: Group, { waitingAt, attachedAt }: ClusterFacts) {
-  const keys = [...new Set(places.map(({ node, driver }) => placeKey(node, driver)))];
-  const inAll = <Item>(at: (key: string) => SeenList<Item>) =>
-    keys.map(at).reduce((all, one) => all.with(one));
-  const pods = inAll(waitingAt)
+/** What is seen to wait for a driver: `1 pod (shop/a) and at least 1 VolumeAttachment`; empty: nothing. */
+export function whoWaits(places: Group, { waitingAt, attachedAt }: ClusterFacts) {
+  const keys = listFrom([...new Set(places.map(({ node, driver }) => placeKey(node, driver)))]);
+  const attached = keys.flatMap(attachedAt);
+  const pods = keys
+    .flatMap(waitingAt)
     .map(({ pod }) => pod)
     .grouped((pod) => pod)
     .sorted(([pod]) => pod);
-  const attached = inAll(attachedAt);
   const none = otherwise(() => "");
   const ofPods = pods.some({
     yes: (groups) => atLeast(pods) + podsText(groups.map(([pod]) => pod)),
@@ -98,10 +100,7 @@ export function waitersIn(places: Group, { waitingAt, attachedAt }: ClusterFacts
     yes: (all) => atLeast(attached) + counted(sumOf(all), "VolumeAttachment"),
     ...none,
   });
-  return {
-    isAny: pods.contains().or(attached.contains()),
-    text: [ofPods, ofAttached].filter(Boolean).join(" and "),
-  };
+  return [ofPods, ofAttached].filter(Boolean).join(" and ");
 }
 
 const sumOf = (all: readonly Attached[]) => all.reduce((sum, { attachments }) => sum + attachments, 0);

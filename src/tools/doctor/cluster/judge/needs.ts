@@ -10,7 +10,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
-import { evenSo, nothing, otherwise, type Truth, truth, withhold } from "../../findings/seen";
+import { ifYes, listFrom, nothing, orElse, otherwise, type Truth, truth } from "../../findings/seen";
 import { counted, firstOf, namedText, shellWord, together } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { HostPod } from "../read/owners";
@@ -20,12 +20,13 @@ import type { ClusterFacts } from "./facts";
 import {
   type Group,
   isMissedAway,
+  isWaitedFor,
   judgeGroups,
   kubectl,
   NODES_AWAY,
   nodesOf,
   problemsOf,
-  waitersIn,
+  whoWaits,
 } from "./groups";
 import { inState, isYoung, type Place, SETTLED } from "./places";
 import { startupTaints } from "./taints";
@@ -111,11 +112,12 @@ function isLeftover(driver: string, { hasGuess, unitsOfDriver, ownersOf }: Clust
 
 function sayLeftover(driver: string, places: Group, facts: ClusterFacts): Verdict {
   const { node } = facts.ownersOf({ driver, kind: "registered" }) ?? {};
-  const { isAny, text: waiting } = waitersIn(places, facts);
+  const waiting = whoWaits(places, facts);
   const text = `is in CSINode, but no DaemonSet has a registrar for it, and no pod on ${node} can have registered it: the entry is probably left of an uninstall${waiting && `; needed by ${waiting}`}`;
   const keep = "install the driver again, until nothing needs it";
   const remove =
     "run registrar doctor --host-root=/host on the node, in kubectl debug node, and remove the socket that CSI019 names; then plugins/DRIVER there, and the CSIDriver object";
+  const isAny = listFrom(places).contains((place) => isWaitedFor(place, facts));
   const fix = isAny({
     yes: () => keep,
     no: () => remove,
@@ -146,7 +148,7 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
     });
   // What needs it may be unread, and it is nowhere all the same.
   const isNamed = places.contains((one) => one.driver === driver);
-  return isNamed({ yes: nothing, no: judge, unknown: evenSo(judge) });
+  return isNamed({ yes: nothing, ...orElse(judge) });
 }
 
 function howToGet(driver: string, { driverNames, csiDrivers }: ClusterFacts): string {
@@ -177,19 +179,16 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
     "has no CSIDriver object: Kubernetes attaches its volumes before it mounts them, and passes the driver no information about the pod";
   const fix = "apply its CSIDriver object: examples/csidriver.yaml explains each field";
   return named.flatMap(([{ driver }]) =>
-    described(driver).contains()<Verdict | undefined>({
-      ...{ yes: nothing, unknown: withhold },
-      no: () => warning(driver, text, fix),
-    }),
+    ifYes(described(driver).contains().not(), () => warning(driver, text, fix)),
   );
 });
 
 const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
   const isMissed = (place: Place) =>
-    waitersIn([place], facts).isAny.and(inState(...SETTLED, "node-away")(place).not());
+    isWaitedFor(place, facts).and(inState(...SETTLED, "node-away")(place).not());
   const fix = "fix what keeps the driver from being registered";
   const missed = judgeGroups(facts, isMissed, ({ driver }, places) =>
-    problem(driver, `has ${waitersIn(places, facts).text} waiting for it`, fix),
+    problem(driver, `has ${whoWaits(places, facts)} waiting for it`, fix),
   );
   return [missed, judgeAway(facts)];
 });
@@ -200,7 +199,7 @@ function judgeAway(facts: ClusterFacts): Verdicts {
   return away
     .grouped(() => "")
     .map((all) => {
-      const { text: waiting } = waitersIn(all, facts);
+      const waiting = whoWaits(all, facts);
       const text = `are not ready or gone: it is not known which drivers are registered there${waiting && `; needed by ${waiting}`}`;
       const fix = kubectl("see why kubelet does not report", facts.target, "describe node", nodesOf(all)[0]);
       return { ...unknown("nodes", text, fix), cause: NODES_AWAY, nodes: nodesOf(all) };
@@ -238,15 +237,10 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps, nodes, pl
   const alike = grouped(lists, ({ failure, message }) =>
     failure === "forbidden" ? failure : `${failure} ${message}`,
   );
-  const none = nodes.contains().or(places.contains())<Verdict | undefined>({
-    ...{ yes: nothing, unknown: withhold },
-    no: () =>
-      unknown(
-        "nodes",
-        "are none: there is nothing to judge",
-        kubectl("see whether it is the right cluster", target, "get nodes"),
-      ),
-  });
+  const seeNodes = kubectl("see whether it is the right cluster", target, "get nodes");
+  const none = ifYes(nodes.contains().or(places.contains()).not(), () =>
+    unknown("nodes", "are none: there is nothing to judge", seeNodes),
+  );
   const unread = Array.from(alike.values(), (own) => {
     const [{ failure, message }] = own;
     const resources = [...new Set(own.map(({ part }) => part))];

@@ -1,9 +1,17 @@
 import { otherKubeletRoots } from "../../../../host-path/kubelet-roots";
-import { type Advice, check, ok, unknown, type Verdict, warning } from "../../findings/finding";
-import { nothing, otherwise, type SeenList, truth, withhold } from "../../findings/seen";
+import {
+  type Advice,
+  check,
+  ok,
+  unknown,
+  type Verdict,
+  type Verdicts,
+  warning,
+} from "../../findings/finding";
+import { ifYes, otherwise, truth } from "../../findings/seen";
 import { counted, LEAVE_ONE, shellWord, together } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
-import { type Group, judgeGroups, kubectl, nodesOf, placeCheck, problemsOf, waitersIn } from "./groups";
+import { type Group, judgeGroups, kubectl, nodesOf, placeCheck, problemsOf, whoWaits } from "./groups";
 import {
   inState,
   isWithoutRegistrar,
@@ -32,7 +40,7 @@ function judgeUnseen({ driver, units, state }: Place, places: Group, facts: Clus
   const not = () => "is not in CSINode, and doctor cannot tell why";
   const byLists = () => isListed({ yes: possibly, no: not, unknown: possibly });
   const what = units.contains(isGuess)({ yes: possibly, ...otherwise(byLists) });
-  const { text: waiting } = waitersIn(places, facts);
+  const waiting = whoWaits(places, facts);
   const text = `${what}: ${state.reason}${waiting && `; needed by ${waiting}`}`;
   const toCompare = kubectl("run doctor again, and compare the Nodes", facts.target, "get", "nodes");
   return facts.nodes.contains()<Verdict>({
@@ -77,7 +85,7 @@ function whereToLookIn(pod: Place["pod"], unit: RegistrarUnit, { target, units: 
   return isForWindows({ yes: onWindows, ...otherwise(onLinux) });
 }
 
-function healthyDrivers({ places, nodes }: ClusterFacts): SeenList<Verdict> {
+function healthyDrivers({ places, nodes }: ClusterFacts): Verdicts {
   return places
     .grouped(({ driver }) => driver)
     .flatMap((own) => {
@@ -87,10 +95,10 @@ function healthyDrivers({ places, nodes }: ClusterFacts): SeenList<Verdict> {
           .and(place.driver === own[0].driver),
       );
       const on = nodesOf(own);
-      return isUnwell.or(lacking(nodes))<Verdict | undefined>({
-        ...{ yes: nothing, unknown: withhold },
-        no: () => ({ ...ok(own[0].driver, `is registered on ${counted(on.length, "node")}`), nodes: on }),
-      });
+      return ifYes(isUnwell.or(lacking(nodes)).not(), () => ({
+        ...ok(own[0].driver, `is registered on ${counted(on.length, "node")}`),
+        nodes: on,
+      }));
     });
 }
 

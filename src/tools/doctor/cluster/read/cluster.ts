@@ -3,7 +3,7 @@ import { tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
 import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/grouped";
-import { itemsOf, nothing, type SeenList, withhold } from "../../findings/seen";
+import { ifYes, itemsOf, type SeenList } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 import {
   countAttachments,
@@ -52,10 +52,7 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
   }
   const [nodes, csiNodes, csiDrivers, attached, pending, mounts, attaches] = others;
   if (target.node !== undefined)
-    nodes.contains()({
-      ...{ yes: nothing, unknown: withhold },
-      no: () => refuse(`there is no node ${target.node}`),
-    });
+    ifYes(nodes.contains().not(), () => refuse(`there is no node ${target.node}`));
   const events = mounts
     .with(attaches)
     .flatMap((event) => ("driver" in event && isMeant(target, event.node) ? event : undefined));

@@ -1,6 +1,6 @@
 import { isTemplate } from "../../../recognise/rule";
 import { check, type Verdict, warning } from "../../findings/finding";
-import { nothing, withhold } from "../../findings/seen";
+import { ifYes } from "../../findings/seen";
 import { LEAVE_ONE } from "../../findings/words";
 import { onHosts } from "../read/pod";
 import type { FileFacts, RegistrarContainer } from "../read/registrars";
@@ -31,7 +31,7 @@ const windowsUnjudged = check<FileFacts>(
       });
       const alone = { no: say("unknown"), unknown: say("skipped") };
       const yes = (): Verdict => hasOther<Verdict>({ yes: say("skipped"), ...alone });
-      return isForWindows.and(program.kind !== "ours")({ yes, no: nothing, unknown: withhold });
+      return ifYes(isForWindows.and(program.kind !== "ours"), yes);
     });
   },
 );

@@ -2,7 +2,7 @@ import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
 import { isTemplate } from "../../../recognise/rule";
 import type { Nested } from "../../findings/finding";
-import { evenSo } from "../../findings/seen";
+import { orElse } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import { amountOf, type LimitedResource, type LimitRange, quantityOf } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
@@ -95,7 +95,7 @@ const limitCheck = (
     const alone = () => judge(one, []);
     return limitRanges
       .filter(({ namespace }) => namespace === one.namespace)
-      .some({ yes: (ranges) => judge(one, ranges), no: alone, unknown: evenSo(alone) });
+      .some({ yes: (ranges) => judge(one, ranges), ...orElse(alone) });
   });
 };
 

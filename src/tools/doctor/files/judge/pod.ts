@@ -1,5 +1,4 @@
 import { isTemplate } from "../../../recognise/rule";
-import { nothing, withhold } from "../../findings/seen";
 import { RENDER_FIRST, together } from "../../findings/words";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
@@ -96,18 +95,19 @@ const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registra
       `serves port ${port}, and whether container ${unclear.name} does is not filled in: ${unclear.open}`,
       RENDER_FIRST,
     );
-  const same = registrars
-    .filter((another) => isOnSameNodes(one, another).and(isSamePort(http, another.settings.http)))
-    // The same one, in whatever order they are read.
-    .sorted(({ place }) => place);
-  return same.some<Statement | undefined>({
-    yes: ([{ place }]) =>
-      problem(
-        `serves port ${http.port} of the node's network, and so does ${place}: the second one on a node cannot bind it`,
-        `${OTHER_PORT}, or leave hostNetwork out`,
-      ),
-    ...{ no: nothing, unknown: withhold },
-  });
+  return (
+    registrars
+      .filter((another) => isOnSameNodes(one, another).and(isSamePort(http, another.settings.http)))
+      // The same one, in whatever order they are read.
+      .sorted(({ place }) => place)
+      .grouped(() => "")
+      .map(([{ place }]) =>
+        problem(
+          `serves port ${http.port} of the node's network, and so does ${place}: the second one on a node cannot bind it`,
+          `${OTHER_PORT}, or leave hostNetwork out`,
+        ),
+      )
+  );
 });
 
 /** Pods of two objects that share the network of their nodes. */
