@@ -99,7 +99,7 @@ function tableOf(rows: readonly DriverRow[]): string {
   const cells = rows.map(({ name, state, since, reason, csiSocket }) =>
     [namedText(name ?? "(no name)"), state, since ?? "-", reason ?? "-", csiSocket ?? "-"].map(plain),
   );
-  return `${renderColumns(["DRIVER", "STATE", "SINCE", "REASON", "DRIVER SOCKET"], cells).join("\n")}\n`;
+  return `${renderColumns(["DRIVER", "STATE", "SINCE", "REASON", "DRIVER SOCKET"], cells, process.stdout.columns).join("\n")}\n`;
 }
 
 export function unseenRegistrations({ directory }: Pick<Facts, "directory">): string | undefined {

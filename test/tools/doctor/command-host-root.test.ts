@@ -73,12 +73,12 @@ test("a wrong path: the right one is in the fix", async () => {
   const wrong = PLUGIN.replace(NAME, "wrong");
   const info = { name: NAME, endpoint: wrong };
   await using _registrar = await startFakeRegistrar({ socketPath: at(REGISTRY, `${NAME}-reg.sock`), info });
-  const fix = `write --kubelet-registration-path=${PLUGIN}`;
+  const fix = `--kubelet-registration-path=${PLUGIN}`;
   const wrongs = (report: { readonly findings: readonly Record<string, string>[] }) =>
     report.findings
       // Registrars of other tests are misplaced, seen from here.
       .filter(({ status, text = "" }) => status === "problem" && !text.includes(" registers in "))
-      .map(({ code, fix }) => [code, fix]);
+      .map(({ code, command }) => [code, command]);
   expect(wrongs(await doctor())).toEqual([["CSI016", fix]]);
   const paths = (path: string) => [`--csi-address=${at(PLUGIN)}`, `--kubelet-registration-path=${path}`];
   expect(wrongs(await doctor(...paths(wrong)))).toContainEqual(["CSI016", fix]);

@@ -43,6 +43,11 @@ export function shellWord(text: string): string {
     : `$'${plain(text).replaceAll("'", "\\'")}'`;
 }
 
+/** What to write into the registrar's arguments. */
+export const writeFlag = (flag: string, value: string) => ({
+  ...{ fix: "write", command: `--${flag}=${value}` },
+});
+
 /** `--name=value` of each that has a value, as bash takes it. */
 export const flagsOf = (values: Readonly<Record<string, string | undefined>>): readonly string[] =>
   Object.entries(values).flatMap(([flag, value]) =>

@@ -83,7 +83,10 @@ export function findingsOfSwapIn(objects: readonly object[]): readonly Finding[]
 }
 
 export const said = (...objects: readonly object[]): readonly string[] =>
-  findingsIn(objects).map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
+  findingsIn(objects).map(
+    ({ code, status, text, fix, command }) =>
+      `${code} ${status}: ${text} -> ${[fix, command ?? []].flat().join(": ")}`,
+  );
 
 /** The findings in a changed DaemonSet. */
 export const saidOf = (changes: Changes): readonly string[] => said(daemonSet(changes));

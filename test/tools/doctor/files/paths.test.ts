@@ -10,7 +10,7 @@ const LONG_ROOT = `/${"x".repeat(75)}`;
 
 test.each<readonly [expected: RegExp, Changes]>([
   [
-    /^CSI102 problem: tells kubelet \/csi\/x\.sock, but .* -> write --kubelet-registration-path=.*x\.csi\/x\.sock$/,
+    /^CSI102 problem: tells kubelet \/csi\/x\.sock, but .* -> write: --kubelet-registration-path=.*x\.csi\/x\.sock$/,
     { more: ["--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"] },
   ],
   [/^CSI102 problem: .*volume of kind emptyDir/, { plugin: { emptyDir: {} } }],
@@ -143,7 +143,7 @@ describe("variables in a path", () => {
   });
 
   test("the environment of the container is filled in, as kubelet does", () => {
-    expectSaid(saidOf(told("$(HOST)", { name: "HOST", value: "/csi/csi.sock" })), [`write ${TOLD}`]);
+    expectSaid(saidOf(told("$(HOST)", { name: "HOST", value: "/csi/csi.sock" })), [`write: ${TOLD}`]);
   });
 
   test("a variable without a value is named where the registrar does not start for it", () => {
@@ -208,7 +208,7 @@ test("with MicroK8s kubelet's default root may be a link", () => {
     plugin: { hostPath: { path: `${SNAP}/plugins/x.csi` } },
     registry: `${SNAP}/plugins_registry`,
   };
-  const fix = `write --kubelet-registration-path=${SNAP}/plugins/x.csi/csi.sock`;
+  const fix = `write: --kubelet-registration-path=${SNAP}/plugins/x.csi/csi.sock`;
   expectSaid(saidOf(changes), [
     `^CSI102 unknown: tells kubelet ${PATH}/csi.sock, and .*: ${LINK} -> ${fix}$`,
   ]);

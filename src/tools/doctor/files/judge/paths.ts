@@ -7,7 +7,7 @@ import { isWithin } from "../../../../unix/mounts";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { isTemplate } from "../../../recognise/rule";
 import { directoryFor, judgeDriverPlace, registryOf, rootIn } from "../../findings/registration-directory";
-import { RENDER_FIRST, tooLong } from "../../findings/words";
+import { RENDER_FIRST, tooLong, writeFlag } from "../../findings/words";
 import {
   isSamePlace,
   type MountedDirectory,
@@ -80,7 +80,7 @@ function judgePath(one: RegistrarContainer): Statement | undefined {
   const isMadeElsewhere = !isPattern(csiAddress) && !isSamePlace(driverSocket?.place ?? place, place);
   if (onHosts(told) !== onHosts(expected)) {
     if (isMadeElsewhere) return undefined;
-    const fix = `write --kubelet-registration-path=${expected}`;
+    const fix = writeFlag("kubelet-registration-path", expected);
     return mayBeLinked(told, expected)
       ? unknown(`tells kubelet ${told}, and the driver's socket is ${expected}: ${LINKED}`, fix)
       : problem(`tells kubelet ${told}, but on the host the driver's socket is ${expected}`, fix);

@@ -74,6 +74,15 @@ function judgeKubeletPath(path: string, view: View): Verdict {
   });
 }
 
+const ELSEWHERE = [
+  "is not there, and kubelet dials this path",
+  "correct the path: the driver listens elsewhere",
+] as const;
+const OTHER = [
+  "is a different socket from that of --csi-address",
+  "make both flags name the same socket",
+] as const;
+
 /** `hidden`: what is said where only the mounts tell. */
 function judgeByLook(path: string, { kind }: SeenSocket, hidden: () => Verdict, view: View): Verdict {
   const { driver, kubeletPath: found } = view;
@@ -82,19 +91,8 @@ function judgeByLook(path: string, { kind }: SeenSocket, hidden: () => Verdict, 
   const asItIs = () =>
     kind === "accepting" ? ok(path, `${GIVEN}, and accepts connections`) : judgeSocket(found, view, LEAD);
   const byDriver = ({ socket }: DriverLook) => {
-    const other = () =>
-      kind === "missing"
-        ? problem(
-            path,
-            "is not there, and kubelet dials this path",
-            fixTo("correct the path: the driver listens elsewhere"),
-          )
-        : problem(
-            path,
-            "is a different socket from that of --csi-address",
-            fixTo("make both flags name the same socket"),
-          );
-    const fixTo = (advice: string) => pathFix(socket, view, advice);
+    const [text, advice] = kind === "missing" ? ELSEWHERE : OTHER;
+    const other = () => problem(path, text, pathFix(socket, view, advice));
     const isOther = socket.inode.is((own) => own !== undefined && found.inode.is((its) => its !== own));
     const isLiving = socket.at.is((own) => own.kind === "accepting");
     const isWrong = kind === "missing" ? isLiving : isOther.and(kind === "accepting");

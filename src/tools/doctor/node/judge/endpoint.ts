@@ -1,5 +1,14 @@
 import type { PluginIdentity } from "../../../../grpc/protos";
-import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
+import {
+  type Advice,
+  check,
+  ok,
+  problem,
+  unknown,
+  type Verdict,
+  type Verdicts,
+  warning,
+} from "../../findings/finding";
 import { evenSo, ifYes, orElse, otherwise, type Truth } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import type { Answered, DriverLook } from "../read/looks";
@@ -29,7 +38,7 @@ function questionOf({ plugin, isAskedFor, path }: Answering, view: View) {
   const place = endpoint === "" ? `${path}, its registration socket` : endpoint;
   /** The driver of that name, if there is only one. */
   const own = soleIn(drivers.filter((driver) => isCalled(driver, name)));
-  const fixPath = own.first(isAny, {
+  const fixPath = own.first<Advice>(isAny, {
     yes: ({ socket }) => pathFix(socket, view, CORRECT_PATH),
     ...otherwise(() => CORRECT_PATH),
   });
@@ -88,7 +97,7 @@ function judgeIdentity(
     const isElsewhere = own
       .contains(({ socket }) => socket.inode.is((inode) => inode !== undefined && inode !== there.inode))
       .or(cause === undefined);
-    const remedy = isElsewhere({ yes: () => fixPath, ...otherwise(() => fix) });
+    const remedy = isElsewhere<Advice>({ yes: () => fixPath, ...otherwise(() => fix) });
     return bad(name, `${saidAt}, which ${socketText(there)}`, remedy, cause ?? wrong);
   }
   if (identity.kind === "failed") {

@@ -97,7 +97,7 @@ function judgeLiving(driver: Driver, isOther: boolean, view: View): Verdicts {
       const isNodeWide = registrars.contains((one) => one.isNodeWide).or(target.pattern !== undefined);
       const fix = `${own || SEE_POD}; ${DRIVER} answers${isNodeWide({ yes: hint, ...otherwise(() => "") })}`;
       const text = `has the driver ${name}, for which there is no registration socket in ${target.pluginRegistrationPath}`;
-      const isWell = isRegistered.or(isJudged).or(folder.contains(isAny).not()).or(isNode.not());
+      const isWell = isRegistered.or(isJudged).or(folder.contains().not()).or(isNode.not());
       return ifYes(isWell.not(), () => bad(path, text, fix, CAUSES.nodeInfo(name)));
     }
   }

@@ -50,7 +50,7 @@ const registration = folderCheck("CSI015", "registration", (directory, view) => 
         }),
       )
       .map((ones) => (ones.length > 1 ? judgeLeftBehind(ones, directory) : judgeRegistration(ones[0], view))),
-    ifYes(theirs.contains(isAny).not(), () => judgeUnpublished(directory, view)),
+    ifYes(theirs.contains().not(), () => judgeUnpublished(directory, view)),
   ];
 });
 
@@ -65,7 +65,7 @@ const SEE_REGISTRAR = "see whether its registrar runs, and whether its --plugin-
 
 function judgeUnpublished({ path }: Folder, view: View): Verdicts {
   const { isWhole, targetNames, driver } = view;
-  const rows = driversIn(view).contains(isAny);
+  const rows = driversIn(view).contains();
   const text = "has no registration socket on which a CSI driver's registrar answers";
   const unsure = () => unknown(path, text, SEE_SETS);
   if (isWhole) return rows({ yes: () => skipped(path, text, SEE_SETS), ...otherwise(unsure) });

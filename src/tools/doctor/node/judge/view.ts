@@ -2,7 +2,7 @@ import { basename, dirname } from "node:path";
 import { driverOfSocket, SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { isWithin } from "../../../../unix/mounts";
-import { problem, warning } from "../../findings/finding";
+import { type Advice, problem, warning } from "../../findings/finding";
 import {
   type ItemOf,
   listFrom,
@@ -12,6 +12,7 @@ import {
   type SeenList,
   type Truth,
 } from "../../findings/seen";
+import { writeFlag } from "../../findings/words";
 import type { SeenPlugin } from "../read/facts";
 import type { Facts } from "../read/gather";
 import {
@@ -51,9 +52,9 @@ export function viewOf(facts: Facts) {
   const told = plugins
     .filter(({ plugin }) => plugin.endpoint === kubeletRegistrationPath)
     .map(({ plugin }) => plugin.name);
-  const targetNames = said.contains(isAny)({ yes: () => said, ...otherwise(() => said.with(told)) });
+  const targetNames = said.contains()({ yes: () => said, ...otherwise(() => said.with(told)) });
   const registrations = published.map((one) =>
-    publishedOf(one, { facts, drivers, plugins, published, targetNames }),
+    publishedOf(one, facts, drivers, [published, plugins, targetNames]),
   );
   const answered = registrations.flatMap((one) =>
     one.answer.items((answer) => (answer.kind === "plugin" ? answeredBy(one, answer) : undefined)),
@@ -79,9 +80,9 @@ export function viewOf(facts: Facts) {
     /** Whether the node has no living driver and no registrar that answers. */
     isDeserted: drivers
       .contains(({ isNode }) => isNode)
-      .or(answering.contains(isAny))
+      .or(answering.contains())
       .not()
-      .and(folder.contains(isAny)),
+      .and(folder.contains()),
     /** The processes that register in this directory. */
     registrars,
     waiting: registrars.filter(({ isNodeWide, endpoint, socket }) =>
@@ -111,7 +112,7 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
   const isRegisteredBeside = (other: DriverLook, { socket }: DriverLook) =>
     plugins
       .contains((one) => isOf(one, other, target))
-      .and(namesOf(other).contains(isAny))
+      .and(namesOf(other).contains())
       .and(dirname(other.socket.path) === dirname(socket.path));
   return all.map((one) => {
     const { socket } = one;
@@ -122,7 +123,7 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
     const hasTwin = endpoints.contains(isHere).not().and(others.contains(isTwin));
     const isRegistered = plugins.contains((other) => isOf(other, one, target));
     const whyNot = names.flatMap((name) => whyUnwanted(name, socket.path, target.names));
-    const isExcluded = whyNot.contains(isAny);
+    const isExcluded = whyNot.contains();
     return {
       ...one,
       /** Its name, if it says one. */
@@ -150,7 +151,7 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
         .and(isNodeDriver(one).not())
         .and(hasTwin.not())
         .and(!one.isNamed)
-        .and(names.contains(isAny)),
+        .and(names.contains()),
     };
   });
 }
@@ -165,16 +166,16 @@ export const answeredBy = <One>(one: One, { plugin, endpoint }: Extract<Answer, 
   ...{ ...one, plugin, endpoint },
 });
 
-interface Around {
-  readonly facts: Facts;
-  readonly drivers: ReturnType<typeof driversOf>;
-  readonly plugins: SeenList<Plugin>;
-  readonly published: SeenList<RegistrationLook>;
-  readonly targetNames: SeenList<string>;
-}
-
-function publishedOf(one: RegistrationLook, around: Around) {
-  const { facts, drivers, plugins, published, targetNames } = around;
+function publishedOf(
+  one: RegistrationLook,
+  facts: Facts,
+  drivers: ReturnType<typeof driversOf>,
+  [published, plugins, targetNames]: readonly [
+    SeenList<RegistrationLook>,
+    SeenList<Plugin>,
+    SeenList<string>,
+  ],
+) {
   const { path, found } = one;
   const own = driverOfSocket(path);
   const isAlias = own !== undefined && basename(path) !== own + SOCKET_TAIL;
@@ -284,9 +285,9 @@ export const isInSight = (path: string, { folder }: View): Truth =>
   });
 
 /** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */
-export function pathFix({ inode }: SocketLook, { socketsOnHost }: View, advice: string): string {
-  return socketsOnHost.first((one) => inode.is((own) => own === one.inode), {
-    yes: ({ path }) => `write --kubelet-registration-path=${path}`,
+export function pathFix({ inode }: SocketLook, { socketsOnHost }: View, advice: string): Advice {
+  return socketsOnHost.first<Advice>((one) => inode.is((own) => own === one.inode), {
+    yes: ({ path }) => writeFlag("kubelet-registration-path", path),
     ...otherwise(() => advice),
   });
 }

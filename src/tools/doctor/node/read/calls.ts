@@ -10,8 +10,8 @@ import { identityMethods, registrationMethods } from "../../../../grpc/methods";
 import type { Unary } from "../../../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../../../grpc/status";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../../../registrar/registration/self-report";
-import { type Why, whyOf } from "../../findings/seen";
-import { type Answer, type Call, type SeenDriver, type SeenPlugin, unansweredAt, WAITS } from "./facts";
+import { whyOf } from "../../findings/seen";
+import { type Answer, type Call, type SeenDriver, type SeenPlugin, unreadAt, WAITS } from "./facts";
 import { isTelling, type SocketFacts } from "./socket";
 
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most. Loaded when a socket
@@ -68,7 +68,7 @@ export function askRegistration(socketPath: string, timeoutMs: number) {
     try {
       return { kind: "answered", value: { ...info.value, report: decodeReport(header) } };
     } catch (error) {
-      return { kind: "unread", gap: { part: "GetInfo", subject: socketPath, why: whyOf(error) } };
+      return unreadAt("GetInfo", socketPath, whyOf(error));
     }
   });
 }
@@ -109,22 +109,20 @@ async function ask<Value>(
       return { kind: "answered", value: await callUnary(client, method, {}, options) };
     } catch (error) {
       const code = statusCodeOf(error);
-      const unread = (why: Why) =>
-        ({ kind: "unread", gap: { part: call, subject: socketPath, why } }) as const;
       const tookMs = performance.now() - startedMs;
       const isLate = code === status.DEADLINE_EXCEEDED && tookMs >= timeoutMs * DEADLINE_PART;
       const isStarved = isLate && waitedMs() - beforeMs < timeoutMs / 2;
       if (isStarved && tried < MOST_TRIES) continue;
-      if (isStarved) return unread({ kind: "starved" });
+      if (isStarved) return unreadAt(call, socketPath, { kind: "starved" });
       // The driver's own words may have an errno, too.
       const errno = wasConnected() ? undefined : errnoOf(connectErrorOf(error));
-      if (errno !== undefined && !isTelling(errno)) return unread({ kind: "errno", errno });
+      if (errno !== undefined && !isTelling(errno)) return unreadAt(call, socketPath, errno);
       const { who, ms } = WAITS[call];
       const isImpatient = isLate && timeoutMs < ms;
       const failure = { call, code: grpcCodeName(code), message: messageOf(error) };
       if (!isImpatient) return { kind: "failed", ...failure, isTooLarge: isTooLarge(error) };
       const gaveUp = { afterMs: timeoutMs, who, waitsMs: ms };
-      return unansweredAt(socketPath, { ...failure, gaveUp });
+      return unreadAt(call, socketPath, { kind: "call", ...failure, gaveUp });
     }
   }
 }

@@ -7,7 +7,7 @@ import { isPattern } from "../../../../host-path/path-pattern";
 import { isWithin, type Mount, type MountPlace, mountPlaceOf } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { type Reading, truth, type Unread, whyOf } from "../../findings/seen";
-import { errnoGap, gapsIn, type NodePart, type Target } from "./facts";
+import { gapsIn, type NodePart, type Target, unreadAt } from "./facts";
 import {
   errnoIn,
   errnoOfAccess,
@@ -82,7 +82,7 @@ export async function resolveTarget(
     pluginRegistrationPath,
     pattern,
     isGuess: flags.pluginRegistrationPath === undefined && found === undefined,
-    ...(typeof isThere === "string" ? { unseen: errnoGap("sockets", DEFAULT_CSI_ADDRESS, isThere) } : {}),
+    ...(typeof isThere === "string" ? { unseen: unreadAt("sockets", DEFAULT_CSI_ADDRESS, isThere).gap } : {}),
     ...(hostRoot === undefined ? {} : { hostRoot: root }),
   };
 }
@@ -116,7 +116,7 @@ export async function lookAtDirectory(
     gapsIn(found.kubeletSocket).map(reading.unread);
     const { unwritable } = found;
     const isUnread = unwritable !== undefined && unwritable !== "EROFS";
-    if (isUnread) reading.unread(errnoGap("directory", `whether ${path} is read-only`, unwritable));
+    if (isUnread) reading.unread(unreadAt("directory", `whether ${path} is read-only`, unwritable).gap);
     return found;
   } catch (error) {
     return reading.unread({ part: "directory", subject: path, why: whyOf(error) });
@@ -147,7 +147,7 @@ async function seeDirectory(path: string, mounts: Mounts) {
 
 function placeIn(mounts: Mounts, path: string): MountPlace | Unread<NodePart> {
   if ("gap" in mounts) return mounts;
-  return mountPlaceOf(path, mounts) ?? { kind: "unread", gap: errnoGap("directory", path, "EIO") };
+  return mountPlaceOf(path, mounts) ?? unreadAt("directory", path, "EIO");
 }
 
 /** Whether these directories of the host are there, other than `path`. */

@@ -2,7 +2,7 @@ import type { Spoken } from "../../../../grpc/client/first-frame";
 import type { NodeInfo, PluginIdentity, PluginInfo } from "../../../../grpc/protos";
 import type { ParsedNames } from "../../../../registrar/node-wide/name-lists";
 import type { RegistrationReport } from "../../../../registrar/registration/self-report";
-import type { CallFailure, Gap } from "../../findings/seen";
+import type { CallFailure, Gap, Unread, Why } from "../../findings/seen";
 import type { SocketFacts } from "./socket";
 
 /**
@@ -47,7 +47,7 @@ export type Answer<Value> =
   | { readonly kind: "answered"; readonly value: Value }
   /** `isTooLarge`: the answer came, and has more bytes than are read. */
   | ({ readonly kind: "failed"; readonly isTooLarge?: boolean } & CallFailure)
-  | { readonly kind: "unread"; readonly gap: NodeGap };
+  | Unread<NodePart>;
 
 /** What a registrar answers. `report`: undefined for other ones than ours, such as the official one. */
 export interface SeenPlugin extends PluginInfo {
@@ -63,15 +63,10 @@ export interface SeenDriver {
   readonly spoken?: Spoken | undefined;
 }
 
-export const unansweredAt = (subject: string, { call, code, message, gaveUp }: CallFailure) =>
-  ({
-    kind: "unread",
-    gap: { part: call as Call, subject, why: { kind: "call", call, code, message, gaveUp } },
-  }) as const;
-
-export const errnoGap = (part: NodePart, subject: string, errno: string): NodeGap => ({
-  ...{ part, subject },
-  why: { kind: "errno", errno },
+/** `why`: an errno, or how a call failed. */
+export const unreadAt = (part: NodePart, subject: string, why: Why | string): Unread<NodePart> => ({
+  kind: "unread",
+  gap: { part, subject, why: typeof why === "string" ? { kind: "errno", errno: why } : why },
 });
 
 /** What could not be looked at, or was not answered. */

@@ -4,7 +4,7 @@ import { parseMountinfo } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { startReading, type Unread, whyOf } from "../../findings/seen";
 import { lookAtDirectory, type Mounts, otherDirectories } from "./directory";
-import { answerIn, gapsIn, type NodePart, type SeenDriver, type Target } from "./facts";
+import { answerIn, gapsIn, type NodePart, type SeenDriver, type Target, unreadAt } from "./facts";
 import { lookAtEach, reachBelow, readWhole } from "./files";
 import { findProcesses } from "./processes";
 import { hasNoSocket, lookAtSocket, type SocketFacts } from "./socket";
@@ -106,12 +106,7 @@ export type HostPath = Exclude<HostPathVerdict, { readonly kind: "unknown" }> | 
 
 /** Mounts that do not tell are unread for the judges; no finding reports them, because nothing failed. */
 export const hostPathOf = (verdict: HostPathVerdict): HostPath =>
-  verdict.kind === "unknown"
-    ? {
-        kind: "unread",
-        gap: { part: "sockets", subject: "the path that kubelet gets", why: { kind: "aside" } },
-      }
-    : verdict;
+  verdict.kind === "unknown" ? unreadAt("sockets", "the path that kubelet gets", { kind: "aside" }) : verdict;
 
 async function judgeHostPathOf(
   target: Target,

@@ -1,6 +1,6 @@
 import { type Gap, looked, type Seen, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "./directory";
-import { type Answer, errnoGap, type SeenDriver } from "./facts";
+import { type Answer, type SeenDriver, unreadAt } from "./facts";
 import type { SeenSocket, SocketFacts } from "./socket";
 import type { RegistrationFacts } from "./sockets-found";
 
@@ -54,7 +54,7 @@ function lookOfFolder(facts: Extract<DirectoryFacts, { readonly kind: "directory
   const isKnown = unwritable === undefined || unwritable === "EROFS";
   return {
     ...{ kind, path, ownership },
-    isReadOnly: truth(isKnown ? unwritable !== undefined : errnoGap("directory", path, unwritable)),
+    isReadOnly: truth(isKnown ? unwritable !== undefined : unreadAt("directory", path, unwritable).gap),
     place: looked(place),
     kubeletSocket: lookOfSocket(kubeletSocket),
   };

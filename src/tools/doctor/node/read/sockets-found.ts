@@ -11,7 +11,7 @@ import { grouped } from "../../findings/grouped";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";
-import { answerIn, gapsIn, type NodeGap, type Target, unansweredAt } from "./facts";
+import { answerIn, gapsIn, type NodeGap, type Target, unreadAt } from "./facts";
 import { errnoIn, isThereNone, linkAt, lookAtEach, reachBelow, realPath, walk } from "./files";
 import { lookAtSocket, type SocketFacts, type SocketKind } from "./socket";
 
@@ -210,11 +210,10 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
       ? await lookAtSocket(told || path, { reach })
       : undefined;
   const isSilent = info?.kind === "failed" && isHidden(path) && socket.kind !== "dead";
-  const silence = isSilent && unansweredAt(path, info);
   return {
     socket,
     /** Of one that is hidden and not dead, its registrar is known by this alone. */
-    info: silence || info,
+    info: isSilent ? unreadAt("GetInfo", path, { ...info, kind: "call" }) : info,
     /** Where it leads, if it is a symbolic link. */
     link: await linkAt(path),
     /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
