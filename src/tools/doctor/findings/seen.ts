@@ -222,7 +222,7 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     filter: (isSo) =>
       flatMap((item) => {
         const answer = answerOf(isSo(item));
-        return typeof answer === "string" ? listOf(answer === "yes" ? [item] : [], []) : listOf([], answer);
+        return typeof answer === "string" ? (answer === "yes" ? [item] : []) : listOf<Item>([], answer);
       }),
     with: (more) => listOf(items.concat(insideOf(more).items), union([gaps, insideOf(more).gaps])),
     grouped: (keyOf) => listOf([...grouped(items, keyOf).values()], gaps),
