@@ -1,5 +1,5 @@
 import { runInNewContext } from "node:vm";
-import { type Callback, type Handler, serveHandlers as serve } from "./served-handlers";
+import { type Callback, type Handler, NOTHING, serveHandlers as serve } from "./served-handlers";
 
 const coded = Object.assign(new Error("gone"), { code: 5 });
 /** Calls its callback later, with an error, in a way that its length does not show. */
@@ -63,5 +63,5 @@ test.each<[string, unknown]>([
 ])("undefined is the answer at once of a handler that can have no callback: %s", async (_what, handle) => {
   await using served = await serve({ ask: handle as Handler });
   expect(await served.call().answered).toEqual([0, {}]);
-  expect(served.problems()).toEqual([]);
+  expect(served.problems()).toEqual([NOTHING]);
 });

@@ -13,6 +13,7 @@ import {
   FAILED,
   type Handler,
   later,
+  NOTHING,
   raise,
   serveHandlers as serve,
 } from "./served-handlers";
@@ -20,7 +21,6 @@ import {
 const INVALID = "A handler's metadata is invalid, nothing of it is sent";
 const TWICE = "A handler answered twice, the first answer counts";
 const RETURNED = "A handler returned an answer after it had called back; only its callback counts";
-const NOTHING = "A handler answered nothing, and its message has fields: it is sent empty";
 const coded = Object.assign(new Error("gone"), { code: status.NOT_FOUND });
 const OK = [0, { a: 1 }];
 class Info {

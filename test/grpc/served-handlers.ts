@@ -117,6 +117,7 @@ async function outcomeOf(answers: Readable): Promise<unknown> {
 export const FAILED = "A handler failed";
 export const BAD = "Cannot encode a handler's answer";
 export const NOT_ANSWERED = "A call ended before it was answered";
+export const NOTHING = "A handler answered nothing, and its message has fields: it is sent empty";
 export const bug = () => new TypeError("Cannot read properties of undefined");
 export const raise = (error: unknown): never => {
   throw error;
