@@ -47,6 +47,16 @@ test("a key that is there twice is named, with its line; the last one counts", a
 
 test.each<readonly [what: string, text: string, said: RegExp]>([
   [
+    "a long variable, forty times",
+    JSON.stringify(
+      daemonSet({
+        ...{ name: "bomb", env: [{ name: "LONG", value: "x".repeat(2 ** 16) }] },
+        more: Array(40).fill("--x=$(LONG)"),
+      }),
+    ),
+    /^a\.yaml: DaemonSet ns\/bomb cannot be judged: its variables, filled in, are longer than a program's/,
+  ],
+  [
     "variables that double, thirty times",
     JSON.stringify(daemonSet({ name: "bomb", more: ["$(A30)"], env: BOMB })),
     /^a\.yaml: DaemonSet ns\/bomb cannot be judged: its variables, filled in, are longer than a program's/,

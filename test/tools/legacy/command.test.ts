@@ -27,8 +27,11 @@ test("kubernetes-register creates the CSIDriver of that time", async () => {
   });
 });
 
-test("prints YAML if nothing else is asked for", async () => {
-  expect(await legacy({})).toMatchObject({ status: 0, stdout: expect.stringMatching(/^kind: Node$/m) });
+test.each([[[]], [["-o", "yaml"]]])("prints YAML with %j", async (flags) => {
+  expect(await legacy({}, ...flags)).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^kind: Node$/m),
+  });
 });
 
 test("a driver without the calls is an error of one line", async () => {

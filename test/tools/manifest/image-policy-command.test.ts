@@ -77,7 +77,10 @@ test("each flag reaches the policy", async () => {
 
 // Nothing else but an API server evaluates CEL.
 test.each([
-  [[IMAGE, "--arg=--v=2", "--metrics-port=1", "--metrics-port=host:a/b=2", "--nodes=n"], "ea12c483bfeee54c"],
+  [
+    [IMAGE, "--arg=--logging-format=json", "--metrics-port=1", "--metrics-port=host:a/b=2", "--nodes=n"],
+    "03ad5eea98a9fcb6",
+  ],
   [["--drop"], "862a48ed4f9d6873"],
 ])(
   "%j writes what test/api-server has tried: if not, try it there, and write the new sum",

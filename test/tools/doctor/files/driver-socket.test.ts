@@ -46,7 +46,7 @@ test.each<readonly [made: string, fix: string, driver: object]>([
   [
     "makes its socket at /run/csi.sock, on no volume",
     "mount the volume of /csi at /run in container driver0",
-    { command: ["sh", "-c", "exec /driver -csi-endpoint 'unix:/run/csi.sock' --x"] },
+    { command: ["sh", "-c", "exec /driver -csi-endpoint  'unix:/run/csi.sock' --x"] },
   ],
   [
     "makes its socket at /csi.sock, on no volume",
