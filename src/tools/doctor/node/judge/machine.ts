@@ -6,7 +6,7 @@ import { sayWhy } from "../../findings/why";
 import type { Folder } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
 import { LIMITS, ownershipText, remedyForErrno } from "./trouble";
-import { isAny, type View } from "./view";
+import type { View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
   if (startProblem === undefined) return undefined;
@@ -109,7 +109,6 @@ const judgePlace = ({ path, place }: Folder, view: View): Verdicts =>
 
 function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
   const { answered } = view;
-  const unseen = (text: string) => skipped(path, text, COMPARE);
   if (place.path.includes("/kubernetes.io~empty-dir/"))
     return problem(path, "is an emptyDir volume, where kubelet does not look", MOUNT_IT);
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
@@ -118,12 +117,11 @@ function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
   const isCalled = answered.contains(({ plugin }) => plugin.report?.state === "listening").not();
   const isNamedSo = isCalled.and(place.path.endsWith("/kubelet/plugins_registry")).or(isUsual);
   const where = onFileSystem(path, place.path);
-  const other = () => unseen(`is not the registration directory of a known kubelet${where}`);
-  const isOfContainer = place.fileSystem === "overlay";
+  const other = () => skipped(path, `is not the registration directory of a known kubelet${where}`, COMPARE);
   const inContainer = "belongs to the container: nothing is mounted there";
   return isNamedSo<Verdicts>({
     yes: () => judgeUsual(path, `is at a usual path of kubelet's directory${where}`, view),
-    no: () => (isOfContainer ? problem(path, inContainer, MOUNT_IT, NOT_KUBELETS) : other()),
+    no: () => (place.fileSystem === "overlay" ? problem(path, inContainer, MOUNT_IT, NOT_KUBELETS) : other()),
     unknown: other,
   });
 }
@@ -136,8 +134,7 @@ function judgeUsual(path: string, usual: string, { host, processes }: View): Ver
   const beside = "; whether this node has another one cannot be read: ";
   return listFrom(host.otherDirectories)
     .filter(({ isThere }) => isThere)
-    .grouped(() => "")
-    .first(isAny, {
+    .some({
       yes: (others) => {
         const names = others.map((one) => one.path).join(", ");
         return skipped(

@@ -163,7 +163,8 @@ type Answer =
   | { readonly kind: "trouble"; readonly trouble: typeof DEAD_ALIAS; readonly isFile: boolean };
 
 export const answeredBy = <One>(one: One, { plugin, endpoint }: Extract<Answer, { kind: "plugin" }>) => ({
-  ...{ ...one, plugin, endpoint },
+  ...one,
+  ...{ plugin, endpoint },
 });
 
 function publishedOf(

@@ -36,7 +36,6 @@ export type SocketFacts = {
 );
 
 export type SocketKind = SocketFacts["kind"];
-export type AcceptingSocket = Extract<SocketFacts, { readonly kind: "accepting" }>;
 export type SeenSocket = Exclude<SocketFacts, { readonly kind: "unread" }>;
 
 /** What the errno of a failed look, or of a failed connection, says. Any other one says only that this process could not look. */
