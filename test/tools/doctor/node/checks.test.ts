@@ -44,6 +44,7 @@ const kubeletPath = (path: string | undefined, found: object = { kind: "unseen" 
 });
 const accepting = (inode: string) => ({ kind: "accepting", inode });
 const unwritable = (errno: string, uid = 0) => ({ folder: { unwritable: errno }, host: { uid } });
+const inodes = (found: { files: number; ffree: number } | string) => ({ folder: { inodes: found } });
 const called = (state: string, hasKubeletCalled = true): Changes => ({
   ...reporting(state, { hasKubeletCalled }),
   ...place("/srv/plugins_registry"),
@@ -124,6 +125,7 @@ test.each<Case>([
   ],
 
   ["directory-writable", "problem", /mounted read-only/, unwritable("EROFS")],
+  ["directory-writable", "warning", /without a free inode: .*: df -i$/, inodes({ files: 9, ffree: 0 })],
 
   ["directory-kubelets", "ok", /at a usual path .* \(\/var\/lib\/kubelet\/plugins_registry on its/, {}],
   ["directory-kubelets", "ok", /is at a usual path/, place("/lib/kubelet/plugins_registry")],
@@ -242,6 +244,11 @@ test.each<Case>([
   expect(said).toHaveLength(1);
   expect(said[0]?.slice(0, status.length + 2)).toBe(`${status}: `);
   expect(said[0]?.slice(status.length + 2)).toMatch(text);
+});
+
+test("a file system that has no limit of inodes, or does not tell, is not full", () => {
+  for (const found of [{ files: 0, ffree: 0 }, { files: 9, ffree: 1 }, "EIO"])
+    expect(sayings("directory-writable", inodes(found))).toEqual([]);
 });
 
 test("a directory whose mounts, or whose like, cannot be read makes the report partial", () => {

@@ -62,6 +62,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
     path: DIRECTORY,
     ownership: { mode: 0o750, uid: 0, gid: 0 },
     unwritable: undefined,
+    inodes: { files: 9, ffree: 9 },
     place: placeAt("/var/lib/kubelet/plugins_registry"),
     kubeletSocket: { kind: "unseen", path: "/device-plugins/kubelet.sock" },
     ...folder,

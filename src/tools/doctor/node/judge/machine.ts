@@ -1,5 +1,14 @@
 import { type MountPlace, onFileSystem } from "../../../../unix/mounts";
-import { check, ok, problem, skipped, unknown, type Verdict, type Verdicts } from "../../findings/finding";
+import {
+  check,
+  ok,
+  problem,
+  skipped,
+  unknown,
+  type Verdict,
+  type Verdicts,
+  warning,
+} from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
 import { evenSo, type Gap, ifYes, listFrom, orElse, withheld } from "../../findings/seen";
 import { sayWhy } from "../../findings/why";
@@ -70,9 +79,17 @@ const NO_NODE =
   "on a node, name kubelet's root with KUBELET_ROOT_DIR; from elsewhere, registrar doctor --cluster looks at every node through kubectl";
 
 /** What else keeps a registrar from writing there, it says itself. */
-const directoryWritable = folderCheck("CSI009", "directory-writable", ({ path, isReadOnly }) =>
+const directoryWritable = folderCheck("CSI009", "directory-writable", ({ path, isReadOnly, isFull }) => [
   ifYes(isReadOnly, () => problem(path, "is mounted read-only", "remove readOnly from the volume mount")),
-);
+  ifYes(isFull, () =>
+    warning(path, "is on a file system without a free inode: no socket can be made there", FREE_INODES),
+  ),
+]);
+
+const FREE_INODES = {
+  fix: "delete what is not needed on that file system; see how many it has",
+  command: "df -i",
+};
 
 const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory, view) => {
   const { answered, processes } = view;

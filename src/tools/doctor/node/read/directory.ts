@@ -12,6 +12,7 @@ import {
   errnoIn,
   errnoOfAccess,
   fileTypeOf,
+  inodesOrErrno,
   isThereNone,
   reachBelow,
   readNames,
@@ -117,6 +118,9 @@ export async function lookAtDirectory(
     const { unwritable } = found;
     const isUnread = unwritable !== undefined && unwritable !== "EROFS";
     if (isUnread) reading.unread(unreadAt("directory", `whether ${path} is read-only`, unwritable).gap);
+    const { inodes } = found;
+    if (typeof inodes === "string")
+      reading.unread(unreadAt("directory", `whether ${path} has free inodes`, inodes).gap);
     return found;
   } catch (error) {
     return reading.unread({ part: "directory", subject: path, why: whyOf(error) });
@@ -136,6 +140,7 @@ async function seeDirectory(path: string, mounts: Mounts) {
     ownership: stats as Ownership,
     /** Errno of asking for the right to write; undefined: it is there. */
     unwritable: await errnoOfAccess(path, constants.W_OK | constants.X_OK),
+    inodes: await inodesOrErrno(path),
     /** Its place in the mount table. */
     place: placeIn(mounts, await realPath(path)),
     // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).

@@ -1,5 +1,5 @@
 import type { Dirent, Stats } from "node:fs";
-import { access, readdir, readFile, readlink, realpath, stat } from "node:fs/promises";
+import { access, readdir, readFile, readlink, realpath, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf, systemError } from "../../../../base/errors";
 import { callFileSystem, mountAt } from "../../../../unix/file-calls";
@@ -29,6 +29,10 @@ export const errnoOfAccess = (path: string, rights: number): Promise<string | un
 /** The file's stats, of a symbolic link those of its target; else the errno, ETIMEDOUT of a file system that hangs. */
 export const statsOrErrno = (path: string): Promise<Stats | string> =>
   reader((at) => stat(at))(path).catch(errnoIn);
+
+/** How many files its file system may have, and how many more it may get; 0 and 0 where it has no limit. Or the errno. */
+export const inodesOrErrno = (path: string): Promise<{ files: number; ffree: number } | string> =>
+  reader((at) => statfs(at))(path).catch(errnoIn);
 
 /** Whether the errno of a look says that nothing is at that path. */
 export const isThereNone = (errno: string): boolean => errno === "ENOENT" || errno === "ENOTDIR";

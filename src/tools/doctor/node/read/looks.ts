@@ -50,11 +50,16 @@ export const lookOfDirectory = (facts: DirectoryFacts) =>
   looked(facts.kind === "directory" ? lookOfFolder(facts) : facts);
 
 function lookOfFolder(facts: Extract<DirectoryFacts, { readonly kind: "directory" }>) {
-  const { kind, path, ownership, unwritable, place, kubeletSocket } = facts;
+  const { kind, path, ownership, unwritable, inodes, place, kubeletSocket } = facts;
   const isKnown = unwritable === undefined || unwritable === "EROFS";
   return {
     ...{ kind, path, ownership },
     isReadOnly: truth(isKnown ? unwritable !== undefined : unreadAt("directory", path, unwritable).gap),
+    isFull: truth(
+      typeof inodes === "string"
+        ? unreadAt("directory", path, inodes).gap
+        : inodes.files > 0 && inodes.ffree === 0,
+    ),
     place: looked(place),
     kubeletSocket: lookOfSocket(kubeletSocket),
   };
