@@ -9,8 +9,8 @@ import { itemsOf, type SeenList, wholes } from "../findings/seen";
 import { type ClusterFacts, conclude, manifestsOf, placeKey } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { needChecks, objects, rights } from "./judge/needs";
-import { inState, isWithoutRegistrar, type Place, wordOf } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
+import { inState, isWithoutRegistrar, type Place, wordOf } from "./judge/states";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./judge/units";
 import type { ClusterReading } from "./read/cluster";
 

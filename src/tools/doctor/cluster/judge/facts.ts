@@ -6,7 +6,8 @@ import { type Finding, findingsOf, keyOf } from "../../findings/finding";
 import { nothing, otherwise, type SeenList } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import { pairLeft } from "./pair-left";
-import { inState, placesIn, wordOf } from "./places";
+import { placesIn } from "./places";
+import { inState, isDoubted, unlessServed, wordOf } from "./states";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./units";
 
 export type ClusterFacts = Awaited<ReturnType<typeof conclude>>;
@@ -26,15 +27,18 @@ export async function conclude({ readOwners, readRivals, gaps: gapsOf, ...lists 
   } = isOther?.({ yes: asByNames, no: () => placesIn(lists, pair), unknown: asByNames }) ?? byNames;
   const isMeant = (name: string) => [undefined, name].includes(target.driver) || name === EVERY_DRIVER;
   const units = all.filter((unit) => isMeant(unit.driver.name));
-  const places = allPlaces.filter(({ driver }) => isMeant(driver));
-  const unowned = places
+  const allMeant = allPlaces.filter(({ driver }) => isMeant(driver));
+  const unowned = allMeant
     .filter(inState("unprovided", "registered"))
-    .flatMap(({ driver, node, units, state }) =>
-      node === undefined
-        ? undefined
-        : units.contains()({ yes: nothing, ...otherwise(() => ({ driver, node, kind: wordOf(state) })) }),
+    .flatMap((place) => place.units.contains()({ yes: nothing, ...otherwise(() => place) }))
+    .with(allMeant.filter(isDoubted))
+    .flatMap(({ driver, node, state }) =>
+      node === undefined ? undefined : { driver, node, kind: wordOf(state) },
     );
   const ownersOf = await readOwners(unowned);
+  const places = allMeant.map((place) =>
+    unlessServed(place, ownersOf({ driver: place.driver, kind: wordOf(place.state) })),
+  );
   const reading = { ...lists, ownersOf, gaps: gapsOf() };
   const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));
   const guesses = all.filter(isGuess).by(({ driver }) => driver.name);

@@ -5,7 +5,7 @@ import { counted, flagsOf, podsText, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { Attached } from "../read/needs";
 import { type ClusterFacts, manifestCause, placeKey } from "./facts";
-import { GONE, lacking, type Place, restartingIn, UNWRITTEN, wordOf } from "./places";
+import { GONE, lacking, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
 import { endingOf } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };

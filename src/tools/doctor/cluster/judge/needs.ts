@@ -28,7 +28,7 @@ import {
   problemsOf,
   whoWaits,
 } from "./groups";
-import { inState, isYoung, type Place, SETTLED } from "./places";
+import { inState, isYoung, type Place, SETTLED } from "./states";
 import { startupTaints } from "./taints";
 import { EVERY_DRIVER, lackText } from "./units";
 

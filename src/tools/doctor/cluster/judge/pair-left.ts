@@ -1,5 +1,6 @@
 import { type ItemOf, wholes } from "../../findings/seen";
-import { isWithoutRegistrar, type placesIn, START_MS } from "./places";
+import type { placesIn } from "./places";
+import { isWithoutRegistrar, START_MS } from "./states";
 import { isGuess, type Pair, type RegistrarUnit } from "./units";
 
 /**

@@ -8,24 +8,26 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { ifYes, otherwise, truth } from "../../findings/seen";
+import { ifYes, otherwise, type Truth, truth } from "../../findings/seen";
 import { counted, LEAVE_ONE, shellWord, together } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
 import { type Group, judgeGroups, kubectl, nodesOf, placeCheck, problemsOf, whoWaits } from "./groups";
+import { ONE_SET } from "./places";
 import {
+  DENIED,
   inState,
   isWithoutRegistrar,
   lacking,
-  ONE_SET,
   type Place,
   restartingIn,
   UNWRITTEN,
   wordOf,
-} from "./places";
+} from "./states";
 import { isGuess, lackText, type RegistrarUnit } from "./units";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
-  problemsOf(facts, inState("unregistered"), "is not in CSINode: ", whereToLook),
+  problemsOf(facts, isDenied, "is in CSINode, but ", whereToLook),
+  problemsOf(facts, isUnlisted, "is not in CSINode: ", whereToLook),
   judgeGroups(
     facts,
     ({ state }) => state.kind === "unread",
@@ -33,6 +35,9 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   ),
   healthyDrivers(facts),
 ]);
+
+const isDenied = ({ state }: Place): boolean => state === DENIED;
+const isUnlisted = (place: Place): Truth => inState("unregistered")(place).and(!isDenied(place));
 
 function judgeUnseen({ driver, units, state }: Place, places: Group, facts: ClusterFacts): Verdict {
   const isListed = places.reduce((any, place) => any.or(place.isListed ?? true), truth(false));

@@ -4,7 +4,7 @@ import { check, problem } from "../../findings/finding";
 import { shellWord } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
 import { kubectl, nodesOf } from "./groups";
-import { inState, isYoung, type Place, repelling } from "./places";
+import { inState, isYoung, type Place, repelling } from "./states";
 import type { RegistrarUnit } from "./units";
 
 /** By its arguments, or as the drivers that remove theirs themselves call it. */

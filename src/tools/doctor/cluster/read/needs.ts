@@ -1,4 +1,4 @@
-import { list, needed, text, textOrNone, tree } from "../../../../kube-api/objects";
+import { list, needed, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
 import type { SeenList } from "../../findings/seen";
@@ -28,13 +28,15 @@ type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;
 
 /** An event that names a driver which a pod waits for. */
 export function readNeedEvent(object: unknown) {
-  const { message, involvedObject, source } = tree(object);
-  const { groups = {} } = MOUNT_FAILED.exec(text(message)) ?? ATTACH_FAILED.exec(text(message)) ?? {};
+  const { message, involvedObject, source, lastTimestamp, eventTime } = tree(object);
+  const ofMount = MOUNT_FAILED.exec(text(message));
+  const { groups = {} } = ofMount ?? ATTACH_FAILED.exec(text(message)) ?? {};
   const { driver, node = textOrNone(tree(source).host) } = groups;
   if (driver === undefined) return undefined;
   const { kind, uid } = tree(involvedObject);
   if (needed("involvedObject.kind", textOrNone(kind)) !== "Pod") return undefined;
-  return { podUid: needed("involvedObject.uid", textOrNone(uid)), driver, node };
+  const deniedMs = ofMount === null ? undefined : timeOrNone(lastTimestamp ?? eventTime);
+  return { podUid: needed("involvedObject.uid", textOrNone(uid)), driver, node, deniedMs };
 }
 
 /** Collects the events of failed mounts: those that name a driver, and of each pod the latest other one. */
@@ -83,6 +85,8 @@ export interface Waiting {
   readonly node: string;
   readonly driver: string;
   readonly pod: string;
+  /** When kubelet last said that it does not have the driver, in milliseconds since the epoch; undefined: it has not. */
+  readonly deniedMs: number | undefined;
 }
 
 /** The pods that wait for a driver: they have a volume of it, or an event names it. */
@@ -90,10 +94,14 @@ export function waitingIn(pods: SeenList<PendingPod>, events: SeenList<NeedEvent
   const eventsOf = events.by(({ podUid }) => podUid);
   return pods.flatMap(({ uid, name, node, inlineDrivers }) =>
     eventsOf(uid)
-      .map(({ driver }) => driver)
-      .with(inlineDrivers)
-      .grouped((driver) => driver)
-      .map(([driver]) => ({ node, driver, pod: name })),
+      .map(({ driver, deniedMs }) => ({ driver, deniedMs }))
+      .with(inlineDrivers.map((driver) => ({ driver, deniedMs: undefined })))
+      .grouped(({ driver }) => driver)
+      .map((own) => {
+        const denials = own.flatMap(({ deniedMs = [] }) => deniedMs);
+        const deniedMs = denials.length > 0 ? Math.max(...denials) : undefined;
+        return { node, driver: own[0].driver, pod: name, deniedMs };
+      }),
   );
 }
 

@@ -7,7 +7,10 @@ const manifestSurge = eachRegistrar("CSI107", "manifest-surge", ({ maxSurge, has
   if (!hasDriver || /^(?:0%?)?$/.test(maxSurge)) return undefined;
   return isTemplate(maxSurge)
     ? unknown(`updates with a maxSurge that is not filled in: ${maxSurge}`, RENDER_FIRST)
-    : problem(`updates with maxSurge ${maxSurge}, and has a driver in its pods`, "set maxSurge: 0");
+    : problem(
+        `updates with maxSurge ${maxSurge}, and has a driver in its pods`,
+        "set maxSurge: 0, and maxUnavailable: 1",
+      );
 });
 
 const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ user: { isNonRoot, id } }) => {
