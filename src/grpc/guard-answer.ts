@@ -10,6 +10,7 @@ import {
   isAnswer,
   isLeft,
   warnOfMetadata,
+  withoutQuery,
 } from "./guard-call";
 import { errorStatus, faultOf, functionIn, JUDGES, metadataOf, readableError, thrownIn } from "./handlers";
 import { isAbsent } from "./message-check";
@@ -70,7 +71,7 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
       };
     const run = async () => {
       const returned = handle(call, answer);
-      const value = await returned;
+      const value = await (takes === "no" ? returned : withoutQuery(returned));
       if (isAnswered && value !== answered && hasAnswer(value)) guarded.warnOf(RETURNED, {}, ONCE);
       if (isAnswered) return;
       if (takes === "no" || (takes === "unknown" && isAnswer(value))) {

@@ -1,5 +1,7 @@
 import type { Writable } from "node:stream";
+import { types } from "node:util";
 import { type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
+import { isPromise } from "../base/guarded-call";
 import { type LogFields, type Logger, UNHEARD } from "../logging/logger";
 import { isObject, show } from "../options/option-kinds";
 import type { CallWatch } from "./call-watch";
@@ -134,6 +136,10 @@ export const isAnswer = (value: unknown) =>
   !Object.values(Object(value)).some((field) => typeof field === "function");
 
 export const hasAnswer = (returned: unknown) => [returned].flat().some(isAnswer);
+
+/** What a handler returned that need not answer by it: to await a query that is no native promise would run it again. */
+export const withoutQuery = (returned: unknown) =>
+  isPromise(returned) && !types.isPromise(returned) ? undefined : returned;
 
 /** Whether Node destroys a call because a `for await` has read it to the end, or has left it. */
 export const isLeft = (error: Error | undefined) =>

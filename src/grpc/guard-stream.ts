@@ -8,6 +8,7 @@ import {
   type HandlerCall,
   hasAnswer,
   isLeft,
+  withoutQuery,
 } from "./guard-call";
 import { errorStatus, faultOf } from "./handlers";
 import { isAbsent } from "./message-check";
@@ -26,7 +27,7 @@ export function endOnError(handle: Handler, guarded: GuardedMethod): (call: Hand
     guardCall(call, guarded, fail);
     guarded.follow(call, { isAnswered: () => call.writableEnded || guarded.unencoded.has(Object(sending)) });
     guardStream(call, guarded.answerTypeOf(guarded.method) ?? null, fail);
-    new Promise((resolve) => resolve((handle as (call: HandlerCall) => unknown)(call)))
+    new Promise((resolve) => resolve(withoutQuery((handle as (call: HandlerCall) => unknown)(call))))
       .then((returned) => {
         const hasAnswers = Array.isArray(returned) && hasAnswer(returned);
         const isForgotten = hasAnswers || types.isGeneratorObject(returned);

@@ -1,3 +1,5 @@
+import type { Writable } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
 import { type Callback, type Handler, NOTHING, serveHandlers as serve } from "./served-handlers";
 
@@ -64,4 +66,47 @@ test.each<[string, unknown]>([
   await using served = await serve({ ask: handle as Handler });
   expect(await served.call().answered).toEqual([0, {}]);
   expect(served.problems()).toEqual([NOTHING]);
+});
+
+/** As query builders do: each call of its `then` runs it. */
+const queryOf = (run: () => void, value: unknown) => ({
+  // biome-ignore lint/suspicious/noThenProperty: as query builders have it.
+  then: (resolve: (value: unknown) => void) => {
+    run();
+    resolve(value);
+  },
+});
+
+test.each<[string, (start: (end: () => void) => unknown) => Record<string, unknown>]>([
+  [
+    "with a callback",
+    (start) => ({ ask: (_call: unknown, answer: Callback) => start(() => answer(null, { a: 1 })) }),
+  ],
+  [
+    "with a callback in a rest",
+    (start) => ({ ask: (...all: Parameters<Handler>) => start(() => all[1](null, { a: 1 })) }),
+  ],
+  [
+    "of a stream",
+    (start) => ({ list: (call: Writable) => start(() => call.end(void call.write({ a: 1 }))) }),
+  ],
+])("a query that a handler %s returns runs once", async (_what, handlersOf) => {
+  const run = jest.fn();
+  const handlers = handlersOf((end) => {
+    const query = queryOf(run, undefined);
+    query.then(end);
+    return query;
+  });
+  await using served = await serve(handlers as Record<string, Handler>);
+  expect(await ("ask" in handlers ? served.call().answered : served.stream("list"))).toEqual([
+    0,
+    "ask" in handlers ? { a: 1 } : [{ a: 1 }],
+  ]);
+  await turn();
+  expect(run).toHaveBeenCalledTimes(1);
+});
+
+test("a query that a handler without a callback returns is its answer", async () => {
+  await using served = await serve({ ask: (_call) => queryOf(() => {}, { a: 1 }) });
+  expect(await served.call().answered).toEqual([0, { a: 1 }]);
 });
