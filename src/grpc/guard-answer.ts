@@ -20,6 +20,7 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
   const { log, method, added } = guarded;
   const takes = takesCallback(added);
   return (call, callback) => {
+    const type = guarded.answerTypeOf(method);
     let isAnswered = false;
     let answered: unknown;
     let hint: string | undefined;
@@ -38,12 +39,11 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
       }
       isAnswered = true;
       answered = value;
-      const type = guarded.answerTypeOf(method) ?? null;
       const readable = given && readableError(given);
       const isMisplaced =
         isAbsent(value) && isAnswer(readable) && !ERROR_FIELDS.some((name) => name in Object(readable));
       const thrown = isMisplaced ? undefined : readable;
-      const error = thrown || (isMisplaced ? new TypeError(MISPLACED) : faultOf(value, type));
+      const error = thrown || (isMisplaced ? new TypeError(MISPLACED) : faultOf(value, type ?? null));
       if (error) report(thrownIn(error));
       const trailers = metadataOf(trailer);
       if (!trailers && !isAbsent(trailer)) warnOfMetadata(trailer, guarded);
@@ -72,12 +72,12 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
     const run = async () => {
       const returned = handle(call, answer);
       const value = await (takes === "no" ? returned : withoutQuery(returned));
-      if (isAnswered && value !== answered && hasAnswer(value)) guarded.warnOf(RETURNED, {}, ONCE);
+      if (isAnswered && value !== answered && hasAnswer(value, type)) guarded.warnOf(RETURNED, {}, ONCE);
       if (isAnswered) return;
-      if (takes === "no" || (takes === "unknown" && isAnswer(value))) {
+      if (takes === "no" || (takes === "unknown" && isAnswer(value, type))) {
         hint = RETURN_ANSWERS;
         answer(null, value);
-      } else if (takes === "yes" && hasAnswer(value)) {
+      } else if (takes === "yes" && [value].flat().some((one) => isAnswer(one, type))) {
         hint = "it returned an answer before, which failed its call";
         fail(new TypeError(FORGOTTEN));
       } else hasReturned = true;

@@ -10,6 +10,7 @@ import {
   errorStatus,
   functionIn,
   isMessage,
+  isOfAuthor,
   MAX_STATUS_TEXT_LENGTH,
   metadataOf,
   sendOnce,
@@ -130,12 +131,18 @@ export function warnOfMetadata(given: unknown, { log, method }: GuardedMethod): 
 }
 
 /** Not what `call.write`, a callback or a timer returns: one that is faked is a plain object with functions. */
-export const isAnswer = (value: unknown) =>
-  isMessage(value) &&
+export const isAnswer = (value: unknown, type?: MessageType) =>
+  (isMessage(value) || (type !== undefined && isOfAuthor(value, type))) &&
   !ArrayBuffer.isView(value) &&
+  !("emit" in Object(value)) &&
   !Object.values(Object(value)).some((field) => typeof field === "function");
 
-export const hasAnswer = (returned: unknown) => [returned].flat().some(isAnswer);
+/** Whether an answer, or a list with one, was returned: what shares no field with its message may be anything else. */
+export function hasAnswer(returned: unknown, type: MessageType | undefined): boolean {
+  const isOfMessage = (value: unknown) =>
+    type === undefined || Object.keys(Object(value)).length === 0 || isOfAuthor(value, type);
+  return [returned].flat().some((value) => isAnswer(value, type) && isOfMessage(value));
+}
 
 /** What a handler returned that need not answer by it: to await a query that is no native promise would run it again. */
 export const withoutQuery = (returned: unknown) =>

@@ -26,11 +26,11 @@ export function endOnError(handle: Handler, guarded: GuardedMethod): (call: Hand
     };
     guardCall(call, guarded, fail);
     guarded.follow(call, { isAnswered: () => call.writableEnded || guarded.unencoded.has(Object(sending)) });
-    guardStream(call, guarded.answerTypeOf(guarded.method) ?? null, fail);
+    const type = guarded.answerTypeOf(guarded.method);
+    guardStream(call, type ?? null, fail);
     new Promise((resolve) => resolve(withoutQuery((handle as (call: HandlerCall) => unknown)(call))))
       .then((returned) => {
-        const hasAnswers = Array.isArray(returned) && hasAnswer(returned);
-        const isForgotten = hasAnswers || types.isGeneratorObject(returned);
+        const isForgotten = hasAnswer(returned, type) || types.isGeneratorObject(returned);
         if (!isForgotten || sending !== undefined || call.writableEnded || call.cancelled) return;
         fail(new TypeError(`the handler returned ${show(returned)}; ${STREAM_TAKES}`));
       })

@@ -189,7 +189,7 @@ export function faultOf(answer: unknown, type?: MessageType | null): object | un
 }
 
 /** Whether it is an instance of an author's class that has a field of its message, or any where that is unknown. */
-function isOfAuthor(answer: unknown, type: MessageType | undefined): boolean {
+export function isOfAuthor(answer: unknown, type: MessageType | undefined): boolean {
   if (!isObject(answer) || "toHttp2Headers" in answer) return false;
   return fieldNames(answer).some((name) => !type || type.fields.has(name) || type.oneofs.includes(name));
 }

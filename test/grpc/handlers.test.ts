@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
@@ -129,7 +130,7 @@ const SHAPES: readonly Shape[] = [
     [`unaryHandler: ${what}`, unaryHandler(() => act()) as Handler, ...expected],
     [`unaryHandler, async: ${what}`, unaryHandler(async () => act()) as Handler, ...expected],
   ]),
-  ...[{ a: 1 }, {}, new Message(), [{ a: 1 }], runInNewContext("({ a: 1 })")].map(
+  ...[{ a: 1 }, {}, new Message(), new Info(), [new Info()], [{ a: 1 }], runInNewContext("({ a: 1 })")].map(
     (given): Shape => ["a forgotten unaryHandler", (_request, _context) => given, FORGOTTEN, [FAILED]],
   ),
   ...[
@@ -138,7 +139,10 @@ const SHAPES: readonly Shape[] = [
     "",
     [],
     [undefined],
-    new Info(),
+    new (class {
+      readonly b = 1;
+    })(),
+    Object.assign(new EventEmitter(), { a: 1 }),
     Buffer.of(1),
     { ref: () => {} },
     [setTimeout(() => {}, 0)],
@@ -147,6 +151,8 @@ const SHAPES: readonly Shape[] = [
   ["a callback, then another answer", (_call, answer) => answerAnd(answer, { a: 2 }), OK, [RETURNED]],
   ["async with a callback, then another answer", async (_c, answer) => answerAnd(answer, {}), OK, [RETURNED]],
   ["a callback without parameters, then another answer", (...all) => answerAnd(all[1], {}), OK, [RETURNED]],
+  ["a callback, then what is no answer", (_call, answer) => answerAnd(answer, { rows: 1 }), OK, []],
+  ["a callback without parameters, returns an instance", (..._all) => new Info(), OK, []],
   ["a callback, then the same answer", answerAndReturn, OK, []],
   ["async with a callback, returns an answer", async (_call, _answer) => ({ a: 1 }), FORGOTTEN, [FAILED]],
   [

@@ -5,6 +5,9 @@ import { unaryHandler } from "../../src/grpc/handlers";
 import { BAD, bug, FAILED, type Handler, raise, serveHandlers } from "./served-handlers";
 
 const coded = Object.assign(new Error("gone"), { code: 5 });
+class Info {
+  readonly a = 1;
+}
 interface Stream extends Writable, AsyncIterable<unknown> {
   end(trailers?: unknown): this;
 }
@@ -60,6 +63,17 @@ const STREAMS: readonly (readonly [string, (stream: Stream) => unknown, unknown,
       return [{ a: 1 }];
     },
     [0, [{ a: 1 }]],
+    [],
+  ],
+  ["returns an answer", async () => ({ a: 1 }), wrong("the handler returned an object; a stream's answers")],
+  ["returns an instance", () => new Info(), wrong("; a stream's answers are written")],
+  [
+    "returns what is no answer, and ends later",
+    (stream) => {
+      setImmediate(() => stream.end());
+      return { startedAt: 1 };
+    },
+    [0, []],
     [],
   ],
   ["is an async generator", failingSource, wrong("a stream's answers are written with call.write()")],
