@@ -9,7 +9,7 @@ import v8 from "node:v8";
 import vm from "node:vm";
 
 const require = createRequire(import.meta.url);
-const { startSimulatedCsiDriver, startKubelet } = require("../dist/testing.js");
+const { startCsiDriver, startKubelet } = require("../dist/testing.js");
 const { startRegistrar } = require("../dist/index.js");
 
 // Its real path, which it goes by itself, also where a folder on the way is a link.
@@ -52,7 +52,7 @@ const name = "disk.csi.example.com";
 const csiAddress = join(folder, "csi.sock");
 const pluginRegistrationPath = join(folder, "reg");
 mkdirSync(pluginRegistrationPath);
-await startSimulatedCsiDriver({ csiAddress, name });
+await startCsiDriver({ csiAddress, name });
 const kubelet = await startKubelet({ pluginRegistrationPath });
 const nextRegistered = () =>
   kubelet.events.when("called", {

@@ -13,7 +13,7 @@ export {
   type CsiDriverEvent,
   type ObservedRequest,
   type SimulatedCsiDriver,
-  startSimulatedCsiDriver,
+  startCsiDriver,
 } from "./simulator/driver/csi-driver";
 export type {
   CsiDriverAnswers,

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { homepage, version } from "../package.json";
-import { startKubelet, startSimulatedCsiDriver } from "../src/testing";
+import { startCsiDriver, startKubelet } from "../src/testing";
 import { anchorsIn, readText } from "./docs/markdown";
 import { startCli } from "./end-to-end/support/process";
 import { createTempFolder } from "./support/temp-folder";
@@ -20,7 +20,7 @@ test("the arguments of examples/node-wide.yaml register every driver of a node",
   const pluginRegistrationPath = folder.at("reg");
   const start = async (name: string) => {
     await mkdir(folder.at("p", name), { recursive: true });
-    return startSimulatedCsiDriver({ csiAddress: folder.at("p", name, "csi.sock"), name, nodeId: "n" });
+    return startCsiDriver({ csiAddress: folder.at("p", name, "csi.sock"), name, nodeId: "n" });
   };
   const patient = { reconcilePeriodMs: 50, waitTimeoutMs: 60_000 };
   await using kubelet = await startKubelet({ pluginRegistrationPath, ...patient });

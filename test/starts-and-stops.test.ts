@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import type { Server, sendUnaryData } from "@grpc/grpc-js";
 import { protos } from "../src/grpc/protos";
 import { serveCsiDriver, startNodeRegistrar, startRegistrar, startRegistration } from "../src/index";
-import { startKubelet, startSimulatedCsiDriver } from "../src/testing";
+import { startCsiDriver, startKubelet } from "../src/testing";
 import { createNodeFolder } from "./support/node-folder";
 import { countInotifyWatches, expectNothingLeft } from "./support/resources";
 
@@ -35,7 +35,7 @@ test(`${ROUNDS} rounds of start and stop of every part leave nothing`, () =>
     const round = async (isRegistered: boolean) => {
       const common = { pluginRegistrationPath, signal };
       await using kubelet = await startKubelet({ ...common, reconcilePeriodMs: 10, waitTimeoutMs: 60_000 });
-      await using driver = await startSimulatedCsiDriver({ csiAddress, name: "x.csi", signal });
+      await using driver = await startCsiDriver({ csiAddress, name: "x.csi", signal });
       const elsewhere = { csiAddress, endpoint: csiAddress, timeoutMs: 60_000 };
       await using registrar = await startRegistrar({ ...common, ...elsewhere });
       const own = { csiAddress: folder.at("served.sock"), addServices };
@@ -85,7 +85,7 @@ test("one signal ends any number of parts, and has no listener for each", async 
   const parts = [];
   for (let i = 0; i < 11; i++) {
     const csiAddress = folder.at(`${i}.sock`);
-    await startSimulatedCsiDriver({ csiAddress, name: "x.csi", signal });
+    await startCsiDriver({ csiAddress, name: "x.csi", signal });
     const options = { name: `${i}.csi`, endpoint: csiAddress, pluginRegistrationPath, signal };
     parts.push(await startRegistration({ ...options, onRegistrationFailure: "retry" }));
     waits.push(kubelet.registered("nobody", { signal, timeoutMs: 100_000 }));

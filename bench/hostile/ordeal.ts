@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { protos } from "../../src/grpc/protos";
-import { startKubelet, startSimulatedCsiDriver } from "../../src/testing";
+import { startCsiDriver, startKubelet } from "../../src/testing";
 import { createTempFolder } from "../../test/support/temp-folder";
 import { memoryLimit } from "../support/cgroups";
 import { copyCold } from "../support/cold-copy";
@@ -41,7 +41,7 @@ export interface Ordeal {
 export async function undergo(contestant: Contestant, visit: Visit, limitMb?: number): Promise<Ordeal> {
   await using folder = await createTempFolder();
   await using place = await createPlace();
-  await using _driver = await startSimulatedCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
+  await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
   await using kubelet = await startKubelet({ pluginRegistrationPath: place.pluginDir });
   using limit = limitMb === undefined ? undefined : memoryLimit(limitMb);
   const port = await freePort();

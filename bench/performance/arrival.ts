@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { startSimulatedCsiDriver } from "../../src/testing";
+import { startCsiDriver } from "../../src/testing";
 import type { Bench, Row } from "../bench";
 import { type Contestant, present } from "../support/contestants";
 import { accepting, createPlace, DRIVER } from "../support/place";
@@ -22,7 +22,7 @@ async function arriveOnce({ command }: Contestant, afterMs: number): Promise<num
   await using place = await createPlace();
   await using _registrar = start(command(place));
   await delay(afterMs);
-  await using _driver = await startSimulatedCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
+  await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
   const listeningAt = performance.now();
   await accepting(place.socketPath);
   return performance.now() - listeningAt;

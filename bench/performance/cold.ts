@@ -1,4 +1,4 @@
-import { startSimulatedCsiDriver } from "../../src/testing";
+import { startCsiDriver } from "../../src/testing";
 import { createTempFolder } from "../../test/support/temp-folder";
 import type { Bench, Row } from "../bench";
 import { memoryLimit } from "../support/cgroups";
@@ -23,7 +23,7 @@ export async function cold({ cached, official }: Bench): Promise<readonly Row[]>
 async function coldStart({ program: [file = ""], command }: Contestant, limitMb: number): Promise<string> {
   await using folder = await createTempFolder();
   await using place = await createPlace();
-  await using _driver = await startSimulatedCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
+  await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
   const copy = folder.at("program");
   // Its pages are read again, and charged to the group.
   copyCold(file, copy);

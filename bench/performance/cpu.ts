@@ -1,4 +1,4 @@
-import { startSimulatedCsiDriver } from "../../src/testing";
+import { startCsiDriver } from "../../src/testing";
 import { createTempFolder } from "../../test/support/temp-folder";
 import type { Bench, Row } from "../bench";
 import { cpuLimit } from "../support/cgroups";
@@ -31,7 +31,7 @@ export async function cpu(bench: Bench): Promise<readonly Row[]> {
 async function runOnce({ node, cached }: Bench, millis: number, isCold: boolean) {
   await using folder = await createTempFolder();
   await using place = await createPlace();
-  await using _driver = await startSimulatedCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
+  await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
   const [, ...words] = cached.command(place);
   // The probe has a copy of its own: the registrar keeps the pages of its own one in use.
   const programOf = (name: string) => {

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { startSimulatedCsiDriver } from "../../src/testing";
+import { startCsiDriver } from "../../src/testing";
 import { askHttp } from "../../test/support/http";
 import type { Bench, Row } from "../bench";
 import { cpuLimit } from "../support/cgroups";
@@ -23,7 +23,7 @@ const CROWDS = [20, 200];
 /** What probes cost: an exec probe a process each, an HTTP probe some CPU time of the one that runs. */
 export async function probes(bench: Bench): Promise<readonly Row[]> {
   await using place = await createPlace();
-  await using _driver = await startSimulatedCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
+  await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
   await using _registrar = start(bench.cached.command(place));
   await accepting(place.socketPath);
   const bare = [bench.node, "-e", "0"];
@@ -54,7 +54,7 @@ async function httpProbe({ cached, official }: Bench): Promise<Row> {
   const costs = await Promise.all(
     present(cached, official).map(async (contestant) => {
       await using place = await createPlace();
-      await using _driver = await startSimulatedCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
+      await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
       return await costOf(contestant, place, () => accepting(place.socketPath));
     }),
   );

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { startSimulatedCsiDriver } from "../../src/testing";
+import { startCsiDriver } from "../../src/testing";
 import type { Bench, Row } from "../bench";
 import { createKeeper } from "../keeper";
 import { cpuLimit } from "../support/cgroups";
@@ -24,7 +24,7 @@ export async function start({ node, cached, plain, official }: Bench): Promise<r
   const net = bareServer(node, "net");
   await using driverPlace = await createPlace();
   const { csiAddress } = driverPlace;
-  await using _driver = await startSimulatedCsiDriver({ csiAddress, name: DRIVER });
+  await using _driver = await startCsiDriver({ csiAddress, name: DRIVER });
   const rows: Row[] = [];
   for (const [millis, rounds] of SETTINGS) {
     const ours = millis === undefined ? [cached, plain] : [cached];

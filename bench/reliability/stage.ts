@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type CsiDriver, startSimulatedCsiDriver } from "../../test/kubelet/support/csi-driver";
+import { type CsiDriver, startCsiDriver } from "../../test/kubelet/support/csi-driver";
 import { type Kubelet, type KubeletEvent, startKubelet } from "../../test/kubelet/support/kubelet";
 import { createNodeFolder, type DriverPaths } from "../../test/kubelet/support/node-folder";
 import { createKeeper } from "../keeper";
@@ -63,8 +63,7 @@ export async function createStage(
     paths,
     kubelet: async () => keep(await startKubelet({ version, pluginDir })),
     restarted: async (kubelet) => keep(await kubelet.restart()),
-    driver: async () =>
-      keep(await startSimulatedCsiDriver({ endpoint: paths.kubeletRegistrationPath, name: DRIVER })),
+    driver: async () => keep(await startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name: DRIVER })),
     registrar: async ({ who = contestant, ourFlags = [] } = {}) => {
       const words = [...paths.args, ...(who.isOurs ? ourFlags : [])];
       return keep(await startContainer([...who.command, ...words], who.isProbed));

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type CsiDriver, startSimulatedCsiDriver } from "../../test/kubelet/support/csi-driver";
+import { type CsiDriver, startCsiDriver } from "../../test/kubelet/support/csi-driver";
 import type { DriverPaths } from "../../test/kubelet/support/node-folder";
 import { roleOf } from "./cast";
 
@@ -21,7 +21,7 @@ export async function startDriver(name: string, paths: DriverPaths): Promise<Dri
   const nodeId = () => (isReadAnew ? `${name}-node-${starts}` : `${name}-node`);
   const start = (): Promise<CsiDriver> => {
     starts += 1;
-    return startSimulatedCsiDriver({ endpoint: paths.kubeletRegistrationPath, name, nodeId: nodeId() });
+    return startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name, nodeId: nodeId() });
   };
   let driver = await start();
   return {

@@ -2,14 +2,14 @@
 // of its own, until stdin ends. Says on stdout when all listen.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { startSimulatedCsiDriver } from "../../src/testing";
+import { startCsiDriver } from "../../src/testing";
 import { nameOf } from "../../test/kubelet/support/crowd";
 
 async function main([folder = "", count = "0"]: readonly string[]): Promise<void> {
   for (let number = 0; number < Number(count); number++) {
     const name = nameOf(number);
     mkdirSync(join(folder, name));
-    await startSimulatedCsiDriver({ csiAddress: join(folder, name, "csi.sock"), name });
+    await startCsiDriver({ csiAddress: join(folder, name, "csi.sock"), name });
   }
   process.stdout.write("started\n");
   process.stdin.resume().once("end", () => process.exit());

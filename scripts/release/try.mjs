@@ -17,7 +17,7 @@ import { arch, tmpdir } from "node:os";
 import { join } from "node:path";
 import { readImage, unpack } from "./layout.mjs";
 
-const { startSimulatedCsiDriver, startKubelet } = createRequire(import.meta.url)("../../dist/testing.js");
+const { startCsiDriver, startKubelet } = createRequire(import.meta.url)("../../dist/testing.js");
 
 const NAME = "disk.csi.example.com";
 /** This machine, as images call it. */
@@ -62,7 +62,7 @@ async function tryPlatform(platform) {
 
   const [csi, registration] = ["csi", "registration"].map((name) => join(layout, name));
   for (const path of [csi, registration]) mkdirSync(path);
-  const driver = await startSimulatedCsiDriver({ csiAddress: join(csi, "csi.sock"), name: NAME });
+  const driver = await startCsiDriver({ csiAddress: join(csi, "csi.sock"), name: NAME });
   const kubelet = await startKubelet({ pluginRegistrationPath: registration });
   const registrar = startContainer({
     ...{ root, architecture, config: config.config },

@@ -4,12 +4,12 @@ import { createNodeFolder } from "../support/node-folder";
 
 const SCRIPT = `
   const { mock } = require("node:test");
-  const { startSimulatedCsiDriver, startKubelet } = require("./dist/testing.js");
+  const { startCsiDriver, startKubelet } = require("./dist/testing.js");
   const { startRegistrar } = require("./dist/index.js");
   const [csiAddress, pluginRegistrationPath] = process.argv.slice(1);
   mock.timers.enable();
   (async () => {
-    await startSimulatedCsiDriver({ csiAddress, name: "x.csi" });
+    await startCsiDriver({ csiAddress, name: "x.csi" });
     const kubelet = await startKubelet({ pluginRegistrationPath });
     const registrar = await startRegistrar({ csiAddress, endpoint: csiAddress, pluginRegistrationPath });
     await kubelet.registered("x.csi", { timeoutMs: 60_000 });

@@ -5,7 +5,7 @@ import { startReadiness } from "../node-readiness/support/fixture";
 import { startScriptedApiServer } from "../node-readiness/support/scripted-api-server";
 import { eventually } from "../support/eventually";
 import { recordLog } from "../support/recorded-log";
-import { startSimulatedCsiDriver } from "./support/csi-driver";
+import { startCsiDriver } from "./support/csi-driver";
 import type { Kubelet } from "./support/kubelet";
 import { startNode } from "./support/node-folder";
 import { kubeletVersions, minorOf } from "./support/versions";
@@ -21,7 +21,7 @@ async function startScene(version: string) {
   const { keep, ...keeper } = createKeeper();
   const node = keep(await startNode(version));
   const paths = await node.addDriver(NAME);
-  keep(await startSimulatedCsiDriver({ name: NAME, endpoint: paths.kubeletRegistrationPath }));
+  keep(await startCsiDriver({ name: NAME, endpoint: paths.kubeletRegistrationPath }));
   const server = keep(await startScriptedApiServer());
   const show = (kubelet: Kubelet) =>
     kubelet.events.follow(() => {

@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { startSimulatedCsiDriver } from "./support/csi-driver";
+import { startCsiDriver } from "./support/csi-driver";
 import { PUBLISHED, settled, startDriverPod, startRegisteredPod } from "./support/driver-pod";
 import { startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
@@ -48,7 +48,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     expect((await kubelet.answered("register", name)).error).toContain("connection refused");
     const failed = await kubelet.eventsSoFar();
     await kubelet.log.waitFor((line) => line.includes("DeadlineExceeded"));
-    await using _driver = await startSimulatedCsiDriver({
+    await using _driver = await startCsiDriver({
       endpoint: pod.paths.kubeletRegistrationPath,
       name,
     });

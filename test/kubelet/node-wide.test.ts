@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { createKeeper } from "../../bench/keeper";
-import { type CsiDriverFault, startSimulatedCsiDriver } from "../../src/testing";
+import { type CsiDriverFault, startCsiDriver } from "../../src/testing";
 import { registrarArguments } from "../end-to-end/support/node";
 import { startCli } from "../end-to-end/support/process";
 import { allRegistered, nameOf, namesOf } from "./support/crowd";
@@ -19,7 +19,7 @@ async function startDriver(
   faults: readonly CsiDriverFault[] = [],
 ) {
   const { kubeletRegistrationPath } = await node.addDriver(folder);
-  return startSimulatedCsiDriver({
+  return startCsiDriver({
     csiAddress: kubeletRegistrationPath,
     name,
     nodeId: `${folder}-node`,

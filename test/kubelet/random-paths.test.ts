@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type CliProcess, startCli } from "../end-to-end/support/process";
 import { eventually } from "../support/eventually";
 import { createRandom } from "../support/random";
-import { type CsiDriver, startSimulatedCsiDriver } from "./support/csi-driver";
+import { type CsiDriver, startCsiDriver } from "./support/csi-driver";
 import { startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
 
@@ -68,9 +68,7 @@ describe.each(versions)("kubelet %s", (version) => {
       const cli = startCli([...paths.args, `--on-registration-failure=${policy}`]);
       return { signal: cli.kill, exited: cli.exit(), close: cli[Symbol.asyncDispose] };
     });
-    const driver = createActor(() =>
-      startSimulatedCsiDriver({ endpoint: paths.kubeletRegistrationPath, name }),
-    );
+    const driver = createActor(() => startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name }));
     let { kubelet } = node;
     const removeSockets = async () => {
       for (const file of node.visibleFiles()) await rm(join(node.pluginDir, file), { force: true }); // It may have moved.

@@ -1,4 +1,4 @@
-import { startSimulatedCsiDriver } from "./support/csi-driver";
+import { startCsiDriver } from "./support/csi-driver";
 import { PUBLISHED, startDriverPod } from "./support/driver-pod";
 import { nodeIds } from "./support/kubelet";
 import { startNode } from "./support/node-folder";
@@ -22,7 +22,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await pod.driver.kill();
     await pod.registrar.line("Lost connection");
     const endpoint = pod.paths.kubeletRegistrationPath;
-    await using _returned = await startSimulatedCsiDriver({
+    await using _returned = await startCsiDriver({
       endpoint,
       name,
       nodeId: "after",

@@ -1,11 +1,11 @@
 import { lstatSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
-import { type CsiDriverFault, startSimulatedCsiDriver as startSimulatedDriver } from "../../src/testing";
+import { type CsiDriverFault, startCsiDriver as startSimulatedDriver } from "../../src/testing";
 import { startCli } from "../end-to-end/support/process";
 import { startFakeRegistrar } from "../simulator/fake-registrar";
 import { leaveDeadSocket } from "../support/foreign-socket";
 import { PATIENCE_MS } from "../support/history";
-import { startSimulatedCsiDriver } from "./support/csi-driver";
+import { startCsiDriver } from "./support/csi-driver";
 import { PUBLISHED, settled, startRegisteredPod } from "./support/driver-pod";
 import { type DriverPaths, type Node, startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
@@ -64,7 +64,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
   test.concurrent("a socket that an ending official registrar removes is put back", async () => {
     await using node = await startNode(version);
     const paths = await node.addDriver(name);
-    await using _driver = await startSimulatedCsiDriver({ endpoint: paths.kubeletRegistrationPath, name });
+    await using _driver = await startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name });
     await using official = await startBlindRegistrar(paths);
     await node.kubelet.registered(name);
     await using registrar = startCli(paths.args);

@@ -117,7 +117,7 @@ test.each<[of: string, resolve: (given: never) => object, given: object]>([
     },
   ],
   [
-    "startSimulatedCsiDriver",
+    "startCsiDriver",
     resolveCsiDriverOptions,
     {
       ...{ csiAddress: "/x", name: "x", topology: { a: "b" } },

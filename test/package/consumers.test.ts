@@ -6,7 +6,7 @@ const consumer = allTests(createConsumer);
 /** Runs a program of ES modules, one of CommonJS; test/projects has bundlers and test runners. */
 async function runProgram(name: string, program: string) {
   const imports = `import { startRegistrar, startRegistration } from "registrar";
-    import { startSimulatedCsiDriver, startKubelet } from "registrar/testing";`;
+    import { startCsiDriver, startKubelet } from "registrar/testing";`;
   await consumer.write(`${name}.mjs`, `${imports}\n${program}\n`);
   return consumer.node([`${name}.mjs`]);
 }
@@ -36,7 +36,7 @@ test("`ready` and waits of a closed kit that no caller awaits are not unhandled 
 test("a wait that times out is an unhandled rejection, and an open kit does not keep the process", async () => {
   const program = `const kubelet = await startKubelet({ pluginRegistrationPath: "open", reconcilePeriodMs: 20 });
      const endpoint = process.cwd() + "/open.sock";
-     await startSimulatedCsiDriver({ csiAddress: endpoint, name: "x.csi" });
+     await startCsiDriver({ csiAddress: endpoint, name: "x.csi" });
      const registration = await startRegistration({ name: "x.csi", endpoint, pluginRegistrationPath: "open" });
      await kubelet.registered("x.csi");
      await registration.close();

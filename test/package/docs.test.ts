@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { transformSync } from "esbuild";
-import { startSimulatedCsiDriver } from "../../src/simulator/driver/csi-driver";
+import { startCsiDriver } from "../../src/simulator/driver/csi-driver";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { readText } from "../docs/markdown";
 import { type RunOptions, succeeded } from "../support/child-process";
@@ -57,7 +57,7 @@ test.each(aboutTheLibrary)("$name registers its driver, and deregisters it in th
     reconcilePeriodMs: 20,
     waitTimeoutMs: 100_000, // Machines are slow, and a process has to start.
   });
-  await using _driver = await startSimulatedCsiDriver({ csiAddress, name: DRIVER });
+  await using _driver = await startCsiDriver({ csiAddress, name: DRIVER });
   const text = example.text.replaceAll("/var/lib/kubelet", folder.path);
   const name = driverOf(text);
   const registered = kubelet.registered(name);

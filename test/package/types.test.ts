@@ -30,7 +30,7 @@ import {
   type SimulatedCsiDriver,
   type SimulatedKubelet,
   type SimulatedVersion,
-  startSimulatedCsiDriver,
+  startCsiDriver,
   startKubelet,
 } from "registrar/testing";
 
@@ -39,7 +39,7 @@ const logger = createLogger({ enabled: () => false, write: ({ message, fields })
 
 export async function useIt(signal: AbortSignal | undefined): Promise<string> {
   await using kubelet = await startKubelet({ pluginRegistrationPath: "/tmp/r", version: "v1.28.15-gke.100", signal, logger: console });
-  await using driver = await startSimulatedCsiDriver({ csiAddress: "/x.sock", name: "x.csi", maxVolumes: 8 });
+  await using driver = await startCsiDriver({ csiAddress: "/x.sock", name: "x.csi", maxVolumes: 8 });
   const registration: Registration = await startRegistration({ ...options, signal, logger });
   const registrar: Registration = await startRegistrar({ csiAddress: "/x.sock", endpoint: "/x.sock" });
   await serveCsiDriver({ csiAddress: "/x.sock", addServices: (server) => server.addService({}, {}) });

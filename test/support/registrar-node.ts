@@ -3,7 +3,7 @@ import type { RegistrarOptions } from "../../src/registrar/model/options";
 import type { StateName } from "../../src/registrar/model/state";
 import type { Registration } from "../../src/registrar/registration/registration";
 import { startRegistrar } from "../../src/registrar/start-registrar";
-import { startSimulatedCsiDriver } from "../../src/simulator/driver/csi-driver";
+import { startCsiDriver } from "../../src/simulator/driver/csi-driver";
 import type { CsiDriverOptions } from "../../src/simulator/driver/options";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import type { KubeletOptions } from "../../src/simulator/kubelet/options";
@@ -50,7 +50,7 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
     return part;
   };
   const driver = async (options: Partial<CsiDriverOptions> = {}) =>
-    keep(await startSimulatedCsiDriver({ csiAddress, name: driverName, nodeId: "n1", ...options }));
+    keep(await startCsiDriver({ csiAddress, name: driverName, nodeId: "n1", ...options }));
   /** Starts a simulated kubelet that looks more often than a real one, and waits longer for an answer. */
   const kubelet = async ({ timings, ...options }: Partial<KubeletOptions> = {}) =>
     keep(

@@ -97,7 +97,7 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
  * Rejects with INVALID_OPTION for a path that cannot be a socket, with SOCKET_UNUSABLE if another file has the path or
  * the directory is not writable, with ABORTED if the signal was aborted before it listened.
  */
-export async function startSimulatedCsiDriver(options: CsiDriverOptions): Promise<SimulatedCsiDriver> {
+export async function startCsiDriver(options: CsiDriverOptions): Promise<SimulatedCsiDriver> {
   const { signal, logger, ...driver } = resolveCsiDriverOptions(options);
   await pause(driver.listenAfterMs, signal ?? new AbortController().signal);
   refuseAborted("the simulated CSI driver", signal);

@@ -54,7 +54,7 @@ export interface CsiDriverAnswers {
   readonly maxVolumes?: number | undefined;
 }
 
-/** The options of `startSimulatedCsiDriver`. */
+/** The options of `startCsiDriver`. */
 export interface CsiDriverOptions extends CsiDriverAnswers, SimulatorOptions<CsiDriverFault> {
   /**
    * Where to listen: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its directory must exist; a socket left there is replaced.
@@ -99,7 +99,7 @@ export const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<Reso
 });
 
 export function resolveCsiDriverOptions(options: CsiDriverOptions) {
-  return readOptions("startSimulatedCsiDriver", options, {
+  return readOptions("startCsiDriver", options, {
     csiAddress: required(socketPathKind),
     name: required(textKind),
     ...answersOr(DEFAULT_ANSWERS),

@@ -9,7 +9,7 @@ import {
   socketFlag,
   textFlag,
 } from "../../flags/kinds";
-import { startSimulatedCsiDriver } from "../../simulator/driver/csi-driver";
+import { startCsiDriver } from "../../simulator/driver/csi-driver";
 import { CSI_METHODS, DEFAULT_ANSWERS, FAILURE_CODES } from "../../simulator/driver/options";
 import { tryConnect } from "../../unix/unix-socket";
 import { createCommand } from "../command-line";
@@ -73,7 +73,7 @@ export const runDriver = createCommand(
       );
     const signal = untilStopped();
     const faults = [...delay, ...error, ...hang];
-    const driver = await unlessStopped(startSimulatedCsiDriver({ ...options, faults, signal }));
+    const driver = await unlessStopped(startCsiDriver({ ...options, faults, signal }));
     if (driver === undefined) return 0;
     tellEvents(driver.events, output, `A simulated CSI driver; ${WHAT_IT_IS_NOT}`);
     await untilAborted(signal);

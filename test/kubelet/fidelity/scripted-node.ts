@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../../src/base/errors";
 import type { KubeletBehaviour } from "../../../src/kubelet-rules/versions";
-import { type CsiDriverOptions, startSimulatedCsiDriver } from "../../../src/testing";
+import { type CsiDriverOptions, startCsiDriver } from "../../../src/testing";
 import { type DevicePluginAnswers, startFakeDevicePlugin } from "../../simulator/fake-device-plugin";
 import { type FakeRegistrarOptions, startFakeRegistrar } from "../../simulator/fake-registrar";
 import type { History } from "../../support/history";
@@ -73,7 +73,7 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
 
   const driver = async ({ name = "x.csi", ...others }: Partial<CsiDriverOptions> = {}) => {
     const csiAddress = elsewhere(name);
-    const running = await startSimulatedCsiDriver({ csiAddress, name, nodeId: `node of ${name}`, ...others });
+    const running = await startCsiDriver({ csiAddress, name, nodeId: `node of ${name}`, ...others });
     started.push(running);
     running.events.subscribe((event) => {
       if (event.kind === "called") onStep(driverStep.hears(csiAddress, event));

@@ -9,10 +9,10 @@ export type CsiDriverOptions = { readonly endpoint: string } & Pick<
   "name" | "nodeId" | "maxVolumes" | "topology"
 >;
 
-export type CsiDriver = Awaited<ReturnType<typeof startSimulatedCsiDriver>>;
+export type CsiDriver = Awaited<ReturnType<typeof startCsiDriver>>;
 
 /** Starts Kubernetes' CSI mock driver as a process of its own; resolves when it listens. */
-export async function startSimulatedCsiDriver(options: CsiDriverOptions) {
+export async function startCsiDriver(options: CsiDriverOptions) {
   const { endpoint, name, nodeId = `${name}-node`, maxVolumes = 0, topology = {} } = options;
   return startReadyProcess(programPath("csidriver", newestVersion), [
     `--endpoint=${endpoint}`,

@@ -1,5 +1,5 @@
 import { startCli } from "../../end-to-end/support/process";
-import { type CsiDriverOptions, startSimulatedCsiDriver } from "./csi-driver";
+import { type CsiDriverOptions, startCsiDriver } from "./csi-driver";
 import type { Node, NodeFolder } from "./node-folder";
 
 /** What the log says each time that a registration socket has been put in place. */
@@ -13,7 +13,7 @@ export async function startDriverPod(
 ) {
   const paths = await node.addDriver(options.name);
   const registrar = startCli([...paths.args, ...flags]);
-  const driver = await startSimulatedCsiDriver({ endpoint: paths.kubeletRegistrationPath, ...options });
+  const driver = await startCsiDriver({ endpoint: paths.kubeletRegistrationPath, ...options });
   const close = async () => void (await Promise.all([registrar[Symbol.asyncDispose](), driver.close()]));
   return { paths, driver, registrar, [Symbol.asyncDispose]: close };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Registration, startRegistration } from "registrar";
-import { startKubelet, startSimulatedCsiDriver } from "registrar/testing";
+import { startCsiDriver, startKubelet } from "registrar/testing";
 
 async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "csi-"));
@@ -11,7 +11,7 @@ async function main(): Promise<void> {
   const name = "x.csi";
 
   await using kubelet = await startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 20 });
-  await using _driver = await startSimulatedCsiDriver({ csiAddress: endpoint, name, nodeId: "n1" });
+  await using _driver = await startCsiDriver({ csiAddress: endpoint, name, nodeId: "n1" });
   const registration: Registration = await startRegistration({ name, endpoint, pluginRegistrationPath });
   await registration.ready;
   process.stdout.write(`${JSON.stringify(kubelet.csiNode().spec.drivers)}\n`);

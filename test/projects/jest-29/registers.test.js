@@ -2,7 +2,7 @@ const { mkdtemp, rm } = require("node:fs/promises");
 const { tmpdir } = require("node:os");
 const { join } = require("node:path");
 const { startRegistrar } = require("registrar");
-const { startSimulatedCsiDriver, startKubelet } = require("registrar/testing");
+const { startCsiDriver, startKubelet } = require("registrar/testing");
 
 test("kubelet registers our driver", async () => {
   const folder = await mkdtemp(join(tmpdir(), "csi-"));
@@ -11,7 +11,7 @@ test("kubelet registers our driver", async () => {
   const name = "x.csi";
 
   const kubelet = await startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 20 });
-  const driver = await startSimulatedCsiDriver({ csiAddress, name, nodeId: "n1" });
+  const driver = await startCsiDriver({ csiAddress, name, nodeId: "n1" });
   const paths = { csiAddress, endpoint: csiAddress, pluginRegistrationPath };
   const registrar = await startRegistrar(paths);
   await registrar.ready;

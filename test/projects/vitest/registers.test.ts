@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startRegistration } from "registrar";
-import { startKubelet, startSimulatedCsiDriver } from "registrar/testing";
+import { startCsiDriver, startKubelet } from "registrar/testing";
 import { expect, test } from "vitest";
 
 test("kubelet registers our driver", async () => {
@@ -12,7 +12,7 @@ test("kubelet registers our driver", async () => {
   const name = "x.csi";
 
   await using kubelet = await startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 20 });
-  await using _driver = await startSimulatedCsiDriver({ csiAddress: endpoint, name, nodeId: "n1" });
+  await using _driver = await startCsiDriver({ csiAddress: endpoint, name, nodeId: "n1" });
   const registration = await startRegistration({ name, endpoint, pluginRegistrationPath });
   await registration.ready;
   expect(kubelet.csiNode().spec.drivers).toEqual([{ name, nodeID: "n1", topologyKeys: [] }]);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { startRegistrar } from "../../../src/registrar/start-registrar";
-import { startSimulatedCsiDriver } from "../../../src/simulator/driver/csi-driver";
+import { startCsiDriver } from "../../../src/simulator/driver/csi-driver";
 import { startFakeRegistrar } from "../../simulator/fake-registrar";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
@@ -25,7 +25,7 @@ const host = eachTest(async () => {
     run,
     doctor: async (...words: readonly string[]) =>
       JSON.parse((await run("doctor", "-o", "json", ...words)).stdout),
-    driver: () => startSimulatedCsiDriver({ csiAddress: folder.at(PLUGIN), name: NAME, nodeId: "n1" }),
+    driver: () => startCsiDriver({ csiAddress: folder.at(PLUGIN), name: NAME, nodeId: "n1" }),
   };
 });
 
@@ -57,7 +57,7 @@ test("an absolute link at kubelet's root, as on MicroK8s, is followed on the hos
   renameSync(at(root), at(snap));
   symlinkSync(snap, at(root));
   const csiAddress = at(PLUGIN.replace(root, snap));
-  await using _driver = await startSimulatedCsiDriver({ csiAddress, name: NAME, nodeId: "n1" });
+  await using _driver = await startCsiDriver({ csiAddress, name: NAME, nodeId: "n1" });
   const socketPath = at(REGISTRY.replace(root, snap), `${NAME}-reg.sock`);
   await using _registrar = await startFakeRegistrar({ socketPath, info: { name: NAME, endpoint: PLUGIN } });
   const { drivers, findings, target } = await doctor();

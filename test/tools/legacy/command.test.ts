@@ -1,11 +1,11 @@
-import { type CsiDriverOptions, startSimulatedCsiDriver } from "../../../src/testing";
+import { type CsiDriverOptions, startCsiDriver } from "../../../src/testing";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
 
 async function legacy(driver: Partial<CsiDriverOptions>, ...flags: readonly string[]) {
   await using folder = await createTempFolder();
   const csiAddress = folder.at("csi.sock");
-  await using _driver = await startSimulatedCsiDriver({ csiAddress, name: "x.csi", nodeId: "n7", ...driver });
+  await using _driver = await startCsiDriver({ csiAddress, name: "x.csi", nodeId: "n7", ...driver });
   return await runCommand("legacy", "--csi-address", csiAddress, ...flags);
 }
 
