@@ -38,12 +38,14 @@ export function isLoggerOption(given: unknown): given is LoggerOption {
   return [info, warn, error].every((write) => typeof write === "function");
 }
 
-/** The library's default: it writes nothing, and makes the first line of each message with `UNHEARD` a warning of the process. */
+/** The library's default: it writes nothing, and makes the first line of each message and method, or event, with `UNHEARD` a warning of the process. */
 function createDefaultLogger(): Logger {
   const told = new Set<string>();
   const onUnheard = ({ message, error, fields }: LogRecord) => {
-    if (told.has(message)) return;
-    told.add(message);
+    const { method, event } = fields;
+    const fault = `${message} ${method ?? event}`;
+    if (told.has(fault)) return;
+    told.add(fault);
     const causes =
       error === undefined ? [] : [types.isNativeError(error) ? messageOf(error) : inspect(error)];
     const details = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);

@@ -71,3 +71,28 @@ test("without a logger, a handler that never answers is a warning of the process
     expect.stringMatching(/^A call ended before it was answered; .*promise is still pending/),
   ]);
 });
+
+test("without a logger, a fault of each method is a warning of the process, once", async () => {
+  const warned = jest.spyOn(process, "emitWarning").mockReturnValue();
+  const empty = protos.registration.NotifyRegistrationStatus;
+  const full = protos.node.NodeGetInfo;
+  const fail = () => {
+    throw new Error("no disk");
+  };
+  await using _driver = await serveCsiDriver({
+    ...{ csiAddress: node.csiAddress, pluginRegistrationPath: node.pluginDir },
+    addServices: (server) => {
+      server.addService(protos.identity, { GetPluginInfo: () => ({ name: DRIVER }) });
+      server.addService({ full, empty }, { full: fail, empty: fail } as never);
+    },
+  });
+  const client = createUnixClient(node.csiAddress);
+  for (const method of [full, empty, full])
+    await expect(callUnary(client, method as typeof full, {}, { timeoutMs: 60_000 })).rejects.toThrow(
+      "no disk",
+    );
+  client.close();
+  expect(warned.mock.calls.map(([text]) => String(text))).toEqual(
+    [full, empty].map(({ path }) => expect.stringContaining(`no disk; method: ${path}`)),
+  );
+});
