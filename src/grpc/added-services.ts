@@ -68,15 +68,16 @@ function refuseUnusable(service: unknown, handlers: unknown): void {
 }
 
 /**
- * grpc-js ignores a function of no method, such as a helper, and answers the method that was meant, by another case or one
- * letter, with UNIMPLEMENTED.
+ * grpc-js ignores a function of no method, such as a helper, and answers the method that was meant, by another case, snake
+ * case or one letter, with UNIMPLEMENTED.
  */
 function refuseMistyped(service: ServiceDefinition, handlers: object): void {
   const names = methodNames(service);
   const without = names.filter((both) => !both.some((name) => name in handlers)).flat();
   for (const name of propertyNames(handlers, ({ value }) => typeof value === "function")) {
     if (names.some((both) => both.includes(name))) continue;
-    const isNear = (method: string) => nearWord(name.toLowerCase(), [method.toLowerCase()], 1) !== undefined;
+    const lower = name.replaceAll("_", "").toLowerCase();
+    const isNear = (method: string) => nearWord(lower, [method.toLowerCase()], 1) !== undefined;
     const meant = without.find(isNear);
     if (meant !== undefined)
       throw invalidOption(`addService: there is no method ${name}; did you mean ${meant}?`);

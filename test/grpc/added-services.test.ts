@@ -63,6 +63,7 @@ test.each<[what: string, handlers: unknown, text: string, service?: unknown]>([
     "there is no method nodeGetinfo; did you mean NodeGetInfo?",
   ],
   ["another case", { nodegetinfo: handler }, "there is no method nodegetinfo; did you mean NodeGetInfo?"],
+  ["snake case", { node_get_info: handler }, "there is no method node_get_info; did you mean NodeGetInfo?"],
   ["no service", {}, "the service is undefined; it takes a service definition", null],
   [
     "a client's class for a service",
