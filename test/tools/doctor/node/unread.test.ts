@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import fs from "node:fs";
 import net from "node:net";
 import { dirname, join } from "node:path";
@@ -6,33 +5,11 @@ import type { Target } from "../../../../src/tools/doctor/node/read/facts";
 import { filesBelow, readText } from "../../../docs/markdown";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { createDoctorNode, type DoctorNode, WHOLE } from "./doctor-node";
+import { type Answer, looking, type Read, rememberReplies, spyOnAll } from "./spied-look";
 
 // Taking information away may turn a verdict into "unknown", and nothing else: each read of a look fails in turn.
 
-/** A file call or a connection, and its path. */
-type Read = readonly [call: string, path: string];
-type Answer = (real: () => unknown, call: string) => unknown;
-type Calls = Record<string, (...words: readonly unknown[]) => unknown>;
 type Look = Awaited<ReturnType<DoctorNode["look"]>>;
-
-/** What the doctor calls, and nothing that the parts of the node call, which run in this process too. */
-const looking = new AsyncLocalStorage<(read: Read) => Answer | undefined>();
-
-/** Whatever reads a file, or connects: one that a reader calls tomorrow, too. */
-function spyOnAll() {
-  const sync = Object.keys(fs).filter((name) => name.endsWith("Sync"));
-  const others = [...Object.keys(fs.promises), "connect", ...sync];
-  for (const call of others) {
-    const owner = (call === "connect" ? net : call.endsWith("Sync") ? fs : fs.promises) as unknown as Calls;
-    const real = owner[call];
-    if (typeof real !== "function") continue;
-    jest.spyOn(owner, call).mockImplementation((...words: readonly unknown[]) => {
-      const act = () => Reflect.apply(real, owner, words);
-      const path = (words[0] as { readonly path?: unknown } | undefined)?.path ?? words[0];
-      return looking.getStore()?.([call, String(path)])?.(act, call) ?? act();
-    });
-  }
-}
 
 const errorOf = (code: string) => Object.assign(new Error(code), { code });
 
@@ -213,18 +190,24 @@ test.each([makeHealthy, makeNamed, makeSick, makeDeserted, makeNested, makeHidde
     const look = (answer: (read: Read) => Answer | undefined, options = {}) =>
       looking.run(answer, () => node.look({ ...WHOLE, ...target }, options));
     const reads = new Map<string, Read>();
-    const lookAtAll = () =>
-      look((read) => {
+    let failed: string | undefined;
+    const replies = rememberReplies(() => failed);
+    const lookAtAll = () => {
+      failed = undefined;
+      replies.clear();
+      return look((read) => {
         const isOfNode = [node.path, node.procfs].some((path) => read[1].startsWith(path));
         if (isOfNode) reads.set(read.join(" "), read);
         return undefined;
       });
+    };
     let whole = await lookAtAll();
     expect(reads.size).toBeGreaterThan(15);
     for (const [call, path] of [...reads.values()])
       for (const [way, answer] of waysOf([call, path], node, silent))
         for (let tried = 1; ; tried++) {
           const isIt = (read: Read) => read[0] === call && read[1] === path;
+          failed = `${call} ${path}`;
           const seen = await look(
             (read) => (isIt(read) ? answer : undefined),
             way === "late" ? { timeoutMs: 100 } : {},
