@@ -14,6 +14,8 @@ export interface CallContext {
   readonly trailingMetadata: Metadata;
   /** When the client gives up, in milliseconds since 1970; Infinity without a deadline. */
   readonly deadlineAtMs: number;
+  /** The client's address in grpc-js' words, which are `unknown` on a unix socket. */
+  readonly peer: string;
   /** Aborted when the client cancels the call, its deadline passes, or its connection ends, while the call runs. */
   readonly signal: AbortSignal;
   /** Sends initial metadata, at once; without it, empty metadata precedes the answer. The second time is ignored. Throws INVALID_OPTION for anything else. */
@@ -151,6 +153,7 @@ export function unaryHandler<Request, Response>(
         metadata: call.metadata,
         trailingMetadata,
         deadlineAtMs: Number(call.getDeadline()),
+        peer: call.getPeer(),
         signal: gone.signal,
         sendMetadata: (metadata) => call.sendMetadata(initialMetadata(metadata)),
       });

@@ -191,7 +191,7 @@ test.each(SHAPES)("a call is answered, and the handler's faults are logged: %s",
   }
 });
 
-test("the context has grpc's metadata and deadline; initial and trailing metadata go back", async () => {
+test("the context has grpc's metadata, deadline, peer; initial and trailing metadata go back", async () => {
   const contexts: CallContext[] = [];
   const handle = (_request: unknown, context: CallContext) => {
     contexts.push(context);
@@ -220,7 +220,7 @@ test("the context has grpc's metadata and deadline; initial and trailing metadat
   const [first, second] = contexts;
   expect(first?.metadata.get("key")).toEqual(["a, b"]);
   expect(first?.metadata.get("key-bin")).toEqual([Buffer.of(0, 254), Buffer.of(0, 255)]);
-  expect(second?.deadlineAtMs).toBe(Number.POSITIVE_INFINITY);
+  expect([first?.peer, second?.deadlineAtMs]).toEqual(["unknown", Number.POSITIVE_INFINITY]);
   expect(Math.abs((first?.deadlineAtMs ?? 0) - deadline)).toBeLessThan(60_000);
   expect(first?.signal.aborted).toBe(false);
 });
