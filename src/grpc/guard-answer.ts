@@ -1,6 +1,9 @@
 import { status } from "@grpc/grpc-js";
+import { isPromise } from "../base/guarded-call";
 import { UNHEARD } from "../logging/logger";
+import { show } from "../options/option-kinds";
 import { takesCallback } from "./callback-parameter";
+import type { MessageType } from "./descriptors";
 import {
   type Callback,
   type GuardedMethod,
@@ -39,19 +42,16 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
       }
       isAnswered = true;
       answered = value;
-      const readable = given && readableError(given);
-      const isMisplaced =
-        isAbsent(value) && isAnswer(readable) && !ERROR_FIELDS.some((name) => name in Object(readable));
-      const thrown = isMisplaced ? undefined : readable;
-      const error = thrown || (isMisplaced ? new TypeError(MISPLACED) : faultOf(value, type ?? null));
+      const { error, code, isIgnored } = judgeAnswer(given, value, type);
       if (error) report(thrownIn(error));
       const trailers = metadataOf(trailer);
       if (!trailers && !isAbsent(trailer)) warnOfMetadata(trailer, guarded);
-      if (error) callback(errorStatus(error, thrown ? status.UNKNOWN : status.INTERNAL), null, trailers);
+      if (error) callback(errorStatus(error, code), null, trailers);
       else {
         const hasFields = Number(type?.fields.size) > 0;
         if (hasFields && isAbsent(value)) guarded.warnOf(NO_ANSWER, { hint: RETURNS }, ONCE);
-        callback(null, value ?? {}, trailers, flags);
+        if (isIgnored) guarded.warnOf(IGNORED, { answered: show(value) }, ONCE);
+        callback(null, isIgnored ? {} : (value ?? {}), trailers, flags);
       }
     };
     const answer = Object.assign(judge, { [JUDGES]: true });
@@ -88,8 +88,22 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
   };
 }
 
+/** The error that a handler called back with, or made by its answer; else whether its message has no place for that. */
+function judgeAnswer(given: unknown, value: unknown, type: MessageType | undefined) {
+  const readable = given && readableError(given);
+  const isMisplaced =
+    isAbsent(value) && isAnswer(readable) && !ERROR_FIELDS.some((name) => name in Object(readable));
+  if (isMisplaced) return { error: new TypeError(MISPLACED) };
+  if (readable) return { error: readable, code: status.UNKNOWN };
+  const error = faultOf(value, type ?? null);
+  // What fs.mkdir, for one, calls back with.
+  const isIgnored = error instanceof TypeError && type?.fields.size === 0 && !isPromise(value);
+  return isIgnored ? { isIgnored } : { error };
+}
+
 const ONCE = { intervalMs: Number.POSITIVE_INFINITY };
 const NO_ANSWER = "A handler answered nothing, and its message has fields: it is sent empty";
+const IGNORED = "A handler answered a value, and its message has no fields: it is sent empty";
 const RETURNED = "A handler returned an answer after it had called back; only its callback counts";
 /** Why a callback came too late. */
 const RETURN_ANSWERS =

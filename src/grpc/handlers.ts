@@ -181,7 +181,9 @@ export function faultOf(answer: unknown, type?: MessageType | null): object | un
     const text = `the handler answered an instance of ${Object(answer.constructor).name}; throw it instead`;
     return { ...errorStatus(answer), [THROWN]: new TypeError(text, { cause: answer }) };
   }
-  if (type === null || isMessage(answer ?? {}) || isOfAuthor(answer, type)) return undefined;
+  // Bytes are an answer of another serializer.
+  const isReadable = isMessage(answer ?? {}) && !(type && ArrayBuffer.isView(answer));
+  if (type === null || isReadable || isOfAuthor(answer, type)) return undefined;
   const { name } = Object(Object(answer).constructor);
   const isClass = typeof answer === "object" && !Array.isArray(answer) && typeof name === "string";
   const fields = isObject(answer) ? fieldNames(answer).join(", ") : "";

@@ -33,6 +33,7 @@ class Message extends Info {
 const of = (what: string) => [13, expect.stringContaining(`answered an instance of ${what}`)];
 const REFUSED: readonly Refusal[] = [
   ["a Map", () => new Map(), of("Map"), [FAILED]],
+  ["a buffer", () => Buffer.of(1), of("Buffer"), [FAILED]],
   ["Metadata", () => new Metadata(), of("Metadata"), [FAILED]],
   ["an instance", () => new Info(), OK, []],
   ["an instance without a name", () => new (class {})(), of("an anonymous class"), [FAILED]],

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { status } from "@grpc/grpc-js";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { unaryHandler } from "../../src/grpc/handlers";
 import { protos } from "../../src/grpc/protos";
@@ -48,6 +50,45 @@ test.each([
     expect(lines.map(({ message, fields }) => [message, fields.method])).toEqual(
       Array(times).fill([expect.stringContaining("A handler answered nothing"), full.path]),
     );
+  },
+);
+
+const IGNORED = "A handler answered a value, and its message has no fields: it is sent empty";
+const bug = new Error("no disk");
+const EXTRA: readonly (readonly [string, unknown, answered: string | undefined])[] = [
+  ["a path, as fs.mkdir does", "/mount", '"/mount"'],
+  ["a boolean", true, "true"],
+  ["what fs.stat found", statSync("/"), "an object"],
+  ["bytes, as fs.readFile does", Buffer.of(1), "an Uint8Array"],
+  ["a promise", Promise.resolve(), undefined],
+  ["an error", bug, undefined],
+];
+test.each(
+  EXTRA.flatMap(([what, value, answered]) => [
+    [`a callback: ${what}`, (_call: unknown, answer: Answer) => answer(null, value), answered] as const,
+    ...(answered === undefined
+      ? []
+      : [[`unaryHandler: ${what}`, unaryHandler(() => value), answered] as const]),
+  ]),
+)(
+  "a message without fields is sent empty, with a warning, if it is answered with %s",
+  async (_what, handler, answered) => {
+    const log = recordLog(0);
+    const empty = protos.registration.NotifyRegistrationStatus;
+    await using _driver = await serveCsiDriver({
+      ...{ csiAddress: node.csiAddress, pluginRegistrationPath: node.pluginDir, logger: log.logger },
+      addServices: (server) => {
+        server.addService(protos.identity, { GetPluginInfo: () => ({ name: DRIVER }) });
+        server.addService({ empty }, { empty: handler } as never);
+      },
+    });
+    const client = createUnixClient(node.csiAddress);
+    const called = callUnary(client, empty, {} as never, { timeoutMs: 60_000 });
+    if (answered === undefined) await expect(called).rejects.toMatchObject({ code: status.INTERNAL });
+    else expect(await called).toEqual({});
+    client.close();
+    const fields = { method: empty.path, answered };
+    expect(log.all(IGNORED)).toMatchObject(answered === undefined ? [] : [{ fields }]);
   },
 );
 
