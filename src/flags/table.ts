@@ -127,23 +127,26 @@ export function nearestFlag(unknown: string | undefined) {
   return unknown === undefined ? undefined : nearWord(unknown, ACCEPTED_FLAGS.keys());
 }
 
+const { dropIn, ours, deprecated, removed } = flagTable;
+const ROWS = Object.entries<Flag & { readonly default: string }>({ ...dropIn, ...ours, ...deprecated }).map(
+  ([name, row]) => ({ name, row, field: fieldOf(name, row) }),
+);
+
 /** Reads the words after the program's name as the official registrar does, with its errors. Checks no flag with another. */
 export function parseFlags(argv: readonly string[]) {
-  const { dropIn, ours, deprecated, removed } = flagTable;
   const line = parseWords(argv, ACCEPTED_FLAGS);
   if (line.kind !== "parsed") return line;
 
-  const rows = Object.entries<Flag & { readonly default: string }>({ ...dropIn, ...ours, ...deprecated });
   const given = (flag: string) => line.settings.filter(({ name }) => name === flag);
   const isGiven = (flag: string) => given(flag).length > 0;
-  const values = rows.map(([name, row]) => {
+  const values = ROWS.map(({ name, row, field }) => {
     const items = isGiven(name) ? given(name).map(({ value }) => value) : [row.parse(row.default)];
-    return [fieldOf(name, row), joinedValue(row, items)];
+    return [field, joinedValue(row, items)];
   });
   const every = (flag: string) => given(flag).map(({ text }) => text);
   const flags: Flags = {
     ...(Object.fromEntries(values) as FlagValues<Rows>),
-    given: new Set(rows.map(([name]) => name as FlagName).filter(isGiven)),
+    given: new Set(ROWS.map(({ name }) => name as FlagName).filter(isGiven)),
     ignored: Object.keys(removed).filter(isGiven),
     every: { csiAddress: every("csi-address"), kubeletRegistrationPath: every("kubelet-registration-path") },
     rest: line.rest,

@@ -38,9 +38,8 @@ export const isMap = (value: unknown): value is Tree =>
 export function tree(value: unknown): Tree {
   if (value === undefined || value === null) return {};
   const map = isMap(value) ? value : refuseUnlike(value, "map");
-  const fields = Object.entries(map);
-  const present = fields.filter(([, field]) => field !== null);
-  return present.length === fields.length ? map : Object.fromEntries(present);
+  if (!Object.values(map).includes(null)) return map;
+  return Object.fromEntries(Object.entries(map).filter(([, field]) => field !== null));
 }
 
 /** The fields of an object. Throws for any other value, null and absent too. */

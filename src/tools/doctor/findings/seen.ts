@@ -144,8 +144,8 @@ export interface SeenList<Item> {
 /** It passes for a list, and for nothing else. */
 export interface Withheld extends SeenList<never> {}
 
-/** The items and gaps of each list; only other lists read them. */
-const insides = new WeakMap<object, { readonly items: readonly unknown[]; readonly gaps: readonly Gap[] }>();
+/** The field of a list that has its items and gaps; only other lists read it. */
+const INSIDE = Symbol("inside");
 
 type Answer = "yes" | "no" | Gaps;
 
@@ -189,10 +189,11 @@ function eitherOf(one: Answer, other: Answer): Answer {
 
 const union = <One>(lists: readonly (readonly One[])[]): readonly One[] => [...new Set(lists.flat())];
 
-const isList = (value: unknown): value is SeenList<never> => insides.has(Object(value));
+const isList = (value: unknown): value is SeenList<never> =>
+  typeof value === "object" && value !== null && INSIDE in value;
 
 function insideOf<Item>(value: Some<Item> | SeenList<Item>) {
-  if (isList(value)) return insides.get(value) as { items: readonly Item[]; gaps: readonly Gap[] };
+  if (isList(value)) return Reflect.get(value, INSIDE) as { items: readonly Item[]; gaps: readonly Gap[] };
   const items = (value === undefined ? [] : Array.isArray(value) ? value : [value]) as readonly Item[];
   return { items, gaps: [] };
 }
@@ -235,8 +236,7 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     },
     sorted: (keyOf) => listOf(sortedBy(items, keyOf), gaps),
   };
-  insides.set(list, { items, gaps });
-  return list;
+  return Object.assign(list, { [INSIDE]: { items, gaps } });
 }
 
 /** Nothing is said of what is unknown: another finding says what could not be read. */
