@@ -29,6 +29,18 @@ export interface UnaryHandler<Request, Response> {
   (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>): void;
 }
 
+/**
+ * What a function answers that returns `Response`. One that returns nothing has no field in common with a message that has some, which
+ * the compiler refuses where all fields are optional, too: a return is missing.
+ */
+type AnswerOf<Response> = [Response] extends [never]
+  ? never
+  : [Exclude<Response, void>] extends [never]
+    ? { readonly isEmpty: true }
+    : Response extends void
+      ? Record<never, never>
+      : Response;
+
 /** The most characters of a status text: it is sent as a header, and peers silently drop headers over their limit. */
 export const MAX_STATUS_TEXT_LENGTH = 1_000;
 
@@ -135,7 +147,7 @@ function initialMetadata(given: unknown): Metadata {
  */
 export function unaryHandler<Request, Response>(
   handle: (request: Request, context: CallContext) => Response | Promise<Response>,
-): UnaryHandler<Request, Response extends void ? Record<never, never> : Response> {
+): UnaryHandler<Request, AnswerOf<Response>> {
   if (typeof handle !== "function")
     throw invalidOption(`unaryHandler is given ${show(handle)}; it takes a function`);
   if (functionIn(handle))

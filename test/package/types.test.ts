@@ -77,7 +77,7 @@ export const probe = unaryHandler(async (_request: object, { metadata, signal })
 type Handle<Response> = handleUnaryCall<{ readonly volumeId?: string }, Response>;
 export const handlers = {
   empty: unaryHandler(async () => {}) satisfies Handle<object>,
-  optional: unaryHandler(({ volumeId }) => void volumeId) satisfies Handle<{ nodeId?: string }>,
+  plain: unaryHandler(({ volumeId }) => void volumeId) satisfies Handle<{}>,
   sometimes: unaryHandler(async ({ volumeId }) => (volumeId ? { nodeId: volumeId } : undefined)) satisfies Handle<{ nodeId?: string }>,
   literal: unaryHandler(({ volumeId }) => ({ mode: volumeId ? "ON" : "OFF" })) satisfies Handle<{ mode: "ON" | "OFF" }>,
   unsupported: unaryHandler(() => { throw new Error("no"); }) satisfies Handle<{ nodeId: string }>,
@@ -141,6 +141,10 @@ export function wrong(): readonly unknown[] {
     startKubelet({ pluginRegistrationPath: "/tmp/r" }, { signal: AbortSignal.abort() }),
     // @ts-expect-error The answer needs a field.
     unaryHandler(async () => {}) satisfies Handle<{ nodeId: string }>,
+    // @ts-expect-error A return is missing.
+    unaryHandler(() => { ({ nodeId: "x" }); }) satisfies Handle<{ nodeId?: string }>,
+    // @ts-expect-error The same of a promise.
+    unaryHandler(async () => { ({ nodeId: "x" }); }) satisfies Handle<{ nodeId?: string }>,
     // @ts-expect-error There is no such field's type.
     unaryHandler(() => ({ nodeId: 5 })) satisfies Handle<{ nodeId?: string }>,
     // @ts-expect-error There is no such kubelet.
