@@ -28,10 +28,13 @@ export interface ServedCsiDriverOptions extends SharedRegistrationOptions {
   // biome-ignore lint/suspicious/noConfusingVoidType: `void` alone would let an async function compile.
   readonly addServices: (server: Server) => void | undefined;
   /** What grpc-js' server is made with, such as `interceptors`. @default {} */
-  readonly serverOptions?: ServerOptions | undefined;
+  readonly serverOptions?: Named<ServerOptions> | undefined;
   /** Milliseconds that running calls have to end in, when it closes. @default 10000 */
   readonly graceMs?: number | undefined;
 }
+
+/** Without the index signature that takes any name. */
+type Named<Options> = { [Name in keyof Options as string extends Name ? never : Name]: Options[Name] };
 
 const onOrOff = optional(wholeNumber(0, 1));
 const ms = optional(wholeNumber(1, LONGEST_WAIT_MS));
@@ -41,8 +44,35 @@ const bytes = optional(
   ),
 );
 
+/** Of the same type in grpc-js (1.14), for clients: its server ignores them, and so a driver may share its options with a client. */
+const OF_CLIENTS = [
+  "grpc.ssl_target_name_override",
+  "grpc.primary_user_agent",
+  "grpc.secondary_user_agent",
+  "grpc.default_authority",
+  "grpc.keepalive_permit_without_calls",
+  "grpc.service_config",
+  "grpc.initial_reconnect_backoff_ms",
+  "grpc.max_reconnect_backoff_ms",
+  "grpc.use_local_subchannel_pool",
+  "grpc.enable_http_proxy",
+  "grpc.http_connect_target",
+  "grpc.http_connect_creds",
+  "grpc.default_compression_algorithm",
+  "grpc.dns_min_time_between_resolutions_ms",
+  "grpc.enable_retries",
+  "grpc.per_rpc_retry_buffer_size",
+  "grpc.retry_buffer_size",
+  "grpc.service_config_disable_resolution",
+  "grpc.client_idle_timeout_ms",
+  "grpc.lb.ring_hash.ring_size_cap",
+  "grpc-node.retry_max_attempts_limit",
+  "grpc-node.flow_control_window",
+] satisfies readonly (keyof Named<ServerOptions>)[];
+const isOfClients = (name: string) => (OF_CLIENTS as readonly string[]).includes(name);
+
 /**
- * What grpc-js' (1.14) server reads besides its interceptors; it ignores every other name, and does not check a value: a wrong
+ * What grpc-js' server reads besides its interceptors; it ignores every other name, and does not check a value: a wrong
  * one ends the process when a client connects, or changes nothing.
  */
 export const GRPC_SERVER_OPTIONS = {
@@ -65,9 +95,11 @@ const SERVER_OPTIONS = {
   ...GRPC_SERVER_OPTIONS,
 };
 
-const serverOptions = kindOf<ServerOptions>("an object with options of grpc-js' Server", (given, name) =>
-  isObject(given) ? (readOptions<object>(name, given, SERVER_OPTIONS) as ServerOptions) : undefined,
-);
+const serverOptions = kindOf<ServerOptions>("an object with options of grpc-js' Server", (given, name) => {
+  if (!isObject(given)) return undefined;
+  const read = Object.fromEntries(Object.entries(given).filter(([name]) => !isOfClients(name)));
+  return readOptions<object>(name, read, SERVER_OPTIONS) as ServerOptions;
+});
 
 export function resolveServingOptions(options: ServedCsiDriverOptions) {
   const given = readOptions("serveCsiDriver", options, {

@@ -141,6 +141,8 @@ export function wrong(): readonly unknown[] {
     startKubelet({ pluginRegistrationPath: "/tmp/r" }, { signal: AbortSignal.abort() }),
     // @ts-expect-error The answer needs a field.
     unaryHandler(async () => {}) satisfies Handle<{ nodeId: string }>,
+    // @ts-expect-error There is no such option of grpc-js.
+    serveCsiDriver({ csiAddress: "/x.sock", serverOptions: { foo: 5 }, addServices: () => {} }),
     // @ts-expect-error A return is missing.
     unaryHandler(() => { ({ nodeId: "x" }); }) satisfies Handle<{ nodeId?: string }>,
     // @ts-expect-error The same of a promise.

@@ -301,7 +301,7 @@ test.each<[string, Partial<ServedCsiDriverOptions>, object]>([
   ],
   [
     "a name in serverOptions is mistyped",
-    { serverOptions: { "grpc.max_recieve_message_length": 1 } },
+    { serverOptions: { "grpc.max_recieve_message_length": 1 } as never },
     refused("did you mean grpc.max_receive_message_length?"),
   ],
   [

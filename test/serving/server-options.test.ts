@@ -6,7 +6,7 @@ const serverOptions = (name: string, value: unknown) =>
   resolveServingOptions({ csiAddress: "/x.sock", addServices: () => {}, serverOptions: { [name]: value } })
     .serverOptions;
 
-test("serverOptions takes what grpc-js' server reads, and nothing that it ignores", () => {
+test("serverOptions checks all that grpc-js' server reads", () => {
   const read = ["server", "server-interceptors"].map((name) =>
     readFileSync(require.resolve(`@grpc/grpc-js/build/src/${name}.js`), "utf8"),
   );
@@ -25,4 +25,14 @@ test.each(NAMES)("serverOptions refuses a value that %s does not take", (name) =
   }
   for (const value of [1, ...(hasNoLimit ? [-1] : [])])
     expect(serverOptions(name, value)).toEqual({ [name]: value });
+});
+
+test("serverOptions takes every name of grpc-js' options, and no other", () => {
+  const types = readFileSync(require.resolve("@grpc/grpc-js/build/src/channel-options.d.ts"), "utf8");
+  const [declared = ""] = types.split("recognizedOptions");
+  const names = declared.match(/(?<=')grpc(?:-node)?\.[\w.]+(?=')/g) ?? [];
+  const ofClients = names.filter((name) => !NAMES.includes(name));
+  expect(ofClients).toContain("grpc.keepalive_permit_without_calls");
+  for (const name of ofClients) expect(serverOptions(name, 1)).toEqual({});
+  expect(() => serverOptions("grpc.max_metadata_size", 1)).toThrow("there is no option");
 });
