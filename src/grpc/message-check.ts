@@ -152,7 +152,8 @@ export function checkMessage(message: object, type: MessageType): readonly strin
       const among = of < 0 ? [] : [...fields].flatMap(([field, { oneof }]) => (oneof === of ? [field] : []));
       // proto-loader names the field that is there.
       const isKnown = fields.has(name) || (among.includes(value as string) && taken[of] === value);
-      if (isKnown || isAbsent(value)) continue;
+      const isMethod = of < 0 && typeof value === "function"; // Such as toJSON.
+      if (isKnown || isMethod || isAbsent(value)) continue;
       const meant = nearWord(name, fields.keys());
       const guess = meant === undefined ? "" : `; did you mean ${meant}?`;
       const hint = of < 0 ? guess : `, a oneof: set ${among.join(" or ")}`;

@@ -22,7 +22,7 @@ export function show(given: unknown): string {
   if (typeof given !== "object" || given === null) return String(given);
   const type = typeOf(given);
   const noun = type === "Object" || type === "Array" ? type.toLowerCase() : type;
-  return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
+  return `${/^(?:[aeio]|u(?!int|rl))/i.test(noun) ? "an" : "a"} ${noun}`;
 }
 
 /** Whether it is an object with fields, not a Map, Date, promise or the like. */

@@ -41,6 +41,7 @@ const REFUSED: readonly Refusal[] = [
   ["an Error of another realm", () => runInNewContext('new Error("no disk")'), [13, "no disk"], [FAILED]],
   ["an Error with a code", () => coded, [5, "gone"], [FAILED]],
   ["a message", () => new Message(), OK, []],
+  ["a message with a method of its own", () => ({ a: 1, toJSON() {} }), OK, []],
   ["an object without prototype", () => Object.assign(Object.create(null), { a: 1 }), OK, []],
   ["an object of another realm", () => runInNewContext("({ a: 1 })"), OK, []],
 ];

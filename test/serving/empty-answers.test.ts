@@ -59,7 +59,7 @@ const EXTRA: readonly (readonly [string, unknown, answered: string | undefined])
   ["a path, as fs.mkdir does", "/mount", '"/mount"'],
   ["a boolean", true, "true"],
   ["what fs.stat found", statSync("/"), "an object"],
-  ["bytes, as fs.readFile does", Buffer.of(1), "an Uint8Array"],
+  ["bytes, as fs.readFile does", Buffer.of(1), "a Uint8Array"],
   ["a promise", Promise.resolve(), undefined],
   ["an error", bug, undefined],
 ];
