@@ -118,11 +118,6 @@ type Some<R> = R | readonly R[] | undefined;
  * item is absent is a question, with the answer unknown where a part of the list could not be read.
  */
 export interface SeenList<Item> {
-  /** What follows from the first item of which this is certain; else the other answers of `contains`. */
-  first<Y, N = Y, U = Unsure<Y>>(
-    isSo: IsSo<Item>,
-    answers: Omit<Answers<Y, N, U>, "yes"> & { readonly yes: (item: Item) => Y },
-  ): Y | N | U;
   /** What follows from the items that were seen, if there is one; there may be others. */
   some<Y, N = Y, U = Unsure<Y>>(
     answers: Omit<Answers<Y, N, U>, "yes"> & { readonly yes: (items: readonly [Item, ...Item[]]) => Y },
@@ -207,11 +202,6 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     );
   };
   const list: SeenList<Item> = {
-    first: (isSo, answers) =>
-      sayBy(answerOf(list.contains(isSo)), {
-        ...answers,
-        yes: () => answers.yes(items.find((item) => answerOf(isSo(item)) === "yes") as Item),
-      }),
     some: (answers) =>
       sayBy(answerOf(list.contains()), { ...answers, yes: () => answers.yes(items as [Item, ...Item[]]) }),
     contains: (isSo = () => true) => {

@@ -30,7 +30,7 @@ import {
   socketText,
   unseenText,
 } from "./trouble";
-import { type Driver, isAny, pathFix, type View } from "./view";
+import { type Driver, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";
 const LEAD = `${GIVEN}; it `;
@@ -131,8 +131,8 @@ function judgeSeen(socket: SeenSocket, view: View, lead: string): Verdict {
   const beside = view.drivers
     .filter((other) => cause !== undefined && dirname(other.socket.path) === dirname(path))
     .flatMap((other) => other.names.map((name) => ({ name, at: other.socket.path })));
-  const correction = beside.first(isAny, {
-    yes: ({ name, at }) => `the driver ${name} listens on ${at}: correct the path`,
+  const correction = beside.some({
+    yes: ([{ name, at }]) => `the driver ${name} listens on ${at}: correct the path`,
     ...otherwise(() => fix),
   });
   return problem(path, text, correction, cause);

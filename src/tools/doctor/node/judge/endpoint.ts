@@ -14,7 +14,7 @@ import { callText } from "../../findings/why";
 import type { Answered, DriverLook } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
 import { ADVICE, CAUSES, remedyFor, socketText } from "./trouble";
-import { type Answering, isAny, isCalled, isInSight, isSame, pathFix, soleIn, type View } from "./view";
+import { type Answering, isCalled, isInSight, isSame, pathFix, soleIn, type View } from "./view";
 
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
@@ -38,8 +38,8 @@ function questionOf({ plugin, isAskedFor, path }: Answering, view: View) {
   const place = endpoint === "" ? `${path}, its registration socket` : endpoint;
   /** The driver of that name, if there is only one. */
   const own = soleIn(drivers.filter((driver) => isCalled(driver, name)));
-  const fixPath = own.first<Advice>(isAny, {
-    yes: ({ socket }) => pathFix(socket, view, CORRECT_PATH),
+  const fixPath = own.some<Advice>({
+    yes: ([{ socket }]) => pathFix(socket, view, CORRECT_PATH),
     ...otherwise(() => CORRECT_PATH),
   });
   return {

@@ -33,7 +33,6 @@ import {
   type Answering,
   type DeadSocket,
   type Driver,
-  isAny,
   isInSight,
   isOf,
   isSame,
@@ -114,7 +113,7 @@ interface Standing {
 function standingOf(driver: Driver): Standing {
   const { names, whyNot, isUnwanted, isUnclear, hasTwin, twins } = driver;
   const silent = (): Standing => ({ kind: "silent", name: "", why: reasonOf(driver) ?? "it says no name" });
-  return names.first(isAny, { yes: standingOfNamed, ...otherwise(silent) });
+  return names.some({ yes: ([name]) => standingOfNamed(name), ...otherwise(silent) });
 
   function standingOfNamed(name: string): Standing {
     const as =
@@ -122,15 +121,15 @@ function standingOf(driver: Driver): Standing {
       (): Standing => ({ kind, name, why });
     const named = judgeDriverName(name);
     const twin = () =>
-      twins.first(isAny, {
-        yes: ({ socket }) => as("twin", socket.path)(),
+      twins.some({
+        yes: ([{ socket }]) => as("twin", socket.path)(),
         ...otherwise(as("unpublished")),
       });
     const byTwin = () => hasTwin({ yes: twin, ...otherwise(as("unpublished")) });
     const byName = named.kind === "unsafe" ? as("unsafe", named.problem) : byTwin;
     const byPart = () => isUnclear({ yes: as("unclear"), ...otherwise(byName) });
     return isUnwanted({
-      yes: () => whyNot.first(isAny, { yes: (why) => as("not-wanted", why)(), ...otherwise(byPart) }),
+      yes: () => whyNot.some({ yes: ([why]) => as("not-wanted", why)(), ...otherwise(byPart) }),
       ...otherwise(byPart),
     });
   }
@@ -146,10 +145,12 @@ export function byProcess(
   yes: (one: RunningRegistrar) => string,
   other: string,
 ): string {
-  const any = () => registrars.first((one) => one.isNodeWide, { yes, ...otherwise(() => other) });
+  const byFirst = ([one]: readonly [RunningRegistrar, ...unknown[]]) => yes(one);
+  const nodeWide = registrars.filter((one) => one.isNodeWide);
+  const any = () => nodeWide.some({ yes: byFirst, ...otherwise(() => other) });
   const isOwn = ({ socket }: RunningRegistrar) =>
     inode.is((one) => one !== undefined && one === socket.inode);
-  return registrars.first(isOwn, { yes, ...otherwise(any) });
+  return registrars.filter(isOwn).some({ yes: byFirst, ...otherwise(any) });
 }
 const processText = ({ pid, isNodeWide }: RunningRegistrar) =>
   `${isNodeWide ? "a node-wide" : "its"} registrar (process ${pid})`;
@@ -164,8 +165,8 @@ const LEAVE_OUT = "; if it is to leave the driver out, give its --allow-drivers 
 
 /** Why a driver does not say its name, or may not; null if it does. */
 const reasonOf = (driver: Pick<DriverLook, "socket" | "identity">): string | null =>
-  silenceOf(driver).first<string | null>(isAny, {
-    yes: (text) => text,
+  silenceOf(driver).some<string | null>({
+    yes: ([text]) => text,
     no: () => null,
     unknown: ([gap]) => `the driver ${predicateOf(gap)}`,
   });
@@ -199,8 +200,9 @@ const registrarProcesses = check("CSI024", "registrars", (view: View) => {
     waiting.map((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
     misplaced.map((one) => {
       const unsure = () => skipped(SOME, misplacedText(one) + where, SEE_KUBELET);
-      const sure = (path: string) => bad(SOME, misplacedText(one, path), moveTo(path));
-      return watched.first<Verdict>(() => true, { yes: sure, ...otherwise(unsure) });
+      const sure = ([path]: readonly [string, ...string[]]) =>
+        bad(SOME, misplacedText(one, path), moveTo(path));
+      return watched.some<Verdict>({ yes: sure, ...otherwise(unsure) });
     }),
     ofOne
       .grouped(({ endpoint }) => endpoint)
@@ -235,12 +237,10 @@ export function driversIn(view: View): SeenList<DriverRow> {
   const silent = registrations.flatMap(({ path, name, answer }) => {
     if (name === undefined) return undefined;
     // Of several drivers, or where one may not be seen, any may be its driver: one that says no name, too.
-    const own = soleIn(unpublished.filter((row) => row.name === null || row.name === name));
+    const sole = soleIn(unpublished.filter((row) => row.name === null || row.name === name));
+    const own = sole.filter((row) => row.name === name);
     const say = (state: string, text: string) => {
-      const csiSocket = own.first<string | null>((row) => row.name === name, {
-        yes: (row) => row.csiSocket,
-        ...otherwise(() => null),
-      });
+      const csiSocket = own.some<string | null>({ yes: ([row]) => row.csiSocket, ...otherwise(() => null) });
       const row = rowOf(state, `${path} ${text}`, { name, csiSocket, registrationSocket: path });
       return unlessIn(published, (other) => other.name === name, row);
     };
@@ -249,23 +249,24 @@ export function driversIn(view: View): SeenList<DriverRow> {
       unread: (gap) => say("unknown", predicateOf(gap)),
     });
   });
-  const others = unpublished.flatMap((row) =>
-    silent.first<DriverRow | undefined>(({ name }) => name === row.name, {
-      yes: ({ csiSocket, reason }) =>
+  const others = unpublished.flatMap((row) => {
+    const same = silent.filter(({ name }) => name === row.name);
+    return same.some<DriverRow | undefined>({
+      yes: ([{ csiSocket, reason }]) =>
         csiSocket === row.csiSocket
           ? undefined
           : { ...row, state: "unknown", reason: `${reason}; its driver is this one, or another of its name` },
       ...otherwise(() => row),
-    }),
-  );
+    });
+  });
   const rowsOfWaiting = waiting.flatMap((one) => {
     const row = rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint });
     return unlessIn(others, ({ csiSocket }) => csiSocket === one.socket.path, row);
   });
   // A registrar of another directory is this node's only where a kubelet shows that it is wrong.
   const rowsOfMisplaced = misplaced.flatMap((one) =>
-    watched.first(isAny, {
-      yes: (path) =>
+    watched.some({
+      yes: ([path]) =>
         rowOf("unpublished", `its registrar ${misplacedText(one, path)}`, { csiSocket: one.endpoint }),
       ...otherwise(() => withheld),
     }),
@@ -281,7 +282,7 @@ function unlessIn(rows: SeenList<DriverRow>, isSame: (row: DriverRow) => boolean
 /** The row of a driver that has no registration socket, or of which that is not known. */
 function unpublishedRow(driver: Driver, view: View) {
   const { names, socket, isRegistered, isUnclear, isNode, isBeside } = driver;
-  const name = names.first<string | null>(isAny, { yes: (one) => one, ...otherwise(() => null) });
+  const name = names.some<string | null>({ yes: ([one]) => one, ...otherwise(() => null) });
   const known = { name, csiSocket: socket.path };
   return isRegistered.not().and(isUnclear.or(isNode)).and(isBeside.not())({
     yes: () => rowOf(...unpublishedState(driver, view), known),
@@ -315,11 +316,9 @@ function driverTrouble(one: Answering, view: View): string | null {
   const isThere = ({ socket }: Pick<DriverLook, "socket">) =>
     socket.at.is(({ kind }) => kind !== "unseen").or(isInSight(socket.path, view));
   const { endpoint } = one;
+  const own = view.drivers.filter((driver) => isThere(driver).and(isOf(one, driver, view.target)));
   const ofDriver = () =>
-    view.drivers.first<string | null>((driver) => isThere(driver).and(isOf(one, driver, view.target)), {
-      yes: reasonOf,
-      ...otherwise(() => null),
-    });
+    own.some<string | null>({ yes: ([driver]) => reasonOf(driver), ...otherwise(() => null) });
   if (endpoint === undefined) return ofDriver();
   return isThere(endpoint)<string | null>({ yes: () => reasonOf(endpoint), ...otherwise(ofDriver) });
 }

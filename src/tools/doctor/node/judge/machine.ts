@@ -100,8 +100,8 @@ const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory
     kubelets.contains(({ isHere }) => isHere)({
       yes: () => ok(path, "is what kubelet watches, by its --root-dir"),
       no: () =>
-        kubelets.first(() => true, {
-          yes: (other) => {
+        kubelets.some({
+          yes: ([other]) => {
             const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
             return unknown(path, text, `look there: --plugin-registration-path=${other.directory}`);
           },
@@ -109,13 +109,12 @@ const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory
         }),
       unknown: evenSo(byPlace),
     });
-  return answered.first(
-    ({ plugin: { report } }) => report?.hasKubeletCalled === true || report?.state === "registered",
-    {
-      yes: (proof) => ok(path, `is kubelet's: it has called on ${proof.path}`),
+  return answered
+    .filter(({ plugin: { report } }) => report?.hasKubeletCalled === true || report?.state === "registered")
+    .some({
+      yes: ([proof]) => ok(path, `is kubelet's: it has called on ${proof.path}`),
       ...orElse(byProcess),
-    },
-  );
+    });
 });
 
 const judgePlace = ({ path, place }: Folder, view: View): Verdicts =>

@@ -27,7 +27,7 @@ import { asAsked, judgeEndpoint } from "./endpoint";
 import { byProcess, driversIn, seeProcess } from "./found";
 import { folderCheck } from "./machine";
 import { ADVICE, CAUSES, DEAD, LIMITS, RESTART_REGISTRARS, unsureOfOthers } from "./trouble";
-import { type Answering, answeredBy, isAny, isWhole, type Published, type View } from "./view";
+import { type Answering, answeredBy, isWhole, type Published, type View } from "./view";
 
 const SEE_SETS = {
   fix: "if a driver should be here, see whether its DaemonSet is there, and ready",
@@ -112,7 +112,7 @@ function judgeAnswered(one: Answering, view: View): Verdict | undefined {
 /** Why kubelet may not call on what is published in its directory. */
 function remedyForSilence(path: string, { folder, processes }: View): readonly [string, Cause?] {
   const places = folder.flatMap(({ place }) => place.items((one) => one));
-  const onHost = places.first(isAny, { yes: (one) => onFileSystem(path, one.path), ...otherwise(() => "") });
+  const onHost = places.some({ yes: ([one]) => onFileSystem(path, one.path), ...otherwise(() => "") });
   const silence = explainSilence(path + onHost, NO_CONNECTION);
   const isDeaf = processes.kubelets.contains((one) => one.isDeaf.and(one.isHere));
   // Unless its own files show that it gets events.

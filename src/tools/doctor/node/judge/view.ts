@@ -237,9 +237,6 @@ const namesOf = ({ identity }: Pick<DriverLook, "identity">): SeenList<string> =
 export const isCalled = (driver: Pick<DriverLook, "identity">, name: string): Truth =>
   namesOf(driver).contains((one) => one === name);
 
-/** For lists: whether there is an item. */
-export const isAny = () => true;
-
 /** The item of a list that has one, and lacks nothing. */
 export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
   list
@@ -287,8 +284,9 @@ export const isInSight = (path: string, { folder }: View): Truth =>
 
 /** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */
 export function pathFix({ inode }: SocketLook, { socketsOnHost }: View, advice: string): Advice {
-  return socketsOnHost.first<Advice>((one) => inode.is((own) => own === one.inode), {
-    yes: ({ path }) => writeFlag("kubelet-registration-path", path),
+  const same = socketsOnHost.filter((one) => inode.is((own) => own === one.inode));
+  return same.some<Advice>({
+    yes: ([{ path }]) => writeFlag("kubelet-registration-path", path),
     ...otherwise(() => advice),
   });
 }
