@@ -1,3 +1,4 @@
+import { replaceAt, treesIn, valueAt } from "../../../support/places";
 import {
   type Changes,
   daemonSet,
@@ -199,4 +200,22 @@ test("an image of which only the command is known may have a shell, and be built
   const command = ["/usr/local/bin/registrar"];
   const changes = { image: "x/tools:v1", command, livenessProbe: { exec: { command: ["sh"] } } };
   expectSaid(saidOf({ ...changes, pod: ppc64le }), []);
+});
+
+test("a field that is null, wherever it is, is an absent one", () => {
+  const prepared = beside(HTTP, { name: "driver" });
+  const { spec } = prepared.spec.template;
+  const initContainers = [{ name: "prep", args: ["--health-port=9809"], ports: [{ containerPort: 9809 }] }];
+  const ended = { ...prepared, spec: { ...prepared.spec, template: { spec: { ...spec, initContainers } } } };
+  expectSaid(said(ended), []);
+  const told = (object: object) => JSON.stringify([said(object), findingsOfSwapIn([object])]);
+  const wrong = [ended, asInit({ image: OFFICIAL }, {}), asInit(HTTP, { restartPolicy: "Always" })].flatMap(
+    (whole) =>
+      treesIn(whole).filter((path) => {
+        const value = valueAt(whole, path);
+        const other = replaceAt(whole, path, { ...Object(value), none: null }) as object;
+        return !Array.isArray(value) && told(other) !== told(whole);
+      }),
+  );
+  expect(wrong).toEqual([]);
 });

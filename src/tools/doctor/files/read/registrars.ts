@@ -210,7 +210,9 @@ function otherImagesIn(object: Tree, ours: OurImage = {}): readonly string[] {
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
 export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   const pod = podIn(object);
-  const containers = containersIn(pod);
+  // Of one reading: a container with a null is another object each time that it is read.
+  const inits = list(pod.initContainers).map(tree);
+  const containers = [...list(pod.containers).map(tree), ...inits];
   const registrars = containers.flatMap((container) => {
     const recognised = recognise(container, pod, ours);
     return recognised === undefined ? [] : { container, recognised };
@@ -219,8 +221,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   needed("kind", textOrNone(object.kind));
   refuseHuge(pod, OF_POD);
   // Other init containers have ended when the containers start.
-  const init = new Set(list(pod.initContainers));
-  const isRunning = (one: Tree) => !init.has(one) || roleOf(one) !== "init";
+  const isRunning = (one: Tree) => !inits.includes(one) || roleOf(one) !== "init";
   const drivers = containers.filter((one) => one !== registrars[0]?.container && isRunning(one));
   // With several registrars it is not known which driver is whose.
   const driverSocket = registrars.length > 1 ? undefined : driverSocketOf(drivers, pod);
@@ -231,7 +232,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     namespace: text(tree(object.metadata).namespace) || "default",
     maxSurge: textOrNumber(tree(tree(tree(object.spec).updateStrategy).rollingUpdate).maxSurge),
     driverSocket,
-    role: init.has(container) ? roleOf(container) : "container",
+    role: inits.includes(container) ? roleOf(container) : "container",
     beside: containers.filter((one) => one !== container && isRunning(one)).map(besideOf),
     /** The pod has a container that is not a registrar. */
     hasDriver: containers.length > registrars.length,
