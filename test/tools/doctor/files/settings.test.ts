@@ -2,13 +2,17 @@ import { type Changes, daemonSet, expectSaid, said, saidOf } from "./one-daemon-
 
 /** The package, in another image. */
 const IN_NODE_IMAGE = { image: "node:24", command: ["node", "/node_modules/registrar/dist/cli.js"] };
-const surge = (maxSurge: unknown): Changes => {
+const surge = (maxSurge: unknown, type = "RollingUpdate"): Changes => {
   const { spec } = daemonSet();
-  return { spec: { ...spec, updateStrategy: { rollingUpdate: { maxSurge } } } };
+  return { spec: { ...spec, updateStrategy: { type, rollingUpdate: { maxSurge } } } };
 };
 
 test("a driver's pods that are updated with maxSurge", () => {
   expectSaid(saidOf(surge("10%")), [/^CSI107 problem: updates with maxSurge 10%/]);
+  expectSaid(saidOf(surge(1, "OnDelete")), []);
+  expectSaid(saidOf(surge(1, "<type>")), [
+    /^CSI107 unknown: has maxSurge 1, and a type of .*: <type> -> render/,
+  ]);
   // A registrar alone, as that of all drivers.
   const alone = daemonSet(surge("10%"));
   alone.spec.template.spec.containers.pop();

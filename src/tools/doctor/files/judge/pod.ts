@@ -3,15 +3,22 @@ import { RENDER_FIRST, together } from "../../findings/words";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 
-const manifestSurge = eachRegistrar("CSI107", "manifest-surge", ({ maxSurge, hasDriver }) => {
-  if (!hasDriver || /^(?:0%?)?$/.test(maxSurge)) return undefined;
-  return isTemplate(maxSurge)
-    ? unknown(`updates with a maxSurge that is not filled in: ${maxSurge}`, RENDER_FIRST)
-    : problem(
-        `updates with maxSurge ${maxSurge}, and has a driver in its pods`,
-        "set maxSurge: 0, and maxUnavailable: 1",
-      );
-});
+const manifestSurge = eachRegistrar(
+  "CSI107",
+  "manifest-surge",
+  ({ update: { type, maxSurge }, hasDriver }) => {
+    // With OnDelete the controller does not read rollingUpdate.
+    if (!hasDriver || type === "OnDelete" || /^(?:0%?)?$/.test(maxSurge)) return undefined;
+    if (isTemplate(maxSurge))
+      return unknown(`updates with a maxSurge that is not filled in: ${maxSurge}`, RENDER_FIRST);
+    return isTemplate(type)
+      ? unknown(`has maxSurge ${maxSurge}, and a type of update that is not filled in: ${type}`, RENDER_FIRST)
+      : problem(
+          `updates with maxSurge ${maxSurge}, and has a driver in its pods`,
+          "set maxSurge: 0, and maxUnavailable: 1",
+        );
+  },
+);
 
 const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ user: { isNonRoot, id } }) => {
   if (!isNonRoot && isTemplate(id))

@@ -149,6 +149,12 @@ export const limitsOf = (container: Tree, pod: Tree) =>
 
 const forEach = <R>(read: (resource: LimitedResource) => R) => ({ memory: read("memory"), cpu: read("cpu") });
 
+/** How a set replaces its pods. */
+export function updateOf({ spec }: Tree) {
+  const { type, rollingUpdate } = tree(tree(spec).updateStrategy);
+  return { type: text(type), maxSurge: textOrNumber(tree(rollingUpdate).maxSurge) };
+}
+
 export type LimitRange = ReturnType<typeof readLimitRange>;
 
 export function readLimitRange({ metadata, spec }: Tree) {

@@ -9,7 +9,6 @@ import {
   type Tree,
   text,
   textOrNone,
-  textOrNumber,
   tree,
 } from "../../../../kube-api/objects";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
@@ -31,6 +30,7 @@ import {
   numberOrOpen,
   probesOf,
   readLimitRange,
+  updateOf,
 } from "./pod";
 
 /** Lists of a large cluster have some 100,000 values. */
@@ -230,7 +230,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     about: { ...about, container: text(container.name) },
     ...readContainer(container, recognised, pod),
     namespace: text(tree(object.metadata).namespace) || "default",
-    maxSurge: textOrNumber(tree(tree(tree(object.spec).updateStrategy).rollingUpdate).maxSurge),
+    update: updateOf(object),
     driverSocket,
     role: inits.includes(container) ? roleOf(container) : "container",
     beside: containers.filter((one) => one !== container && isRunning(one)).map(besideOf),
