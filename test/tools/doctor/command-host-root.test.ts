@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { startRegistrar } from "../../../src/registrar/start-registrar";
 import { startCsiDriver } from "../../../src/simulator/driver/csi-driver";
@@ -29,15 +29,17 @@ const host = eachTest(async () => {
   };
 });
 
+/** Those of this driver, among what registrars of other tests serve. */
+const ownIn = ({ drivers }: { readonly drivers: readonly { readonly name: string | null }[] }) =>
+  drivers.filter(({ name }) => name === NAME);
+
 test("kubelet's path is looked up below the host's root", async () => {
   const { at, driver: start, doctor, run } = host;
   const driver = await start();
-  const { drivers, findings, target } = await doctor();
-  expect(target.pluginRegistrationPath).toBe(at(REGISTRY));
-  // Registrars of other tests are seen, too: their directories are not this kubelet's.
-  const own = drivers.filter(({ name }: { readonly name: string | null }) => name === NAME);
-  expect(own).toMatchObject([{ state: "unpublished", csiSocket: at(PLUGIN) }]);
-  expect(findings).toContainEqual(expect.objectContaining({ code: "CSI020", status: "problem" }));
+  const report = await doctor();
+  expect(report.target.pluginRegistrationPath).toBe(at(REGISTRY));
+  expect(ownIn(report)).toMatchObject([{ state: "unpublished", csiSocket: at(PLUGIN) }]);
+  expect(report.findings).toContainEqual(expect.objectContaining({ code: "CSI020", status: "problem" }));
 
   const paths = { csiAddress: at(PLUGIN), endpoint: PLUGIN, pluginRegistrationPath: at(REGISTRY) };
   await using _registrar = await startRegistrar(paths);
@@ -60,11 +62,58 @@ test("an absolute link at kubelet's root, as on MicroK8s, is followed on the hos
   await using _driver = await startCsiDriver({ csiAddress, name: NAME, nodeId: "n1" });
   const socketPath = at(REGISTRY.replace(root, snap), `${NAME}-reg.sock`);
   await using _registrar = await startFakeRegistrar({ socketPath, info: { name: NAME, endpoint: PLUGIN } });
-  const { drivers, findings, target } = await doctor();
-  expect(target.pluginRegistrationPath).toBe(dirname(socketPath));
-  const own = drivers.filter(({ name }: { readonly name: string | null }) => name === NAME);
-  expect(own).toMatchObject([{ state: "unreported", csiSocket: PLUGIN }]);
-  expect(findings).toContainEqual(expect.objectContaining({ code: "CSI016", status: "ok" }));
+  const report = await doctor();
+  expect(report.target.pluginRegistrationPath).toBe(dirname(socketPath));
+  expect(ownIn(report)).toMatchObject([{ state: "unreported", csiSocket: PLUGIN }]);
+  expect(report.findings).toContainEqual(expect.objectContaining({ code: "CSI016", status: "ok" }));
+});
+
+/** As on a host where kubelet's root is an absolute link, and so is each driver's directory. */
+const linkRoot = (at: (...parts: string[]) => string) => {
+  const [root, real, data] = ["/var/lib/kubelet", "/var/snap/kl", `/data/${NAME}`];
+  mkdirSync(dirname(at(real)), { recursive: true });
+  renameSync(at(root), at(real));
+  symlinkSync(real, at(root));
+  mkdirSync(at(data), { recursive: true });
+  rmSync(at(real, "plugins", NAME), { recursive: true });
+  symlinkSync(data, at(real, "plugins", NAME));
+  return { csiAddress: at(data, "csi.sock"), registry: at(REGISTRY.replace(root, real)) };
+};
+
+test("--csi-address below links is reached as on the host", async () => {
+  const { at, doctor } = host;
+  const { csiAddress } = linkRoot(at);
+  await using _driver = await startCsiDriver({ csiAddress, name: NAME, nodeId: "n1" });
+  const report = await doctor(`--csi-address=${at(PLUGIN)}`, `--kubelet-registration-path=${PLUGIN}`);
+  expect(report.target.csiAddress).toBe(csiAddress);
+  expect(ownIn(report)).toMatchObject([{ state: "unpublished", csiSocket: csiAddress }]);
+  for (const code of ["CSI002", "CSI007"])
+    expect(report.findings).toContainEqual(expect.objectContaining({ code, status: "ok" }));
+});
+
+test("drivers that fit a pattern below links are reached as on the host", async () => {
+  const { at, doctor } = host;
+  for (const path of ["real", "data"]) mkdirSync(at(path));
+  symlinkSync("/data", at("opt"));
+  symlinkSync("/real", at("data", NAME));
+  const csiAddress = at("real", "csi.sock");
+  await using _driver = await startCsiDriver({ csiAddress, name: NAME, nodeId: "n1" });
+  const report = await doctor(`--csi-address=${at("opt", "*", "csi.sock")}`);
+  expect(ownIn(report)).toMatchObject([{ state: "unpublished", csiSocket: csiAddress }]);
+});
+
+test("a registration socket that is an absolute link is the host's own", async () => {
+  const { at, doctor, run } = host;
+  const { csiAddress, registry } = linkRoot(at);
+  await using _driver = await startCsiDriver({ csiAddress, name: NAME, nodeId: "n1" });
+  const info = { name: NAME, endpoint: PLUGIN };
+  await using _registrar = await startFakeRegistrar({ socketPath: at("/data/reg.sock"), info });
+  symlinkSync("/data/reg.sock", `${registry}/${NAME}-reg.sock`);
+  const report = await doctor();
+  const registrationSocket = `${registry}/${NAME}-reg.sock`;
+  expect(ownIn(report)).toMatchObject([{ state: "unreported", registrationSocket }]);
+  expect(report.findings).toContainEqual(expect.objectContaining({ code: "CSI016", status: "ok" }));
+  expect((await run("status")).stdout).toMatch(new RegExp(`^${NAME} +unreported `, "m"));
 });
 
 test("a wrong path: the right one is in the fix", async () => {

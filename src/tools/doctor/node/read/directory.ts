@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { refuse, systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
 import { flagTable } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
-import { isWithin, type Mount, type MountPlace, mountPlaceOf } from "../../../../unix/mounts";
+import { type Mount, type MountPlace, mountPlaceOf } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { type Reading, truth, type Unread, whyOf } from "../../findings/seen";
 import { gapsIn, type NodePart, type Target, unreadAt } from "./facts";
@@ -15,6 +15,7 @@ import {
   inodesOrErrno,
   isThereNone,
   reachBelow,
+  reachOnHost,
   readNames,
   realPath,
   statsOrErrno,
@@ -57,10 +58,9 @@ export async function resolveTarget(
   const root = resolve(hostRoot ?? "/");
   await checkHostRoot(root);
   /** Another directory may be behind a link that cannot be read. */
-  const reach = (path: string) =>
-    reachBelow(root, path).catch((error: unknown) =>
-      refuse(`${join(root, path)} cannot be read: ${errnoIn(error)}: cannot inspect the host`),
-    );
+  const refuseAt = (path: string) => (error: unknown) =>
+    refuse(`${path} cannot be read: ${errnoIn(error)}: cannot inspect the host`);
+  const reach = (path: string) => reachBelow(root, path).catch(refuseAt(join(root, path)));
   let found: string | undefined;
   for (const path of flags.pluginRegistrationPath === undefined ? [...first, ...KNOWN_DIRECTORIES] : []) {
     found = await reach(path);
@@ -68,10 +68,8 @@ export async function resolveTarget(
     found = undefined;
   }
   const named = flags.pluginRegistrationPath && resolve(flags.pluginRegistrationPath);
-  // As the host follows its links.
-  const isOfHost = named !== undefined && root !== "/" && isWithin(named, root);
-  const given = isOfHost ? await reach(join("/", relative(root, named))) : named;
-  const pluginRegistrationPath = given || (found ?? (await reach(own)));
+  const pluginRegistrationPath =
+    (named && (await reachOnHost(root, named).catch(refuseAt(named)))) || (found ?? (await reach(own)));
   const isOnNode = flags.pluginRegistrationPath === undefined && found !== CONTAINER_DIRECTORY;
   const { kubeletRegistrationPath } = flags;
   const pattern = csiAddress !== undefined && isPattern(csiAddress) ? csiAddress : undefined;
@@ -109,9 +107,10 @@ export async function lookAtDirectory(
   path: string,
   mounts: Mounts,
   reading: Reading<NodePart>,
+  hostRoot = "/",
 ): Promise<DirectoryFacts> {
   try {
-    const found = await seeDirectory(path, mounts);
+    const found = await seeDirectory(path, mounts, hostRoot);
     if (found.kind !== "directory") return found;
     // Whether kubelet runs is not known without it.
     gapsIn(found.kubeletSocket).map(reading.unread);
@@ -127,7 +126,7 @@ export async function lookAtDirectory(
   }
 }
 
-async function seeDirectory(path: string, mounts: Mounts) {
+async function seeDirectory(path: string, mounts: Mounts, hostRoot: string) {
   const stats = await statsOrErrno(path);
   if (stats === "ENOENT") return { kind: "missing", path } as const;
   if (typeof stats === "string") throw systemError(stats);
@@ -146,6 +145,7 @@ async function seeDirectory(path: string, mounts: Mounts) {
     // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
     kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock"), {
       part: "directory",
+      reach: (given) => reachOnHost(hostRoot, given),
     }),
   };
 }

@@ -1,9 +1,9 @@
 import type { Dirent, Stats } from "node:fs";
 import { access, readdir, readFile, readlink, realpath, stat, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { errnoOf, systemError } from "../../../../base/errors";
 import { callFileSystem, mountAt } from "../../../../unix/file-calls";
-import { canHang } from "../../../../unix/mounts";
+import { canHang, isWithin } from "../../../../unix/mounts";
 import { type Gap, type Why, whyOf } from "../../findings/seen";
 
 // Every read of the node's files. One that fails rejects, is an errno or leaves a gap: it never counts as an absent file.
@@ -101,6 +101,16 @@ export async function reachBelow(root: string, path: string): Promise<string> {
   }
   return join(root, ...reached);
 }
+
+/** A path as seen from here: below `hostRoot` it is reached as the host follows its links, elsewhere by `otherwise`. */
+export const reachOnHost = async (
+  hostRoot: string,
+  path: string,
+  otherwise = async (given: string) => given,
+): Promise<string> =>
+  hostRoot !== "/" && isWithin(path, hostRoot)
+    ? reachBelow(hostRoot, join("/", relative(hostRoot, path)))
+    : otherwise(path);
 
 /** Where a symbolic link leads; null where no link is: of another file readlink(2) says EINVAL. */
 export const linkAt = (path: string): Promise<string | null> =>

@@ -5,7 +5,7 @@ import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { startReading, type Unread, whyOf } from "../../findings/seen";
 import { lookAtDirectory, type Mounts, otherDirectories } from "./directory";
 import { answerIn, gapsIn, type NodePart, type SeenDriver, type Target, unreadAt } from "./facts";
-import { lookAtEach, reachBelow, readWhole } from "./files";
+import { lookAtEach, reachBelow, reachOnHost, readWhole } from "./files";
 import { findProcesses } from "./processes";
 import { hasNoSocket, lookAtSocket, type SocketFacts } from "./socket";
 import { findSockets, lookAtRegistrations, partGaps, type RegistrationFacts } from "./sockets-found";
@@ -27,9 +27,9 @@ export type Facts = Awaited<ReturnType<typeof gatherFacts>>;
  * Sees what there is to see, and changes nothing: it makes no file, and registrars of this project do not take its calls
  * for kubelet's. What it cannot see is a fact too: it never rejects.
  */
-export async function gatherFacts(target: Target, options: GatherOptions) {
+export async function gatherFacts(given: Target, options: GatherOptions) {
   const { timeoutMs, uid, knownDirectories = KNOWN_DIRECTORIES, procfs = "/proc" } = options;
-  const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
+  const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = given;
   const reading = startReading<NodePart>();
   const askAll = async (sockets: readonly SocketFacts[]) => {
     const ask = async (socket: SocketFacts) => (await import("./calls")).askDriver(socket, timeoutMs);
@@ -40,13 +40,15 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     (text): Mounts => parseMountinfo(text),
     (error: unknown) => reading.unread({ part: "directory", subject: mountsPath, why: whyOf(error) }),
   );
+  const reach = (path: string) => reachOnHost(hostRoot, path);
   const [named, kubeletPath, directory] = await Promise.all([
-    csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath),
+    csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath, { reach }),
     kubeletRegistrationPath?.startsWith("/")
-      ? lookAtSocket(kubeletRegistrationPath, { reach: () => reachBelow(hostRoot, kubeletRegistrationPath) })
+      ? lookAtSocket(kubeletRegistrationPath, { reach: (path) => reachBelow(hostRoot, path) })
       : undefined,
-    lookAtDirectory(pluginRegistrationPath, mounts, reading),
+    lookAtDirectory(pluginRegistrationPath, mounts, reading, hostRoot),
   ]);
+  const target: Target = { ...given, csiSocketPath: named?.path };
   const own = await askAll(named ? [named] : []);
   const driver: SeenDriver | undefined = own.items[0];
   const found = await findSockets(target, named);

@@ -54,7 +54,7 @@ interface LookOptions {
   /** Of which check it is a gap where the look fails. Default: `sockets`. */
   readonly part?: SocketPart;
   /** How the path is reached from here. Default: as it is. */
-  readonly reach?: () => Promise<string>;
+  readonly reach?: (given: string) => Promise<string>;
   /** Default: it connects, says nothing and leaves. */
   readonly tryReach?: typeof tryConnect;
 }
@@ -70,7 +70,7 @@ export async function lookAtSocket(
     return { kind: "unread", path, inode, errno, gap } as const;
   };
   try {
-    path = await reach();
+    path = await reach(given);
   } catch (error) {
     return unread(errnoIn(error));
   }

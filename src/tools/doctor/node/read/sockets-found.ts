@@ -4,6 +4,7 @@ import { segmentsOf } from "../../../../host-path/path-pattern";
 import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { carefulLook, rootOf, scan } from "../../../../registrar/node-wide/scan";
 import { timedOut } from "../../../../unix/file-calls";
+import type { FileFound } from "../../../../unix/files";
 import { isWithin } from "../../../../unix/mounts";
 import { dotKindOf } from "../../../../unix/private-socket";
 import { tryConnect } from "../../../../unix/unix-socket";
@@ -12,7 +13,7 @@ import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";
 import { answerIn, gapsIn, type NodeGap, type Target, unreadAt } from "./facts";
-import { errnoIn, isThereNone, linkAt, lookAtEach, reachBelow, realPath, walk } from "./files";
+import { errnoIn, isThereNone, linkAt, lookAtEach, reachBelow, reachOnHost, realPath, walk } from "./files";
 import { lookAtSocket, type SocketFacts, type SocketKind } from "./socket";
 
 /** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
@@ -34,27 +35,39 @@ const SILENT: readonly (SocketKind | undefined)[] = ["missing", "dead", "stuck"]
 const NOT_LIVING: readonly SocketKind[] = ["dead", "missing", "unseen", "not-a-socket", "broken", "too-long"];
 
 /** The sockets beside a driver's that does not answer: it may listen on one of them. */
-async function walkBeside(driver: SocketFacts | undefined) {
+async function walkBeside(driver: SocketFacts | undefined, isOfServices: (path: string) => boolean) {
   const directory = dirname(driver?.path ?? "/");
-  if (!SILENT.includes(driver?.kind) || OF_SERVICES.includes(directory)) return { paths: [], gaps: [] };
+  if (!SILENT.includes(driver?.kind) || isOfServices(directory)) return { paths: [], gaps: [] };
   return walk(directory, { ...SOCKETS, mayEnter: () => false }, 1);
 }
 
 /** The sockets that fit a pattern as the registrar finds them; tells what may be missing. */
-async function socketsFitting(pattern: string, tell: (subject: string, why: Why) => void) {
-  const parsed = { segments: segmentsOf(pattern) };
+async function socketsFitting(
+  pattern: string,
+  reach: (path: string) => Promise<string>,
+  tell: (subject: string, why: Why) => void,
+) {
+  const given = rootOf({ segments: segmentsOf(pattern) });
+  const root = await reach(given).catch((error: unknown) => void tell(given, whyOf(error)));
+  if (root === undefined) return [];
+  const parsed = { segments: segmentsOf(join(root, pattern.slice(given.length))) };
   const onRead = (path: string, error: unknown) => error !== undefined && tell(path, whyOf(error));
-  const careful = carefulLook(rootOf(parsed), ({ mountPoint, fileSystem }) =>
+  const careful = carefulLook(root, ({ mountPoint, fileSystem }) =>
     tell(mountPoint, { kind: "mount", fileSystem }),
   );
-  const look = async (path: string) => {
-    const found = await careful(path);
-    if (found === "hanging") onRead(path, timedOut(path));
-    return found;
+  const look = async (path: string): Promise<FileFound> => {
+    try {
+      const found = await careful(await reach(path));
+      if (found !== "hanging") return found;
+      onRead(path, timedOut(path));
+    } catch (error) {
+      onRead(path, error);
+    }
+    return "hanging";
   };
   const { sockets } = await scan(parsed, { look, onRead });
   if (sockets.size > MAX_SOCKETS) tell(pattern, { kind: "cut", read: MAX_SOCKETS, there: sockets.size });
-  return [...sockets.keys()].slice(0, MAX_SOCKETS);
+  return Promise.all([...sockets.keys()].slice(0, MAX_SOCKETS).map(reach));
 }
 
 /** Looks at the sockets below kubelet's root, and at those that fit the pattern. `driver` is looked at already. */
@@ -62,20 +75,16 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
   const { pattern, pluginRegistrationPath, hostRoot = "/" } = target;
   const onTheWay: NodeGap[] = [];
   const tell = (subject: string, why: Why) => void onTheWay.push({ part: "sockets", subject, why });
-  const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, tell));
+  const reach = (path: string) => reachOnHost(hostRoot, path);
+  const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, reach, tell));
   const root = dirname(pluginRegistrationPath);
-  /** As the host follows a link. */
-  const reach = async (path: string) => {
-    const isBelow = hostRoot !== "/" && isWithin(path, hostRoot);
-    return isBelow ? reachBelow(hostRoot, join("/", relative(hostRoot, path))) : realPath(path);
-  };
+  const isOfServices = (path: string) => OF_SERVICES.includes(join("/", relative(hostRoot, path)));
   const follow = async (path: string) => {
-    const reached = await reach(path);
-    return OF_SERVICES.includes(join("/", relative(hostRoot, reached))) ? undefined : reached;
+    const reached = await reachOnHost(hostRoot, path, realPath);
+    return isOfServices(reached) ? undefined : reached;
   };
   const reachDirectory = async (name: string) => {
     const path = join(root, name);
-    if (hostRoot === "/") return path;
     return reach(path).catch((error: unknown) => {
       if (!isThereNone(errnoIn(error))) tell(path, whyOf(error));
       return path;
@@ -87,7 +96,7 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
     return parentPath.includes("/kubernetes.io") && OF_KUBELET.test(name) ? "list" : true;
   };
   const walking = directories.map((path) => walk(path, { ...SOCKETS, mayEnter, follow }, MAX_DEPTH));
-  const walks = await Promise.all([...walking, walkBeside(driver)]);
+  const walks = await Promise.all([...walking, walkBeside(driver, isOfServices)]);
   const paths = [...new Set(walks.flatMap((one) => one.paths))];
   const cut: Why = { kind: "cut", read: MAX_SOCKETS, there: paths.length };
   const seen = new Set([...paths.slice(0, MAX_SOCKETS), ...fitting]);
@@ -194,17 +203,19 @@ const loadCalls = () => import("./calls");
 /** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */
 async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: string) {
   let answer: Awaited<ReturnType<typeof askRegistration>> | undefined;
-  const tryReach = async () => {
+  const tryReach = async (reached: string) => {
     // The registrar would take a connection that ends without a call for kubelet's.
-    answer = await (await loadCalls()).askRegistration(path, timeoutMs);
-    return answer.kind === "answered" ? undefined : tryConnect(path);
+    answer = await (await loadCalls()).askRegistration(reached, timeoutMs);
+    return answer.kind === "answered" ? undefined : tryConnect(reached);
   };
-  const socket = await lookAtSocket(path, { part: "directory", tryReach });
+  const reachOwn = (own: string) => reachOnHost(hostRoot, own);
+  // Its name is that of the link, not of what it leads to.
+  const socket = { ...(await lookAtSocket(path, { part: "directory", reach: reachOwn, tryReach })), path };
   const info = answer;
   const plugin = answerIn(info);
   const told = plugin?.type === "CSIPlugin" ? plugin.endpoint : undefined;
   // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
-  const reach = async () => (told === "" ? path : reachBelow(hostRoot, told ?? ""));
+  const reach = (at: string) => (told === "" ? reachOwn(at) : reachBelow(hostRoot, at));
   const there =
     told === "" || (told?.startsWith("/") && !told.includes("\0"))
       ? await lookAtSocket(told || path, { reach })
