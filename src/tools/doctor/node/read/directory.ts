@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { refuse, systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
 import { flagTable } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
-import { type Mount, type MountPlace, mountPlaceOf } from "../../../../unix/mounts";
+import { isWithin, type Mount, type MountPlace, mountPlaceOf } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { type Reading, truth, type Unread, whyOf } from "../../findings/seen";
 import { gapsIn, type NodePart, type Target, unreadAt } from "./facts";
@@ -77,7 +77,7 @@ export async function resolveTarget(
     csiSocketPath,
     kubeletRegistrationPath: pattern
       ? kubeletRegistrationPath || undefined
-      : (onePath(kubeletRegistrationPath) ?? (isOnNode ? csiSocketPath : undefined)),
+      : (onePath(kubeletRegistrationPath) ?? (isOnNode ? pathOnHost(csiSocketPath, root) : undefined)),
     pluginRegistrationPath,
     pattern,
     isGuess: flags.pluginRegistrationPath === undefined && found === undefined,
@@ -94,6 +94,9 @@ async function checkHostRoot(hostRoot: string) {
   const what = found === "ENOENT" ? "is not there" : "is not a directory";
   refuse(`--host-root=${hostRoot} ${isRead ? what : `cannot be read: ${found}`}: cannot inspect the host`);
 }
+
+const pathOnHost = (path: string | undefined, root: string): string | undefined =>
+  path !== undefined && isWithin(path, root) ? join("/", relative(root, path)) : undefined;
 
 function onePath(path: string | undefined): string | undefined {
   return path === "" || (path !== undefined && isPattern(path)) ? undefined : path;

@@ -55,9 +55,12 @@ async function socketsFitting(
   const careful = carefulLook(root, ({ mountPoint, fileSystem }) =>
     tell(mountPoint, { kind: "mount", fileSystem }),
   );
+  const reached = new Map<string, string>();
   const look = async (path: string): Promise<FileFound> => {
     try {
-      const found = await careful(await reach(path));
+      const place = await reach(path);
+      reached.set(path, place);
+      const found = await careful(place);
       if (found !== "hanging") return found;
       onRead(path, timedOut(path));
     } catch (error) {
@@ -67,7 +70,7 @@ async function socketsFitting(
   };
   const { sockets } = await scan(parsed, { look, onRead });
   if (sockets.size > MAX_SOCKETS) tell(pattern, { kind: "cut", read: MAX_SOCKETS, there: sockets.size });
-  return Promise.all([...sockets.keys()].slice(0, MAX_SOCKETS).map(reach));
+  return [...sockets.keys()].slice(0, MAX_SOCKETS).map((path) => reached.get(path) ?? path);
 }
 
 /** Looks at the sockets below kubelet's root, and at those that fit the pattern. `driver` is looked at already. */
