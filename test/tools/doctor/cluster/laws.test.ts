@@ -9,7 +9,7 @@ import {
   waitingPod,
 } from "../../../support/cluster-objects";
 import { propertyTest } from "../../../support/fuzz";
-import { ago, type MemoryCluster, makeCluster, said, sickCluster, WELL } from "./memory-cluster";
+import { ago, type MemoryCluster, makeCluster, running, said, sickCluster, WELL } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, SHARES, STORAGE } from "./sick-cluster";
 
 /** Where a second pod waits for a driver of a node. */
@@ -231,3 +231,21 @@ test("300 pods that lack the same are one finding, with the names of a few", asy
     }),
   ]);
 });
+
+const restarted = { kind: "running", at: ago(1), restarts: 31, last: { at: ago(2), exitCode: 1 } } as const;
+
+test.each(["registrar", "driver"])(
+  "a running pod without the status of its container %s is unread, whatever the others say",
+  async (name) => {
+    for (const one of ["registrar", "driver"])
+      for (const inCsiNode of [{ [DISK]: "i-1" }, {}]) {
+        const status = podStatus({ registrar: running, driver: running, [one]: restarted });
+        const containerStatuses = status.containerStatuses.filter((status) => status.name !== name);
+        const cluster = await makeCluster({ inCsiNode, status: { ...status, containerStatuses } });
+        expect(await said(cluster)).toContainEqual(
+          expect.stringMatching(new RegExp(`^CSI113 unknown: .* it has no status of container ${name} `)),
+        );
+        expect((await cluster.report()).nodes.map(({ state }) => state)).not.toContain("starting");
+      }
+  },
+);

@@ -229,7 +229,7 @@ export function unlessServed(
 /** The controller lets the pods of every DaemonSet tolerate those that Kubernetes sets. */
 const OF_KUBERNETES = /^node\.kubernetes\.io\//;
 
-/** The taints that keep a DaemonSet's pods from a node. What other operators than these, such as Gt, tolerate is not known. */
+/** The taints that keep a DaemonSet's pods from a node. What the operator Gt, or one yet to come, tolerates is not known. */
 export const repelling = ({ tolerations }: RegistrarSet, { taints }: ReturnType<typeof readNode>) =>
   taints.filter(
     (taint) =>

@@ -1,3 +1,4 @@
+import { refuse } from "../../../../base/errors";
 import {
   bool,
   boolOrNone,
@@ -72,7 +73,11 @@ export function readRegistrarPod(
   const mains = list(containerStatuses).map((one) => readContainer(tree(one), names));
   const containers = [...inits, ...mains];
   const isRunning = phaseOf(status) === "Running";
-  if (isRunning) needed("status.containerStatuses", mains[0]);
+  // Kubelet writes a status of each. Other init containers have ended.
+  const ofMains = list(tree(spec).containers).map((one) => textOrNone(tree(one).name));
+  const wanted = [...ofMains.map((one) => needed("name of a container", one)), ...sidecars];
+  const missing = wanted.find((name) => !containers.some((one) => one.name === name));
+  if (isRunning && missing !== undefined) refuse(`it has no status of container ${missing}`);
   const { nodeName } = tree(spec);
   if (isRunning || containers.length > 0) needed("spec.nodeName", textOrNone(nodeName));
   const times = timesOf(tree(object), createdMs, containers, nowMs);
