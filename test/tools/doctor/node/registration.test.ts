@@ -137,6 +137,13 @@ test("sockets of others: alive, dead, in a subfolder; hidden ones do not count",
   expect(summary.problem).toBe(0);
 });
 
+test("a link to a registrar that hangs is not removed", async () => {
+  await using _silent = await startForeignSocket(node.at("silent.sock"));
+  symlinkSync(node.at("silent.sock"), node.socketPath);
+  const { says } = await node.look({}, { impatient: true });
+  expect(says("registration")).toMatch(/^problem: \S+ does not answer GetInfo in time: its registrar hangs/);
+});
+
 test("an errno that shows what is there is a problem", () => {
   const registrations = ["x.csi", "y.csi"].map((name) => ({
     socket: { kind: "broken" as const, path: `/registration/${name}-reg.sock`, errno: "ELOOP" },

@@ -128,24 +128,22 @@ export const DEAD_ALIAS: typeof DEAD = {
 };
 /** One registrar may have served many drivers. */
 export const RESTART_REGISTRARS = `start their registrars again, which replace them: one, if it is node-wide; ${KEEP_SOCKET}`;
-const TROUBLES: Readonly<Partial<Record<SeenSocket["kind"], typeof DEAD>>> = { dead: DEAD, stuck: HANGS };
 
 /** What is wrong with a registration socket that does not answer; `state` as in the table of drivers. */
 export function troubleOf(
   { socket, info, link }: RegistrationFound,
   facts: Pick<Facts, "host">,
 ): typeof DEAD {
+  const failure = info?.kind === "failed" ? info : undefined;
+  if (failure?.code === "DeadlineExceeded" || socket.kind === "stuck") return HANGS;
   // No registrar makes one, and ours takes its name only when it is gone.
   if (link !== null)
     return trouble("unpublished", `is a symbolic link to ${link}, where no registrar answers`, "remove it");
-  const failure = info?.kind === "failed" ? info : undefined;
-  if (failure?.code === "DeadlineExceeded") return HANGS;
-  const known = TROUBLES[socket.kind];
-  if (known !== undefined || failure === undefined)
-    return (
-      known ??
-      trouble("unknown", socketText(socket), "fileType" in socket ? "remove it" : remedyFor(socket, facts)[0])
-    );
+  if (socket.kind === "dead") return DEAD;
+  if (failure === undefined) {
+    const fix = "fileType" in socket ? "remove it" : remedyFor(socket, facts)[0];
+    return trouble("unknown", socketText(socket), fix);
+  }
   return trouble("unknown", callText(failure), ADVICE.seeRegistrar);
 }
 
