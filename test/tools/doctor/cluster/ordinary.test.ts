@@ -214,6 +214,10 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
 
 const END = { at: ago(5), exitCode: 255 };
 const back = (last: Ended): ContainerChange => ({ kind: "running", at: ago(4), restarts: 3, last });
+/** Kubelet has no longer the end of the container that was there before. */
+const forgotten = (minutes: number, restarts = 31): ContainerChange => ({
+  ...{ kind: "running", at: ago(minutes), restarts },
+});
 const both = (container: ContainerChange) => ({ registrar: container, driver: container });
 
 test.each<readonly [what: string, said: readonly RegExp[], Readonly<Record<string, ContainerChange>>]>([
@@ -227,6 +231,13 @@ test.each<readonly [what: string, said: readonly RegExp[], Readonly<Record<strin
     [/^CSI203/],
     both({ kind: "crash-loop", restarts: 3, last: END }),
   ],
+  [
+    "an end that is not known, of 31 in all",
+    [/^CSI113 .* no end of container registrar/],
+    both(forgotten(9)),
+  ],
+  ["an end that is not known, long ago", [], both(forgotten(11))],
+  ["an end that is not known, of 2 in all", [], both(forgotten(1, 2))],
 ])("containers that were restarted after %s", async (_what, said, containers) => {
   const daemon = daemonSet(DISK);
   const { spec } = daemon.spec.template;

@@ -155,7 +155,7 @@ function timesOf(
   const sandboxMs = conditionOf("PodReadyToStartContainers")?.changedMs ?? 0;
   // A reboot of the node ends its containers.
   const changes = conditions.map(({ changedMs = 0 }) => changedMs);
-  const changedMs = Math.max(...changes, ...containers.map(({ endedMs }) => endedMs), 0);
+  const changedMs = Math.max(...changes, ...containers.map(({ endedMs = 0 }) => endedMs), 0);
   const ready = conditionOf("Ready");
   return {
     nowMs,
@@ -176,9 +176,9 @@ function endedWithNode(containers: readonly Container[]): boolean {
   return (
     first !== undefined &&
     containers.every(
-      ({ endReason, exitCode, endedMs, waiting }) =>
+      ({ endReason, exitCode, endedMs = 0, waiting }) =>
         waiting !== "CrashLoopBackOff" &&
-        Math.abs(endedMs - first.endedMs) < TOGETHER_MS &&
+        Math.abs(endedMs - (first.endedMs ?? 0)) < TOGETHER_MS &&
         (/^(?:Unknown|ContainerStatusUnknown)$/.test(endReason) ||
           (exitCode === 255 && containers.length > 1)),
     )
@@ -208,7 +208,7 @@ function readContainer(
     restarts: own("restartCount", numberOrNone(restartCount)),
     hasEnded: terminated !== undefined,
     /** When and how it ended the last time, and its termination message. */
-    endedMs: timeOrNone(last.finishedAt) ?? 0,
+    endedMs: timeOrNone(last.finishedAt),
     exitCode: ended === undefined ? undefined : own("exitCode", numberOrNone(last.exitCode)),
     endReason: text(last.reason),
     message: boundText(text(last.message).trim()),
@@ -249,8 +249,12 @@ function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number):
 }
 
 function isRestarting(container: Container, nowMs: number): boolean {
-  const { waiting, startedMs, hasEnded, endedMs, exitCode, restarts } = container;
+  const { name, waiting, startedMs, hasEnded, endedMs, exitCode, restarts } = container;
   if (waiting === "CrashLoopBackOff") return true;
   if (hasEnded) return (exitCode ?? 0) !== 0;
-  return !Number.isNaN(startedMs) && restarts >= MANY_RESTARTS && nowMs - endedMs < SHORT_AGO_MS;
+  if (Number.isNaN(startedMs) || restarts < MANY_RESTARTS) return false;
+  // It ended before it started anew.
+  if (nowMs - (endedMs ?? startedMs) >= SHORT_AGO_MS) return false;
+  needed(`end of container ${name}, which restarted`, endedMs);
+  return true;
 }
