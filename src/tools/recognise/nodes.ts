@@ -1,5 +1,5 @@
 import { list, type Tree, text, tree } from "../../kube-api/objects";
-import { ask, type Decided, holds, literal, type Rule, someText } from "./rule";
+import { ask, type Decided, holds, isTemplate, literal, type Rule, someText } from "./rule";
 
 // For which nodes a pod is: Windows, and the processor's architecture.
 
@@ -90,8 +90,12 @@ export function foreignArchitecturesOf(pod: Tree): readonly string[] {
   const required = requiredNodeTerms(pod).flatMap(({ matchExpressions }) =>
     list(matchExpressions)
       .map(tree)
-      .filter(({ key, operator }) => ARCHITECTURE_LABELS.includes(text(key)) && operator === "In")
-      .flatMap(({ values }) => list(values).map(text)),
+      .filter(({ key }) => ARCHITECTURE_LABELS.includes(text(key)))
+      .flatMap(({ operator, values }) => {
+        const names = list(values).map(text);
+        if (isTemplate(text(operator))) return `${operator} ${names.join(" ")}`;
+        return operator === "In" ? names : [];
+      }),
   );
   return [...new Set([...selected, ...required])].filter((name) => !OUR_ARCHITECTURES.includes(name));
 }

@@ -93,6 +93,8 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
   [`${OWN}; raise max in LimitRange ns/o to 64Mi`, SMALL, max("50Mi")],
   [`${OWN}; raise the limit of its pod to 64Mi`, inPod({ memory: "50Mi" }, { memory: "32Mi" })],
   ["CSI105 unknown: .* of \\$MEM, which is not a quantity -> render", inPod({ memory: "$MEM" })],
+  ["CSI113 unknown: .*<type>", {}, range({ ...OF_CPU, type: "<type>" })],
+  ["CSI113 unknown: .* has no type of a limit", {}, range({ ...OF_CPU, type: null })],
   ["CSI105 problem: gets a memory limit of 50Mi", {}, { kind: "List", items: [max("50Mi")] }],
 ])("a limit, in its pod and namespace: %s", (expected, changes, object = {}) => {
   expectSaid(said(daemonSet(changes), object), [`^${expected}`]);

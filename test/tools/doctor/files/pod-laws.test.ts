@@ -188,6 +188,11 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
     { pod: termsWith("In", "amd64", "<arch>") },
     [/^CSI110 unknown .* architecture is not filled in: <arch>$/],
   ],
+  [
+    "nodes that an operator chooses that is not filled in",
+    { pod: termsWith("<operator>", "s390x") },
+    [/^CSI110 unknown .* architecture is not filled in: <operator> s390x$/],
+  ],
 ])("a swap of %s", (_what, changes, expected) => {
   const found = findingsOfSwapIn([daemonSet({ image: OFFICIAL, ...changes })]);
   expectSaid(

@@ -3,6 +3,7 @@ import {
   bool,
   list,
   nameOf,
+  needed,
   numberOrNone,
   type Tree,
   text,
@@ -159,6 +160,8 @@ export type LimitRange = ReturnType<typeof readLimitRange>;
 
 export function readLimitRange({ metadata, spec }: Tree) {
   const items = list(tree(spec).limits).map(tree);
+  for (const { type } of items)
+    if (isTemplate(needed("type of a limit", textOrNone(type)))) refuseFlaw("placeholder", text(type));
   return {
     name: nameOf({ metadata }),
     namespace: text(tree(metadata).namespace) || "default",
