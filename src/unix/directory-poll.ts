@@ -2,7 +2,6 @@ import { lstatSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { attempt } from "../base/errors";
 import { monotonicMs, startInterval, stopInterval } from "../base/pause";
-import { recentMounts } from "./file-calls";
 import { directoryVersionOf } from "./file-identity";
 import { isLocal, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
@@ -41,9 +40,8 @@ const localAt = { mounts: [] as readonly Mount[], paths: new Map<string, boolean
  * or its mode or owner changed, and every 5 s where a call could hang. The function returned ends that.
  */
 export function pollDirectory(directory: string, onChange: () => void): () => void {
-  // The caller has looked there by `callFileSystem` just now. A node starts hundreds of polls at once, and may have 1,000 mounts.
-  const seen = lookAt(directory, { mounts: recentMounts(), seen: new Map() });
-  const one: Polled = { directory, onChange, seen, isSettled: false };
+  // The caller looks by itself when it has begun: one here, by a mount table of a moment ago, might hang.
+  const one: Polled = { directory, onChange, seen: undefined, isSettled: false };
   if (polled.size === 0) {
     timer.interval = startInterval(pollAll, POLL_EVERY_MS);
     timer.polledAtMs = monotonicMs();

@@ -34,7 +34,7 @@ export async function untilCallsSettle(): Promise<void> {
 const hangsAt = (path: string) => [...hanging].some((one) => isWithin(path, one.path));
 
 /** All mounts, as they were in the last 10 ms; none if they are unknown. */
-export function recentMounts(): readonly Mount[] {
+function recentMounts(): readonly Mount[] {
   if (performance.now() >= table.validUntilMs) {
     const mounts = readMounts() ?? table.mounts;
     if (!table.mounts) for (const mount of mounts ?? []) if (canHang(mount)) first.add(mount.mountPoint);
