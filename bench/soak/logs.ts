@@ -12,6 +12,7 @@ export const EXPECTED = new Map(
     "Error retreiving CSI driver name": "a driver hangs when it has just come back",
     "The plugin registration directory was removed or replaced, which kubelet does not notice": "as it says",
     "Failed to listen on socket": "the plugin registration directory is away",
+    "Cannot listen for exec probes, trying again": "the same",
     "Kubelet refused the driver": "a disturbance makes kubelet refuse, or the driver hangs or is away",
     "Kubelet reported no registration status, publishing again": "kubelet dies while it registers",
     "Closed a connection that broke HTTP/2 or a limit": "the crowd",

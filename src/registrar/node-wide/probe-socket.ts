@@ -1,7 +1,7 @@
 import { readlinkSync } from "node:fs";
 import type { Socket } from "node:net";
 import { addAbortSignal } from "node:stream";
-import { attempt } from "../../base/errors";
+import { attempt, messageOf } from "../../base/errors";
 import type { PatternPair } from "../../host-path/path-pattern";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
@@ -59,7 +59,9 @@ export async function answerProbes(
   const path = dotPathIn(at.pluginRegistrationPath, "ask");
   const socket = createSocketFile(end, log);
   const publish = () => socket.publish(path, { overLiving: true, atOnce: true, signal });
-  const onFailure = (error: unknown) => log.error(error, "Cannot listen for exec probes");
+  // The registrations say what else a missing directory means.
+  const onFailure = (error: unknown) =>
+    log.warn("Cannot listen for exec probes, trying again", { reason: messageOf(error) });
   const sweeping = sweepDotSockets(at.pluginRegistrationPath, signal);
   while (!signal.aborted) {
     await untilDone(publish, { path, log, signal, onFailure });
