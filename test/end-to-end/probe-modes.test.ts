@@ -82,7 +82,8 @@ nodeTest("20,000 dead sockets and files beside it hide no registrar that answers
   expect(await probe(node, HEALTHY, "--timeout=10m")).toBe(0);
   const probing = node.registrar(READY, "--timeout=10m");
   expect((await probing.exit()).code).toBe(1);
-  expect(probing.stderr).toContain("not registered: state is listening");
+  // Kubelet is silent: after 2.5 s the registrar moves, and publishes again.
+  expect(probing.stderr).toMatch(/not registered: state is (?:listening|publishing)/);
 });
 
 nodeTest(
@@ -141,7 +142,8 @@ nodeTest("a socket that came, or was moved, while a probe asked the others is as
   await node.registrar().reached("listening");
   await frozen.kill();
   await probing.exit();
-  expect(probing.stderr).toContain("not registered: state is listening");
+  // Kubelet is silent: after 2.5 s the registrar moves, and publishes again.
+  expect(probing.stderr).toMatch(/not registered: state is (?:listening|publishing)/);
 });
 
 nodeTest(
