@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
+import { keepPublished } from "../unix/kept-socket";
 import { watchPath } from "../unix/path-watch";
+import type { PublishEnd } from "../unix/publish-steps";
 import { createSocketFile } from "../unix/socket-file";
-import { mayBeOurs } from "../unix/unix-socket";
-import { untilDone } from "../unix/until-done";
 
 export type KeptSocket = Awaited<ReturnType<typeof keepListening>>;
 
@@ -30,16 +30,16 @@ export async function keepListening(
 
   await publish(true);
   const watch = await watchPath(csiAddress, log);
-  const watching = (async () => {
-    while (!signal.aborted) {
-      const isKept = mayBeOurs(await socket.look(csiAddress, signal));
-      const again = () => untilDone(() => publish(false), { path: csiAddress, log, signal, onFailure });
-      const end = isKept ? undefined : await again();
-      if (end?.kind === "in-place") log.warn("The driver's socket was gone, listening again", { csiAddress });
-      if (end?.kind === "taken") warnOfAnother({ csiAddress });
-      await watch.wait(signal, end?.kind === "taken" ? LOOK_AT_ANOTHER_MS : undefined);
-    }
-  })();
+  const onEnd = ({ kind }: PublishEnd) => {
+    if (kind === "in-place") log.warn("The driver's socket was gone, listening again", { csiAddress });
+    if (kind !== "taken") return undefined;
+    warnOfAnother({ csiAddress });
+    return LOOK_AT_ANOTHER_MS;
+  };
+  const again = () => publish(false);
+  const watching = keepPublished(csiAddress, {
+    ...{ socket, watch, publish: again, onFailure, onEnd, log, signal },
+  });
 
   return {
     /** Accepts no more, and removes the file if it is still this socket's. Open connections stay open. Never rejects. */

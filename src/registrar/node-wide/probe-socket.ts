@@ -5,16 +5,17 @@ import { attempt, messageOf } from "../../base/errors";
 import type { PatternPair } from "../../host-path/path-pattern";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
+import { keepPublished } from "../../unix/kept-socket";
 import { watchPath } from "../../unix/path-watch";
 import { dotPathIn, sweepDotSockets } from "../../unix/private-socket";
 import { createSocketFile } from "../../unix/socket-file";
-import { connectTo, mayBeOurs } from "../../unix/unix-socket";
+import { connectTo } from "../../unix/unix-socket";
 import { untilDone } from "../../unix/until-done";
 import type { Registrations } from "../registration/registrations";
 import { registrationsThatCount, shownName, stateText } from "../registration/standing";
 
 // Where exec probes ask a node-wide registrar, which may have no registration socket: its drivers may wait, or have sidecars.
-// Whoever connects reads one JSON text, which a frozen process does not write.
+// A client that connects reads one JSON text, which a frozen process does not write.
 
 interface ProbeAnswer {
   /** Which registrar this is. */
@@ -31,7 +32,7 @@ const whoseOf = (pairs: readonly PatternPair[]): string => {
 
 /** A client that does not read is let go. */
 const CLIENT_MS = 5_000;
-/** Of what is said of one driver, and of the whole answer: another program may write for ever. */
+/** Characters of the text about one driver, and of an answer: another program may write for ever. */
 const [MAX_DRIVER_LENGTH, MAX_ANSWER_LENGTH] = [500, 1_000_000];
 
 /** Listens on a socket that kubelet ignores, in the plugin registration directory, until `signal` is aborted. Never rejects. */
@@ -63,11 +64,9 @@ export async function answerProbes(
   const onFailure = (error: unknown) =>
     log.warn("Cannot listen for exec probes, trying again", { reason: messageOf(error) });
   const sweeping = sweepDotSockets(at.pluginRegistrationPath, signal);
-  while (!signal.aborted) {
-    await untilDone(publish, { path, log, signal, onFailure });
-    using watch = await watchPath(path, log);
-    while (!signal.aborted && mayBeOurs(await socket.look(path, signal))) await watch.wait(signal);
-  }
+  await untilDone(publish, { path, log, signal, onFailure });
+  using watch = await watchPath(path, log);
+  await keepPublished(path, { socket, watch, publish, onFailure, log, signal });
   await sweeping;
   await socket
     .close()
