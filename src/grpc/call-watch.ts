@@ -119,9 +119,9 @@ function watchCall(call: Call, watching: Watching): WatchedCall {
     const wasCut = isCut();
     // A client may leave a stream, such as a watch.
     if (responseStream && watched.handler && !isLost() && !isLate() && !wasCut) return;
-    const { afterMs } = fieldsNow();
+    const endedAfterMs = afterMs();
     await new Promise((resolve) => startImmediate(resolve)); // A handler that follows its signal ends meanwhile.
-    const fields = { ...fieldsNow(), afterMs };
+    const fields = { ...fieldsNow(), afterMs: endedAfterMs };
     if (wasCut) log.error(undefined, "Cut off a call that was not answered", fields);
     else log.warn("A call ended before it was answered", { ...fields, why });
   };
