@@ -6,11 +6,11 @@ import { type Finding, findingsOf } from "../findings/finding";
 import { grouped } from "../findings/grouped";
 import { CLUSTER_SCHEMA, leadingIn, reportFindings } from "../findings/report";
 import { itemsOf, type SeenList, wholes } from "../findings/seen";
-import { type ClusterFacts, conclude, manifestsOf, placeKey } from "./judge/facts";
+import { type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { needChecks, objects, rights } from "./judge/needs";
 import { stateChecks } from "./judge/registrations";
-import { inState, isWithoutRegistrar, type Place, wordOf } from "./judge/states";
+import { inState, isWithoutRegistrar, keyOfPlace, type Place, wordOf } from "./judge/states";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./judge/units";
 import type { ClusterReading } from "./read/cluster";
 
@@ -100,7 +100,7 @@ const orNull = <Item, Row>(list: SeenList<Item>, rowOf: (items: readonly Item[])
 
 function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
   const { node, driver, state, pod, isListed } = place;
-  const key = placeKey(node, driver);
+  const key = keyOfPlace({ node, driver });
   const attachments = facts.attachedAt(key).map((one) => one.attachments);
   return {
     node: node ?? null,

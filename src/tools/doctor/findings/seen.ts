@@ -265,6 +265,9 @@ export const saidIn = <One>(said: Said<One>): readonly One[] =>
 export const changed = <One, Other>(said: Said<One>, change: (one: One) => Said<Other>): Said<Other> =>
   saidIn(said).map(change);
 
+/** Whether a list lacks nothing: yes, or unknown. */
+export const isWhole = (list: SeenList<unknown>): Truth => list.contains(() => false).not();
+
 /** What was seen, or not, as a list. */
 export const listFrom = <Item>(found: readonly Item[] | Unread): SeenList<Item> =>
   "gap" in found ? listOf([], [found.gap]) : listOf(found, []);

@@ -59,16 +59,11 @@ export async function conclude({ readOwners, readRivals, gaps: gapsOf, ...lists 
       .with(reading.csiDrivers),
     /** Whether the driver of some DaemonSet is not known. */
     hasGuess: all.contains(isGuess),
-    waitingAt: reading.waiting.by(keyOfNeed),
-    attachedAt: reading.attached.by(keyOfNeed),
     /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar is a cause. */
     manifestFindings,
     manifestCauses: new Set(manifestFindings.flatMap(({ cause }) => (cause ? causeKey(cause) : []))),
   };
 }
-
-const keyOfNeed = ({ node, driver }: Readonly<Record<"node" | "driver", string>>) => placeKey(node, driver);
-export const placeKey = (node: string | undefined, driver: string): string => `${node} ${driver}`;
 
 /** The DaemonSets' registrars as `doctor -f` has them, if these images are this registrar's. */
 export function manifestsOf(

@@ -1,11 +1,11 @@
 import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Advice, check, problem, type Run, type Verdict } from "../../findings/finding";
-import { listFrom, otherwise, type SeenList, type Truth, truth } from "../../findings/seen";
+import { isWhole, listFrom, otherwise, type SeenList, type Truth, truth } from "../../findings/seen";
 import { counted, flagsOf, podsText, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { Attached } from "../read/needs";
-import { type ClusterFacts, manifestCause, placeKey } from "./facts";
-import { GONE, lacking, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
+import { type ClusterFacts, manifestCause } from "./facts";
+import { GONE, isWaitedFor, keyOfPlace, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
 import { endingOf } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
@@ -68,23 +68,17 @@ export function isMissedAway(place: Place, facts: ClusterFacts): Truth {
   return place.state.why?.word === GONE ? isWaitedFor(place, facts) : truth(true);
 }
 
-/** Something needs the driver there. */
-export function isWaitedFor({ node, driver }: Place, { waitingAt, attachedAt }: ClusterFacts): Truth {
-  const key = placeKey(node, driver);
-  return waitingAt(key).contains().or(attachedAt(key).contains());
-}
-
 export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }
 
 /** `at least ` where a list lacks something. */
 const atLeast = (list: SeenList<unknown>): string =>
-  lacking(list)({ yes: () => "", no: () => "", unknown: () => "at least " });
+  isWhole(list)({ yes: () => "", no: () => "", unknown: () => "at least " });
 
 /** What is seen to wait for a driver: `1 pod (shop/a) and at least 1 VolumeAttachment`; empty: nothing. */
 export function whoWaits(places: Group, { waitingAt, attachedAt }: ClusterFacts) {
-  const keys = listFrom([...new Set(places.map(({ node, driver }) => placeKey(node, driver)))]);
+  const keys = listFrom([...new Set(places.map(({ node, driver }) => keyOfPlace({ node, driver })))]);
   const attached = keys.flatMap(attachedAt);
   const pods = keys
     .flatMap(waitingAt)

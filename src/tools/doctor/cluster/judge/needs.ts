@@ -20,7 +20,6 @@ import type { ClusterFacts } from "./facts";
 import {
   type Group,
   isMissedAway,
-  isWaitedFor,
   judgeGroups,
   kubectl,
   NODES_AWAY,
@@ -28,7 +27,7 @@ import {
   problemsOf,
   whoWaits,
 } from "./groups";
-import { inState, isYoung, type Place, SETTLED } from "./states";
+import { inState, isWaitedFor, isYoung, type Place, SETTLED } from "./states";
 import { startupTaints } from "./taints";
 import { EVERY_DRIVER, lackText } from "./units";
 

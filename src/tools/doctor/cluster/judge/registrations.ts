@@ -8,21 +8,12 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { ifYes, otherwise, type Truth, truth } from "../../findings/seen";
+import { ifYes, isWhole, otherwise, type Truth, truth } from "../../findings/seen";
 import { counted, LEAVE_ONE, shellWord, together } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
 import { type Group, judgeGroups, kubectl, nodesOf, placeCheck, problemsOf, whoWaits } from "./groups";
 import { ONE_SET } from "./places";
-import {
-  DENIED,
-  inState,
-  isWithoutRegistrar,
-  lacking,
-  type Place,
-  restartingIn,
-  UNWRITTEN,
-  wordOf,
-} from "./states";
+import { DENIED, inState, isWithoutRegistrar, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
 import { isGuess, lackText, type RegistrarUnit } from "./units";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
@@ -100,7 +91,7 @@ function healthyDrivers({ places, nodes }: ClusterFacts): Verdicts {
           .and(place.driver === own[0].driver),
       );
       const on = nodesOf(own);
-      return ifYes(isUnwell.or(lacking(nodes)).not(), () => ({
+      return ifYes(isUnwell.not().and(isWhole(nodes)), () => ({
         ...ok(own[0].driver, `is registered on ${counted(on.length, "node")}`),
         nodes: on,
       }));

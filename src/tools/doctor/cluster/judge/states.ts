@@ -1,5 +1,5 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
-import { type Gap, otherwise, type SeenList, type Truth, truth } from "../../findings/seen";
+import { type Gap, isWhole, otherwise, type SeenList, type Truth, truth } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import type { readNode } from "../read/needs";
 import {
@@ -78,9 +78,6 @@ export type Mention = Pick<Place, "driver" | "node"> & {
   readonly unit?: RegistrarUnit;
 };
 
-/** No, or unknown where the list lacks something. */
-export const lacking = <Item>(list: SeenList<Item>): Truth => list.contains(() => false);
-
 /** Each pod without a node is a place of its own. */
 export const keyOfPlace = ({ node, pod, driver }: Pick<Mention, "driver" | "node" | "pod">) =>
   JSON.stringify([node ?? pod?.name, driver]);
@@ -102,12 +99,9 @@ export function surroundingsOf(lists: ClusterLists, needs: SeenList<Mention>, pa
     podsOn: lists.pods.by(({ node = "" }) => node),
     leavingFrom: lists.leaving.by(({ node = "" }) => node),
     /** A driver whose name is a guess may have one that could not be read. */
-    mayBeOther: lacking(names).or(lacking(lists.sets)),
-    /** What kubelet lately said to lack, though the registrar of the node had had time. */
-    deniedAt: lists.waiting
-      .filter(({ deniedMs = 0 }) => lists.nowMs - deniedMs < RETRIED_MS)
-      .by(({ node, driver }) => keyOfPlace({ node, driver })),
-    neededAt: needs.by(keyOfPlace),
+    mayBeOther: isWhole(names).and(isWhole(lists.sets)).not(),
+    waitingAt: lists.waiting.by(({ node, driver }) => keyOfPlace({ node, driver })),
+    attachedAt: lists.attached.by(keyOfPlace),
     /** Whether each of these registers a driver whose name is known. */
     areNamed: units.contains((unit) => isGuess(unit) || unit.driver.name === EVERY_DRIVER).not(),
   };
@@ -196,17 +190,29 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
 function stateListed(place: Stateless, around: Surroundings): PlaceState {
   const { pod, node = "" } = place;
   const registered = () => state("registered");
-  const sinceMs = (pod?.startedMs ?? Number.POSITIVE_INFINITY) + START_MS;
-  const isDenied = around.deniedAt(keyOfPlace(place)).contains(({ deniedMs = 0 }) => deniedMs >= sinceMs);
+  const startedMs = pod?.startedMs ?? Number.POSITIVE_INFINITY;
+  // Lately, and when the registrar had had its time.
+  const isDenied = around
+    .waitingAt(keyOfPlace(place))
+    .contains(({ deniedMs = 0 }) => deniedMs >= startedMs + START_MS && around.nowMs - deniedMs < RETRIED_MS);
   if (pod) return isDenied({ yes: () => DENIED, ...otherwise(registered) });
-  const lacksPod = place.units.contains().and(lacking(around.podsOn(node)).not());
-  const isLeft = around.neededAt(keyOfPlace(place)).contains().and(around.areNamed).and(lacksPod);
+  const lacksPod = place.units.contains().and(isWhole(around.podsOn(node)));
+  const isLeft = isWaitedFor(place, around).and(around.areNamed).and(lacksPod);
   const without = () => {
     const found = stateWithout(place, around);
     const still = (): PlaceState => ({ ...found, reason: `${found.reason}: ${LISTED_STILL}` });
     return inState("uncovered")({ state: found })<PlaceState>({ yes: still, ...otherwise(registered) });
   };
   return isLeft<PlaceState>({ yes: without, ...otherwise(registered) });
+}
+
+/** Something needs the driver there. */
+export function isWaitedFor(
+  { node, driver }: Pick<Place, "node" | "driver">,
+  { waitingAt, attachedAt }: Pick<Surroundings, "waitingAt" | "attachedAt">,
+): Truth {
+  const key = keyOfPlace({ node, driver });
+  return waitingAt(key).contains().or(attachedAt(key).contains());
 }
 
 /** No pod of its DaemonSet is there, and CSINode lists it: another pod may serve it. */
@@ -258,7 +264,7 @@ function stateWithout(place: Stateless, around: Surroundings): PlaceState {
       no: () => state("unprovided"),
       unknown,
       // A pod that was not read may be there.
-      yes: () => lacking(podsOn(node))<PlaceState>({ yes: uncovered, no: uncovered, unknown }),
+      yes: () => isWhole(podsOn(node))<PlaceState>({ yes: uncovered, no: uncovered, unknown }),
     });
   return isStarting<PlaceState>({ yes: () => state("starting"), ...otherwise(settled) });
 }

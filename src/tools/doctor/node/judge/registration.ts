@@ -20,14 +20,14 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { changed, ifYes, orElse, otherwise } from "../../findings/seen";
+import { changed, ifYes, isWhole, orElse, otherwise } from "../../findings/seen";
 import { firstOf, LEAVE_ONE, namedText } from "../../findings/words";
 import type { Folder } from "../read/looks";
 import { asAsked, judgeEndpoint } from "./endpoint";
 import { byProcess, driversIn, seeProcess } from "./found";
 import { folderCheck } from "./machine";
 import { ADVICE, CAUSES, DEAD, LIMITS, RESTART_REGISTRARS, unsureOfOthers } from "./trouble";
-import { type Answering, answeredBy, isWhole, type Published, type View } from "./view";
+import { type Answering, answeredBy, type Published, type View } from "./view";
 
 const SEE_SETS = {
   fix: "if a driver should be here, see whether its DaemonSet is there, and ready",

@@ -5,6 +5,7 @@ import { isWithin } from "../../../../unix/mounts";
 import { type Advice, problem, warning } from "../../findings/finding";
 import {
   type ItemOf,
+  isWhole,
   listFrom,
   looked,
   otherwise,
@@ -243,9 +244,6 @@ export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
     .grouped(() => "")
     .filter((items) => isWhole(list).and(items.length === 1))
     .map(([item]) => item);
-
-/** Whether a list lacks nothing. */
-export const isWhole = (list: SeenList<unknown>): Truth => list.contains(() => false).not();
 
 const isUnimplemented = (answer: { readonly kind: string; readonly code?: string }): boolean =>
   answer.kind === "failed" && answer.code === "Unimplemented";
