@@ -6,7 +6,7 @@ export function statusCodeOf(error: unknown): number | undefined {
   return typeof code === "number" && code in status && code !== status.OK ? code : undefined;
 }
 
-/** The hint for an error whose `code` is a status as a string, which is none to gRPC. */
+/** The hint for an error whose `code` is the name or number of a status as a string: gRPC takes a number. */
 export function codeHint(error: unknown): string | undefined {
   const { code }: { readonly code?: unknown } = Object(error);
   if (typeof code !== "string" || !Object.hasOwn(status, code)) return undefined;

@@ -62,7 +62,7 @@ const IS_UNHEARD = Symbol("is unheard");
 export const UNHEARD: { readonly [IS_UNHEARD]?: true } = { [IS_UNHEARD]: true };
 
 interface InnerSink extends LogSink {
-  /** Hears of the lines with `UNHEARD`. */
+  /** Receives the lines with `UNHEARD`. */
   onUnheard?(record: LogRecord): void;
 }
 
