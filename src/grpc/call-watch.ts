@@ -117,8 +117,9 @@ function watchCall(call: Call, watching: Watching): WatchedCall {
     if (!running.delete(watched) || watched.isSettled()) return;
     const why = isLate() ? "its deadline passed" : "its client gave up";
     const wasCut = isCut();
-    // A client may leave a stream, such as a watch.
-    if (responseStream && watched.handler && !isLost() && !isLate() && !wasCut) return;
+    // A client may leave a stream, such as a watch, and a server may end one that has begun.
+    const mayEnd = !isLate() && (!wasCut || sent.toWire > 0);
+    if (responseStream && watched.handler && !isLost() && mayEnd) return;
     const endedAfterMs = afterMs();
     await new Promise((resolve) => startImmediate(resolve)); // A handler that follows its signal ends meanwhile.
     const fields = { ...fieldsNow(), afterMs: endedAfterMs };

@@ -1,5 +1,5 @@
 import { Server, status } from "@grpc/grpc-js";
-import { invalidOption, messageOf, RegistrarError } from "../base/errors";
+import { invalidOption, messageOf, RegistrarError, refuse } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
 import { fakeTimersHint } from "../base/pause";
 import { checkServices } from "../grpc/added-services";
@@ -89,16 +89,11 @@ export async function serveCsiDriver(options: ServedCsiDriverOptions): Promise<S
     if (methods.length > 0 && graceMs > 0) log.info(WAITS, { methods, graceMs });
     await driver.close({ graceMs });
     await calls.end();
-    server.forceShutdown(); // Else grpc-js keeps it in its channelz registry.
+    Server.prototype.forceShutdown.call(server); // Else grpc-js keeps it in its channelz registry.
   };
 
   try {
-    const refuseBind = () => {
-      throw invalidOption(
-        `serveCsiDriver: addServices must not bind the server, which listens at ${resolved.csiAddress}`,
-      );
-    };
-    Object.assign(server, { bind: refuseBind, bindAsync: refuseBind });
+    for (const name of NOT_FOR_AUTHORS) server[name] = () => refuseMethod(name, resolved.csiAddress);
     refusePromise(resolved.addServices(server));
     if (!known.handlerOf(NODE_GET_INFO)) log.warn(WITHOUT_NODE_INFO, { method: NODE_GET_INFO });
     socket = await keepListening(resolved.csiAddress, driver.accept, log);
@@ -136,6 +131,17 @@ export async function serveCsiDriver(options: ServedCsiDriverOptions): Promise<S
     [Symbol.asyncDispose]: async () => void (await close()),
   });
 }
+
+/** They would listen elsewhere, or end the server while the driver stays registered. */
+const NOT_FOR_AUTHORS = [
+  ...(["addHttp2Port", "bind", "bindAsync", "start"] as const),
+  ...(["drain", "forceShutdown", "tryShutdown", "unbind"] as const),
+];
+
+const refuseMethod = (name: string, csiAddress: string) =>
+  refuse(
+    `serveCsiDriver: server.${name}() must not be called: serveCsiDriver listens at ${csiAddress}, and the driver's close() ends the server`,
+  );
 
 /** Services that come later would be missing when kubelet calls. */
 function refusePromise(returned: unknown): void {

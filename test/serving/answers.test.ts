@@ -154,6 +154,18 @@ test("a client that leaves a stream is not in the log", async () => {
   expect(served.log.records.filter(({ severity }) => severity !== "info")).toEqual([]);
 });
 
+test.each<["close" | "destroy"]>([["close"], ["destroy"]])(
+  "a watch that has written is not in the log when %s() ends it",
+  async (end) => {
+    const watch = (call: { write(answer: object): void }) => void call.write({ nodeId: "n" });
+    await using served = await serve(watch, [], { isStream: true, graceMs: 1 });
+    const stream = served.list().on("error", () => {});
+    await once(stream, "data");
+    await served.driver[end]();
+    expect(served.log.records.filter(({ severity }) => severity !== "info")).toEqual([]);
+  },
+);
+
 test.each<["close" | "destroy", boolean]>([
   ["close", false],
   ["destroy", false],

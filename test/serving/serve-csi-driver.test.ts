@@ -304,11 +304,6 @@ test.each<[string, Partial<ServedCsiDriverOptions>, object]>([
     { serverOptions: { "grpc.max_recieve_message_length": 1 } as never },
     refused("did you mean grpc.max_receive_message_length?"),
   ],
-  [
-    "addServices binds the server",
-    { addServices: (server) => server.bindAsync("0.0.0.0:1", undefined as never, () => {}) },
-    refused("addServices must not bind the server"),
-  ],
   ["a handler is no function", adding({ Probe: {} }), refused("handler of Probe is an object; it takes a f")],
   [
     "a handler's name is mistyped",
