@@ -5,7 +5,7 @@ import { isPattern } from "../host-path/path-pattern";
 import type { Logger } from "../logging/logger";
 import { findFile, isDirectory } from "../unix/files";
 import type { Mount } from "../unix/mounts";
-import { MAX_SOCKET_PATH_BYTES, parseCsiAddress } from "../unix/socket-path";
+import { MAX_SOCKET_PATH_BYTES, parseCsiAddress, pathInUnixAddress } from "../unix/socket-path";
 import { isNodeWide, type Paths, patternPairsOf } from "./paths";
 import type { FlagName, Flags } from "./table";
 
@@ -91,7 +91,10 @@ function warnAboutEndpoint(endpoint: string, log: Logger): void {
 
 const everyPath = (flags: Flags, { endpoint }: Paths) =>
   isNodeWide(flags)
-    ? { addresses: flags.every.csiAddress, endpoints: flags.every.kubeletRegistrationPath }
+    ? {
+        addresses: flags.every.csiAddress,
+        endpoints: flags.every.kubeletRegistrationPath.map((path) => pathInUnixAddress(path) ?? path),
+      }
     : { addresses: [flags.csiAddress], endpoints: [endpoint] };
 
 /**

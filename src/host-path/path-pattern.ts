@@ -87,7 +87,7 @@ export function pairPatterns(
     const path = endpoints[index] ?? "";
     const csiAddress = parsePattern(parseCsiAddress(address, names.csiAddresses), names.csiAddresses);
     socketPathKind.read(csiAddress.text, names.csiAddresses);
-    const endpoint = parsePattern(path, names.endpoints);
+    const endpoint = parsePattern(parseCsiAddress(path, names.endpoints), names.endpoints);
     if (csiAddress.stars === endpoint.stars) return { csiAddress, endpoint };
     const counts = `${csiAddress.stars} '*' in ${address}, ${endpoint.stars} in ${path}`;
     throw invalidOption(`${counts}: each '*' must stand for the same in both`);

@@ -98,23 +98,27 @@ const SOCKET_PATH = `the path of a unix socket, ${MAX_SOCKET_PATH_BYTES} bytes a
 const short = (path: string, name: string, takes = SOCKET_PATH): string =>
   fitsSocketPath(path) ? path : refuse(`${name} has ${Buffer.byteLength(path)} bytes; it takes ${takes}`);
 
-/** A unix socket as this process sees it, as a path or with `unix:`; made absolute at once. */
-export const socketPathKind: OptionKind<string> = kindOf(SOCKET_PATH, (given, name) => {
+/** The path in a path, or in an address with `unix:`. */
+function pathOf(given: unknown): string | undefined {
   if (!isPath(given)) return undefined;
+  if (given.startsWith("unix:")) return pathInUnixAddress(given);
   // Another scheme, or HOST:PORT, which would become a file of this name.
-  const isOther = /^[a-z][a-z0-9+.-]*:\/\/|^[^/]*:\d+$/i.test(given);
-  const path = given.startsWith("unix:") ? pathInUnixAddress(given) : isOther ? undefined : given;
+  return /^[a-z][a-z0-9+.-]*:\/\/|^[^/]*:\d+$/i.test(given) ? undefined : given;
+}
+
+/** A unix socket as this process sees it; made absolute at once. */
+export const socketPathKind: OptionKind<string> = kindOf(SOCKET_PATH, (given, name) => {
+  const path = pathOf(given);
   return path === undefined ? undefined : short(resolve(path), name);
 });
 
-const HOST_SOCKET_PATH = `${SOCKET_PATH}, absolute, as kubelet sees it on the host, without unix://`;
+const HOST_SOCKET_PATH = `${SOCKET_PATH}, absolute, as kubelet sees it on the host`;
 
 /** A unix socket as kubelet sees it on the host, where our working directory means nothing. */
-export const hostSocketPath: OptionKind<string> = kindOf(HOST_SOCKET_PATH, (given, name) =>
-  isPath(given) && isAbsolute(given) && !given.endsWith("/")
-    ? short(given, name, HOST_SOCKET_PATH)
-    : undefined,
-);
+export const hostSocketPath: OptionKind<string> = kindOf(HOST_SOCKET_PATH, (given, name) => {
+  const path = pathOf(given) ?? "";
+  return isAbsolute(path) && !path.endsWith("/") ? short(path, name, HOST_SOCKET_PATH) : undefined;
+});
 
 export const valuesByKey = <Value>(kind: OptionKind<Value>): OptionKind<Readonly<Record<string, Value>>> =>
   kindOf(`an object, each value ${kind.takes}`, (given, name) => {

@@ -18,7 +18,7 @@ import type { SharedRegistrationOptions } from "../registrar/model/options";
 export interface ServedCsiDriverOptions extends SharedRegistrationOptions {
   /** Where to listen, as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its directory must exist. */
   readonly csiAddress: string;
-  /** The same socket as kubelet sees it on the host, an absolute path. @default csiAddress */
+  /** The same socket as kubelet sees it on the host, absolute, also with `unix://`. @default csiAddress */
   readonly endpoint?: string | undefined;
   /**
    * Adds the driver's services, before it returns. Identity must be among them: GetPluginInfo gives the name to register.

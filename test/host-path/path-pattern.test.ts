@@ -76,9 +76,9 @@ test.each([
   expect(leadsThrough("/p/*/*/s", mountPoints)).toBe(expected);
 });
 
-test("patterns are paired, first with first, an address without its scheme", () => {
+test("patterns are paired, first with first, addresses without their scheme", () => {
   const addresses = ["unix:///plugins/*/csi.sock", "/more/*/*.sock"];
-  const pairs = pairPatterns(addresses, ["/var/lib/kubelet/plugins/*/csi.sock", "/mnt/*/x/*"]);
+  const pairs = pairPatterns(addresses, ["unix:///var/lib/kubelet/plugins/*/csi.sock", "/mnt/*/x/*"]);
   expect(pairs.map((pair) => [pair.csiAddress.text, pair.endpoint.text])).toEqual([
     ["/plugins/*/csi.sock", "/var/lib/kubelet/plugins/*/csi.sock"],
     ["/more/*/*.sock", "/mnt/*/x/*"],

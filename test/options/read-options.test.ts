@@ -73,6 +73,14 @@ test("options get defaults, absolute paths, and no key that was not given", () =
   expect(Object.keys(read({ name: "x" }))).toEqual(["name", "waitMs", "limitMs", "isOn", "logger"]);
 });
 
+test.each<"socket" | "endpoint">(["socket", "endpoint"])(
+  "an address is a path, or one behind unix: or unix://: %s",
+  (name) => {
+    for (const address of ["/x.sock", "unix:/x.sock", "unix:///x.sock"])
+      expect(read({ name: "x", [name]: address })[name]).toBe("/x.sock");
+  },
+);
+
 test("usable values are kept unchanged", () => {
   const { signal } = new AbortController();
   const given = {
@@ -174,7 +182,8 @@ const BESIDE_A_NAME: readonly [given: object, message: string | RegExp][] = [
   [{ socket: "tcp://127.0.0.1:1" }, /socket is "tcp:\/\/127.0.0.1:1"; it takes the path of a unix/],
   [{ socket: "unix:@abstract" }, /socket is "unix:@abstract"; it takes the path of a unix socket/],
   [{ endpoint: "x.sock" }, /endpoint is "x.sock"; it takes .*, absolute, as kubelet sees it on the host/],
-  [{ endpoint: "unix:///x.sock" }, /without unix:\/\/$/],
+  [{ endpoint: "unix:x.sock" }, /endpoint is "unix:x.sock"; it takes the path of a unix socket/],
+  [{ endpoint: "tcp:///x.sock" }, /endpoint is "tcp:\/\/\/x.sock"; it takes the path of a unix socket/],
   [{ waitMs: 0 }, /waitMs is 0; it takes milliseconds, more than 0 and at most 2147483647 \(24 days\)$/],
   [{ waitMs: Number.NaN }, /waitMs is NaN; it takes milliseconds/],
   [{ limitMs: -1 }, /limitMs is -1; it takes milliseconds, 0 or more/],

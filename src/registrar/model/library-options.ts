@@ -72,7 +72,7 @@ interface InProcessOptions extends SharedRegistrationOptions {
   /** The driver's name: a CSI driver's as in its GetPluginInfo, a device plugin's resource. */
   readonly name: string;
   /**
-   * The driver's socket as kubelet sees it on the host, an absolute path. Kubelet calls a CSI driver's NodeGetInfo there
+   * The driver's socket as kubelet sees it on the host, absolute, also with `unix://`. Kubelet calls a CSI driver's NodeGetInfo there
    * before it says that it is registered, so the driver should listen already.
    */
   readonly endpoint: string;

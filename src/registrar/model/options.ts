@@ -32,7 +32,7 @@ export interface SharedRegistrationOptions extends StartOptions {
 export interface RegistrarOptions extends SharedRegistrationOptions {
   /** The CSI driver socket as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. */
   readonly csiAddress: string;
-  /** The same socket as kubelet sees it on the host, an absolute path: `--kubelet-registration-path`. */
+  /** The same socket as kubelet sees it on the host, absolute, also with `unix://`: `--kubelet-registration-path`. */
   readonly endpoint: string;
   /** Fail when the driver has not reported its name by then; 0 waits without end. @default 0 */
   readonly driverTimeoutMs?: number | undefined;
