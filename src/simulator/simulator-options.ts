@@ -6,7 +6,7 @@ import { WAIT_TIMEOUT_MS } from "./event-stream";
 
 /** Of a fault. */
 export interface FaultTimes {
-  /** How often it occurs. @default until the faults are changed */
+  /** How often it occurs, 1 or more. @default until the faults are changed */
   readonly times?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export const simulatorOptions = <Fault>(faults: OptionKind<readonly Fault[]>) =>
   ...START_OPTIONS,
 });
 
-export const faultTimes = optional(wholeNumber(0, Number.MAX_SAFE_INTEGER));
+export const faultTimes = optional(wholeNumber(1, Number.MAX_SAFE_INTEGER));
 
 interface Fault extends FaultTimes {
   readonly kind: string;

@@ -116,10 +116,7 @@ describe("faults", () => {
   test("refuse, some times, one driver only", async () => {
     const { kubelet, registrar } = await node.all({
       kubelet: {
-        faults: [
-          { kind: "refuse", error: "never", times: 0 },
-          { kind: "refuse", error: "API server is away", times: 2, driverName: "x.csi" },
-        ],
+        faults: [{ kind: "refuse", error: "API server is away", times: 2, driverName: "x.csi" }],
         timings: { backoffInitialMs: 200 },
       },
     });
