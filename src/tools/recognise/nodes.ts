@@ -81,21 +81,25 @@ export function requiredNodeTerms({ affinity }: Tree): readonly Tree[] {
 
 /** For these the build that README shows makes an image. */
 const OUR_ARCHITECTURES = ["amd64", "arm64"];
+/** The others of Linux that Kubernetes has nodes of: what a label that is not filled in may ask for. */
+const OTHER_ARCHITECTURES = ["386", "arm", "loong64", "mips64le", "ppc64le", "riscv64", "s390x"];
 
 /** Architectures that the pod's node selector and affinity name, and for which there is no image of ours. */
 export function foreignArchitecturesOf(pod: Tree): readonly string[] {
-  const selected = Object.entries(tree(pod.nodeSelector))
-    .filter(([key]) => ARCHITECTURE_LABELS.includes(key))
-    .map(([, value]) => text(value));
-  const required = requiredNodeTerms(pod).flatMap(({ matchExpressions }) =>
-    list(matchExpressions)
-      .map(tree)
-      .filter(({ key }) => ARCHITECTURE_LABELS.includes(text(key)))
-      .flatMap(({ operator, values }) => {
-        const names = list(values).map(text);
-        if (isTemplate(text(operator))) return `${operator} ${names.join(" ")}`;
-        return operator === "In" ? names : [];
-      }),
-  );
-  return [...new Set([...selected, ...required])].filter((name) => !OUR_ARCHITECTURES.includes(name));
+  const selected = Object.entries(tree(pod.nodeSelector)).map(([key, value]) => ({
+    ...{ key, operator: "In", values: [value] },
+  }));
+  const required = requiredNodeTerms(pod).flatMap((term) => list(term.matchExpressions).map(tree));
+  const found = [...selected, ...required].flatMap(({ key, operator, values }) => {
+    const names = list(values)
+      .map(text)
+      .filter((name) => !OUR_ARCHITECTURES.includes(name));
+    const open = [key, operator].map(text).filter(isTemplate);
+    const label = text(key);
+    const isOther = isTemplate(label) && names.some((name) => OTHER_ARCHITECTURES.includes(name));
+    if (names.length === 0 || (!isOther && !ARCHITECTURE_LABELS.includes(label))) return [];
+    if (open.length > 0) return [...open, ...names].join(" ");
+    return operator === "In" ? names : [];
+  });
+  return [...new Set(found)];
 }

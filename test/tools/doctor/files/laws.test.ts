@@ -6,12 +6,12 @@ import {
   expectSaid,
   findingsIn,
   OFFICIAL,
-  PATH,
   swapIn,
   TOLD,
   verdictsAfterSwapOf,
   verdictsIn,
 } from "./one-daemon-set";
+import { full, limitRange, official, ofWindows, rich, WORLDS } from "./worlds";
 
 // What holds whatever the objects are: of healthy and of sick ones.
 
@@ -65,29 +65,6 @@ test("one more healthy, unrelated object changes nothing", () => {
   fc.assert(fc.property(objects, (all) => expect(said([...all, ...well])).toEqual(said(all))));
 });
 
-const rich = daemonSet({
-  env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
-  envFrom: [{ configMapRef: { name: "c" } }],
-  livenessProbe: { httpGet: { path: "/healthz", port: "healthz" } },
-  ports: [{ name: "healthz", containerPort: 9809 }],
-  more: ["--http-endpoint=:9809"],
-  securityContext: { runAsUser: 0 },
-  resources: { limits: { memory: "100Mi" } },
-  pod: { initContainers: [{ name: "i" }], securityContext: { runAsUser: 0 } },
-  spec: {
-    updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0 } },
-    selector: { matchLabels: { app: "x" }, matchExpressions: [{ key: "app", operator: "Exists" }] },
-  },
-});
-/** The registrar as a native sidecar. */
-const { containers, ...restOfPod } = rich.spec.template.spec;
-const sidecar = daemonSet({
-  pod: {
-    ...restOfPod,
-    containers: [{ name: "driver" }],
-    initContainers: [{ ...containers[0], restartPolicy: "Always" }],
-  },
-});
 /** What doctor does not read of this DaemonSet, or what has a finding of its own. */
 const ELSEWHERE = /^metadata$|\.configMapRef\b|\.args$|\.args\.|\.httpGet$|initContainers\.0$/;
 
@@ -100,28 +77,6 @@ test("a text in place of a list or a map does not count as an empty one", () => 
   });
   expect(silent).toEqual([]);
 });
-
-const TERM = { key: "kubernetes.io/os", operator: "In", values: ["windows"] };
-const nodeSelectorTerms = [{ matchExpressions: [TERM] }];
-const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
-/** On Linux each would have problems. */
-const ofWindows = [
-  { nodeSelector: { "kubernetes.io/os": "windows" } },
-  { os: { name: "windows" } },
-  { affinity: { nodeAffinity: required } },
-].map((pod) => daemonSet({ image: OFFICIAL, registry: "/data/plugins", more: ["--nope"], pod }));
-const exec = { command: ["/csi-node-driver-registrar", "--version"] };
-const official = daemonSet({
-  ...{ image: OFFICIAL, command: ["/csi-node-driver-registrar"], lifecycle: { postStart: { exec } } },
-  ...{ readinessProbe: { exec }, resources: { limits: { cpu: 1 } } },
-  pod: { nodeSelector: { "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64" } },
-  plugin: { hostPath: { path: PATH, type: "Directory" } },
-  volumeMounts: [
-    { name: "plugin", mountPath: "/csi", subPath: "" },
-    { name: "registration", mountPath: "/registration", readOnly: false },
-  ],
-});
-const WORLDS = [rich, sidecar, official, ...ofWindows];
 
 /** A value of some field that makes a problem or a warning there. */
 const BAD = [
@@ -137,29 +92,9 @@ const BAD = [
   "HTTPS",
   true,
   "30Mi",
+  "ns",
+  "kubernetes.io/arch",
 ];
-/** A pod with what many have: a driver with a socket, a livenessprobe, ports and hostNetwork. */
-const full = daemonSet({
-  ...{ more: ["--http-endpoint=:9809"], ports: [{ name: "healthz", containerPort: 9809 }] },
-  livenessProbe: { httpGet: { path: "/healthz", port: "healthz", scheme: "HTTP", host: "" } },
-  pod: {
-    hostNetwork: true,
-    containers: [
-      containers[0],
-      {
-        ...{ name: "driver", image: "d", args: ["--endpoint=$(CSI_ENDPOINT)", "--metrics-address=:9810"] },
-        ...{ env: [{ name: "CSI_ENDPOINT", value: "unix:///csi/csi.sock" }] },
-        ...{
-          ports: [{ name: "h", containerPort: 9808 }],
-          volumeMounts: [{ name: "plugin", mountPath: "/csi", readOnly: false }],
-        },
-        livenessProbe: { httpGet: { path: "/healthz", port: "h" } },
-      },
-      { name: "live", image: "livenessprobe:v2", args: ["--health-port=9808"] },
-    ],
-  },
-});
-
 /** What the API takes as a number or as a text. */
 const AS_NUMBER_OR_TEXT = /^(?:port|maxSurge|memory|cpu)$/;
 /** A value of each other type of JSON, and the same one where a list or a map has it. */
@@ -174,11 +109,6 @@ const LISTS: readonly ((object: object) => object)[] = [
   (object) => ({ kind: "DaemonSetList", items: [{ ...object, kind: undefined }] }),
   (object) => ({ kind: "Template", objects: [object] }),
 ];
-const limitRange = {
-  ...{ kind: "LimitRange", metadata: { name: "l", namespace: "ns" } },
-  spec: { limits: [{ type: "Container", default: { memory: "200Mi" }, max: { memory: "1Gi" } }] },
-};
-
 test("a field in another type, wherever it decides something, is unread, and never absent or a problem", () => {
   const told = (object: unknown) => {
     const all = [object as object];

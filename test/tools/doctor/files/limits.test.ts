@@ -69,6 +69,10 @@ const inPod = (pod: object, own: object = {}): Changes => ({
   ...limits(own),
   pod: { resources: { limits: pod } },
 });
+const inNamespace = (namespace: string | undefined, object: object) => ({
+  ...object,
+  metadata: { name: "o", namespace },
+});
 const SMALL = memory("32Mi");
 const ENOUGH = memory("100Mi");
 const OF_CPU = { max: { cpu: "40m" }, default: { cpu: "30m" } };
@@ -96,13 +100,17 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
   ["CSI113 unknown: .*<type>", {}, range({ ...OF_CPU, type: "<type>" })],
   ["CSI113 unknown: .* has no type of a limit", {}, range({ ...OF_CPU, type: null })],
   ["CSI105 problem: gets a memory limit of 50Mi", {}, { kind: "List", items: [max("50Mi")] }],
+  ["CSI105 unknown: gets .* one namespace is not known -> write", {}, inNamespace("$NS", max("50Mi"))],
+  ["CSI105 unknown: .* known -> write the namespace", {}, inNamespace(undefined, max("50Mi"))],
 ])("a limit, in its pod and namespace: %s", (expected, changes, object = {}) => {
   expectSaid(said(daemonSet(changes), object), [`^${expected}`]);
 });
 
 test.each<[changes: Changes, beside?: object]>([
   [ENOUGH, byDefault("10Mi")],
-  [{}, { ...max("50Mi"), metadata: { name: "o", namespace: "other" } }],
+  [{}, inNamespace("other", max("50Mi"))],
+  [ENOUGH, inNamespace("$NS", max("50Mi"))],
+  [{}, inNamespace("$NS", max("64Mi"))],
   [{}, { ...max("50Mi"), kind: "ResourceQuota" }],
   [{}, range({ min: { memory: "128Mi" } })],
   [memory(undefined, OFFICIAL), max("50Mi")],
@@ -111,6 +119,18 @@ test.each<[changes: Changes, beside?: object]>([
   [limits(null)],
 ])("no fault in %j beside %j", (changes, object = {}) => {
   expect(said(daemonSet(changes), object)).toEqual([]);
+});
+
+test("objects whose namespace is the same, written or not, are in one", () => {
+  for (const namespace of ["$NS", undefined]) {
+    const object = { ...daemonSet(), metadata: { name: "x", namespace } };
+    expectSaid(said(object, inNamespace(namespace, max("50Mi"))), ["^CSI105 problem: gets"]);
+  }
+});
+
+test("an unknown namespace hides nothing that is known", () => {
+  const known = ["^CSI105 problem: is in a pod with .* of 60Mi", "^CSI105 unknown: gets .* of 32Mi"];
+  expectSaid(said(daemonSet(inPod({ memory: "60Mi" })), inNamespace("$NS", byDefault("32Mi"))), known);
 });
 
 const cpu = (limit: unknown, more: object = {}): Changes => limits({ cpu: limit }, more);

@@ -150,12 +150,15 @@ test.each<readonly [what: string, object: object]>([
 
 const SHELL = { command: ["/bin/sh", "-c", "exec /csi-node-driver-registrar"] };
 const ppc64le = { nodeSelector: { "kubernetes.io/arch": "ppc64le" } };
-const termsWith = (operator: string, ...values: readonly string[]) => {
-  const nodeSelectorTerms = [{ matchExpressions: [{ key: "kubernetes.io/arch", operator, values }] }];
+const termOf = (key: string, operator: string, ...values: readonly string[]) => {
+  const nodeSelectorTerms = [{ matchExpressions: [{ key, operator, values }] }];
   return {
     affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
   };
 };
+const ON_LINUX = { os: { name: "linux" } };
+const termsWith = (operator: string, ...values: readonly string[]) =>
+  termOf("kubernetes.io/arch", operator, ...values);
 
 test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]>([
   ["a shell", SHELL, [/^CSI101 problem has a command that runs \/bin\/sh/]],
@@ -193,6 +196,17 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
     { pod: termsWith("<operator>", "s390x") },
     [/^CSI110 unknown .* architecture is not filled in: <operator> s390x$/],
   ],
+  [
+    "nodes by a label that is not filled in",
+    { pod: { ...ON_LINUX, ...termOf("<label>", "In", "s390x", "amd64") } },
+    [/^CSI110 unknown .* architecture is not filled in: <label> s390x$/],
+  ],
+  [
+    "nodes by a node selector with such a label",
+    { pod: { ...ON_LINUX, nodeSelector: { "<label>": "s390x" } } },
+    [/^CSI110 unknown .* architecture is not filled in: <label> s390x$/],
+  ],
+  ["nodes of a zone by such a label", { pod: { ...ON_LINUX, ...termOf("<label>", "In", "eu-1") } }, []],
 ])("a swap of %s", (_what, changes, expected) => {
   const found = findingsOfSwapIn([daemonSet({ image: OFFICIAL, ...changes })]);
   expectSaid(

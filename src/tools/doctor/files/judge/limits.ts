@@ -1,7 +1,7 @@
 import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
-import { isTemplate } from "../../../recognise/rule";
-import type { Nested } from "../../findings/finding";
+import { type Decided, isTemplate } from "../../../recognise/rule";
+import { flat, type Nested } from "../../findings/finding";
 import { orElse } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import { amountOf, type LimitedResource, type LimitRange, quantityOf } from "../read/pod";
@@ -92,12 +92,24 @@ const limitCheck = (
     return unknown(`${boundText(unread.what)}, which is not a quantity`, fix);
   };
   return eachRegistrar(code, `manifest-${resource}`, (one, { limitRanges }) => {
-    const alone = () => judge(one, []);
-    return limitRanges
-      .filter(({ namespace }) => namespace === one.namespace)
-      .some({ yes: (ranges) => judge(one, ranges), ...orElse(alone) });
+    const judgeWith = (isMeant: (isOfIt: Decided) => boolean) =>
+      limitRanges
+        .filter(({ namespace }) => isMeant(isSameNamespace(namespace, one.namespace)))
+        .some({ yes: (ranges) => flat(judge(one, ranges)), ...orElse(() => flat(judge(one, []))) });
+    const known = judgeWith((isOfIt) => isOfIt === true);
+    const told = new Set(known.map(({ text }) => text));
+    const more = judgeWith((isOfIt) => isOfIt !== false).filter(({ text }) => !told.has(text));
+    return [known, more.map(({ text }) => unknown(`${text}; ${UNKNOWN_NAMESPACE}`, WRITE_NAMESPACE))];
   });
 };
+
+/** One that is not written is chosen when the file is applied. */
+function isSameNamespace(one: string, other: string): Decided {
+  if (one === other) return true;
+  return [one, other].some((name) => name === "" || isTemplate(name)) && "open";
+}
+const UNKNOWN_NAMESPACE = "whether both are in one namespace is not known";
+const WRITE_NAMESPACE = "write the namespace into both";
 
 const manifestMemory = limitCheck("CSI105", "memory", ({ most, amount }, { program }) => {
   if (/m\s*$/.test(most) && amount < 1024)

@@ -164,7 +164,8 @@ export function readLimitRange({ metadata, spec }: Tree) {
     if (isTemplate(needed("type of a limit", textOrNone(type)))) refuseFlaw("placeholder", text(type));
   return {
     name: nameOf({ metadata }),
-    namespace: text(tree(metadata).namespace) || "default",
+    /** Empty: it is not written. */
+    namespace: text(tree(metadata).namespace),
     containers: items
       .filter(({ type }) => text(type) === "Container")
       .map((item) => ({

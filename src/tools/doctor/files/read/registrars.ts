@@ -229,7 +229,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     place: `${about.name}, container ${text(container.name)}`,
     about: { ...about, container: text(container.name) },
     ...readContainer(container, recognised, pod),
-    namespace: text(tree(object.metadata).namespace) || "default",
+    namespace: text(tree(object.metadata).namespace),
     update: updateOf(object),
     driverSocket,
     role: inits.includes(container) ? roleOf(container) : "container",
