@@ -53,6 +53,10 @@ export const timeoutFlag = (describe: string) =>
 
 export const countFlag = (describe: string) => textFlag(describe, parseCount);
 
+/** A count of 1 or more. */
+export const timesFlag = (describe: string) =>
+  textFlag(describe, (text) => parseCount(text) || refuse("it must be greater than 0"));
+
 export const choiceFlag = <Choice extends string>(describe: string, choices: readonly Choice[]) =>
   textFlag(`${describe}: ${choices.join(", ")}`, (text) => parseChoice(text, choices));
 

@@ -51,10 +51,12 @@ test.each<Row>([
     ["--topology zone", '--topology: "zone" must have the form KEY=VALUE'],
     ["--delay NodeGetInf=1s", `--delay: "NodeGetInf" ${NO_VALUE}; did you mean NodeGetInfo?`],
     ["--error Probe=unavailable", `--error: "unavailable" ${NO_VALUE}; did you mean UNAVAILABLE?`],
+    ["--hang Probe:0", '--hang: "Probe:0" must have the form METHOD[:TIMES]'],
     ["--hang Probe:often", '--hang: "Probe:often" must have the form METHOD[:TIMES]'],
   ]),
   ["kubelet --plugin-registration-path=", '--plugin-registration-path: "" is not the path of a directory'],
   ...behind("kubelet --plugin-registration-path x", [
+    ["--refuse x --refuse-times 0", "--refuse-times: it must be greater than 0"],
     ["--refuse-times 1", "--refuse-times needs --refuse beside it; see registrar kubelet --help"],
     ["--kubelet-version 1.12", "is not a kubelet's version from 1.13 on"],
     ["--print csinode -o json", "--print is for text output: in JSON the events contain the objects"],

@@ -24,7 +24,9 @@ const faultFlag = <const Fault extends object>(
   form: string,
   make: (value: string) => Fault,
 ) => {
-  const pattern = form.includes("=") ? /^(\w+)=(\w[\w.]*)(?::(\d{1,15}))?$/ : /^(\w+)()(?::(\d{1,15}))?$/;
+  const pattern = form.includes("=")
+    ? /^(\w+)=(\w[\w.]*)(?::([1-9]\d{0,14}))?$/
+    : /^(\w+)()(?::([1-9]\d{0,14}))?$/;
   return listFlag(`${describe}, ${form}[:TIMES]; repeatable`, (text) => {
     const [, method = "", value = "", times] =
       pattern.exec(text) ?? refuse(`"${text}" must have the form ${form}[:TIMES]`);

@@ -1,11 +1,11 @@
 import {
   choiceFlag,
-  countFlag,
   directoryFlag,
   eventOutputFlag,
   optionFlag,
   textFlag,
   timeoutFlag,
+  timesFlag,
 } from "../../flags/kinds";
 import { NEWEST_SIMULATED } from "../../kubelet-rules/versions";
 import { printError } from "../../runtime/print";
@@ -33,7 +33,7 @@ export const runKubelet = createCommand(
         default: NEWEST_SIMULATED,
       },
       refuse: textFlag("refuse every driver with this text"),
-      "refuse-times": { ...countFlag("refuse only this often, then accept"), implies: "refuse" },
+      "refuse-times": { ...timesFlag("refuse only this often, then accept"), implies: "refuse" },
       until: textFlag("end with 0 when kubelet has registered a driver: registered=NAME", parseCondition),
       timeout: {
         ...timeoutFlag("end with 1 if --until has not happened after this time"),
