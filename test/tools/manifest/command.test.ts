@@ -23,6 +23,8 @@ test.each([
 ])("%s writes %s to stdout, and nothing else", async (words, kinds) => {
   const { status, stdout, stderr } = await runCommand("manifest", ...words.split(" "));
   expect([status, stderr, kindsIn(stdout)]).toEqual([0, "", kinds]);
+  const policies = objectsIn(stdout).filter(({ kind }) => /^Validating/.test(kind));
+  for (const { apiVersion } of policies) expect(apiVersion).toBe("admissionregistration.k8s.io/v1");
 });
 
 // GitOps tools deploy what differs, so the same words must write the same text at any time and place.

@@ -73,7 +73,8 @@ describe("the build of kubernetes-csi", () => {
     expectSaid(saidOf({ image: `${K8S}/csi-provisioner:v5.0.1` }), [
       /^CSI101 problem: has the image of another sidecar, csi-provisioner, /,
     ]);
-    expectSaid(saidOf({ image: "x/csi-provisioner:v5.0.1" }), [/^CSI101 unknown/]);
+    for (const other of ["x/csi-provisioner:v5.0.1", `${K8S}/csi-provisioner-x:v5.0.1`])
+      expectSaid(saidOf({ image: other }), [/^CSI101 unknown/]);
   });
 
   const sidecar = (kind: string, registrarImage = image, driver = { name: "driver" }, isBefore = false) => {

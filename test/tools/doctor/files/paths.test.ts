@@ -39,6 +39,13 @@ test.each<readonly [expected: RegExp, Changes]>([
     /^CSI102 .* -> mount the driver's hostPath volume there$/,
     { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/y.csi/csi.sock"] },
   ],
+  [
+    /^CSI102 .* -> mount the driver's hostPath volume there$/,
+    {
+      ...mounts({ name: "registration", mountPath: "/csi/sub" }, { ...REGISTRY, mountPath: "/registration" }),
+      args: [`--kubelet-registration-path=${PATH}/sub/csi.sock`],
+    },
+  ],
   ...["", "Directory", "DirectoryOrCreate"].map((type): [RegExp, Changes] => [
     /^CSI102 problem: mounts .*\/x\.csi\/csi\.sock at \/csi: that is the socket, .* -> write path: .*\/plugins\/x\.csi, type: Directory$/,
     { plugin: { hostPath: { path: `${PATH}/csi.sock`, type } } },

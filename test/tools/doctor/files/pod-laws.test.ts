@@ -114,7 +114,10 @@ test.each<readonly [expected: RegExp | string, object: object]>([
     /^CSI109/,
     beside(HTTP, { name: "driver", command: ["sh", "-c", "exec driver --metrics-address '0.0.0.0:9809'"] }),
   ],
-  [/^CSI109 problem/, beside(HTTP, { name: "driver", args: ["--metrics=:9809"] })],
+  [
+    /^CSI109 problem/,
+    beside(HTTP, { name: "driver", args: ["--metrics=:9809"], livenessProbe: httpGet("/healthz") }),
+  ],
   [/^CSI109 warning/, beside(HTTP, { name: "driver", ports: [{ containerPort: 80, hostPort: 9809 }] })],
   [
     /^CSI109 unknown: serves port 9809, and whether container live does is not filled in: {{ \.args }} -> render/,

@@ -16,6 +16,7 @@ test("a driver that listens while its registrar crash-loops is a problem, withou
   const { says, healthy, drivers } = await node.look(WHOLE);
   expect(says("drivers-found")).toMatch(/has the driver x\.csi, for which there is no .*; .* answers$/);
   const withPattern = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
+  expect(withPattern.says("driver-socket")).toMatch(/^ok: .*csi\.sock is a pattern/);
   expect(withPattern.says("drivers-found")).toMatch(
     /^problem: .* a node-wide registrar may wait, as for file descriptors .* see its \/readyz or log; .* give its --allow-drivers or --deny-drivers here$/,
   );
