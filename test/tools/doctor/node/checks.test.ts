@@ -257,6 +257,17 @@ test("a directory whose mounts, or whose like, cannot be read makes the report p
     expect(reportOn(healthyFacts(changes)).healthy).toBe(false);
 });
 
+test("a driver's one living registration socket is said to be the only one where each answer was read", () => {
+  const gap = { part: "GetInfo", subject: "/y-reg.sock", why: { kind: "errno", errno: "EMFILE" } } as const;
+  const hidden = healthyRegistrations().map((one) => ({
+    ...one,
+    ...{ path: gap.subject, info: { kind: "unread", gap } as const, endpoint: undefined },
+  }));
+  const saidWith = (more: typeof hidden) =>
+    sayings("registration-duplicates", { registrations: [...healthyRegistrations(), ...more] });
+  expect([saidWith([]), saidWith(hidden)]).toEqual([["ok: x.csi has one living registration socket"], []]);
+});
+
 test("where a mount may have the driver of a dead registrar, the report is partial", () => {
   const why = { kind: "mount", fileSystem: "fuse" } as const;
   const [left] = healthyRegistrations().map((one) => ({
