@@ -107,7 +107,10 @@ test.each<Changes>([
     ...exec("--mode=kubelet-registration-probe", "--kubelet-registration-path=/x--mode=y"),
     image: "x/csi-node-driver-registrar:v2.8.0",
   },
-  { ...exec("--mode=kubelet-registration-probe", "--new", TOLD), image: "csi-node-driver-registrar@sha256:0" },
+  {
+    ...exec("--mode=kubelet-registration-probe", "--new", TOLD),
+    image: "csi-node-driver-registrar@sha256:0",
+  },
   elsewhere(exec("--mode=health-probe", "--plugin-registration-path=/reg")),
   serving(http({ path: "/livez" })),
   serving(http({ port: undefined })),

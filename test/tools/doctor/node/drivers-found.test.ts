@@ -4,7 +4,6 @@ import { parseNameLists } from "../../../../src/registrar/node-wide/name-lists";
 import { eachTest } from "../../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { startStuckSocket } from "../../../support/stuck-socket";
-import { createTempFolder } from "../../../support/temp-folder";
 import { untilNotified } from "../../../support/until-notified";
 import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
 
@@ -77,14 +76,6 @@ test.each([
   await left?.[Symbol.asyncDispose]();
   const reason = expect.stringMatching(expected);
   expect(drivers).toMatchObject([{ name: "x.csi", state: "registered", reason, csiSocket: node.csiAddress }]);
-});
-
-test("the row of a driver that has ended says so, also where its socket is outside of kubelet's root", async () => {
-  const path = node.keep(await createTempFolder()).at("csi.sock");
-  await leaveDeadSocket(path);
-  await node.plugin("x.csi-reg.sock", { endpoint: path });
-  const { drivers } = await node.look(WHOLE);
-  expect(drivers).toMatchObject([{ reason: expect.stringMatching(DEAD), csiSocket: path }]);
 });
 
 const SAME = { name: "same.csi" };

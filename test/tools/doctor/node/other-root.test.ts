@@ -199,14 +199,17 @@ test("plugins that are not there, outside of the host's root, are not unread", a
 test.each([
   ["run", /fix: start the driver/],
   ["run/x", /fix: the driver y\.csi listens on/],
-])("beside a dead socket in the host's %s others are asked unless services have theirs there", async (at, said) => {
-  const hostRoot = node.at("host");
-  mkdirSync(join(hostRoot, at), { recursive: true });
-  const csiSocketPath = join(hostRoot, at, "csi.sock");
-  await leaveDeadSocket(csiSocketPath);
-  await node.driver({ csiAddress: join(hostRoot, at, "y.sock"), name: "y.csi" });
-  expect((await node.look({ csiSocketPath, hostRoot })).says("driver-socket")).toMatch(said);
-});
+])(
+  "beside a dead socket in the host's %s others are asked unless services have theirs there",
+  async (at, said) => {
+    const hostRoot = node.at("host");
+    mkdirSync(join(hostRoot, at), { recursive: true });
+    const csiSocketPath = join(hostRoot, at, "csi.sock");
+    await leaveDeadSocket(csiSocketPath);
+    await node.driver({ csiAddress: join(hostRoot, at, "y.sock"), name: "y.csi" });
+    expect((await node.look({ csiSocketPath, hostRoot })).says("driver-socket")).toMatch(said);
+  },
+);
 
 test.each(["plugins", "csi-plugins"])("a driver without a node service is reported in %s", async (folder) => {
   mkdirSync(node.at(folder, "x"), { recursive: true });

@@ -1,6 +1,7 @@
 import { eachTest } from "../../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { startStuckSocket } from "../../../support/stuck-socket";
+import { createTempFolder } from "../../../support/temp-folder";
 import { createDoctorNode, WHOLE } from "./doctor-node";
 
 const DEAD =
@@ -94,4 +95,17 @@ test("a registration socket that fails, or cannot be asked: its state is unknown
   expect(troubles).toEqual(["problem CSI015"]);
   const reason = expect.stringMatching(/x\.csi-reg\.sock fails GetInfo: Una/);
   expect(drivers).toMatchObject([{ name: "x.csi", state: "unknown", reason }]);
+});
+
+test("the row of a driver that has ended says so, also where its socket is outside of kubelet's root", async () => {
+  const path = node.keep(await createTempFolder()).at("csi.sock");
+  await leaveDeadSocket(path);
+  await node.plugin("z.csi-reg.sock", { name: "z.csi", endpoint: path });
+  const { drivers } = await node.look(WHOLE);
+  expect(drivers).toContainEqual(
+    expect.objectContaining({
+      reason: expect.stringMatching(/^the driver's socket does not accept/),
+      csiSocket: path,
+    }),
+  );
 });
