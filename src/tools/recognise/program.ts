@@ -137,13 +137,13 @@ function isNamed(image: string, given: string | undefined): boolean {
   return given !== undefined && [image, image.replace(/@.*/, ""), partsOf(image).repository].includes(given);
 }
 
-/** An argument of a registrar alone; several may be written as one. */
-export const tellsPath = (word: string): boolean =>
-  /^(?:--?[a-z].*\s)?--?kubelet-registration-path(?:=|$)/s.test(word);
+const TELLS_PATH = /(?:^|[\s"'])--?kubelet-registration-path(?:[=\s"']|$)/;
+/** Whether this is an argument that a registrar alone has, or a command line with it. */
+export const tellsPath = (words: string): boolean => TELLS_PATH.test(words);
 
 /**
- * By its arguments or its image. Other programs may have our image's name, so that alone is not enough, unless `--image` names
- * it; even then another command or a subcommand does other work.
+ * By its arguments or its image, or if it may be one once its placeholders are filled in. Other programs may have our image's name,
+ * so that alone is not enough, unless `--image` names it; even then another command or a subcommand does other work.
  */
 export function isRegistrar(container: Tree, ours: OurImage): boolean {
   const image = text(container.image);
@@ -154,6 +154,7 @@ export function isRegistrar(container: Tree, ours: OurImage): boolean {
   const directories = list(container.volumeMounts).map((mount) => text(tree(mount).mountPath));
   return (
     words.some(tellsPath) ||
+    mayBecomeRegistrar(container, words) ||
     OFFICIAL_NAME.test(name) ||
     (isNamed(image, ours.image) && line !== undefined && /^(?:-|$)/.test(line[0] ?? "")) ||
     (isNamed(image, ours.replaced) && holds(HAS_OWN_MARK, container)) ||
@@ -163,6 +164,13 @@ export function isRegistrar(container: Tree, ours: OurImage): boolean {
         directories.some((directory) => /^\/registration\/*$/.test(directory))))
   );
 }
+
+/** Its name or its mount says so, and its arguments are not filled in, or its image alone is there and is not. */
+function mayBecomeRegistrar(container: Tree, words: readonly string[]): boolean {
+  const isOpen = words.length === 0 ? isTemplate(text(container.image)) : words.some(isOpenWord);
+  return isOpen && (/registrar/.test(text(container.name)) || holds(HAS_OWN_MARK, container));
+}
+const isOpenWord = (word: string) => isTemplate(word) && !/^--?[a-z][\w.-]*=/.test(word);
 
 function splitCommand(words: readonly string[]) {
   // Node's own options: the image's first line has one.

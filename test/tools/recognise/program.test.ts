@@ -1,6 +1,6 @@
 import type { Tree } from "../../../src/kube-api/objects";
 import { isRegistrar, programOf } from "../../../src/tools/recognise/program";
-import { type Changes, expectSaid, saidOf, TOLD } from "../doctor/files/one-daemon-set";
+import { type Changes, daemonSet, expectSaid, said, saidOf, TOLD } from "../doctor/files/one-daemon-set";
 
 const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar";
 const MIRROR = "harbor.corp/infra/csi-node-driver-registrar";
@@ -144,4 +144,65 @@ test.each<[what: string, container: object, more?: RegExp]>([
   ],
 ])("of %s only what kubelet requires is judged", (_what, container, ...more) => {
   expectSaid(saidOf(other(container)), [UNKNOWN, ...(more as readonly RegExp[])]);
+});
+
+const OPEN = { image: `\${IMAGE}`, args: [`\${ARGS}`] };
+const REGISTRATION = [{ name: "registration", mountPath: "/registration" }];
+
+test.each<readonly [container: Tree, isFound: boolean]>([
+  [{ ...OPEN, name: "x", volumeMounts: REGISTRATION }, true],
+  [{ ...OPEN, name: "node-driver-registrar" }, true],
+  [{ ...OPEN, name: "registrar", image: "registrar:v1" }, true],
+  [{ ...OPEN, name: "x", args: [], volumeMounts: REGISTRATION }, true],
+  [{ ...OPEN, name: "registrar", command: ["sh", "-c", `exec \${PROGRAM} \${ARGS}`], args: [] }, true],
+  [{ ...OPEN, name: "driver" }, false],
+  [{ ...OPEN, name: "x", args: [`--endpoint=\${SOCKET}`], volumeMounts: REGISTRATION }, false],
+  [{ ...OPEN, name: "x", image: "driver:v1", args: [], volumeMounts: REGISTRATION }, false],
+])("a container that may be a registrar once it is filled in is one: %j, %s", (container, isFound) => {
+  expect(isRegistrar(container, {})).toBe(isFound);
+});
+
+test("what may be a registrar is unknown, beside one without a fault too", () => {
+  const { image, args } = OPEN;
+  expectSaid(said(daemonSet(), daemonSet({ name: "y", image, args })), [
+    /^CSI101 unknown: has an argument that is not filled in: \$\{ARGS\} -> render the file first$/,
+  ]);
+});
+
+const WRONG = "--kubelet-registration-path=/wrong";
+
+test.each([
+  `exec /csi-node-driver-registrar ${WRONG}`,
+  `env A=b nice -n 5 /csi-node-driver-registrar --v=2 "${WRONG}"`,
+  `tini -- csi-node-driver-registrar\n${WRONG}`,
+  "exec registrar --kubelet-registration-path /wrong",
+  `--v=2 ${WRONG}`,
+])("a command line that has a registrar's argument is seen in an object of any kind: %s", (line) => {
+  const pod = { containers: [{ name: "x", image: "x/y:v1", command: ["sh", "-c", line] }] };
+  const kinds = [
+    { kind: "DaemonSet", spec: { selector: {}, template: { spec: pod } } },
+    { kind: "CronJob", spec: { jobTemplate: { spec: { template: { spec: pod } } } } },
+  ];
+  for (const object of kinds)
+    expectSaid(said(daemonSet(), { ...object, metadata: { name: "y" } }), [
+      /^CSI101 unknown: is started by sh: /,
+    ]);
+  for (const spec of [{ pods: [pod] }, { job: { template: { spec: pod } } }])
+    expectSaid(said(daemonSet(), { kind: "Custom", metadata: { name: "y" }, spec }), [
+      /^CSI113 unknown: .* it has a registrar's arguments, and its kind/,
+    ]);
+});
+
+test("a longer flag, and a path that has the flag's name, are none of a registrar", () => {
+  const words = ["x --kubelet-registration-paths=/wrong", "cat /tmp/--kubelet-registration-path=x"];
+  for (const word of words) expect(isRegistrar({ name: "x", image: "x/y:v1", args: [word] }, {})).toBe(false);
+});
+
+test("a CronJob's pod is judged as any other", () => {
+  const { containers } = daemonSet({ image: "registrar:v1", args: ["--csi-address=/csi/csi.sock", WRONG] })
+    .spec.template.spec;
+  const spec = { jobTemplate: { spec: { template: { spec: { containers } } } } };
+  expect(said(daemonSet(), { kind: "CronJob", metadata: { name: "y" }, spec })).toContainEqual(
+    expect.stringMatching(/^CSI103 problem: mounts the volume registration, and its pod has no volume/),
+  );
 });

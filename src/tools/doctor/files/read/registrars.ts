@@ -186,6 +186,7 @@ const WITH_PODS = [...SETS, "ReplicaSet", "Job", "ReplicationController"];
 function podIn({ kind, spec, template }: Tree): Tree {
   if (kind === "Pod") return tree(spec);
   if (kind === "PodTemplate") return tree(tree(template).spec);
+  if (kind === "CronJob") return podIn({ kind: "Job", spec: tree(tree(spec).jobTemplate).spec });
   if (WITH_PODS.includes(text(kind)) || isTemplate(text(kind))) return tree(tree(tree(spec).template).spec);
   const pod = anyTree(anyTree(anyTree(spec).template).spec);
   if (Array.isArray(pod.containers)) return pod;
