@@ -1,19 +1,30 @@
+import { isUtf8 } from "node:buffer";
 import { types } from "node:util";
 import { nearWord } from "../base/near-word";
 import { isObject, show } from "../options/option-kinds";
 import { type FieldType, MESSAGE, type MessageType } from "./descriptors";
 
-/** What a field of one of protobuf's types takes: what protobuf sends as it is, and proto-loader's types allow. */
+/** What a field of one of protobuf's types takes: what the client gets as the value says, such as a text of digits for a number. */
 interface Taken {
   /** Ends the sentence "it takes …". */
   readonly takes: string;
   readonly accepts: (given: unknown) => boolean;
 }
 
+/** The number in a text, as protobufjs reads it, too; else what was given. */
+const numberIn = (given: unknown): unknown =>
+  typeof given === "string" && given.trim() !== "" ? Number(given) : given;
+
 const whole = (least: number, most: number): Taken => ({
   takes: `a whole number, ${least} to ${most}`,
-  accepts: (given) => Number.isInteger(given) && Number(given) >= least && Number(given) <= most,
+  accepts: (given) => {
+    const value = numberIn(given);
+    return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
+  },
 });
+
+/** protobufjs reads a text of digits in pieces of 8, and takes a space behind the first piece for a digit. */
+const DIGITS = /^(?:\s*\+?|-)\d+$|^(?=.{1,8}$)(?:\s*\+?|-)\d+\s+$/s;
 
 /** Also a BigInt, a string of digits, or a Long. */
 function wholeOf64(least: bigint, most: bigint): Taken {
@@ -22,7 +33,7 @@ function wholeOf64(least: bigint, most: bigint): Taken {
   return {
     takes: `a whole number, ${least} to ${most}, as a number, a BigInt, a string of digits or a Long`,
     accepts: (given) => {
-      const isText = typeof given === "string" && /^-?\d{1,20}$/.test(given);
+      const isText = typeof given === "string" && DIGITS.test(given);
       if (isText || typeof given === "bigint" || Number.isInteger(given))
         return BigInt(given as bigint) >= least && BigInt(given as bigint) <= most;
       const { low, high, unsigned } = Object(given);
@@ -31,36 +42,47 @@ function wholeOf64(least: bigint, most: bigint): Taken {
   };
 }
 
-/** A string that protobuf's JSON takes: a number of JSON, or one of three words. JavaScript would read "+8" and " 8 ", too. */
-const FLOAT = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|NaN|-?Infinity)$/;
-
 const float = (round: (given: number) => number): Taken => ({
   takes: "a number",
   accepts: (given) => {
-    const value = typeof given === "string" && FLOAT.test(given) ? Number(given) : given;
-    return typeof value === "number" && Number.isFinite(value) === Number.isFinite(round(value));
+    const value = typeof given === "bigint" ? Number(given) : numberIn(given);
+    const isWord = Number.isNaN(value) && String(given).trim() !== "NaN";
+    return typeof value === "number" && !isWord && Number.isFinite(value) === Number.isFinite(round(value));
   },
 });
 
 const string: Taken = {
   takes: "a string",
-  accepts: (given) => typeof given === "string" && !/\p{Surrogate}/u.test(given),
+  accepts: (given) =>
+    typeof given === "string"
+      ? !/\p{Surrogate}/u.test(given)
+      : ["bigint", "boolean"].includes(typeof given) ||
+        Number.isFinite(given) ||
+        (Buffer.isBuffer(given) && isUtf8(given)),
 };
+
+/** Also without padding. protobufjs takes no other alphabet, and reads too much padding as a byte. */
+function isBase64(text: string): boolean {
+  const [, body = "a", padding = ""] = /^([a-z0-9+/]*)(={0,2})$/i.exec(text) ?? [];
+  const rest = body.length % 4;
+  return rest !== 1 && padding.length <= (4 - rest) % 4;
+}
 
 const isByte = (given: unknown) => Number.isInteger(given) && Number(given) >= 0 && Number(given) < 256;
 const bytes: Taken = {
   takes: "a Uint8Array, or a string in base64",
-  accepts: (given) =>
-    types.isUint8Array(given) ||
-    (Array.isArray(given) && given.every(isByte)) ||
-    (typeof given === "string" && given.length % 4 === 0 && /^[\w+/-]*={0,2}$/.test(given)),
+  accepts: (given) => {
+    if (typeof given === "string") return isBase64(given);
+    const isList = Array.isArray(given) || types.isTypedArray(given);
+    return types.isUint8Array(given) || (isList && Array.from<unknown>(given).every(isByte));
+  },
 };
 
 const int32 = whole(-(2 ** 31), 2 ** 31 - 1);
 const uint32 = whole(0, 2 ** 32 - 1);
 const int64 = wholeOf64(-(2n ** 63n), 2n ** 63n - 1n);
 const uint64 = wholeOf64(0n, 2n ** 64n - 1n);
-const bool: Taken = { takes: "true or false", accepts: (given) => typeof given === "boolean" };
+const bool: Taken = { takes: "true or false", accepts: (given) => [true, false, 1, 0].includes(given as 1) };
 const object: Taken = { takes: "a plain object", accepts: isObject };
 const list: Taken = { takes: "a list", accepts: Array.isArray };
 const ENUM = 14;
@@ -77,19 +99,16 @@ const TAKEN: Readonly<Record<number, Taken>> = {
 function enumOf(names: readonly string[]): Taken {
   return {
     takes: `one of ${names.join(", ")}, or its number`,
-    accepts: (given) => int32.accepts(given) || names.includes(given as string),
+    accepts: (given) => (typeof given === "string" ? names.includes(given) : int32.accepts(given)),
   };
 }
 
 /** Whether a map's key, which is a text in JavaScript, is sent as it is: protobufjs sends `false` as true. */
-function isKey(key: string, { accepts }: Taken): boolean {
-  const value = key === "true" ? true : Number(key);
-  return accepts(key) || (String(value) === key && accepts(value));
-}
+const isKey = (key: string, keys: Taken): boolean => (keys === bool ? key === "true" : keys.accepts(key));
 
 /**
- * Throws a TypeError with the path of a value that protobuf would not send as it is: it converts what has another type, and
- * drops what it cannot convert. Returns the paths of fields that the message does not have, each with the one that was
+ * Throws a TypeError with the path of a value of which the client would get something else than it says: protobuf converts what has
+ * another type, and drops what it cannot convert. Returns the paths of fields that the message does not have, each with the one that was
  * probably meant: protobuf drops them.
  */
 export function checkMessage(message: object, type: MessageType): readonly string[] {

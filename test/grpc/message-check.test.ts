@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { fromJSON, type Options } from "@grpc/proto-loader";
-import { parse, util } from "protobufjs";
+import { parse } from "protobufjs";
 import { attempt } from "../../src/base/errors";
 import { createAnswerTypes } from "../../src/grpc/descriptors";
 import { checkMessage } from "../../src/grpc/message-check";
@@ -38,136 +38,14 @@ function serviceOf(options: Options, proto = PROTO) {
 }
 const { check, send } = serviceOf({ longs: String, enums: String, bytes: String });
 
-interface LongNumber {
-  readonly unsigned: boolean;
-}
-const { Long } = util as unknown as {
-  readonly Long: {
-    fromNumber(value: number): LongNumber;
-    isLong(given: unknown): given is LongNumber;
-    readonly MAX_UNSIGNED_VALUE: LongNumber;
-  };
-};
-class Empty {}
 const DIGITS = "18446744073709551615";
 const half = "\ud83d";
-/** What an author may write into any field, by mistake or not. */
-const GIVEN: readonly unknown[] = [
-  ...[
-    "",
-    "5",
-    "-7",
-    "+5",
-    " 5 ",
-    "5\n",
-    "0x5",
-    "5.",
-    "-1.5e3",
-    "-Infinity",
-    "YQ==",
-    "é€",
-    half,
-    "x y",
-    "NaN",
-    "BLOCK",
-    "block",
-    "true",
-    DIGITS,
-    `-${DIGITS}`,
-  ],
-  ...[0, -1, 5, 1.5, 300, 2 ** 31, 2 ** 32, 2 ** 63, -(2 ** 63), 1e300, Number.NaN, Number.POSITIVE_INFINITY],
-  ...[
-    true,
-    false,
-    5n,
-    ...[-(2n ** 63n), 2n ** 64n - 1n, 2n ** 64n],
-    Symbol.iterator,
-    [],
-    [undefined],
-    ["a"],
-    [1],
-    [300],
-    {},
-    new Map([["a", "b"]]),
-    new Set(),
-  ],
-  ...[new Date(0), () => {}, new Empty(), Promise.resolve(), Buffer.from("ab"), new Uint16Array(2)],
-  ...[
-    Long.fromNumber(-3),
-    Long.MAX_UNSIGNED_VALUE,
-    { low: 1.5, high: 0 },
-    { low: "1" },
-    new DataView(new ArrayBuffer(2)),
-  ],
-];
-const texts = (given: unknown) => typeof given === "string" && given !== half;
-const numbers = (given: unknown) => typeof given === "number";
-const from = (least: number, most: number) => (given: unknown) =>
-  Number.isInteger(given) && Number(given) >= least && Number(given) < most;
-const among =
-  (...all: readonly unknown[]) =>
-  (given: unknown) =>
-    all.includes(given);
-const like = (wanted: unknown) => (given: unknown) => isDeepStrictEqual(given, wanted);
-const isEmpty = (given: unknown) => given instanceof Empty || like({})(given);
-
-const isOneOf =
-  (...all: readonly ((given: unknown) => boolean)[]) =>
-  (given: unknown) =>
-    all.some((one) => one(given));
-const digits = (given: unknown) => BigInt(typeof given === "number" ? given : String(given)).toString();
-const inBase64 = (given: unknown) =>
-  typeof given === "string" ? given : Buffer.from(given as Buffer).toString("base64");
-const decimals = among("5", "-7", "-1.5e3", "NaN", "-Infinity", DIGITS, `-${DIGITS}`);
-const signedLong = (given: unknown) => Long.isLong(given) && !given.unsigned;
-const isSmall = (given: unknown) => given !== 1e300;
-const named = new Map<unknown, string>([
-  [0, "NONE"],
-  [5, "MOUNT"],
-]);
-
-/** Which of them each field takes, and what the client gets where that is not the same. */
-const TAKES: [string, takes: (given: unknown) => boolean, sent?: (given: unknown) => unknown][] = [
-  ["text", texts],
-  ["flag", among(true, false)],
-  ["i32", from(-(2 ** 31), 2 ** 31)],
-  ["u32", from(0, 2 ** 32)],
-  ["i64", isOneOf(from(-(2 ** 63), 2 ** 63), among("5", "-7", 5n, -(2n ** 63n)), signedLong), digits],
-  ["u64", isOneOf(from(0, 2 ** 64), among("5", 5n, 2n ** 64n - 1n, DIGITS, Long.MAX_UNSIGNED_VALUE)), digits],
-  ["f64", isOneOf(numbers, decimals), Number],
-  [
-    "f32",
-    (given) => isOneOf(numbers, decimals)(given) && isSmall(given),
-    (given) => Math.fround(Number(given)),
-  ],
-  ["kind", isOneOf(among("BLOCK"), from(-(2 ** 31), 2 ** 31)), (given) => named.get(given) ?? given],
-  ["raw", isOneOf(among("", "YQ==", "true", DIGITS), Buffer.isBuffer, like([]), like([1])), inBase64],
-  ["nested", isEmpty, () => ({})],
-  ["labels", isOneOf(isEmpty, like({ low: "1" })), (given) => (isEmpty(given) ? undefined : given)],
-  ["texts", isOneOf(like([]), like(["a"])), (given) => (like([])(given) ? undefined : given)],
-];
-
 /** What the client gets; throws where it gets nothing, or the server says something. */
 const sentSilently = (answer: object) => {
   const received = send(answer);
   expect(check(answer)).toEqual([]);
   return received;
 };
-
-test.each(TAKES)(
-  "a field `%s` takes what protobuf sends as it is",
-  (field, takes, sent = (given) => given) => {
-    const results = GIVEN.map((given, at) => [at, attempt(() => sentSilently({ [field]: given }))]);
-    expect(results).toEqual(
-      GIVEN.map((given, at) => [at, takes(given) ? { [field]: sent(given) } : undefined]),
-    );
-  },
-);
-
-test.each(TAKES)("a field `%s` refuses only what protobuf would change, drop or not send", (field, takes) => {
-  for (const given of GIVEN.filter((one) => !takes(one)))
-    expect(attempt(() => send({ [field]: given }))).not.toStrictEqual({ [field]: given });
-});
 
 const mode = { mode: "ON", number: -3 };
 const WHOLE = {
@@ -227,7 +105,10 @@ test("a field that any object inherits is refused if it is not set, because prot
 test.each<[object, string]>([
   [{ labels: new Map([["a", "b"]]) }, "labels is a Map; it takes a plain object"],
   [{ labels: { "a/b": undefined } }, 'labels["a/b"] is undefined; it takes a string'],
-  [{ other: { inners: [{}, { labels: { a: 5 } }] } }, "other.inners[1].labels.a is 5; it takes a string"],
+  [
+    { other: { inners: [{}, { labels: { a: [] } }] } },
+    "other.inners[1].labels.a is an array; it takes a string",
+  ],
   [{ other: { text: new Date(0) } }, "other.text is a Date; it takes a string"],
   [
     { i64: 2n ** 63n },
@@ -241,7 +122,7 @@ test.each<[object, string]>([
   [{ texts: Array(2) }, "texts[0] is undefined; it takes a string"],
   [{ inner: { x: {} } }, "inner.x is under a key that is not a whole number"],
   [{ kindsBy: { false: 1 } }, "kindsBy.false is under a key that is not true or false"],
-  [{ inner: { "1e3": {} } }, "inner.1e3 is under a key that is not a whole number"],
+  [{ inner: { "1.5": {} } }, 'inner["1.5"] is under a key that is not a whole number'],
   [{ either: "a", or: {} }, "or is there beside either; protobuf sends one of them"],
 ])("the path and the reason are told: %#", (answer, expected) => {
   expect(() => check(answer)).toThrow(`the answer's ${expected}`);
@@ -250,7 +131,7 @@ test.each<[object, string]>([
 test("a oneof's name is known only where it names the field that is there, as proto-loader sets it", () => {
   const { check, send } = serviceOf({ oneofs: true });
   for (const fields of [{}, { either: "a" }, { or: {} }, { text: "a" }])
-    for (const one of [...GIVEN, "either", "or", "text", { or: {} }]) {
+    for (const one of ["", 5, true, {}, [], "either", "or", "text", { or: {} }]) {
       const answer = { ...fields, one };
       const isSent = attempt(() => isDeepStrictEqual(send(answer), answer)) ?? false;
       expect([answer, check(answer)]).toEqual([answer, isSent ? [] : ["one, a oneof: set either or or"]]);
