@@ -1,12 +1,11 @@
 // npm run package [-- FOLDER]: the tarball as users get it. Its package.json has no scripts and no list of development
-// packages, which mean nothing to users: an installation of the unpacked folder would run `prepare`, and fail.
+// packages, which mean nothing to users: an installation of the unpacked folder would run `prepare`, and fail. The job that
+// publishes compares the result with its own checkout: scripts/release/tarball.mjs.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-
-/** Fields that only a clone needs. */
-const OF_A_CLONE = ["scripts", "devDependencies", "allowScripts"];
+import { packedManifest, packedPage } from "./release/packed.mjs";
 
 const [destination = "."] = process.argv.slice(2);
 mkdirSync(destination, { recursive: true });
@@ -25,19 +24,14 @@ try {
     mkdirSync(dirname(join(staged, path)), { recursive: true });
     copyFileSync(path, join(staged, path));
   }
-  const manifest = JSON.parse(readFileSync("package.json", "utf8"));
-  // Links to what only a clone has lead to the repository; comments, such as the names of figures' constants, stay in the clone.
-  const packedPaths = new Set(files.map(({ path }) => path));
-  for (const page of [...packedPaths].filter((path) => path.endsWith(".md"))) {
-    const shown = readFileSync(page, "utf8").replace(/^<!--.*-->\n|<!--.*?-->/gm, "");
-    const text = shown.replace(/(?<=\]\()(?!https:|#)([^)#]+)/g, (link) => {
-      const target = join(dirname(page), link);
-      return packedPaths.has(target) ? link : `${manifest.homepage}/blob/v${manifest.version}/${target}`;
-    });
-    writeFileSync(join(staged, page), text);
+  const manifest = packedManifest(readFileSync("package.json", "utf8"));
+  writeFileSync(join(staged, "package.json"), manifest);
+  const { homepage, version } = JSON.parse(manifest);
+  const paths = new Set(files.map(({ path }) => path));
+  for (const page of [...paths].filter((path) => path.endsWith(".md"))) {
+    const of = { isPacked: (path) => paths.has(path), homepage, version };
+    writeFileSync(join(staged, page), packedPage(page, readFileSync(page, "utf8"), of));
   }
-  for (const field of OF_A_CLONE) delete manifest[field];
-  writeFileSync(join(staged, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   const packed = npmPack(staged, "--pack-destination", resolve(destination));
   process.stdout.write(`${JSON.stringify(packed, null, 2)}\n`);
 } finally {

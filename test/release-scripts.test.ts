@@ -2,8 +2,9 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { name, version } from "../package.json";
+import manifest, { name, version } from "../package.json";
 import { ROOT } from "./docs/markdown";
+import { npmTarball } from "./support/npm-tarball";
 import { createTempFolder } from "./support/temp-folder";
 
 const CHANGELOG = [
@@ -137,6 +138,17 @@ test.each<[string, string, string, NodeJS.ProcessEnv, readonly string[]]>([
 const TARBALL = `${name}-${version}.tgz`;
 const HANDED_OVER = ["dist/sbom.cdx.json", "image/digests.json", "image/zstd/blobs/1", `packed/${TARBALL}`];
 
+const {
+  scripts: _scripts,
+  devDependencies: _devDependencies,
+  allowScripts: _allowScripts,
+  ...packed
+} = manifest;
+const packageOf = (more: object = {}) =>
+  npmTarball([
+    { path: "package/package.json", content: `${JSON.stringify({ ...packed, ...more }, null, 2)}\n` },
+  ]);
+
 /** Hands over what a job made and `spoil` changed, and takes it in the folder `release`. */
 async function take(spoil: (made: string) => void, { digest = "", to = "" } = {}) {
   await using folder = await createTempFolder();
@@ -145,6 +157,7 @@ async function take(spoil: (made: string) => void, { digest = "", to = "" } = {}
     mkdirSync(join(made, file, ".."), { recursive: true });
     writeFileSync(join(made, file), file);
   }
+  writeFileSync(join(made, "packed", TARBALL), packageOf());
   writeFileSync(join(made, "packed/packed.json"), JSON.stringify([{ filename: TARBALL }]));
   writeFileSync(folder.at("login"), "a secret");
   spoil(made);
@@ -196,6 +209,15 @@ test.each<[string, readonly string[], string]>([
   });
   expect(lines).toBe("");
   expect(complaint).toMatch(/packed\.json names .*: both must be /);
+});
+
+test("a package with settings for npm, which would get this workflow's identity, is not taken", async () => {
+  const publishConfig = { "https-proxy": "http://127.0.0.1:18443", "strict-ssl": false };
+  const { lines, complaint } = await take((made) =>
+    writeFileSync(join(made, "packed", TARBALL), packageOf({ publishConfig })),
+  );
+  expect(lines).toBe("");
+  expect(complaint).toMatch(/has another package\.json than the checkout packs\n$/);
 });
 
 test.each([

@@ -6,14 +6,22 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readWords, run } from "./command.mjs";
+import { checkTarball } from "./tarball.mjs";
 
 const { words, flags } = readWords();
 const [verb, tarball] = words;
 const { name, version } = JSON.parse(readFileSync("package.json", "utf8"));
 
+/** What no file of a package, of a user or of a project may change: npm prefers a flag. The last flag of a name counts. */
+const SETTINGS = [
+  ...["--registry=https://registry.npmjs.org/", "--replace-registry-host=never", "--strict-ssl"],
+  ...["--proxy=null", "--https-proxy=null", "--ignore-scripts"],
+];
+
 /** What the registry has of a package or a version; undefined if it does not know it. */
 function ask(spec, field) {
-  const { status, stdout, stderr } = spawnSync("npm", ["view", spec, field, "--json"], { encoding: "utf8" });
+  const words = ["--json", ...SETTINGS, ...flags];
+  const { status, stdout, stderr } = spawnSync("npm", ["view", spec, field, ...words], { encoding: "utf8" });
   const answer = stdout.trim() === "" ? undefined : JSON.parse(stdout);
   if (status === 0) return answer;
   if (answer?.error?.code === "E404") return undefined;
@@ -29,9 +37,10 @@ function check() {
 }
 
 function publish() {
+  checkTarball(tarball);
   const integrity = `sha512-${createHash("sha512").update(readFileSync(tarball)).digest("base64")}`;
   const published = ask(`${name}@${version}`, "dist.integrity");
-  if (published === undefined) return run("npm", "publish", tarball, "--ignore-scripts", ...flags);
+  if (published === undefined) return run("npm", "publish", tarball, ...SETTINGS, ...flags);
   if (published !== integrity)
     throw new Error(`${name}@${version} is published with ${published}, and ${tarball} has ${integrity}`);
   process.stdout.write(`${name}@${version} is published already\n`);

@@ -1,10 +1,12 @@
 // node scripts/release/take.mjs TAR SHA256 FOLDER: unpacks into FOLDER what the job `build` handed over, and prints where it is, as
 // lines of GITHUB_ENV: RELEASE is FOLDER, TARBALL the package. `build` runs code of dependencies, so it refuses another digest, links,
-// which could publish a file of the next job, and any package but the one that packed.json names and `test` tries.
+// which could publish a file of the next job, any package but the one that packed.json names and `test` tries, and one that has more
+// than the checkout outside of dist/.
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { run } from "./command.mjs";
+import { checkTarball } from "./tarball.mjs";
 
 const [tar, sha256, target] = process.argv.slice(2);
 
@@ -20,7 +22,9 @@ function take(folder) {
     if (!entry.isDirectory() && !(entry.isFile() && entry.nlink === 1))
       throw new Error(`${path} is neither a directory nor a regular file with one name`);
   }
-  process.stdout.write(`RELEASE=${folder}\nTARBALL=${tarballIn(join(folder, "packed"))}\n`);
+  const tarball = tarballIn(join(folder, "packed"));
+  checkTarball(tarball);
+  process.stdout.write(`RELEASE=${folder}\nTARBALL=${tarball}\n`);
 }
 
 /** Does not follow links. */

@@ -117,6 +117,12 @@ test("users install gRPC and its dependencies, and no package that the command l
   expect(names.filter((name = "") => bundled.includes(name))).toEqual([]);
 });
 
+test("the job that publishes finds nothing but the checkout outside of dist/", async () => {
+  const program = `import { checkTarball } from "./scripts/release/tarball.mjs"; checkTarball(process.argv[1]);`;
+  const words = ["--input-type=module", "--eval", program, packed.tarball];
+  expect(succeeded(await run(process.execPath, words, { cwd: ROOT })).stdout).toBe("");
+});
+
 test("the package is small", () => {
   const { packedBytes, unpackedBytes, files } = packed;
   process.stdout.write(

@@ -37,21 +37,25 @@ async function startRegistry({ versions, takes }: Registry, own = "") {
   return { port, put, [Symbol.dispose]: () => void server.close() };
 }
 
-/** Runs the step with a package of one file. */
-async function step(registry: Registry, verb: "check" | "publish") {
+/** Runs the step with a package of one file, where settings name a proxy that is not there. */
+async function step(registry: Registry, verb: "check" | "publish", more: object = {}) {
   await using folder = await createTempFolder();
-  writeFileSync(folder.at("package.json"), JSON.stringify({ name, version }));
+  const manifest = (fields: object) => `${JSON.stringify(fields, null, 2)}\n`;
+  writeFileSync(folder.at("package.json"), manifest({ name, version, ...more }));
   const cwd = folder.path;
   succeeded(await run("npm", ["pack", "--silent"], { cwd }));
+  writeFileSync(folder.at("package.json"), manifest({ name, version }));
+  writeFileSync(folder.at(".npmrc"), "proxy=http://127.0.0.1:1\nregistry=http://127.0.0.1:1\n");
   const tarball = folder.at(`${name}-${version}.tgz`);
   const own = `sha512-${createHash("sha512").update(readFileSync(tarball)).digest("base64")}`;
   using started = await startRegistry(registry, own);
   if (registry.isAway) started[Symbol.dispose]();
   const url = `//127.0.0.1:${started.port}/`;
-  const env = { npm_config_registry: `http:${url}`, npm_config_fetch_retries: "0" };
+  const env = { npm_config_fetch_retries: "0", npm_config_noproxy: "", NO_PROXY: "", no_proxy: "" };
   const script = `${__dirname}/../../scripts/release/package.mjs`;
-  const flags = verb === "publish" ? [tarball, "--", `--${url}:_authToken=x`] : [];
-  const { code, stdout, stderr } = await run(process.execPath, [script, verb, ...flags], { cwd, env });
+  const words = [verb, ...(verb === "publish" ? [tarball] : []), "--", `--registry=http:${url}`];
+  const login = verb === "publish" ? [`--${url}:_authToken=x`] : [];
+  const { code, stdout, stderr } = await run(process.execPath, [script, ...words, ...login], { cwd, env });
   return { failed: code !== 0, text: stdout + stderr, put: started.put };
 }
 
@@ -86,4 +90,26 @@ test.each<[string, "check" | "publish", Registry, boolean, readonly string[], Re
   ],
 ])("%s: %s", async (_what, verb, registry, failed, put, text) => {
   expect(await step(registry, verb)).toEqual({ failed, put, text: expect.stringMatching(text) });
+});
+
+test("a package whose package.json is not the checkout's never meets npm", async () => {
+  const ended = await step(known, "publish", { publishConfig: { proxy: "http://127.0.0.1:1" } });
+  const text = expect.stringMatching(says(".* has another package.json than the checkout packs\n$"));
+  expect(ended).toEqual({ failed: true, put: [], text });
+});
+
+test("no file decides where npm sends this workflow's identity: the flags do, which npm prefers", async () => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("npm"), `#!/bin/sh\necho "$@" >> ${folder.at("asked")}\necho null\n`, {
+    mode: 0o755,
+  });
+  const PATH = `${folder.path}:${process.env.PATH}`;
+  const script = `${__dirname}/../../scripts/release/package.mjs`;
+  await run(process.execPath, [script, "check"], { cwd: `${__dirname}/../..`, env: { PATH } });
+  const asked = readFileSync(folder.at("asked"), "utf8");
+  for (const flag of [
+    ...["--registry=https://registry.npmjs.org/", "--strict-ssl", "--proxy=null", "--https-proxy=null"],
+    "--ignore-scripts",
+  ])
+    expect(asked.split(/\s/)).toContain(flag);
 });
