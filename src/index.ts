@@ -7,7 +7,7 @@ export { RegistrarError, type RegistrarErrorCode } from "./base/errors";
 export type { EventOf, Events, ListenOptions } from "./base/event-source";
 export { addMetrics, type PromClient } from "./diagnostics/add-metrics";
 export { type CallContext, type UnaryHandler, unaryHandler } from "./grpc/handlers";
-export type { PluginIdentity } from "./grpc/protos";
+export type { GetPluginInfoResponse } from "./grpc/protos";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";
 export type { StartOptions } from "./options/start-options";

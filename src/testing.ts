@@ -4,7 +4,7 @@
  */
 
 export type { EventOf, Events, ListenOptions } from "./base/event-source";
-export type { NodeInfo, PluginInfo } from "./grpc/protos";
+export type { NodeGetInfoResponse, PluginInfo } from "./grpc/protos";
 export { type KubeletVersion, SIMULATED_VERSIONS, type SimulatedVersion } from "./kubelet-rules/versions";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";
 export type { StartOptions } from "./options/start-options";

@@ -7,8 +7,8 @@ import {
 } from "./contracts";
 
 export type {
-  GetPluginInfoResponse as PluginIdentity,
-  NodeGetInfoResponse as NodeInfo,
+  GetPluginInfoResponse,
+  NodeGetInfoResponse,
   PluginInfo,
   ProbeResponse,
   RegistrationStatus,

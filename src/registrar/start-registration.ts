@@ -1,4 +1,4 @@
-import type { PluginIdentity } from "../grpc/protos";
+import type { GetPluginInfoResponse } from "../grpc/protos";
 import { type ResolvedStartOptions, refuseAborted } from "../options/start-options";
 import { admitPluginName } from "./driver/driver-name";
 import { createRegistrationEvents } from "./model/events";
@@ -48,7 +48,7 @@ export async function registerPlugin(
     name,
     ...rest
   }: Omit<ResolvedOptions, "isNodeWide"> & ResolvedStartOptions & { readonly name: string },
-  told: Omit<PluginIdentity, "name">,
+  told: Omit<GetPluginInfoResponse, "name">,
 ): Promise<Registration> {
   admitPluginName(rest.type, name, log);
   refuseAborted("the registration", signal);

@@ -1,4 +1,5 @@
 import type { Server, ServerInterceptor, ServerOptions } from "@grpc/grpc-js";
+import { nearWord } from "../base/near-word";
 import { LONGEST_WAIT_MS } from "../base/pause";
 import {
   callbackOf,
@@ -27,8 +28,8 @@ export interface ServedCsiDriverOptions extends SharedRegistrationOptions {
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: `void` alone would let an async function compile.
   readonly addServices: (server: Server) => void | undefined;
-  /** What grpc-js' server is made with, such as `interceptors`. @default {} */
-  readonly serverOptions?: Named<ServerOptions> | undefined;
+  /** What grpc-js' server is made with, such as `interceptors`; it ignores the names of clients and of other servers. @default {} */
+  readonly serverOptions?: (Named<ServerOptions> & OfOtherServers) | undefined;
   /** Milliseconds that running calls have to end in, when it closes. @default 10000 */
   readonly graceMs?: number | undefined;
 }
@@ -36,48 +37,39 @@ export interface ServedCsiDriverOptions extends SharedRegistrationOptions {
 /** Without the index signature that takes any name. */
 type Named<Options> = { [Name in keyof Options as string extends Name ? never : Name]: Options[Name] };
 
+/** Of gRPC's servers in other languages, `channel_arg_names.h` in grpc/grpc. */
+type OfOtherServers = {
+  readonly [Name in
+    | `grpc.http2.${string}`
+    | `grpc.${"absolute_max_metadata_size" | "max_metadata_size" | "server_handshake_timeout_ms" | "so_reuseport"}`]?: unknown;
+};
+
 const onOrOff = optional(wholeNumber(0, 1));
-const ms = optional(wholeNumber(1, LONGEST_WAIT_MS));
+/** A time that no timer can wait is none for grpc-js, too, but for a timeout, which would pass at once. */
+const msFrom = (least: number) =>
+  optional(
+    kindOf(`a whole number of milliseconds, ${least} or more, or Infinity`, (given) =>
+      (Number.isInteger(given) || given === Number.POSITIVE_INFINITY) && Number(given) >= least
+        ? Math.min(Number(given), LONGEST_WAIT_MS)
+        : undefined,
+    ),
+  );
+const ms = msFrom(1);
 const bytes = optional(
-  kindOf("a whole number of bytes, or -1 for no limit", (given) =>
-    Number.isSafeInteger(given) && Number(given) >= -1 ? Number(given) : undefined,
+  kindOf("a whole number of bytes, or -1 or Infinity for no limit", (given) =>
+    given === Number.POSITIVE_INFINITY || (Number.isSafeInteger(given) && Number(given) >= -1)
+      ? Number(given)
+      : undefined,
   ),
 );
 
-/** Of the same type in grpc-js (1.14), for clients: its server ignores them, and so a driver may share its options with a client. */
-const OF_CLIENTS = [
-  "grpc.ssl_target_name_override",
-  "grpc.primary_user_agent",
-  "grpc.secondary_user_agent",
-  "grpc.default_authority",
-  "grpc.keepalive_permit_without_calls",
-  "grpc.service_config",
-  "grpc.initial_reconnect_backoff_ms",
-  "grpc.max_reconnect_backoff_ms",
-  "grpc.use_local_subchannel_pool",
-  "grpc.enable_http_proxy",
-  "grpc.http_connect_target",
-  "grpc.http_connect_creds",
-  "grpc.default_compression_algorithm",
-  "grpc.dns_min_time_between_resolutions_ms",
-  "grpc.enable_retries",
-  "grpc.per_rpc_retry_buffer_size",
-  "grpc.retry_buffer_size",
-  "grpc.service_config_disable_resolution",
-  "grpc.client_idle_timeout_ms",
-  "grpc.lb.ring_hash.ring_size_cap",
-  "grpc-node.retry_max_attempts_limit",
-  "grpc-node.flow_control_window",
-] satisfies readonly (keyof Named<ServerOptions>)[];
-const isOfClients = (name: string) => (OF_CLIENTS as readonly string[]).includes(name);
-
 /**
- * What grpc-js' server reads besides its interceptors; it ignores every other name, and does not check a value: a wrong
+ * What grpc-js' server (1.14) reads besides its interceptors; it ignores every other name, and does not check a value: a wrong
  * one ends the process when a client connects, or changes nothing.
  */
 export const GRPC_SERVER_OPTIONS = {
   "grpc.enable_channelz": onOrOff,
-  "grpc.keepalive_time_ms": ms,
+  "grpc.keepalive_time_ms": msFrom(0), // 0 sends no ping.
   "grpc.keepalive_timeout_ms": ms,
   "grpc.max_concurrent_streams": optional(wholeNumber(1, 2 ** 32 - 1)),
   "grpc.max_connection_age_grace_ms": ms,
@@ -90,6 +82,10 @@ export const GRPC_SERVER_OPTIONS = {
   "grpc-node.tls_enable_trace": onOrOff,
 };
 
+/** Whether it is a name of gRPC that its server ignores, and not a mistyped one: a driver may share its options with a client. */
+const isIgnored = (name: string) =>
+  /^grpc(?:-node)?\./.test(name) && nearWord(name, Object.keys(GRPC_SERVER_OPTIONS), 2) === undefined;
+
 const SERVER_OPTIONS = {
   interceptors: optional(listOf(callbackOf<ServerInterceptor>())),
   ...GRPC_SERVER_OPTIONS,
@@ -97,7 +93,7 @@ const SERVER_OPTIONS = {
 
 const serverOptions = kindOf<ServerOptions>("an object with options of grpc-js' Server", (given, name) => {
   if (!isObject(given)) return undefined;
-  const read = Object.fromEntries(Object.entries(given).filter(([name]) => !isOfClients(name)));
+  const read = Object.fromEntries(Object.entries(given).filter(([name]) => !isIgnored(name)));
   return readOptions<object>(name, read, SERVER_OPTIONS) as ServerOptions;
 });
 

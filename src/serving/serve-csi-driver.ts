@@ -6,7 +6,7 @@ import { checkServices } from "../grpc/added-services";
 import { callUnary, createUnixClient } from "../grpc/client/unary";
 import { guardHandlers } from "../grpc/guard-handlers";
 import { identityMethods } from "../grpc/methods";
-import type { PluginIdentity } from "../grpc/protos";
+import type { GetPluginInfoResponse } from "../grpc/protos";
 import { createGrpcServer, hardenServer } from "../grpc/server";
 import { statusCodeOf } from "../grpc/status";
 import { escapeUnprintable } from "../logging/escape";
@@ -81,7 +81,7 @@ export async function serveCsiDriver(options: ServedCsiDriverOptions): Promise<S
   const driver = createGrpcServer({ newServer: () => server, log, limits: UNLIMITED });
   let socket: KeptSocket | undefined;
   let registration: Registration;
-  let identity: PluginIdentity;
+  let identity: GetPluginInfoResponse;
 
   const stopServing = async (graceMs: number) => {
     await socket?.withdraw();
@@ -154,7 +154,7 @@ function refusePromise(returned: unknown): void {
 async function askIdentity(
   { csiAddress, serverOptions }: Pick<ServedCsiDriverOptions, "csiAddress" | "serverOptions">,
   signal: AbortSignal | undefined,
-): Promise<PluginIdentity> {
+): Promise<GetPluginInfoResponse> {
   const client = createUnixClient(csiAddress);
   try {
     const timeoutMs = fakeTimersHint() === "" ? NAME_WITHIN_MS : NAME_WITHIN_FAKED_MS;

@@ -8,6 +8,7 @@ import {
   createLogger,
   type DevicePluginRegistrationOptions,
   type DraRegistrationOptions,
+  type GetPluginInfoResponse,
   type NodeRegistrar,
   RegistrarError,
   type RegistrationEvent,
@@ -19,13 +20,15 @@ import {
   startRegistration,
   unaryHandler,
 } from "registrar";
-import { type handleUnaryCall, Metadata, status } from "registrar/grpc";
+import { type handleUnaryCall, Metadata, type ServerOptions, status } from "registrar/grpc";
 import { type NodeReadiness } from "registrar/node-readiness";
 import {
   type IntroducedPlugin,
   type KubeletEvent,
   type KubeletOptions,
   type KubeletVersion,
+  type NodeGetInfoResponse,
+  type PluginInfo,
   SIMULATED_VERSIONS,
   type SimulatedCsiDriver,
   type SimulatedKubelet,
@@ -53,11 +56,22 @@ export async function useIt(signal: AbortSignal | undefined): Promise<string> {
   for await (const { driverName } of kubelet.events.iterate("registered", { signal })) void driverName;
   for await (const { socketPath } of registration.iterate("published", { signal })) void socketPath;
   for await (const event of registration.iterate({ signal })) event satisfies RegistrationEvent;
+  kubelet.events.subscribe("called", ({ call, result }) => {
+    if (result.kind === "error") return;
+    if (call === "NodeGetInfo") result.answer satisfies NodeGetInfoResponse;
+    else if (call === "GetInfo") result.answer satisfies PluginInfo;
+    else result.answer satisfies undefined;
+  });
+  const told = await kubelet.events.when("called", { where: ({ call }) => call === "NodeGetInfo" });
+  if (told.call === "NodeGetInfo" && told.result.kind === "ok") void told.result.answer.nodeId;
   const { error: reason, ...plugin } = await kubelet.refused("x.csi", { signal });
   plugin satisfies IntroducedPlugin;
   const [first] = kubelet.csiNode().spec.drivers;
-  const vendorVersion: string | undefined = registrar.status().identity?.vendorVersion;
-  void [either, nothing, reason, first?.allocatable?.count, vendorVersion];
+  const identity: GetPluginInfoResponse | undefined = registrar.status().identity;
+  const serverOptions = { "grpc.max_metadata_size": 16384, "grpc.keepalive_time_ms": Infinity };
+  await serveCsiDriver({ csiAddress: "/x.sock", addServices: () => {}, serverOptions });
+  await serveCsiDriver({ csiAddress: "/x.sock", addServices: () => {}, serverOptions: serverOptions as ServerOptions });
+  void [either, nothing, reason, first?.allocatable?.count, identity?.vendorVersion];
   switch (outcome.kind) {
     case "stopped":
       return "";
@@ -143,6 +157,8 @@ export function wrong(): readonly unknown[] {
     unaryHandler(async () => {}) satisfies Handle<{ nodeId: string }>,
     // @ts-expect-error There is no such option of grpc-js.
     serveCsiDriver({ csiAddress: "/x.sock", serverOptions: { foo: 5 }, addServices: () => {} }),
+    // @ts-expect-error It is mistyped.
+    serveCsiDriver({ csiAddress: "/x.sock", serverOptions: { "grpc.keepalive_time": 5 }, addServices: () => {} }),
     // @ts-expect-error A return is missing.
     unaryHandler(() => { ({ nodeId: "x" }); }) satisfies Handle<{ nodeId?: string }>,
     // @ts-expect-error The same of a promise.

@@ -6,7 +6,7 @@ import {
   FrameType,
   readFrameHeader,
 } from "../../src/grpc/guard/frames";
-import { type PluginIdentity, protos } from "../../src/grpc/protos";
+import { type GetPluginInfoResponse, protos } from "../../src/grpc/protos";
 import { frame, type HeaderField, headerBlock, PING, SETTINGS } from "../grpc/wire";
 
 export type Behaviour = (connection: Socket) => void;
@@ -78,7 +78,7 @@ export function message(bytes: Buffer, { compressed = 0, length = bytes.length }
   return Buffer.concat([prefix, bytes]);
 }
 
-export function identityBytes(identity: Partial<PluginIdentity>): Buffer {
+export function identityBytes(identity: Partial<GetPluginInfoResponse>): Buffer {
   const whole = { name: "", vendorVersion: "", manifest: {}, ...identity };
   return protos.identity.GetPluginInfo.responseSerialize(whole);
 }

@@ -1,10 +1,13 @@
 import { EventEmitter, once } from "node:events";
 import { rmSync } from "node:fs";
 import { Server, ServerCredentials, type sendUnaryData } from "@grpc/grpc-js";
-import { type PluginIdentity, protos } from "../../src/grpc/protos";
+import { type GetPluginInfoResponse, protos } from "../../src/grpc/protos";
 import { listenInPlace } from "./foreign-socket";
 
-export type Answer = Partial<PluginIdentity> | { readonly code: number; readonly details?: string } | "hang";
+export type Answer =
+  | Partial<GetPluginInfoResponse>
+  | { readonly code: number; readonly details?: string }
+  | "hang";
 
 export type ScriptedDriver = Awaited<ReturnType<typeof startScriptedDriver>>;
 
@@ -18,7 +21,7 @@ export async function startScriptedDriver(socketPath: string, ...answers: readon
   grpc.addService(
     { GetPluginInfo: identity.GetPluginInfo },
     {
-      GetPluginInfo: (call: { getHost(): string }, callback: sendUnaryData<PluginIdentity>) => {
+      GetPluginInfo: (call: { getHost(): string }, callback: sendUnaryData<GetPluginInfoResponse>) => {
         const answer = answers[Math.min(authorities.length, answers.length - 1)] ?? "hang";
         authorities.push(call.getHost());
         news.emit("call");

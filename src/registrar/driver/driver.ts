@@ -6,7 +6,7 @@ import { followSignal, unlessAborted } from "../../base/pause";
 import { connectErrorOf } from "../../grpc/client/answer";
 import { callUnary, createUnixClient } from "../../grpc/client/unary";
 import { identityMethods } from "../../grpc/methods";
-import type { PluginIdentity } from "../../grpc/protos";
+import type { GetPluginInfoResponse } from "../../grpc/protos";
 import { statusCodeOf } from "../../grpc/status";
 import { escapeUnprintable } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
@@ -47,7 +47,7 @@ export function nameEvent(
 /** Makes the driver of `options`: its name names the registration, a failure to learn it ends that. */
 export function createDriver(options: ResolvedRegistrarOptions, { log, events, admit }: DriverContext) {
   const record = createRecord(options, log, events);
-  let identity: PluginIdentity | undefined;
+  let identity: GetPluginInfoResponse | undefined;
   let trouble: DriverTrouble | undefined;
   let admittedAs: string | undefined;
 
@@ -73,7 +73,7 @@ export function createDriver(options: ResolvedRegistrarOptions, { log, events, a
       trouble = { kind: "failed", text: messageOf(error) };
       inbox.put({ kind: "stop", outcome: failedBy(error) });
     };
-    const onAnswered = (answer: PluginIdentity, awayMs: number | undefined) => {
+    const onAnswered = (answer: GetPluginInfoResponse, awayMs: number | undefined) => {
       const { name, vendorVersion } = answer;
       const before = identity;
       const isOtherVersion = before?.vendorVersion !== vendorVersion;
@@ -109,7 +109,7 @@ interface WatchContext extends Omit<DriverContext, "admit"> {
   readonly signal: AbortSignal;
   readonly record: ReturnType<typeof createRecord>;
   /** Gets each answer, after `awayMs` if the driver was lost. */
-  readonly onAnswered: (identity: PluginIdentity, awayMs: number | undefined) => void;
+  readonly onAnswered: (identity: GetPluginInfoResponse, awayMs: number | undefined) => void;
 }
 
 /**
@@ -217,7 +217,7 @@ const isOrMayBe = (file: string, found: string | Error) =>
   found === file || found === "unreadable" || errnoOf(found) === "ETIMEDOUT";
 
 /** As the official registrar logs it: JSON with the protocol's names of the fields that are not empty. */
-function textOf({ manifest, name, vendorVersion }: PluginIdentity): string {
+function textOf({ manifest, name, vendorVersion }: GetPluginInfoResponse): string {
   const fields = Object.entries({ manifest, name, vendor_version: vendorVersion });
   return JSON.stringify(Object.fromEntries(fields.filter(([, value]) => Object.keys(value).length > 0)));
 }

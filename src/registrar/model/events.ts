@@ -1,5 +1,5 @@
 import { createEventSource, type EveryKind } from "../../base/event-source";
-import type { PluginIdentity } from "../../grpc/protos";
+import type { GetPluginInfoResponse } from "../../grpc/protos";
 import { type Logger, UNHEARD } from "../../logging/logger";
 import type { PublishReason, StateChange } from "./state";
 
@@ -20,7 +20,7 @@ export type RegistrationEvent =
   /** The driver has told its name: at first, and on each new connection. */
   | {
       readonly kind: "driver-answered";
-      readonly identity: PluginIdentity;
+      readonly identity: GetPluginInfoResponse;
       /** How long it was lost; undefined at first, and if it merely ended a connection. */
       readonly awayMs: number | undefined;
     }

@@ -1,4 +1,4 @@
-import type { PluginIdentity } from "../../grpc/protos";
+import type { GetPluginInfoResponse } from "../../grpc/protos";
 import type { RegistrationCounters } from "./counters";
 import type { RegistrationOutcome } from "./outcome";
 import type { StateChange, StateName } from "./state";
@@ -26,7 +26,7 @@ export interface DriverTrouble {
 /** What is known of the driver itself. */
 export interface DriverHealth {
   /** What the driver last answered; undefined before it answered. */
-  readonly identity: PluginIdentity | undefined;
+  readonly identity: GetPluginInfoResponse | undefined;
   /** Whether there is a connection to the driver; always, where the driver runs in this process. */
   readonly connected: boolean;
   /** What prevents the registration before kubelet decides; undefined if nothing is known to. */

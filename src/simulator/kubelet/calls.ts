@@ -15,7 +15,7 @@ import type { Unary } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/status";
 import { behaviourOf, type KubeletBehaviour, NEWEST_SIMULATED } from "../../kubelet-rules/versions";
 import type { FaultScript } from "../simulator-options";
-import type { Emit, KubeletCall, KubeletCallResult } from "./events";
+import type { Emit, KubeletCall } from "./events";
 import type { NodeInfoManager } from "./objects";
 import type { KubeletFault, ResolvedKubeletOptions } from "./options";
 
@@ -134,8 +134,8 @@ export function createKubeletContext(surroundings: Omit<KubeletContext, "call">)
       const durationMs = Math.round(monotonicMs() - startedAt);
       // The answers of dial and of NotifyRegistrationStatus are empty.
       const isEmpty = called.kind === "ok" && Object.keys(Object(called.answer)).length === 0;
-      const result = (isEmpty ? { kind: "ok" } : called) as KubeletCallResult;
-      emit({ kind: "called", call, socketPath, durationMs, result });
+      const result = isEmpty ? { kind: "ok" } : called;
+      emit({ kind: "called", call, socketPath, durationMs, result } as Parameters<Emit>[0]);
     }
     return called;
   };

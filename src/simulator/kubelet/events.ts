@@ -1,5 +1,5 @@
 import type { EveryKind } from "../../base/event-source";
-import type { NodeInfo, PluginInfo } from "../../grpc/protos";
+import type { NodeGetInfoResponse, PluginInfo } from "../../grpc/protos";
 import type { KubeletVersion, SimulatedVersion } from "../../kubelet-rules/versions";
 import type { WithoutTime } from "../event-stream";
 import type { CsiNodeObject, NodeObject } from "./objects";
@@ -14,9 +14,17 @@ export type KubeletCall =
   | "GetDevicePluginOptions"
   | "ListAndWatch";
 
-/** How a call ended. */
-export type KubeletCallResult =
-  | { readonly kind: "ok"; readonly answer?: PluginInfo | NodeInfo }
+/** What the calls are answered that have an answer with fields. */
+interface Answers {
+  readonly GetInfo: PluginInfo;
+  readonly NodeGetInfo: NodeGetInfoResponse;
+}
+
+/** How a call ended; `answer` where its message has fields. */
+export type KubeletCallResult<Call extends KubeletCall = KubeletCall> =
+  | (Call extends keyof Answers
+      ? { readonly kind: "ok"; readonly answer: Answers[Call] }
+      : { readonly kind: "ok"; readonly answer?: undefined })
   /** The error as kubelet's gRPC library words it. */
   | { readonly kind: "error"; readonly error: string };
 
@@ -58,12 +66,14 @@ export type KubeletEvent = { readonly atMs: number } & (
   | { readonly kind: "calling"; readonly call: KubeletCall; readonly socketPath: string }
   /** A call has ended, after `durationMs`. */
   | {
-      readonly kind: "called";
-      readonly call: KubeletCall;
-      readonly socketPath: string;
-      readonly durationMs: number;
-      readonly result: KubeletCallResult;
-    }
+      readonly [Call in KubeletCall]: {
+        readonly kind: "called";
+        readonly call: Call;
+        readonly socketPath: string;
+        readonly durationMs: number;
+        readonly result: KubeletCallResult<Call>;
+      };
+    }[KubeletCall]
   /** Nothing is done for a socket that should be (un)registered; reported once per wait. */
   | {
       readonly kind: "waiting";

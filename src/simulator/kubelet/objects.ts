@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { NodeInfo } from "../../grpc/protos";
+import type { NodeGetInfoResponse } from "../../grpc/protos";
 import { invalidCsiNodeDriver, invalidLabels } from "../../kubelet-rules/api-refusals";
 import { NODE_ID_ANNOTATION } from "../../kubelet-rules/api-validation";
 import type { KubeletBehaviour } from "../../kubelet-rules/versions";
@@ -38,11 +38,11 @@ export interface CsiNodeDriver {
 }
 
 /** A driver, and what its NodeGetInfo answered. */
-interface DriverOnNode extends NodeInfo {
+interface DriverOnNode extends NodeGetInfoResponse {
   readonly name: string;
 }
 
-const topologyOf = ({ accessibleTopology }: Pick<NodeInfo, "accessibleTopology">) =>
+const topologyOf = ({ accessibleTopology }: Pick<NodeGetInfoResponse, "accessibleTopology">) =>
   accessibleTopology?.segments ?? {};
 
 const MAX_INT32 = 2 ** 31 - 1;

@@ -1,7 +1,7 @@
 import { finished } from "node:stream/promises";
 import type { Client } from "@grpc/grpc-js";
 import { callUnary } from "../../grpc/client/unary";
-import { type NodeInfo, protos, type Unary } from "../../grpc/protos";
+import { type NodeGetInfoResponse, protos, type Unary } from "../../grpc/protos";
 import { isExtendedResource } from "../../kubelet-rules/api-validation";
 import { type Version, validateVersions } from "../../kubelet-rules/driver-versions";
 import { authorityFor, type PluginType } from "../../kubelet-rules/versions";
@@ -60,7 +60,7 @@ function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
     if (driver?.isInstalled) emit({ kind: "deregistered", driverName: name, because });
   };
 
-  const nodeGetInfo = async (endpoint: string): Promise<Called<NodeInfo>> => {
+  const nodeGetInfo = async (endpoint: string): Promise<Called<NodeGetInfoResponse>> => {
     if (Buffer.byteLength(endpoint) > MAX_SOCKET_PATH_BYTES) {
       const why = goDialFailure(`dial unix ${endpoint}: connect: invalid argument`, behaviour);
       return { kind: "error", error: `rpc error: code = Unavailable desc = ${why}` };

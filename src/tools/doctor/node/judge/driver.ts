@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { NodeInfo } from "../../../../grpc/protos";
+import type { NodeGetInfoResponse } from "../../../../grpc/protos";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { invalidCsiNodeDriver, invalidLabels } from "../../../../kubelet-rules/api-refusals";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
@@ -226,7 +226,7 @@ const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, na
   ),
 );
 
-function judgeNodeInfo(name: string, subject: string, info: NodeInfo, cause: Cause | undefined) {
+function judgeNodeInfo(name: string, subject: string, info: NodeGetInfoResponse, cause: Cause | undefined) {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = info;
   if (nodeId === "") {
     const text = "answers NodeGetInfo with an empty node ID, which kubelet refuses";

@@ -1,4 +1,4 @@
-import type { PluginIdentity } from "../../../../grpc/protos";
+import type { GetPluginInfoResponse } from "../../../../grpc/protos";
 import {
   type Advice,
   check,
@@ -86,7 +86,7 @@ function judgeAt(question: Question, endpoint: DriverLook, there: SeenSocket, vi
 function judgeIdentity(
   question: Question,
   there: SeenSocket,
-  identity: Answered<PluginIdentity>,
+  identity: Answered<GetPluginInfoResponse>,
   view: View,
 ): Verdicts {
   const { target, hostPath } = view;

@@ -1,5 +1,5 @@
 import type { Spoken } from "../../../../grpc/client/first-frame";
-import type { NodeInfo, PluginIdentity, PluginInfo } from "../../../../grpc/protos";
+import type { GetPluginInfoResponse, NodeGetInfoResponse, PluginInfo } from "../../../../grpc/protos";
 import type { ParsedNames } from "../../../../registrar/node-wide/name-lists";
 import type { RegistrationReport } from "../../../../registrar/registration/self-report";
 import type { CallFailure, Gap, Unread, Why } from "../../findings/seen";
@@ -57,8 +57,8 @@ export interface SeenPlugin extends PluginInfo {
 /** What a driver answers; undefined where no process listens, or an earlier call failed. */
 export interface SeenDriver {
   readonly socket: SocketFacts;
-  readonly identity: Answer<PluginIdentity> | undefined;
-  readonly nodeInfo?: Answer<NodeInfo> | undefined;
+  readonly identity: Answer<GetPluginInfoResponse> | undefined;
+  readonly nodeInfo?: Answer<NodeGetInfoResponse> | undefined;
   /** What its server speaks, if it does not answer the first call. */
   readonly spoken?: Spoken | undefined;
 }
