@@ -10,12 +10,15 @@ export const PROGRAM = "/csi-node-driver-registrar";
 
 export const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 
-/** Where a container names programs that kubelet starts in it while it lives. */
+/** Where a container names programs that kubelet starts in it while it lives: it does not live without them. */
 const PROGRAMS: readonly (readonly [what: string, command: Path])[] = [
   ["command", ["command"]],
   ...PROBES.map((probe) => [probe, [probe, "exec", "command"]] as const),
   ["postStart hook", ["lifecycle", "postStart", "exec", "command"]],
 ];
+
+/** If it fails, kubelet says so in an event, and ends the container. */
+export const LAST_HOOK = "preStop hook";
 
 /** A registrar's own marks. An image's name is not enough, because other programs may have it. */
 export const HAS_OWN_MARK: Rule = {
@@ -45,11 +48,13 @@ export const maySwap = (names: readonly string[]): Rule => ({
 export function foreignProgramsOf(
   container: Tree,
 ): readonly { readonly what: string; readonly program: string }[] {
-  return PROGRAMS.flatMap(([what, path]) => {
-    const command = path.reduce<unknown>((one, key) => tree(one)[key], container);
-    const program = text(list(command)[0]);
-    return program === "" || OURS.test(program) ? [] : { what, program };
-  });
+  return [...PROGRAMS, [LAST_HOOK, ["lifecycle", "preStop", "exec", "command"]] as const].flatMap(
+    ([what, path]) => {
+      const command = path.reduce<unknown>((one, key) => tree(one)[key], container);
+      const program = text(list(command)[0]);
+      return program === "" || OURS.test(program) ? [] : { what, program };
+    },
+  );
 }
 /** Those of Dockerfile. */
 const OURS =

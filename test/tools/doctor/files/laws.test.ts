@@ -96,7 +96,7 @@ const BAD = [
   "kubernetes.io/arch",
 ];
 /** What the API takes as a number or as a text. */
-const AS_NUMBER_OR_TEXT = /^(?:port|maxSurge|memory|cpu)$/;
+const AS_NUMBER_OR_TEXT = /^(?:port|maxSurge|maxUnavailable|memory|cpu)$/;
 /** A value of each other type of JSON, and the same one where a list or a map has it. */
 function retyped(path: readonly string[], value: unknown): readonly unknown[] {
   const typeOf = (one: unknown) => (Array.isArray(one) ? "list" : typeof one);

@@ -175,6 +175,11 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
     { lifecycle: { postStart: { exec: { command: ["sh"] } } } },
     [/^CSI101 problem has a postStart hook that runs sh/],
   ],
+  [
+    "a shell in a hook of its end",
+    { lifecycle: { preStop: { exec: { command: ["sh"] } } } },
+    [/^CSI101 warning has a preStop hook that runs sh, and this registrar's image has no other program/],
+  ],
   ["the registrar itself", { command: ["/csi-node-driver-registrar"] }, []],
   [
     "the registrar at another path",

@@ -2,21 +2,42 @@ import { type Changes, daemonSet, expectSaid, said, saidOf } from "./one-daemon-
 
 /** The package, in another image. */
 const IN_NODE_IMAGE = { image: "node:24", command: ["node", "/node_modules/registrar/dist/cli.js"] };
-const surge = (maxSurge: unknown, type = "RollingUpdate"): Changes => {
+const update = (rollingUpdate: object, type: string | undefined = "RollingUpdate"): Changes => {
   const { spec } = daemonSet();
-  return { spec: { ...spec, updateStrategy: { type, rollingUpdate: { maxSurge } } } };
+  return { spec: { ...spec, updateStrategy: { type, rollingUpdate } } };
 };
+const surge = (maxSurge: unknown, type?: string) => update({ maxSurge }, type);
 
 test("a driver's pods that are updated with maxSurge", () => {
   expectSaid(saidOf(surge("10%")), [/^CSI107 problem: updates with maxSurge 10%/]);
   expectSaid(saidOf(surge(1, "OnDelete")), []);
   expectSaid(saidOf(surge(1, "<type>")), [
-    /^CSI107 unknown: has maxSurge 1, and a type of .*: <type> -> render/,
+    /^CSI107 unknown: updates with maxSurge 1, .* if its type of update is one that uses that: <type> -> render/,
   ]);
+});
+
+test.each<[expected: RegExp | undefined, rollingUpdate: object, type?: string]>([
+  [undefined, {}],
+  [undefined, { maxUnavailable: "10%" }],
+  [undefined, { maxSurge: 1, maxUnavailable: 0 }],
+  [undefined, { maxSurge: 0, maxUnavailable: 0 }, "OnDelete"],
+  [
+    /^CSI107 problem: is refused by the API server: maxUnavailable cannot be 0 when maxSurge is 0 -> set maxUnavailable: 1$/,
+    { maxSurge: 0, maxUnavailable: 0 },
+  ],
+  [/^CSI107 problem: .* cannot be 0/, { maxUnavailable: "0%" }],
+  [
+    /^CSI107 problem: is refused by the API server: maxSurge may not be set when maxUnavailable is non-zero -> set maxUnavailable: 0$/,
+    { maxSurge: 1 },
+  ],
+  [/^CSI107 unknown: updates with values that are not filled in: <n> -> render/, { maxUnavailable: "<n>" }],
+  [/^CSI107 unknown/, { maxSurge: "<n>" }],
+  [/^CSI107 unknown/, { maxSurge: 0, maxUnavailable: 0 }, "<type>"],
+])("an update that the API server refuses: %s, %j", (expected, rollingUpdate, ...type) => {
   // A registrar alone, as that of all drivers.
-  const alone = daemonSet(surge("10%"));
+  const alone = daemonSet(update(rollingUpdate, ...(type as readonly string[])));
   alone.spec.template.spec.containers.pop();
-  expectSaid(said(alone), []);
+  expectSaid(said(alone), expected === undefined ? [] : [expected]);
 });
 
 const affinity = (...terms: readonly (readonly object[])[]): Changes => {

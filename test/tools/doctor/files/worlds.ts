@@ -12,7 +12,7 @@ export const rich = daemonSet({
   resources: { limits: { memory: "100Mi" } },
   pod: { initContainers: [{ name: "i" }], securityContext: { runAsUser: 0 } },
   spec: {
-    updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0 } },
+    updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
     selector: { matchLabels: { app: "x" }, matchExpressions: [{ key: "app", operator: "Exists" }] },
   },
 });

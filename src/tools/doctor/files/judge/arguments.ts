@@ -8,6 +8,7 @@ import { isOtherSidecar, lastPart } from "../../../recognise/image";
 import { addedIn, LATEST, officialFlags } from "../../../recognise/official";
 import type { Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
+import { LAST_HOOK } from "../../../recognise/swap";
 import { flat } from "../../findings/finding";
 import { RENDER_FIRST, together } from "../../findings/words";
 import type { RegistrarSettings, Start } from "../read/arguments";
@@ -17,8 +18,8 @@ import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./
 
 export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (one) => {
   const command = judgeProgram(one, "command", adviceOnCommand(one));
-  const hook = judgeProgram(one, "postStart hook", "remove the hook");
-  const found = flat([command, hook, judgeJoined(one), judgePatterns(one)]);
+  const hooks = ["postStart hook", LAST_HOOK].map((kind) => judgeProgram(one, kind, "remove the hook"));
+  const found = flat([command, hooks, judgeJoined(one), judgePatterns(one)]);
   const judged = judgeStart(one);
   // What one text of several arguments lacks may be in it; a program that the image lacks does nothing with them.
   const isMoot = judged.status === "ok" || one.joined !== undefined || one.unseen?.kind === "program";
@@ -41,9 +42,12 @@ export function judgeProgram(
   const has = `has a ${kind} that runs ${started}, and`;
   const isOpen = isTemplate(started);
   if (!isOpen && (!started.includes("/") || mountOf(started, mounts) === undefined))
-    return problem(`${has} ${isOurs ? "this registrar's" : "its"} image has no other program`, fix);
+    return (kind === LAST_HOOK ? warning : problem)(
+      `${has} ${isOurs ? "this registrar's" : "its"} image has no other program`,
+      fix,
+    );
   // The program of a command has a finding of its own.
-  if (!isOurs || kind === "command") return undefined;
+  if (kind === "command" || !(isOurs || isOpen)) return undefined;
   return isOpen
     ? unknown(`has a ${kind} that is not filled in: ${started}`, RENDER_FIRST)
     : unknown(`${has} whether a file of a volume runs in this registrar's image is not known`, fix);

@@ -3,22 +3,37 @@ import { RENDER_FIRST, together } from "../../findings/words";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 
-const manifestSurge = eachRegistrar(
-  "CSI107",
-  "manifest-surge",
-  ({ update: { type, maxSurge }, hasDriver }) => {
-    // With OnDelete the controller does not read rollingUpdate.
-    if (!hasDriver || type === "OnDelete" || /^(?:0%?)?$/.test(maxSurge)) return undefined;
-    if (isTemplate(maxSurge))
-      return unknown(`updates with a maxSurge that is not filled in: ${maxSurge}`, RENDER_FIRST);
+const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
+  const { type, maxSurge, maxUnavailable } = one.update;
+  // Then the controller does not read the values.
+  if (type === "OnDelete") return undefined;
+  const found = judgeUpdate(one);
+  if (found !== undefined)
     return isTemplate(type)
-      ? unknown(`has maxSurge ${maxSurge}, and a type of update that is not filled in: ${type}`, RENDER_FIRST)
-      : problem(
-          `updates with maxSurge ${maxSurge}, and has a driver in its pods`,
-          "set maxSurge: 0, and maxUnavailable: 1",
-        );
-  },
-);
+      ? unknown(`${found.text}, if its type of update is one that uses that: ${type}`, RENDER_FIRST)
+      : found;
+  const open = [maxSurge, maxUnavailable].find(isTemplate);
+  return open === undefined
+    ? undefined
+    : unknown(`updates with values that are not filled in: ${open}`, RENDER_FIRST);
+});
+
+/** What is refused is in the API server's words. */
+function judgeUpdate({ update: { maxSurge, maxUnavailable }, hasDriver }: RegistrarContainer) {
+  const [surges, isUnavailable] = [maxSurge, maxUnavailable].map((value) => !/^0*%?$/.test(value));
+  const refused = "is refused by the API server:";
+  if (!surges && !isUnavailable)
+    return problem(`${refused} maxUnavailable cannot be 0 when maxSurge is 0`, "set maxUnavailable: 1");
+  if (!surges || isTemplate(maxSurge)) return undefined;
+  if (hasDriver)
+    return problem(
+      `updates with maxSurge ${maxSurge}, and has a driver in its pods`,
+      "set maxSurge: 0, and maxUnavailable: 1",
+    );
+  return isUnavailable && !isTemplate(maxUnavailable)
+    ? problem(`${refused} maxSurge may not be set when maxUnavailable is non-zero`, "set maxUnavailable: 0")
+    : undefined;
+}
 
 const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ user: { isNonRoot, id } }) => {
   if (!isNonRoot && isTemplate(id))

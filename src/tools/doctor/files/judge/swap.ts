@@ -1,4 +1,5 @@
 import type { OurImage } from "../../../recognise/program";
+import { LAST_HOOK } from "../../../recognise/swap";
 import { type Advice, type Finding, findingsOf, keyOf } from "../../findings/finding";
 import { reportFindings } from "../../findings/report";
 import { otherwise, wholes } from "../../findings/seen";
@@ -38,7 +39,9 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
   const foreign = after.registrars
     .filter(
       ({ program, foreign: { programs } }) =>
-        program.kind === "ours" && program.image === "swapped" && programs.length > 0,
+        program.kind === "ours" &&
+        program.image === "swapped" &&
+        programs.some(({ what }) => what !== LAST_HOOK),
     )
     .map(({ place }) => place)
     .some({ yes: (all) => new Set(all), ...otherwise(() => new Set<string>()) });

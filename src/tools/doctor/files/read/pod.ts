@@ -153,7 +153,12 @@ const forEach = <R>(read: (resource: LimitedResource) => R) => ({ memory: read("
 /** How a set replaces its pods. */
 export function updateOf({ spec }: Tree) {
   const { type, rollingUpdate } = tree(tree(spec).updateStrategy);
-  return { type: text(type), maxSurge: textOrNumber(tree(rollingUpdate).maxSurge) };
+  const { maxSurge = 0, maxUnavailable = 1 } = tree(rollingUpdate);
+  return {
+    type: text(type),
+    maxSurge: textOrNumber(maxSurge),
+    maxUnavailable: textOrNumber(maxUnavailable),
+  };
 }
 
 export type LimitRange = ReturnType<typeof readLimitRange>;
