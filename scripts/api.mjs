@@ -95,7 +95,7 @@ const digestOf = (one) =>
   createHash("sha256")
     .update(typesOf(declarationsOf(one, new Set()).sort().join("\n")).replace(/\s+/g, " "))
     .digest("hex")
-    .slice(0, 6);
+    .slice(0, 4);
 
 /** An export, or a member of an interface, without a comment that begins with two asterisks; a constant says itself. */
 function withoutText({ name, ...where }) {
@@ -125,8 +125,8 @@ const sections = Object.entries(ENTRIES).map(([name, entry]) => {
 });
 const head = `# API
 
-Every exported name; your editor shows what each is. \`registrar/grpc\` has those of grpc-js. \`npm run api\` writes this page. The code after a name is for reviewers of this project: a digest of its types, so that
-a commit that changes the surface shows it. [As a library](library.md) says how to use it.
+Every exported name; your editor shows what each is, and [As a library](library.md) how to use it. \`registrar/grpc\` has grpc-js' names.
+\`npm run api\` writes this page, with a digest of each name's types, so that a commit shows a change of them.
 `;
 const [file = "docs/api.md"] = process.argv.slice(2);
 if (file === "--without-text") process.stdout.write(`${all.flatMap(withoutText).join("\n")}\n`);
