@@ -158,7 +158,7 @@ const CUT_AFTER_END_MS = 2_000;
  */
 function guardConnection(socket: Socket, { received, sent, onViolation }: Guard): Duplex {
   let hasEnded = false;
-  let isStuck = false;
+  const isStuck = () => socket.writableLength > 0;
   /** For the first reason. */
   const fail = (reason: string) => {
     if (!hasEnded) onViolation?.(reason);
@@ -166,19 +166,17 @@ function guardConnection(socket: Socket, { received, sent, onViolation }: Guard)
   };
   const stream = new Duplex({
     read: () => {
-      if (!isStuck) socket.resume();
+      if (!isStuck()) socket.resume();
     },
     write: (chunk: Buffer, _encoding, done) => {
       const isLast = !judge(see, chunk);
       // HTTP/2 reads on while it cannot write, and keeps the answers.
       socket.write(chunk, () => {
-        isStuck = false;
         if (isLast) stream.destroy();
         else socket.resume();
         done();
       });
-      isStuck = socket.writableLength > 0;
-      if (isStuck) socket.pause();
+      if (isStuck()) socket.pause();
     },
     final: (done) => {
       fail("HTTP/2 error");

@@ -66,6 +66,16 @@ test("an error of the protocol is thrown, and later chunks are ignored", () => {
   expect(() => write(Buffer.from("c"))).not.toThrow();
 });
 
+test("the bit that HTTP/2 reserves is no part of a stream's number", () => {
+  const bytes = frame(DATA, 0, 3);
+  bytes.writeUInt8(0x80, 5);
+  const read: number[] = [];
+  createChunkConsumer(function* (chunks) {
+    read.push((yield* readFrameHeader(chunks, 0)).streamId);
+  })(bytes);
+  expect(read).toEqual([3]);
+});
+
 /** The header block in these frames, and what is passed on if each of its bytes is made an x. */
 function gather(frames: readonly Buffer[]): readonly string[] {
   const gathered: string[] = [];

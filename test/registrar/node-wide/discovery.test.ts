@@ -255,6 +255,20 @@ describe("a directory that could not be read", () => {
       failing("EMFILE", "EMFILE"),
     ));
 
+  test("that lacks file descriptors to the end leaves no timer", async () => {
+    const set = jest.spyOn(globalThis, "setTimeout");
+    const clear = jest.spyOn(globalThis, "clearTimeout");
+    await withoutEvents(
+      async (_waits, _found, log) => {
+        await log.when("Cannot read directory, CSI drivers in it stay as they were");
+      },
+      failing(...Array(1_000).fill("EMFILE")),
+    );
+    const looks = set.mock.results.filter((_, at) => set.mock.calls[at]?.[1] === 2_000);
+    expect(looks).not.toEqual([]);
+    expect(clear.mock.calls.flat()).toEqual(expect.arrayContaining(looks.map(({ value }) => value)));
+  });
+
   test("is named with its errno, once, and read when its mode has changed", () => {
     let failures = 0;
     let isReadable = false;

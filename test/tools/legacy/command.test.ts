@@ -5,8 +5,11 @@ import { createTempFolder } from "../../support/temp-folder";
 async function legacy(driver: Partial<CsiDriverOptions>, ...flags: readonly string[]) {
   await using folder = await createTempFolder();
   const csiAddress = folder.at("csi.sock");
-  await using _driver = await startCsiDriver({ csiAddress, name: "x.csi", nodeId: "n7", ...driver });
-  return await runCommand("legacy", "--csi-address", csiAddress, ...flags);
+  await using started = await startCsiDriver({ csiAddress, name: "x.csi", nodeId: "n7", ...driver });
+  const said = await runCommand("legacy", "--csi-address", csiAddress, ...flags);
+  for (const event of started.events.history())
+    if (event.kind === "called") expect(event.authority).toBe(csiAddress);
+  return said;
 }
 
 test("node-register annotates the Node with the driver's node ID", async () => {

@@ -8,14 +8,15 @@ import { type RunningCommand, startCommand } from "../support/command";
 /** A kubelet in the foreground; `register` puts a driver and its registrar beside it. */
 async function withKubelet(
   flags: readonly string[],
-  use: (kubelet: RunningCommand, register: () => Promise<void>) => Promise<void>,
+  use: (kubelet: RunningCommand, register: (name?: string) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   await using node = await createTestNode();
   using kubelet = startCommand(["kubelet", "--plugin-registration-path", node.pluginDir, ...flags]);
   await kubelet.line(/watches|"started"/);
-  await use(kubelet, async () => {
-    await node.driver({ nodeId: "node-1", topology: { zone: "a" }, maxVolumes: 7 });
-    const options = { ...node.options, endpoint: node.csiAddress };
+  await use(kubelet, async (name = "x.csi") => {
+    const csiAddress = node.at(`${name}.sock`);
+    await node.driver({ csiAddress, name, nodeId: "node-1", topology: { zone: "a" }, maxVolumes: 7 });
+    const options = { ...node.options, csiAddress, endpoint: csiAddress };
     node.keep(await startRegistrar({ ...options, onRegistrationFailure: "retry" }));
   });
 }
@@ -46,7 +47,7 @@ test("`kubelet` prints callers, durations and the changed object as text", () =>
     await register();
     await kubelet.line(/"socket-seen" socketPath=".*x\.csi-reg\.sock" generation=\d+ replaced=false$/);
     await kubelet.line(/"called" call="GetInfo" socketPath=".*" durationMs=[\d.]+ result=.*"name":"x\.csi"/);
-    await kubelet.line(/"registered" driverName="x\.csi" .*endpoint=".*csi\.sock"/);
+    await kubelet.line(/"registered" driverName="x\.csi" .*endpoint=".*x\.csi\.sock"/);
     expect(await kubelet.end("SIGTERM")).toBe(0);
     const yaml = kubelet.lines.filter((line) => !/^\d\d:|^A simulated/.test(line)).join("\n");
     expect(parseAll(yaml)).toMatchObject([
@@ -72,9 +73,11 @@ test("`kubelet` that cannot watch its directory prints one line and exits with 1
 
 test("--until ends it with 0 once the driver is registered and its registrar knows", () =>
   withKubelet(["--until=registered=x.csi", "--timeout=60s"], async (kubelet, register) => {
-    await register();
+    for (const name of ["another.csi", "x.csi"]) await register(name);
     expect(await kubelet.exitCode()).toBe(0);
-    expect(kubelet.lines.join("\n")).toContain(`"called" call="NotifyRegistrationStatus"`);
+    expect(kubelet.lines.join("\n")).toMatch(
+      /"called" call="NotifyRegistrationStatus" socketPath=".*x\.csi-reg/,
+    );
   }));
 
 test("--until ends it with 1 if that has not happened after --timeout", async () => {

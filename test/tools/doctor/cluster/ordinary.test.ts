@@ -67,6 +67,10 @@ const world =
     return cluster;
   };
 
+const tainted: Act = ({ setSpec }) =>
+  setSpec("/api/v1/nodes/node-1", { taints: [{ key: `${DISK}/agent-not-ready`, effect: "NoSchedule" }] });
+const CSI213 = /^CSI213 problem: .*its startup taint .* is still there/;
+
 const RUNS = podStatus({
   registrar: { kind: "running", at: ago(1) },
   driver: { kind: "running", at: ago(1) },
@@ -140,12 +144,18 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
   ],
   [
     "a registrar that has just started, before it removes the startup taint",
-    world({ status: RUNS }, (cluster) =>
-      cluster.setSpec("/api/v1/nodes/node-1", {
-        taints: [{ key: `${DISK}/agent-not-ready`, effect: "NoSchedule" }],
-      }),
-    ),
-    [/^CSI213 problem: .*its startup taint .* is still there/],
+    world({ status: RUNS }, tainted),
+    [CSI213],
+  ],
+  [
+    "a Node that was created again, with its startup taint",
+    world({}, tainted, having(/(?<!csi)nodes$/, young)),
+    [CSI213],
+  ],
+  [
+    "a node that joins, and is not Ready yet",
+    world({ isReady: false }, needed(), having(/(?<!csi)nodes$/, young)),
+    [/^CSI211 unknown: nodes are not ready or gone/],
   ],
   [
     "a pod that is not ready",

@@ -50,7 +50,10 @@ test.each<readonly [expected: RegExp, Changes]>([
     /^CSI101 warning: stops parsing at "register"; ignored: register --v=3 -> take register out$/,
     { more: ["register", "--v=3"] },
   ],
-  [/^CSI101 warning: stops parsing at "true"; ignored: true -> take true out$/, { more: ["true"] }],
+  ...[["true"], ["--node-name", "version", "true"]].map((more): [RegExp, Changes] => [
+    /^CSI101 warning: stops parsing at "true"; ignored: true -> take true out$/,
+    { more },
+  ]),
   // A variable that is nowhere stays as it is in the container, too.
   [
     /^CSI101 problem: does not start: csi-address "\$\(ADDRESS\)" is not/,

@@ -86,7 +86,7 @@ test.each<readonly [expected: RegExp | string, object: object]>([
     daemonSet({ ...HTTP, livenessProbe: httpGet("/readyz") }),
   ],
   [
-    /^CSI104 problem: has a startupProbe on \/readyz/,
+    /^CSI104 problem: has a startupProbe on \/readyz, .* kubelet restarts the registrar meanwhile -> ask/,
     daemonSet({ ...HTTP, startupProbe: httpGet("/readyz?x") }),
   ],
   [

@@ -17,9 +17,13 @@ const node = eachTest(createDoctorNode);
 
 /** Renames a file so that its name is not UTF-8, as it is told. */
 function renameToBytes(path: string, tail: string) {
-  const bytes = Buffer.concat([Buffer.from(`${dirname(path)}/caf`), Buffer.from([0xe9]), Buffer.from(tail)]);
+  const bytes = Buffer.concat([
+    Buffer.from(`${dirname(path)}/caf`),
+    Buffer.from([0xe9, 7]),
+    Buffer.from(tail),
+  ]);
   fs.renameSync(path, bytes);
-  return `${dirname(path)}/caf\\xe9${tail}`;
+  return `${dirname(path)}/caf\\xe9\\x07${tail}`;
 }
 
 test.each([
