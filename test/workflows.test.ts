@@ -45,6 +45,20 @@ test("every job has a time limit", () => {
 const hasRights = (job: Job) =>
   JSON.stringify(job).includes("secrets") || JSON.stringify(job.permissions ?? {}).includes("write");
 
+/** What keeps an action from a cache, which any job of the branch can fill, and which may hold files of any path. */
+const CACHES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "actions/attest-build-provenance": {},
+  "actions/checkout": {},
+  "actions/download-artifact": {},
+  "actions/setup-go": { cache: false },
+  "actions/setup-node": { cache: undefined, "package-manager-cache": false },
+  "actions/upload-artifact": {},
+  "docker/setup-qemu-action": { "cache-image": false },
+  "github/codeql-action/analyze": {},
+  "github/codeql-action/init": { "trap-caching": false, "dependency-caching": undefined },
+  "sigstore/cosign-installer": {},
+};
+
 /** Who made the actions that such a job may use; each is pinned to a commit. */
 const ACTIONS = /^(?:actions|github|sigstore)\//;
 /** Programs of GitHub's runner that run no code of a package. */
@@ -126,6 +140,27 @@ describe("no job with a right runs what may execute a dependency's code", () => 
     expect(commands.map(reasonAgainst).filter((reason) => reason !== undefined)).toEqual([]);
     const hasScripts = steps.some((step) => step.uses?.startsWith("actions/checkout@"));
     expect(hasScripts ? steps.filter(bringsFilesToScripts) : []).toEqual([]);
+  });
+
+  const released = JOBS.filter((job) => job.place.startsWith("release.yml") || hasRights(job));
+  const actionsOf = ({ steps = [] }: Job) => steps.filter(({ uses }) => uses !== undefined);
+
+  test.each(released.filter((job) => actionsOf(job).length > 0))(
+    "$place restores no cache, nor does a job that makes what it publishes",
+    (job) => {
+      for (const { uses = "", with: given = {} } of actionsOf(job)) {
+        const [action = ""] = uses.split("@");
+        const wanted = CACHES[action];
+        expect(
+          Object.fromEntries(Object.keys(wanted ?? { [action]: 0 }).map((key) => [key, given[key]])),
+        ).toEqual(wanted);
+      }
+    },
+  );
+
+  test("no job fills the cache of an action that takes one unasked: QEMU's unpacks it at any path, as root", () => {
+    const emulators = JOBS.flatMap(actionsOf).filter(({ uses = "" }) => uses.startsWith("docker/setup-qemu"));
+    expect(emulators.map((step) => step.with?.["cache-image"])).toEqual([false, false, false]);
   });
 
   test.each<Step>([
