@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest, { name, version } from "../package.json";
-import { ROOT } from "./docs/markdown";
+import { fencesIn, ROOT, readText, sectionOf } from "./docs/markdown";
 import { npmTarball } from "./support/npm-tarball";
 import { createTempFolder } from "./support/temp-folder";
 
@@ -136,7 +136,7 @@ test.each<[string, string, string, NodeJS.ProcessEnv, readonly string[]]>([
 });
 
 const TARBALL = `${name}-${version}.tgz`;
-const HANDED_OVER = ["dist/sbom.cdx.json", "image/digests.json", "image/zstd/blobs/1", `packed/${TARBALL}`];
+const HANDED_OVER = ["dist/sbom.cdx.json", "image/zstd/blobs/1", `packed/${TARBALL}`];
 
 const {
   scripts: _scripts,
@@ -149,6 +149,28 @@ const packageOf = (more: object = {}) =>
     { path: "package/package.json", content: `${JSON.stringify({ ...packed, ...more }, null, 2)}\n` },
   ]);
 
+const digestOf = (text: string) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
+
+/** Writes a layout with an image of one platform; its digest. */
+function writeImage(layout: string, layer: string, more: object = {}): string {
+  const store = (text: string) => {
+    const digest = digestOf(text);
+    writeFileSync(join(layout, "blobs", digest.replace(":", "/")), text);
+    return { digest };
+  };
+  mkdirSync(join(layout, "blobs/sha256"), { recursive: true });
+  const manifest = { config: store("{}"), layers: [{ ...store(layer), ...more }] };
+  const index = store(JSON.stringify({ manifests: [store(JSON.stringify(manifest))] }));
+  writeFileSync(join(layout, "index.json"), JSON.stringify({ manifests: [index] }));
+  return index.digest;
+}
+
+function writeImages(folder: string, more: object = {}) {
+  const [zstd, gzip] = ["zstd", "gzip"].map((name) => writeImage(join(folder, name), name, more));
+  writeFileSync(join(folder, "digests.json"), JSON.stringify({ zstd, gzip }));
+  return { zstd, gzip };
+}
+
 /** Hands over what a job made and `spoil` changed, and takes it in the folder `release`. */
 async function take(spoil: (made: string) => void, { digest = "", to = "" } = {}) {
   await using folder = await createTempFolder();
@@ -157,6 +179,8 @@ async function take(spoil: (made: string) => void, { digest = "", to = "" } = {}
     mkdirSync(join(made, file, ".."), { recursive: true });
     writeFileSync(join(made, file), file);
   }
+  rmSync(join(made, "image"), { recursive: true });
+  writeImages(join(made, "image"));
   writeFileSync(join(made, "packed", TARBALL), packageOf());
   writeFileSync(join(made, "packed/packed.json"), JSON.stringify([{ filename: TARBALL }]));
   writeFileSync(folder.at("login"), "a secret");
@@ -232,6 +256,55 @@ test.each([
 );
 
 const DIGEST = `sha256:${"a".repeat(64)}`;
+const layerOf = (name: string) => join("image", name, "blobs", digestOf(name).replace(":", "/"));
+
+test.each<[string, (made: string) => void, RegExp]>([
+  [
+    "a digest of no image, which nobody has tried",
+    (made) => writeFileSync(join(made, "image/digests.json"), JSON.stringify({ zstd: DIGEST, gzip: DIGEST })),
+    /zstd has the images sha256:[0-9a-f]{64}, and digests\.json has sha256:a{64}\n$/,
+  ],
+  [
+    "the digest of the other image",
+    (made) => {
+      const { zstd } = writeImages(join(made, "image"));
+      writeFileSync(join(made, "image/digests.json"), JSON.stringify({ zstd, gzip: zstd }));
+    },
+    /gzip has the images /,
+  ],
+  [
+    "a second image beside it",
+    (made) => {
+      const { zstd, gzip } = writeImages(join(made, "image"));
+      const manifests = [{ digest: gzip }, { digest: zstd }];
+      writeFileSync(join(made, "image/gzip/index.json"), JSON.stringify({ manifests }));
+    },
+    /gzip has the images /,
+  ],
+  [
+    "a layer that was changed",
+    (made) => writeFileSync(join(made, layerOf("gzip")), "other"),
+    /has the digest sha256:[0-9a-f]{64}, or/,
+  ],
+  ["no layer", (made) => rmSync(join(made, layerOf("gzip"))), /ENOENT/],
+  [
+    "a blob of no image",
+    (made) => writeFileSync(join(made, "image/zstd/blobs/sha256/more"), ""),
+    /has blobs of no image: more\n$/,
+  ],
+  [
+    "a layer of another server",
+    (made) => writeImages(join(made, "image"), { urls: ["http://127.0.0.1:1"] }),
+    /comes from elsewhere: http/,
+  ],
+])(
+  "an image with %s is not taken: it would get this workflow's provenance",
+  async (_what, spoil, complaint) => {
+    const { lines, complaint: said } = await take(spoil);
+    expect(lines).toBe("");
+    expect(said).toMatch(complaint);
+  },
+);
 
 test.each<[string, object, string | RegExp]>([
   [
@@ -249,4 +322,27 @@ test.each<[string, object, string | RegExp]>([
   if (typeof expected === "string") return expect(stdout).toBe(expected);
   expect(stdout).toBe("");
   expect(stderr).toMatch(expected);
+});
+
+test("each command of RELEASING.md that verifies a release fails if the signature is another's", async () => {
+  await using folder = await createTempFolder();
+  const [commands = ""] = fencesIn(sectionOf(readText("RELEASING.md"), "Verify a release"), "sh");
+  const [identity, issuer, ...verifying] = commands.replaceAll("\\\n", " ").trim().split(/(?<!&&)\n/);
+  const payload = Buffer.from(JSON.stringify({ predicate: { components: [] } })).toString("base64");
+  const ends = ["0", "1"].map((code) => {
+    for (const name of ["cosign", "gh"])
+      writeFileSync(folder.at(name), `#!/bin/sh\necho '{"payload":"${payload}"}'\nexit ${code}\n`, {
+        mode: 0o755,
+      });
+    writeFileSync(folder.at("jq"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
+    const env = { PATH: `${folder.path}:${process.env.PATH}` };
+    return verifying.map(
+      (command) =>
+        spawnSync("sh", ["-c", `${identity}\n${issuer}\n${command}`], { env, cwd: folder.path }).status,
+    );
+  });
+  expect(ends).toEqual([
+    [0, 0, 0],
+    [1, 1, 1],
+  ]);
 });

@@ -1,11 +1,12 @@
 // node scripts/release/take.mjs TAR SHA256 FOLDER: unpacks into FOLDER what the job `build` handed over, and prints where it is, as
 // lines of GITHUB_ENV: RELEASE is FOLDER, TARBALL the package. `build` runs code of dependencies, so it refuses another digest, links,
-// which could publish a file of the next job, any package but the one that packed.json names and `test` tries, and one that has more
-// than the checkout outside of dist/.
+// which could publish a file of the next job, any package but the one that packed.json names and `test` tries, one that has more
+// than the checkout outside of dist/, and digests of other images than those that `test` runs.
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { run } from "./command.mjs";
+import { checkImages } from "./layouts.mjs";
 import { checkTarball } from "./tarball.mjs";
 
 const [tar, sha256, target] = process.argv.slice(2);
@@ -24,6 +25,7 @@ function take(folder) {
   }
   const tarball = tarballIn(join(folder, "packed"));
   checkTarball(tarball);
+  checkImages(join(folder, "image"));
   process.stdout.write(`RELEASE=${folder}\nTARBALL=${tarball}\n`);
 }
 
