@@ -158,6 +158,16 @@ describe("no job with a right runs what may execute a dependency's code", () => 
     },
   );
 
+  test("what a job may write to the repository's issues or releases is no file of a job that ran packages", () => {
+    const writers = privileged.filter((job) =>
+      /"(?:issues|contents)":"write"/.test(JSON.stringify(job.permissions)),
+    );
+    const takers = writers.filter((job) => JSON.stringify(job.steps).includes("download-artifact"));
+    // The files of `publish`, which has rights itself; the test below demands their digest.
+    expect(takers.map(({ place }) => place)).toEqual(["release.yml: announce"]);
+    expect(writers.map(({ place }) => place)).toEqual(["release.yml: announce", "scan.yml: report"]);
+  });
+
   test("no job fills the cache of an action that takes one unasked: QEMU's unpacks it at any path, as root", () => {
     const emulators = JOBS.flatMap(actionsOf).filter(({ uses = "" }) => uses.startsWith("docker/setup-qemu"));
     expect(emulators.map((step) => step.with?.["cache-image"])).toEqual([false, false, false]);
@@ -198,7 +208,7 @@ describe("no job with a right runs what may execute a dependency's code", () => 
   });
 
   // A login stays in a file, and an action bundles the code of packages.
-  test.each(privileged)("$place: no action's code runs while there is a login", ({ steps = [] }) => {
+  test.each(privileged)("$place: no action runs while there is a file with a login", ({ steps = [] }) => {
     const login = steps.findIndex(({ run = "" }) => /\blogin\b/.test(run));
     if (login < 0) return;
     expect(steps.slice(login).flatMap(({ uses = [] }) => uses)).toEqual([]);
