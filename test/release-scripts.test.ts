@@ -327,7 +327,10 @@ test.each<[string, object, string | RegExp]>([
 test("each command of RELEASING.md that verifies a release fails if the signature is another's", async () => {
   await using folder = await createTempFolder();
   const [commands = ""] = fencesIn(sectionOf(readText("RELEASING.md"), "Verify a release"), "sh");
-  const [identity, issuer, ...verifying] = commands.replaceAll("\\\n", " ").trim().split(/(?<!&&)\n/);
+  const [identity, issuer, ...verifying] = commands
+    .replaceAll("\\\n", " ")
+    .trim()
+    .split(/(?<!&&)\n/);
   const payload = Buffer.from(JSON.stringify({ predicate: { components: [] } })).toString("base64");
   const ends = ["0", "1"].map((code) => {
     for (const name of ["cosign", "gh"])
