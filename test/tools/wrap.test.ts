@@ -17,3 +17,27 @@ propertyTest("a line is as long as it may be, and longer only for one word", { r
     expect(`${line} ${next}`.length).toBeGreaterThan(width);
   }
 });
+
+const paths = fc.record({
+  before: fc.constantFrom("", "has ", "a socket at "),
+  names: fc.array(fc.stringMatching(/^[a-z.]{1,9}$/), { minLength: 1, maxLength: 20 }),
+  width: fc.integer({ min: 12, max: 30 }),
+});
+
+propertyTest(
+  "a path is broken behind its slashes where it is too long",
+  { runs: 500, given: paths },
+  (one) => {
+    const { before, names, width } = one;
+    const text = `${before}/${names.join("/")}`;
+    const lines = wrap(text, width);
+    expect(lines.every(({ length }) => length <= width)).toBe(true);
+    expect(lines.join("").replaceAll(" ", "")).toBe(text.replaceAll(" ", ""));
+    for (const line of lines.slice(0, -1)) expect(line).toMatch(/\/$|^[a-z ]+$/);
+  },
+);
+
+test("a link is not broken, so that a terminal opens it", () => {
+  const link = "https://example.com/a/long/path";
+  expect(wrap(`see ${link}`, 12)).toEqual(["see", link]);
+});

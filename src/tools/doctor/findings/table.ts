@@ -6,7 +6,7 @@ import { EXIT_PROBLEM, EXIT_UNKNOWN, exitCodeOf, type Report, type ReportedFindi
 import { counted, firstOf } from "./words";
 
 export interface TableLook {
-  /** Columns of the terminal. Only a single word longer than its column goes beyond. */
+  /** Columns of the terminal. Only a name longer than its column goes beyond. */
   readonly width: number;
   readonly colors: boolean;
   /** Whether findings that are `ok` are listed; by default they are only counted. */
