@@ -5,6 +5,7 @@ import {
   isQualifiedName,
   isSubdomain,
 } from "../../src/kubelet-rules/api-validation";
+import { behaviourOf } from "../../src/kubelet-rules/versions";
 
 const LONG = "a".repeat(63);
 
@@ -45,6 +46,13 @@ test.each([
 
 const label = (key: string, value: string) => () => invalidLabels("n", { [key]: value });
 const driver = (name: string, nodeId: string) => () => invalidCsiNodeDriver("n", { name, nodeId });
+test("a key of three parts is refused in the words of each version", () => {
+  const wanted = "must consist of alphanumeric .* with an optional DNS subdomain prefix and '/' \\(e\\.g\\. ";
+  expect(label("a/b/c", "")()).toMatch(new RegExp(`"a/b/c": a valid label key ${wanted}`));
+  const old = invalidLabels("n", { "a/b/c": "" }, behaviourOf("1.28"));
+  expect(old).toMatch(new RegExp(`"a/b/c": a qualified name ${wanted}`));
+});
+
 /** As many letters, each of two bytes. */
 const wide = (length: number) => "\u00e9".repeat(length);
 

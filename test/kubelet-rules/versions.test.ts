@@ -45,7 +45,7 @@ test.each<[offered: string[], found: number[] | string, registered?: number[]]>(
   [["1.2.1"], [1, 2, 1], [1, 2]],
   [["0.9", "0.3.0"], "highest supported version reported is 0.9, must be v1.x"],
   [["2.0.0"], "could not find a highest supported version from versions ([2.0.0]) reported: <nil>"],
-  [["a", "b", "2.0.0"], 'could not parse "a" as version'],
+  [["a", "b", "2.0.0"], 'from versions ([a b 2.0.0]) reported: could not parse "a" as version'],
   [["1"], 'illegal version string "1"'],
   [["01.0"], 'illegal zero-prefixed version component "01" in "01.0"'],
   [[], "Plugin returned an empty list for supported versions"],

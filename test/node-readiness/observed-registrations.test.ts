@@ -48,6 +48,21 @@ test("a driver counts as registered since the last time", () => {
   expect(observeAll(registrations).all()).toMatchObject([{ registeredAtMs: 2 }]);
 });
 
+test("a driver that answered, or another state of its registration, is news for the node", () => {
+  const [heard, news] = [jest.fn(), { listener: (_event: { readonly kind: string }) => {} }];
+  const subscribe = (listener: never) => {
+    news.listener = listener;
+    return () => {};
+  };
+  observeAll({ scope: "one-driver", all: [], subscribe } as never).subscribe(heard);
+  const kinds = ["get-info", "driver-answered", "notify", "state-changed"];
+  const heardAfter = (kind: string) => {
+    news.listener({ kind });
+    return heard.mock.calls.length;
+  };
+  expect(kinds.map(heardAfter)).toEqual([0, 1, 1, 2]);
+});
+
 test("plugins other than CSI drivers are not looked for in CSINode", async () => {
   await using plugin = await createTestNode();
   const { csiAddress: endpoint, pluginDir: pluginRegistrationPath } = plugin;

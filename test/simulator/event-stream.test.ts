@@ -21,6 +21,17 @@ test("when() takes past events, or only future ones, or the one that fits", asyn
   await expect(third).resolves.toMatchObject({ count: 3 });
 });
 
+test("what a listener throws is an uncaught error, which ends the test that runs, and others are told", () => {
+  const queued = jest.spyOn(globalThis, "queueMicrotask").mockImplementation(() => {});
+  const [log, heard] = [makeLog(), jest.fn()];
+  log.stream.subscribe(throwing);
+  log.stream.subscribe(heard);
+  log.append({ kind: "tock" });
+  expect(queued.mock.calls[0]?.[0]).toThrow("a typo in the test");
+  expect(heard).toHaveBeenCalledTimes(1);
+  queued.mockRestore();
+});
+
 test("a wait rejects when its caller gives up, or when the part is closed", async () => {
   const log = makeLog();
   const caller = new AbortController();

@@ -49,6 +49,21 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
   expect(kubelet.node().metadata).toMatchObject({ labels: { rack: "7" }, annotations: {} });
 });
 
+test("a slow call is the one that the fault names", async () => {
+  const slow = (["NodeGetInfo", "GetInfo"] as const).map(
+    (before) => ({ kind: "slow", before, delayMs: 1 }) as const,
+  );
+  const { kubelet } = await node.all({ kubelet: { faults: slow } });
+  await kubelet.registered("x.csi");
+  const told = kubelet.events.history().flatMap((event) => {
+    if (event.kind === "fault-applied" && event.fault.kind === "slow") return `slow ${event.fault.before}`;
+    return event.kind === "calling" ? event.call : [];
+  });
+  expect(told.slice(told.indexOf("slow GetInfo"))).toEqual([
+    ...["slow GetInfo", "GetInfo", "slow NodeGetInfo", "NodeGetInfo", "NotifyRegistrationStatus"],
+  ]);
+});
+
 test("kubelet writes no volume limit beyond 32 bits", async () => {
   const { kubelet } = await node.all({ driver: { maxVolumes: 2 ** 40 } });
   await kubelet.registered("x.csi");

@@ -76,6 +76,10 @@ test("a directory that was removed is gone, also where a mount keeps it", async 
   expect(await socket.hasDirectory()).toBe(false);
   await socket.withdraw();
   closeSync(kept);
+  mkdirSync(folder.at("e"));
+  await socket.publish(folder.at("e", "x.csi-reg.sock"));
+  rmSync(folder.at("e"), { recursive: true });
+  expect(await socket.hasDirectory()).toBe(false);
 });
 
 test("a socket that another process removes at the same moment is withdrawn", async () => {

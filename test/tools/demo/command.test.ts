@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { perform } from "../../../src/tools/demo/command";
 import { startPlay } from "../../../src/tools/demo/play";
-import { NOT_BACK } from "../../../src/tools/demo/scenarios";
+import { NOT_BACK, SCENARIOS } from "../../../src/tools/demo/scenarios";
 import { readText, rowsIn } from "../../docs/markdown";
+import { runCommand } from "../../support/run-command";
 
 const node = (script: string) => [process.execPath, "-e", script, "--"];
 
@@ -60,3 +61,8 @@ test.each(["the socket is removed", "two registrars of one driver, the newer one
     expect(NOT_BACK.replace("no driver in", "not in")).toContain(row?.[4]?.replaceAll("*", ""));
   },
 );
+
+test("its help names each scenario", async () => {
+  const { stdout } = await runCommand("demo", "--help");
+  for (const name of Object.keys(SCENARIOS)) expect(stdout).toContain(name);
+});
