@@ -53,6 +53,8 @@ test("the metrics cover the registration, the driver, kubelet and the process", 
     [`csi_sidecar_operations_seconds_count{${call},grpc_status_code="Unavailable"}`]: 1,
     [`csi_sidecar_operations_seconds_count{${call},grpc_status_code="OK"}`]: 1,
   });
+  // A stopped process answers no scrape.
+  expect(answer.body).not.toContain('state="stopped"');
   // csi-lib-utils' buckets.
   const buckets = [...samples.keys()].flatMap((key) => /_bucket\{le="([^"]+)".*OK/.exec(key)?.[1] ?? []);
   expect(buckets.join(" ")).toBe("0.1 0.25 0.5 1 2.5 5 10 15 25 50 120 300 600 +Inf");

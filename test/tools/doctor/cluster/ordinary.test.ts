@@ -293,3 +293,16 @@ test("a pod that waits for a missing directory: doctor names kubelet's root dire
     /^CSI202 problem: .*ContainerCreating: MountVolume.SetUp failed .*plugins_registry is not a directory -> kubelet has another root directory on that node: /,
   );
 });
+
+test("a DaemonSet that its driver's startup taint keeps away is reported with the nodes that have the taint", async () => {
+  const daemon = daemonSet(DISK);
+  Object.assign(daemon.spec.template.spec, { tolerations: [] });
+  const cluster = await makeCluster({ daemon });
+  await tainted(cluster);
+  const { findings } = await cluster.report();
+  const found = findings.filter(({ code }) => code === "CSI213");
+  expect(found.map(({ subject, nodes }) => [subject, nodes])).toEqual([
+    [DISK, ["node-1"]],
+    ["DaemonSet storage/disk-node", ["node-1"]],
+  ]);
+});

@@ -52,6 +52,8 @@ describe("two registrars of one driver", () => {
   test("in pods that one node may have, or in one pod, are a warning, once", () => {
     expect(listed(daemonSet(), daemonSet({ name: "y", image: OFFICIAL }))).toEqual([TWIN]);
     expect(listed(daemonSet(), daemonSet({ name: "y", ...pool("a") }))).toEqual([TWIN]);
+    const inZone = daemonSet({ name: "y", pod: { nodeSelector: { zone: "b" } } });
+    expect(listed(daemonSet(pool("a")), inZone)).toEqual([TWIN]);
     const [registrar, driver] = daemonSet().spec.template.spec.containers;
     const containers = [registrar, { ...registrar, name: "second" }, driver];
     expect(listed(daemonSet({ pod: { containers } }))).toEqual([

@@ -65,11 +65,13 @@ test("the drivers stand first", () => {
     ...{ name: "x.csi", state: "refused", since: "2026-01-01T00:00:00.000Z", reason: "kubelet refused: no" },
     ...{ csiSocket: "/csi/csi.sock", registrationSocket: "/registration/x.csi-reg.sock" },
   };
-  const seen = { ...report(finding()), drivers: [driver] };
+  const other = { ...driver, name: "y.csi", since: null, reason: null };
+  const seen = { ...report(finding()), drivers: [driver, other] };
   const lines = renderTable(seen, { width: 200, colors: false }).split("\n");
-  expect(lines.slice(0, 2)).toEqual([
+  expect(lines.slice(0, 3)).toEqual([
     "DRIVER  STATE    SINCE                     WHY, WHERE",
     "x.csi   refused  2026-01-01T00:00:00.000Z  kubelet refused: no; /csi/csi.sock",
+    "y.csi   refused  -                         /csi/csi.sock",
   ]);
 });
 

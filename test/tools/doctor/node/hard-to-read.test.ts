@@ -123,12 +123,15 @@ test.each(["ENOTDIR", "EACCES"])("without flags, a %s at /run/csi names no drive
 });
 
 test.each(["EACCES", "EIO", "ETIMEDOUT"])(
-  "whether a directory is read-only is unknown by %s",
+  "whether a directory is read-only, and has free inodes, is unknown by %s",
   async (errno) => {
-    jest.spyOn(fs.promises, "access").mockRejectedValue(systemError(errno));
+    for (const call of ["access", "statfs"] as const)
+      jest.spyOn(fs.promises, call).mockRejectedValue(systemError(errno));
     const { says, healthy } = await node.look(WHOLE);
-    const unknown = `unknown: whether ${node.directory} is read-only cannot be read: ${errno}`;
-    expect(says("registration-directory")).toContain(unknown);
+    for (const what of ["is read-only", "has free inodes"])
+      expect(says("registration-directory")).toContain(
+        `unknown: whether ${node.directory} ${what} cannot be read: ${errno}`,
+      );
     expect([says("directory-writable"), healthy]).toEqual(["", false]);
   },
 );
