@@ -74,10 +74,10 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
       const value = await (takes === "no" ? returned : withoutQuery(returned));
       if (isAnswered && value !== answered && hasAnswer(value, type)) guarded.warnOf(RETURNED, {}, ONCE);
       if (isAnswered) return;
-      if (takes === "no" || (takes === "unknown" && isAnswer(value, type))) {
+      if (takes === "no" || (takes === "unknown" && !Array.isArray(value) && hasAnswer(value, type))) {
         hint = RETURN_ANSWERS;
         answer(null, value);
-      } else if (takes === "yes" && [value].flat().some((one) => isAnswer(one, type))) {
+      } else if (takes === "yes" && hasAnswer(value, type)) {
         hint = "it returned an answer before, which failed its call";
         fail(new TypeError(FORGOTTEN));
       } else hasReturned = true;

@@ -2,6 +2,7 @@ import type { Writable } from "node:stream";
 import { types } from "node:util";
 import { type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
 import { isPromise } from "../base/guarded-call";
+import { nearWord } from "../base/near-word";
 import { type LogFields, type Logger, UNHEARD } from "../logging/logger";
 import { isObject, show } from "../options/option-kinds";
 import type { CallWatch } from "./call-watch";
@@ -137,10 +138,13 @@ export const isAnswer = (value: unknown, type?: MessageType) =>
   !("emit" in Object(value)) &&
   !Object.values(Object(value)).some((field) => typeof field === "function");
 
-/** Whether an answer, or a list with one, was returned: what shares no field with its message may be anything else. */
+/** Whether an answer, or a list with one, was returned: what has no field of its message, nor a mistyped one, may be anything else. */
 export function hasAnswer(returned: unknown, type: MessageType | undefined): boolean {
-  const isOfMessage = (value: unknown) =>
-    type === undefined || Object.keys(Object(value)).length === 0 || isOfAuthor(value, type);
+  const isOfMessage = (value: unknown) => {
+    const names = Object.keys(Object(value));
+    if (type === undefined || names.length === 0 || isOfAuthor(value, type)) return true;
+    return names.some((name) => nearWord(name, type.fields.keys(), 2) !== undefined);
+  };
   return [returned].flat().some((value) => isAnswer(value, type) && isOfMessage(value));
 }
 

@@ -99,6 +99,7 @@ const answerLater =
     setImmediate(answer, null, { a: 1 });
     return returned;
   };
+const late = answerLater({ startedAt: 1 });
 /** Answers by callback, and returns an answer, too. */
 function answerAnd(answer: Callback | undefined, returned: object): object {
   answer?.(null, { a: 1 });
@@ -149,6 +150,10 @@ const SHAPES: readonly Shape[] = [
     { ref: () => {} },
     [setTimeout(() => {}, 0)],
   ].map((given): Shape => ["a callback, returns what may be no answer", answerLater(given), OK, []]),
+  ["a callback later, returns an object of its own", late, OK, []],
+  ["the same, async", async (call, answer) => late(call, answer), OK, []],
+  ["the same, all parameters in one", async (...all) => late(...all), OK, []],
+  ["a forgotten unaryHandler, and a mistyped field", (_c, _) => ({ volumes: "" }), FORGOTTEN, [FAILED]],
   ["a forgotten unaryHandler, and a late callback", answerLater({}), FORGOTTEN, [FAILED, TWICE]],
   ["a callback, then another answer", (_call, answer) => answerAnd(answer, { a: 2 }), OK, [RETURNED]],
   ["async with a callback, then another answer", async (_c, answer) => answerAnd(answer, {}), OK, [RETURNED]],
