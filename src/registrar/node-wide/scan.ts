@@ -36,6 +36,8 @@ interface ScanOptions {
   readonly changed?: ReadonlySet<string>;
   /** @default findFile */
   readonly look?: (path: string) => Promise<FileFound>;
+  /** @default listNames */
+  readonly list?: typeof listNames;
   /** Called after each read of a directory, with the first error: its names or an entry could not be read. */
   readonly onRead?: (directory: string, error: unknown) => void;
 }
@@ -56,7 +58,13 @@ const whyUnread = async (path: string): Promise<unknown> => (await errorAt(path)
 /** Looks for what fits a pattern. What cannot be read counts as unchanged. Never rejects, never hangs. */
 export async function scan(
   pattern: Pattern,
-  { before = NOTHING, changed = new Set(), look = findFile, onRead = () => {} }: ScanOptions = {},
+  {
+    before = NOTHING,
+    changed = new Set(),
+    look = findFile,
+    list = listNames,
+    onRead = () => {},
+  }: ScanOptions = {},
 ): Promise<Scan> {
   const directories = new Map<string, Directory>();
   const rootPath = rootOf(pattern);
@@ -75,7 +83,7 @@ export async function scan(
     const fail = (error: unknown) => {
       failure ??= error;
     };
-    const listing = isListed && isPattern(segment) ? listNames(path) : Promise.resolve([]);
+    const listing = isListed && isPattern(segment) ? list(path) : Promise.resolve([]);
     const listed = await listing.catch((error: unknown) => {
       fail(error);
       return [];

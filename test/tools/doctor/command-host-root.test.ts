@@ -91,14 +91,18 @@ test("--csi-address below links is reached as on the host", async () => {
     expect(report.findings).toContainEqual(expect.objectContaining({ code, status: "ok" }));
 });
 
-test("drivers that fit a pattern below links are reached as on the host", async () => {
+test.each([
+  ["*", "csi.sock"],
+  ["*", "*", "csi.sock"],
+])("drivers that fit a pattern below links are reached as on the host: %j", async (...pattern) => {
   const { at, doctor } = host;
-  for (const path of ["real", "data"]) mkdirSync(at(path));
+  const below = pattern.slice(1).map((name) => name.replace("*", "sub"));
+  for (const path of ["real/sub", "data"]) mkdirSync(at(path), { recursive: true });
   symlinkSync("/data", at("opt"));
   symlinkSync("/real", at("data", NAME));
-  const csiAddress = at("real", "csi.sock");
+  const csiAddress = at("real", ...below);
   await using _driver = await startCsiDriver({ csiAddress, name: NAME, nodeId: "n1" });
-  const report = await doctor(`--csi-address=${at("opt", "*", "csi.sock")}`);
+  const report = await doctor(`--csi-address=${at("opt", ...pattern)}`);
   expect(ownIn(report)).toMatchObject([{ state: "unpublished", csiSocket: csiAddress }]);
 });
 

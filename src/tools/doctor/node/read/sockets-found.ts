@@ -4,7 +4,7 @@ import { segmentsOf } from "../../../../host-path/path-pattern";
 import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { carefulLook, rootOf, scan } from "../../../../registrar/node-wide/scan";
 import { timedOut } from "../../../../unix/file-calls";
-import type { FileFound } from "../../../../unix/files";
+import { type FileFound, listNames } from "../../../../unix/files";
 import { isWithin } from "../../../../unix/mounts";
 import { dotKindOf } from "../../../../unix/private-socket";
 import { tryConnect } from "../../../../unix/unix-socket";
@@ -68,7 +68,8 @@ async function socketsFitting(
     }
     return "hanging";
   };
-  const { sockets } = await scan(parsed, { look, onRead });
+  const list = (path: string) => listNames(reached.get(path) ?? path);
+  const { sockets } = await scan(parsed, { look, list, onRead });
   if (sockets.size > MAX_SOCKETS) tell(pattern, { kind: "cut", read: MAX_SOCKETS, there: sockets.size });
   return [...sockets.keys()].slice(0, MAX_SOCKETS).map((path) => reached.get(path) ?? path);
 }
