@@ -12,7 +12,7 @@ test("each figure with a unit is the constant that its page names, and each tabl
   expect([stdout, status]).toEqual(["", 0]);
 });
 
-test("any figure of a page that is made false is noticed, and a figure that names no constant", () => {
+test("a digit more in a figure with a comment, or in a measured or made table, is noticed, and a figure that names no constant", () => {
   const missed = evaluate(`
     import { readFileSync } from "node:fs";
     import { createLookup, PAGES, problemsOf } from "./scripts/pages.mjs";

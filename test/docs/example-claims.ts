@@ -1,0 +1,62 @@
+import { readText } from "./markdown";
+import { ENOUGH, found, HEALTHY, LEAST, PROBE, READY, REFUSED } from "./sources";
+
+/** What the examples say with numbers. */
+export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  "examples/alerts.yaml": [
+    "registrar_registered == 0 unless",
+    'registrar_state{state="standby"} == 1 for: 15m',
+    'registrar_state{state="standby"} == 1 for: 5m',
+    "for 5 minutes.",
+    'result="refused"}[15m]) > 0',
+    "at least every 10 minutes: kubelet",
+    '(-.+)?"}[10m])',
+    ") >= 1 for: 15m",
+    "(registrar_build_info[1d])",
+    "(registrar_build_info) for: 15m",
+    "kube_node_info for: 15m",
+    "registrar_driver_trouble == 1 for: 10m",
+    '|retry"}[1h])) >= 6',
+    '!="unknown-driver"} == 0 for: 5m',
+    "stood by for 15 minutes",
+    "registrar_startup_taint_overdue == 1 for: 1m",
+  ],
+  "examples/daemonset.yaml": [
+    "maxUnavailable: 10%",
+    "maxSurge: 0 template",
+    `after ${REFUSED.first} s to ${REFUSED.last} s, and`,
+    "- --v=2",
+    `# ${HEALTHY} from the first moment`,
+    `initialDelaySeconds: 20 ${PROBE}`,
+    `# ${READY} once kubelet`,
+    "periodSeconds: 5",
+    "with mode 0750.",
+    "runAsUser: 0 runAsGroup: 0",
+    `cpu: 10m memory: ${LEAST} limits: # ${LEAST} is the least:`,
+    "# under 100m Node",
+    `memory: ${ENOUGH} volumeMounts`,
+    "cpu: 10m memory: 32Mi",
+  ],
+  "examples/node-wide.yaml": [
+    "minReadySeconds: 10",
+    "maxSurge: 1 maxUnavailable: 0",
+    "- --v=2",
+    `initialDelaySeconds: 20 ${PROBE}`,
+    `# ${READY} while every driver`,
+    "periodSeconds: 5",
+    "runAsUser: 0 runAsGroup: 0",
+    `cpu: 10m memory: ${LEAST} limits: memory: 200Mi`,
+  ],
+  "examples/podmonitor.yaml": ["interval: 30s"],
+  "examples/volumes.yaml": ["apiVersion: v1", "terminationGracePeriodSeconds: 1"],
+  "examples/driver/deploy.yaml": [
+    `requests: { cpu: 10m, memory: ${LEAST} }`,
+    "apiVersion: v1",
+    "sleep 3600",
+    "size: 16Mi",
+  ],
+  "examples/driver/README.md": [
+    `You need Node ${found(/"node": ">=(\d+)"/, readText("examples/driver/package.json"))} or newer`,
+    `is like \`${found(/"(\d+Mi)"/, readText("examples/driver/src/volumes.ts"))}\` (the default)`,
+  ],
+};

@@ -1,0 +1,64 @@
+import { version } from "../../package.json";
+import { CLAIMS } from "./claims";
+import { CHOSEN, fenceProblems } from "./fences";
+import { DOCUMENTS, filesBelow } from "./markdown";
+
+// Every number of a page has a source: a comment that names its constant (scripts/pages.mjs), a table that a command wrote, a fence
+// that a test compares, or a claim in claims.ts, which is made of constants, or of facts about other programs with their source.
+
+/** Pages that a command writes as a whole, and those of contributors. */
+const OTHERS = ["docs/api.md", "docs/library.md", "docs/testing.md"];
+export const NUMBERED = [
+  ...DOCUMENTS.filter((page) => (page.startsWith("docs/") || page === "README.md") && !OTHERS.includes(page)),
+  ...filesBelow("examples", ".yaml"),
+  "examples/driver/README.md",
+];
+
+const REGION = /<!-- (\S+): written by .*?<!-- end of \1.*?-->/gs;
+const MARKED = /<!--=[\w.-]+-->\d[\d,.]*(?:Mi|m\b)?(?: min \d+ s)?/g;
+/** Numbers that are an order, and those of links: links.test.ts follows them. */
+const ORDER = [/^\s*\d+\. /gm, /\*\*\d\. [A-Z]/g, /^# +\d\. /gm, /\]\([^)\s]*\)/g];
+const FREE = [
+  ...ORDER,
+  new RegExp(`(?<![\\w.])(?:${[version, ...CHOSEN].join("|").replaceAll(".", "\\.")})(?![\\w.]*\\d)`, "g"),
+];
+const NUMBER = /(?<![\w.#/@:-])v?\d[\d,]*(?:\.\d+)*/g;
+const FENCE = /^ *```(\w*)\n(.*?)^ *```$/gms;
+
+const blank = (text: string) => text.replace(/[^\s]/g, "_");
+const unwrapped = (text: string) => text.replace(/\s+/g, " ");
+
+/** The numbers that this file holds: the page as `problemsOf` reads it. */
+export function numbersIn(text: string): readonly { readonly index: number; readonly length: number }[] {
+  const isHeldElsewhere = (language: string, fence: string) =>
+    /^(?:ts|mjs)$/.test(language) || (language === "text" && !/^\[[-+]\]/m.test(fence));
+  let rest = text
+    .replace(REGION, blank)
+    .replace(FENCE, (fence, language) => (isHeldElsewhere(language, fence) ? blank(fence) : fence))
+    .replace(/<!--=[\w.-]+-->\d[\d,.]*(?: min \d+ s)?/g, blank);
+  for (const pattern of ORDER) rest = rest.replace(pattern, blank);
+  return Array.from(rest.matchAll(NUMBER), ({ 0: number, index }) => ({ index, length: number.length }));
+}
+
+/** What is wrong with the numbers of a page, beside those that scripts/pages.mjs writes. */
+export function problemsOf(page: string, text: string): readonly string[] {
+  const fences = Array.from(text.matchAll(FENCE), ([, language = "", content = ""]) => ({
+    language,
+    content,
+  }));
+  const commands = (fence: string, language: string) => (language === "sh" ? fence : blank(fence));
+  let rest = text.replace(REGION, blank).replace(FENCE, commands).replace(MARKED, "§");
+  for (const pattern of FREE) rest = rest.replace(pattern, blank);
+  rest = unwrapped(rest);
+  const claims = CLAIMS[page] ?? [];
+  const lacking = claims.filter((claim) => !rest.includes(claim));
+  for (const claim of claims) rest = rest.replaceAll(claim, claim.replace(/\d/g, "_"));
+  const loose = Array.from(rest.matchAll(NUMBER), ({ index }) =>
+    rest.slice(Math.max(0, index - 40), index + 30),
+  );
+  return [
+    ...fenceProblems(page, fences),
+    ...lacking.map((claim) => `${page} does not say "${claim}"`),
+    ...loose.map((context) => `${page} has a number without a source: "${context}"`),
+  ];
+}
