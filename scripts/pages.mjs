@@ -233,7 +233,7 @@ function gains({ measurements }) {
     ["Until the driver is registered again", "registrar", "official v2.17", "with a liveness probe"],
     gain("the registration socket is removed", "the socket is removed"),
     gain(
-      "a second registrar of the driver starts, and the first one ends",
+      "the older one of two registrars of the driver ends",
       "two registrars of one driver, the older one gets SIGTERM",
     ),
     gain(

@@ -38,6 +38,7 @@ test("docs/kind.md: what its sed makes of the example suits the official image",
   const [command = ""] = /sed .*?(?= >)/s.exec(readText("docs/kind.md")) ?? [];
   const made = execFileSync("sh", ["-c", command], { cwd: ROOT, encoding: "utf8" });
   expect(made).toContain("image: registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0\n");
+  expect(made).toContain("`docker build -t registrar:v0.1.0 .`"); // a comment, which says how to build ours
   expect(judge("official.yaml", made)).toEqual({ registrars: 1, bad: [] });
 });
 
