@@ -17,7 +17,7 @@ export const readNames = reader((path) => readdir(path));
 /** A text in which each item, or line, has this end. Rejects with EIO where the last one has not: the rest is missing. */
 export const readWhole = async (path: string, end: "\n" | "\0"): Promise<string> => {
   const text = await reader(() => readFile(path, "utf8"))(path);
-  if (text !== "" && !text.endsWith(end)) throw systemError("EIO", `${path} is cut`);
+  if (text !== "" && !text.endsWith(end)) throw systemError("EIO");
   return text;
 };
 export const readLink = reader((path) => readlink(path));
@@ -173,7 +173,7 @@ export async function walk<Part extends string>(
       const mount = mountAt(reached);
       if (mount && canHang(mount)) return gapAt(path, { kind: "mount", fileSystem: mount.fileSystem });
       const stats = await statsOrErrno(reached);
-      if (typeof stats === "string") throw systemError(stats, path);
+      if (typeof stats === "string") throw systemError(stats);
       if (stats.isSocket()) found.paths.push(reached);
       if (!stats.isDirectory()) return;
       const below = await walk(reached, { ...rules, follow: async () => undefined }, 1);

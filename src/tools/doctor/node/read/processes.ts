@@ -68,7 +68,7 @@ async function filesOf(procfs: string, pid: string) {
     /** The same path as the host has it, by its mounts. */
     onHost: async (path: string) => {
       const place = mountPlaceOf(path, parseMountinfo(await linesOf("mountinfo")));
-      if (place === undefined) throw systemError("EIO", "no mount has that path");
+      if (place === undefined) throw systemError("EIO");
       return place.path;
     },
     environment: async () =>
@@ -79,7 +79,7 @@ async function filesOf(procfs: string, pid: string) {
 /** The processes by their numbers. Rejects for a directory that does not have this process: it is not /proc. */
 async function listProcesses(procfs: string): Promise<readonly string[]> {
   const [names, self] = await Promise.all([readNames(procfs), readLink(join(procfs, "self"))]);
-  if (!names.includes(basename(self))) throw systemError("ESRCH", "this process is not in /proc");
+  if (!names.includes(basename(self))) throw systemError("ESRCH");
   return names.filter((name) => /^\d+$/.test(name));
 }
 
@@ -149,7 +149,7 @@ type FoundFile = Stats | string;
 /** What a process has at a path. Throws where that is unknown, because only a tracer sees a process' files. */
 async function lookIn({ reach }: ProcessFiles, path: string): Promise<FoundFile> {
   const found = await statsOrErrno(await reach(path));
-  if (typeof found === "string" && found !== "ENOENT") throw systemError(found, path);
+  if (typeof found === "string" && found !== "ENOENT") throw systemError(found);
   return found;
 }
 
