@@ -225,7 +225,6 @@ test("a socket of a pattern that is no node service is named, and the driver to 
 test("a driver with an illegal name is one problem: kubelet would refuse it because of that", async () => {
   await node.driverUnder("x.csi", { name: "a_b" });
   expect(problemsIn(await node.look(WHOLE))).toEqual(["CSI004", "CSI020 of CSI004"]);
-  // Another mistake is another problem.
   await node.driverUnder("y.csi", { name: "c_d", nodeId: "n".repeat(257) });
   expect(problemsIn(await node.look(WHOLE))).toContain("CSI006");
 });
@@ -258,9 +257,11 @@ test("what is deep below a driver's own directory, or among kubelet's volumes, i
   mkdirSync(node.at("data/more"), { recursive: true });
   fs.symlinkSync(node.at("data"), node.at("plugins/x.csi/link"));
   const said = async (target = {}) => (await node.look({ ...WHOLE, ...target })).says("drivers-found");
-  // Before it is registered it may be any directory.
+  // Before it is registered, as a CSI driver, it may be any directory.
   const deep = /^unknown: \S+\/(?:a\/b|data) leads to dir/m;
+  const other = await node.plugin("x-reg.sock", { type: "DRAPlugin", name: "x.csi" });
   expect(await said()).toMatch(deep);
+  await other.close();
   expect(await said({ csiSocketPath: csiAddress })).toMatch(/^skipped: \S+ leads to dir.* own; fix: \S.*$/);
   await node.plugin("x.csi-reg.sock", { name: "x.csi", endpoint: csiAddress });
   mkdirSync(node.at("plugins/kubernetes.io/iscsi/iface-default/0-lun-0/data"), { recursive: true });
