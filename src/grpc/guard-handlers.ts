@@ -5,6 +5,7 @@ import { watchCalls } from "./call-watch";
 import { answerOnce } from "./guard-answer";
 import type { GuardedMethod, Guarding, Handler } from "./guard-call";
 import { endOnError } from "./guard-stream";
+import { faultOf } from "./handlers";
 import { checkMessage } from "./message-check";
 
 /**
@@ -35,6 +36,8 @@ export function guardHandlers(
     const encode: typeof serialize = (value) => {
       try {
         const answerType = guarding.answerTypeOf(method);
+        const fault = faultOf(value, answerType ?? null); // An interceptor may send anything.
+        if (fault) throw fault;
         const unsent = answerType === undefined ? [] : checkMessage(Object(value), answerType);
         for (const field of unsent) warnOf(UNSENT, { unsent: [field] }, { field });
         return serialize(value);

@@ -140,6 +140,22 @@ test("an instance with no field of the message fails its call, and the text name
   await expect(served.ask()).rejects.toMatchObject({ code: status.INTERNAL, details });
 });
 
+test.each<[unknown, string]>([
+  [Buffer.from("ab"), "an instance of Buffer"],
+  [5, "5"],
+  [["a"], "an array"],
+  [new Map(), "an instance of Map"],
+])("what an interceptor sends that is no answer fails its call: %p", async (given, what) => {
+  const replacing: ServerInterceptor = ({ path }, call) =>
+    new ServerInterceptingCall(call, {
+      sendMessage: (message, next) => next(path === ASK ? given : message),
+    });
+  await using served = await serve(() => ({ nodeId: "n" }), [replacing]);
+  await expect(served.ask()).rejects.toMatchObject({ code: status.INTERNAL });
+  const { error } = await served.log.when("Cannot encode a handler's answer");
+  expect(String(error)).toContain(`answered ${what}; it takes a plain object`);
+});
+
 test("a client that leaves a stream is not in the log", async () => {
   const left = later<void>();
   const handler = (call: { write(answer: object): void; once(name: string, hear: () => void): void }) => {
