@@ -32,10 +32,10 @@ const OF_REGISTRATION = {
 /** These are for people. What one of them has, the others load from there. */
 const OF_TOOLS = {
   doctor: ["tools/doctor/command"],
-  // It knows the lists that it made.
-  "doctor-seen": ["tools/doctor/findings/seen"],
+  // They know the lists that they made.
+  "doctor-seen": ["tools/doctor/findings/seen", "tools/doctor/findings/opened"],
   "doctor-node": [
-    ...["read/directory", "read/gather", "judge/found", "judge/view", "report"].map(
+    ...["read/directory", "read/gather", "judge/rows", "judge/view", "report"].map(
       (name) => `tools/doctor/node/${name}`,
     ),
   ],

@@ -6,13 +6,12 @@ import { nameListsFrom } from "../../flags/paths";
 import { escapeJson, plain } from "../../logging/escape";
 import { print, printError } from "../../runtime/print";
 import { createCommand } from "../command-line";
-import { findingsOf } from "../doctor/findings/finding";
-import { type DriverRow, EXIT_UNKNOWN } from "../doctor/findings/report";
-import { itemsOf } from "../doctor/findings/seen";
+import { itemsOf, tell } from "../doctor/findings/opened";
+import { type DriverRow, EXIT_UNKNOWN, findingsOf } from "../doctor/findings/report";
 import { renderColumns } from "../doctor/findings/table";
 import { sayWhy } from "../doctor/findings/why";
 import { namedText } from "../doctor/findings/words";
-import { driversIn } from "../doctor/node/judge/found";
+import { driversIn } from "../doctor/node/judge/rows";
 import { gapChecks } from "../doctor/node/judge/trouble";
 import { viewOf } from "../doctor/node/judge/view";
 import { resolveTarget } from "../doctor/node/read/directory";
@@ -65,7 +64,7 @@ export const runStatus = createCommand(
     const until = performance.now() + (flags.wait ?? 0);
     const look = async () => {
       const facts = await gatherFacts(target, options);
-      const rows = itemsOf(driversIn(viewOf(facts)));
+      const rows = itemsOf(driversIn(viewOf(facts))).map(tell);
       return { facts, rows, isHealthy: rows.length > 0 && rows.every(isWell) };
     };
     let seen = await look();

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { readFiles } from "../../../src/tools/doctor/files/read/documents";
-import { itemsOf } from "../../../src/tools/doctor/findings/seen";
+import { itemsOf } from "../../../src/tools/doctor/findings/opened";
 import { eachTest } from "../../support/each-test";
 import { registrarCommand } from "../../support/registrar-command";
 import { runCommand } from "../../support/run-command";

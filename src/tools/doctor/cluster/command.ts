@@ -43,7 +43,7 @@ export const clusterMode = createMode(
       import("./read/list-api"),
       import("./report"),
       import("./table"),
-      import("../files/judge/swap"),
+      import("../files/swap"),
     ]);
     const { context, kubeconfig, node, driver, image, swap } = flags;
     // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.

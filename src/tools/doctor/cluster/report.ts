@@ -1,20 +1,88 @@
 import { tagOf } from "../../recognise/image";
-import { judgeSwap, readSwap } from "../files/judge/swap";
-import type { RegistrarContainer } from "../files/read/registrars";
-import { causeKey } from "../findings/causes";
-import { type Finding, findingsOf } from "../findings/finding";
+import type { OurImage } from "../../recognise/program";
+import { MANIFEST_CHECKS } from "../files/judge/checks";
+import type { ManifestFacts, RegistrarContainer } from "../files/read/registrars";
+import { judgeSwap, readSwap } from "../files/swap";
+import { type Cause, causeKey } from "../findings/causes";
+import type { Finding } from "../findings/finding";
 import { grouped } from "../findings/grouped";
-import { CLUSTER_SCHEMA, leadingIn, reportFindings } from "../findings/report";
-import { itemsOf, type SeenList, wholes } from "../findings/seen";
-import { type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
-import { causeOf } from "./judge/groups";
+import { itemsOf, orNull, tell, trueOrNull } from "../findings/opened";
+import { CLUSTER_SCHEMA, findingsOf, keyOf, leadingIn, reportFindings } from "../findings/report";
+import { listFrom, type SeenList } from "../findings/seen";
+import { type ClusterFacts, factsOf, meantIn } from "./judge/facts";
+import { causeOf, isMissedAway, manifestCause, NODES_AWAY } from "./judge/groups";
 import { needChecks, objects, rights } from "./judge/needs";
+import { pairLeft } from "./judge/pair-left";
+import { placesIn } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
-import { inState, isWithoutRegistrar, keyOfPlace, type Place, wordOf } from "./judge/states";
-import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./judge/units";
+import { inState, isWithoutRegistrar, type Place, wordOf } from "./judge/states";
 import type { ClusterReading } from "./read/cluster";
+import { keyOfPlace } from "./read/mentions";
+import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./read/units";
 
 export const CLUSTER_CHECKS = [...stateChecks, ...needChecks];
+
+/** Names the drivers, drops all but the one that is asked for, and looks for owners of those that no DaemonSet registers. */
+export async function conclude({ readOwners, readRivals, gaps, ...lists }: ClusterReading) {
+  const byNames = placesIn(lists);
+  const [pair] = itemsOf(pairLeft(byNames));
+  const isAlone = pair && trueOrNull((await readRivals(pair.node)).contains()) === false;
+  const meant = meantIn(isAlone ? placesIn(lists, pair) : byNames);
+  const ownersOf = await readOwners(meant.unowned);
+  const manifests = manifestsOf(meant, meant.images);
+  const findings = findingsOf(MANIFEST_CHECKS, manifests);
+  const known = new Set(findings.map(keyOf));
+  const running = runningFindings(meant, manifests).filter((finding) => !known.has(keyOf(finding)));
+  const found = leadingFirst([...findings, ...running].filter(({ status }) => status !== "ok"));
+  return factsOf(meant, ownersOf, gaps(), {
+    manifestFindings: found,
+    manifestCauses: new Set(found.flatMap(({ cause }) => (cause ? causeKey(cause) : []))),
+  });
+}
+
+/** The DaemonSets' registrars as `doctor -f` has them, if these images are this registrar's. */
+export function manifestsOf(
+  { units, limitRanges }: Pick<ManifestFacts, "limitRanges"> & { units: SeenList<RegistrarUnit> },
+  ours: OurImage,
+): ManifestFacts {
+  const unitsAt = units.by(({ registrar }) => registrar.place);
+  const registrars = units
+    .grouped(({ set }) => set.uid)
+    .flatMap(({ first: { set } }) => set.registrarsWith(ours));
+  return {
+    limitRanges,
+    registrars: registrars.filter(({ place }) => unitsAt(place).contains()),
+    // Another check says which objects could not be read.
+    gaps: [],
+  };
+}
+
+/** What `doctor -f` would find in the pods that admission gave this registrar. */
+function runningFindings(
+  { pods }: Pick<ClusterReading, "pods">,
+  manifests: ManifestFacts,
+): readonly Finding[] {
+  const ofSetsAt = manifests.registrars.by(({ place }) => place);
+  const isGiven = ({ place, program }: RegistrarContainer) =>
+    ofSetsAt(place)
+      .contains((one) => one.program.kind !== "ours")
+      .and(program.kind === "ours");
+  // Pods share what is alike.
+  const alike = [...new Set(itemsOf(pods).map(({ running }) => running))];
+  const registrars = listFrom(alike.flatMap((running) => running.registrars));
+  return findingsOf(MANIFEST_CHECKS, { ...manifests, registrars: registrars.filter(isGiven) });
+}
+
+/** The first problem of a registrar is the cause of its pods' trouble. */
+function leadingFirst(findings: readonly Finding[]): readonly Finding[] {
+  const said = new Set<string>();
+  return findings.map((one) => {
+    const cause = one.status === "problem" && one.about ? manifestCause(one.about) : undefined;
+    if (cause === undefined || said.has(causeKey(cause))) return one;
+    said.add(causeKey(cause));
+    return { ...one, cause };
+  });
+}
 
 export type ClusterReport = Awaited<ReturnType<typeof reportOnCluster>>;
 
@@ -38,7 +106,11 @@ function reportOf(
 ) {
   const { findings, healthy, summary } = reportFindings(found);
   const leading = leadingIn(found);
-  const codeOf = (place: Place) => found[leading.get(causeKey(causeOf(place, facts))) ?? -1]?.code;
+  const codeOf = (place: Place) => {
+    const isAway = trueOrNull(isMissedAway(place, facts)) === true;
+    const cause = isAway ? NODES_AWAY : tell<Cause | undefined>(causeOf(place, facts));
+    return cause && found[leading.get(causeKey(cause)) ?? -1]?.code;
+  };
   const { context = null, node = null, driver = null } = facts.target;
   return {
     schema: CLUSTER_SCHEMA,
@@ -55,9 +127,9 @@ function reportOf(
 
 /** The lists that may lack rows: something could not be read, or the driver that is asked for may be one whose name is a guess. */
 function partialIn({ units, places, target, hasGuess }: ClusterFacts) {
-  const isGuessed = hasGuess.and(target.driver !== undefined)(YES_NO) !== false;
+  const isGuessed = trueOrNull(hasGuess.and(target.driver !== undefined)) !== false;
   const lacks = (...lists: readonly SeenList<unknown>[]) =>
-    isGuessed || lists.some((list) => orNull(list, () => true) === null);
+    isGuessed || lists.map((list) => orNull(list, () => true)).includes(null);
   const isPartial = { drivers: lacks(units, places), registrars: lacks(units), nodes: lacks(places) };
   return (["drivers", "registrars", "nodes"] as const).filter((name) => isPartial[name]);
 }
@@ -70,21 +142,20 @@ function driverRows(facts: ClusterFacts) {
   return [...new Set(names)].sort().map((name) => {
     const isEvery = name === EVERY_DRIVER;
     const guessed = isGuessed(unitsOfDriver(name));
-    const ofPod = placesOf(name).by(({ pod }) => pod?.uid ?? "", "unique");
+    const placeOf = new Map(itemsOf(placesOf(name)).map((place) => [place.pod?.uid, place]));
     const there: SeenList<unknown> = isEvery
-      ? pods.filter(({ uid }) => ofPod(uid).contains(inState("registered")))
+      ? pods.filter(({ uid }) => isRegistered(placeOf.get(uid), placesOf(name)))
       : csiNodes.filter(({ drivers }) => drivers.has(name));
     const sets = unitsOfDriver(name).map(({ set }) => set.name);
     return {
       name,
-      daemonSets: sets.contains().not().and(facts.hasGuess)({
-        yes: none,
-        unknown: none,
-        no: () => orNull(sets, (all) => [...new Set(all)]),
-      }),
+      daemonSets:
+        trueOrNull(sets.contains().not().and(facts.hasGuess)) === false
+          ? orNull(sets, (all) => [...new Set(all)])
+          : null,
       nodes: orNull(placesOf(name), ({ length }) => length),
       registered: guessed ? null : orNull(there, ({ length }) => length),
-      csiDriver: isEvery || guessed ? null : csiDrivers.contains((one) => one === name)(YES_NO),
+      csiDriver: isEvery || guessed ? null : trueOrNull(csiDrivers.contains((one) => one === name)),
       guessed,
     };
   });
@@ -93,10 +164,9 @@ function driverRows(facts: ClusterFacts) {
 /** What was not read is no guess: it gives no name. */
 const isGuessed = (units: SeenList<RegistrarUnit>): boolean => itemsOf(units).some(isGuess);
 
-const none = () => null;
-const YES_NO = { yes: () => true, no: () => false, unknown: () => null };
-const orNull = <Item, Row>(list: SeenList<Item>, rowOf: (items: readonly Item[]) => Row): Row | null =>
-  wholes(list)<Row | null, null>({ seen: ([items]) => rowOf(items), unread: () => null });
+/** A pod has one place at most. */
+const isRegistered = (place: Place | undefined, places: SeenList<Place>) =>
+  place === undefined ? places.contains(() => false) : inState("registered")(place);
 
 function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
   const { node, driver, state, pod, isListed } = place;
@@ -109,7 +179,7 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
     reason: state.reason,
     code: code ?? null,
     pod: pod?.name ?? null,
-    csiNode: isGuessed(place.units) ? null : (isListed?.(YES_NO) ?? null),
+    csiNode: isGuessed(place.units) ? null : isListed === undefined ? null : trueOrNull(isListed),
     waitingPods: orNull(facts.waitingAt(key), (all) => all.map((one) => one.pod).sort()),
     volumeAttachments: orNull(attachments, ([one = 0]) => one),
   };

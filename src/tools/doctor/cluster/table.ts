@@ -1,9 +1,9 @@
 import { plain } from "../../../logging/escape";
 import { wrap } from "../../wrap";
-import { whatElse } from "../files/judge/swap";
+import { whatElse } from "../files/swap";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
 import { objects, rights } from "./judge/needs";
-import { EVERY_DRIVER } from "./judge/units";
+import { EVERY_DRIVER } from "./read/units";
 import type { ClusterReport } from "./report";
 
 /** So many rows are shown; programs get all. */

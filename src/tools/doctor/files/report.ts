@@ -2,17 +2,18 @@ import { invalidOption, refuse } from "../../../base/errors";
 import { HAS_OFFICIAL_NAME, hasName, lastPart } from "../../recognise/image";
 import type { OurImage } from "../../recognise/program";
 import { holds, isTemplate } from "../../recognise/rule";
-import { type Finding, findingsOf, unknown } from "../findings/finding";
-import { reportOf } from "../findings/report";
-import { ifYes, nothing, otherwise, saidIn } from "../findings/seen";
+import { check, unknown } from "../findings/finding";
+import { gapsOf, trueOrNull } from "../findings/opened";
+import { findingsOf, reportOf } from "../findings/report";
+import { words } from "../findings/seen";
 import { renderReport, type TableLook } from "../findings/table";
 import { shellWord } from "../findings/words";
 import { sayUnknown } from "./judge/arguments";
 import { MANIFEST_CHECKS, STREAM_CHECKS } from "./judge/checks";
 import { manifestReadable, sayWhyOfFile } from "./judge/gaps";
-import { commandWithout, judgeSwap, readSwap, whatElse } from "./judge/swap";
 import type { FilesRead } from "./read/documents";
-import { type FileFacts, type ManifestFacts, readRegistrars } from "./read/registrars";
+import { type FileFacts, readRegistrars } from "./read/registrars";
+import { commandWithout, judgeSwap, readSwap, whatElse } from "./swap";
 
 /** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */
 export function reportOnFiles(read: FilesRead, ours: OurImage) {
@@ -30,11 +31,11 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const both = readSwap((images) => factsOf(read, images), ours, swap);
   const { before } = both;
   const { findings, ...counts } = judgeSwap(both);
-  const isAny = both.swapped.contains();
+  const isAny = trueOrNull(both.swapped.contains());
   const { image } = ours;
-  const command = () => (image === undefined || swap === "" ? null : policyCommand(image, swap, before));
-  const policy = isAny({ yes: command, no: NONE, unknown: NONE });
-  const more = saidIn(ifYes(isAny.not(), () => nothingToSwap(read, before)));
+  const isCommand = isAny === true && image !== undefined && swap !== "";
+  const policy = isCommand ? policyCommand(image, swap, before) : null;
+  const more = isAny === false ? findingsOf([nothingToSwap], { ...read, ...before }) : [];
   const target = { files, swap, policy, ...counts };
   const report = reportOf(target, [...findings, ...more]);
   // It would have to read stdin again.
@@ -48,42 +49,38 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   return { report, render: (look: TableLook) => renderReport(report, look, layout) };
 }
 
-const NONE = () => null;
-
 /** The image policy knows the official image's names. Null: other containers have, or may have, an image of this name, too. */
 function policyCommand(image: string, swap: string, { otherImages }: FileFacts): string | null {
   const name = lastPart(image);
   const command = `registrar manifest --image-policy --image=${swap}`;
   if (holds(HAS_OFFICIAL_NAME, { image })) return command;
   const isShared = otherImages.contains((one) => isTemplate(one) || holds(hasName([name]), { image: one }));
-  return isShared({ yes: NONE, unknown: NONE, no: () => `${command} --match-image=${name}` });
+  return trueOrNull(isShared) === false ? `${command} --match-image=${name}` : null;
 }
 
 function factsOf(read: FilesRead, ours: OurImage): FileFacts {
-  const gap = read.objects.contains()({ yes: nothing, no: nothing, unknown: ([first]) => first });
+  const [gap] = gapsOf(read.objects.contains());
   if (gap !== undefined) {
     const { text, fix } = sayWhyOfFile(gap.why);
     throw invalidOption(`cannot read ${gap.subject}: ${text}; ${fix}`);
   }
   const facts = readRegistrars(read, ours);
-  ifYes(facts.registrars.contains().not(), () =>
+  if (trueOrNull(facts.registrars.contains()) === false)
     refuse(
       "no registrar in these files: no container has --kubelet-registration-path, or a known image that starts a registrar; if one is this registrar's, name its image with --image=IMAGE; registrar doctor --cluster judges what an operator creates",
-    ),
-  );
+    );
   return facts;
 }
 
-function nothingToSwap({ files }: FilesRead, { registrars }: ManifestFacts): Finding {
-  const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
-  const { code, name } = manifestReadable;
-  const say = (why: string) => ({
-    ...{ code, check: name },
-    ...unknown(files.join(", "), `has nothing to swap: ${why}`, fix),
-  });
-  const whys = registrars.flatMap(({ place, program, image }) =>
-    program.kind === "unknown" ? `${place}: ${sayUnknown(program, image)}` : undefined,
-  );
-  const none = () => say("no container for Linux has the official registrar's image");
-  return whys.some({ yes: ([why]) => say(why), ...otherwise(none) });
-}
+const nothingToSwap = check(
+  manifestReadable.code,
+  manifestReadable.name,
+  ({ files, registrars }: FilesRead & FileFacts) => {
+    const whys = registrars.flatMap(({ place, program, image }) =>
+      program.kind === "unknown" ? `${place}: ${sayUnknown(program, image)}` : undefined,
+    );
+    const why = whys.told("no container for Linux has the official registrar's image");
+    const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
+    return unknown(files.join(", "), words`has nothing to swap: ${why}`, fix);
+  },
+);

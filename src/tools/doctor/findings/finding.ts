@@ -1,6 +1,6 @@
 import type { About, Cause } from "./causes";
-import { sortedBy } from "./grouped";
-import { type Said, saidIn } from "./seen";
+import { type Closed, close, itemsOf, open, type Said, saidIn, type Told, tell } from "./opened";
+import { changed, listFrom, type SeenList, type Text } from "./seen";
 
 /**
  * How bad it is. `problem`: it keeps a driver from being registered or used. `warning`: it may, or it harms another.
@@ -10,8 +10,8 @@ import { type Said, saidIn } from "./seen";
 export type Status = "ok" | "skipped" | "unknown" | "warning" | "problem";
 
 /** What a check says of one thing: subject and text make a sentence. */
-export interface Verdict {
-  readonly status: Status;
+export interface Sentence<S extends Status = Status> {
+  readonly status: S;
   /** A path or a name, as found: it may hold anything. */
   readonly subject: string;
   readonly text: string;
@@ -25,14 +25,16 @@ export interface Verdict {
   readonly nodes?: readonly string[] | undefined;
 }
 
-export interface Finding extends Verdict {
+/** The same, closed: judges make it, and only reports read it. */
+export interface Verdict<S extends Status = Status> extends Closed<Sentence<S>> {}
+
+export interface Finding extends Sentence {
   readonly code: string;
   readonly check: string;
 }
 
 /** What a check says: of one thing, of several, or nothing if the question does not arise. */
 export type Verdicts = Said<Verdict>;
-export type Nested<One> = One | undefined | readonly Nested<One>[];
 
 export type Check<Seen> = ReturnType<typeof check<Seen>>;
 
@@ -43,44 +45,67 @@ export type Check<Seen> = ReturnType<typeof check<Seen>>;
 export const check = <Seen>(code: string, name: string, verdicts: (facts: Seen) => Verdicts) =>
   ({ code, name, verdicts }) as const;
 
-/** Runs the checks in order of their codes: a cause has a lower one than what follows from it. */
-export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Finding[] {
-  return sortedBy(checks, ({ code }) => code).flatMap(({ code, name, verdicts }) =>
-    saidIn(verdicts(facts)).map((verdict) => ({ code, check: name, ...verdict })),
-  );
-}
-
-/** That of the first. */
-export const causeIn = (said: Verdicts): Cause | undefined => saidIn(said)[0]?.cause;
-
-/** The same for two findings that are one: of a check on a container of an object, whatever they say. */
-export const keyOf = ({ code, status, about, subject }: Finding): string =>
-  JSON.stringify([code, status, about ? [about.object, about.container] : subject]);
-
-export function flat<One extends Pick<Verdict, "status">>(nested: Nested<One>): readonly One[] {
-  if (nested === undefined) return [];
-  return "status" in nested ? [nested] : nested.flatMap((one) => flat(one));
-}
-
 /** What to do, and the command for it: together they are a sentence. */
 export interface Run {
   readonly fix: string;
   readonly command: string;
 }
-export type Advice = string | Run;
-/** A verdict of this status: what is unknown is neither ok nor a problem (see `Truth`). */
-type Of<S extends Status> = Verdict & { readonly status: S };
-type SayWithFix<S extends Status> = (subject: string, text: string, fix: Advice, cause?: Cause) => Of<S>;
+export type Advice = string | Run | Told<string | Run>;
+type Because = Cause | undefined | Told<Cause | undefined>;
+type SayWithFix<S extends Status> = (subject: Text, text: Text, fix: Advice, cause?: Because) => Verdict<S>;
 
 const say =
   <S extends Status>(status: S) =>
-  (subject: string, text: string, fix?: Advice, cause?: Cause): Of<S> => ({
-    ...{ status, subject, text, cause },
-    ...(typeof fix === "object" ? fix : { fix }),
-  });
+  (subject: Text, text: Text, fix?: Advice, cause?: Because): Verdict<S> => {
+    const advice = tell<string | Run | undefined>(fix);
+    return close(
+      {},
+      {
+        ...{ status, subject: tell(subject), text: tell(text), cause: tell<Cause | undefined>(cause) },
+        ...(typeof advice === "object" ? advice : { fix: advice }),
+      },
+    );
+  };
 
-export const ok: (subject: string, text: string) => Of<"ok"> = say("ok");
+export const ok: (subject: Text, text: Text) => Verdict<"ok"> = say("ok");
 export const skipped: SayWithFix<"skipped"> = say("skipped");
 export const unknown = say("unknown");
 export const warning: SayWithFix<"warning"> = say("warning");
 export const problem: SayWithFix<"problem"> = say("problem");
+
+/** What a finding has besides; `nodes`: those of these that have one. */
+interface More extends Pick<Sentence, "about"> {
+  readonly cause?: Because;
+  readonly subject?: string;
+  readonly nodes?: SeenList<{ readonly node: string | undefined }>;
+}
+export const also = <S extends Status>(verdict: Verdict<S>, { nodes, cause, ...more }: More): Verdict<S> =>
+  close(
+    {},
+    {
+      ...open(verdict),
+      ...more,
+      ...(cause && { cause: tell<Cause | undefined>(cause) }),
+      ...(nodes && { nodes: [...new Set(itemsOf(nodes).flatMap(({ node }) => node ?? []))] }),
+    },
+  );
+
+/** The same, where what could not be read decides on it. */
+export const unsure = (verdict: Verdict, more = "", fix = open(verdict).fix): Verdict<"unknown"> =>
+  close({}, { ...open(verdict), text: open(verdict).text + more, fix, status: "unknown" });
+
+/** The findings of these statuses as warnings; the others are left out. */
+export const softened = (said: Verdicts, ...statuses: readonly Status[]) =>
+  changed(said, (one): Said<Verdict<"warning">> => {
+    const sentence = open(one);
+    return statuses.includes(sentence.status)
+      ? close({}, { ...sentence, status: "warning" as const })
+      : undefined;
+  });
+
+/** That of the first finding. */
+export const causeIn = (said: Verdicts, other: Because): Told<Cause | undefined> => {
+  const [first] = saidIn(said);
+  const cause = first && open(first).cause;
+  return listFrom(cause ? [cause] : []).told(other);
+};

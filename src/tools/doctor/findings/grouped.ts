@@ -1,5 +1,7 @@
-export const sortedBy = <Item>(items: Iterable<Item>, keyOf: (item: Item) => string): readonly Item[] =>
-  [...items].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+export const sortedBy = <Item>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => string | number,
+): readonly Item[] => [...items].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
 
 /** Groups the items by their keys, in the order of the first items; no group is empty. */
 export function grouped<Item, Key = string>(

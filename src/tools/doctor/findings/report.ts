@@ -1,5 +1,17 @@
 import { causeKey, rankOf } from "./causes";
-import type { Finding, Status } from "./finding";
+import type { Check, Finding, Status } from "./finding";
+import { sortedBy } from "./grouped";
+import { open, saidIn } from "./opened";
+
+/** Runs the checks in order of their codes: a cause has a lower one than what follows from it. */
+export const findingsOf = <Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Finding[] =>
+  sortedBy(checks, ({ code }) => code).flatMap(({ code, name, verdicts }) =>
+    saidIn(verdicts(facts)).map((verdict) => ({ code, check: name, ...open(verdict) })),
+  );
+
+/** The same for two findings that are one: of a check on a container of an object, whatever they say. */
+export const keyOf = ({ code, status, about, subject }: Finding): string =>
+  JSON.stringify([code, status, about ? [about.object, about.container] : subject]);
 
 /** The reports' forms. The number grows when a field goes or changes its meaning, not when one is added. */
 export const SCHEMA = "registrar.doctor/1";

@@ -1,6 +1,18 @@
 import { attempt, errnoOf, invalidOption, messageOf, type RegistrarError } from "../../../base/errors";
 import { fieldsWith, type Unlike } from "../../../kube-api/objects";
 import { grouped, sortedBy } from "./grouped";
+import {
+  type Closed,
+  close,
+  insideOf,
+  itemsOf,
+  open,
+  type Said,
+  saidIn,
+  type Told,
+  tell,
+  type Words,
+} from "./opened";
 
 // An unread list never counts as an empty one: these types have no conversion from one to the other.
 
@@ -60,51 +72,39 @@ interface Arms<Y, N, U> {
   readonly no: () => N;
   readonly unknown: (gaps: Gaps) => U;
 }
-type Answers<Y, N, U> = Arms<Y, N, U & NotSure<U>>;
 
 /**
- * TypeScript refuses what passes for a known answer: a finding that is ok or a problem, or may be one, undefined, a boolean, a
- * number, an empty list. Say `withheld`, `unknown(...)`, a text, or null in a row.
+ * What stands for the unknown says so by its type: something closed, as `withheld`, a text, a list, another answer, or a finding
+ * that is neither ok nor a problem; or a state that may be unread. TypeScript refuses all else, as undefined, "" or [].
  */
-type NotSure<U> = [Known<U>] extends [never] ? unknown : never;
-type Known<U> = undefined extends U
-  ? U
-  : U extends boolean | number
-    ? U
-    : U extends readonly (infer One)[]
-      ? [One] extends [never]
-        ? U
-        : One extends readonly unknown[]
-          ? One
-          : Found<One>
-      : Found<U>;
-type Found<U> = U extends { readonly status: infer S } ? S & Sure : never;
-type Sure = "ok" | "problem";
-/** The same type where the answer is unknown: judges write the type of all three as `<Verdict | undefined>`. */
-type Unsure<Y> = Y extends { readonly status: infer S }
-  ? Y & { readonly status: Exclude<S, Sure> }
-  : Y extends Known<Y>
-    ? Withheld
-    : Y;
+type Unclear<U> = [Wrong<U>] extends [never]
+  ? unknown
+  : [Extract<U, { readonly kind: "unread" }>] extends [never]
+    ? never
+    : unknown;
+type Wrong<U> =
+  U extends Closed<infer Inside>
+    ? Inside extends { readonly status: infer S }
+      ? S & ("ok" | "problem")
+      : never
+    : U;
+type Answered<R> = undefined extends R ? R | Withheld : R;
 
 /** The same where the answer is no, and where it is unknown. */
 export const otherwise = <R>(say: () => R) => ({ no: say, unknown: say });
 
-/** What is said only if the answer is yes. */
-export const ifYes = <One>(isSo: Truth, say: () => Said<One>): SeenList<Said<One>> =>
-  isSo({ yes: () => listOf([say()], []), ...otherwise(() => withheld) });
-
-/** What is said for another reason, also where the answer is unknown. */
-export const evenSo = <R>(say: () => R) => say as () => never;
-/** What is said unless the answer is yes, also where it is unknown. */
-export const orElse = <R>(say: () => R) => ({ no: say, unknown: evenSo(say) });
+/** What is said, or is there, only if the answer is yes. */
+export const ifYes = <One>(isSo: Truth, say: () => One): SeenList<One> =>
+  isSo({ yes: () => listOf([say()], []), no: () => listOf<One>([], []), unknown: withheld });
 
 /**
  * An answer to a question: yes, no or unknown. Call it with what each of the three means. It is a function, so that TypeScript
  * refuses it as a condition; test/tools/doctor/findings/escapes.mjs finds what TypeScript cannot refuse, such as `!answer`.
  */
-export interface Truth {
-  <Y, N = Y, U = Unsure<Y>>(answers: Answers<Y, N, U>): Y | N | U;
+export interface Truth extends Closed<Answer> {
+  <Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U>>): Answered<Y | N | U>;
+  /** The same, closed. */
+  say<Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U>>): SeenList<Y | N | U>;
   not(): Truth;
   or(other: boolean | Truth): Truth;
   and(other: boolean | Truth): Truth;
@@ -112,16 +112,24 @@ export interface Truth {
 
 type IsSo<Item> = (item: Item) => boolean | Truth;
 type Some<R> = R | readonly R[] | undefined;
+interface Inside<Item> {
+  readonly items: readonly Item[];
+  readonly gaps: readonly Gap[];
+}
 
 /**
  * The items of a list that could be read, and which parts could not. It has no length, no index and no iterator: whether an
  * item is absent is a question, with the answer unknown where a part of the list could not be read.
  */
-export interface SeenList<Item> {
+export interface SeenList<Item> extends Closed<Inside<Item>> {
   /** What follows from the items that were seen, if there is one; there may be others. */
-  some<Y, N = Y, U = Unsure<Y>>(
-    answers: Omit<Answers<Y, N, U>, "yes"> & { readonly yes: (items: readonly [Item, ...Item[]]) => Y },
-  ): Y | N | U;
+  some<Y, N = Y, U = Y>(
+    arms: Omit<Arms<Y, N, U & Unclear<U>>, "yes"> & { readonly yes: (seen: Group<Item>) => Y },
+  ): Answered<Y | N | U>;
+  /** The first that was seen, or else another one: it goes into the report, and no judge can ask which one it is. */
+  told<Other>(other: Other | Told<Other>): Told<Untold<Item> | Other>;
+  /** What is told of all items that were seen, for a text. */
+  text(say: (items: readonly Untold<Item>[]) => string): Words;
   /** Yes beats unknown, unknown beats no. Without a question: whether it contains anything. */
   contains(isSo?: IsSo<Item>): Truth;
   map<R>(change: (item: Item) => R): SeenList<R>;
@@ -130,51 +138,53 @@ export interface SeenList<Item> {
   filter(isSo: IsSo<Item>): SeenList<Item>;
   with(more: readonly Item[] | SeenList<Item>): SeenList<Item>;
   /** In groups, as far as the items were seen. */
-  grouped(keyOf: (item: Item) => string): SeenList<readonly [Item, ...Item[]]>;
-  /** The items with a key. If keys are unique, the list of one that was seen lacks nothing. */
-  by(keyOf: (item: Item) => string, keys?: "unique"): (key: string) => SeenList<Item>;
-  sorted(keyOf: (item: Item) => string): SeenList<Item>;
+  grouped(keyOf: (item: Item) => Text): SeenList<Group<Item>>;
+  /** The items with a key. */
+  by(keyOf: (item: Item) => string): (key: string) => SeenList<Item>;
+  sorted(keyOf: (item: Item) => string | number): SeenList<Item>;
 }
+type Untold<Item> = Item extends Told<infer One> ? One : Item;
+
+/** A list of which one item was seen at least. */
+export interface Group<Item> extends SeenList<Item> {
+  readonly first: Item;
+  readonly others: SeenList<Item>;
+  /** What is told by a question about those that were seen. */
+  tell(isSo: IsSo<Item>, arms: Arms<Text, Text, Text>): Words;
+}
+export type Text = string | Words;
 
 /** It passes for a list, and for nothing else. */
 export interface Withheld extends SeenList<never> {}
-
-/** The field of a list that has its items and gaps; only other lists read it. */
-const INSIDE = Symbol("inside");
 
 type Answer = "yes" | "no" | Gaps;
 
 export const truth = (answer: boolean | Gap): Truth =>
   truthOf(typeof answer === "boolean" ? (answer ? "yes" : "no") : [answer]);
 
-function truthOf(answer: Answer): Truth {
-  return answer === "yes" ? YES : answer === "no" ? NO : newTruth(answer);
-}
+const truthOf = (answer: Answer) => (answer === "yes" ? YES : answer === "no" ? NO : newTruth(answer));
 
 function newTruth(answer: Answer): Truth {
   const not = () => truthOf(answer === "yes" ? "no" : answer === "no" ? "yes" : answer);
   const or = (other: boolean | Truth) => truthOf(eitherOf(answer, answerOf(other)));
-  return Object.assign(<Y, N, U>(answers: Answers<Y, N, U>) => sayBy(answer, answers), {
-    not,
-    or,
-    and: (other: boolean | Truth) =>
-      not()
-        .or(typeof other === "boolean" ? !other : other.not())
-        .not(),
-  });
+  const and = (other: boolean | Truth) =>
+    not()
+      .or(typeof other === "boolean" ? !other : other.not())
+      .not();
+  const ask = <Y, N, U>(arms: Arms<Y, N, U & Unclear<U>>) => sayBy<Y, N, U>(answer, arms);
+  const say = <Y, N, U>(arms: Arms<Y, N, U>) => listOf([sayBy(answer, arms)], []);
+  return close(Object.assign(ask, { say, not, or, and }), answer) as Truth;
 }
 
-function sayBy<Y, N, U>(answer: Answer, { yes, no, unknown }: Arms<Y, N, U>): Y | N | U {
-  if (answer === "yes") return yes();
-  return answer === "no" ? no() : unknown(answer);
+function sayBy<Y, N, U>(answer: Answer, { yes, no, unknown }: Arms<Y, N, U>): Answered<Y | N | U> {
+  const said = answer === "yes" ? yes() : answer === "no" ? no() : unknown(answer);
+  return said as Answered<Y | N | U>;
 }
 
 const [YES, NO] = [newTruth("yes"), newTruth("no")];
 
-function answerOf(asked: boolean | Truth): Answer {
-  if (typeof asked === "boolean") return asked ? "yes" : "no";
-  return asked<Answer>({ yes: () => "yes", no: () => "no", unknown: (gaps) => gaps });
-}
+const answerOf = (asked: boolean | Truth): Answer =>
+  typeof asked === "boolean" ? (asked ? "yes" : "no") : open(asked);
 
 function eitherOf(one: Answer, other: Answer): Answer {
   if (one === "yes" || other === "yes") return "yes";
@@ -184,26 +194,29 @@ function eitherOf(one: Answer, other: Answer): Answer {
 
 const union = <One>(lists: readonly (readonly One[])[]): readonly One[] => [...new Set(lists.flat())];
 
-const isList = (value: unknown): value is SeenList<never> =>
-  typeof value === "object" && value !== null && INSIDE in value;
-
-function insideOf<Item>(value: Some<Item> | SeenList<Item>) {
-  if (isList(value)) return Reflect.get(value, INSIDE) as { items: readonly Item[]; gaps: readonly Gap[] };
+function insideList<Item>(value: Some<Item> | SeenList<Item>): Inside<Item> {
+  const inside = insideOf(value);
+  if (inside && "gaps" in inside) return inside as Inside<Item>;
   const items = (value === undefined ? [] : Array.isArray(value) ? value : [value]) as readonly Item[];
   return { items, gaps: [] };
 }
 
 function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<Item> {
   const flatMap = <R>(change: (item: Item) => Some<R> | SeenList<R>) => {
-    const insides = items.map((item) => insideOf(change(item)));
+    const insides = items.map((item) => insideList(change(item)));
     return listOf(
       insides.flatMap((one) => one.items),
       union([gaps, ...insides.map((one) => one.gaps)]),
     );
   };
-  const list: SeenList<Item> = {
-    some: (answers) =>
-      sayBy(answerOf(list.contains()), { ...answers, yes: () => answers.yes(items as [Item, ...Item[]]) }),
+  const list: Omit<SeenList<Item>, keyof Closed<unknown>> = {
+    some: ({ yes, ...arms }) =>
+      sayBy<never, never, never>(answerOf(list.contains()), {
+        ...arms,
+        yes: () => yes(groupOf(items as [Item, ...Item[]], gaps)),
+      } as Arms<never, never, never>),
+    told: (other) => wordsOf(tell(items.length > 0 ? items[0] : other) as never),
+    text: (say) => wordsOf(say(items.map((item) => tell(item) as Untold<Item>))),
     contains: (isSo = () => true) => {
       const answers = items.map((item) => answerOf(isSo(item)));
       return truthOf(answers.reduce(eitherOf, gaps.length > 0 ? (gaps as Gaps) : "no"));
@@ -215,55 +228,78 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
         const answer = answerOf(isSo(item));
         return typeof answer === "string" ? (answer === "yes" ? [item] : []) : listOf<Item>([], answer);
       }),
-    with: (more) => listOf(items.concat(insideOf(more).items), union([gaps, insideOf(more).gaps])),
-    grouped: (keyOf) => listOf([...grouped(items, keyOf).values()], gaps),
-    by: (keyOf, keys) => {
-      const [groups, none] = [grouped(items, keyOf), listOf<Item>([], gaps)];
-      return (key) => {
-        const found = groups.get(key);
-        return found === undefined ? none : listOf(found, keys === "unique" ? [] : gaps);
-      };
-    },
+    with: (more) => listOf(items.concat(insideList(more).items), union([gaps, insideList(more).gaps])),
+    grouped: (keyOf) =>
+      listOf(
+        Array.from(grouped(items, (one) => tell<string>(keyOf(one))).values(), (one) => groupOf(one, gaps)),
+        gaps,
+      ),
+    by: byKey(items, gaps, gaps),
     sorted: (keyOf) => listOf(sortedBy(items, keyOf), gaps),
   };
-  return Object.assign(list, { [INSIDE]: { items, gaps } });
+  return close(list, { items, gaps }) as SeenList<Item>;
 }
 
+const groupOf = <Item>(items: readonly [Item, ...Item[]], gaps: readonly Gap[]): Group<Item> =>
+  Object.assign(listOf(items, gaps), {
+    first: items[0],
+    others: listOf(items.slice(1), gaps),
+    tell: (isSo: IsSo<Item>, arms: Arms<Text, Text, Text>) =>
+      wordsOf(tell<string>(sayBy(open(listOf(items, []).contains(isSo)), arms))),
+  });
+
+/** `left`: what the list of a key that was seen may lack. */
+const byKey =
+  <Item>(items: readonly Item[], gaps: readonly Gap[], left: readonly Gap[]) =>
+  (keyOf: (item: Item) => string) => {
+    const [groups, none] = [grouped(items, keyOf), listOf<Item>([], gaps)];
+    return (key: string) => {
+      const found = groups.get(key);
+      return found === undefined ? none : listOf(found, left);
+    };
+  };
+
 /** Nothing is said of what is unknown: another finding says what could not be read. */
-export const withheld: Withheld = listOf([], []);
+export const withheld = (gaps: Gaps): Withheld => listOf<never>([], gaps);
 export const nothing = () => undefined;
+
+const wordsOf = <One>(told: One): Told<One> => close({}, { told });
+/** A row with such cells. */
+export const toldRow = <Row extends object>(
+  cells: {
+    readonly [Column in keyof Row]: Row[Column] | Told<Row[Column]>;
+  },
+): Told<Row> =>
+  wordsOf(Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, tell(cell)])) as Row);
+/** A text with such ones in it. */
+export const words = (parts: TemplateStringsArray, ...all: readonly (string | number | Words)[]): Words =>
+  wordsOf(String.raw({ raw: parts }, ...all.map(tell)));
 
 export type Reading<Part extends string> = ReturnType<typeof startReading<Part>>;
 
 /** The only maker of things with gaps: the report has what a reader leaves out. */
 export function startReading<Part extends string>() {
   const all = new Set<Gap<Part>>();
-  const told = (gap: Gap<Part>) => {
+  const noted = (gap: Gap<Part>) => {
     all.add(gap);
     return gap;
   };
   return {
     gaps: (): readonly Gap<Part>[] => [...all],
+    /** The items with a key, of which each has its own: the list of one that was seen lacks nothing. */
+    unique: <Item>(list: SeenList<Item>, keyOf: (item: Item) => string) =>
+      byKey(itemsOf(list), open(list).gaps, [])(keyOf),
     list: <Item>(items: readonly Item[], gaps: readonly Gap<Part>[] = []): SeenList<Item> =>
-      listOf(items, gaps.map(told)),
-    unread: (gap: Gap<Part>): Unread<Part> => ({ kind: "unread", gap: told(gap) }),
+      listOf(items, gaps.map(noted)),
+    unread: (gap: Gap<Part>): Unread<Part> => ({ kind: "unread", gap: noted(gap) }),
   };
 }
 
-/** The items that were seen: for readers and reports, which say what is unread. No judge may ask for them. */
-export const itemsOf = <Item>(list: SeenList<Item>): readonly Item[] => insideOf(list).items;
-
-export type Said<One> = One | undefined | SeenList<Said<One>> | readonly Said<One>[];
-
-/** What is said, list by list, as one report. */
-export const saidIn = <One>(said: Said<One>): readonly One[] =>
-  insideOf<Said<One>>(said).items.flatMap((one) =>
-    isList(one) || Array.isArray(one) ? saidIn<One>(one) : ((one ?? []) as One),
-  );
-
 /** The same, each changed or left out. */
-export const changed = <One, Other>(said: Said<One>, change: (one: One) => Said<Other>): Said<Other> =>
-  saidIn(said).map(change);
+export const changed = <One, Other>(
+  said: Said<One>,
+  change: (one: One) => Said<Other>,
+): SeenList<Said<Other>> => listOf(saidIn(said).map(change), []);
 
 /** Whether a list lacks nothing: yes, or unknown. */
 export const isWhole = (list: SeenList<unknown>): Truth => list.contains(() => false).not();
@@ -273,8 +309,8 @@ export const listFrom = <Item>(found: readonly Item[] | Unread): SeenList<Item> 
   "gap" in found ? listOf([], [found.gap]) : listOf(found, []);
 
 /** One thing as judges get it: call it with what follows from it, and with what is said if it could not be read. */
-export interface Seen<T> {
-  <S, U = Unsure<S>>(arms: { seen: (value: T) => S; unread: (gap: Gap) => U & NotSure<U> }): S | U;
+export interface Seen<T> extends Closed<unknown> {
+  <S, U = S>(arms: { seen: (value: T) => S; unread: (gap: Gap) => U & Unclear<U> }): Answered<S | U>;
   /** Unknown if it could not be read. */
   is(isSo: IsSo<T>): Truth;
   /** What is made of it: none where it could not be read. */
@@ -289,16 +325,14 @@ export function looked<T>(...found: readonly [...unknown[], T]): Seen<Exclude<T,
   const { contains, flatMap, map } = unread ? listOf([], [unread.gap]) : listOf([value], []);
   const look = <S, U>(arms: { seen: (value: Exclude<T, Unread>) => S; unread: (gap: Gap) => U }) =>
     unread ? arms.unread(unread.gap) : arms.seen(value);
-  return Object.assign(look, { is: contains, map, items: flatMap }) as Seen<Exclude<T, Unread>>;
+  return close(Object.assign(look, { is: contains, map, items: flatMap }), found) as Seen<Exclude<T, Unread>>;
 }
 
 /** All items of these lists, if all were seen. */
 export function wholes<Items extends readonly unknown[]>(
   ...lists: { readonly [At in keyof Items]: SeenList<Items[At]> }
 ) {
-  const unread = lists.flatMap((list) =>
-    insideOf<unknown>(list).gaps.map((gap) => ({ kind: "unread", gap })),
-  );
+  const unread = lists.flatMap((list) => open(list).gaps.map((gap) => ({ kind: "unread", gap })));
   return looked(...unread, lists.map(itemsOf) as { [At in keyof Items]: readonly Items[At][] });
 }
 export type ItemOf<List> = List extends SeenList<infer Item> ? Item : never;

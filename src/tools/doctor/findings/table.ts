@@ -1,6 +1,6 @@
 import { plain, printable } from "../../../logging/escape";
 import { wrap } from "../../wrap";
-import type { Advice, Status } from "./finding";
+import type { Run, Status } from "./finding";
 import { grouped } from "./grouped";
 import { EXIT_PROBLEM, EXIT_UNKNOWN, exitCodeOf, type Report, type ReportedFinding } from "./report";
 import { counted, firstOf } from "./words";
@@ -37,7 +37,7 @@ interface Layout {
   /** The findings are what a swap of images adds, to this one. Null: it is not known how many there are. */
   readonly swapped?: { readonly swap: string; readonly swapped: number | null };
   /** What to do about what is not in this report. */
-  readonly next?: readonly Advice[];
+  readonly next?: readonly (string | Run)[];
 }
 
 /**

@@ -1,6 +1,5 @@
 import { boundText } from "../../../logging/escape";
 import { isTemplate } from "../../recognise/rule";
-import type { Advice } from "./finding";
 import type { CallFailure, Flaw, Why } from "./seen";
 import { RENDER_FIRST } from "./words";
 
@@ -10,7 +9,7 @@ export const CORRECT = "correct it, or leave it out";
 const DRIVER_ALONE = "give the file of the driver alone";
 
 /** What is said of each, with `{}` for which one it is; and what to do. */
-const FLAWS: Readonly<Record<Flaw, readonly [text: string, advice: Advice]>> = {
+const FLAWS: Readonly<Record<Flaw, readonly [text: string, advice: string]>> = {
   "no-files": [
     "it has no .yaml, .yml or .json file, and the directories below it are not read",
     "name the directory that has them",
@@ -49,7 +48,7 @@ const FLAWS: Readonly<Record<Flaw, readonly [text: string, advice: Advice]>> = {
 export const OUR_FAULT = "report this fault of the program, with its version";
 
 /** The words, and what to do where that is the same wherever it happens. */
-export function sayWhy(why: Why): { readonly text: string; readonly fix?: Advice } {
+export function sayWhy(why: Why): { readonly text: string; readonly fix?: string } {
   switch (why.kind) {
     case "flaw": {
       const [text, fix] = FLAWS[why.flaw];

@@ -1,14 +1,15 @@
 import { plain } from "../../../logging/escape";
-import { type Check, findingsOf } from "../findings/finding";
-import { type Report, reportOf } from "../findings/report";
-import { itemsOf } from "../findings/seen";
+import type { Check } from "../findings/finding";
+import { itemsOf, tell } from "../findings/opened";
+import { findingsOf, type Report, reportOf } from "../findings/report";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
 import { namedText } from "../findings/words";
 import { driverChecks } from "./judge/driver";
 import { endpointCheck } from "./judge/endpoint";
-import { driversIn, foundChecks } from "./judge/found";
+import { foundChecks } from "./judge/found";
 import { machineChecks } from "./judge/machine";
 import { registrationChecks } from "./judge/registration";
+import { driversIn } from "./judge/rows";
 import { gapChecks } from "./judge/trouble";
 import { type View, viewOf } from "./judge/view";
 import { resolveTarget, type TargetFlags } from "./read/directory";
@@ -27,7 +28,8 @@ export function reportOn(facts: Facts): Report {
   const csiAddress = csiSocketPath ?? pattern ?? null;
   const target = { csiAddress, kubeletRegistrationPath, pluginRegistrationPath };
   const view = viewOf(facts);
-  return reportOf(target, findingsOf([...gapChecks, ...NODE_CHECKS], view), itemsOf(driversIn(view)));
+  const rows = itemsOf(driversIn(view)).map(tell);
+  return reportOf(target, findingsOf([...gapChecks, ...NODE_CHECKS], view), rows);
 }
 
 export function renderTable(report: Report, look: TableLook): string {

@@ -1,7 +1,8 @@
-import { nameDrivers } from "../../../../src/tools/doctor/cluster/judge/units";
 import type { Resource } from "../../../../src/tools/doctor/cluster/read/reader";
 import { readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
-import { itemsOf, startReading } from "../../../../src/tools/doctor/findings/seen";
+import { nameDrivers } from "../../../../src/tools/doctor/cluster/read/units";
+import { itemsOf } from "../../../../src/tools/doctor/findings/opened";
+import { startReading } from "../../../../src/tools/doctor/findings/seen";
 import { daemonSet, type SetChanges, storedSet } from "../../../support/cluster-objects";
 
 interface World {

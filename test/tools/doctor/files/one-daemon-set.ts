@@ -1,8 +1,10 @@
 import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/files/judge/checks";
-import { judgeSwap, readSwap } from "../../../../src/tools/doctor/files/judge/swap";
 import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
-import { type Finding, findingsOf } from "../../../../src/tools/doctor/findings/finding";
-import { itemsOf, startReading } from "../../../../src/tools/doctor/findings/seen";
+import { judgeSwap, readSwap } from "../../../../src/tools/doctor/files/swap";
+import type { Finding } from "../../../../src/tools/doctor/findings/finding";
+import { itemsOf } from "../../../../src/tools/doctor/findings/opened";
+import { findingsOf } from "../../../../src/tools/doctor/findings/report";
+import { startReading } from "../../../../src/tools/doctor/findings/seen";
 import { inWholeWords } from "../findings/whole-words";
 
 export const PATH = "/var/lib/kubelet/plugins/x.csi";

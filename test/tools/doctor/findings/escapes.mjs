@@ -1,5 +1,5 @@
-// `node escapes.mjs TSCONFIG FOLDER...` prints `FILE:LINE: CODE` for each place where something unread passes for an absent, an
-// empty or a well one, and TypeScript does not see it. A program of its own, because TypeScript's API is an ES module.
+// `node escapes.mjs TSCONFIG FOLDER...` prints `FILE:LINE: BY: CODE` for each place where something unread passes for an absent, an
+// empty or a well one; BY: this search, or TypeScript. A program of its own, because TypeScript's API is an ES module.
 import { relative } from "node:path";
 import * as ast from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
@@ -10,9 +10,9 @@ const [{ program, checker }] = api.updateSnapshot({ openProjects: [config] }).ge
 const K = ast.SyntaxKind;
 
 /** Of these types each value is truthy, and equal to nothing: they are asked by their methods, or for their kind. */
-const ASKED = ["Truth", "SeenList", "Unread", "Withheld", "Seen"];
-/** Only readers and reports have the items of a list. */
-const OPENERS = ["itemsOf", "saidIn"];
+const ASKED = ["Truth", "SeenList", "Group", "Unread", "Withheld", "Seen", "Told", "Words"];
+/** What only readers and reports may load: it opens what is closed. */
+const OPENERS = /findings\/(?:opened|report)$/;
 /** Array methods that take any value for an answer. */
 const TAKES_ALL = /^(?:some|every|filter|find|findIndex|findLast|findLastIndex)$/;
 const EQUAL = [K.EqualsEqualsToken, K.EqualsEqualsEqualsToken];
@@ -23,8 +23,7 @@ const bare = (node) =>
   node && (ast.isParenthesizedExpression(node) || ast.isNonNullExpression(node) || ast.isAsExpression(node))
     ? bare(node.expression)
     : node;
-const typesOf = (node) => {
-  const type = checker.getTypeAtLocation(node);
+const partsOf = (type) => {
   try {
     return type?.isUnionType() ? type.getTypes() : type ? [type] : [];
   } catch {
@@ -32,8 +31,10 @@ const typesOf = (node) => {
     return [];
   }
 };
-const namesOf = (node) =>
-  typesOf(node).map((type) => (type.getAliasSymbol() ?? type.getSymbol())?.name ?? "");
+const typesOf = (node) => partsOf(checker.getTypeAtLocation(node));
+const nameOf = (type) => (type.getAliasSymbol() ?? type.getSymbol())?.name ?? "";
+const namesOf = (node) => typesOf(node).map(nameOf);
+const isAskedType = (type) => partsOf(type).some((one) => ASKED.includes(nameOf(one)));
 const isAsked = (node) => namesOf(bare(node)).some((name) => ASKED.includes(name));
 /** An optional property may be compared with undefined: that says whether the question was asked. */
 const mayBeUndefined = (node) =>
@@ -60,38 +61,52 @@ const isReturned = ({ parent }) =>
   ast.isArrowFunction(parent) ||
   ((ast.isParenthesizedExpression(parent) || ast.isArrayLiteralExpression(parent)) && isReturned(parent));
 
-/** What a function does beside its answer: with that, what is said of each item could be counted. */
-const EFFECTS = /^(?:push|unshift|add|set|delete|splice)$/;
+/** A judge only answers: with any other effect, what is said of each item could be counted. */
+const EFFECTS = /^(?:push|unshift|add|set|delete|splice|assign)$/;
 function hasEffect(node) {
-  if (ast.isBinaryExpression(node) && /^(?:[^=!<>]*[^=!<>])?=$/.test(node.operatorToken.getText()))
-    return true;
+  if (ast.isVariableDeclarationList(node)) return !/^const\b/.test(node.getText());
+  if (ast.isBinaryExpression(node)) return /^(?:[^=!<>]*[^=!<>])?=$/.test(node.operatorToken.getText());
   if (ast.isPostfixUnaryExpression(node)) return true;
-  if (ast.isPrefixUnaryExpression(node) && [K.PlusPlusToken, K.MinusMinusToken].includes(node.operator))
-    return true;
+  if (ast.isPrefixUnaryExpression(node)) return [K.PlusPlusToken, K.MinusMinusToken].includes(node.operator);
   const callee = ast.isCallExpression(node) ? bare(node.expression) : undefined;
-  if (callee && ast.isPropertyAccessExpression(callee) && EFFECTS.test(callee.name.text)) return true;
-  let found = false;
-  node.forEachChild((child) => {
-    found ||= hasEffect(child);
-  });
-  return found;
+  return callee !== undefined && ast.isPropertyAccessExpression(callee) && EFFECTS.test(callee.name.text);
 }
-/** Whether an arrow is one of the answers to something that may be unread, or is given to a method of it. */
-function isAnswer({ parent }) {
-  if (ast.isPropertyAssignment(parent)) return isAnswer(parent.parent);
-  if (!ast.isCallExpression(parent)) return false;
-  const callee = bare(parent.expression);
-  return isAsked(callee) || (ast.isPropertyAccessExpression(callee) && isAsked(callee.expression));
+
+/** A type that may be anything: as a condition it takes an answer for yes. */
+const mayBeAny = (node) =>
+  typesOf(bare(node)).some(
+    (type) =>
+      type.isTypeParameter() || (type.isIntrinsicType() && ["unknown", "any"].includes(type.intrinsicName)),
+  );
+const isUndecided = (node) => isAsked(node) || (isJudge && mayBeAny(node));
+
+/** Whether an array's method takes answers for yes, by its items or by what its function returns. */
+function takesAnswers({ expression, arguments: given }) {
+  const callee = bare(expression);
+  if (!ast.isPropertyAccessExpression(callee) || !TAKES_ALL.test(callee.name.text)) return false;
+  if (isAsked(callee.expression)) return false;
+  const receiver = checker.getTypeAtLocation(callee.expression);
+  const items = receiver?.isTypeReference?.() ? checker.getTypeArguments(receiver) : [];
+  const returned = given.flatMap((one) => {
+    const type = checker.getTypeAtLocation(one);
+    const signatures = type ? checker.getSignaturesOfType(type, 0) : [];
+    return signatures.map((signature) => checker.getReturnTypeOfSignature(signature));
+  });
+  return [...items, ...returned].some((type) => type !== undefined && isAskedType(type));
 }
 
 function isEscape(node) {
   if (ast.isPrefixUnaryExpression(node)) return node.operator === K.ExclamationToken && isAsked(node.operand);
-  if (ast.isConditionalExpression(node)) return isAsked(node.condition);
+  if (ast.isConditionalExpression(node)) return isUndecided(node.condition);
   if (ast.isIfStatement(node) || ast.isWhileStatement(node) || ast.isDoStatement(node))
-    return isAsked(node.expression);
+    return isUndecided(node.expression);
+  if (ast.isTypeOfExpression(node) || ast.isTemplateSpan(node))
+    return isAsked(node.expression) && !ast.isTaggedTemplateExpression(node.parent.parent);
   if (ast.isBinaryExpression(node)) {
     const kind = node.operatorToken.kind;
     if (kind === K.InKeyword) return isAsked(node.right);
+    if (kind === K.InstanceOfKeyword || kind === K.PlusToken)
+      return isAsked(node.left) || isAsked(node.right);
     const mayLack = (one) => mayBeUndefined(bare(one)) && !namesOf(bare(one)).includes("Withheld");
     if (LOGICAL.includes(kind))
       return isAsked(node.left) && !(kind === K.QuestionQuestionToken && mayLack(node.left));
@@ -104,18 +119,16 @@ function isEscape(node) {
     return (node.propertyName ?? node.name)?.getText() === "kind" && isOpen(node.name);
   if (ast.isPropertyAccessExpression(node))
     return node.name.text === "kind" && isOpen(node) && !asksFirst(node);
-  if (ast.isArrowFunction(node) && isAnswer(node) && hasEffect(node.body)) return true;
   if (ast.isCallExpression(node))
-    return node.arguments.some(
-      (one) => isAsked(one) && (!isTaken(one) || node.expression.getText() === "Boolean"),
-    );
-  if (ast.isArrowFunction(node) && ast.isCallExpression(node.parent)) {
-    const callee = bare(node.parent.expression);
-    const method = ast.isPropertyAccessExpression(callee) ? callee.name.text : "";
     return (
-      method !== "" && !isAsked(callee.expression) && TAKES_ALL.test(method) && returnsOf(node).some(isAsked)
+      takesAnswers(node) ||
+      node.arguments.some(
+        (one) =>
+          !ast.isSpreadElement(one) &&
+          isAsked(one) &&
+          (!isTaken(one) || node.expression.getText() === "Boolean"),
+      )
     );
-  }
   if (ast.isSpreadAssignment(node) || ast.isSpreadElement(node)) return isAsked(node.expression);
   return ast.isForOfStatement(node) && isAsked(node.expression);
 }
@@ -126,42 +139,35 @@ function isTaken(argument) {
   return type !== undefined && !(type.isIntrinsicType?.() && ["unknown", "any"].includes(type.intrinsicName));
 }
 
-function returnsOf(arrow) {
-  if (!ast.isBlock(arrow.body)) return [arrow.body];
-  const found = [];
-  const visit = (node) => {
-    if (ast.isReturnStatement(node) && node.expression) found.push(node.expression);
-    else if (!ast.isArrowFunction(node)) node.forEachChild(visit);
-  };
-  arrow.body.forEachChild(visit);
-  return found;
-}
+const isOfTypes = (node) => ast.isImportDeclaration(node) && /^import type\b/.test(node.getText());
 
+let isJudge = false;
 const lines = [];
 for (const name of program
   .getSourceFileNames()
   .filter((file) => folders.some((folder) => file.startsWith(folder)))) {
   const file = program.getSourceFile(name);
-  const say = (at, what) => {
+  const say = (by, at, what) => {
     const line = file.text.slice(0, at).split("\n").length;
-    lines.push(`${relative(process.cwd(), name)}:${line}: ${what}`);
+    lines.push(`${relative(process.cwd(), name)}:${line}: ${by}: ${what}`);
   };
-  const isJudge = /\/judge\//.test(name);
+  isJudge = /\/judge\//.test(name);
   // A reader makes the gap.
   const isReader = /\/read\//.test(name);
   const visit = (node) => {
     const isOpened =
-      isJudge && ast.isIdentifier(node) && OPENERS.includes(node.text) && !ast.isImportSpecifier(node.parent);
+      isJudge && ast.isStringLiteral(node) && OPENERS.test(node.text) && !isOfTypes(node.parent);
+    const isImpure = isJudge && hasEffect(node);
     const isGap =
       node.operatorToken?.kind === K.InKeyword ||
       ast.isBindingElement(node) ||
       ast.isPropertyAccessExpression(node);
-    if (isOpened || (!(isReader && isGap) && isEscape(node)))
-      say(node.getStart(file), node.getText(file).replace(/\s+/g, " ").slice(0, 120));
+    if (isOpened || isImpure || (!(isReader && isGap) && isEscape(node)))
+      say("search", node.getStart(file), node.getText(file).replace(/\s+/g, " ").slice(0, 120));
     node.forEachChild(visit);
   };
-  if (!name.endsWith("findings/seen.ts")) file.forEachChild(visit);
-  for (const { pos, text } of program.getSemanticDiagnostics(name)) say(pos, text);
+  if (!/findings\/(?:seen|opened|finding)\.ts$/.test(name)) file.forEachChild(visit);
+  for (const { pos, text } of program.getSemanticDiagnostics(name)) say("TypeScript", pos, text);
 }
 api.close();
 process.stdout.write(lines.map((line) => `${line}\n`).join(""));

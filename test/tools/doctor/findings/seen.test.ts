@@ -1,10 +1,9 @@
 import fc from "fast-check";
+import { itemsOf, open, tell } from "../../../../src/tools/doctor/findings/opened";
 import {
   type Gap,
   ifYes,
-  itemsOf,
   looked,
-  orElse,
   type Seen,
   type SeenList,
   startReading,
@@ -13,17 +12,21 @@ import {
   type Unread,
   wholes,
   whyOf,
+  words,
 } from "../../../../src/tools/doctor/findings/seen";
 
 const GAP: Gap<"part"> = { part: "part", subject: "/x", why: { kind: "errno", errno: "EACCES" } };
 
-const wordOf = (answer: Truth) => answer({ yes: () => "yes", no: () => "no", unknown: () => "unknown" });
+const wordOf = (answer: Truth) =>
+  tell(answer({ yes: () => "yes", no: () => "no", unknown: () => words`unknown` }));
 const listOf = (items: readonly number[], isWhole: boolean) =>
   startReading<"part">().list(items, isWhole ? [] : [GAP]);
 const truths = { yes: truth(true), no: truth(false), unknown: truth(GAP) };
 const UNREAD = looked<number | Unread>(startReading<"part">().unread(GAP));
-const wholeIn = (...lists: readonly SeenList<number>[]) =>
-  wholes(...lists)<unknown, Gap>({ seen: (all) => all.flat(), unread: (gap) => gap });
+const wholeIn = (...lists: readonly SeenList<number>[]) => {
+  const { items, gaps } = open(wholes(...lists).items((all) => all.flat()));
+  return gaps[0] ?? items;
+};
 const worlds = fc.record({ items: fc.array(fc.nat(5)), isWhole: fc.boolean(), wanted: fc.nat(5) });
 
 test("TypeScript refuses to count a list that may have gaps", () => {
@@ -71,7 +74,7 @@ test("no list derived from one with a gap reports an item as absent", () => {
         list.with([]),
         whole.with(list),
         listOf([1], true).flatMap(() => list),
-        list.grouped(String).flatMap((group) => [...group]),
+        list.grouped(String).flatMap((group) => group.map((item) => item)),
         list
           .by(() => "")("")
           .with(list.by(String)("none")),
@@ -81,14 +84,13 @@ test("no list derived from one with a gap reports an item as absent", () => {
         expect(wordOf(one.contains((item) => item === wanted))).toBe(expected);
         expect(wholeIn(one)).toEqual(isWhole ? [...itemsOf(one)] : GAP);
         expect([...itemsOf(one.sorted(String))]).toEqual(items.toSorted());
-        const answers = { no: () => "no", unknown: () => "unknown" } as const;
+        const answers = { no: () => "no", unknown: () => words`unknown` } as const;
         const found = one.filter((item) => item === wanted);
-        expect(found.some({ yes: ([first]) => `${first}`, ...answers })).toBe(
+        expect(tell(found.some({ yes: ({ first }) => `${first}`, ...answers }))).toBe(
           expected === "yes" ? `${wanted}` : expected,
         );
-        expect(one.some({ yes: (all) => all.length, ...answers })).toBe(
-          items.length > 0 ? items.length : wordOf(one.contains()),
-        );
+        const all = one.some({ yes: (seen) => seen.text(({ length }) => `${length}`), ...answers });
+        expect(tell(all)).toBe(items.length > 0 ? `${items.length}` : wordOf(one.contains()));
       }
     }),
   );
@@ -110,23 +112,23 @@ test("a reading lists every gap once", () => {
 
 test("a thing that was not read has no value, and whatever is asked of it is unknown", () => {
   const answersOf = (one: Seen<number>) => [
-    one({ seen: (value) => value, unread: ({ subject }) => subject }),
+    tell(one({ seen: (value) => `${value}`, unread: ({ subject }) => words`${subject}` })),
     wordOf(one.is((value) => value === 1)),
     itemsOf(one.map((value) => value + 1)),
     wholeIn(one.items((value) => [value, value])),
   ];
-  expect(answersOf(looked(1))).toEqual([1, "yes", [2], [1, 1]]);
-  expect(answersOf(looked(2))).toEqual([2, "no", [3], [2, 2]]);
+  expect(answersOf(looked(1))).toEqual(["1", "yes", [2], [1, 1]]);
+  expect(answersOf(looked(2))).toEqual(["2", "no", [3], [2, 2]]);
   expect(answersOf(UNREAD)).toEqual(["/x", "unknown", [], GAP]);
   // What it depends on counts first.
   expect(answersOf(looked({ kind: "unread", gap: GAP }, 1))).toEqual(answersOf(UNREAD));
 });
 
-test("what is said only if, or unless, the answer is yes; lists are whole only together", () => {
-  const say = () => "said";
-  const saidOf = (one: Truth) => [itemsOf(ifYes(one, say)), one({ yes: () => "yes", ...orElse(say) })];
-  expect(saidOf(truths.yes)).toEqual([["said"], "yes"]);
-  for (const one of [truths.no, truths.unknown]) expect(saidOf(one)).toEqual([[], "said"]);
+test("what is said only if the answer is yes; lists are whole only together", () => {
+  const saidOf = (one: Truth) => open(ifYes(one, () => "said"));
+  expect(saidOf(truths.yes)).toEqual({ items: ["said"], gaps: [] });
+  expect(saidOf(truths.no)).toEqual({ items: [], gaps: [] });
+  expect(saidOf(truths.unknown)).toEqual({ items: [], gaps: [GAP] });
   expect(wholeIn(listOf([1], true), listOf([2], true))).toEqual([1, 2]);
   expect(wholeIn(listOf([1], true), listOf([2], false))).toBe(GAP);
 });

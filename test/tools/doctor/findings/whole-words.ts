@@ -1,9 +1,9 @@
-import type { Verdict } from "../../../../src/tools/doctor/findings/finding";
+import type { Sentence } from "../../../../src/tools/doctor/findings/finding";
 
 /** What a text has where a value is missing in it, or a part of it. */
 const LACK = /^$|^\s|\s$|\bundefined\b|\bNaN\b|\[object |[:;,] ?(?:[;,)]|$)/;
 
-type Words = Pick<Verdict, "text"> & {
+type Words = Pick<Sentence, "text"> & {
   readonly [part in "fix" | "command"]?: string | null | undefined;
 };
 

@@ -1,5 +1,6 @@
 import type { Status } from "../../../../src/tools/doctor/findings/finding";
-import { truth } from "../../../../src/tools/doctor/findings/seen";
+import { itemsOf } from "../../../../src/tools/doctor/findings/opened";
+import { listFrom, truth } from "../../../../src/tools/doctor/findings/seen";
 import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import type { NodeGap } from "../../../../src/tools/doctor/node/read/facts";
@@ -77,7 +78,7 @@ const unconnected = (kind: SocketFacts["kind"], errno: string): Changes => {
   };
 };
 const OTHER_ROOT = (isThere: boolean | NodeGap) => ({
-  host: { otherDirectories: [{ path: "/k0s", isThere: truth(isThere) }] },
+  host: { otherDirectories: listFrom([{ path: "/k0s", isThere: truth(isThere) }]) },
 });
 const KUBELET = {
   ...{ pid: 7, directory: REGISTRY, is: () => false },
@@ -315,6 +316,5 @@ test.each<[what: string, Changes, watched: string | null]>([
   ["the first watches this one", { kubelets: [KUBELET, elsewhere] }, REGISTRY],
 ])("the directory that kubelet watches, where %s", (_what, changes, watched) => {
   const seen = viewOf(healthyFacts(changes)).watched;
-  const none = () => null;
-  expect(seen.some({ yes: ([path]) => path, no: none, unknown: none })).toBe(watched);
+  expect(itemsOf(seen)[0] ?? null).toBe(watched);
 });

@@ -1,6 +1,6 @@
 import type { RegistrationReport } from "../../../../src/registrar/registration/self-report";
 import type { Report } from "../../../../src/tools/doctor/findings/report";
-import { startReading } from "../../../../src/tools/doctor/findings/seen";
+import { listFrom, startReading } from "../../../../src/tools/doctor/findings/seen";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import {
   gapsIn,
@@ -84,7 +84,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
       ...lacking("directory"),
       ...published.flatMap(({ socket }) => gapsIn(socket)),
     ]),
-    host: { uid: 0, otherDirectories: [], ...host },
+    host: { uid: 0, otherDirectories: listFrom([]), ...host },
     gaps: reading.gaps(),
     ...facts,
   };

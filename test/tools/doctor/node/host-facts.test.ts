@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { startReading, type Truth } from "../../../../src/tools/doctor/findings/seen";
+import { trueOrNull } from "../../../../src/tools/doctor/findings/opened";
+import { startReading } from "../../../../src/tools/doctor/findings/seen";
 import {
   lookAtDirectory,
   otherDirectories,
@@ -33,8 +34,7 @@ test("a directory that is missing, and a file in its place; other directories ar
   expect(await look(folder.at("file"))).toMatchObject({ fileType: "a file" });
   symlinkSync("loop", folder.at("loop"));
   const others = await otherDirectories("/x", [folder.path, folder.at("none"), "/x", folder.at("loop")]);
-  const answerOf = (isThere: Truth) => isThere({ yes: () => "yes", no: () => "no", unknown: () => "?" });
-  expect(others.map(({ isThere }) => answerOf(isThere))).toEqual(["yes", "no", "?"]);
+  expect(others.map(({ isThere }) => trueOrNull(isThere))).toEqual([true, false, null]);
 });
 
 test("kubelet's device plugin socket is looked for beside the directory", async () => {

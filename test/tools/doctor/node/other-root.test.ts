@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { itemsOf } from "../../../../src/tools/doctor/findings/seen";
+import { itemsOf } from "../../../../src/tools/doctor/findings/opened";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket } from "../../../support/foreign-socket";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { silentLogger } from "../../../../src/logging/logger";
 import { startRegistration } from "../../../../src/registrar/start-registration";
-import { itemsOf } from "../../../../src/tools/doctor/findings/seen";
+import { itemsOf } from "../../../../src/tools/doctor/findings/opened";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";

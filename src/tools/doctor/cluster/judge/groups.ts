@@ -1,66 +1,77 @@
 import { type About, type Cause, causeKey } from "../../findings/causes";
-import { type Advice, check, problem, type Run, type Verdict } from "../../findings/finding";
-import { isWhole, listFrom, otherwise, type SeenList, type Truth, truth } from "../../findings/seen";
+import { type Advice, also, check, problem, type Run, type Verdict } from "../../findings/finding";
+import type { Words } from "../../findings/opened";
+import { type Group, ifYes, isWhole, type SeenList, type Truth, truth, words } from "../../findings/seen";
 import { counted, flagsOf, podsText, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
+import { keyOfPlace } from "../read/mentions";
 import type { Attached } from "../read/needs";
-import { type ClusterFacts, manifestCause } from "./facts";
-import { GONE, isWaitedFor, keyOfPlace, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
+import type { ClusterFacts } from "./facts";
+import { GONE, isWaitedFor, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
 import { endingOf } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
 
-export type Group = readonly [Place, ...Place[]];
 type IsMeant = (place: Place, facts: ClusterFacts) => boolean | Truth;
 type FixOf = (first: Place, facts: ClusterFacts) => Advice;
 
 /** The problem of each group, with the state's reason behind `lead`. */
 export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
   judgeGroups(facts, isMeant, (first) =>
-    problem(first.driver, `${lead}${reasonOf(first, facts)}`, fixOf(first, facts)),
+    problem(first.driver, words`${lead}${reasonOf(first, facts)}`, fixOf(first, facts)),
   );
 
 /** Without the termination message where the finding that it follows from says the same. */
-function reasonOf(place: Place, facts: ClusterFacts): string {
+function reasonOf(place: Place, facts: ClusterFacts) {
   const container = restartingIn(place.state);
-  const isSaid = causeOf(place, facts).kind === "manifest";
-  return isSaid && container ? endingOf(container) : `${place.state.reason}`;
+  const short = manifestCauseOf(place, facts).flatMap(() => container && endingOf(container));
+  return short.told(`${place.state.reason}`);
 }
 
 export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
   check<ClusterFacts>(code, name, (facts) => problemsOf(facts, isMeant, lead, fixOf));
 
 /** Judges the places of a driver with the same cause together. */
-export function judgeGroups(
+export const judgeGroups = (
   facts: ClusterFacts,
   isMeant: IsMeant,
-  judge: (first: Place, group: Group) => Verdict,
-): SeenList<Verdict> {
-  const keyOf = (place: Place) => `${place.driver} ${causeKey(causeOf(place, facts))}`;
-  const groups = facts.places.filter((place) => isMeant(place, facts)).grouped(keyOf);
-  const verdictOn = (group: Group) => {
-    const [first] = group;
-    return { ...judge(first, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
-  };
-  return groups.map(verdictOn);
-}
+  judge: (first: Place, group: Group<Place>) => Verdict,
+): SeenList<Verdict> =>
+  facts.places
+    .filter((place) => isMeant(place, facts))
+    .grouped((place) => words`${place.driver} ${causesOf(place, facts).map(causeKey).told("")}`)
+    .map((group) => also(judge(group.first, group), { cause: causeOf(group.first, facts), nodes: group }));
 
-/** The cause of a place's state: equal for all places that one change would fix. */
-export const causeOf = (place: Place, facts: ClusterFacts): Cause =>
-  isMissedAway(place, facts)({ yes: () => NODES_AWAY, ...otherwise(() => causeOfState(place, facts)) });
+/** The cause of the state of a place where the node reports: equal for all places that one change would fix. */
+export const causeOf = (place: Place, facts: ClusterFacts) => causesOf(place, facts).told(undefined);
 
-function causeOfState({ state, units, driver }: Place, { manifestCauses }: ClusterFacts): Cause {
-  const isUnregistered = wordOf(state) === "unregistered" && !UNWRITTEN.includes(state.why?.word);
-  const isOfRegistrar = isUnregistered || restartingIn(state)?.isRegistrar;
-  const about = units.some<About | null>({
-    yes: ([{ registrar }]) => registrar.about,
-    ...otherwise(() => null),
+/** The first one counts. */
+function causesOf(place: Place, facts: ClusterFacts): SeenList<Cause> {
+  const { state, units, driver } = place;
+  const causeAt = (object: number | undefined): Cause => ({
+    ...{ kind: "trouble", driver, trouble: wordOf(state) },
+    ...(state.why && { object, ...state.why }),
   });
-  const manifest = about && manifestCause(about);
-  if (isOfRegistrar && manifest && manifestCauses.has(causeKey(manifest))) return manifest;
-  const pod = state.why && { object: about?.object, ...state.why };
-  return { kind: "trouble", driver, trouble: wordOf(state), ...pod };
+  return manifestCauseOf(place, facts)
+    .with(units.map(({ registrar }) => causeAt(registrar.about.object)))
+    .with([causeAt(undefined)]);
 }
+
+/** What `doctor -f` finds in the first of its registrars. */
+function manifestCauseOf({ state, units }: Place, { manifestCauses }: ClusterFacts): SeenList<Cause> {
+  const isUnregistered = wordOf(state) === "unregistered" && !UNWRITTEN.includes(state.why?.word);
+  const isOfRegistrar = isUnregistered || restartingIn(state)?.isRegistrar === true;
+  return units
+    .grouped(() => "")
+    .map(({ first }) => manifestCause(first.registrar.about))
+    .filter((cause) => isOfRegistrar && manifestCauses.has(causeKey(cause)));
+}
+
+export const manifestCause = ({ object, container = "" }: About): Cause => ({
+  kind: "manifest",
+  object,
+  container,
+});
 
 /** Its node does not report, or something waits on a node that is gone. */
 export function isMissedAway(place: Place, facts: ClusterFacts): Truth {
@@ -68,33 +79,22 @@ export function isMissedAway(place: Place, facts: ClusterFacts): Truth {
   return place.state.why?.word === GONE ? isWaitedFor(place, facts) : truth(true);
 }
 
-export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string[] {
-  return [...new Set(places.flatMap(({ node }) => node ?? []))];
-}
-
 /** `at least ` where a list lacks something. */
-const atLeast = (list: SeenList<unknown>): string =>
-  isWhole(list)({ yes: () => "", no: () => "", unknown: () => "at least " });
+const atLeast = (list: SeenList<unknown>) => ifYes(isWhole(list), () => "").told("at least ");
 
-/** What is seen to wait for a driver: `1 pod (shop/a) and at least 1 VolumeAttachment`; empty: nothing. */
-export function whoWaits(places: Group, { waitingAt, attachedAt }: ClusterFacts) {
-  const keys = listFrom([...new Set(places.map(({ node, driver }) => keyOfPlace({ node, driver })))]);
-  const attached = keys.flatMap(attachedAt);
-  const pods = keys
-    .flatMap(waitingAt)
-    .map(({ pod }) => pod)
-    .grouped((pod) => pod)
-    .sorted(([pod]) => pod);
-  const none = otherwise(() => "");
-  const ofPods = pods.some({
-    yes: (groups) => atLeast(pods) + podsText(groups.map(([pod]) => pod)),
-    ...none,
-  });
-  const ofAttached = attached.some({
-    yes: (all) => atLeast(attached) + counted(sumOf(all), "VolumeAttachment"),
-    ...none,
-  });
-  return [ofPods, ofAttached].filter(Boolean).join(" and ");
+/** What is seen to wait for a driver, behind `lead`: `1 pod (shop/a) and at least 1 VolumeAttachment`; empty: nothing. */
+export function whoWaits(places: Group<Place>, facts: ClusterFacts, lead: string): Words {
+  const { waiting, waitingAt, attached, attachedAt } = facts;
+  const keys = places.map(({ node, driver }) => keyOfPlace({ node, driver })).grouped((key) => key);
+  const pods = keys.flatMap(({ first }) => waitingAt(first)).map(({ pod }) => pod);
+  const ofPods = pods
+    .grouped(() => "")
+    .map((all) => words`${atLeast(waiting)}${all.text((names) => podsText([...new Set(names)].sort()))}`);
+  const ofAttached = keys
+    .flatMap(({ first }) => attachedAt(first))
+    .grouped(() => "")
+    .map((all) => words`${atLeast(attached)}${all.text((some) => counted(sumOf(some), "VolumeAttachment"))}`);
+  return ofPods.with(ofAttached).text((all) => (all.length === 0 ? "" : lead + all.join(" and ")));
 }
 
 const sumOf = (all: readonly Attached[]) => all.reduce((sum, { attachments }) => sum + attachments, 0);

@@ -2,6 +2,7 @@ import { nearWord } from "../../../../base/near-word";
 import { manifestReadable, sayGap } from "../../files/judge/gaps";
 import {
   type Advice,
+  also,
   check,
   problem,
   unknown,
@@ -10,26 +11,27 @@ import {
   warning,
 } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
-import { ifYes, listFrom, nothing, orElse, otherwise, type Truth, truth } from "../../findings/seen";
+import {
+  type Group,
+  ifYes,
+  nothing,
+  otherwise,
+  type Text,
+  type Truth,
+  truth,
+  words,
+} from "../../findings/seen";
 import { counted, firstOf, namedText, shellWord, together } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { HostPod } from "../read/owners";
 import { GROUPS } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
+import { EVERY_DRIVER } from "../read/units";
 import type { ClusterFacts } from "./facts";
-import {
-  type Group,
-  isMissedAway,
-  judgeGroups,
-  kubectl,
-  NODES_AWAY,
-  nodesOf,
-  problemsOf,
-  whoWaits,
-} from "./groups";
+import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, problemsOf, whoWaits } from "./groups";
 import { inState, isWaitedFor, isYoung, type Place, SETTLED } from "./states";
 import { startupTaints } from "./taints";
-import { EVERY_DRIVER, lackText } from "./units";
+import { lackText } from "./troubles";
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
   problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node, state }) =>
@@ -42,7 +44,7 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
       node,
     ),
   ),
-  facts.units.grouped(({ set }) => set.uid).flatMap(([{ set }]) => judgePods(set, facts)),
+  facts.units.grouped(({ set }) => set.uid).map(({ first: { set } }) => judgePods(set, facts)),
 ]);
 
 /** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
@@ -53,7 +55,7 @@ function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdicts {
   const text = `has only ${current.toLocaleString("en")} of ${counted(desired, "pod")}: the others were not created`;
   const fix = kubectl("see its events", target, "describe daemonset", name);
   const isChanging = leaving.contains(({ setUid }) => setUid === uid).or(isYoung(set, nowMs));
-  return isChanging.or(nodes.contains((node) => isYoung(node, nowMs)))<Verdict | undefined>({
+  return isChanging.or(nodes.contains((node) => isYoung(node, nowMs)))({
     yes: nothing,
     no: () => problem(`DaemonSet ${name}`, text, fix),
     unknown: (gaps) => unknown(`DaemonSet ${name}`, `${text}, and ${lackText(gaps)}`),
@@ -77,8 +79,10 @@ function adviceFor({ driver, node }: Place, { ownersOf, target }: ClusterFacts):
   const which = `--field-selector=spec.nodeName=${node}`;
   const look = () => kubectl(`${INSTALL}, unless a pod of its node serves it`, target, "get pods -A", which);
   const owners = ownersOf({ driver, kind: "unprovided" })?.owners;
-  const yes = ([pod]: readonly [HostPod, ...HostPod[]]) => adviceOnOwner(pod, target);
-  return owners?.some<Advice>({ yes, no: () => INSTALL, unknown: look }) ?? look();
+  if (owners === undefined) return look();
+  const ofOwner = owners.map((pod) => adviceOnOwner(pod, target));
+  const none = ifYes<Advice>(owners.contains().not(), () => INSTALL);
+  return ofOwner.with(none).told(look());
 }
 
 function adviceOnOwner({ name: pod, owners, registrar }: HostPod, target: ClusterTarget): Advice {
@@ -109,15 +113,14 @@ function isLeftover(driver: string, { hasGuess, unitsOfDriver, ownersOf }: Clust
   return providers.reduce((one, list) => one.or(list.contains()), hasGuess).not();
 }
 
-function sayLeftover(driver: string, places: Group, facts: ClusterFacts): Verdict {
+function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts): Verdict {
   const { node } = facts.ownersOf({ driver, kind: "registered" }) ?? {};
-  const waiting = whoWaits(places, facts);
-  const text = `is in CSINode, but no DaemonSet has a registrar for it, and no pod on ${node} can have registered it: the entry is probably left of an uninstall${waiting && `; needed by ${waiting}`}`;
+  const waiting = whoWaits(places, facts, "; needed by ");
+  const text = words`is in CSINode, but no DaemonSet has a registrar for it, and no pod on ${node ?? ""} can have registered it: the entry is probably left of an uninstall${waiting}`;
   const keep = "install the driver again, until nothing needs it";
   const remove =
     "run registrar doctor --host-root=/host on the node, in kubectl debug node, and remove the socket that CSI019 names; then plugins/DRIVER there, and the CSIDriver object";
-  const isAny = listFrom(places).contains((place) => isWaitedFor(place, facts));
-  const fix = isAny({
+  const fix = places.tell((place) => isWaitedFor(place, facts), {
     yes: () => keep,
     no: () => remove,
     unknown: (gaps) => `${lackText(gaps)}: if something needs it, ${keep}; else ${remove}`,
@@ -139,7 +142,7 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
     .or(isProvided)
     .or(isGuessed);
   const judge = () =>
-    isThere<Verdict | undefined>({
+    isThere.say({
       yes: nothing,
       no: () =>
         problem(driver, `${inWhich}, and no DaemonSet is known to register it`, howToGet(driver, facts)),
@@ -147,29 +150,32 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
     });
   // What needs it may be unread, and it is nowhere all the same.
   const isNamed = places.contains((one) => one.driver === driver);
-  return isNamed({ yes: nothing, ...orElse(judge) });
+  return isNamed({ yes: nothing, ...otherwise(judge) });
 }
 
-function howToGet(driver: string, { driverNames, csiDrivers }: ClusterFacts): string {
-  const install = () => INSTALL;
+function howToGet(driver: string, { driverNames, csiDrivers }: ClusterFacts): Advice {
   const amongOthers = (all: readonly string[]) => {
     const names = [...new Set(all)].sort();
     const others = firstOf([...new Set([nearWord(driver, names) ?? [], names].flat())]);
     return `install it, or correct --driver: doctor found ${others}`;
   };
   const found = driverNames.filter((name) => name !== EVERY_DRIVER);
-  const look = () => found.some({ yes: amongOthers, ...otherwise(install) });
-  const yes = () => "install its node plugin: only its CSIDriver object is there";
-  return csiDrivers.contains((name) => name === driver)({ yes, ...otherwise(look) });
+  const isDescribed = csiDrivers.contains((name) => name === driver);
+  const byObject = ifYes<Text>(
+    isDescribed,
+    () => "install its node plugin: only its CSIDriver object is there",
+  );
+  const byOthers = found.grouped(() => "").map((all) => all.text(amongOthers));
+  return byObject.with(byOthers).told(INSTALL);
 }
 
 const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
-  const described = facts.csiDrivers.by((name) => name, "unique");
+  const described = facts.csiDrivers.by((name) => name);
   // If the name is a guess, so would this be.
   const isNamed = ({ driver, units, isListed = truth(false) }: Place) => {
     const isRegistered = () => isListed.and(isLeftover(driver, facts).not());
     return units.some<Truth>({
-      yes: ([unit]) => truth(unit.driver.name !== driver || unit.driver.kind === "known"),
+      yes: ({ first: unit }) => truth(unit.driver.name !== driver || unit.driver.kind === "known"),
       ...otherwise(isRegistered),
     });
   };
@@ -177,7 +183,7 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
   const text =
     "has no CSIDriver object: Kubernetes attaches its volumes before it mounts them, and passes the driver no information about the pod";
   const fix = "apply its CSIDriver object: examples/csidriver.yaml explains each field";
-  return named.flatMap(([{ driver }]) =>
+  return named.map(({ first: { driver } }) =>
     ifYes(described(driver).contains().not(), () => warning(driver, text, fix)),
   );
 });
@@ -187,7 +193,7 @@ const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
     isWaitedFor(place, facts).and(inState(...SETTLED, "node-away")(place).not());
   const fix = "fix what keeps the driver from being registered";
   const missed = judgeGroups(facts, isMissed, ({ driver }, places) =>
-    problem(driver, `has ${whoWaits(places, facts)} waiting for it`, fix),
+    problem(driver, words`${whoWaits(places, facts, "has ")} waiting for it`, fix),
   );
   return [missed, judgeAway(facts)];
 });
@@ -198,10 +204,10 @@ function judgeAway(facts: ClusterFacts): Verdicts {
   return away
     .grouped(() => "")
     .map((all) => {
-      const waiting = whoWaits(all, facts);
-      const text = `are not ready or gone: it is not known which drivers are registered there${waiting && `; needed by ${waiting}`}`;
-      const fix = kubectl("see why kubelet does not report", facts.target, "describe node", nodesOf(all)[0]);
-      return { ...unknown("nodes", text, fix), cause: NODES_AWAY, nodes: nodesOf(all) };
+      const waiting = whoWaits(all, facts, "; needed by ");
+      const text = words`are not ready or gone: it is not known which drivers are registered there${waiting}`;
+      const fix = kubectl("see why kubelet does not report", facts.target, "describe node", all.first.node);
+      return also(unknown("nodes", text, fix), { cause: NODES_AWAY, nodes: all });
     });
 }
 
@@ -226,7 +232,7 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
   return bad
     .sorted(({ name }) => name)
     .grouped(() => "")
-    .map((all) => ({ ...problem("CSINodes", text, fix), nodes: all.map(({ name }) => name) }));
+    .map((all) => also(problem("CSINodes", text, fix), { nodes: all.map(({ name }) => ({ node: name })) }));
 });
 
 /** Lists that failed alike are one finding: an API server that went away fails all. */

@@ -1,22 +1,19 @@
-import { type ItemOf, wholes } from "../../findings/seen";
+import { type ItemOf, type SeenList, wholes } from "../../findings/seen";
+import { isGuess, type Pair, type RegistrarUnit } from "../read/units";
 import type { placesIn } from "./places";
 import { isWithoutRegistrar, START_MS } from "./states";
-import { isGuess, type Pair, type RegistrarUnit } from "./units";
 
 /**
  * The only registrar whose driver has no name, and the only driver on nodes or needed by them that no registrar is known for, if
  * they cover the same nodes. They belong together unless another pod of `node` registers the driver.
  */
-export function pairLeft(named: Named): (Pair & { readonly node: string }) | undefined {
+export function pairLeft(named: Named): SeenList<Pair & { readonly node: string }> {
   const { nowMs } = named;
   // A CSIDriver that was not read may be the name of a registrar.
   const whole = wholes(named.units, named.csiNodes, named.needs, named.pods, named.leaving, named.csiDrivers);
-  const pair = whole({
-    seen: ([units, csiNodes, needs, pods, leaving]) =>
-      pairIn({ units, csiNodes, needs, pods, leaving, nowMs }) ?? null,
-    unread: () => null,
-  });
-  return pair ?? undefined;
+  return whole.items(([units, csiNodes, needs, pods, leaving]) =>
+    pairIn({ units, csiNodes, needs, pods, leaving, nowMs }),
+  );
 }
 
 type Named = ReturnType<typeof placesIn>;

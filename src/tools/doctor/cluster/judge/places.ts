@@ -1,18 +1,17 @@
 import { grouped } from "../../findings/grouped";
-import { listFrom, truth } from "../../findings/seen";
+import { type ItemOf, listFrom, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
-import { isOver, LONG_MS } from "../read/pod";
+import { type Mention, mentionsByPlace } from "../read/mentions";
+import { LONG_MS } from "../read/pod";
+import { EVERY_DRIVER, type Pair } from "../read/units";
 import {
   type ClusterLists,
-  keyOfPlace,
-  type Mention,
   type Place,
   type PlaceState,
   type Surroundings,
   stateOf,
   surroundingsOf,
 } from "./states";
-import { EVERY_DRIVER, type Pair } from "./units";
 
 /** Every driver on every node where it is, should be or is needed. */
 export function placesIn(lists: ClusterLists, pair?: Pair) {
@@ -30,22 +29,15 @@ export function placesIn(lists: ClusterLists, pair?: Pair) {
   const ofCsiNodes = lists.csiNodes.flatMap(({ node, drivers }) =>
     Array.from(drivers, (driver): Mention => ({ driver, node })),
   );
-  const places = ofPods
-    .with(ofCsiNodes)
-    .with(needs)
-    .grouped(keyOfPlace)
-    .sorted(([first]) => keyOfPlace(first))
-    .map((mentioned) => placeOf(mentioned, around));
+  const places = mentionsByPlace(ofPods.with(ofCsiNodes).with(needs)).map((one) => placeOf(one, around));
   return { ...around, needs, places };
 }
 
-function placeOf(mentioned: readonly [Mention, ...Mention[]], around: Surroundings): Place {
-  const { driver, node } = mentioned[0];
-  const ofPods = mentioned.filter(({ pod }) => pod);
-  const living = ofPods.filter(({ pod }) => pod && !isOver(pod));
-  const [leading] = (living.length > 0 ? living : ofPods).toSorted(
-    (one, other) => rankOf(one) - rankOf(other),
-  );
+function placeOf(
+  { mention, living, leading }: ItemOf<ReturnType<typeof mentionsByPlace>>,
+  around: Surroundings,
+): Place {
+  const { driver, node } = mention;
   const { pod, unit } = leading ?? {};
   const units = unit ? listFrom([unit]) : around.unitsOfDriver(driver);
   const isListed =
@@ -69,8 +61,3 @@ function twinsIn(mentions: readonly Mention[], { nowMs }: Surroundings): PlaceSt
 
 /** The API's word for what the pods have in common. */
 export const ONE_SET = "DaemonSet";
-
-/** Of two pods of a DaemonSet on a node: the one with a trouble, then the older one. */
-function rankOf({ pod }: Mention): number {
-  return pod?.trouble ? 0 : (pod?.startedMs ?? Number.MAX_SAFE_INTEGER);
-}

@@ -1,6 +1,7 @@
 import { otherKubeletRoots } from "../../../../host-path/kubelet-roots";
 import {
   type Advice,
+  also,
   check,
   ok,
   unknown,
@@ -8,13 +9,14 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { ifYes, isWhole, otherwise, type Truth, truth } from "../../findings/seen";
+import { type Group, ifYes, isWhole, type Truth, truth, words } from "../../findings/seen";
 import { counted, LEAVE_ONE, shellWord, together } from "../../findings/words";
+import { isGuess, type RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
-import { type Group, judgeGroups, kubectl, nodesOf, placeCheck, problemsOf, whoWaits } from "./groups";
+import { judgeGroups, kubectl, placeCheck, problemsOf, whoWaits } from "./groups";
 import { ONE_SET } from "./places";
 import { DENIED, inState, isWithoutRegistrar, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
-import { isGuess, lackText, type RegistrarUnit } from "./units";
+import { lackText } from "./troubles";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   problemsOf(facts, isDenied, "is in CSINode, but ", whereToLook),
@@ -30,16 +32,16 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
 const isDenied = ({ state }: Place): boolean => state === DENIED;
 const isUnlisted = (place: Place): Truth => inState("unregistered")(place).and(!isDenied(place));
 
-function judgeUnseen({ driver, units, state }: Place, places: Group, facts: ClusterFacts): Verdict {
-  const isListed = places.reduce((any, place) => any.or(place.isListed ?? true), truth(false));
+function judgeUnseen({ driver, units, state }: Place, places: Group<Place>, facts: ClusterFacts): Verdict {
   const possibly = () => "is possibly registered";
   const not = () => "is not in CSINode, and doctor cannot tell why";
-  const byLists = () => isListed({ yes: possibly, no: not, unknown: possibly });
-  const what = units.contains(isGuess)({ yes: possibly, ...otherwise(byLists) });
-  const waiting = whoWaits(places, facts);
-  const text = `${what}: ${state.reason}${waiting && `; needed by ${waiting}`}`;
+  const isListed = ({ isListed = truth(true) }: Place) => isListed;
+  const byLists = places.tell(isListed, { yes: possibly, no: not, unknown: possibly });
+  const what = ifYes(units.contains(isGuess), possibly).told(byLists);
+  const waiting = whoWaits(places, facts, "; needed by ");
+  const text = words`${what}: ${state.reason ?? ""}${waiting}`;
   const toCompare = kubectl("run doctor again, and compare the Nodes", facts.target, "get", "nodes");
-  return facts.nodes.contains()<Verdict>({
+  return facts.nodes.contains()({
     yes: () => unknown(driver, text),
     no: () => unknown(driver, text, toCompare),
     unknown: () => unknown(driver, text),
@@ -54,8 +56,7 @@ const RESTORE = "delete the policy, and restart the driver's DaemonSet";
 
 function whereToLook({ units, pod, state }: Place, facts: ClusterFacts): Advice {
   if (UNWRITTEN.includes(state.why?.word)) return kubectl(AGAIN, facts.target, "delete pod", pod?.name);
-  const yes = ([unit]: readonly [RegistrarUnit, ...unknown[]]) => whereToLookIn(pod, unit, facts);
-  return units.some<Advice>({ yes, ...otherwise(() => SEE_NODE_WIDE) });
+  return units.map((unit) => whereToLookIn(pod, unit, facts)).told(SEE_NODE_WIDE);
 }
 
 function whereToLookIn(pod: Place["pod"], unit: RegistrarUnit, { target, units: all }: ClusterFacts): Advice {
@@ -64,11 +65,13 @@ function whereToLookIn(pod: Place["pod"], unit: RegistrarUnit, { target, units: 
       yes: () => SEE_NODE_WIDE,
       no: () => `${REMOVED}: ${RESTORE}`,
       unknown: (gaps) =>
-        `${REMOVED}, and ${lackText(gaps)}: with a node-wide registrar, ${SEE_NODE_WIDE}; without one, ${RESTORE}`,
+        words`${REMOVED}, and ${lackText(gaps)}: with a node-wide registrar, ${SEE_NODE_WIDE}; without one, ${RESTORE}`,
     });
   const { container, program, unseen, settings, isForWindows } = unit.registrar;
   const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${shellWord(container ?? "")}`);
-  const onWindows = () => log("see kubelet's log on the node, and that of the registrar");
+  const onWindows = ifYes(isForWindows, () =>
+    log("see kubelet's log on the node, and that of the registrar"),
+  );
   const onLinux = () => {
     if (program.kind !== "ours" || unseen !== undefined)
       return log(
@@ -78,23 +81,24 @@ function whereToLookIn(pod: Place["pod"], unit: RegistrarUnit, { target, units: 
     const more = ` -c ${shellWord(container)} -- /csi-node-driver-registrar doctor ${paths}`;
     return kubectl("run doctor in its container", target, "exec", pod?.name, more);
   };
-  return isForWindows({ yes: onWindows, ...otherwise(onLinux) });
+  return onWindows.told(onLinux());
 }
 
 function healthyDrivers({ places, nodes }: ClusterFacts): Verdicts {
   return places
     .grouped(({ driver }) => driver)
-    .flatMap((own) => {
+    .map((own) => {
       const isUnwell = places.contains((place) =>
         inState("registered")(place)
           .not()
-          .and(place.driver === own[0].driver),
+          .and(place.driver === own.first.driver),
       );
-      const on = nodesOf(own);
-      return ifYes(isUnwell.not().and(isWhole(nodes)), () => ({
-        ...ok(own[0].driver, `is registered on ${counted(on.length, "node")}`),
-        nodes: on,
-      }));
+      const { driver } = own.first;
+      const text = own.text((all) => {
+        const on = new Set(all.flatMap(({ node }) => node ?? []));
+        return `is registered on ${counted(on.size, "node")}`;
+      });
+      return ifYes(isUnwell.not().and(isWhole(nodes)), () => also(ok(driver, text), { nodes: own }));
     });
 }
 
@@ -145,11 +149,11 @@ const ready = check<ClusterFacts>("CSI205", "pods-ready", (facts) => {
     .filter(isUnready)
     .grouped(({ driver, pod }) => JSON.stringify([driver, pod?.unready]));
   return places.map((group) => {
-    const [{ driver, pod }] = group;
+    const { driver, pod } = group.first;
     const names = together(pod?.unready ?? []);
     const text = `has pods that are not Ready for ten minutes or longer, because of ${names}: a roll-out waits for them`;
     const fix = kubectl("see its readiness probe", facts.target, "describe pod", pod?.name);
-    return { ...warning(driver, text, fix), nodes: nodesOf(group) };
+    return also(warning(driver, text, fix), { nodes: group });
   });
 });
 

@@ -1,6 +1,7 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
 import { type Gap, isWhole, otherwise, type SeenList, type Truth, truth } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
+import { keyOfPlace, type Mention } from "../read/mentions";
 import type { readNode } from "../read/needs";
 import {
   type Container,
@@ -11,8 +12,8 @@ import {
   type RegistrarPod,
 } from "../read/pod";
 import type { RegistrarSet } from "../read/set";
-import { type Alike, alikeOf, sayTrouble } from "./troubles";
-import { EVERY_DRIVER, isGuess, lackText, nameDrivers, type Pair, type RegistrarUnit } from "./units";
+import { EVERY_DRIVER, isGuess, nameDrivers, type Pair, type RegistrarUnit } from "../read/units";
+import { type Alike, alikeOf, lackText, sayTrouble } from "./troubles";
 
 /** Alike a driver is in a state; null: it is healthy. */
 const REASONS = {
@@ -73,15 +74,6 @@ const RETRIED_MS = 180_000;
 /** The time in which kubelet calls a registrar and writes CSINode. */
 export const START_MS = 60_000;
 
-export type Mention = Pick<Place, "driver" | "node"> & {
-  readonly pod?: RegistrarPod | undefined;
-  readonly unit?: RegistrarUnit;
-};
-
-/** Each pod without a node is a place of its own. */
-export const keyOfPlace = ({ node, pod, driver }: Pick<Mention, "driver" | "node" | "pod">) =>
-  JSON.stringify([node ?? pod?.name, driver]);
-
 /** What a driver's state is judged by, beside its place. */
 export type Surroundings = ReturnType<typeof surroundingsOf>;
 
@@ -93,8 +85,6 @@ export function surroundingsOf(lists: ClusterLists, needs: SeenList<Mention>, pa
     units,
     unitsOfSet: units.by(({ set }) => set.uid),
     unitsOfDriver: units.by(({ driver }) => driver.name),
-    nodeAt: lists.nodes.by(({ name }) => name, "unique"),
-    csiNodeAt: lists.csiNodes.by(({ node }) => node, "unique"),
     podsOf: lists.pods.by(({ setUid }) => setUid),
     podsOn: lists.pods.by(({ node = "" }) => node),
     leavingFrom: lists.leaving.by(({ node = "" }) => node),
@@ -223,13 +213,14 @@ export function unlessServed(
   place: Place,
   { owners, rivals }: Partial<Record<"owners" | "rivals", SeenList<unknown> | undefined>> = {},
 ): Place {
-  const registered = (): Place => ({ ...place, state: state("registered") });
+  const registered = () => state("registered");
+  const itself = () => place.state;
   const byOthers = () => {
     if (owners === undefined || rivals === undefined) return registered();
     const isServed = owners.contains().or(rivals.contains());
-    return isServed<Place>({ no: () => place, yes: registered, unknown: registered });
+    return isServed<PlaceState>({ no: itself, yes: registered, unknown: registered });
   };
-  return isDoubted(place)<Place>({ yes: byOthers, ...otherwise(() => place) });
+  return { ...place, state: isDoubted(place)<PlaceState>({ yes: byOthers, ...otherwise(itself) }) };
 }
 
 /** The controller lets the pods of every DaemonSet tolerate those that Kubernetes sets. */
@@ -284,9 +275,9 @@ function stateUncovered({ node = "", units }: Stateless, around: Surroundings): 
     const taints = around.nodeAt(node).flatMap((one) => repelling(set, one).map(taintText));
     const because = (word: string) => `${reason}, and the set does not tolerate its taint ${word}`;
     const alone = () => left(reason);
-    return taints.some({ yes: ([word]) => left(because(word), word), ...otherwise(alone) });
+    return taints.some({ yes: ({ first: word }) => left(because(word), word), ...otherwise(alone) });
   };
-  return units.some({ yes: ([unit]) => bySet(unit), ...otherwise(byNodeWide) });
+  return units.some({ yes: ({ first }) => bySet(first), ...otherwise(byNodeWide) });
 }
 
 const REMADE =

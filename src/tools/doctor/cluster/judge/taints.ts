@@ -1,11 +1,11 @@
 import type { Taint } from "../../../../node-readiness/node-api";
 import { taintText } from "../../../../node-readiness/startup-taint";
-import { check, problem } from "../../findings/finding";
+import { also, check, problem } from "../../findings/finding";
 import { shellWord } from "../../findings/words";
+import type { RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
-import { kubectl, nodesOf } from "./groups";
+import { kubectl } from "./groups";
 import { inState, isYoung, type Place, repelling } from "./states";
-import type { RegistrarUnit } from "./units";
 
 /** By its arguments, or as the drivers that remove theirs themselves call it. */
 function isStartupTaint({ key, effect }: Taint, { driver, set }: RegistrarUnit): boolean {
@@ -37,7 +37,7 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
     .grouped(({ driver, word }) => `${driver} ${word}`);
   return [
     left.map((group) => {
-      const [{ driver, word, node }] = group;
+      const { driver, word, node } = group.first;
       const text = `is registered, and its startup taint ${word} is still there: pods that do not tolerate it stay away`;
       const fix = kubectl(
         "see the log of the program that removes it, and its right to patch nodes; or remove it",
@@ -46,9 +46,9 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
         node,
         ` ${shellWord(word)}-`,
       );
-      return { ...problem(driver, text, fix), nodes: nodesOf(group) };
+      return also(problem(driver, text, fix), { nodes: group });
     }),
-    units.flatMap((unit) => judgeTolerations(unit, facts)),
+    units.map((unit) => judgeTolerations(unit, facts)),
   ];
 });
 
@@ -63,7 +63,7 @@ function judgeTolerations(unit: RegistrarUnit, { nodes }: ClusterFacts) {
   return tainted
     .grouped(() => "")
     .map((all) => {
-      const [{ word }] = all;
+      const { word } = all.first;
       const text = `does not tolerate its driver's startup taint ${word}: its pods do not come to the node, and the taint stays`;
       const cause = {
         kind: "trouble",
@@ -72,6 +72,6 @@ function judgeTolerations(unit: RegistrarUnit, { nodes }: ClusterFacts) {
         object,
         word,
       } as const;
-      return { ...problem(`DaemonSet ${unit.set.name}`, text, fix, cause), nodes: nodesOf(all) };
+      return also(problem(`DaemonSet ${unit.set.name}`, text, fix, cause), { nodes: all });
     });
 }

@@ -1,4 +1,21 @@
+import type { Gap } from "../../findings/seen";
+import { together } from "../../findings/words";
 import type { Container, PodTrouble } from "../read/pod";
+import { KINDS, type Resource } from "../read/reader";
+
+/** What could not be read, as a sentence. */
+export function lackText(gaps: readonly Gap[]): string {
+  const kindsOf = (some: readonly Gap[]) =>
+    together([...new Set(some.map(({ part }) => `${KINDS[part as Resource]}s`))]);
+  const lists = gaps.filter(({ why }) => why.kind === "list");
+  const objects = gaps.filter(({ why }) => why.kind !== "list");
+  return [
+    lists.length === 0 ? [] : `${kindsOf(lists)} could not be listed`,
+    objects.length === 0 ? [] : `some of the ${kindsOf(objects)} could not be judged`,
+  ]
+    .flat()
+    .join(", and ");
+}
 
 /** What is the same on all nodes with a trouble: the container, and the API's word for what it does. */
 export interface Alike {

@@ -3,7 +3,8 @@ import { tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
 import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/grouped";
-import { ifYes, itemsOf, type SeenList } from "../../findings/seen";
+import { itemsOf, trueOrNull } from "../../findings/opened";
+import type { SeenList } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 import {
   countAttachments,
@@ -51,8 +52,8 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     throw invalidOption(`cannot read the cluster: ${failure[0]}${advice}`);
   }
   const [nodes, csiNodes, csiDrivers, attached, pending, mounts, attaches] = others;
-  if (target.node !== undefined)
-    ifYes(nodes.contains().not(), () => refuse(`there is no node ${target.node}`));
+  if (target.node !== undefined && trueOrNull(nodes.contains()) === false)
+    refuse(`there is no node ${target.node}`);
   const events = mounts
     .with(attaches)
     .flatMap((event) => ("driver" in event && isMeant(target, event.node) ? event : undefined));
@@ -63,6 +64,8 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     nowMs: reader.beganMs(),
     pods: registrars.pods.map((pod) => withMountFailure(pod, itemsOf(latest(pod.uid))[0]?.message)),
     ...{ nodes, csiNodes, csiDrivers, attached },
+    nodeAt: reader.unique(nodes, ({ name }) => name),
+    csiNodeAt: reader.unique(csiNodes, ({ node }) => node),
     waiting: waitingIn(pending, events),
     /** These read more, so they come before `gaps`. */
     readOwners: (unowned: SeenList<Unowned>) => readOwners(reader, unowned, registrars.sets),

@@ -1,6 +1,7 @@
 import { list, needed, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
+import { itemsOf } from "../../findings/opened";
 import type { SeenList } from "../../findings/seen";
 import { conditionsOf, ownersOf } from "./fields";
 import type { Identity } from "./reader";
@@ -98,9 +99,9 @@ export function waitingIn(pods: SeenList<PendingPod>, events: SeenList<NeedEvent
       .with(inlineDrivers.map((driver) => ({ driver, deniedMs: undefined })))
       .grouped(({ driver }) => driver)
       .map((own) => {
-        const denials = own.flatMap(({ deniedMs = [] }) => deniedMs);
+        const denials = itemsOf(own).flatMap(({ deniedMs = [] }) => deniedMs);
         const deniedMs = denials.length > 0 ? Math.max(...denials) : undefined;
-        return { node, driver: own[0].driver, pod: name, deniedMs };
+        return { node, driver: own.first.driver, pod: name, deniedMs };
       }),
   );
 }

@@ -1,7 +1,8 @@
 import { list, text, tree } from "../../../../kube-api/objects";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped } from "../../findings/grouped";
-import { itemsOf, type SeenList } from "../../findings/seen";
+import { itemsOf } from "../../findings/opened";
+import type { SeenList } from "../../findings/seen";
 import { hasEnded, ownersOf } from "./fields";
 import { each, type Identity, type Reader } from "./reader";
 import type { RegistrarSet } from "./set";

@@ -110,6 +110,7 @@ export function createReader(api: Pick<ListApi, "list">) {
       return reading.list(collector.values(), gaps);
     },
     gaps: reading.gaps,
+    unique: reading.unique,
     /** Whether any list could be read. */
     hasRead: () => beganMs !== undefined,
     /** The API server's time when the reading began: what started since then is recent, however long the lists are. */

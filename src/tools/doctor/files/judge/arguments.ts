@@ -9,7 +9,6 @@ import { addedIn, LATEST, officialFlags } from "../../../recognise/official";
 import type { Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { LAST_HOOK } from "../../../recognise/swap";
-import { flat } from "../../findings/finding";
 import { RENDER_FIRST, together } from "../../findings/words";
 import type { RegistrarSettings, Start } from "../read/arguments";
 import { mountOf } from "../read/pod";
@@ -19,11 +18,13 @@ import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./
 export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (one) => {
   const command = judgeProgram(one, "command", adviceOnCommand(one));
   const hooks = ["postStart hook", LAST_HOOK].map((kind) => judgeProgram(one, kind, "remove the hook"));
-  const found = flat([command, hooks, judgeJoined(one), judgePatterns(one)]);
-  const judged = judgeStart(one);
+  const all = [command, ...hooks, judgeJoined(one), judgePatterns(one)];
+  const found = all.filter((said) => said !== undefined);
+  const trouble = judgeStart(one);
   // What one text of several arguments lacks may be in it; a program that the image lacks does nothing with them.
-  const isMoot = judged.status === "ok" || one.joined !== undefined || one.unseen?.kind === "program";
-  return found.length > 0 && isMoot ? found : [found, judged];
+  const isMoot = trouble === undefined || one.joined !== undefined || one.unseen?.kind === "program";
+  if (found.length > 0 && isMoot) return found;
+  return [found, trouble ?? ok("has arguments with which the registrar starts")];
 });
 
 /** Where kubernetes-csi publishes its builds: from a base image without a shell. */
@@ -75,7 +76,7 @@ function judgePatterns({ program, unseen, settings }: RegistrarContainer): State
 
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
 
-function judgeStart(one: RegistrarContainer): Statement {
+function judgeStart(one: RegistrarContainer): Statement | undefined {
   const { program, image, unseen, settings, literals, mayKnowNodeName } = one;
   const { start, ignored, kubeletRegistrationPath: told } = settings;
   if (program.kind === "unknown" && KUBERNETES_CSI.test(image) && isOtherSidecar(lastPart(image)))
@@ -106,7 +107,7 @@ function judgeStart(one: RegistrarContainer): Statement {
         "does not start: --remove-startup-taint and --node-condition need the node's name",
         "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}",
       )
-    : ok("has arguments with which the registrar starts");
+    : undefined;
 }
 
 const UNKNOWN = {

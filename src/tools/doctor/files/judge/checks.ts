@@ -1,5 +1,5 @@
 import { isTemplate } from "../../../recognise/rule";
-import { check, type Verdict, warning } from "../../findings/finding";
+import { also, check, type Status, skipped, unknown, type Verdict, warning } from "../../findings/finding";
 import { ifYes } from "../../findings/seen";
 import { LEAVE_ONE } from "../../findings/words";
 import { onHosts } from "../read/pod";
@@ -17,6 +17,8 @@ export const MANIFEST_CHECKS = [manifestArguments, manifestProbes, manifestReada
   podChecks,
 );
 
+const SEE_WINDOWS = "see the log of the registrar there, and its own documentation for Windows";
+
 /** Where nothing was judged, no problem was found either. */
 const windowsUnjudged = check<FileFacts>(
   manifestOperatingSystem.code,
@@ -24,13 +26,10 @@ const windowsUnjudged = check<FileFacts>(
   ({ registrars }) => {
     const hasOther = registrars.contains(({ isForWindows }) => isForWindows.not());
     return registrars.flatMap(({ program, isForWindows, place, about }) => {
-      const say = (status: "skipped" | "unknown") => () => ({
-        ...{ status, subject: place, about },
-        text: "is for Windows nodes, which doctor does not judge",
-        fix: "see the log of the registrar there, and its own documentation for Windows",
-      });
-      const alone = { no: say("unknown"), unknown: say("skipped") };
-      const yes = (): Verdict => hasOther<Verdict>({ yes: say("skipped"), ...alone });
+      const say = <S extends Status>(by: (...said: Parameters<typeof skipped>) => Verdict<S>) =>
+        also(by(place, "is for Windows nodes, which doctor does not judge", SEE_WINDOWS), { about });
+      const skip = () => say(skipped);
+      const yes = () => hasOther({ yes: skip, no: () => say(unknown), unknown: skip });
       return ifYes(isForWindows.and(program.kind !== "ours"), yes);
     });
   },
@@ -49,14 +48,17 @@ export const manifestOverwritten = check<FileFacts>("CSI116", "manifest-overwrit
   identities
     .filter(({ isNamed }) => isNamed)
     .grouped(({ key }) => key)
-    .flatMap(([first, ...others]) =>
-      others.length > 0 && [first, ...others].some(({ hasRegistrar }) => hasRegistrar)
-        ? warning(
-            first.place,
-            `is there ${others.length + 1} times: the last one overwrites the others when the file is applied`,
-            "remove the others, or give each a name of its own",
-          )
-        : undefined,
+    .map((all) =>
+      ifYes(all.others.contains().and(all.contains(({ hasRegistrar }) => hasRegistrar)), () =>
+        warning(
+          all.first.place,
+          all.text(
+            ({ length }) =>
+              `is there ${length} times: the last one overwrites the others when the file is applied`,
+          ),
+          "remove the others, or give each a name of its own",
+        ),
+      ),
     ),
 ]);
 
@@ -67,11 +69,12 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
       isForWindows.not().and((mode === "one" || mode === "node-wide") && told !== "" && !isTemplate(told)),
     )
     .grouped(({ settings }) => onHosts(settings.kubeletRegistrationPath))
-    .flatMap(([first, ...others]) => {
-      const other = others.find((one) => mayMeet(one, first));
-      if (other === undefined) return undefined;
+    .map(({ first, others }) => {
       const text = `registers the driver of ${first.settings.kubeletRegistrationPath}, and so does ${first.place}: on one node they take the registration from each other`;
-      return { ...warning(other.place, text, LEAVE_ONE), about: other.about };
+      return others
+        .filter((one) => mayMeet(one, first))
+        .grouped(() => "")
+        .map(({ first: { place, about } }) => also(warning(place, text, LEAVE_ONE), { about }));
     }),
 );
 

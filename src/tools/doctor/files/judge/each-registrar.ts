@@ -1,10 +1,11 @@
 import * as finding from "../../findings/finding";
-import { check, type Verdict } from "../../findings/finding";
-import { changed, type Said, type Truth } from "../../findings/seen";
+import { also, check, type Verdict } from "../../findings/finding";
+import type { Said } from "../../findings/opened";
+import { changed, type Text, type Truth } from "../../findings/seen";
 import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
 
-/** A verdict on a registrar's container: the subject is its place. */
-export type Statement = Omit<Verdict, "subject">;
+/** A verdict on a registrar's container: the subject will be its place. */
+export type Statement = Verdict;
 
 export const eachRegistrar = (
   code: string,
@@ -17,10 +18,7 @@ export const eachRegistrar = (
     facts.registrars
       .filter(isMeant)
       .map((one) =>
-        changed(
-          judge(one, facts),
-          (statement): Verdict => ({ ...statement, subject: one.place, about: one.about }),
-        ),
+        changed(judge(one, facts), (statement) => also(statement, { subject: one.place, about: one.about })),
       ),
   );
 
@@ -32,9 +30,9 @@ export const isReadable = ({ unseen, joined, settings }: RegistrarContainer): bo
 
 const ofPlace =
   <More extends readonly unknown[], V extends Verdict>(
-    say: (subject: string, text: string, ...more: More) => V,
+    say: (subject: string, text: Text, ...more: More) => V,
   ) =>
-  (text: string, ...more: More): Omit<V, "subject"> =>
+  (text: Text, ...more: More): V =>
     say("", text, ...more);
 
 export const ok = ofPlace(finding.ok);

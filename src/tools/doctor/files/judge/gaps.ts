@@ -10,7 +10,7 @@ const ERRNOS: Readonly<Record<string, string>> = {
 
 export const sayGap = (subject: string, why: Why, advice?: Advice, how = ""): Verdict => {
   const { text, fix } = sayWhyOfFile(why);
-  return unknown(subject, `cannot be judged${how}: ${text}`, advice && why.kind !== "fault" ? advice : fix);
+  return unknown(subject, `cannot be judged${how}: ${text}`, why.kind === "fault" ? fix : (advice ?? fix));
 };
 
 /** The words of a gap in files, or of an object in a cluster, and what to do. */

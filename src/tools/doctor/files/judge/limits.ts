@@ -1,8 +1,8 @@
 import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
 import { type Decided, isTemplate } from "../../../recognise/rule";
-import { flat, type Nested } from "../../findings/finding";
-import { orElse } from "../../findings/seen";
+import type { Advice } from "../../findings/finding";
+import { listFrom, nothing, otherwise, type SeenList } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import { amountOf, type LimitedResource, type LimitRange, quantityOf } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
@@ -19,10 +19,13 @@ const SET = {
 /** The CPU time of an exec probe: its rows `CPU limit` in docs/measurements.md, times their limit. */
 const PROBE_CPU_SECONDS = { warm: 0.08, cold: 0.12 };
 
-interface Bound {
+interface Limit {
+  readonly what: string;
+  /** What to raise; undefined: the container's own. */
+  readonly raise: string | undefined;
   readonly most: string;
-  readonly amount: number;
 }
+type Bound = Limit & { readonly amount: number };
 
 /** Without a fix a higher limit is what helps. */
 interface Judged {
@@ -31,38 +34,42 @@ interface Judged {
   readonly fix?: string;
 }
 
+/** What is said of the container. */
+interface Said {
+  readonly say: (text: string, fix: Advice) => Statement;
+  readonly text: string;
+  readonly fix: Advice;
+}
+
 /** Whether a limit bounds an amount: one of 0 bounds nothing. */
 const isBelow = (limit: string, amount: string) => amountOf(limit) > 0 && amountOf(limit) < amountOf(amount);
 
 const NAMES = { memory: "memory", cpu: "CPU" };
 
 /**
- * The limits on a container: its own, or its namespace's default, and its pod's; and the maxima beside them. `raise` is undefined
- * for its own.
+ * The limits on a container: its own, or its namespace's default, and its pod's; and the maxima beside them.
  */
-function limitsOn(one: RegistrarContainer, ofNamespace: readonly LimitRange[], resource: LimitedResource) {
+function limitsOn(one: RegistrarContainer, ranges: SeenList<LimitRange>, resource: LimitedResource) {
   const { own, ofPod } = one.limits[resource];
-  const ranges = ofNamespace.flatMap(({ name, containers }) =>
+  const limitOf = (most: string) => `a ${NAMES[resource]} limit of ${most}`;
+  const maxima = ranges.flatMap(({ name, containers }) =>
     containers.map(({ max, byDefault }) => {
       const of = `LimitRange ${name}`;
-      return {
-        of,
-        max: { raise: `max in ${of}`, most: max[resource] || "0" },
-        byDefault: byDefault[resource],
-      };
+      const most = { raise: `max in ${of}`, most: max[resource] || "0" };
+      const byItself = byDefault[resource];
+      return { of, ...most, limit: byItself ? { raise: `default in ${of}`, most: byItself } : most };
     }),
   );
-  const limitOf = (most: string) => `a ${NAMES[resource]} limit of ${most}`;
-  const bounds = [
+  const bounds = listFrom<Limit>([
     { what: `has ${limitOf(own)}`, raise: undefined, most: own },
     { what: `is in a pod with ${limitOf(ofPod)}`, raise: "the limit of its pod", most: ofPod },
+  ]).with(
     // The API server takes the maximum for a default that is missing.
-    ...(own === "0" ? ranges : []).map(({ of, max, byDefault }) => {
-      const bound = byDefault ? { raise: `default in ${of}`, most: byDefault } : max;
-      return { what: `gets ${limitOf(bound.most)} from ${of}`, ...bound };
-    }),
-  ].map((bound) => ({ ...bound, amount: quantityOf(bound.most) }));
-  return { bounds, maxima: ranges.map(({ max }) => max) };
+    maxima
+      .filter(() => own === "0")
+      .map(({ of, limit }) => ({ what: `gets ${limitOf(limit.most)} from ${of}`, ...limit })),
+  );
+  return { bounds: bounds.map((bound) => ({ ...bound, amount: quantityOf(bound.most) })), maxima };
 }
 
 /** Judges the least of the limits on a container. */
@@ -71,35 +78,56 @@ const limitCheck = (
   resource: LimitedResource,
   judgeBound: (bound: Bound, one: RegistrarContainer) => readonly Judged[],
 ) => {
-  const judge = (one: RegistrarContainer, ranges: readonly LimitRange[]): Nested<Statement> => {
+  const judge = (one: RegistrarContainer, ranges: SeenList<LimitRange>) => {
     const { bounds, maxima } = limitsOn(one, ranges, resource);
-    const known = bounds.flatMap(({ amount = 0, ...bound }) => (amount > 0 ? { ...bound, amount } : []));
-    const [least] = known.sort((a, b) => a.amount - b.amount);
-    const found = least === undefined ? [] : judgeBound(least, one);
-    if (least !== undefined && found.length > 0) {
-      // With the limit itself, a fix raises whatever else has too little room for it.
-      const asked = ASKED[resource];
-      const small = [...known, ...maxima].filter(
-        ({ raise, most }) => raise !== undefined && isBelow(most, asked),
+    const known = bounds
+      .flatMap(({ amount = 0, ...bound }) => (amount > 0 ? { ...bound, amount } : undefined))
+      .sorted(({ amount }) => amount);
+    const least = known.grouped(() => "").map(({ first }) => first);
+    // With the limit itself, a fix raises whatever else has too little room for it.
+    const asked = ASKED[resource];
+    const small = known
+      .map(({ raise, most }) => ({ raise, most }))
+      .with(maxima)
+      .flatMap(({ raise, most }) => (isBelow(most, asked) ? raise : undefined));
+    const higherThan = ({ raise }: Limit) =>
+      small.text((all) =>
+        [
+          ...(raise === undefined ? [SET[resource]] : []),
+          ...[...new Set(all)].map((each) => `raise ${each} to ${asked} at least`),
+        ].join("; "),
       );
-      const raised = [...new Set(small.map(({ raise }) => `raise ${raise} to ${asked} at least`))];
-      const higher = [...(least.raise === undefined ? [SET[resource]] : []), ...raised].join("; ");
-      return found.map(({ say, text, fix = higher }) => say(`${least.what}: ${text}`, fix));
-    }
-    const unread = bounds.find(({ amount }) => amount === undefined);
-    if (one.program.kind !== "ours" || unread === undefined) return undefined;
-    const fix = isTemplate(unread.most) ? RENDER_FIRST : `write ${ENOUGH[resource]}, for example`;
-    return unknown(`${boundText(unread.what)}, which is not a quantity`, fix);
+    const unread = bounds.filter(({ amount }) => amount === undefined).grouped(() => "");
+    const judgeUnread = () =>
+      unread.map(({ first: { most, what } }): Said => {
+        const fix = isTemplate(most) ? RENDER_FIRST : `write ${ENOUGH[resource]}, for example`;
+        return { say: unknown, text: `${boundText(what)}, which is not a quantity`, fix };
+      });
+    const isFound = least.contains((bound) => judgeBound(bound, one).length > 0);
+    return least
+      .flatMap((bound) =>
+        judgeBound(bound, one).map(({ say, text, fix }): Said => {
+          return { say, text: `${bound.what}: ${text}`, fix: fix ?? higherThan(bound) };
+        }),
+      )
+      .with(
+        isFound.or(one.program.kind !== "ours")({ yes: () => listFrom<Said>([]), ...otherwise(judgeUnread) }),
+      );
   };
   return eachRegistrar(code, `manifest-${resource}`, (one, { limitRanges }) => {
     const judgeWith = (isMeant: (isOfIt: Decided) => boolean) =>
-      limitRanges
-        .filter(({ namespace }) => isMeant(isSameNamespace(namespace, one.namespace)))
-        .some({ yes: (ranges) => flat(judge(one, ranges)), ...orElse(() => flat(judge(one, []))) });
+      judge(
+        one,
+        limitRanges.filter(({ namespace }) => isMeant(isSameNamespace(namespace, one.namespace))),
+      );
     const known = judgeWith((isOfIt) => isOfIt === true);
-    const told = new Set(known.map(({ text }) => text));
-    const more = judgeWith((isOfIt) => isOfIt !== false).filter(({ text }) => !told.has(text));
-    return [known, more.map(({ text }) => unknown(`${text}; ${UNKNOWN_NAMESPACE}`, WRITE_NAMESPACE))];
+    const unsure = ({ text }: Said) => unknown(`${text}; ${UNKNOWN_NAMESPACE}`, WRITE_NAMESPACE);
+    return [
+      known.map(({ say, text, fix }) => say(text, fix)),
+      judgeWith((isOfIt) => isOfIt !== false).map((one) =>
+        known.contains(({ text }) => text === one.text)({ yes: nothing, ...otherwise(() => unsure(one)) }),
+      ),
+    ];
   });
 };
 

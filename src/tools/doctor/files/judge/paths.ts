@@ -37,15 +37,19 @@ const manifestDriverPath = eachRegistrar("CSI102", "manifest-driver-path", (one)
   const mountPoints = mounts.map(({ mountPath }) => mountPath);
   const isMounted = mountOf(csiAddress, mounts) !== undefined;
   const said = judgePath(one);
-  return (!isMounted || said?.status === "ok") && leadsThrough(csiAddress, mountPoints)
-    ? unknown("has mounts for single drivers below its patterns: their paths on the host are not compared")
-    : said;
+  const isWell = said === "well";
+  if ((!isMounted || isWell) && leadsThrough(csiAddress, mountPoints))
+    return unknown(
+      "has mounts for single drivers below its patterns: their paths on the host are not compared",
+    );
+  const { kubeletRegistrationPath: told } = settings;
+  return isWell ? ok(`tells kubelet where the driver's socket is on the host: ${told}`) : said;
 });
 
 const isSocketItself = ({ settings: { csiAddress }, mounts }: RegistrarContainer): boolean =>
   !isPattern(csiAddress) && mountOf(csiAddress, mounts)?.mountPath === csiAddress;
 
-function judgePath(one: RegistrarContainer): Statement | undefined {
+function judgePath(one: RegistrarContainer): Statement | "well" | undefined {
   const { mounts } = one;
   const driverSocket = one.driverSocket?.open === undefined ? one.driverSocket : undefined;
   const { csiAddress, kubeletRegistrationPath: told } = one.settings;
@@ -86,8 +90,7 @@ function judgePath(one: RegistrarContainer): Statement | undefined {
       : problem(`tells kubelet ${told}, but on the host the driver's socket is ${expected}`, fix);
   }
   return (
-    (isPattern(told) ? undefined : judgeDriverPlace(told, one.place, "has the driver's socket")) ??
-    ok(`tells kubelet where the driver's socket is on the host: ${told}`)
+    (isPattern(told) ? undefined : judgeDriverPlace(told, one.place, "has the driver's socket")) ?? "well"
   );
 }
 

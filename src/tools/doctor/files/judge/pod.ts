@@ -1,4 +1,6 @@
 import { isTemplate } from "../../../recognise/rule";
+import { unsure } from "../../findings/finding";
+import { nothing } from "../../findings/seen";
 import { RENDER_FIRST, together } from "../../findings/words";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
@@ -10,7 +12,7 @@ const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
   const found = judgeUpdate(one);
   if (found !== undefined)
     return isTemplate(type)
-      ? unknown(`${found.text}, if its type of update is one that uses that: ${type}`, RENDER_FIRST)
+      ? unsure(found, `, if its type of update is one that uses that: ${type}`, RENDER_FIRST)
       : found;
   const open = [maxSurge, maxUnavailable].find(isTemplate);
   return open === undefined
@@ -51,8 +53,8 @@ export const manifestOperatingSystem = eachRegistrar(
   "manifest-operating-system",
   ({ program, isForWindows }) => {
     const judge = () => (program.kind === "ours" ? judgeWindows(program.image === "swapped") : undefined);
-    return isForWindows<Statement | undefined>({
-      no: () => undefined,
+    return isForWindows({
+      no: nothing,
       yes: judge,
       unknown: () => UNKNOWN_SYSTEM,
     });
@@ -126,7 +128,7 @@ const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registra
       // The same one, in whatever order they are read.
       .sorted(({ place }) => place)
       .grouped(() => "")
-      .map(([{ place }]) =>
+      .map(({ first: { place } }) =>
         problem(
           `serves port ${http.port} of the node's network, and so does ${place}: the second one on a node cannot bind it`,
           `${OTHER_PORT}, or leave hostNetwork out`,

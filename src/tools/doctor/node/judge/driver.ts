@@ -4,18 +4,19 @@ import { isPattern } from "../../../../host-path/path-pattern";
 import { invalidCsiNodeDriver, invalidLabels } from "../../../../kubelet-rules/api-refusals";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import type { Cause } from "../../findings/causes";
-import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
-import { judgeDriverPlace } from "../../findings/registration-directory";
 import {
-  type CallFailure,
-  changed,
-  evenSo,
-  type Gap,
-  ifYes,
-  orElse,
-  otherwise,
-  type Truth,
-} from "../../findings/seen";
+  check,
+  ok,
+  problem,
+  softened,
+  unknown,
+  unsure,
+  type Verdict,
+  type Verdicts,
+  warning,
+} from "../../findings/finding";
+import { judgeDriverPlace } from "../../findings/registration-directory";
+import { type CallFailure, type Gap, ifYes, otherwise, type SeenList, type Truth } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { firstOf, namedText } from "../../findings/words";
 import type { DriverLook, SocketLook } from "../read/looks";
@@ -51,25 +52,23 @@ const kubeletPath = check("CSI007", "kubelet-path", (view: View) => {
   return kubeletRegistrationPath === undefined ? undefined : judgeKubeletPath(kubeletRegistrationPath, view);
 });
 
-function judgeKubeletPath(path: string, view: View): Verdict {
+function judgeKubeletPath(path: string, view: View): Verdicts {
   const { kubeletPath: found, hostPath } = view;
   if (!path.startsWith("/"))
     return problem(path, "is not an absolute path", "give the path of the driver's socket on the host");
   const misplaced = judgeDriverPlace(path, path, "lies");
   if (misplaced) return misplaced;
-  const fits = () => ok(path, `${GIVEN}, and it fits the mounts of this container`);
-  const hidden = () => unknown(path, `${GIVEN}; it cannot be seen from here`);
-  const byMounts = (there: SeenSocket) =>
+  const byMounts = () =>
     hostPath({
       seen: (one) =>
         one.kind === "wrong"
           ? problem(path, `${GIVEN}; ${one.problem}`, one.fix, { kind: "host-path" })
-          : judgeByLook(path, there, fits, view),
+          : judgeByLook(path, false, view),
       // What is there may show it.
-      unread: evenSo(() => judgeByLook(path, there, hidden, view)),
+      unread: () => judgeByLook(path, true, view),
     });
   return found.at({
-    seen: (there) => (there.kind === "too-long" ? judgeSocket(found, view) : byMounts(there)),
+    seen: (there) => (there.kind === "too-long" ? judgeSocket(found, view) : byMounts()),
     unread: (gap) => unseen(path, gap, view, LEAD),
   });
 }
@@ -83,31 +82,38 @@ const OTHER = [
   "make both flags name the same socket",
 ] as const;
 
-/** `hidden`: what is said where only the mounts tell. */
-function judgeByLook(path: string, { kind }: SeenSocket, hidden: () => Verdict, view: View): Verdict {
+/** `isHidden`: the mounts do not tell what the host has there. */
+function judgeByLook(path: string, isHidden: boolean, view: View): SeenList<Verdicts> {
   const { driver, kubeletPath: found } = view;
   const { csiSocketPath } = view.target;
   const isOwn = path === csiSocketPath;
   const asItIs = () =>
-    kind === "accepting" ? ok(path, `${GIVEN}, and accepts connections`) : judgeSocket(found, view, LEAD);
-  const byDriver = ({ socket }: DriverLook) => {
+    found.at.map(({ kind }) =>
+      kind === "accepting" ? ok(path, `${GIVEN}, and accepts connections`) : judgeSocket(found, view, LEAD),
+    );
+  const byMounts = isHidden
+    ? unknown(path, `${GIVEN}; it cannot be seen from here`)
+    : ok(path, `${GIVEN}, and it fits the mounts of this container`);
+  const byDriver = ({ socket }: DriverLook, kind: SeenSocket["kind"]) => {
     const [text, advice] = kind === "missing" ? ELSEWHERE : OTHER;
     const other = () => problem(path, text, pathFix(socket, view, advice));
     const isOther = socket.inode.is((own) => own !== undefined && found.inode.is((its) => its !== own));
     const isLiving = socket.at.is((own) => own.kind === "accepting");
     const isWrong = kind === "missing" ? isLiving : isOther.and(kind === "accepting");
-    return isWrong<Verdict>({ yes: other, ...orElse(asItIs) });
+    return isWrong({ yes: other, ...otherwise(asItIs) });
   };
-  const look = () => {
-    // The same path may be another socket here than on the host.
-    const isUnsure = isOwn && hidden().status === "unknown";
-    if (isUnsure || kind === "unseen" || isPattern(path)) return hidden();
-    return driver === undefined ? asItIs() : byDriver(driver);
-  };
-  if (driver === undefined || (!isOwn && ["missing", "unseen"].includes(kind))) return look();
-  return driver.socket.at.is(hasNoSocket)<Verdict>({
-    yes: () => unknown(path, `${GIVEN}; there is no socket at ${csiSocketPath} to compare it with`),
-    ...orElse(look),
+  const look = () =>
+    found.at.map(({ kind }): Verdicts => {
+      // The same path may be another socket here than on the host.
+      if ((isOwn && isHidden) || kind === "unseen" || isPattern(path)) return byMounts;
+      return driver === undefined ? asItIs() : byDriver(driver, kind);
+    });
+  return found.at.map(({ kind }) => {
+    if (driver === undefined || (!isOwn && ["missing", "unseen"].includes(kind))) return look();
+    return driver.socket.at.is(hasNoSocket)({
+      yes: () => unknown(path, `${GIVEN}; there is no socket at ${csiSocketPath} to compare it with`),
+      ...otherwise(look),
+    });
   });
 }
 
@@ -131,10 +137,9 @@ function judgeSeen(socket: SeenSocket, view: View, lead: string): Verdict {
   const beside = view.drivers
     .filter((other) => cause !== undefined && dirname(other.socket.path) === dirname(path))
     .flatMap((other) => other.names.map((name) => ({ name, at: other.socket.path })));
-  const correction = beside.some({
-    yes: ([{ name, at }]) => `the driver ${name} listens on ${at}: correct the path`,
-    ...otherwise(() => fix),
-  });
+  const correction = beside
+    .map(({ name, at }) => `the driver ${name} listens on ${at}: correct the path`)
+    .told(fix);
   return problem(path, text, correction, cause);
 }
 
@@ -151,11 +156,7 @@ function driverCheck(
       const yes = (): Verdicts => {
         const verdicts = judge(driver, `${DRIVER} on ${socket.path}`, view);
         // Beside a driver that was named, what is wrong with others is worth a warning.
-        const asWarning = (one: Verdict) =>
-          one.status === "problem" || one.status === "warning"
-            ? { ...one, status: "warning" as const }
-            : undefined;
-        return view.isWhole ? verdicts : changed(verdicts, asWarning);
+        return view.isWhole ? verdicts : softened(verdicts, "problem", "warning");
       };
       // CSI020 judges a socket that accepts no connection.
       const isLiving = socket.at.is(({ kind }) => kind === "accepting");
@@ -165,7 +166,6 @@ function driverCheck(
 }
 
 const SEE_BESIDE = "see what listens there: if it is not for CSI, all is well";
-const unsure = (verdict: Verdict) => ({ ...verdict, status: "unknown" as const });
 
 const driverIdentity = driverCheck("CSI003", "driver-identity", (driver, subject) => {
   const { identity, socket, isBeside } = driver;
@@ -178,10 +178,10 @@ const driverIdentity = driverCheck("CSI003", "driver-identity", (driver, subject
       const version = vendorVersion || "unknown";
       return ok(namedText(name), `is what ${subject} answers to GetPluginInfo, version ${version}`);
     });
-  return socket.at<Verdicts, Verdict & { status: "unknown" }>({ seen: judge, unread: unasked });
+  return socket.at({ seen: judge, unread: unasked });
 });
 
-function judgeFailure(failure: CallFailure, there: SeenSocket, subject: string, isBeside: Truth): Verdict {
+function judgeFailure(failure: CallFailure, there: SeenSocket, subject: string, isBeside: Truth) {
   const fixes: Readonly<Record<string, string>> = {
     DeadlineExceeded: `${ADVICE.driverHangs}; if it is only slow, raise --timeout`,
     Unimplemented: "correct --csi-address: it names another plugin's socket",
@@ -189,7 +189,7 @@ function judgeFailure(failure: CallFailure, there: SeenSocket, subject: string, 
   const text = callText(failure);
   const fix = fixes[failure.code] ?? ADVICE.seeDriver;
   const bad = () => problem(subject, text, fix, CAUSES.nameless(there));
-  return isBeside<Verdict>({
+  return isBeside({
     yes: () => warning(subject, `${text}; a driver with a registrar answers beside it`, SEE_BESIDE),
     no: bad,
     unknown: () => unsure(bad()),

@@ -1,15 +1,6 @@
 import type { GetPluginInfoResponse } from "../../../../grpc/protos";
-import {
-  type Advice,
-  check,
-  ok,
-  problem,
-  unknown,
-  type Verdict,
-  type Verdicts,
-  warning,
-} from "../../findings/finding";
-import { evenSo, ifYes, orElse, otherwise, type Truth } from "../../findings/seen";
+import { check, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
+import { ifYes, otherwise, type Truth } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import type { Answered, DriverLook } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
@@ -24,11 +15,10 @@ export const endpointCheck = check("CSI016", "registration-endpoint", (view: Vie
 );
 
 /** What is said of a driver that the doctor was called for, and of another one. */
-export const asAsked = (isAskedFor: Truth) =>
-  isAskedFor<typeof warning | typeof problem, typeof warning>({
-    yes: () => problem,
-    ...otherwise(() => warning),
-  });
+export const asAsked =
+  (isAskedFor: Truth) =>
+  (...said: Parameters<typeof problem>) =>
+    isAskedFor({ yes: () => problem(...said), ...otherwise(() => warning(...said)) });
 
 type Question = ReturnType<typeof questionOf>;
 
@@ -38,10 +28,7 @@ function questionOf({ plugin, isAskedFor, path }: Answering, view: View) {
   const place = endpoint === "" ? `${path}, its registration socket` : endpoint;
   /** The driver of that name, if there is only one. */
   const own = soleIn(drivers.filter((driver) => isCalled(driver, name)));
-  const fixPath = own.some<Advice>({
-    yes: ([{ socket }]) => pathFix(socket, view, CORRECT_PATH),
-    ...otherwise(() => CORRECT_PATH),
-  });
+  const fixPath = own.map(({ socket }) => pathFix(socket, view, CORRECT_PATH)).told(CORRECT_PATH);
   return {
     ...{ name, place, own, fixPath, isAskedFor },
     saidAt: `is said to be at ${place}`,
@@ -55,20 +42,21 @@ export function judgeEndpoint(one: Answering, view: View): Verdicts {
   const question = questionOf(one, view);
   const { name, saidAt, fixPath, wrong, bad, isAskedFor, isTold } = question;
   const { endpoint } = one;
-  const told = view.target.kubeletRegistrationPath;
+  const toldPath = view.target.kubeletRegistrationPath;
   if (endpoint === undefined)
     return bad(name, `${saidAt}, which is not an absolute path of a file`, fixPath, wrong);
   const look = () => endpoint.socket.at.map((there) => judgeAt(question, endpoint, there, view));
-  return isAskedFor.and(!view.isWhole && told !== undefined && !isTold)<Verdicts>({
-    yes: () => problem(name, `${saidAt}, not at ${told}`, fixPath, wrong),
-    ...orElse(look),
+  return isAskedFor.and(!view.isWhole && toldPath !== undefined && !isTold)({
+    yes: () => problem(name, `${saidAt}, not at ${toldPath}`, fixPath, wrong),
+    ...otherwise(look),
   });
 }
 
 function judgeAt(question: Question, endpoint: DriverLook, there: SeenSocket, view: View): Verdicts {
   const { name, own, place, saidAt, isAskedFor, isTold } = question;
   const { hostPath, socketsOnHost, driver } = view;
-  const judge = () => endpoint.identity.map((identity) => judgeIdentity(question, there, identity, view));
+  const judge = () =>
+    endpoint.identity.map((identity) => judgeIdentity(question, there, [endpoint, identity], view));
   if (there.kind !== "unseen") return judge();
   const isAt = (isSo: (socket: DriverLook["socket"], inode: string) => boolean | Truth) =>
     own.contains(({ socket }) => socket.inode.is((inode) => inode !== undefined && isSo(socket, inode)));
@@ -78,15 +66,15 @@ function judgeAt(question: Question, endpoint: DriverLook, there: SeenSocket, vi
   const byMounts = () =>
     ok(name, `is at the path that kubelet gets, by the mounts of this container: ${place}`);
   const unseen = () => unknown(name, `${saidAt} on the host, which cannot be seen from here`);
-  const hidden = () => ifYes(isAskedFor, () => isOwn<Verdict>({ yes: byMounts, ...otherwise(unseen) }));
+  const hidden = () => ifYes(isAskedFor, () => isOwn({ yes: byMounts, ...otherwise(unseen) }));
   const isOnHost = isAt((_, inode) => socketsOnHost.contains((one) => one.inode === inode));
-  return isInSight(there.path, view).or(isOnHost)<Verdicts>({ yes: judge, ...orElse(hidden) });
+  return isInSight(there.path, view).or(isOnHost)({ yes: judge, ...otherwise(hidden) });
 }
 
 function judgeIdentity(
   question: Question,
   there: SeenSocket,
-  identity: Answered<GetPluginInfoResponse>,
+  [endpoint, identity]: readonly [DriverLook, Answered<GetPluginInfoResponse>],
   view: View,
 ): Verdicts {
   const { target, hostPath } = view;
@@ -97,7 +85,7 @@ function judgeIdentity(
     const isElsewhere = own
       .contains(({ socket }) => socket.inode.is((inode) => inode !== undefined && inode !== there.inode))
       .or(cause === undefined);
-    const remedy = isElsewhere<Advice>({ yes: () => fixPath, ...otherwise(() => fix) });
+    const remedy = ifYes(isElsewhere, () => fixPath).told(fix);
     return bad(name, `${saidAt}, which ${socketText(there)}`, remedy, cause ?? wrong);
   }
   if (identity.kind === "failed") {
@@ -109,12 +97,12 @@ function judgeIdentity(
   return ifYes(isAskedFor, () => {
     const well = () => ok(name, `is at the path that kubelet gets: ${place}`);
     // What answers at this path in the container may be nothing on the host.
-    return hostPath<Verdict, never>({
+    return hostPath({
       seen: (path) =>
         isTold && path.kind === "wrong"
           ? problem(name, `${saidAt}; ${path.problem}`, path.fix, { kind: "host-path" })
           : well(),
-      unread: evenSo(well),
+      unread: () => endpoint.identity.map(well),
     });
   });
 }

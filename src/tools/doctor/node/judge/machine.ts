@@ -10,7 +10,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
-import { evenSo, type Gap, ifYes, listFrom, orElse, withheld } from "../../findings/seen";
+import { type Gap, ifYes, otherwise, withheld, words } from "../../findings/seen";
 import { sayWhy } from "../../findings/why";
 import type { Folder } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
@@ -97,29 +97,31 @@ const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory
   const { kubelets } = processes;
   const byPlace = () => judgePlace(directory, view);
   const byProcess = () =>
-    kubelets.contains(({ isHere }) => isHere)({
-      yes: () => ok(path, "is what kubelet watches, by its --root-dir"),
-      no: () =>
-        kubelets.some({
-          yes: ([other]) => {
-            const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
-            return unknown(path, text, `look there: --plugin-registration-path=${other.directory}`);
-          },
-          ...orElse(byPlace),
-        }),
-      unknown: evenSo(byPlace),
-    });
+    kubelets
+      .contains(({ isHere }) => isHere)
+      .say({
+        yes: () => ok(path, "is what kubelet watches, by its --root-dir"),
+        no: () =>
+          kubelets.some({
+            yes: ({ first: other }) => {
+              const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
+              return unknown(path, text, `look there: --plugin-registration-path=${other.directory}`);
+            },
+            ...otherwise(byPlace),
+          }),
+        unknown: byPlace,
+      });
   return answered
     .filter(({ plugin: { report } }) => report?.hasKubeletCalled === true || report?.state === "registered")
     .some({
-      yes: ([proof]) => ok(path, `is kubelet's: it has called on ${proof.path}`),
-      ...orElse(byProcess),
+      yes: ({ first: proof }) => ok(path, `is kubelet's: it has called on ${proof.path}`),
+      ...otherwise(byProcess),
     });
 });
 
-const judgePlace = ({ path, place }: Folder, view: View): Verdicts =>
-  place<Verdicts, Verdict & { status: "unknown" }>({
-    seen: (one) => judgeMount(path, one, view),
+const judgePlace = ({ path, place }: Folder, view: View) =>
+  place({
+    seen: () => place.map((one) => judgeMount(path, one, view)),
     unread: () => unknown(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE),
   });
 
@@ -135,7 +137,7 @@ function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
   const where = onFileSystem(path, place.path);
   const other = () => skipped(path, `is not the registration directory of a known kubelet${where}`, COMPARE);
   const inContainer = "belongs to the container: nothing is mounted there";
-  return isNamedSo<Verdicts>({
+  return isNamedSo({
     yes: () => judgeUsual(path, `is at a usual path of kubelet's directory${where}`, view),
     no: () => (place.fileSystem === "overlay" ? problem(path, inContainer, MOUNT_IT, NOT_KUBELETS) : other()),
     unknown: other,
@@ -146,16 +148,16 @@ function judgeUsual(path: string, usual: string, { host, processes }: View): Ver
   const say = () => ok(path, usual);
   const byProcesses = () =>
     // Another finding says which processes could not be read.
-    processes.kubelets.contains(({ isHere }) => isHere)({ yes: say, no: say, unknown: () => withheld });
+    processes.kubelets.contains(({ isHere }) => isHere)({ yes: say, no: say, unknown: withheld });
   const beside = "; whether this node has another one cannot be read: ";
-  return listFrom(host.otherDirectories)
+  return host.otherDirectories
     .filter(({ isThere }) => isThere)
     .some({
       yes: (others) => {
-        const names = others.map((one) => one.path).join(", ");
+        const names = others.text((all) => all.map((one) => one.path).join(", "));
         return skipped(
           path,
-          `${usual}, and this node has ${names} too: kubelet watches one of them`,
+          words`${usual}, and this node has ${names} too: kubelet watches one of them`,
           COMPARE,
         );
       },

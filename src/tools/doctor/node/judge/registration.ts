@@ -15,17 +15,19 @@ import {
   ok,
   problem,
   skipped,
+  softened,
   unknown,
   type Verdict,
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { changed, ifYes, isWhole, orElse, otherwise } from "../../findings/seen";
+import { type Group, ifYes, isWhole, nothing, otherwise, type SeenList, words } from "../../findings/seen";
 import { firstOf, LEAVE_ONE, namedText } from "../../findings/words";
 import type { Folder } from "../read/looks";
 import { asAsked, judgeEndpoint } from "./endpoint";
-import { byProcess, driversIn, seeProcess } from "./found";
+import { processesOf, seeProcess } from "./found";
 import { folderCheck } from "./machine";
+import { driversIn } from "./rows";
 import { ADVICE, CAUSES, DEAD, LIMITS, RESTART_REGISTRARS, unsureOfOthers } from "./trouble";
 import { type Answering, answeredBy, type Published, type View } from "./view";
 
@@ -41,23 +43,23 @@ const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
 const registration = folderCheck("CSI015", "registration", (directory, view) => {
   const theirs = view.registrations.filter((one) => one.isAskedFor);
+  const isLeftBehind = ({ answer }: Published) =>
+    answer.is((one) => one.kind === "trouble" && one.isAlias.not().and(one.state === DEAD.state));
+  const left = theirs.filter(isLeftBehind).grouped(() => "");
+  const isAmong = (one: Published) => isLeftBehind(one).and(left.contains((ones) => ones.others.contains()));
   return [
-    theirs
-      .grouped(({ path, answer }) =>
-        answer({
-          seen: (one) => (one.kind === "trouble" && one.trouble === DEAD ? "" : path),
-          unread: () => path,
-        }),
-      )
-      .map((ones) => (ones.length > 1 ? judgeLeftBehind(ones, directory) : judgeRegistration(ones[0], view))),
+    left.map((ones) => ifYes(ones.others.contains(), () => judgeLeftBehind(ones, directory))),
+    theirs.map((one) => isAmong(one)({ yes: nothing, ...otherwise(() => judgeRegistration(one, view)) })),
     ifYes(theirs.contains().not(), () => judgeUnpublished(directory, view)),
   ];
 });
 
 /** A node-wide registrar that ended leaves a socket for each driver. */
-function judgeLeftBehind(ones: readonly Published[], { path }: Folder): Verdict {
-  const names = firstOf(ones.map((one) => basename(one.path)));
-  const text = `has ${ones.length} sockets that registrars left behind: no process listens on ${names}`;
+function judgeLeftBehind(ones: Group<Published>, { path }: Folder): Verdict {
+  const text = ones.text(
+    (all) =>
+      `has ${all.length} sockets that registrars left behind: no process listens on ${firstOf(all.map((one) => basename(one.path)))}`,
+  );
   return problem(path, text, RESTART_REGISTRARS);
 }
 
@@ -69,18 +71,18 @@ function judgeUnpublished({ path }: Folder, view: View): Verdicts {
   const text = "has no registration socket on which a CSI driver's registrar answers";
   const unsure = () => unknown(path, text, SEE_SETS);
   if (isWhole) return rows({ yes: () => skipped(path, text, SEE_SETS), ...otherwise(unsure) });
-  const fix = driver ? byProcess(driver, view, seeProcess, SEE_REGISTRAR) : SEE_REGISTRAR;
+  const fix = driver ? processesOf(driver, view).map(seeProcess).told(SEE_REGISTRAR) : SEE_REGISTRAR;
   // Kubelet, or the registrar, refuses a driver with such a name or node information. CSI002 or CSI003 says why it has no name.
   return targetNames.map((name) =>
     problem(namedText(name), `has no registration socket in ${path}`, fix, CAUSES.nodeInfo(name)),
   );
 }
 
-const judgeRegistration = (one: Published, view: View): Verdicts =>
+const judgeRegistration = (one: Published, view: View): SeenList<Verdicts> =>
   one.answer.map((said) =>
     said.kind === "plugin"
       ? judgeAnswered(answeredBy(one, said), view)
-      : problem(one.path, said.trouble.text, said.trouble.fix),
+      : problem(one.path, said.text, said.fix),
   );
 
 function judgeAnswered(one: Answering, view: View): Verdict | undefined {
@@ -110,26 +112,22 @@ function judgeAnswered(one: Answering, view: View): Verdict | undefined {
 }
 
 /** Why kubelet may not call on what is published in its directory. */
-function remedyForSilence(path: string, { folder, processes }: View): readonly [string, Cause?] {
+function remedyForSilence(path: string, { folder, processes }: View) {
   const places = folder.flatMap(({ place }) => place.items((one) => one));
-  const onHost = places.some({ yes: ([one]) => onFileSystem(path, one.path), ...otherwise(() => "") });
-  const silence = explainSilence(path + onHost, NO_CONNECTION);
+  const silence = places
+    .map((one) => explainSilence(path + onFileSystem(path, one.path), NO_CONNECTION))
+    .told(explainSilence(path, NO_CONNECTION));
   const isDeaf = processes.kubelets.contains((one) => one.isDeaf.and(one.isHere));
   // Unless its own files show that it gets events.
   const hears = processes.kubelets.contains((one) => one.isDeaf.not().and(one.isHere));
-  const mayBeDeaf = () =>
-    `${silence}; or kubelet gets no events: ${LIMITS} are reached, or that file system has none`;
-  const fix = hears({ yes: () => silence, ...otherwise(mayBeDeaf) });
+  const mayBeDeaf = words`${silence}; or kubelet gets no events: ${LIMITS} are reached, or that file system has none`;
+  const fix = ifYes(hears, () => silence).told(mayBeDeaf);
   const isDead = folder.contains(({ kubeletSocket }) => kubeletSocket.at.is(({ kind }) => kind === "dead"));
-  const byKubelet = () =>
-    isDeaf.or(isDead)<readonly [string, Cause?]>({
-      yes: () => [fix, { kind: "kubelet-down" }],
-      ...orElse((): readonly [string] => [fix]),
-    });
-  return places.contains(({ fileSystem }) => fileSystem === "overlay")<readonly [string, Cause?]>({
-    yes: () => [fix, { kind: "not-kubelets" }],
-    ...orElse(byKubelet),
-  });
+  const isOverlay = places.contains(({ fileSystem }) => fileSystem === "overlay");
+  const causes = ifYes<Cause>(isOverlay, () => ({ kind: "not-kubelets" })).with(
+    ifYes<Cause>(isDeaf.or(isDead), () => ({ kind: "kubelet-down" })),
+  );
+  return [fix, causes.told(undefined)] as const;
 }
 
 /** Kubelet's own words on versions that it does not take. */
@@ -153,19 +151,13 @@ function judgeRefusal(one: Answering, refusal: string | undefined, view: View): 
 }
 
 /** Kubelet could not reach the driver: it got the wrong path, or the driver is down. */
-function causeOfRefusal(one: Answering, refusal: string, view: View): Cause | undefined {
+function causeOfRefusal(one: Answering, refusal: string, view: View) {
   if (!/dial unix /.test(withoutDriversWords(refusal)))
     return /node/i.test(refusal) ? CAUSES.nodeInfo(one.plugin.name) : undefined;
-  const down = () =>
-    view.driver?.socket.at<Cause | undefined, null>({
-      seen: (one) => CAUSES.down(one),
-      unread: () => null,
-    }) ?? undefined;
-  const byDriver = () => causeIn(judgeEndpoint(one, view)) ?? down();
-  return view.hostPath.is(({ kind }) => kind === "wrong")({
-    yes: (): Cause => ({ kind: "host-path" }),
-    ...orElse(byDriver),
-  });
+  const { driver, hostPath } = view;
+  const down = driver?.socket.at.map((there) => CAUSES.down(there)).told(undefined);
+  const isWrong = hostPath.is(({ kind }) => kind === "wrong");
+  return ifYes<Cause>(isWrong, () => ({ kind: "host-path" })).told(causeIn(judgeEndpoint(one, view), down));
 }
 
 const others = check("CSI019", "other-registrations", (view: View) =>
@@ -174,7 +166,7 @@ const others = check("CSI019", "other-registrations", (view: View) =>
     const judge = () =>
       answer.map((said) => {
         if (said.kind === "plugin") return judgeOtherKind(answeredBy(one, said), view);
-        const { text, fix } = said.trouble;
+        const { text, fix } = said;
         const say = () => warning(path, text, fix);
         const alone = () => problem(path, `${text}; this node has no other driver`, fix);
         return view.isDeserted.and(view.isWhole)({
@@ -183,16 +175,14 @@ const others = check("CSI019", "other-registrations", (view: View) =>
           unknown: () => unsureOfOthers(say()),
         });
       });
-    return isAskedFor({ yes: () => undefined, ...orElse(judge) });
+    return isAskedFor({ yes: nothing, ...otherwise(judge) });
   }),
 );
 
 /** A DRA driver, or a device plugin, has a registrar that says the same of itself. */
 function judgeOtherKind(one: Answering, view: View): Verdicts {
   if (one.plugin.type === "CSIPlugin" || one.plugin.report === undefined) return undefined;
-  return changed(judgeAnswered(one, view), (verdict) =>
-    verdict.status === "problem" ? { ...verdict, status: "warning" } : undefined,
-  );
+  return softened(judgeAnswered(one, view), "problem");
 }
 
 const duplicates = check("CSI018", "registration-duplicates", ({ answering }: View) => [
@@ -203,25 +193,31 @@ const duplicates = check("CSI018", "registration-duplicates", ({ answering }: Vi
   answering
     .grouped(({ plugin }) => plugin.name)
     .map((ones) => {
-      const isAskedFor = ones.map((one) => one.isAskedFor).reduce((one, other) => one.or(other));
-      const { name } = ones[0].plugin;
-      const cause = CAUSES.duplicates(ones[0].plugin.endpoint);
-      const paths = ones.map((one) => one.path).join(", ");
-      const living = `has ${ones.length} living registration sockets, of which kubelet refuses all but one: ${paths}`;
-      if (ones.length > 1) return asAsked(isAskedFor)(name, living, LEAVE_ONE, cause);
-      const isOne = isAskedFor.and(!hasStandby(ones[0])).and(isWhole(answering));
-      return ifYes(isOne, () => ok(name, "has one living registration socket"));
+      const isAskedFor = ones.contains((one) => one.isAskedFor);
+      const { name, endpoint } = ones.first.plugin;
+      const living = ones.text(
+        (all) =>
+          `has ${all.length} living registration sockets, of which kubelet refuses all but one: ${all.map((one) => one.path).join(", ")}`,
+      );
+      const isOne = isAskedFor.and(!hasStandby(ones.first)).and(isWhole(answering));
+      return ones.others.some({
+        yes: () => asAsked(isAskedFor)(name, living, LEAVE_ONE, CAUSES.duplicates(endpoint)),
+        ...otherwise(() => ifYes(isOne, () => ok(name, "has one living registration socket"))),
+      });
     }),
 ]);
 
 const hasStandby = ({ plugin }: Answering): boolean => (plugin.report?.standbys ?? 0) > 0;
 
 /** A node-wide registrar stands by for all drivers. */
-function judgeStandbys(ones: readonly [Answering, ...Answering[]]): Verdict {
-  const text = `${ones.length > 1 ? "have" : "has"} more than one registrar, of which one works and the others stand by`;
+function judgeStandbys(ones: Group<Answering>): Verdict {
+  const text = ones.text(
+    ({ length }) =>
+      `${length > 1 ? "have" : "has"} more than one registrar, of which one works and the others stand by`,
+  );
   const fix = `wait if a DaemonSet with maxSurge is being rolled out; otherwise ${LEAVE_ONE}`;
-  const names = ones.map(({ plugin }) => plugin.name);
-  return warning(firstOf(names), text, fix, CAUSES.duplicates(ones[0].plugin.endpoint));
+  const names = ones.text((all) => firstOf(all.map(({ plugin }) => plugin.name)));
+  return warning(names, text, fix, CAUSES.duplicates(ones.first.plugin.endpoint));
 }
 
 export const registrationChecks = [registration, others, duplicates];

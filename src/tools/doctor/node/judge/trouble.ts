@@ -1,5 +1,5 @@
 import type { Cause } from "../../findings/causes";
-import { check, skipped, unknown, type Verdict } from "../../findings/finding";
+import { type Advice, check, skipped, unknown, unsure, type Verdict } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import type { Gap, SeenList, Why } from "../../findings/seen";
 import { callText, OUR_FAULT, sayWhy } from "../../findings/why";
@@ -108,6 +108,12 @@ export const CAUSES = {
   duplicates: (endpoint: string): Cause => ({ kind: "duplicates", endpoint }),
 };
 
+/** What is wrong with a registration socket that does not answer; `state` as in the table of drivers. */
+export interface Trouble {
+  readonly state: string;
+  readonly text: string;
+  readonly fix: Advice;
+}
 const trouble = (state: string, text: string, fix: string) => ({ state, text, fix });
 const KEEP_SOCKET =
   "remove the socket only if its driver is gone for good: kubelet then deregisters the driver";
@@ -121,15 +127,12 @@ export const DEAD = trouble(
   "was left behind by its registrar: no process listens on it",
   `start its registrar again, which replaces it; ${KEEP_SOCKET}`,
 );
-/** Under a name that the official registrar does not know, beside another socket of its driver. */
-export const DEAD_ALIAS: typeof DEAD = {
-  ...DEAD,
-  fix: "remove it: kubelet may have the driver by this socket, and then refuses every other one of that driver as long as it is there",
-};
+/** Of one under a name that the official registrar does not know, beside another socket of its driver. */
+export const REMOVE_ALIAS =
+  "remove it: kubelet may have the driver by this socket, and then refuses every other one of that driver as long as it is there";
 /** One registrar may have served many drivers. */
 export const RESTART_REGISTRARS = `start their registrars again, which replace them: one, if it is node-wide; ${KEEP_SOCKET}`;
 
-/** What is wrong with a registration socket that does not answer; `state` as in the table of drivers. */
 export function troubleOf(
   { socket, info, link }: RegistrationFound,
   facts: Pick<Facts, "host">,
@@ -191,11 +194,8 @@ export const gapChecks = Object.entries(SAID_BY).map(([part, said]) =>
 );
 
 /** What would be a problem on a node without other drivers, where that could not be read. */
-export const unsureOfOthers = (verdict: Verdict) => ({
-  ...verdict,
-  text: `${verdict.text}; whether this node has another driver could not be read`,
-  status: "unknown" as const,
-});
+export const unsureOfOthers = (verdict: Verdict) =>
+  unsure(verdict, "; whether this node has another driver could not be read");
 
 export const predicateOf = ({ part, why }: Gap) =>
   (WHOLE.includes(why.kind) ? "" : LACKS[part as NodePart]) + sayWhy(why).text;

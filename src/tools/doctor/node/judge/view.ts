@@ -5,7 +5,7 @@ import { isWithin } from "../../../../unix/mounts";
 import { type Advice, problem, warning } from "../../findings/finding";
 import {
   type ItemOf,
-  isWhole,
+  ifYes,
   listFrom,
   looked,
   otherwise,
@@ -26,7 +26,7 @@ import {
   type RegistrationLook,
   type SocketLook,
 } from "../read/looks";
-import { DEAD_ALIAS, troubleOf } from "./trouble";
+import { REMOVE_ALIAS, type Trouble, troubleOf } from "./trouble";
 
 /** What was seen, joined: which registration socket belongs to which driver. */
 export type View = ReturnType<typeof viewOf>;
@@ -160,8 +160,8 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
 /** What is known of the registrar on a registration socket. */
 type Answer =
   | ({ readonly kind: "plugin"; readonly plugin: SeenPlugin } & Pick<RegistrationFound, "endpoint">)
-  /** `isFile`: not a socket. */
-  | { readonly kind: "trouble"; readonly trouble: typeof DEAD_ALIAS; readonly isFile: boolean };
+  /** `isFile`: not a socket; `isAlias`: of a driver that has another one. */
+  | ({ readonly kind: "trouble"; readonly isFile: boolean; readonly isAlias: Truth } & Trouble);
 
 export const answeredBy = <One>(one: One, { plugin, endpoint }: Extract<Answer, { kind: "plugin" }>) => ({
   ...one,
@@ -181,34 +181,32 @@ function publishedOf(
   const { path, found } = one;
   const own = driverOfSocket(path);
   const isAlias = own !== undefined && basename(path) !== own + SOCKET_TAIL;
-  const isOther = (other: RegistrationLook) => other.path !== path && nameOf(other) === own;
+  const isOther = (other: RegistrationLook) => other.path !== path && other.name === own;
   const answerOf = (seen: RegistrationFound): Answer => {
     const { socket, info, endpoint } = seen;
     if (info?.kind === "answered") return { kind: "plugin", plugin: info.value, endpoint };
-    const say = () => troubleOf(seen, facts);
     const isDeadAlias = published.contains(isOther).and(socket.kind === "dead" && isAlias);
-    const trouble = isDeadAlias({ yes: () => DEAD_ALIAS, ...otherwise(say) });
-    return { kind: "trouble", trouble, isFile: "fileType" in socket };
+    const trouble = troubleOf(seen, facts);
+    const fix = ifYes(isDeadAlias, () => REMOVE_ALIAS).told(trouble.fix);
+    return { kind: "trouble", ...trouble, fix, isAlias: isDeadAlias, isFile: "fileType" in socket };
   };
   const answer: Seen<Answer> = found({
     seen: (seen) => looked(answerOf(seen)),
     unread: (gap) => looked({ kind: "unread", gap } as const),
   });
-  const name = nameOf(one);
+  const { name } = one;
   const isOwn = (other: ItemOf<typeof drivers>) =>
     other.isNode.and(other.isWanted).and(name !== undefined && isCalled(other, name));
   const isSilent = answer.is(({ kind }) => kind === "trouble");
   const isLeft = drivers
     .contains(isOwn)
-    .or(answer.is((said) => said.kind === "trouble" && said.trouble.state === "hanging"))
+    .or(answer.is((said) => said.kind === "trouble" && said.state === "hanging"))
     .and(plugins.contains(({ plugin }) => plugin.name === name).not())
     .and(isSilent)
     .and(name !== undefined);
   return {
     ...one,
     answer,
-    /** As its registrar says, or else as the socket's own name. */
-    name,
     /** Whether a driver that is there has no other registration socket, and this one does not answer. */
     isLeft,
     /** Whether the doctor was called for this registration. */
@@ -218,15 +216,6 @@ function publishedOf(
         : targetNames.contains((target) => target === name),
   };
 }
-
-const nameOf = ({ found, path }: RegistrationLook): string | undefined => {
-  const own = driverOfSocket(path);
-  const name = found<string, string>({
-    seen: ({ info }) => (info?.kind === "answered" ? info.value.name : (own ?? "")),
-    unread: () => own ?? "",
-  });
-  return name || own;
-};
 
 /** Whether two paths lead to one socket. */
 export const isSame = (one: Pick<SocketLook, "inode">, other: Pick<SocketLook, "inode">): Truth =>
@@ -242,8 +231,8 @@ export const isCalled = (driver: Pick<DriverLook, "identity">, name: string): Tr
 export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
   list
     .grouped(() => "")
-    .filter((items) => isWhole(list).and(items.length === 1))
-    .map(([item]) => item);
+    .filter(({ others }) => others.contains().not())
+    .map(({ first }) => first);
 
 const isUnimplemented = (answer: { readonly kind: string; readonly code?: string }): boolean =>
   answer.kind === "failed" && answer.code === "Unimplemented";
@@ -283,8 +272,5 @@ export const isInSight = (path: string, { folder }: View): Truth =>
 /** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */
 export function pathFix({ inode }: SocketLook, { socketsOnHost }: View, advice: string): Advice {
   const same = socketsOnHost.filter((one) => inode.is((own) => own === one.inode));
-  return same.some<Advice>({
-    yes: ([{ path }]) => writeFlag("kubelet-registration-path", path),
-    ...otherwise(() => advice),
-  });
+  return same.map(({ path }) => writeFlag("kubelet-registration-path", path)).told(advice);
 }

@@ -51,13 +51,13 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
   const target: Target = { ...given, csiSocketPath: named?.path };
   const own = await askAll(named ? [named] : []);
   const driver: SeenDriver | undefined = own.items[0];
-  const found = await findSockets(target, named);
-  const { living, dead, onHost } = found;
+  const { living, dead, onHost, ...found } = await findSockets(target, named);
   const others = await askAll(living);
   const drivers = [...own.items, ...others.items];
   // Last: what is published while the drivers are asked is published.
   const looked = await lookAtRegistrations(pluginRegistrationPath, timeoutMs, hostRoot);
   const { registrations, unlisted, unasked } = looked;
+  const beside = await otherDirectories(pluginRegistrationPath, knownDirectories, hostRoot);
   const { needed, aside } = partGaps(found.gaps, found.directories, [
     ...[named, kubeletPath].flatMap((one) => one?.path ?? []),
     ...registeredSockets(registrations, drivers),
@@ -84,10 +84,7 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
       ...unasked,
     ]),
     processes: await findProcesses(pluginRegistrationPath, procfs, reading),
-    host: {
-      uid,
-      otherDirectories: await otherDirectories(pluginRegistrationPath, knownDirectories, hostRoot),
-    },
+    host: { uid, otherDirectories: reading.list(beside) },
     /** What could not be read. */
     gaps: reading.gaps(),
   };

@@ -1,3 +1,4 @@
+import { driverOfSocket } from "../../../../registrar/model/socket-name";
 import { type Gap, looked, type Seen, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "./directory";
 import { type Answer, type SeenDriver, unreadAt } from "./facts";
@@ -43,7 +44,10 @@ export interface RegistrationFound {
 
 export function lookOfRegistration({ socket, info, link, endpoint }: RegistrationFacts) {
   const found = { socket, info, link, endpoint: endpoint && lookOfDriver(endpoint) } as RegistrationFound;
-  return { path: socket.path, found: looked(socket, info, found) };
+  const { path } = socket;
+  /** As its registrar says, or else as the socket's own name. */
+  const name = (info?.kind === "answered" && info.value.name) || driverOfSocket(path);
+  return { path, name, found: looked(socket, info, found) };
 }
 
 export const lookOfDirectory = (facts: DirectoryFacts) =>

@@ -8,6 +8,7 @@ import { isSameFile } from "../../../../unix/file-identity";
 import { mountPlaceOf, parseMountinfo } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../recognise/program";
+import { gapsOf, trueOrNull } from "../../findings/opened";
 import { type Reading, type SeenList, truth, type Why, whyOf } from "../../findings/seen";
 import type { NodeGap, NodePart } from "./facts";
 import {
@@ -232,14 +233,9 @@ async function readRegistrar(
       : refuse(`its registration directory is not there: ${paths.join(", ")}`);
   }
   const isHere = directories.some(({ found }) => isSame(found, ours));
-  const registersIn = kubelets.contains(({ is }) => is(used.found))<"watched" | "elsewhere" | "unknown">({
-    yes: () => "watched",
-    no: () => "elsewhere",
-    unknown: (gaps) => {
-      if (!isHere) for (const gap of gaps) reading.unread(gap as NodeGap);
-      return "unknown";
-    },
-  });
+  const isWatched = kubelets.contains(({ is }) => is(used.found));
+  if (!isHere) for (const gap of gapsOf(isWatched)) reading.unread(gap as NodeGap);
+  const registersIn = { true: "watched", false: "elsewhere", null: "unknown" }[`${trueOrNull(isWatched)}`];
   const socket = await lookAtSocket(await reach(csiAddress));
   if (socket.kind === "unread") throw systemError(socket.errno);
   return {

@@ -1,13 +1,13 @@
-import type { OurImage } from "../../../recognise/program";
-import { LAST_HOOK } from "../../../recognise/swap";
-import { type Advice, type Finding, findingsOf, keyOf } from "../../findings/finding";
-import { reportFindings } from "../../findings/report";
-import { otherwise, wholes } from "../../findings/seen";
-import { counted, flagsOf } from "../../findings/words";
-import type { ManifestFacts } from "../read/registrars";
-import { manifestArguments } from "./arguments";
-import { MANIFEST_CHECKS } from "./checks";
-import { manifestProbes } from "./probes";
+import type { OurImage } from "../../recognise/program";
+import { LAST_HOOK } from "../../recognise/swap";
+import type { Finding, Run } from "../findings/finding";
+import { itemsOf, orNull } from "../findings/opened";
+import { findingsOf, keyOf, reportFindings } from "../findings/report";
+import { counted, flagsOf } from "../findings/words";
+import { manifestArguments } from "./judge/arguments";
+import { MANIFEST_CHECKS } from "./judge/checks";
+import { manifestProbes } from "./judge/probes";
+import type { ManifestFacts } from "./read/registrars";
 
 /**
  * Reads the same objects twice. Like the image policy, it swaps each image that has the official one's name, and it swaps
@@ -21,9 +21,7 @@ export function readSwap<Facts extends ManifestFacts>(
   const known = { ...ours, replaced, image: to || undefined };
   const before = read(known);
   const swapped = before.registrars.filter(({ isSwappable }) => isSwappable);
-  const images = swapped
-    .map(({ image }) => image)
-    .some({ yes: (all) => new Set(all), ...otherwise(() => new Set<string>()) });
+  const images = new Set(itemsOf(swapped).map(({ image }) => image));
   const after = read({ ...known, swapped: images });
   return { before, after, swapped };
 }
@@ -36,15 +34,13 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
   const [had, has] = [findingsOf(MANIFEST_CHECKS, before), findingsOf(MANIFEST_CHECKS, after)];
   const [known, stay] = [new Set(had.map(keyOf)), new Set(has.map(keyOf))];
   // These are listed even if the problem exists with the present image: our image cannot run the container.
-  const foreign = after.registrars
-    .filter(
-      ({ program, foreign: { programs } }) =>
-        program.kind === "ours" &&
-        program.image === "swapped" &&
-        programs.some(({ what }) => what !== LAST_HOOK),
-    )
-    .map(({ place }) => place)
-    .some({ yes: (all) => new Set(all), ...otherwise(() => new Set<string>()) });
+  const cannotRun = itemsOf(after.registrars).filter(
+    ({ program, foreign: { programs } }) =>
+      program.kind === "ours" &&
+      program.image === "swapped" &&
+      programs.some(({ what }) => what !== LAST_HOOK),
+  );
+  const foreign = new Set(cannotRun.map(({ place }) => place));
   const isOfForeign = ({ code, subject, status }: Finding) =>
     status === "problem" &&
     [manifestArguments.code, manifestProbes.code].includes(code) &&
@@ -60,10 +56,8 @@ export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap
   const both = reportFindings(had).findings.filter(
     (one, at) => one.status === "problem" && one.follows === null && had[at] && isInBoth(had[at]),
   );
-  return wholes(swapped)({
-    seen: ([{ length }]) => ({ findings, swapped: length, problemsWithEither: both.length }),
-    unread: () => ({ findings, swapped: null, problemsWithEither: null }),
-  });
+  const count = orNull(swapped, ({ length }) => length);
+  return { findings, swapped: count, problemsWithEither: count === null ? null : both.length };
 }
 
 /** Doctor's command without the swap: it takes one image at most for ours. The words are as bash takes them. */
@@ -73,7 +67,7 @@ export function commandWithout(swap: string, image: string | undefined, words: r
 }
 
 /** Without a command that prints them: in words. */
-export function whatElse(count: number | null, command?: string): readonly Advice[] {
+export function whatElse(count: number | null, command?: string): readonly (string | Run)[] {
   if (count === null || count === 0) return [];
   const fix = `${counted(count, "problem")} ${count === 1 ? "is" : "are"} there with either image`;
   return [command === undefined ? `${fix}: doctor without --swap prints them.` : { fix, command }];

@@ -1,25 +1,10 @@
 import { isPattern } from "../../../../host-path/path-pattern";
 import { onHost } from "../../files/read/pod";
 import type { RegistrarContainer } from "../../files/read/registrars";
-import { type Gap, otherwise, type SeenList, wholes } from "../../findings/seen";
-import { together } from "../../findings/words";
-import type { ClusterReading } from "../read/cluster";
-import { KINDS, type Resource } from "../read/reader";
-import type { RegistrarSet } from "../read/set";
-
-/** What could not be read, as a sentence. */
-export function lackText(gaps: readonly Gap[]): string {
-  const kindsOf = (some: readonly Gap[]) =>
-    together([...new Set(some.map(({ part }) => `${KINDS[part as Resource]}s`))]);
-  const lists = gaps.filter(({ why }) => why.kind === "list");
-  const objects = gaps.filter(({ why }) => why.kind !== "list");
-  return [
-    lists.length === 0 ? [] : `${kindsOf(lists)} could not be listed`,
-    objects.length === 0 ? [] : `some of the ${kindsOf(objects)} could not be judged`,
-  ]
-    .flat()
-    .join(", and ");
-}
+import { itemsOf, orNull } from "../../findings/opened";
+import type { SeenList } from "../../findings/seen";
+import type { ClusterReading } from "./cluster";
+import type { RegistrarSet } from "./set";
 
 export type RegistrarUnit = ReturnType<typeof nameDrivers> extends SeenList<infer Unit> ? Unit : never;
 
@@ -47,17 +32,11 @@ export function nameDrivers({ sets, csiNodes, csiDrivers, needs }: Hints, pair?:
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
   const all = names.with(needs.map(({ driver }) => driver));
   // Without a name that was not read, a driver's name is a guess.
-  const known = all.some({ yes: (some) => new Set(some), ...otherwise(() => new Set<string>()) });
-  const left = wholes(
-    units,
-    names,
-  )({
-    seen: ([whole]) => namesLeft(whole, known),
-    unread: () => new Map<RegistrarContainer, string>(),
-  });
+  const known = new Set(itemsOf(all));
+  const left = orNull(names, () => orNull(units, (whole) => namesLeft(whole, known)));
   return units.map((unit) => {
     const last = unit.registrar === pair?.registrar ? pair.driver : undefined;
-    const name = nameInPath(unit.registrar, known) ?? left.get(unit.registrar) ?? last;
+    const name = nameInPath(unit.registrar, known) ?? left?.get(unit.registrar) ?? last;
     return { ...unit, driver: driverOf(unit.registrar, name) };
   });
 }

@@ -1,0 +1,35 @@
+import { itemsOf } from "../../findings/opened";
+import type { SeenList } from "../../findings/seen";
+import { isOver, type RegistrarPod } from "./pod";
+import type { RegistrarUnit } from "./units";
+
+/** What tells that a driver is, or should be, on a node: a pod of its registrar, its CSINode, or what needs it. */
+export interface Mention {
+  readonly driver: string;
+  readonly node: string | undefined;
+  readonly pod?: RegistrarPod | undefined;
+  readonly unit?: RegistrarUnit;
+}
+
+/** Each pod without a node is a place of its own. */
+export const keyOfPlace = ({ node, pod, driver }: Pick<Mention, "driver" | "node" | "pod">) =>
+  JSON.stringify([node ?? pod?.name, driver]);
+
+/** Place by place: the mentions by pods that are not over, and of those the leading one. */
+export const mentionsByPlace = (all: SeenList<Mention>) =>
+  all
+    .grouped(keyOfPlace)
+    .sorted(({ first }) => keyOfPlace(first))
+    .map((group) => {
+      const ofPods = itemsOf(group).filter(({ pod }) => pod);
+      const living = ofPods.filter(({ pod }) => pod && !isOver(pod));
+      const leading = (living.length > 0 ? living : ofPods).toSorted(
+        (one, other) => rankOf(one) - rankOf(other),
+      );
+      return { mention: group.first, living, leading: leading[0] };
+    });
+
+/** Of two pods of a DaemonSet on a node: the one with a trouble, then the older one. */
+function rankOf({ pod }: Mention): number {
+  return pod?.trouble ? 0 : (pod?.startedMs ?? Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,59 @@
+// What is inside of lists, answers, texts and findings. Only readers and reports look at it: no judge imports more than types from
+// here, which test/tools/doctor/findings/escapes.mjs checks.
+
+const INSIDE: unique symbol = Symbol("inside");
+
+/** Without this file nobody sees what is inside. */
+export interface Closed<Inside> {
+  readonly [INSIDE]: Inside;
+}
+/** A text, or what else goes into a report as it is. */
+export interface Told<One> extends Closed<{ readonly told: One }> {}
+export type Words = Told<string>;
+/** What is said: of one thing, of several, or nothing. */
+export type Said<One> =
+  | One
+  | undefined
+  | Closed<{ readonly items: readonly Said<One>[] }>
+  | readonly Said<One>[];
+
+export const close = <Shape extends object, Inside>(shape: Shape, inside: Inside) =>
+  Object.assign(shape, { [INSIDE]: inside }) as Shape & Closed<Inside>;
+export const open = <Inside>(one: Closed<Inside>): Inside => one[INSIDE];
+
+/** Undefined for what is not closed. */
+export const insideOf = (one: unknown): object | undefined =>
+  (one as Partial<Closed<object>> | undefined)?.[INSIDE];
+
+/** The items that were seen. */
+export const itemsOf = <Item>(list: Closed<{ readonly items: readonly Item[] }>): readonly Item[] =>
+  open(list).items;
+
+/** What is made of all items; null if some could not be read. */
+export const orNull = <Item, Row>(
+  list: Closed<{ readonly items: readonly Item[]; readonly gaps: readonly unknown[] }>,
+  rowOf: (items: readonly Item[]) => Row,
+): Row | null => (open(list).gaps.length > 0 ? null : rowOf(itemsOf(list)));
+
+/** Null: unknown. */
+export const trueOrNull = (answer: Closed<"yes" | "no" | readonly unknown[]>): boolean | null =>
+  typeof open(answer) === "string" ? open(answer) === "yes" : null;
+
+export const gapsOf = <Gap>(answer: Closed<"yes" | "no" | readonly Gap[]>): readonly Gap[] => {
+  const inside = open(answer);
+  return typeof inside === "string" ? [] : inside;
+};
+
+/** What is said, list by list, as one report. */
+export function saidIn<One>(said: Said<One>): readonly One[] {
+  if (said === undefined) return [];
+  const inside = Array.isArray(said) ? { items: said } : insideOf(said);
+  return inside && "items" in inside
+    ? (inside.items as readonly Said<One>[]).flatMap((one) => saidIn<One>(one))
+    : [said as One];
+}
+
+export const tell = <One>(one: One | Told<One>): One => {
+  const inside = insideOf(one);
+  return inside && "told" in inside ? (inside.told as One) : (one as One);
+};

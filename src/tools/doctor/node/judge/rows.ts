@@ -1,0 +1,173 @@
+import { attempt } from "../../../../base/errors";
+import type { Told, Words } from "../../findings/opened";
+import type { DriverRow } from "../../findings/report";
+import {
+  ifYes,
+  listFrom,
+  otherwise,
+  type SeenList,
+  type Text,
+  type Truth,
+  toldRow,
+  words,
+} from "../../findings/seen";
+import type { DriverLook } from "../read/looks";
+import { misplacedText, NO_NODE_SERVICE, processesOf, processText, standingOf, waitingText } from "./found";
+import { failureIn, gapText, predicateOf, silenceOf } from "./trouble";
+import { type Answering, type Driver, isInSight, isOf, soleIn, type View } from "./view";
+
+/** Null: unknown. */
+type Cell = string | null | Told<string | null>;
+type Row = Told<DriverRow>;
+
+const rowOf = (
+  state: string,
+  reason: Cell,
+  known: { readonly [Column in Exclude<keyof DriverRow, "state">]?: Cell } = {},
+): Row =>
+  toldRow<DriverRow>({
+    ...{ name: null, state, since: null, reason, csiSocket: null, registrationSocket: null },
+    ...known,
+  });
+
+/**
+ * One row for each driver found anywhere: in the registration directory, under kubelet's plugins, by its flag, or by a process
+ * that waits for it.
+ */
+export function driversIn(view: View): SeenList<Row> {
+  const { answering, drivers, registrations, waiting, misplaced, watched } = view;
+  const published = answering.map((one) => publishedRow(one, view));
+  const unpublished = drivers.flatMap((driver) => withRow(driver, view));
+  // Registration sockets on which no registrar answers.
+  const silent = registrations.flatMap(({ path, name, answer }) => {
+    if (name === undefined) return undefined;
+    // Of several drivers, or where one may not be seen, any may be its driver: one that says no name, too.
+    const isOwn = ({ driver: { names } }: Unpublished) => names.contains((one) => one === name);
+    const mayBe = (one: Unpublished) => isOwn(one).or(one.driver.names.contains().not());
+    const own = soleIn(unpublished.filter(mayBe)).filter(isOwn);
+    const say = (state: string, text: string) => {
+      const csiSocket = own.map(({ driver }) => driver.socket.path).told(null);
+      const reason = `${path} ${text}`;
+      const row = rowOf(state, reason, { name, csiSocket, registrationSocket: path });
+      const isShown = answering.contains(({ plugin }) => plugin.name === name);
+      return unless(isShown, { name, own, reason, row });
+    };
+    return answer({
+      seen: (one) => (one.kind === "plugin" || one.isFile ? listFrom<never>([]) : say(one.state, one.text)),
+      unread: (gap) => say("unknown", predicateOf(gap)),
+    });
+  });
+  const others = unpublished.flatMap((one) => {
+    const { driver, row } = one;
+    const same = silent.filter(({ name }) => driver.names.contains((own) => own === name));
+    return same.some({
+      yes: ({ first: { own, reason } }) => {
+        const either = `${reason}; its driver is this one, or another of its name`;
+        const isIt = own.contains((its) => its.driver === driver);
+        return unless(isIt, { driver, row: rowOf("unknown", either, knownOf(driver)) });
+      },
+      ...otherwise(() => listFrom([{ driver, row }])),
+    });
+  });
+  const rowsOfWaiting = waiting.flatMap((one) => {
+    const row = rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint });
+    return unless(
+      others.contains(({ driver }) => driver.socket.path === one.socket.path),
+      row,
+    );
+  });
+  // A registrar of another directory is this node's only where a kubelet shows that it is wrong.
+  const rowsOfMisplaced = misplaced.flatMap((one) =>
+    watched.some({
+      yes: ({ first }) =>
+        rowOf("unpublished", `its registrar ${misplacedText(one, first)}`, { csiSocket: one.endpoint }),
+      ...otherwise(() => listFrom<never>([])),
+    }),
+  );
+  const rows = [silent.map(({ row }) => row), others.map(({ row }) => row), rowsOfWaiting, rowsOfMisplaced];
+  return rows.reduce((all, some) => all.with(some), published);
+}
+
+/** What is shown, unless another row certainly shows the same. */
+const unless = <One>(isShown: Truth, one: One): SeenList<One> =>
+  isShown({ yes: () => listFrom<One>([]), ...otherwise(() => listFrom([one])) });
+
+interface Unpublished {
+  readonly driver: Driver;
+  readonly row: Row;
+}
+
+const knownOf = ({ names, socket }: Driver) => ({
+  name: names.told(null),
+  csiSocket: socket.path,
+});
+
+/** With the row of a driver that has no registration socket, or of which that is not known. */
+function withRow(driver: Driver, view: View): SeenList<Unpublished> {
+  const { isRegistered, isUnclear, isNode, isBeside } = driver;
+  const known = knownOf(driver);
+  const withIt = (row: Row) => listFrom([{ driver, row }]);
+  return isRegistered.not().and(isUnclear.or(isNode)).and(isBeside.not())({
+    yes: () => withIt(rowOf(...unpublishedState(driver, view), known)),
+    no: () => listFrom<Unpublished>([]),
+    unknown: ([gap]) => withIt(rowOf("unknown", gapText(gap), known)),
+  });
+}
+
+function publishedRow(one: Answering, view: View): Row {
+  const { plugin, path } = one;
+  const { report } = plugin;
+  return rowOf(report?.state ?? "unreported", report?.reason ?? driverTrouble(one, view), {
+    name: plugin.name,
+    since: attempt(() => new Date(report?.changedAtMs ?? Number.NaN).toISOString()) ?? null,
+    csiSocket: plugin.endpoint || path,
+    registrationSocket: path,
+  });
+}
+
+/** Why a driver does not say its name, or may not; null if it does. */
+const reasonOf = (driver: Pick<DriverLook, "socket" | "identity">): Cell =>
+  silenceOf(driver).some<Cell, Cell, Words>({
+    yes: ({ first }) => first,
+    no: () => null,
+    unknown: ([gap]) => words`the driver ${predicateOf(gap)}`,
+  });
+
+/** What is wrong with a published driver itself, as far as its socket is seen from here. */
+function driverTrouble(one: Answering, view: View): Cell {
+  const isThere = ({ socket }: Pick<DriverLook, "socket">) =>
+    socket.at.is(({ kind }) => kind !== "unseen").or(isInSight(socket.path, view));
+  const { endpoint } = one;
+  const own = view.drivers.filter((driver) => isThere(driver).and(isOf(one, driver, view.target)));
+  const ofDriver = own.map(reasonOf).told(null);
+  return endpoint === undefined
+    ? ofDriver
+    : ifYes(isThere(endpoint), () => reasonOf(endpoint)).told(ofDriver);
+}
+
+/** The same, as a row of the table has it. */
+function unpublishedState(driver: Driver, view: View): readonly [state: string, reason: Cell] {
+  const standing = standingOf(driver);
+  const orFailure = (text: Text) =>
+    driver.nodeInfo({
+      seen: (answer) => failureIn(answer) ?? text,
+      unread: (gap) => words`the driver ${predicateOf(gap)}`,
+    });
+  const ofProcess = processesOf(driver, view).map((one) => `${processText(one)} has not`);
+  const by = ofProcess.told("no registrar has");
+  if (standing.kind === "unread") return ["unpublished", reasonOf(driver)];
+  switch (standing.kind) {
+    case "not-wanted":
+      return ["not-wanted", standing.why];
+    case "unclear":
+      return ["unknown", NO_NODE_SERVICE];
+    case "silent":
+      return ["unpublished", silenceOf(driver).told(standing.why)];
+    case "unsafe":
+      return ["unpublished", `a registrar refuses the driver's name: ${standing.why}`];
+    case "twin":
+      return ["unpublished", orFailure(`another driver has its name: ${standing.why}`)];
+    case "unpublished":
+      return ["unpublished", orFailure(words`the driver answers; ${by} published it`)];
+  }
+}
