@@ -35,7 +35,10 @@ export async function registrarHelp(commands, width) {
     .options(optionsOf("Deprecated flags:", flagTable.deprecated, true))
     .epilogue(registrarNotes.join("\n"));
   for (const { name, summary } of commands) help.command(name, summary);
-  return `${await help.getHelp()}\n`;
+  // The commands near the prompt: a terminal has fewer rows than there are flags.
+  const text = await help.getHelp();
+  const [list = ""] = text.match(/^Commands:\n.*?\n\n/ms) ?? [];
+  return `${text.replace(list, "").replace(/^Examples:/m, `${list}Examples:`)}\n`;
 }
 
 const example =
@@ -43,7 +46,7 @@ const example =
 
 const registrarNotes = [
   "Write -x or --x, then =value or a next word (boolean: only =); -- or a plain word ends the flags.",
-  "Durations: 500ms, 1m30s, 1.5h. Exit codes: 0 signal, help, version; 1 failed or refused; 2 bad flag.",
+  "With *: with * in the paths. Durations: 500ms, 1m30s, 1.5h. Exit codes: 0 signal, help, version; 1 failed or refused; 2 bad flag.",
   `Ignored: ${Object.keys(flagTable.removed).join(", ")}. Deprecated: --mode=kubelet-registration-probe (exit 0).`,
   "Outside containers KUBELET_ROOT_DIR names kubelet's root directory, by default /var/lib/kubelet.",
 ];

@@ -7,13 +7,13 @@ interface Command {
 }
 
 const SUMMARIES = {
-  demo: "watch registrations happen, with a simulated driver and kubelet",
+  demo: "watch registrations, with a simulated driver and kubelet",
   kubelet: "simulate kubelet at a registration, with faults",
   driver: "simulate a CSI driver",
-  doctor: "find out why a driver is not registered, on a node or in a cluster; changes nothing",
-  status: "show the drivers of this node and the state of their registrations",
+  doctor: "find out why a driver is not registered; changes nothing",
+  status: "show the drivers of this node and their registrations",
   manifest: "write the YAML that deploys a driver with this registrar",
-  legacy: "show what driver-registrar did in 2018, before kubelet registered drivers",
+  legacy: "show how drivers were registered in 2018",
 } as const;
 
 /** Each command is loaded only when it is used. */

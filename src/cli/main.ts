@@ -45,7 +45,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (line.kind === "error") {
     const near = nearestFlag(line.unknown);
     const hint = near === undefined ? "" : `did you mean --${near}? Else `;
-    printError(line.message, `${hint}see ${basename(programPath)} --help`);
+    printError(line.message, `${hint}see ${basename(programPath).replace(/.*\.js$/, "registrar")} --help`);
     return EXIT_USAGE;
   }
   const { flags } = line;

@@ -37,34 +37,34 @@ export const flagTable = {
   /** The official registrar's flags as of v2.17, with its meanings and defaults. */
   dropIn: {
     "csi-address": string("/run/csi/socket", "CSI driver socket as this container sees it"),
-    "kubelet-registration-path": string("", "the same socket as the host sees it; required in a pod"),
+    "kubelet-registration-path": string("", "the same, as the host sees it; a pod needs it"),
     "plugin-registration-path": string("/registration", "directory for the registration socket"),
-    timeout: duration("1s", "limit of one call to the driver, and of /healthz", limit),
-    "http-endpoint": string("", "serve health and metrics here: :9809, localhost:9809"),
-    "enable-pprof": bool("serve profiles there too, under /debug/pprof/"),
+    timeout: duration("1s", "limit of a call and of /healthz", limit),
+    "http-endpoint": string("", "health and metrics: :9809, localhost:9809"),
+    "enable-pprof": bool("profiles there, at /debug/pprof/"),
     v: rowOf(parseVerbosity)("0", "verbosity: 2 names the driver, 5 each call"),
-    vmodule: vmodule("the same by source file, pattern=N,... (text format only)"),
+    vmodule: vmodule("verbosity by file, pattern=N,... (text only)"),
     "logging-format": string("text", "text or json"),
-    "log-text-split-stream": bool("text: info lines to stdout, others to stderr"),
-    "log-json-split-stream": bool("json: info lines to stdout, others to stderr"),
-    "log-text-info-buffer-size": quantity("0", "no effect: every line is written at once"),
-    "log-json-info-buffer-size": quantity("0", "no effect: every line is written at once"),
-    "log-flush-frequency": duration("5s", "no effect: every line is written at once"),
+    "log-text-split-stream": bool("text: info lines go to stdout"),
+    "log-json-split-stream": bool("json: info lines go to stdout"),
+    "log-text-info-buffer-size": quantity("0", "no effect: nothing is buffered"),
+    "log-json-info-buffer-size": quantity("0", "no effect: nothing is buffered"),
+    "log-flush-frequency": duration("5s", "no effect: nothing is buffered"),
     automaxprocs: { ...bool("no effect: Node has no GOMAXPROCS"), parse: parseAutomaxprocs },
     version: bool("print name and version"),
   },
   /** Ours: without them the registrar behaves as a drop-in replacement. */
   ours: {
-    "driver-gone-after": duration("30s", "with * in the paths: deregister a driver after this absence", wait),
-    "allow-drivers": string("", "with * in the paths: register only these names, a,b=/path,..."),
-    "deny-drivers": string("", "with * in the paths: do not register these names, a,b,..."),
-    "driver-timeout": duration("0s", "exit if the driver has not answered by then; 0: never", wait),
+    "driver-gone-after": duration("30s", "with *: deregister a driver away this long", wait),
+    "allow-drivers": string("", "with *: register only these, a,b=/path,..."),
+    "deny-drivers": string("", "with *: do not register these, a,b,..."),
+    "driver-timeout": duration("0s", "exit without a driver by then; 0: never", wait),
     "on-registration-failure": rowOf(parseRefusalPolicy)(
       "exit",
       "what to do when kubelet refuses the driver: exit, retry",
     ),
     "reregister-on-driver-restart": bool("register the driver again when it comes back"),
-    "require-driver": bool("not ready while the driver is away"),
+    "require-driver": bool("not ready without the driver"),
     "remove-startup-taint": list("startup taint to remove, repeatable"),
     "node-condition": string("", "type of the Node condition to keep"),
     "node-condition-delay": duration("30s", "delay before it turns False", wait),
@@ -77,7 +77,7 @@ export const flagTable = {
   /** Accepted with a warning that says what to use instead. */
   deprecated: {
     "health-port": rowOf(parseInt64)("0", "use --http-endpoint=:PORT"),
-    "connection-timeout": duration("0s", "no effect; --driver-timeout limits the wait for the driver"),
+    "connection-timeout": duration("0s", "no effect; use --driver-timeout"),
   },
   /** Of earlier releases, accepted and ignored: klog's flags were removed in v2.11 (KEP-2845), kubeconfig in v1.0.2. */
   removed: {

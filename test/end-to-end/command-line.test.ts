@@ -44,7 +44,7 @@ test.each<readonly [first: string | undefined, code: number, args: readonly stri
 test.each([
   ["--version", 0, /^\S+ v\d+\.\d+\.\d+\n$/, /^$/],
   ["-help=false", 0, /^Usage: /m, /^$/],
-  ["--nope", 2, /^$/, /^flag provided but not defined: -nope\nsee \S+ --help\n$/],
+  ["--nope", 2, /^$/, /^flag provided but not defined: -nope\nsee registrar --help\n$/],
 ])("%s ends with exit code %d, and writes to the right stream", async (flag, status, stdout, stderr) => {
   const [said, complaint] = [expect.stringMatching(stdout), expect.stringMatching(stderr)];
   expect(await runCommand(flag)).toEqual({ status, stdout: said, stderr: complaint });

@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { symlinkSync } from "node:fs";
-import { resolve } from "node:path";
+import { readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { systemError } from "../../src/base/errors";
-import { correctCommand } from "../../src/cli/commands";
+import { COMMANDS, correctCommand } from "../../src/cli/commands";
 import { createCommand, toolError } from "../../src/tools/command-line";
+import { ROOT } from "../docs/markdown";
 import { runCommand } from "../support/run-command";
 import { createTempFolder } from "../support/temp-folder";
 
@@ -23,6 +24,23 @@ test.each(["demo", "kubelet", "driver", "doctor", "status", "manifest", "manifes
     expect(Math.max(...all.map((line) => line.length))).toBeLessThanOrEqual(110);
   },
 );
+
+const HELP = join(ROOT, "dist", "cli", "help");
+
+test.each(readdirSync(HELP))("%s fits its width, and no mark is glued to a description", (name) => {
+  const text = readFileSync(join(HELP, name), "utf8");
+  const [, width = ""] = /-(\d+)\.txt$/.exec(name) ?? [];
+  expect(text.split("\n").filter((line) => line.length > Number(width))).toEqual([]);
+  expect(text).not.toMatch(/\S\[(?:required|default|boolean)/);
+});
+
+test("the help of the registrar ends with the commands: on 40 rows its beginning scrolls away", () => {
+  const text = readFileSync(join(HELP, "registrar-80.txt"), "utf8");
+  const rows = text.split("\n");
+  expect(rows.length).toBeLessThan(80);
+  const shown = rows.slice(-40).join("\n");
+  expect(COMMANDS.filter(({ name }) => !shown.includes(`registrar ${name} `))).toEqual([]);
+});
 
 test.each([
   ["EMFILE", "EMFILE: all file descriptors of this process are in use; see ulimit -n"],

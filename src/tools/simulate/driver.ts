@@ -41,7 +41,7 @@ export const runDriver = createCommand(
     describe: `Simulates a CSI driver, as far as registration sees one; ${WHAT_IT_IS_NOT}`,
     flags: {
       "csi-address": { ...socketFlag("path of the unix socket to listen on"), required: true },
-      name: { ...textFlag("name for GetPluginInfo; invalid names are allowed"), required: true },
+      name: { ...textFlag("name for GetPluginInfo; may be invalid"), required: true },
       "node-id": { ...textFlag("node ID for NodeGetInfo; may be empty"), default: DEFAULT_ANSWERS.nodeId },
       topology: pairsFlag("topology segment, KEY=VALUE; repeatable", parseSegment),
       "max-volumes": { ...countFlag("volume limit of the node; 0: no limit"), default: "0" },
