@@ -46,9 +46,7 @@ const isBelow = (limit: string, amount: string) => amountOf(limit) > 0 && amount
 
 const NAMES = { memory: "memory", cpu: "CPU" };
 
-/**
- * The limits on a container: its own, or its namespace's default, and its pod's; and the maxima beside them.
- */
+/** The limits on a container: its own, or its namespace's default, and its pod's; and the maxima beside them. */
 function limitsOn(one: RegistrarContainer, ranges: SeenList<LimitRange>, resource: LimitedResource) {
   const { own, ofPod } = one.limits[resource];
   const limitOf = (most: string) => `a ${NAMES[resource]} limit of ${most}`;

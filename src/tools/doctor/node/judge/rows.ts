@@ -2,7 +2,6 @@ import { attempt } from "../../../../base/errors";
 import type { Told, Words } from "../../findings/opened";
 import type { DriverRow } from "../../findings/report";
 import {
-  ifYes,
   listFrom,
   otherwise,
   type SeenList,
@@ -70,19 +69,16 @@ export function driversIn(view: View): SeenList<Row> {
     });
   });
   const rowsOfWaiting = waiting.flatMap((one) => {
-    const row = rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint });
-    return unless(
-      others.contains(({ driver }) => driver.socket.path === one.socket.path),
-      row,
-    );
+    const isShown = others.contains(({ driver }) => driver.socket.path === one.socket.path);
+    return unless(isShown, rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint }));
   });
   // A registrar of another directory is this node's only where a kubelet shows that it is wrong.
   const rowsOfMisplaced = misplaced.flatMap((one) =>
-    watched.some({
-      yes: ({ first }) =>
+    watched
+      .grouped(() => "")
+      .map(({ first }) =>
         rowOf("unpublished", `its registrar ${misplacedText(one, first)}`, { csiSocket: one.endpoint }),
-      ...otherwise(() => listFrom<never>([])),
-    }),
+      ),
   );
   const rows = [silent.map(({ row }) => row), others.map(({ row }) => row), rowsOfWaiting, rowsOfMisplaced];
   return rows.reduce((all, some) => all.with(some), published);
@@ -137,12 +133,9 @@ const reasonOf = (driver: Pick<DriverLook, "socket" | "identity">): Cell =>
 function driverTrouble(one: Answering, view: View): Cell {
   const isThere = ({ socket }: Pick<DriverLook, "socket">) =>
     socket.at.is(({ kind }) => kind !== "unseen").or(isInSight(socket.path, view));
-  const { endpoint } = one;
   const own = view.drivers.filter((driver) => isThere(driver).and(isOf(one, driver, view.target)));
-  const ofDriver = own.map(reasonOf).told(null);
-  return endpoint === undefined
-    ? ofDriver
-    : ifYes(isThere(endpoint), () => reasonOf(endpoint)).told(ofDriver);
+  const endpoints = listFrom(one.endpoint ? [one.endpoint] : []).filter(isThere);
+  return endpoints.map(reasonOf).with(own.map(reasonOf)).told(null);
 }
 
 /** The same, as a row of the table has it. */
