@@ -170,6 +170,10 @@ test("a datagram socket is no driver's, and hides none", async () => {
   const socket = await lookAtSocket(path, { tryReach: async () => systemError("EPROTOTYPE") });
   expect(gapsIn(socket)).toEqual([]);
   expect(socket.kind !== "unread" && socketText(socket)).toBe("is a datagram socket, not a stream socket");
+  // Which socket it is is known, also where it cannot be connected to.
+  const { ino } = fs.statSync(path);
+  const busy = await lookAtSocket(path, { tryReach: async () => systemError("EMFILE") });
+  expect(busy).toMatchObject({ kind: "unread", inode: expect.stringMatching(`:${ino}$`) });
 });
 
 const MAY_TRACE = (1n << 19n).toString(16);
