@@ -83,7 +83,7 @@ test("two instances of a DRA driver are registered side by side, and the end of 
   expect([former, latter].map((one) => one.status().state)).toEqual(["registered", "registered"]);
   const gone = kubelet.deregistered(DRA.name);
   await former.close();
-  await kubelet.events.when("operation-started", { where: ({ operation }) => operation === "unregister" });
+  await kubelet.events.when("operation-started", { where: ({ operation }) => operation === "deregister" });
   expect(await kubelet.registered(DRA.name)).toMatchObject({ endpoint: latter.endpoint });
   expect(kubelet.events.history("deregistered")).toEqual([]);
   expect(latter.status()).toMatchObject({ state: "registered", counters: { accepted: 1 } });

@@ -145,12 +145,12 @@ describe("faults", () => {
 
   test("drop the connection before the notice", async () => {
     const { kubelet, registrar } = await node.all({
-      kubelet: { faults: [{ kind: "drop-before-notice", times: 1 }], timings: { backoffInitialMs: 20 } },
+      kubelet: { faults: [{ kind: "drop-before-status", times: 1 }], timings: { backoffInitialMs: 20 } },
     });
     await registrar.events.when("notified");
     const methods = registrar.events.history("called").map(({ method }) => method);
     expect(methods).toEqual(["GetInfo", "GetInfo", "NotifyRegistrationStatus"]);
-    expect(kubelet.events.history("deregistered")).toMatchObject([{ because: "notice-failed" }]);
+    expect(kubelet.events.history("deregistered")).toMatchObject([{ because: "status-lost" }]);
   });
 });
 

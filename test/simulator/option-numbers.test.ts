@@ -18,7 +18,7 @@ type Row = readonly [option: string, read: (value: unknown) => unknown];
 const COUNTS: readonly Row[] = [
   ["times", (times) => kubelet({ faults: [{ ...slowKubelet, times }] })],
   ["times", (times) => kubelet({ faults: [{ kind: "refuse", error: "", times }] })],
-  ["times", (times) => kubelet({ faults: [{ kind: "drop-before-notice", times }] })],
+  ["times", (times) => kubelet({ faults: [{ kind: "drop-before-status", times }] })],
   ["times", (times) => driver({ faults: [{ ...slowDriver, times }] })],
   ["times", (times) => driver({ faults: [{ kind: "error", method: "Probe", code: "ABORTED", times }] })],
   ["times", (times) => driver({ faults: [{ kind: "hang", method: "Probe", times }] })],

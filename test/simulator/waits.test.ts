@@ -20,7 +20,7 @@ test("registered() of a DRA driver resolves with the newest of its living instan
       const gone = kubelet.events.when("operation-started", {
         from: "now",
         where: ({ operation, socketPath }) =>
-          operation === "unregister" && socketPath === node.socketPath(file),
+          operation === "deregister" && socketPath === node.socketPath(file),
       });
       await living.get(file)?.close();
       living.delete(file);

@@ -59,7 +59,7 @@ export type KubeletEvent = { readonly atMs: number } & (
   /** Kubelet's loop found a socket to register or a plugin to deregister. */
   | {
       readonly kind: "operation-started";
-      readonly operation: "register" | "unregister";
+      readonly operation: "register" | "deregister";
       readonly socketPath: string;
     }
   /** Kubelet begins a call. */
@@ -151,4 +151,4 @@ export type DeregistrationCause =
   /** Another attempt for the same driver failed, which deregisters the driver too. */
   | "registration-failed"
   /** Its registrar did not get the status (kubelet 1.36 and later). */
-  | "notice-failed";
+  | "status-lost";

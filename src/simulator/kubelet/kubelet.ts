@@ -204,7 +204,7 @@ function followDrivers(events: EventStream<KubeletEvent>) {
       const others = othersOf(registered.get(event.driverName) ?? [], event);
       registered.set(event.driverName, [...others, event]);
       refused.delete(event.driverName);
-    } else if (event.kind === "operation-started" && event.operation === "unregister") {
+    } else if (event.kind === "operation-started" && event.operation === "deregister") {
       for (const [name, instances] of registered) {
         const others = othersOf(instances, event);
         if (others.length > 0) registered.set(name, others); // Without another, `deregistered` follows.

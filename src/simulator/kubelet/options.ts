@@ -34,7 +34,7 @@ export type KubeletFault =
     } & FaultTimes)
   /** The connection breaks before the status report: the driver is in use, but its registrar does not know. */
   | ({
-      readonly kind: "drop-before-notice";
+      readonly kind: "drop-before-status";
       /** Only this driver. @default any */
       readonly driverName?: string | undefined;
     } & FaultTimes)
@@ -115,7 +115,7 @@ export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
       delayMs: required(milliseconds({ orZero: true })),
       times: faultTimes,
     },
-    "drop-before-notice": { driverName: optional(textKind), times: faultTimes },
+    "drop-before-status": { driverName: optional(textKind), times: faultTimes },
     "never-call": {},
   }),
 );

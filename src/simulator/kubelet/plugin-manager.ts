@@ -70,7 +70,7 @@ export function startPluginManager(
   };
 
   const start = (
-    operation: "register" | "unregister",
+    operation: "register" | "deregister",
     socketPath: string,
     run: () => Promise<string | undefined>,
     nowMs: number,
@@ -88,19 +88,19 @@ export function startPluginManager(
   };
 
   /** From the actual state of world first, so that the plugin's next socket can be registered. */
-  const unregister = async (plugin: ActualPlugin, because: DeregistrationCause): Promise<undefined> => {
+  const deregister = async (plugin: ActualPlugin, because: DeregistrationCause): Promise<undefined> => {
     actual.delete(plugin.socketPath);
     handlers.get(plugin.pluginType)?.deregister(plugin, because);
   };
 
-  /** A replaced socket is unregistered first, and registered in the next round. */
+  /** A replaced socket is deregistered first, and registered in the next round. */
   const tick = () => {
     const nowMs = monotonicMs(); // One for all: a backoff must not end between the two operations of a path.
     for (const plugin of actual.values()) {
       const now = desired.get(plugin.socketPath);
       const because = now ? "socket-replaced" : "socket-gone";
       if (now?.generation !== plugin.generation)
-        start("unregister", plugin.socketPath, () => unregister(plugin, because), nowMs);
+        start("deregister", plugin.socketPath, () => deregister(plugin, because), nowMs);
     }
     for (const plugin of desired.values())
       if (isStillMissing(plugin.socketPath))
@@ -154,7 +154,7 @@ function createRegister(
     const { driverName: name, socketPath } = plugin;
     emit({ kind: "registered", ...plugin });
     const isMeant = ({ driverName = name }) => driverName === name;
-    const isDropped = faults.take("drop-before-notice", isMeant, socketPath) !== undefined;
+    const isDropped = faults.take("drop-before-status", isMeant, socketPath) !== undefined;
     if (isDropped) client.close();
     const lost = `rpc error: code = Unavailable desc = ${behaviour.lostConnectionWording}`;
     const notified = isDropped
@@ -163,7 +163,7 @@ function createRegister(
     if (signal.aborted || notified.kind === "ok") return undefined;
     if (behaviour.afterFailure === "forget") {
       actual.delete(socketPath);
-      handler.deregister(plugin, "notice-failed");
+      handler.deregister(plugin, "status-lost");
     }
     // The reason of a refusal would be before the second colon.
     return `${PREFIX}failed to send registration status at socket ${socketPath}, err: : ${notified.error}`;
@@ -187,7 +187,7 @@ function createRegister(
     const invalid = refusalByFault("validation") ?? handler.validate(offered);
     if (invalid !== undefined)
       return refuse(client, plugin, "validation", `plugin validation failed with err: ${invalid}`);
-    // Before the handler's long call: if the socket disappears meanwhile, it is unregistered after the call.
+    // Before the handler's long call: if the socket disappears meanwhile, it is deregistered after the call.
     actual.set(socketPath, { ...desired, ...plugin });
     const refusal = refusalByFault("registration") ?? (await handler.register(offered));
     if (signal.aborted) return undefined;

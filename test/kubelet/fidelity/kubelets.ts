@@ -60,7 +60,7 @@ function stepOfLogLine(line: string): Step | undefined {
 
   const [, started, startedPath = ""] = STARTED.exec(text) ?? [];
   if (started === "Register") return kubeletStep.starts(startedPath, "register", atMs);
-  if (started === "Unregister") return kubeletStep.starts(startedPath, "unregister", atMs);
+  if (started === "Unregister") return kubeletStep.starts(startedPath, "deregister", atMs);
 
   const [, failedPath, wait = "", error = ""] = FAILED.exec(text) ?? [];
   if (failedPath === undefined) return undefined;

@@ -73,7 +73,13 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
 
   const driver = async ({ name = "x.csi", ...others }: Partial<CsiDriverOptions> = {}) => {
     const csiAddress = elsewhere(name);
-    const running = await startCsiDriver({ csiAddress, name, nodeId: `node of ${name}`, ...others });
+    const running = await startCsiDriver({
+      csiAddress,
+      name,
+      nodeId: `node of ${name}`,
+      waitTimeoutMs: 10 * 60_000,
+      ...others,
+    });
     started.push(running);
     running.events.subscribe((event) => {
       if (event.kind === "called") onStep(driverStep.hears(csiAddress, event));
@@ -159,7 +165,7 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
   const deregistered = async (driverName = "x.csi", socketName = "a.sock") => {
     await until(objectStep.node(driverName, undefined));
     // Kubelet logs that it has started this after it did, which may be when it is done.
-    await until(kubeletStep.starts(at(socketName), "unregister"));
+    await until(kubeletStep.starts(at(socketName), "deregister"));
   };
 
   async function settled(): Promise<void> {

@@ -37,7 +37,7 @@ const hears = ({ method, authority, timeoutMs = Number.NaN }: ObservedRequest) =
 export const kubeletStep = {
   sees: (path: string) => kubelet(path, SEES),
   misses: (path: string) => kubelet(path, MISSES),
-  starts: (path: string, operation: "register" | "unregister", atMs?: number) =>
+  starts: (path: string, operation: "register" | "deregister", atMs?: number) =>
     kubelet(path, `${STARTS} ${operation}`, atMs === undefined ? {} : { atMs }),
   fails: (path: string, error: string, waitMs: number, atMs: number) =>
     kubelet(path, `${FAILS}, then waits ${waitMs} ms: ${error}`, { waitMs, atMs }),
