@@ -88,6 +88,20 @@ test("a dead alias beside another socket of its driver is what to remove, whethe
   expect((await node.look()).says("other-registrations")).toMatch(REMOVE_ALIAS);
 });
 
+test("a dead socket of a driver that has another name now is what to remove", async () => {
+  await leaveDeadSocket(`${node.directory}/old.csi-reg.sock`);
+  const endpoint = await node.driverUnder("old.csi", { name: "new.csi" });
+  expect((await node.look()).says("other-registrations")).toMatch(
+    /old\.csi-reg\.sock .* start its registrar/,
+  );
+  await node.plugin("new.csi-reg.sock", { name: "new.csi", endpoint });
+  const { says, troubles } = await node.look();
+  expect(says("other-registrations")).toMatch(
+    /old\.csi-reg\.sock was left behind .*; fix: remove it: the driver in that directory is called new\.csi now$/,
+  );
+  expect(troubles).toContain("warning CSI019");
+});
+
 test("a registration socket that fails, or cannot be asked: its state is unknown", async () => {
   await using _failing = await startForeignSocket(node.socketPath, (socket) => socket.destroy());
   const { says, troubles, drivers } = await node.look();

@@ -130,6 +130,8 @@ export const DEAD = trouble(
 /** Of one under a name that the official registrar does not know, beside another socket of its driver. */
 export const REMOVE_ALIAS =
   "remove it: kubelet may have the driver by this socket, and then refuses every other one of that driver as long as it is there";
+/** Of one whose driver's directory has a driver with another name. */
+export const removeOld = (name: string) => `remove it: the driver in that directory is called ${name} now`;
 /** One registrar may have served many drivers. */
 export const RESTART_REGISTRARS = `start their registrars again, which replace them: one, if it is node-wide; ${KEEP_SOCKET}`;
 

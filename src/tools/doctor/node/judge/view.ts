@@ -26,7 +26,7 @@ import {
   type RegistrationLook,
   type SocketLook,
 } from "../read/looks";
-import { REMOVE_ALIAS, type Trouble, troubleOf } from "./trouble";
+import { REMOVE_ALIAS, removeOld, type Trouble, troubleOf } from "./trouble";
 
 /** What was seen, joined: which registration socket belongs to which driver. */
 export type View = ReturnType<typeof viewOf>;
@@ -185,9 +185,12 @@ function publishedOf(
   const answerOf = (seen: RegistrationFound): Answer => {
     const { socket, info, endpoint } = seen;
     if (info?.kind === "answered") return { kind: "plugin", plugin: info.value, endpoint };
+    const newNames = plugins.flatMap(({ plugin: { name, endpoint: at } }) =>
+      socket.kind === "dead" && name !== own && basename(dirname(at)) === own ? name : undefined,
+    );
     const isDeadAlias = published.contains(isOther).and(socket.kind === "dead" && isAlias);
     const trouble = troubleOf(seen, facts);
-    const fix = ifYes(isDeadAlias, () => REMOVE_ALIAS).told(trouble.fix);
+    const fix = ifYes(isDeadAlias, () => REMOVE_ALIAS).told(newNames.map(removeOld).told(trouble.fix));
     return { kind: "trouble", ...trouble, fix, isAlias: isDeadAlias, isFile: "fileType" in socket };
   };
   const answer: Seen<Answer> = found({
