@@ -171,6 +171,47 @@ test.each(MEASURED)("an exec probe under %im%s takes as long as measured: %f to 
   expect(told).toBeLessThan(most * 1.25);
 });
 
+const asked = (kind: string, more: object) => ({
+  ...{ more: ["--http-endpoint=:2"], [kind]: { httpGet: { path: "/healthz", port: 2 }, ...more } },
+});
+const HASTY = { periodSeconds: 1, timeoutSeconds: 1 };
+
+test("under no limit that was measured a start is faster than told", () => {
+  const starts = readText("docs/measurements.md").matchAll(
+    /^\| CPU limit (\d+)m(, cold)? \| start ([\d.]+) s/gm,
+  );
+  for (const [, millis, cold, seconds] of starts) {
+    const changes = cpu(`${millis}m`, asked("livenessProbe", { periodSeconds: 1, failureThreshold: 1 }));
+    const told = /its start takes about ([\d.]+) s, ([\d.]+) s after/.exec(saidOf(changes).join("\n"));
+    expect(Number(told?.[cold ? 2 : 1])).toBeLessThan(Number(seconds) * 1.1);
+  }
+});
+
+test.each<[expected: string | undefined, changes: Changes]>([
+  [
+    "problem: has .* of 30m: its start takes about 3.33 s, 5 s after a reboot, and its livenessProbe ends it after 3 s -> set res",
+    cpu("30m", asked("livenessProbe", HASTY)),
+  ],
+  ["problem: .* its startupProbe ends it after 3 s", cpu("30m", asked("startupProbe", HASTY))],
+  [
+    "warning: .* ends it after 2 s -> set initialDelaySeconds: 10 in its livenessProbe$",
+    cpu("60m", asked("livenessProbe", { ...HASTY, failureThreshold: 2 })),
+  ],
+  ["warning: .* seconds to start", cpu("30m", asked("livenessProbe", { ...HASTY, initialDelaySeconds: 10 }))],
+  ["warning: .* seconds to start", cpu("30m", asked("readinessProbe", HASTY))],
+  ["warning: .* seconds to start", cpu("30m", asked("livenessProbe", { failureThreshold: 0 }))],
+  [
+    "warning: .* seconds to start",
+    cpu("30m", {
+      ...asked("livenessProbe", HASTY),
+      startupProbe: { httpGet: { path: "/healthz", port: 2 }, failureThreshold: 30 },
+    }),
+  ],
+  [undefined, cpu("100m", asked("livenessProbe", HASTY))],
+])("a probe that ends a start: %s", (expected, changes) => {
+  expectSaid(saidOf(changes), expected === undefined ? [] : [`^CSI114 ${expected}`]);
+});
+
 const CODES = /^CSI114/;
 const severity = (lines: readonly string[]) =>
   Math.max(

@@ -4,7 +4,7 @@ import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { Advice } from "../../findings/finding";
 import { listFrom, nothing, otherwise, type SeenList } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
-import { amountOf, type LimitedResource, type LimitRange, quantityOf } from "../read/pod";
+import { amountOf, type LimitedResource, type LimitRange, type ProbeFacts, quantityOf } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 
@@ -18,6 +18,8 @@ const SET = {
 
 /** The CPU time of an exec probe: its rows `CPU limit` in docs/measurements.md, times their limit. */
 const PROBE_CPU_SECONDS = { warm: 0.08, cold: 0.12 };
+/** That of a start at least, by the same rows. */
+const START_CPU_SECONDS = { warm: 0.1, cold: 0.15 };
 
 interface Limit {
   readonly what: string;
@@ -146,16 +148,31 @@ const manifestMemory = limitCheck("CSI105", "memory", ({ most, amount }, { progr
     : [];
 });
 
+/** For what kubelet waits, and for how many seconds: for an exec probe, and for a start. */
+const waitsIn = (probes: readonly ProbeFacts[]) =>
+  probes.flatMap(({ kind, settings, timeoutSeconds, patienceSeconds }) => {
+    const first = probes.some((one) => one.kind === "startupProbe") ? "startupProbe" : "livenessProbe";
+    const ofProbe = {
+      ...{ what: `its ${kind}`, cpu: PROBE_CPU_SECONDS, most: timeoutSeconds },
+      bound: `its timeoutSeconds is ${timeoutSeconds}`,
+      fix: `set its timeoutSeconds: ${LEAST.probeTimeoutSeconds}`,
+    };
+    const ofStart = {
+      ...{ what: "its start", cpu: START_CPU_SECONDS, most: patienceSeconds },
+      bound: `its ${kind} ends it after ${patienceSeconds} s`,
+      fix: `set initialDelaySeconds: ${LEAST.probeTimeoutSeconds} in its ${kind}`,
+    };
+    return [...(settings?.mode === "probe" ? [ofProbe] : []), ...(kind === first ? [ofStart] : [])];
+  });
+
 const manifestCpu = limitCheck("CSI114", "cpu", ({ amount }, { program, probes }) => {
   if (program.kind !== "ours") return [];
   const isLittle = amount < amountOf(LEAST.cpu);
-  const late = probes.flatMap(({ kind, settings, timeoutSeconds }): readonly Judged[] => {
-    const [warm, cold] = [PROBE_CPU_SECONDS.warm / amount, PROBE_CPU_SECONDS.cold / amount];
-    if (settings?.mode !== "probe" || cold <= timeoutSeconds) return [];
-    const [usual, most] = [warm, cold].map((seconds) => Number(seconds.toPrecision(3)));
-    const text = `its ${kind} takes about ${usual} s, ${most} s after a reboot, and its timeoutSeconds is ${timeoutSeconds}`;
-    const fix = `set its timeoutSeconds: ${LEAST.probeTimeoutSeconds}`;
-    return [{ say: warm > timeoutSeconds ? problem : warning, text, ...(isLittle ? {} : { fix }) }];
+  const late = waitsIn(probes).flatMap(({ what, cpu, most, bound, fix }): readonly Judged[] => {
+    if (cpu.cold / amount <= most) return [];
+    const [usual, reboot] = [cpu.warm, cpu.cold].map((seconds) => Number((seconds / amount).toPrecision(3)));
+    const text = `${what} takes about ${usual} s, ${reboot} s after a reboot, and ${bound}`;
+    return [{ say: cpu.warm / amount > most ? problem : warning, text, ...(isLittle ? {} : { fix }) }];
   });
   const little = `Node.js takes seconds to start with less than ${LEAST.cpu}, and exec probes may fail`;
   return late.length === 0 && isLittle ? [{ say: warning, text: little }] : late;

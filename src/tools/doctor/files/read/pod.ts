@@ -222,9 +222,16 @@ export function probesOf(container: Tree, program: Program) {
       settings: own && settingsOf(own, program),
       /** Kubelet takes 0 for 1. */
       timeoutSeconds: (own && numberOrNone(probe.timeoutSeconds)) || 1,
+      /** How long it may fail after the start, if it asks our server. */
+      patienceSeconds: exec || program.kind !== "ours" ? Number.POSITIVE_INFINITY : patienceOf(probe),
     };
   });
 }
+
+/** The API server takes 0 for the default of a period, and of a number of failures. */
+const patienceOf = ({ initialDelaySeconds, periodSeconds, failureThreshold }: Tree): number =>
+  (numberOrNone(initialDelaySeconds) ?? 0) +
+  (numberOrNone(periodSeconds) || 10) * (numberOrNone(failureThreshold) || 3);
 
 export type BesideFacts = ReturnType<typeof besideOf>;
 
