@@ -31,10 +31,7 @@ export function startPlay(cli: readonly string[], signal: AbortSignal, stepMs: n
   const cast = "This registrar, a simulated CSI driver and a simulated kubelet";
   say(wrapped(`${cast}, as processes with real sockets in ${stage.directory}`, ""));
   say(
-    wrapped(
-      "! marks what the demo does; the numbered lines say what follows, with the seconds since its start.",
-      "",
-    ),
+    wrapped("! marks what the demo does; numbered lines say what follows, and after how many seconds.", ""),
   );
   return {
     ...stage,
@@ -66,6 +63,7 @@ export function startPlay(cli: readonly string[], signal: AbortSignal, stepMs: n
     },
     finish: () => {
       say(`\nEverything happened as described, in ${seconds()} s.`);
+      say(`One story again: ${calledAs(cli)} demo --scenario refused`);
       say(`Next: ${calledAs(cli)} doctor -f your-daemonset.yaml`);
     },
   };
