@@ -109,3 +109,14 @@ export const causeIn = (said: Verdicts, other: Because): Told<Cause | undefined>
   const cause = first && open(first).cause;
   return listFrom(cause ? [cause] : []).told(other);
 };
+
+/** A row of which the cells are told. */
+export const toldRow = <Row extends object>(
+  cells: {
+    readonly [Column in keyof Row]: Row[Column] | Told<Row[Column]>;
+  },
+): Told<Row> =>
+  close(
+    {},
+    { told: Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, tell(cell)])) as Row },
+  );

@@ -8,7 +8,6 @@ import {
   itemsOf,
   open,
   type Said,
-  saidIn,
   type Told,
   tell,
   type Words,
@@ -264,13 +263,6 @@ export const withheld = (gaps: Gaps): Withheld => listOf<never>([], gaps);
 export const nothing = () => undefined;
 
 const wordsOf = <One>(told: One): Told<One> => close({}, { told });
-/** A row with such cells. */
-export const toldRow = <Row extends object>(
-  cells: {
-    readonly [Column in keyof Row]: Row[Column] | Told<Row[Column]>;
-  },
-): Told<Row> =>
-  wordsOf(Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, tell(cell)])) as Row);
 /** A text with such ones in it. */
 export const words = (parts: TemplateStringsArray, ...all: readonly (string | number | Words)[]): Words =>
   wordsOf(String.raw({ raw: parts }, ...all.map(tell)));
@@ -295,11 +287,18 @@ export function startReading<Part extends string>() {
   };
 }
 
-/** The same, each changed or left out. */
-export const changed = <One, Other>(
+/** The same, each changed or left out, with what its lists lack. */
+export function changed<One, Other>(
   said: Said<One>,
   change: (one: One) => Said<Other>,
-): SeenList<Said<Other>> => listOf(saidIn(said).map(change), []);
+): SeenList<Said<Other>> {
+  const { items, gaps } = insideList(said as SeenList<Said<One>>);
+  const isMany = (one: Said<One>) => Array.isArray(one) || "items" in (insideOf(one) ?? {});
+  return listOf(items, gaps).flatMap(
+    (one): SeenList<Said<Other>> =>
+      isMany(one) ? changed(one, change) : listOf(one === undefined ? [] : [change(one as One)], []),
+  );
+}
 
 /** Whether a list lacks nothing: yes, or unknown. */
 export const isWhole = (list: SeenList<unknown>): Truth => list.contains(() => false).not();

@@ -1,6 +1,7 @@
 import fc from "fast-check";
-import { itemsOf, open, tell } from "../../../../src/tools/doctor/findings/opened";
+import { itemsOf, open, saidIn, tell } from "../../../../src/tools/doctor/findings/opened";
 import {
+  changed,
   type Gap,
   ifYes,
   looked,
@@ -101,6 +102,13 @@ test("an item of which the answer is unknown is left out, and its gap stays", ()
   expect(itemsOf(list)).toEqual([1]);
   expect(wholeIn(list)).toBe(GAP);
   expect(wordOf(listOf([1], true).contains(() => truths.unknown))).toBe("unknown");
+});
+
+test("what is changed lacks what its lists lack", () => {
+  const lists = [listOf([1, 2], true), undefined, [listOf([3], false)]];
+  const changes = changed<number, number>(lists, (one) => (one === 2 ? undefined : one + 1));
+  expect(saidIn<number>(changes)).toEqual([2, 4]);
+  expect(wordOf(changes.contains((one) => one === 5))).toBe("unknown");
 });
 
 test("a reading lists every gap once", () => {

@@ -1,15 +1,8 @@
 import { attempt } from "../../../../base/errors";
+import { toldRow } from "../../findings/finding";
 import type { Told, Words } from "../../findings/opened";
 import type { DriverRow } from "../../findings/report";
-import {
-  listFrom,
-  otherwise,
-  type SeenList,
-  type Text,
-  type Truth,
-  toldRow,
-  words,
-} from "../../findings/seen";
+import { listFrom, otherwise, type SeenList, type Text, type Truth, words } from "../../findings/seen";
 import type { DriverLook } from "../read/looks";
 import { misplacedText, NO_NODE_SERVICE, processesOf, processText, standingOf, waitingText } from "./found";
 import { failureIn, gapText, predicateOf, silenceOf } from "./trouble";
