@@ -33,6 +33,7 @@ import {
   OLDEST,
   OLDEST_NODE,
   ours,
+  PLAYED,
   POLICIES,
   PROBE_TIMEOUT,
   READY,
@@ -45,6 +46,7 @@ import {
   UNHEALTHY,
   UNREADY,
   USAGE,
+  ZSTD,
 } from "./sources";
 
 /** What each page says with a number that no comment marks. */
@@ -69,7 +71,7 @@ export const CLAIMS: Readonly<Record<string, readonly string[]>> = {
     "takes `v2.18.0` for a release",
     `## Before Kubernetes ${POLICIES} With \`--kubernetes-version ${OLDEST}\` or \`1.${IMAGE_POLICY_MINOR - 1}\``,
     "the policy as `v1beta1`",
-    "passed on the API servers 1.34.1, 1.35.4, 1.36.3 and 1.37.2.",
+    `passed on the API servers ${PLAYED.policies}.`,
   ],
   "docs/compatibility.md": [
     `| Kubernetes | ${OLDEST} and newer | kubelet's code ${KUBELETS[0]?.replace(/\.\d+$/, "")} to 1.${OLDEST_SUPPORTED_MINOR - 1}, and what registers drivers in ${BETA};`,
@@ -86,7 +88,7 @@ export const CLAIMS: Readonly<Record<string, readonly string[]>> = {
     `| Kubernetes ${POLICIES} and newer | ${OLDEST} and 1.${IMAGE_POLICY_MINOR - 1} with`,
     `only kubelets before ${OLDEST} have`,
     `tests with ${NODES}. The image has Node ${IMAGE_NODE}. Node ${OLDEST_NODE.split(".")[0]} has had no fixes from its own project since ${NODE_20_ENDED}:`,
-    "containerd reads since 1.5 and Docker since 23.0.",
+    `containerd reads since ${ZSTD.containerd} and Docker since ${ZSTD.docker}.0.`,
     `kubelet up to ${KUBE.reportsOnce}.**`,
     "cgroup v2,",
   ],
@@ -147,7 +149,7 @@ export const CLAIMS: Readonly<Record<string, readonly string[]>> = {
   ],
   "docs/kind.md": [
     "--tail=5",
-    "Docker 23 or newer (older ones need `DOCKER_BUILDKIT=1`",
+    `Docker ${ZSTD.docker} or newer (older ones need \`DOCKER_BUILDKIT=1\``,
     `exits with ${USAGE} on an unknown flag`,
   ],
   "docs/measurements.md": [
@@ -166,7 +168,7 @@ export const CLAIMS: Readonly<Record<string, readonly string[]>> = {
     "with exit code 0.",
     `Kubelets up to ${KUBE.driverPath[0]} send`,
     `use kubelet ${KUBE.driverPath[1]} or newer`,
-    "the managers of kubelets 1.34.1, 1.36.3 and 1.37.2,",
+    `the managers of kubelets ${PLAYED.dra},`,
   ],
   "docs/migration.md": [
     `"Official" means ${OFFICIAL.compared} unless`,

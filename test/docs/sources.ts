@@ -60,6 +60,10 @@ export const STORAGE_NODE = found(
 );
 /** An older grpc-js, and the Node that it ran with. */
 export const BY_HAND = { grpc: "1.13.7", nodes: "20.20 and 26.12" };
+/** moby/moby: BuildKit by default and layers in zstd; containerd/containerd: layers in zstd. */
+export const ZSTD = { docker: "23", containerd: "1.5" };
+/** API servers that `npm run test:api-server` ran on, and kubelets whose managers of DRA drivers the tests ran. */
+export const PLAYED = { policies: "1.34.1, 1.35.4, 1.36.3 and 1.37.2", dra: "1.34.1, 1.36.3 and 1.37.2" };
 /** npm's newest Node for ppc64le and s390x. */
 export const EMULATED_NODE = found(
   /node-linux-\$ARCHITECTURE@(\d+\.\d+)\./,
