@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { imageNode } from "../cluster/support/images";
+import { ROOT } from "../docs/markdown";
 import { allTests } from "../support/each-test";
 import { whereIs } from "../support/sandbox/program-files";
 import { createTempFolder } from "../support/temp-folder";
@@ -36,6 +37,12 @@ test("the built image registers a driver on each architecture before it is pushe
     expect(told).toBe(wanted.join(""));
   }
   expect(await tagsOf("team/registrar")).toEqual([]);
+});
+
+test("the job that publishes finds each digest in its layout", () => {
+  const program = `import { checkImages } from "./scripts/release/layouts.mjs"; checkImages(process.argv[1]);`;
+  const words = ["--input-type=module", "--eval", program, folder.at("release")];
+  expect(() => execFileSync(process.execPath, words, { cwd: ROOT, stdio: "pipe" })).not.toThrow();
 });
 
 test("the image is pushed by digest, signed, attested, and tagged last", async () => {
