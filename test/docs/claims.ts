@@ -4,6 +4,7 @@ import { EXIT_UNKNOWN } from "../../src/tools/doctor/findings/report";
 import { IMAGE_POLICY_MINOR } from "../../src/tools/manifest/image-policy/image-policy";
 import { newestVersion } from "../kubelet/support/versions";
 import { EXAMPLES } from "./example-claims";
+import { KIT } from "./kit-claims";
 import {
   AT_ONCE,
   ATTACKS,
@@ -293,4 +294,5 @@ export const CLAIMS: Readonly<Record<string, readonly string[]>> = {
     "a version 1.x for a CSI driver, `v1.DRAPlugin` or `v1beta1.DRAPlugin` for a DRA driver, `v1beta1` for",
   ],
   ...EXAMPLES,
+  ...KIT,
 };

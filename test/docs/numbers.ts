@@ -1,13 +1,13 @@
 import { version } from "../../package.json";
 import { CLAIMS } from "./claims";
-import { CHOSEN, fenceProblems } from "./fences";
+import { CHOSEN, fenceProblems, isWorkflow } from "./fences";
 import { DOCUMENTS, filesBelow } from "./markdown";
 
 // Every number of a page has a source: a comment that names its constant (scripts/pages.mjs), a table that a command wrote, a fence
 // that a test compares, or a claim in claims.ts, which is made of constants, or of facts about other programs with their source.
 
 /** Pages that a command writes as a whole, and those of contributors. */
-const OTHERS = ["docs/api.md", "docs/library.md", "docs/testing.md"];
+const OTHERS = ["docs/api.md"];
 export const NUMBERED = [
   ...DOCUMENTS.filter((page) => (page.startsWith("docs/") || page === "README.md") && !OTHERS.includes(page)),
   ...filesBelow("examples", ".yaml"),
@@ -46,7 +46,7 @@ export function problemsOf(page: string, text: string): readonly string[] {
     language,
     content,
   }));
-  const commands = (fence: string, language: string) => (language === "sh" ? fence : blank(fence));
+  const commands = (fence: string, language: string) => (language === "sh" || isWorkflow(fence) ? fence : blank(fence));
   let rest = text.replace(REGION, blank).replace(FENCE, commands).replace(MARKED, "§");
   for (const pattern of FREE) rest = rest.replace(pattern, blank);
   rest = unwrapped(rest);

@@ -88,6 +88,11 @@ export const KUBE = {
   updatesLimits: ["1.35", "1.34"],
   /** DynamicResourceAllocation is on. */
   dra: "1.34",
+  /** Its plugin manager knows an old and a new pod of a DRA driver (kubernetes#129832); gogo/protobuf read texts. */
+  draPods: "1.33",
+  gogo: "1.33",
+  /** Which service of a device's health it calls (kubernetes#141855). */
+  picksHealth: ["1.36", "1.37"],
   /** kubernetes/enhancements, KEP-4958. */
   allInOne: "1.38",
 };
