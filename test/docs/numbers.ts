@@ -46,7 +46,8 @@ export function problemsOf(page: string, text: string): readonly string[] {
     language,
     content,
   }));
-  const commands = (fence: string, language: string) => (language === "sh" || isWorkflow(fence) ? fence : blank(fence));
+  const commands = (fence: string, language: string) =>
+    language === "sh" || isWorkflow(fence) ? fence : blank(fence);
   let rest = text.replace(REGION, blank).replace(FENCE, commands).replace(MARKED, "§");
   for (const pattern of FREE) rest = rest.replace(pattern, blank);
   rest = unwrapped(rest);
