@@ -16,10 +16,13 @@ export const NUMBERED = [
 
 const REGION = /<!-- (\S+): written by .*?<!-- end of \1.*?-->/gs;
 const MARKED = /<!--=[\w.-]+-->\d[\d,.]*(?:Mi|m\b)?(?: min \d+ s)?/g;
-/** Numbers that are an order, and those of links: links.test.ts follows them. */
-const ORDER = [/^\s*\d+\. /gm, /\*\*\d\. [A-Z]/g, /^# +\d\. /gm, /\]\([^)\s]*\)/g];
+/** links.test.ts follows them. */
+const LINKS = /\]\([^)\s]*\)/g;
+/** Steps, which count from 1 on. */
+const STEPS = [/^ *(\d+)\. /gm, /^\*\*(\d+)\. (?=[A-Z])/gm, /^# +(\d+)\. /gm];
 const FREE = [
-  ...ORDER,
+  LINKS,
+  ...STEPS,
   new RegExp(`(?<![\\w.])(?:${[version, ...CHOSEN].join("|").replaceAll(".", "\\.")})(?![\\w.]*\\d)`, "g"),
 ];
 const NUMBER = /(?<![\w.#/@:-])v?\d[\d,]*(?:\.\d+)*/g;
@@ -32,11 +35,11 @@ const unwrapped = (text: string) => text.replace(/\s+/g, " ");
 export function numbersIn(text: string): readonly { readonly index: number; readonly length: number }[] {
   const isHeldElsewhere = (language: string, fence: string) =>
     /^(?:ts|mjs)$/.test(language) || (language === "text" && !/^\[[-+]\]/m.test(fence));
-  let rest = text
+  const rest = text
     .replace(REGION, blank)
+    .replace(LINKS, blank)
     .replace(FENCE, (fence, language) => (isHeldElsewhere(language, fence) ? blank(fence) : fence))
     .replace(/<!--=[\w.-]+-->\d[\d,.]*(?: min \d+ s)?/g, blank);
-  for (const pattern of ORDER) rest = rest.replace(pattern, blank);
   return Array.from(rest.matchAll(NUMBER), ({ 0: number, index }) => ({ index, length: number.length }));
 }
 
@@ -59,7 +62,20 @@ export function problemsOf(page: string, text: string): readonly string[] {
   );
   return [
     ...fenceProblems(page, fences),
+    ...STEPS.flatMap((pattern) => stepsOutOfOrder(text, pattern)).map(
+      (step) => `${page}: "${step}" is out of order`,
+    ),
     ...lacking.map((claim) => `${page} does not say "${claim}"`),
     ...loose.map((context) => `${page} has a number without a source: "${context}"`),
   ];
+}
+
+function stepsOutOfOrder(text: string, pattern: RegExp): readonly string[] {
+  const steps = Array.from(text.matchAll(pattern), ([marker, number]) => ({
+    marker,
+    number: Number(number),
+  }));
+  return steps
+    .filter(({ number }, at) => number !== 1 && number !== (steps[at - 1]?.number ?? 0) + 1)
+    .map(({ marker }) => marker.trim());
 }
