@@ -175,7 +175,7 @@ test.each<StateName>(["publishing", "listening", "asked", "registered", "stoppin
     }),
 );
 
-test.each(["rel/csi.sock", "unix:///csi/csi.sock", `/${"a".repeat(200)}`, "/csi\0.sock"])(
+test.each(["rel/csi.sock", "tcp://csi:9", `/${"a".repeat(200)}`, "/csi\0.sock"])(
   "the endpoint %j, which no kubelet finds, is refused, except from the sidecar's flags",
   async (endpoint) => {
     const options = { ...node.options, endpoint };

@@ -93,7 +93,7 @@ describe("how it starts and ends", () => {
   test.each([
     ["a time no timer can wait", { driverGoneAfterMs: 2 ** 31 }, "driverGoneAfterMs is 2147483648"],
     ["no path", { csiAddresses: ["*/csi.sock"] }, 'csiAddresses "*/csi.sock" is not a unix'],
-    ["a relative host path", { endpoints: ["*/a"] }, 'endpoints "*/a": a'],
+    ["a relative host path", { endpoints: ["*/a"] }, 'endpoints "*/a" is not a unix'],
     ["patterns that do not fit", { endpoints: ["/a"] }, "1 '*' in "],
     [
       "a path too long for a socket",
