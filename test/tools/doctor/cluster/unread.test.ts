@@ -12,6 +12,7 @@ import {
 import { placesIn, replaceAt, valueAt } from "../../../support/places";
 import { clusterOf } from "./admitted-cluster";
 import {
+  ago,
   createMemoryCluster,
   type MemoryCluster,
   makeCluster,
@@ -40,9 +41,32 @@ async function makeHealthy(): Promise<MemoryCluster> {
   return cluster;
 }
 
+/** The same, with a pod that failed and one that does not end beside those that took their places; of a third none did. */
+async function makeReplaced(): Promise<MemoryCluster> {
+  const cluster = await makeHealthy();
+  const failed = { status: { phase: "Failed", reason: "Evicted" } };
+  const over = new Map<string, object>([
+    ["disk-node-node-1", failed],
+    ["disk-node-node-3", failed],
+    ["files-node-node-2", { deletionTimestamp: ago(30) }],
+  ]);
+  cluster.edit((stored) =>
+    stored.flatMap((one) => {
+      const { metadata } = one.object;
+      const { status, ...more } = { status: one.object.status, ...over.get(metadata.name) };
+      if (!over.has(metadata.name) || !one.path.endsWith("/pods")) return one;
+      const old = { ...metadata, ...more, name: `old-${metadata.name}`, uid: `old-${metadata.uid}` };
+      const left = { ...one, object: { ...one.object, metadata: old, status } };
+      return metadata.name === "disk-node-node-3" ? left : [left, one];
+    }),
+  );
+  return cluster;
+}
+
 const WORLDS: readonly (readonly [what: string, make: () => Promise<MemoryCluster>])[] = [
   ["a healthy cluster", makeHealthy],
   ["a sick cluster", sickCluster],
+  ["a cluster where other pods took the places of some", makeReplaced],
   ["a cluster with a driver that is named by elimination", makePair],
   [
     "a cluster whose registrars a policy removed",

@@ -158,10 +158,18 @@ export const SETTLED: readonly KnownState["kind"][] = ["registered", "starting"]
 export const isYoung = ({ createdMs }: { readonly createdMs: number }, nowMs: number): boolean =>
   nowMs - createdMs < CREATION_MS;
 
+const MAY_BE_REPLACED = "its pod failed or was deleted, and another may have taken its place";
+
 /** The state of a driver on a node that is ready. */
 function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
   const { pod, isListed, node = "" } = place;
-  if (pod?.trouble !== undefined) return troubled(pod.trouble);
+  const { trouble } = pod ?? {};
+  if (pod && trouble) {
+    const known = () => troubled(trouble);
+    if (!isOver(pod)) return known();
+    const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps), MAY_BE_REPLACED);
+    return isWhole(around.podsOn(node))<PlaceState>({ yes: known, no: known, unknown });
+  }
   // Only the registrar of all drivers knows which ones there are.
   if (isListed === undefined) {
     const isLong = around.nowMs - (pod?.startedMs ?? around.nowMs) >= START_MS;
