@@ -2,66 +2,15 @@ import type { ClusterTarget } from "../../../../src/tools/doctor/cluster/read/cl
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { grouped } from "../../../../src/tools/doctor/findings/grouped";
-import {
-  csiDriver,
-  daemonSet,
-  failedMount,
-  volumeAttachment,
-  waitingPod,
-} from "../../../support/cluster-objects";
+import { failedMount, volumeAttachment, waitingPod } from "../../../support/cluster-objects";
 import { placesIn, replaceAt, valueAt } from "../../../support/places";
 import { clusterOf } from "./admitted-cluster";
-import {
-  ago,
-  createMemoryCluster,
-  type MemoryCluster,
-  makeCluster,
-  NOW_MS,
-  sickCluster,
-  WELL,
-} from "./memory-cluster";
+import { makeHealthy, makeReplaced } from "./healthy-cluster";
+import { type MemoryCluster, makeCluster, NOW_MS, sickCluster } from "./memory-cluster";
 import { makePair } from "./pair-cluster";
-import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
+import { DISK, STORAGE } from "./sick-cluster";
 
 // Taking information away may turn a verdict into `unknown`, and nothing else.
-
-/** Three nodes with two drivers, volumes of one, and nothing that is wrong. */
-async function makeHealthy(): Promise<MemoryCluster> {
-  const cluster = createMemoryCluster();
-  const nodes = ["node-1", "node-2", "node-3"];
-  for (const name of nodes) {
-    const ids = { [DISK]: `i-${name}`, [FILES]: `i-${name}` };
-    await addNode(cluster, name, ids);
-    await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment(`of-${name}`, DISK, name));
-  }
-  for (const driver of [DISK, FILES]) {
-    await cluster.create(`${STORAGE}/csidrivers`, csiDriver(driver));
-    await deploy(cluster, daemonSet(driver), nodes, () => WELL);
-  }
-  return cluster;
-}
-
-/** The same, with a pod that failed and one that does not end beside those that took their places; of a third none did. */
-async function makeReplaced(): Promise<MemoryCluster> {
-  const cluster = await makeHealthy();
-  const failed = { status: { phase: "Failed", reason: "Evicted" } };
-  const over = new Map<string, object>([
-    ["disk-node-node-1", failed],
-    ["disk-node-node-3", failed],
-    ["files-node-node-2", { deletionTimestamp: ago(30) }],
-  ]);
-  cluster.edit((stored) =>
-    stored.flatMap((one) => {
-      const { metadata } = one.object;
-      const { status, ...more } = { status: one.object.status, ...over.get(metadata.name) };
-      if (!over.has(metadata.name) || !one.path.endsWith("/pods")) return one;
-      const old = { ...metadata, ...more, name: `old-${metadata.name}`, uid: `old-${metadata.uid}` };
-      const left = { ...one, object: { ...one.object, metadata: old, status } };
-      return metadata.name === "disk-node-node-3" ? left : [left, one];
-    }),
-  );
-  return cluster;
-}
 
 const WORLDS: readonly (readonly [what: string, make: () => Promise<MemoryCluster>])[] = [
   ["a healthy cluster", makeHealthy],
