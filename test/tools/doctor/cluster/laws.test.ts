@@ -9,7 +9,16 @@ import {
   waitingPod,
 } from "../../../support/cluster-objects";
 import { propertyTest } from "../../../support/fuzz";
-import { ago, type MemoryCluster, makeCluster, running, said, sickCluster, WELL } from "./memory-cluster";
+import {
+  ago,
+  createMemoryCluster,
+  type MemoryCluster,
+  makeCluster,
+  running,
+  said,
+  sickCluster,
+  WELL,
+} from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, SHARES, STORAGE } from "./sick-cluster";
 
 /** Where a second pod waits for a driver of a node. */
@@ -176,6 +185,34 @@ propertyTest(
     else if (unread.length === providers.length || hasCsiDriver) expect(told).toEqual([]);
     else if (unread.length > 0) expect(told).not.toContainEqual(expect.stringMatching(/CSI208/));
     else expect(told).toEqual([expect.stringMatching(/^CSI209 warning: .*apply its CSIDriver object/)]);
+  },
+);
+
+propertyTest(
+  "a driver whose DaemonSet has no pod is told as it is alone, or as unknown, however many there are",
+  { runs: 20, given: fc.array(fc.boolean(), { minLength: 1, maxLength: 8 }) },
+  async (areServed) => {
+    const cluster = createMemoryCluster();
+    for (const [at, isServed] of areServed.entries()) {
+      const [driver, node] = [`d${at}.csi.example.com`, `node-${at}`];
+      await addNode(cluster, node, { [driver]: "i" });
+      await cluster.create(`${STORAGE}/csidrivers`, csiDriver(driver));
+      await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment(`of-${node}`, driver, node));
+      await deploy(cluster, daemonSet(driver, { name: `d${at}` }), [], () => WELL);
+      const volumes = [{ name: "x", hostPath: { path: `/data/${driver}` } }];
+      const other = {
+        metadata: { name: `of-${at}`, namespace: "storage" },
+        spec: { nodeName: node, volumes },
+      };
+      if (isServed) await cluster.create("/api/v1/namespaces/storage/pods", other);
+    }
+    const { findings } = await cluster.report();
+    for (const [at, isServed] of areServed.entries()) {
+      const own = findings.filter(({ subject }) => subject === `d${at}.csi.example.com`);
+      const words = own.map(({ code, status }) => `${code} ${status}`).join();
+      const alone = isServed ? "CSI204 ok" : "CSI207 problem,CSI211 problem";
+      expect([at, at < 5 ? alone : "CSI204 unknown"]).toEqual([at, words]);
+    }
   },
 );
 

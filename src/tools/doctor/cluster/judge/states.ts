@@ -3,6 +3,7 @@ import { type Gap, isWhole, otherwise, type SeenList, type Truth, truth } from "
 import type { ClusterReading } from "../read/cluster";
 import { keyOfPlace, type Mention } from "../read/mentions";
 import type { readNode } from "../read/needs";
+import { MOST_NODES } from "../read/owners";
 import {
   type Container,
   CREATION_MS,
@@ -216,20 +217,22 @@ export function isWaitedFor(
 /** No pod of its DaemonSet is there, and CSINode lists it: another pod may serve it. */
 export const isDoubted = (place: Place): Truth => inState("uncovered")(place).and(place.isListed ?? false);
 
-/** Where another pod may serve the driver, or nobody looked for one, CSINode's word counts. */
+/** Where another pod serves the driver, CSINode's word counts. */
 export function unlessServed(
   place: Place,
   { owners, rivals }: Partial<Record<"owners" | "rivals", SeenList<unknown> | undefined>> = {},
 ): Place {
-  const registered = () => state("registered");
   const itself = () => place.state;
   const byOthers = () => {
-    if (owners === undefined || rivals === undefined) return registered();
+    if (owners === undefined || rivals === undefined) return unseen(NOT_LOOKED);
     const isServed = owners.contains().or(rivals.contains());
-    return isServed<PlaceState>({ no: itself, yes: registered, unknown: registered });
+    const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
+    return isServed<PlaceState>({ no: itself, yes: () => state("registered"), unknown });
   };
   return { ...place, state: isDoubted(place)<PlaceState>({ yes: byOthers, ...otherwise(itself) }) };
 }
+
+const NOT_LOOKED = `no pod of its DaemonSet is there, and doctor looks on ${MOST_NODES} nodes only for others that may serve it`;
 
 /** The controller lets the pods of every DaemonSet tolerate those that Kubernetes sets. */
 const OF_KUBERNETES = /^node\.kubernetes\.io\//;

@@ -14,8 +14,8 @@ export interface Unowned {
   readonly kind: string;
 }
 
-/** Of so many nodes. */
-const MOST = 5;
+/** The pods of so many nodes are read. */
+export const MOST_NODES = 5;
 
 export type HostPod = NonNullable<ReturnType<typeof readHostPod>>;
 
@@ -25,7 +25,7 @@ export type HostPod = NonNullable<ReturnType<typeof readHostPod>>;
  */
 export async function readOwners(reader: Reader, unowned: SeenList<Unowned>, sets: SeenList<RegistrarSet>) {
   const drivers = [...grouped(itemsOf(unowned), keyOf).values()];
-  const nodes = [...grouped(drivers, ([{ node }]) => node)].slice(0, MOST);
+  const nodes = [...grouped(drivers, ([{ node }]) => node)].slice(0, MOST_NODES);
   const lists = await Promise.all(nodes.map(([node]) => readHostPods(reader, node)));
   // Only a node plugin has its socket on the host, in a directory of its driver's name.
   const isOf = (driver: string) => (pod: HostPod) =>
