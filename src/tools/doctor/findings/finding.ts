@@ -90,15 +90,17 @@ export const also = <S extends Status>(verdict: Verdict<S>, { nodes, cause, ...m
     },
   );
 
+export const alsoEach = (said: Verdicts, more: More) => changed(said, (one: Verdict) => also(one, more));
+
 /** The same, where what could not be read decides on it. */
 export const unsure = (verdict: Verdict, more = "", fix = open(verdict).fix): Verdict<"unknown"> =>
   close({}, { ...open(verdict), text: open(verdict).text + more, fix, status: "unknown" });
 
 /** The findings of these statuses as warnings; the others are left out. */
-export const softened = (said: Verdicts, ...statuses: readonly Status[]) =>
+export const softened = (said: Verdicts, ...statuses: readonly ("problem" | "warning")[]) =>
   changed(said, (one): Said<Verdict<"warning">> => {
     const sentence = open(one);
-    return statuses.includes(sentence.status)
+    return statuses.some((one) => one === sentence.status)
       ? close({}, { ...sentence, status: "warning" as const })
       : undefined;
   });

@@ -1,5 +1,6 @@
 import { attempt, errnoOf, invalidOption, messageOf, type RegistrarError } from "../../../base/errors";
 import { fieldsWith, type Unlike } from "../../../kube-api/objects";
+import type { Flaw, Gap, Unread, Why } from "./gap";
 import { grouped, sortedBy } from "./grouped";
 import {
   type Closed,
@@ -13,63 +14,20 @@ import {
   type Words,
 } from "./opened";
 
+export type { CallFailure, Flaw, Gap, Unread, Why } from "./gap";
+
 // An unread list never counts as an empty one: these types have no conversion from one to the other.
-
-/** What keeps a file, a document of it or an object from being judged. */
-export type Flaw =
-  | ("no-files" | "pipe" | "large" | "encoding" | "empty")
-  | ("document-size" | "dashes" | "directive" | "no-object" | "template")
-  | ("patch" | "custom" | "parameter" | "placeholder" | "values" | "long" | "deep" | "variables");
-
-/** Why something could not be read. */
-export type Why =
-  /** `at`: which one, where it is, or how many. */
-  | { readonly kind: "flaw"; readonly flaw: Flaw; readonly at: string }
-  | { readonly kind: "errno"; readonly errno: string }
-  | { readonly kind: "mount"; readonly fileSystem: string }
-  | { readonly kind: "cut"; readonly read: number; readonly there: number }
-  /** It changes each time that it is read. */
-  | { readonly kind: "moving" }
-  /** Directories beyond the depth that is searched; `from`: the directory, or the link that leads to it. */
-  | { readonly kind: "deep"; readonly from: string }
-  /** The same, where nothing has to be searched. */
-  | { readonly kind: "aside" }
-  /** The doctor itself had no CPU to read the answer to a call. */
-  | { readonly kind: "starved" }
-  | ({ readonly kind: "call" } & CallFailure)
-  /** A list of the API, in the server's or the connection's words; or one object of it. */
-  | { readonly kind: "list"; readonly failure: string; readonly message: string }
-  | { readonly kind: "object"; readonly text: string }
-  /** `fields`: of the object; several with an equal value, or none that is known. */
-  | ({ readonly kind: "unlike"; readonly fields: readonly string[] } & Pick<Unlike, "has" | "wanted">)
-  | { readonly kind: "fault"; readonly error: string };
-
-export interface CallFailure {
-  readonly call: string;
-  /** As Go writes it: `DeadlineExceeded`. */
-  readonly code: string;
-  readonly message: string;
-  /** The doctor gave up earlier than its usual caller would. */
-  readonly gaveUp?: { readonly afterMs: number; readonly who: string; readonly waitsMs: number } | undefined;
-}
-
-/** Something that could not be read. `part` decides which check says so, and whether the user asked for it. */
-export interface Gap<Part extends string = string> {
-  readonly part: Part;
-  readonly subject: string;
-  readonly why: Why;
-}
-
-export interface Unread<Part extends string = string> {
-  readonly kind: "unread";
-  readonly gap: Gap<Part>;
-}
 
 type Gaps = readonly [Gap, ...Gap[]];
 interface Arms<Y, N, U> {
   readonly yes: () => Y;
   readonly no: () => N;
   readonly unknown: (gaps: Gaps) => U;
+}
+declare const KNOWN: unique symbol;
+/** What never stands for the unknown. */
+interface Known {
+  readonly [KNOWN]: true;
 }
 
 /**
@@ -81,12 +39,17 @@ type Unclear<U> = [Wrong<U>] extends [never]
   : [Extract<U, { readonly kind: "unread" }>] extends [never]
     ? never
     : unknown;
-type Wrong<U> =
-  U extends Closed<infer Inside>
+type Wrong<U> = U extends Known
+  ? U
+  : U extends Closed<infer Inside>
     ? Inside extends { readonly status: infer S }
       ? S & ("ok" | "problem")
       : never
     : U;
+/** An arm that throws answers nothing. */
+type Answers<U, Arm extends string = "unknown"> = [U] extends [never]
+  ? { readonly [At in Arm]: Known }
+  : unknown;
 type Answered<R> = undefined extends R ? R | Withheld : R;
 
 /** The same where the answer is no, and where it is unknown. */
@@ -96,14 +59,17 @@ export const otherwise = <R>(say: () => R) => ({ no: say, unknown: say });
 export const ifYes = <One>(isSo: Truth, say: () => One): SeenList<One> =>
   isSo({ yes: () => listOf([say()], []), no: () => listOf<One>([], []), unknown: withheld });
 
+/** What every function has says nothing of an answer. */
+type Mute = { readonly [Own in Exclude<keyof CallableFunction, symbol>]: Known };
+
 /**
  * An answer to a question: yes, no or unknown. Call it with what each of the three means. It is a function, so that TypeScript
  * refuses it as a condition; test/tools/doctor/findings/escapes.mjs finds what TypeScript cannot refuse, such as `!answer`.
  */
-export interface Truth extends Closed<Answer> {
-  <Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U>>): Answered<Y | N | U>;
+export interface Truth extends Closed<Answer>, Mute {
+  <Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U>> & Answers<U>): Answered<Y | N | U>;
   /** The same, closed. */
-  say<Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U>>): SeenList<Y | N | U>;
+  say<Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U>> & Answers<U>): SeenList<Y | N | U>;
   not(): Truth;
   or(other: boolean | Truth): Truth;
   and(other: boolean | Truth): Truth;
@@ -123,7 +89,7 @@ interface Inside<Item> {
 export interface SeenList<Item> extends Closed<Inside<Item>> {
   /** What follows from the items that were seen, if there is one; there may be others. */
   some<Y, N = Y, U = Y>(
-    arms: Omit<Arms<Y, N, U & Unclear<U>>, "yes"> & { readonly yes: (seen: Group<Item>) => Y },
+    arms: Omit<Arms<Y, N, U & Unclear<U>>, "yes"> & Answers<U> & { readonly yes: (seen: Group<Item>) => Y },
   ): Answered<Y | N | U>;
   /** The first that was seen, or else another one: it goes into the report, and no judge can ask which one it is. */
   told<Other>(other: Other | Told<Other>): Told<Untold<Item> | Other>;
@@ -158,8 +124,11 @@ export interface Withheld extends SeenList<never> {}
 
 type Answer = "yes" | "no" | Gaps;
 
-export const truth = (answer: boolean | Gap): Truth =>
-  truthOf(typeof answer === "boolean" ? (answer ? "yes" : "no") : [answer]);
+type KnownTruth = Truth & Known;
+export const truth = <One extends boolean | Gap>(answer: One) =>
+  truthOf(typeof answer === "boolean" ? (answer ? "yes" : "no") : [answer]) as [One] extends [boolean]
+    ? KnownTruth
+    : Truth;
 
 const truthOf = (answer: Answer) => (answer === "yes" ? YES : answer === "no" ? NO : newTruth(answer));
 
@@ -213,7 +182,7 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
       sayBy<never, never, never>(answerOf(list.contains()), {
         ...arms,
         yes: () => yes(groupOf(items as [Item, ...Item[]], gaps)),
-      } as Arms<never, never, never>),
+      } as unknown as Arms<never, never, never>),
     told: (other) => wordsOf(tell(items.length > 0 ? items[0] : other) as never),
     text: (say) => wordsOf(say(items.map((item) => tell(item) as Untold<Item>))),
     contains: (isSo = () => true) => {
@@ -261,6 +230,13 @@ const byKey =
 /** Nothing is said of what is unknown: another finding says what could not be read. */
 export const withheld = (gaps: Gaps): Withheld => listOf<never>([], gaps);
 export const nothing = () => undefined;
+/** What a table shows even where it is not known whether it belongs there. */
+export const kept = <Row>(row: Row & Shown<Row>): SeenList<Row> => listOf<Row>([row], []);
+export type Shown<Row> = [Row] extends [Told<object>]
+  ? unknown
+  : Row extends Closed<unknown>
+    ? never
+    : unknown;
 
 const wordsOf = <One>(told: One): Told<One> => close({}, { told });
 /** A text with such ones in it. */
@@ -303,13 +279,19 @@ export function changed<One, Other>(
 /** Whether a list lacks nothing: yes, or unknown. */
 export const isWhole = (list: SeenList<unknown>): Truth => list.contains(() => false).not();
 
+type KnownList<Item> = SeenList<Item> & Known;
 /** What was seen, or not, as a list. */
-export const listFrom = <Item>(found: readonly Item[] | Unread): SeenList<Item> =>
-  "gap" in found ? listOf([], [found.gap]) : listOf(found, []);
+export function listFrom<Item>(found: readonly Item[]): KnownList<Item>;
+export function listFrom<Item>(found: readonly Item[] | Unread): SeenList<Item>;
+export function listFrom<Item>(found: readonly Item[] | Unread): SeenList<Item> {
+  return "gap" in found ? listOf([], [found.gap]) : listOf(found, []);
+}
 
 /** One thing as judges get it: call it with what follows from it, and with what is said if it could not be read. */
-export interface Seen<T> extends Closed<unknown> {
-  <S, U = S>(arms: { seen: (value: T) => S; unread: (gap: Gap) => U & Unclear<U> }): Answered<S | U>;
+export interface Seen<T> extends Closed<unknown>, Mute {
+  <S, U = S>(
+    arms: { seen: (value: T) => S; unread: (gap: Gap) => U & Unclear<U> } & Answers<U, "unread">,
+  ): Answered<S | U>;
   /** Unknown if it could not be read. */
   is(isSo: IsSo<T>): Truth;
   /** What is made of it: none where it could not be read. */

@@ -1,6 +1,6 @@
 // `node escapes.mjs TSCONFIG FOLDER...` prints `FILE:LINE: BY: CODE` for each place where something unread passes for an absent, an
 // empty or a well one; BY: this search, or TypeScript. A program of its own, because TypeScript's API is an ES module.
-import { relative } from "node:path";
+import { dirname, isAbsolute, relative, resolve } from "node:path";
 import * as ast from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
 
@@ -10,9 +10,16 @@ const [{ program, checker }] = api.updateSnapshot({ openProjects: [config] }).ge
 const K = ast.SyntaxKind;
 
 /** Of these types each value is truthy, and equal to nothing: they are asked by their methods, or for their kind. */
-const ASKED = ["Truth", "SeenList", "Group", "Unread", "Withheld", "Seen", "Told", "Words"];
-/** What only readers and reports may load: it opens what is closed. */
+const ASKED = [
+  ...["Truth", "KnownTruth", "SeenList", "KnownList", "Group", "Seen", "Unread", "Withheld"],
+  ...["Told", "Words", "Said", "Verdicts", "Closed"],
+];
+/** What only readers and reports may load, as the module that it is: it opens what is closed. */
 const OPENERS = /findings\/(?:opened|report)$/;
+const moduleOf = (file, { text }) =>
+  text.startsWith(".") || isAbsolute(text) ? resolve(dirname(file), text).replace(/\.[jt]s$/, "") : text;
+/** The same, of other modules: it makes other findings of findings, or gaps. */
+const READERS_ALONE = ["changed", "startReading"];
 /** Array methods that take any value for an answer. */
 const TAKES_ALL = /^(?:some|every|filter|find|findIndex|findLast|findLastIndex)$/;
 const EQUAL = [K.EqualsEqualsToken, K.EqualsEqualsEqualsToken];
@@ -27,8 +34,8 @@ const partsOf = (type) => {
   try {
     return type?.isUnionType() ? type.getTypes() : type ? [type] : [];
   } catch {
-    // TypeScript 7.0 fails for a union with a tuple in it.
-    return [];
+    // TypeScript 7.0 fails for a union with a tuple in it: its own name says what it is.
+    return [type];
   }
 };
 const typesOf = (node) => partsOf(checker.getTypeAtLocation(node));
@@ -62,8 +69,10 @@ const isReturned = ({ parent }) =>
   ((ast.isParenthesizedExpression(parent) || ast.isArrayLiteralExpression(parent)) && isReturned(parent));
 
 /** A judge only answers: with any other effect, what is said of each item could be counted. */
-const EFFECTS = /^(?:push|unshift|add|set|delete|splice|assign)$/;
+const EFFECTS =
+  /^(?:push|pop|shift|unshift|fill|sort|reverse|copyWithin|add|set|delete|clear|splice|assign|define\w+|append|write|emit)$/;
 function hasEffect(node) {
+  if (ast.isExpressionStatement(node) || ast.isThrowStatement(node) || ast.isTryStatement(node)) return true;
   if (ast.isVariableDeclarationList(node)) return !/^const\b/.test(node.getText());
   if (ast.isBinaryExpression(node)) return /^(?:[^=!<>]*[^=!<>])?=$/.test(node.operatorToken.getText());
   if (ast.isPostfixUnaryExpression(node)) return true;
@@ -72,11 +81,11 @@ function hasEffect(node) {
   return callee !== undefined && ast.isPropertyAccessExpression(callee) && EFFECTS.test(callee.name.text);
 }
 
+const ANY = ["unknown", "any", "object"];
 /** A type that may be anything: as a condition it takes an answer for yes. */
 const mayBeAny = (node) =>
   typesOf(bare(node)).some(
-    (type) =>
-      type.isTypeParameter() || (type.isIntrinsicType() && ["unknown", "any"].includes(type.intrinsicName)),
+    (type) => type.isTypeParameter() || (type.isIntrinsicType() && ANY.includes(type.intrinsicName)),
   );
 const isUndecided = (node) => isAsked(node) || (isJudge && mayBeAny(node));
 
@@ -95,11 +104,28 @@ function takesAnswers({ expression, arguments: given }) {
   return [...items, ...returned].some((type) => type !== undefined && isAskedType(type));
 }
 
+/** Whether an answer is looked for among others. */
+const isSearched = ({ expression, arguments: given }) =>
+  ast.isPropertyAccessExpression(bare(expression)) &&
+  /^(?:includes|indexOf|lastIndexOf|has|get)$/.test(bare(expression).name.text) &&
+  given.some(isAsked);
+/** Whether a question is asked where an error is an answer, too. */
+const isTried = ({ expression, arguments: given }) =>
+  expression.getText() === "attempt" &&
+  given.some((one) => /\b(?:yes|seen|unread|unknown)\b/.test(one.getText()));
+
 function isEscape(node) {
   if (ast.isPrefixUnaryExpression(node)) return node.operator === K.ExclamationToken && isAsked(node.operand);
   if (ast.isConditionalExpression(node)) return isUndecided(node.condition);
   if (ast.isIfStatement(node) || ast.isWhileStatement(node) || ast.isDoStatement(node))
     return isUndecided(node.expression);
+  if (ast.isSwitchStatement(node) || ast.isCaseClause(node)) return isUndecided(node.expression);
+  if (ast.isElementAccessExpression(node)) return isAsked(node.argumentExpression);
+  // Under another type it would be no answer any more.
+  if (ast.isVariableDeclaration(node) && node.type && node.initializer)
+    return isAsked(node.initializer) && !isAsked(node.name);
+  if (ast.isAsExpression(node) || ast.isSatisfiesExpression(node))
+    return isJudge && isAsked(node.expression) && !isAskedType(checker.getTypeAtLocation(node));
   if (ast.isTypeOfExpression(node) || ast.isTemplateSpan(node))
     return isAsked(node.expression) && !ast.isTaggedTemplateExpression(node.parent.parent);
   if (ast.isBinaryExpression(node)) {
@@ -107,7 +133,8 @@ function isEscape(node) {
     if (kind === K.InKeyword) return isAsked(node.right);
     if (kind === K.InstanceOfKeyword || kind === K.PlusToken)
       return isAsked(node.left) || isAsked(node.right);
-    const mayLack = (one) => mayBeUndefined(bare(one)) && !namesOf(bare(one)).includes("Withheld");
+    const mayLack = (one) =>
+      mayBeUndefined(bare(one)) && !namesOf(bare(one)).some((name) => ["Withheld", "Closed"].includes(name));
     if (LOGICAL.includes(kind))
       return isAsked(node.left) && !(kind === K.QuestionQuestionToken && mayLack(node.left));
     return (
@@ -122,6 +149,7 @@ function isEscape(node) {
   if (ast.isCallExpression(node))
     return (
       takesAnswers(node) ||
+      (isJudge && (isSearched(node) || isTried(node))) ||
       node.arguments.some(
         (one) =>
           !ast.isSpreadElement(one) &&
@@ -136,7 +164,7 @@ function isEscape(node) {
 /** Whether a function knows what it is given: an argument of any type may be anything to it. */
 function isTaken(argument) {
   const type = checker.getContextualType(argument);
-  return type !== undefined && !(type.isIntrinsicType?.() && ["unknown", "any"].includes(type.intrinsicName));
+  return type !== undefined && !(type.isIntrinsicType?.() && ANY.includes(type.intrinsicName));
 }
 
 const isOfTypes = (node) => ast.isImportDeclaration(node) && /^import type\b/.test(node.getText());
@@ -156,7 +184,9 @@ for (const name of program
   const isReader = /\/read\//.test(name);
   const visit = (node) => {
     const isOpened =
-      isJudge && ast.isStringLiteral(node) && OPENERS.test(node.text) && !isOfTypes(node.parent);
+      isJudge &&
+      ((ast.isStringLiteral(node) && OPENERS.test(moduleOf(name, node)) && !isOfTypes(node.parent)) ||
+        ((ast.isIdentifier(node) || ast.isStringLiteral(node)) && READERS_ALONE.includes(node.text)));
     const isImpure = isJudge && hasEffect(node);
     const isGap =
       node.operatorToken?.kind === K.InKeyword ||

@@ -10,7 +10,7 @@ import { createTempFolder } from "../../../support/temp-folder";
 const HEAD = `
 import { causeIn, check, ok, problem, unknown, type Verdict } from "SRC/findings/finding";
 import type { Closed } from "SRC/findings/opened";
-import { changed, ifYes, isWhole, nothing, otherwise, type Seen, type SeenList, type Truth, wholes, withheld, words } from "SRC/findings/seen";
+import { ifYes, isWhole, nothing, otherwise, type Seen, type SeenList, type Truth, wholes, withheld, words } from "SRC/findings/seen";
 import { judgeEndpoint } from "SRC/node/judge/endpoint";
 import { failureIn, silenceOf } from "SRC/node/judge/trouble";
 import type { ClusterFacts } from "SRC/cluster/judge/facts";
@@ -18,7 +18,7 @@ import { inState, isWaitedFor } from "SRC/cluster/judge/states";
 import type { ManifestFacts } from "SRC/files/read/registrars";
 import type { Driver, View } from "SRC/node/judge/view";
 const [P, T, F] = ["/x", "is there", "correct it"] as const;
-export const used: unknown[] = [causeIn, changed, check, failureIn, ifYes, inState, isWaitedFor, isWhole, judgeEndpoint, nothing, ok, otherwise, problem, silenceOf, unknown, wholes, withheld, words, P, T, F];
+export const used: unknown[] = [causeIn, check, failureIn, ifYes, inState, isWaitedFor, isWhole, judgeEndpoint, nothing, ok, otherwise, problem, silenceOf, unknown, wholes, withheld, words, P, T, F];
 export type Used = Verdict | Seen<SeenList<Truth>> | ClusterFacts | Closed<Driver> | ManifestFacts | View;
 `;
 
@@ -178,7 +178,7 @@ const REFUSED: readonly string[] = [
   "TypeScript: (view: View) => view.drivers.grouped(() => '').map((all) => all.tell(({ isNode }) => isNode, { yes: () => P, no: () => '', unknown: () => '' }) === '' ? ok(P, T) : problem(P, T, F))",
   "search: (view: View) => view.answering.map((one) => causeIn(judgeEndpoint(one, view), undefined) === undefined ? ok(P, 'has a good endpoint') : problem(P, T, F))",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => problem(P, T, F), no: () => ok(P, T), unknown: () => unknown(P, T) }).status === 'problem' ? undefined : ok(P, T)",
-  "search: (view: View) => { const all = changed<Verdict, Verdict>(view.drivers.map(({ socket }) => problem(socket.path, T, F)), (one) => one); return all instanceof Array ? ok(P, T) : all; }",
+  "search: (view: View) => { const all = changed<Verdict, Verdict>(view.drivers.map(({ socket }) => problem(socket.path, T, F)), (one) => one); return all instanceof Array ? ok(P, T) : all; }; import { changed } from 'SRC/findings/seen'",
   // What opens them.
   "search: (view: View) => seenOf(view.drivers).length === 0 ? problem(P, T, F) : ok(P, T); import { itemsOf as seenOf } from 'SRC/findings/opened'",
   "search: (view: View) => trueOrNull(view.isDeserted) ? problem(P, T, F) : ok(P, T); import { trueOrNull } from 'SRC/findings/opened'",
@@ -186,6 +186,46 @@ const REFUSED: readonly string[] = [
   "search: (view: View) => findingsOf(driverChecks, view).some(({ status }) => status === 'problem') ? undefined : ok(P, 'is well'); import { findingsOf } from 'SRC/findings/report'; import { driverChecks } from 'SRC/node/judge/driver'",
   "search: async (view: View) => (await import('SRC/findings/opened')).itemsOf(view.drivers).length === 0 ? problem(P, T, F) : ok(P, T)",
   "search: (view: View) => Object.getOwnPropertySymbols(view.drivers).map((one) => Reflect.get(view.drivers, one))",
+  // A known value in place of the unknown.
+  "TypeScript: (view: View) => view.isDeserted({ yes: () => truth(true), ...otherwise(() => truth(false)) })({ yes: nothing, no: () => ok(P, T), unknown: withheld }); import { truth } from 'SRC/findings/seen'",
+  "TypeScript: (view: View) => view.drivers.some({ yes: (all) => all.map(() => 1), ...otherwise(() => listFrom<number>([])) }).contains()({ yes: nothing, no: () => problem(P, T, F), unknown: withheld }); import { listFrom } from 'SRC/findings/seen'",
+  "TypeScript: (view: View) => view.isDeserted({ yes: nothing, no: nothing, unknown: () => listFrom([problem(P, T, F)]) }); import { listFrom } from 'SRC/findings/seen'",
+  "TypeScript: (view: View) => view.isDeserted({ yes: nothing, no: nothing, unknown: () => kept(problem(P, T, F)) }); import { kept } from 'SRC/findings/seen'",
+  "TypeScript: (view: View) => view.drivers.some({ yes: nothing, no: nothing, unknown: () => kept(view.isDeserted) }); import { kept } from 'SRC/findings/seen'",
+  "TypeScript: ({ driver }: View) => driver?.nodeInfo({ seen: () => truth(true), unread: () => truth(false) }); import { truth } from 'SRC/findings/seen'",
+  // An error in place of it.
+  "TypeScript: (view: View) => attempt(() => view.isDeserted({ yes: () => true, no: () => false, unknown: () => refuse('') })) === true ? problem(P, T, F) : ok(P, T); const refuse = (text: string): never => { throw new Error(text); }; import { attempt } from 'SRC/../../base/errors'",
+  "TypeScript: (view: View) => view.isDeserted({ yes: () => 1, no: () => 2, unknown: () => { throw new Error(P); } })",
+  "TypeScript: ({ driver }: View) => driver?.nodeInfo({ seen: () => 1, unread: () => { throw new Error(P); } })",
+  "search: (view: View) => view.isDeserted({ yes: () => 1, no: () => 2, unknown: (gaps) => { if (gaps.length > 0) throw new Error(P); return withheld(gaps); } })",
+  "search: (view: View) => { try { return ok(P, T); } finally { view.isDeserted({ yes: nothing, no: nothing, unknown: withheld }); } }",
+  "search: (view: View) => attempt(() => view.isDeserted({ yes: () => decodeURI(P), no: () => decodeURI(T), unknown: (gaps) => [decodeURI('%'), withheld(gaps)][1] as Withheld })) === undefined ? ok(P, T) : problem(P, T, F); import { attempt } from 'SRC/../../base/errors'; import type { Withheld } from 'SRC/findings/seen'",
+  // What every function has.
+  "TypeScript: ({ driver }: View) => driver?.identity.name === 'x' ? ok(P, T) : problem(P, T, F)",
+  "TypeScript: ({ driver }: View) => driver?.nodeInfo.length === 0 ? ok(P, T) : problem(P, T, F)",
+  "TypeScript: (view: View) => view.isDeserted.toString() === 'true' ? problem(P, T, F) : ok(P, T)",
+  "TypeScript: (view: View) => view.isDeserted.call(undefined, { yes: () => true, no: () => false, unknown: () => false })",
+  "TypeScript: (view: View) => Reflect.apply(view.isDeserted, undefined, [{ yes: () => true, no: () => false, unknown: () => false }]) ? problem(P, T, F) : ok(P, T)",
+  // An answer among others, or under another type.
+  "search: (view: View) => { switch (view.isDeserted) { case truth(true): return problem(P, T, F); default: return ok(P, T); } }; import { truth } from 'SRC/findings/seen'",
+  "search: (view: View) => { switch (true as unknown) { case view.isDeserted: return problem(P, T, F); default: return ok(P, T); } }",
+  "search: (view: View) => [view.isDeserted.or(true)].includes(view.isDeserted) ? problem(P, T, F) : ok(P, T)",
+  "TypeScript: (view: View) => [truth(true)].includes(view.isDeserted) ? problem(P, T, F) : ok(P, T); import { truth } from 'SRC/findings/seen'",
+  "search: (view: View) => new Set([view.isDeserted.or(true)]).has(view.isDeserted) ? problem(P, T, F) : ok(P, T)",
+  "search: (view: View) => { const one: object = view.isDeserted; return one ? problem(P, T, F) : ok(P, T); }",
+  "search: (view: View) => { const one: {} = view.isDeserted; return one ? problem(P, T, F) : ok(P, T); }",
+  "search: (view: View) => (view.isDeserted as unknown) ? problem(P, T, F) : ok(P, T)",
+  "search: (view: View) => (view.isDeserted satisfies object) ? problem(P, T, F) : ok(P, T)",
+  "search: (view: View) => { const found = [P]; view.drivers.map(() => found.pop()); return found.length === 0 ? ok(P, T) : problem(P, T, F); }",
+  "search: (view: View) => { const found: string[] = [P]; return [view.drivers.map(() => found.fill(T) && undefined), found[0] === P ? problem(P, T, F) : undefined]; }",
+  "search: (view: View) => { const found = new Set([P]); return [view.drivers.map(() => found.clear()).map(nothing), found.size > 0 ? problem(P, T, F) : undefined]; }",
+  // Findings of other findings.
+  "search: (view: View) => judgeEndpoint({} as never, view) === undefined ? ok(P, T) : problem(P, T, F)",
+  "TypeScript: (view: View) => softened(view.drivers.map(() => problem(P, T, F)), 'problem', 'unknown'); import { softened } from 'SRC/findings/finding'",
+  "search: (view: View) => changed(view.drivers.map(() => problem(P, T, F)), () => problem(P, T, F)); import { changed } from 'SRC/findings/seen'",
+  "search: async (view: View) => (await import('SRC/findings/seen'))['changed'](judgeEndpoint({} as never, view), () => problem(P, T, F))",
+  "search: (view: View) => itemsOf(view.drivers).length === 0 ? problem(P, T, F) : ok(P, T); import { itemsOf } from 'SRC/findings/opened.js'",
+  "search: (view: View) => itemsOf(view.drivers).length === 0 ? problem(P, T, F) : ok(P, T); import { itemsOf } from 'SRC/findings/seen/../opened'",
 ];
 
 test("no judge of the doctor, and each of these, takes something unread for an absent one", async () => {

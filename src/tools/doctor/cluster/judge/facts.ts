@@ -1,5 +1,5 @@
 import type { Finding } from "../../findings/finding";
-import { listFrom, nothing, otherwise } from "../../findings/seen";
+import { kept, nothing, otherwise } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import { EVERY_DRIVER, isGuess } from "../read/units";
 import type { placesIn } from "./places";
@@ -14,7 +14,7 @@ export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType
   const places = allPlaces.filter(({ driver }) => isMeant(driver));
   const unowned = places
     .filter(inState("unprovided", "registered"))
-    .flatMap((place) => place.units.contains()({ yes: nothing, ...otherwise(() => listFrom([place])) }))
+    .flatMap((place) => place.units.contains()({ yes: nothing, ...otherwise(() => kept(place)) }))
     .with(places.filter(isDoubted))
     .flatMap(({ driver, node, state }) =>
       node === undefined ? undefined : { driver, node, kind: wordOf(state) },

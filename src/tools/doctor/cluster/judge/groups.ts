@@ -89,7 +89,7 @@ export function whoWaits(places: Group<Place>, facts: ClusterFacts, lead: string
   const pods = keys.flatMap(({ first }) => waitingAt(first)).map(({ pod }) => pod);
   const ofPods = pods
     .grouped(() => "")
-    .map((all) => words`${atLeast(waiting)}${all.text((names) => podsText([...new Set(names)].sort()))}`);
+    .map((all) => words`${atLeast(waiting)}${all.text((names) => podsText([...new Set(names)].toSorted()))}`);
   const ofAttached = keys
     .flatMap(({ first }) => attachedAt(first))
     .grouped(() => "")

@@ -155,7 +155,7 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
 
 function howToGet(driver: string, { driverNames, csiDrivers }: ClusterFacts): Advice {
   const amongOthers = (all: readonly string[]) => {
-    const names = [...new Set(all)].sort();
+    const names = [...new Set(all)].toSorted();
     const others = firstOf([...new Set([nearWord(driver, names) ?? [], names].flat())]);
     return `install it, or correct --driver: doctor found ${others}`;
   };

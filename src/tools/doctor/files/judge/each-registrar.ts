@@ -1,7 +1,7 @@
 import * as finding from "../../findings/finding";
-import { also, check, type Verdict } from "../../findings/finding";
+import { alsoEach, check, type Verdict } from "../../findings/finding";
 import type { Said } from "../../findings/opened";
-import { changed, type Text, type Truth } from "../../findings/seen";
+import type { Text, Truth } from "../../findings/seen";
 import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
 
 /** A verdict on a registrar's container: the subject will be its place. */
@@ -17,9 +17,7 @@ export const eachRegistrar = (
   check<ManifestFacts>(code, name, (facts) =>
     facts.registrars
       .filter(isMeant)
-      .map((one) =>
-        changed(judge(one, facts), (statement) => also(statement, { subject: one.place, about: one.about })),
-      ),
+      .map((one) => alsoEach(judge(one, facts), { subject: one.place, about: one.about })),
   );
 
 /** Whether the registrar starts with its arguments, as far as they tell, and gets the paths in them. */

@@ -2,7 +2,16 @@ import { attempt } from "../../../../base/errors";
 import { toldRow } from "../../findings/finding";
 import type { Told, Words } from "../../findings/opened";
 import type { DriverRow } from "../../findings/report";
-import { listFrom, otherwise, type SeenList, type Text, type Truth, words } from "../../findings/seen";
+import {
+  kept,
+  listFrom,
+  otherwise,
+  type SeenList,
+  type Shown,
+  type Text,
+  type Truth,
+  words,
+} from "../../findings/seen";
 import type { DriverLook } from "../read/looks";
 import { misplacedText, NO_NODE_SERVICE, processesOf, processText, standingOf, waitingText } from "./found";
 import { failureIn, gapText, predicateOf, silenceOf } from "./trouble";
@@ -58,7 +67,7 @@ export function driversIn(view: View): SeenList<Row> {
         const isIt = own.contains((its) => its.driver === driver);
         return unless(isIt, { driver, row: rowOf("unknown", either, knownOf(driver)) });
       },
-      ...otherwise(() => listFrom([{ driver, row }])),
+      ...otherwise(() => kept({ driver, row })),
     });
   });
   const rowsOfWaiting = waiting.flatMap((one) => {
@@ -78,8 +87,8 @@ export function driversIn(view: View): SeenList<Row> {
 }
 
 /** What is shown, unless another row certainly shows the same. */
-const unless = <One>(isShown: Truth, one: One): SeenList<One> =>
-  isShown({ yes: () => listFrom<One>([]), ...otherwise(() => listFrom([one])) });
+const unless = <One>(isShown: Truth, one: One & Shown<One>): SeenList<One> =>
+  isShown({ yes: () => listFrom<One>([]), ...otherwise(() => kept<One>(one)) });
 
 interface Unpublished {
   readonly driver: Driver;
@@ -95,7 +104,7 @@ const knownOf = ({ names, socket }: Driver) => ({
 function withRow(driver: Driver, view: View): SeenList<Unpublished> {
   const { isRegistered, isUnclear, isNode, isBeside } = driver;
   const known = knownOf(driver);
-  const withIt = (row: Row) => listFrom([{ driver, row }]);
+  const withIt = (row: Row) => kept({ driver, row });
   return isRegistered.not().and(isUnclear.or(isNode)).and(isBeside.not())({
     yes: () => withIt(rowOf(...unpublishedState(driver, view), known)),
     no: () => listFrom<Unpublished>([]),

@@ -1,0 +1,51 @@
+import type { Unlike } from "../../../kube-api/objects";
+
+/** What keeps a file, a document of it or an object from being judged. */
+export type Flaw =
+  | ("no-files" | "pipe" | "large" | "encoding" | "empty")
+  | ("document-size" | "dashes" | "directive" | "no-object" | "template")
+  | ("patch" | "custom" | "parameter" | "placeholder" | "values" | "long" | "deep" | "variables");
+
+/** Why something could not be read. */
+export type Why =
+  /** `at`: which one, where it is, or how many. */
+  | { readonly kind: "flaw"; readonly flaw: Flaw; readonly at: string }
+  | { readonly kind: "errno"; readonly errno: string }
+  | { readonly kind: "mount"; readonly fileSystem: string }
+  | { readonly kind: "cut"; readonly read: number; readonly there: number }
+  /** It changes each time that it is read. */
+  | { readonly kind: "moving" }
+  /** Directories beyond the depth that is searched; `from`: the directory, or the link that leads to it. */
+  | { readonly kind: "deep"; readonly from: string }
+  /** The same, where nothing has to be searched. */
+  | { readonly kind: "aside" }
+  /** The doctor itself had no CPU to read the answer to a call. */
+  | { readonly kind: "starved" }
+  | ({ readonly kind: "call" } & CallFailure)
+  /** A list of the API, in the server's or the connection's words; or one object of it. */
+  | { readonly kind: "list"; readonly failure: string; readonly message: string }
+  | { readonly kind: "object"; readonly text: string }
+  /** `fields`: of the object; several with an equal value, or none that is known. */
+  | ({ readonly kind: "unlike"; readonly fields: readonly string[] } & Pick<Unlike, "has" | "wanted">)
+  | { readonly kind: "fault"; readonly error: string };
+
+export interface CallFailure {
+  readonly call: string;
+  /** As Go writes it: `DeadlineExceeded`. */
+  readonly code: string;
+  readonly message: string;
+  /** The doctor gave up earlier than its usual caller would. */
+  readonly gaveUp?: { readonly afterMs: number; readonly who: string; readonly waitsMs: number } | undefined;
+}
+
+/** Something that could not be read. `part` decides which check says so, and whether the user asked for it. */
+export interface Gap<Part extends string = string> {
+  readonly part: Part;
+  readonly subject: string;
+  readonly why: Why;
+}
+
+export interface Unread<Part extends string = string> {
+  readonly kind: "unread";
+  readonly gap: Gap<Part>;
+}
