@@ -3,9 +3,7 @@ import { invalidOption, messageOf, RegistrarError, refuse } from "../base/errors
 import { isPromise } from "../base/guarded-call";
 import { fakeTimersHint } from "../base/pause";
 import { checkServices } from "../grpc/added-services";
-import { callUnary, createUnixClient } from "../grpc/client/unary";
 import { guardHandlers } from "../grpc/guard-handlers";
-import { identityMethods } from "../grpc/methods";
 import type { GetPluginInfoResponse } from "../grpc/protos";
 import { createGrpcServer, hardenServer } from "../grpc/server";
 import { statusCodeOf } from "../grpc/status";
@@ -16,6 +14,7 @@ import type { Registration } from "../registrar/registration/registration";
 import { registerPlugin } from "../registrar/start-registration";
 import { warnIfUnheard } from "../registrar/warn-if-unheard";
 import { type KeptSocket, keepListening } from "./driver-socket";
+import { askFormerListener, askPluginInfo } from "./former-listener";
 import { resolveServingOptions, type ServedCsiDriverOptions } from "./options";
 
 /** A CSI driver that is served, and its registration. */
@@ -53,7 +52,8 @@ const NAME_WITHIN_FAKED_MS = 3_000;
  *
  * The order is the one that kubelet needs: listen, ask the driver its name, publish the registration socket. At the
  * end: deregister, remove the socket, let running calls end. A socket that was removed is made again; another
- * driver's socket in its place stays as long as that driver lives. The events `driver-call`, `driver-answered` and `driver-lost`
+ * driver's socket in its place stays as long as that driver lives. At the start it takes the path from a living listener: with a
+ * warning unless that answers GetPluginInfo with the driver's name. The events `driver-call`, `driver-answered` and `driver-lost`
  * do not occur, because the driver is in this process. Resolves when the registration socket is in place;
  * `ready` resolves when kubelet has registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with
  * policy `end`, or by a failure.
@@ -96,8 +96,11 @@ export async function serveCsiDriver(options: ServedCsiDriverOptions): Promise<S
     for (const name of NOT_FOR_AUTHORS) server[name] = () => refuseMethod(name, resolved.csiAddress);
     refusePromise(resolved.addServices(server));
     if (!known.handlerOf(NODE_GET_INFO)) log.warn(WITHOUT_NODE_INFO, { method: NODE_GET_INFO });
+    const tellFormer = await askFormerListener(resolved.csiAddress, log, signal);
+    refuseAborted("the CSI driver", signal);
     socket = await keepListening(resolved.csiAddress, driver.accept, log);
     identity = await askIdentity(resolved, signal);
+    tellFormer(identity.name);
     const { name } = identity;
     if (name === "")
       throw new RegistrarError(
@@ -155,11 +158,9 @@ async function askIdentity(
   { csiAddress, serverOptions }: Pick<ServedCsiDriverOptions, "csiAddress" | "serverOptions">,
   signal: AbortSignal | undefined,
 ): Promise<GetPluginInfoResponse> {
-  const client = createUnixClient(csiAddress);
   try {
     const timeoutMs = fakeTimersHint() === "" ? NAME_WITHIN_MS : NAME_WITHIN_FAKED_MS;
-    const bounds = { timeoutMs, signal };
-    return await callUnary(client, identityMethods.GetPluginInfo, {}, bounds);
+    return await askPluginInfo(csiAddress, { timeoutMs, signal });
   } catch (cause) {
     refuseAborted("the CSI driver", signal);
     const text = `cannot learn the driver's name: GetPluginInfo failed with ${escapeUnprintable(messageOf(cause))}`;
@@ -172,7 +173,5 @@ async function askIdentity(
     const isIntercepted = serverOptions?.interceptors?.length;
     const hint = isIntercepted ? "; does an interceptor pass on what it receives, and what is sent?" : "";
     throw new RegistrarError("DRIVER_TIMEOUT", `${text}${fakeTimersHint()}${hint}`, { cause });
-  } finally {
-    client.close();
   }
 }

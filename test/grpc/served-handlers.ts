@@ -95,7 +95,7 @@ export async function serveHandlers(
   const problems = () =>
     log.records.filter(({ severity }) => severity !== "info").map(({ message }) => message);
   return {
-    ...{ log, client, call, driver, stream, left, problems },
+    ...{ log, path, client, call, driver, stream, left, problems },
     [Symbol.asyncDispose]: async () => {
       client.close();
       listener.close();
