@@ -40,7 +40,7 @@ test("a driver warns where what listens on its path answers no GetPluginInfo, an
   {
     await using _former = await startForeignSocket(node.csiAddress);
     await using _driver = await serve("a.example.com", { logger: log.logger });
-    const [{ fields }] = log.all(STRANGER) as [{ fields: object }];
+    const { fields } = await log.when(STRANGER);
     expect(fields).toMatchObject({ csiAddress: node.csiAddress, err: { code: status.DEADLINE_EXCEEDED } });
   }
   await (await startForeignSocket(node.csiAddress)).kill();
