@@ -28,7 +28,11 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
     let answered: unknown;
     let hint: string | undefined;
     const fail = (error: unknown) => (isAnswered ? report(error) : answer(errorStatus(error)));
-    const report = guardCall(call, guarded, fail);
+    const report = guardCall(call, guarded, fail, (error) => {
+      if (isAnswered || call.cancelled) report(error);
+      else if (error) answer(error);
+      else fail(error);
+    });
     let hasReturned = false;
     const hintOf = () => (hasReturned && !functionIn(added) ? NEVER_CALLED_BACK : STILL_PENDING);
     guarded.follow(call, {
@@ -38,7 +42,8 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
     const judge: Callback = (given, value, trailer, flags) => {
       if (isAnswered) {
         const fields = { method, ...(hint && { hint }), ...UNHEARD };
-        return log.error(undefined, "A handler answered twice, the first answer counts", fields);
+        const again = given ? thrownIn(given) : new Error("the second answer");
+        return log.error(again, "A handler answered twice, the first answer counts", fields);
       }
       isAnswered = true;
       answered = value;

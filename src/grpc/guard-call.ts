@@ -53,8 +53,13 @@ export interface GuardedMethod extends Guarding {
 const CUT_TEXT = `A status text is longer than ${MAX_STATUS_TEXT_LENGTH} characters, the rest is not sent`;
 const MAX_LOGGED_TEXT_LENGTH = 65_536;
 
-/** Fails a call when a listener of its handler throws. Returns what logs the handler's errors. */
-export function guardCall(call: HandlerCall, guarded: GuardedMethod, fail: (error: unknown) => void) {
+/** Fails a call when a listener of its handler throws; `onError` gets what it emits as error. Returns what logs the handler's errors. */
+export function guardCall(
+  call: HandlerCall,
+  guarded: GuardedMethod,
+  fail: (error: unknown) => void,
+  onError?: (error: unknown) => void,
+) {
   const { log, method } = guarded;
   tellMisreading(call, guarded);
   call.sendMetadata = sendOnce(call.sendMetadata.bind(call), () =>
@@ -71,7 +76,7 @@ export function guardCall(call: HandlerCall, guarded: GuardedMethod, fail: (erro
       }
     }
     const [error] = given;
-    report(thrownIn(error));
+    (onError ?? report)(thrownIn(error));
     return emit(name, thrownIn(error) === error ? errorStatus(error, status.UNKNOWN) : error);
   };
   function report(error: unknown): void {
@@ -109,17 +114,17 @@ const MISREAD = "A handler reads a field of the request from its call, where it 
 const REQUEST_IS = "the request is call.request; unaryHandler((request) => answer) passes it";
 const PASSES_CONTEXT = "unaryHandler passes (request, context), and sends what is returned";
 
-/** What a handler failed with that calls back with its context, and one that reads a field of the request's `request`. */
+/** What a handler failed with that calls back with its context, and one that reads of the request's `request` or `metadata`. */
 const NOT_A_FUNCTION = /^[\w$]+ is not a function$/;
 const NOT_READ = /^Cannot read properties of undefined \(reading '(\w+)'\)$/;
 
 /** Whether a function for unaryHandler takes its context for a callback, or the request for its call. */
-function isMistaken(error: unknown, { request }: HandlerCall, { added }: GuardedMethod): boolean {
+function isMistaken(error: unknown, { request, metadata }: HandlerCall, { added }: GuardedMethod): boolean {
   const handle = functionIn(added);
   const message = String(Object(error).message);
   const [, field = ""] = NOT_READ.exec(message) ?? [];
   const isCallback = Number(handle?.length) > 1 && NOT_A_FUNCTION.test(message);
-  return handle !== undefined && (isCallback || field in Object(request));
+  return handle !== undefined && (isCallback || field in Object(request) || field in metadata);
 }
 
 export function warnOfMetadata(given: unknown, { log, method }: GuardedMethod): void {

@@ -1,7 +1,11 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
 
-/** The gRPC status with which a call failed, never OK; undefined for any other error. */
+/**
+ * The gRPC status with which a call failed, never OK; undefined for any other error: those of node:child_process, which have
+ * `killed`, and a DOMException have numbers of their own.
+ */
 export function statusCodeOf(error: unknown): number | undefined {
+  if ("killed" in Object(error) || error instanceof DOMException) return undefined;
   const code = (error as Partial<ServiceError> | undefined)?.code;
   return typeof code === "number" && code in status && code !== status.OK ? code : undefined;
 }

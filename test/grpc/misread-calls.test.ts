@@ -57,6 +57,11 @@ test.each<[string, (request: object, context: object) => unknown, text: string]>
     "Cannot read properties of undefined (reading 'volume')",
   ],
   [
+    "the request for its call, which has metadata",
+    (call) => Object(call).metadata.get("key"),
+    "Cannot read properties of undefined (reading 'get')",
+  ],
+  [
     "its context for a callback",
     (_request, callback) => (callback as Callback)(null, {}),
     "callback is not a function",
