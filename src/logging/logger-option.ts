@@ -72,7 +72,7 @@ function loggerSink(to: Logger): LogSink {
       const theirs = to.named(file).v(verbosity).at(line);
       if (severity === "info") return theirs.info(message, fields);
       if (severity === "warning") return theirs.warn(message, fields);
-      theirs.error(error, message, fields);
+      return theirs.error(error, message, fields);
     },
   };
 }
@@ -85,7 +85,7 @@ function consoleSink(to: ConsoleLike): LogSink {
     enabled: (verbosity) => verbosity <= MOST_INFO_VERBOSITY,
     write: (record) => {
       const fields = Object.entries(fieldsOf(record)).map(([name, value]) => [name, shown(value)]);
-      to[levels[record.severity]](record.message, Object.fromEntries(fields));
+      return to[levels[record.severity]](record.message, Object.fromEntries(fields));
     },
   };
 }
@@ -96,7 +96,7 @@ function pinoSink(to: PinoLike): LogSink {
     write: (record) => {
       const { severity, verbosity } = record;
       const level = severity === "warning" ? "warn" : severity === "error" ? "error" : infoLevel(verbosity);
-      to[level](fieldsOf(record), record.message);
+      return to[level](fieldsOf(record), record.message);
     },
   };
 }

@@ -60,6 +60,7 @@ test("an error of a caller's logger stops nothing", async () => {
   const fail = (): never => {
     throw new Error("disk full");
   };
+  const rejects = async () => fail();
   const again = () => own;
   const failing = { info: fail, warn: fail, error: fail };
   const own: Logger = { ...failing, enabled: fail, v: again, named: again, with: again, at: again };
@@ -68,6 +69,8 @@ test("an error of a caller's logger stops nothing", async () => {
     failing,
     { ...failing, child: fail, trace: fail, debug: fail, isLevelEnabled: fail },
     createLogger({ enabled: fail, write: fail }),
+    { info: rejects, warn: rejects, error: rejects },
+    { info: rejects, warn: rejects, error: rejects, debug: rejects, trace: rejects, child: () => {} },
     createLogger({ enabled: () => true, write: async () => fail() }),
   ];
   for (const given of loggers) {
