@@ -10,7 +10,7 @@ import {
   isLeft,
   withoutQuery,
 } from "./guard-call";
-import { errorStatus, faultOf } from "./handlers";
+import { errorStatus, faultOf, functionIn } from "./handlers";
 import { isAbsent } from "./message-check";
 
 /** Of a call with a stream of answers, which its handler ends. */
@@ -28,7 +28,14 @@ export function endOnError(handle: Handler, guarded: GuardedMethod): (call: Hand
     guarded.follow(call, { isAnswered: () => call.writableEnded || guarded.unencoded.has(Object(sending)) });
     const type = guarded.answerTypeOf(guarded.method);
     guardStream(call, type ?? null, fail);
-    new Promise((resolve) => resolve(withoutQuery((handle as (call: HandlerCall) => unknown)(call))))
+    const calledBack = () => fail(new TypeError(`the handler called back; ${STREAM_TAKES}`));
+    const { added } = guarded;
+    // What unaryHandler made knows by the missing callback that the method has a stream.
+    const given = [
+      call,
+      ...(functionIn(added) || added.length < 2 ? [] : [calledBack]),
+    ] as unknown as Parameters<Handler>;
+    new Promise((resolve) => resolve(withoutQuery(handle(...given))))
       .then((returned) => {
         const isForgotten = hasAnswer(returned, type) || types.isGeneratorObject(returned);
         if (!isForgotten || sending !== undefined || call.writableEnded || call.cancelled) return;

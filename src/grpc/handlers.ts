@@ -29,6 +29,11 @@ export interface UnaryHandler<Request, Response> {
   (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>): void;
 }
 
+/** The compiler names it to who forgot a return. */
+interface AReturnIsMissing {
+  readonly isEmpty: true;
+}
+
 /**
  * What a function answers that returns `Response`. One that returns nothing has no field in common with a message that has some, which
  * the compiler refuses where all fields are optional, too: a return is missing.
@@ -36,7 +41,7 @@ export interface UnaryHandler<Request, Response> {
 type AnswerOf<Response> = [Response] extends [never]
   ? never
   : [Exclude<Response, void>] extends [never]
-    ? { readonly isEmpty: true }
+    ? AReturnIsMissing
     : Response extends void
       ? Record<never, never>
       : Response;
@@ -201,7 +206,7 @@ export function faultOf(answer: unknown, type?: MessageType | null): object | un
   const fields = isObject(answer) ? fieldNames(answer).join(", ") : "";
   const what = isClass ? `an instance of ${name || "an anonymous class"}` : show(answer);
   const lacks = fields === "" ? "" : `, and its message has no ${fields}`;
-  const takes = "it takes a plain object, or nothing for an empty answer";
+  const takes = "it takes a plain object, {} for an empty answer";
   return new TypeError(`the handler answered ${what}${lacks}; ${takes}`);
 }
 

@@ -106,6 +106,8 @@ function enumOf(names: readonly string[]): Taken {
 /** Whether a map's key, which is a text in JavaScript, is sent as it is: protobufjs sends `false` as true. */
 const isKey = (key: string, keys: Taken): boolean => (keys === bool ? key === "true" : keys.accepts(key));
 
+const whyNoKey = (keys: Taken) => (keys === bool ? "protobufjs sends as true" : `is not ${keys.takes}`);
+
 /**
  * Throws a TypeError with the path of a value of which the client would get something else than it says: protobuf converts what has
  * another type, and drops what it cannot convert. Returns the paths of fields that the message does not have, each with the one that was
@@ -145,8 +147,7 @@ export function checkMessage(message: object, type: MessageType): readonly strin
     for (const [key, value] of entries) {
       path.push(key);
       const keys = keyType === undefined ? ANYTHING : (TAKEN[keyType] ?? ANYTHING);
-      if (!isKey(String(key), keys))
-        refuse(`is under a key that ${keys === string ? HALF : `is not ${keys.takes}`}`);
+      if (!isKey(String(key), keys)) refuse(`is under a key that ${keys === string ? HALF : whyNoKey(keys)}`);
       checkValue(value, field);
       path.pop();
     }

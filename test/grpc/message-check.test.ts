@@ -121,7 +121,7 @@ test.each<[object, string]>([
   [{ nesteds: {} }, "nesteds is an object; it takes a list"],
   [{ texts: Array(2) }, "texts[0] is undefined; it takes a string"],
   [{ inner: { x: {} } }, "inner.x is under a key that is not a whole number"],
-  [{ kindsBy: { false: 1 } }, "kindsBy.false is under a key that is not true or false"],
+  [{ kindsBy: { false: 1 } }, "kindsBy.false is under a key that protobufjs sends as true"],
   [{ inner: { "1.5": {} } }, 'inner["1.5"] is under a key that is not a whole number'],
   [{ either: "a", or: {} }, "or is there beside either; protobuf sends one of them"],
 ])("the path and the reason are told: %#", (answer, expected) => {
