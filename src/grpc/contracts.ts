@@ -2,7 +2,7 @@
 
 import type { MethodDefinition } from "@grpc/proto-loader";
 
-/** What a driver says of itself. */
+/** What a driver says of itself, as registrar reads it: with every field. A handler's answer may have fewer. */
 export interface GetPluginInfoResponse {
   /** Such as "disk.csi.example.com". */
   name: string;
@@ -17,7 +17,7 @@ export interface ProbeResponse {
   ready: { value: boolean } | null;
 }
 
-/** What a driver says of the node that it runs on. */
+/** What a driver says of the node that it runs on, as the test kit reads it: with every field. A handler's answer may have fewer. */
 export interface NodeGetInfoResponse {
   /** The node's identity for the driver's controller. */
   nodeId: string;
