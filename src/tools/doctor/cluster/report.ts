@@ -6,7 +6,7 @@ import { judgeSwap, readSwap } from "../files/swap";
 import { type Cause, causeKey } from "../findings/causes";
 import type { Finding } from "../findings/finding";
 import { grouped } from "../findings/grouped";
-import { itemsOf, orNull, tell, trueOrNull } from "../findings/opened";
+import { close, itemsOf, open, orNull, tell, trueOrNull } from "../findings/opened";
 import { CLUSTER_SCHEMA, findingsOf, keyOf, leadingIn, reportFindings } from "../findings/report";
 import { listFrom, type SeenList } from "../findings/seen";
 import { type ClusterFacts, factsOf, meantIn } from "./judge/facts";
@@ -35,7 +35,7 @@ export async function conclude({ readOwners, readRivals, gaps, ...lists }: Clust
   const running = runningFindings(meant, manifests).filter((finding) => !known.has(keyOf(finding)));
   const found = leadingFirst([...findings, ...running].filter(({ status }) => status !== "ok"));
   return factsOf(meant, ownersOf, gaps(), {
-    manifestFindings: found,
+    manifestFindings: close({}, found),
     manifestCauses: new Set(found.flatMap(({ cause }) => (cause ? causeKey(cause) : []))),
   });
 }
@@ -93,7 +93,7 @@ export type ClusterReport = Awaited<ReturnType<typeof reportOnCluster>>;
 export async function reportOnCluster(reading: ClusterReading, swap?: string) {
   const facts = await conclude(reading);
   if (swap === undefined)
-    return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
+    return reportOf(facts, [...open(facts.manifestFindings), ...findingsOf(CLUSTER_CHECKS, facts)]);
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
   const { findings, ...counts } = judgeSwap(both);
   return reportOf(facts, [...findings, ...findingsOf([rights, objects], facts)], { swap, ...counts });

@@ -93,8 +93,6 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   ): Answered<Y | N | U>;
   /** The first that was seen, or else another one: it goes into the report, and no judge can ask which one it is. */
   told<Other>(other: Other | Told<Other>): Told<Untold<Item> | Other>;
-  /** What is told of all items that were seen, for a text. */
-  text(say: (items: readonly Untold<Item>[]) => string): Words;
   /** Yes beats unknown, unknown beats no. Without a question: whether it contains anything. */
   contains(isSo?: IsSo<Item>): Truth;
   map<R>(change: (item: Item) => R): SeenList<R>;
@@ -114,6 +112,8 @@ type Untold<Item> = Item extends Told<infer One> ? One : Item;
 export interface Group<Item> extends SeenList<Item> {
   readonly first: Item;
   readonly others: SeenList<Item>;
+  /** What is told of all items that were seen, for a text. */
+  text(say: (items: readonly Untold<Item>[]) => string): Words;
   /** What is told by a question about those that were seen. */
   tell(isSo: IsSo<Item>, arms: Arms<Text, Text, Text>): Words;
 }
@@ -184,7 +184,6 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
         yes: () => yes(groupOf(items as [Item, ...Item[]], gaps)),
       } as unknown as Arms<never, never, never>),
     told: (other) => wordsOf(tell(items.length > 0 ? items[0] : other) as never),
-    text: (say) => wordsOf(say(items.map((item) => tell(item) as Untold<Item>))),
     contains: (isSo = () => true) => {
       const answers = items.map((item) => answerOf(isSo(item)));
       return truthOf(answers.reduce(eitherOf, gaps.length > 0 ? (gaps as Gaps) : "no"));
@@ -212,6 +211,8 @@ const groupOf = <Item>(items: readonly [Item, ...Item[]], gaps: readonly Gap[]):
   Object.assign(listOf(items, gaps), {
     first: items[0],
     others: listOf(items.slice(1), gaps),
+    text: (say: (items: readonly Untold<Item>[]) => string) =>
+      wordsOf(say(items.map((item) => tell(item) as Untold<Item>))),
     tell: (isSo: IsSo<Item>, arms: Arms<Text, Text, Text>) =>
       wordsOf(tell<string>(sayBy(open(listOf(items, []).contains(isSo)), arms))),
   });

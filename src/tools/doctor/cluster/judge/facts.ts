@@ -1,4 +1,5 @@
 import type { Finding } from "../../findings/finding";
+import type { Closed } from "../../findings/opened";
 import { kept, nothing, otherwise } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import { EVERY_DRIVER, isGuess } from "../read/units";
@@ -37,7 +38,7 @@ export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType
 
 /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar is a cause. */
 interface Manifests {
-  readonly manifestFindings: readonly Finding[];
+  readonly manifestFindings: Closed<readonly Finding[]>;
   readonly manifestCauses: ReadonlySet<string>;
 }
 

@@ -59,7 +59,8 @@ function causesOf(place: Place, facts: ClusterFacts): SeenList<Cause> {
 
 /** What `doctor -f` finds in the first of its registrars. */
 function manifestCauseOf({ state, units }: Place, { manifestCauses }: ClusterFacts): SeenList<Cause> {
-  const isUnregistered = wordOf(state) === "unregistered" && !UNWRITTEN.includes(state.why?.word);
+  const isUnregistered =
+    state.kind !== "unread" && state.kind === "unregistered" && !UNWRITTEN.includes(state.why?.word);
   const isOfRegistrar = isUnregistered || restartingIn(state)?.isRegistrar === true;
   return units
     .grouped(() => "")
@@ -75,8 +76,9 @@ export const manifestCause = ({ object, container = "" }: About): Cause => ({
 
 /** Its node does not report, or something waits on a node that is gone. */
 export function isMissedAway(place: Place, facts: ClusterFacts): Truth {
-  if (wordOf(place.state) !== "node-away") return truth(false);
-  return place.state.why?.word === GONE ? isWaitedFor(place, facts) : truth(true);
+  const { state } = place;
+  if (state.kind === "unread" || state.kind !== "node-away") return truth(false);
+  return state.why?.word === GONE ? isWaitedFor(place, facts) : truth(true);
 }
 
 /** `at least ` where a list lacks something. */
@@ -94,7 +96,11 @@ export function whoWaits(places: Group<Place>, facts: ClusterFacts, lead: string
     .flatMap(({ first }) => attachedAt(first))
     .grouped(() => "")
     .map((all) => words`${atLeast(attached)}${all.text((some) => counted(sumOf(some), "VolumeAttachment"))}`);
-  return ofPods.with(ofAttached).text((all) => (all.length === 0 ? "" : lead + all.join(" and ")));
+  return ofPods
+    .with(ofAttached)
+    .grouped(() => "")
+    .map((all) => all.text((some) => lead + some.join(" and ")))
+    .told("");
 }
 
 const sumOf = (all: readonly Attached[]) => all.reduce((sum, { attachments }) => sum + attachments, 0);

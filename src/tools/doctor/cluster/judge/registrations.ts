@@ -15,7 +15,7 @@ import { isGuess, type RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { judgeGroups, kubectl, placeCheck, problemsOf, whoWaits } from "./groups";
 import { ONE_SET } from "./places";
-import { DENIED, inState, isWithoutRegistrar, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
+import { DENIED, inState, isWithoutRegistrar, type Place, restartingIn, UNWRITTEN } from "./states";
 import { lackText } from "./troubles";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
@@ -133,7 +133,8 @@ function seePod({ state, pod }: Place, { target }: ClusterFacts): Advice {
       "see what the node lacks, and what its events say: the DaemonSet controller tries again, ever later",
     terminating: "see which container does not end, or which finalizer holds it, and kubelet's log",
   };
-  return kubectl(fixes[wordOf(state)] ?? "see its events", target, "describe pod", pod?.name);
+  const fix = (state.kind !== "unread" && fixes[state.kind]) || "see its events";
+  return kubectl(fix, target, "describe pod", pod?.name);
 }
 
 function leaveOne({ state, pod }: Place, { target }: ClusterFacts): Advice {

@@ -1,4 +1,5 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
+import type { Closed } from "../../findings/opened";
 import { type Gap, isWhole, otherwise, type SeenList, type Truth, truth } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import { keyOfPlace, type Mention } from "../read/mentions";
@@ -40,8 +41,9 @@ interface KnownState {
   readonly trouble?: PodTrouble;
 }
 
-/** As reports name it. */
-export const wordOf = (state: PlaceState) => (state.kind === "unread" ? "unseen" : state.kind);
+/** As reports name it: no judge compares it. */
+export type Word = string & Closed<"word">;
+export const wordOf = (state: PlaceState) => (state.kind === "unread" ? "unseen" : state.kind) as Word;
 
 const UNREAD: Gap = { part: "csinodes", subject: "", why: { kind: "object", text: "" } };
 

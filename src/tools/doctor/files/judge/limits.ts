@@ -91,12 +91,11 @@ const limitCheck = (
       .with(maxima)
       .flatMap(({ raise, most }) => (isBelow(most, asked) ? raise : undefined));
     const higherThan = ({ raise }: Limit) =>
-      small.text((all) =>
-        [
-          ...(raise === undefined ? [SET[resource]] : []),
-          ...[...new Set(all)].map((each) => `raise ${each} to ${asked} at least`),
-        ].join("; "),
-      );
+      listFrom(raise === undefined ? [SET[resource]] : [])
+        .with(small.map((each) => `raise ${each} to ${asked} at least`))
+        .grouped(() => "")
+        .map((all) => all.text((some) => [...new Set(some)].join("; ")))
+        .told("");
     const unread = bounds.filter(({ amount }) => amount === undefined).grouped(() => "");
     const judgeUnread = () =>
       unread.map(({ first: { most, what } }): Said => {
