@@ -1,9 +1,11 @@
 import { getEventListeners } from "node:events";
+import { resolve } from "node:path";
 import { refuse } from "../../src/base/errors";
 import { LONGEST_WAIT_MS } from "../../src/base/pause";
 import { refuseFrame } from "../../src/grpc/guard/frames";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import {
+  callbackOf,
   directoryPath,
   flag,
   hostSocketPath,
@@ -45,7 +47,13 @@ const table = {
   policy: optional(oneOf(["exit", "retry"])),
   isOn: optional(flag, false),
   labels: optional(valuesByKey(textKind)),
-  pace: optional(optionsOf<{ readonly waitMs: number }>({ waitMs: required(milliseconds()) })),
+  done: optional(callbackOf()),
+  pace: optional(
+    optionsOf<{ readonly waitMs: number; readonly isOn?: boolean }>({
+      waitMs: required(milliseconds()),
+      isOn: optional(flag),
+    }),
+  ),
   faults: optional(
     listOf(
       variant<Fault>({
@@ -80,6 +88,14 @@ test.each<"socket" | "endpoint">(["socket", "endpoint"])(
       expect(read({ name: "x", [name]: address })[name]).toBe("/x.sock");
   },
 );
+
+test("a colon in a path's name is no scheme, and no port", () => {
+  const path = "a:1/tcp://x:2";
+  expect(read({ name: "x", folder: path, socket: path })).toMatchObject({
+    folder: resolve(path),
+    socket: resolve(path),
+  });
+});
 
 test("usable values are kept unchanged", () => {
   const { signal } = new AbortController();
@@ -169,32 +185,45 @@ test("a signal gets no listener, and an imitation of one is accepted", () => {
 
 const SIGNAL = new AbortController();
 const BESIDE_A_NAME: readonly [given: object, message: string | RegExp][] = [
-  [{ pace: [1] }, "startX: pace is an array; it takes an object with waitMs"],
+  [{ pace: [1] }, "startX: pace is an array; it takes an object with waitMs, isOn"],
   [{ pace: { waitMs: 0 } }, /^startX: pace: waitMs is 0; it takes milliseconds/],
+  [{ kubeletRegistrationPath: "/x" }, /no option "kubeletRegistrationPath"; did you mean endpoint\?$/],
   [{ zzzzzz: 1 }, /^startX: there is no option "zzzzzz"; there are name, folder, .*, signal, logger$/],
   [{ folder: "" }, 'startX: folder is ""; it takes the path of a directory, without unix://'],
+  [{ folder: 1 }, /folder is 1; it takes the path of a directory, without unix:\/\/$/],
   [{ folder: "unix:///r" }, /^startX: folder is "unix:\/\/\/r"; it takes the path of a directory/],
   [{ folder: "file:///r" }, /^startX: folder is "file:\/\/\/r"; it takes/],
   [
     { socket: "s".repeat(120) },
     /socket has \d{3} bytes; it takes the path of a unix socket, 107 bytes at most$/,
   ],
+  [{ socket: "" }, /socket is ""; it takes the path of a unix socket, 107 bytes at most$/],
+  [{ socket: "host:80" }, /socket is "host:80"; it takes the path of a unix socket/],
   [{ socket: "tcp://127.0.0.1:1" }, /socket is "tcp:\/\/127.0.0.1:1"; it takes the path of a unix/],
   [{ socket: "unix:@abstract" }, /socket is "unix:@abstract"; it takes the path of a unix socket/],
   [{ endpoint: "x.sock" }, /endpoint is "x.sock"; it takes .*, absolute, as kubelet sees it on the host/],
   [{ endpoint: "unix:x.sock" }, /endpoint is "unix:x.sock"; it takes the path of a unix socket/],
   [{ endpoint: "tcp:///x.sock" }, /endpoint is "tcp:\/\/\/x.sock"; it takes the path of a unix socket/],
   [{ waitMs: 0 }, /waitMs is 0; it takes milliseconds, more than 0 and at most 2147483647 \(24 days\)$/],
+  [{ waitMs: "5" }, /waitMs is "5"; it takes milliseconds/],
   [{ waitMs: Number.NaN }, /waitMs is NaN; it takes milliseconds/],
   [{ limitMs: -1 }, /limitMs is -1; it takes milliseconds, 0 or more/],
   [{ limitMs: Number.POSITIVE_INFINITY }, /limitMs is Infinity; it takes milliseconds/],
   [{ count: 1.5 }, "startX: count is 1.5; it takes a whole number, 1 to 8"],
+  [{ count: 1n }, /count is 1n; it takes a whole number, 1 to 8$/],
   [{ count: 0 }, /count is 0; it takes a whole number, 1 to 8$/],
   [{ count: 9 }, /count is 9; it takes a whole number, 1 to 8$/],
   [{ policy: "ignore" }, 'startX: policy is "ignore"; it takes one of "exit", "retry"'],
+  [{ policy: 1 }, 'startX: policy is 1; it takes one of "exit", "retry"'],
+  [{ policy: "p".repeat(60) }, /policy is "p{60}"; it takes/],
+  [{ policy: "p".repeat(61) }, /policy is "p{60}…"; it takes/],
+  [{ done: true }, "startX: done is true; it takes a function"],
   [{ isOn: "yes" }, 'startX: isOn is "yes"; it takes true or false'],
   [{ labels: { a: "", "b/c": 1 } }, 'startX: labels["b/c"] is 1; it takes a text'],
   [{ labels: new Map() }, "startX: labels is a Map; it takes an object, each value a text"],
+  [{ labels: new Uint8Array() }, /labels is a Uint8Array; it takes an object/],
+  [{ signal: { aborted: false } }, "startX: signal is an object; it takes an AbortSignal"],
+  [{ signal: { addEventListener: () => {} } }, "startX: signal is an object; it takes an AbortSignal"],
   [{ signal: SIGNAL }, "startX: signal is an AbortController; it takes an AbortSignal"],
   [{ logger: () => {} }, /logger is a function; it takes console, a pino logger, or one of create/],
   [{ faults: {} }, /faults is an object; it takes a list, each of an object whose .*"slow", "hang"/],
@@ -202,6 +231,7 @@ const BESIDE_A_NAME: readonly [given: object, message: string | RegExp][] = [
   [{ faults: [{ kind: "hang" }, "slow"] }, /faults\[1\] is "slow"; it takes an object whose kind/],
   [{ faults: [{ kind: "slwo" }] }, /faults\[0\]\.kind is "slwo"; .*; did you mean "slow"\?$/],
   [{ faults: [{ kind: "slow", delay: 1 }] }, /faults\[0\]: .*no option "delay"; did you mean delayMs\?$/],
+  [{ faults: [{ kind: "hang", delay: 1 }] }, /faults\[0\]: there is no option "delay"; it takes none$/],
   [{ faults: [{ kind: "slow" }] }, /faults\[0\]: delayMs is missing; it takes milliseconds/],
 ];
 
