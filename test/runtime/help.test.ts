@@ -1,4 +1,7 @@
+import { COMMANDS } from "../../src/cli/commands";
+import type { CommandFlags } from "../../src/flags/command-flags";
 import { flagTable } from "../../src/flags/table";
+import type { CommandLine } from "../../src/tools/command-line";
 import { readText } from "../docs/markdown";
 import { runCommand } from "../support/run-command";
 
@@ -25,4 +28,43 @@ test("--help shows every flag in its group, with text and default, on about one 
   expect(stdout).toMatch(/--timeout .*\[default: 1s\]/);
   expect(stdout).not.toMatch(/default: (0|0s|false|"")?\]/);
   expect(stdout).toMatch(/registrar demo +watch registrations/);
+});
+
+type Help = Pick<CommandLine<CommandFlags>, "describe" | "flags" | "examples" | "notes">;
+
+/** What the build renders, a line for each flag. */
+const linesOf = (flags: object) =>
+  Object.entries(flags).map(([name, row]) => `--${name} ${JSON.stringify(row)}`);
+
+test.each([
+  ...[
+    "demo",
+    "kubelet",
+    "driver",
+    "doctor",
+    "doctor --cluster",
+    "doctor -f x",
+    "status",
+    "manifest",
+    "legacy",
+  ],
+  "manifest --image-policy",
+])("the help of %s has the texts of the snapshot", async (line) => {
+  let help: Help | undefined;
+  jest.doMock("../../src/runtime/help-text", () => ({
+    printHelp: (_name: string, given: Help) => {
+      help = given;
+      return 0;
+    },
+  }));
+  const [name, ...words] = line.split(" ");
+  expect(await COMMANDS.find((one) => one.name === name)?.run([...words, "--help"])).toBe(0);
+  const { describe = "", flags = {}, examples = [], notes = [] } = help ?? {};
+  expect(["", describe, ...linesOf(flags), ...examples, ...notes, ""].join("\n")).toMatchSnapshot();
+  jest.resetModules();
+});
+
+test("the registrar's flags have the texts, defaults and kinds of the snapshot", () => {
+  const groups = Object.entries(flagTable).flatMap(([group, rows]) => [group, ...linesOf(rows)]);
+  expect(["", ...groups, ""].join("\n")).toMatchSnapshot();
 });
