@@ -1,4 +1,5 @@
 import { startRegistrar } from "../../../src";
+import { startFakeRegistrar } from "../../simulator/fake-registrar";
 import { createTestNode } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
@@ -8,17 +9,22 @@ import { type RunningCommand, startCommand } from "../support/command";
 /** A kubelet in the foreground; `register` puts a driver and its registrar beside it. */
 async function withKubelet(
   flags: readonly string[],
-  use: (kubelet: RunningCommand, register: (name?: string) => Promise<void>) => Promise<void>,
+  use: (
+    kubelet: RunningCommand,
+    register: (name?: string) => Promise<void>,
+    node: Awaited<ReturnType<typeof createTestNode>>,
+  ) => Promise<void>,
 ): Promise<void> {
   await using node = await createTestNode();
   using kubelet = startCommand(["kubelet", "--plugin-registration-path", node.pluginDir, ...flags]);
   await kubelet.line(/watches|"started"/);
-  await use(kubelet, async (name = "x.csi") => {
+  const register = async (name = "x.csi") => {
     const csiAddress = node.at(`${name}.sock`);
     await node.driver({ csiAddress, name, nodeId: "node-1", topology: { zone: "a" }, maxVolumes: 7 });
     const options = { ...node.options, csiAddress, endpoint: csiAddress };
     node.keep(await startRegistrar({ ...options, onRegistrationFailure: "retry" }));
-  });
+  };
+  await use(kubelet, register, node);
 }
 
 test("`kubelet` prints each step of a registration as JSON, and ends on SIGINT", () =>
@@ -72,12 +78,21 @@ test("`kubelet` that cannot watch its directory prints one line and exits with 1
 });
 
 test("--until ends it with 0 once the driver is registered and its registrar knows", () =>
-  withKubelet(["--until=registered=x.csi", "--timeout=60s"], async (kubelet, register) => {
-    for (const name of ["another.csi", "x.csi"]) await register(name);
+  withKubelet(["--until=registered=x.csi", "--timeout=60s"], async (kubelet, register, node) => {
+    await register("another.csi");
+    await kubelet.line(/"called" call="NotifyRegistrationStatus" socketPath=".*another/);
+    const csiAddress = node.at("x.sock");
+    await node.driver({ csiAddress, name: "x.csi" });
+    await using registrar = await startFakeRegistrar({
+      socketPath: node.socketPath("x.csi"),
+      info: { endpoint: csiAddress },
+      before: (method) =>
+        method === "NotifyRegistrationStatus" && kubelet.line(/"registered" driverName="x\.csi"/),
+    });
+    await registrar.events.when("notified");
     expect(await kubelet.exitCode()).toBe(0);
-    expect(kubelet.lines.join("\n")).toMatch(
-      /"called" call="NotifyRegistrationStatus" socketPath=".*x\.csi-reg/,
-    );
+    const told = kubelet.lines.filter((line) => line.includes('call="NotifyRegistrationStatus"'));
+    expect(told.at(-1)).toMatch(/"called" .*socketPath=".*x\.csi-reg\.sock".* result=/);
   }));
 
 test("--until ends it with 1 if that has not happened after --timeout", async () => {

@@ -63,6 +63,13 @@ test.each<readonly [expected: RegExp, Changes]>([
   expectSaid(saidOf(changes), [expected]);
 });
 
+test("of the variables in a path that nothing defines, ten are named", () => {
+  const names = Array.from({ length: 11 }, (_, at) => `DIRECTORY_${at}`);
+  const path = `--kubelet-registration-path=${names.map((name) => `/$(${name})`).join("")}`;
+  const said = saidOf({ more: [path] }).filter((text) => text.startsWith("CSI102"));
+  expect(said.map((text) => /takes \$\((\w+)\), which/.exec(text)?.[1])).toEqual(names.slice(0, 10));
+});
+
 const elsewhere = (name: string) => ({
   name,
   valueFrom: { configMapKeyRef: { name: "settings", key: name } },

@@ -215,6 +215,13 @@ test.each<Case>([
   ],
   ["registration", "problem", /will be refused: .*an empty list for supported versions; fix/, versions()],
   ["registration", "skipped", /does not report/, versions("2.0.0", "1.2")],
+  // Kubelet has it.
+  [
+    "registration",
+    "ok",
+    /^x\.csi is registered/,
+    answered({ supportedVersions: ["0.9"] }, reporting("registered")),
+  ],
 
   ["driver-socket", "problem", /ECONNREFUSED/, unconnected("dead", "ECONNREFUSED")],
   ["driver-socket", "problem", /EAGAIN/, unconnected("stuck", "EAGAIN")],
