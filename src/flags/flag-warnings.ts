@@ -35,16 +35,16 @@ export async function warnAboutFlags(
   if (flags.ignored.length > 0)
     log.warn("Flags of former releases are ignored", { flags: dashed(flags.ignored) });
   warnAboutWords(flags, log);
-  if (flags.enablePprof && flags.httpEndpoint === "" && flags.healthPort <= 0)
-    log.warn("--enable-pprof has no effect without --http-endpoint");
-  if (flags.enablePprof && /^(?:0\.0\.0\.0|\[::\])?:/.test(flags.healthPort > 0 ? ":" : flags.httpEndpoint))
+  const endpoint = flags.healthPort > 0 ? `:${flags.healthPort}` : flags.httpEndpoint;
+  if (flags.enablePprof && endpoint === "") log.warn("--enable-pprof has no effect without --http-endpoint");
+  if (flags.enablePprof && /^(?:0\.0\.0\.0|\[::\])?:/.test(endpoint))
     log.warn("Profiles can be read by every client that reaches this host: listen on localhost", {
-      endpoint: flags.httpEndpoint,
+      endpoint,
     });
   warnAboutPatterns(flags, log);
   const { addresses, endpoints } = everyPath(flags, paths);
   for (const address of addresses) warnAboutAddress(address, log);
-  for (const endpoint of endpoints) warnAboutEndpoint(endpoint, log);
+  for (const path of endpoints) warnAboutEndpoint(path, log);
   for (const advice of await adviceOnHostPaths(flags, paths, mounts))
     log.warn("Kubelet will not find the driver", { ...advice });
 }
