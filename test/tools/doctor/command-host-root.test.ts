@@ -120,6 +120,29 @@ test("a registration socket that is an absolute link is the host's own", async (
   expect((await run("status")).stdout).toMatch(new RegExp(`^${NAME} +unreported `, "m"));
 });
 
+test("what only the way to the host's root makes too long is unknown", async () => {
+  const { at, doctor, run } = host;
+  const directory = `/var/lib/kubelet/plugins/${"x".repeat(60)}.csi`;
+  mkdirSync(at(directory));
+  symlinkSync(at(directory), at("short"));
+  await using _driver = await startCsiDriver({ csiAddress: at("short/csi.sock"), name: NAME, nodeId: "n1" });
+  const path = at(directory, "csi.sock");
+  expect([Buffer.byteLength(path) > 107, Buffer.byteLength(`${directory}/csi.sock`)]).toEqual([true, 98]);
+  const namely = [`--csi-address=${path}`, `--kubelet-registration-path=${directory}/csi.sock`];
+  for (const words of [[], namely]) {
+    const { findings } = await doctor(...words);
+    const told = findings.filter(({ status }: { status: string }) => status === "problem");
+    expect(told).toEqual([]);
+    const own = findings.filter((one: object) => JSON.stringify(one).includes("ENAMETOOLONG"));
+    expect(own.map(({ status, fix }: Record<string, string>) => [status, fix])).toContainEqual([
+      "unknown",
+      expect.stringMatching(/^from here that path has over 107 bytes: /),
+    ]);
+  }
+  const { status, stderr } = await run("status");
+  expect([status, stderr]).toEqual([3, expect.stringContaining("ENAMETOOLONG")]);
+});
+
 test("a wrong path: the right one is in the fix", async () => {
   const { at, driver, doctor } = host;
   await using _driver = await driver();

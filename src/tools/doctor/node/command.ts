@@ -2,9 +2,10 @@ import { resolve } from "node:path";
 import { NAME_LIST_FLAGS, textFlag, timeoutFlag } from "../../../flags/kinds";
 import { nameListsFrom } from "../../../flags/paths";
 import { ACCEPTED_FLAGS, parseFlags } from "../../../flags/table";
-import { parseCsiAddress } from "../../../unix/socket-path";
+import { parseCsiAddress, pathInUnixAddress } from "../../../unix/socket-path";
 import { SCHEMA } from "../findings/report";
 import { createMode } from "../mode";
+import { pathOnHost } from "./read/files";
 
 export const nodeMode = createMode(
   {
@@ -48,7 +49,12 @@ export const nodeMode = createMode(
     ]);
     // Those of the flags that are the registrar's own, as it reads them.
     const own = settings.filter(({ name }) => ACCEPTED_FLAGS.has(name));
-    const line = parseFlags(own.map(({ name, text }) => `--${name}=${text}`));
+    // The registrar has the host's paths without the way to its root.
+    const onHost = (text: string) =>
+      flags.hostRoot === undefined
+        ? text
+        : pathOnHost(resolve(flags.hostRoot), pathInUnixAddress(text) ?? text);
+    const line = parseFlags(own.map(({ name, text }) => `--${name}=${onHost(text)}`));
     const startProblem = line.kind === "flags" ? startProblemOf(line.flags) : undefined;
     const report = await lookAtNode(flags, { names: nameListsFrom(flags), startProblem });
     return { report, render: (look) => renderTable(report, look) };

@@ -43,6 +43,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ELOOP: "correct the symbolic links: they form a loop",
   ENOTDIR: "correct the path: a part of it is not a directory",
   EILSEQ: "rename it: its name is not UTF-8, and no tool can be told it",
+  ENAMETOOLONG:
+    "from here that path has over 107 bytes: look from where it is shorter, as with --host-root=/host or in the registrar's container",
   EMFILE: "raise the limit of open files: ulimit -n",
 };
 

@@ -102,6 +102,10 @@ export async function reachBelow(root: string, path: string): Promise<string> {
   return join(root, ...reached);
 }
 
+/** A path below `hostRoot` as the host has it; another one as it is. */
+export const pathOnHost = (hostRoot: string, path: string): string =>
+  isWithin(path, hostRoot) ? join("/", relative(hostRoot, path)) : path;
+
 /** A path as seen from here: below `hostRoot` it is reached as the host follows its links, elsewhere by `otherwise`. */
 export const reachOnHost = async (
   hostRoot: string,
@@ -109,7 +113,7 @@ export const reachOnHost = async (
   otherwise = async (given: string) => given,
 ): Promise<string> =>
   hostRoot !== "/" && isWithin(path, hostRoot)
-    ? reachBelow(hostRoot, join("/", relative(hostRoot, path)))
+    ? reachBelow(hostRoot, pathOnHost(hostRoot, path))
     : otherwise(path);
 
 /** Where a symbolic link leads; null where no link is: of another file readlink(2) says EINVAL. */

@@ -5,7 +5,7 @@ import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { startReading, type Unread, whyOf } from "../../findings/seen";
 import { lookAtDirectory, type Mounts, otherDirectories } from "./directory";
 import { answerIn, gapsIn, type NodePart, type SeenDriver, type Target, unreadAt } from "./facts";
-import { lookAtEach, reachBelow, reachOnHost, readWhole } from "./files";
+import { lookAtEach, pathOnHost, reachBelow, reachOnHost, readWhole } from "./files";
 import { findProcesses } from "./processes";
 import { hasNoSocket, lookAtSocket, type SocketFacts } from "./socket";
 import { findSockets, lookAtRegistrations, partGaps, type RegistrationFacts } from "./sockets-found";
@@ -42,7 +42,9 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
   );
   const reach = (path: string) => reachOnHost(hostRoot, path);
   const [named, kubeletPath, directory] = await Promise.all([
-    csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath, { reach }),
+    csiSocketPath === undefined
+      ? undefined
+      : lookAtSocket(csiSocketPath, { reach, own: pathOnHost(hostRoot, csiSocketPath) }),
     kubeletRegistrationPath?.startsWith("/")
       ? lookAtSocket(kubeletRegistrationPath, { reach: (path) => reachBelow(hostRoot, path) })
       : undefined,

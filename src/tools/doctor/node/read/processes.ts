@@ -236,7 +236,7 @@ async function readRegistrar(
   const isWatched = kubelets.contains(({ is }) => is(used.found));
   if (!isHere) for (const gap of gapsOf(isWatched)) reading.unread(gap as NodeGap);
   const registersIn = { true: "watched", false: "elsewhere", null: "unknown" }[`${trueOrNull(isWatched)}`];
-  const socket = await lookAtSocket(await reach(csiAddress));
+  const socket = await lookAtSocket(csiAddress, { reach });
   if (socket.kind === "unread") throw systemError(socket.errno);
   return {
     pid: Number(pid),

@@ -53,6 +53,8 @@ export const hasNoSocket = ({ kind }: SeenSocket): boolean =>
 interface LookOptions {
   /** Of which check it is a gap where the look fails. Default: `sockets`. */
   readonly part?: SocketPart;
+  /** The path as the host or the container of its process has it, which Linux limits. Default: as given. */
+  readonly own?: string;
   /** How the path is reached from here. Default: as it is. */
   readonly reach?: (given: string) => Promise<string>;
   /** Default: it connects, says nothing and leaves. */
@@ -62,7 +64,7 @@ interface LookOptions {
 /** Looks at what is at a path. The facts have the path as it is reached. */
 export async function lookAtSocket(
   given: string,
-  { part = "sockets", reach = async () => given, tryReach = tryConnect }: LookOptions = {},
+  { part = "sockets", own = given, reach = async () => given, tryReach = tryConnect }: LookOptions = {},
 ): Promise<SocketFacts> {
   let path = given;
   const unread = (errno: string, inode?: string) => {
@@ -74,10 +76,8 @@ export async function lookAtSocket(
   } catch (error) {
     return unread(errnoIn(error));
   }
-  const bytes = Buffer.byteLength(given);
+  const bytes = Buffer.byteLength(own);
   if (bytes > MAX_SOCKET_PATH_BYTES) return { kind: "too-long", path, bytes };
-  // Before anything else: libuv would cut the path and connect to another one.
-  if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) return unread("ENAMETOOLONG");
   const stats = await statsOrErrno(path);
   if (stats === "ENOENT") {
     const directory = await statsOrErrno(dirname(path));
@@ -88,6 +88,8 @@ export async function lookAtSocket(
     return BROKEN.has(stats) ? { kind: "broken", path, errno: stats } : unread(stats);
   if (!stats.isSocket()) return { kind: "not-a-socket", path, fileType: fileTypeOf(stats) };
   const socket = { path, ownership: stats, inode: `${stats.dev}:${stats.ino}` };
+  // Libuv would cut the path and connect to another one.
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) return unread("ENAMETOOLONG", socket.inode);
   const error = await tryReach(path);
   if (error === undefined) return { kind: "accepting", ...socket };
   const errno = errnoOf(error) ?? error.message;

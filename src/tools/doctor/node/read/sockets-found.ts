@@ -1,5 +1,5 @@
 import type { Dirent } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { segmentsOf } from "../../../../host-path/path-pattern";
 import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { carefulLook, rootOf, scan } from "../../../../registrar/node-wide/scan";
@@ -13,7 +13,17 @@ import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";
 import { answerIn, gapsIn, type NodeGap, type Target, unreadAt } from "./facts";
-import { errnoIn, isThereNone, linkAt, lookAtEach, reachBelow, reachOnHost, realPath, walk } from "./files";
+import {
+  errnoIn,
+  isThereNone,
+  linkAt,
+  lookAtEach,
+  pathOnHost,
+  reachBelow,
+  reachOnHost,
+  realPath,
+  walk,
+} from "./files";
 import { lookAtSocket, type SocketFacts, type SocketKind } from "./socket";
 
 /** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
@@ -82,7 +92,8 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
   const reach = (path: string) => reachOnHost(hostRoot, path);
   const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, reach, tell));
   const root = dirname(pluginRegistrationPath);
-  const isOfServices = (path: string) => OF_SERVICES.includes(join("/", relative(hostRoot, path)));
+  const own = (path: string) => pathOnHost(hostRoot, path);
+  const isOfServices = (path: string) => OF_SERVICES.includes(own(path));
   const follow = async (path: string) => {
     const reached = await reachOnHost(hostRoot, path, realPath);
     return isOfServices(reached) ? undefined : reached;
@@ -104,7 +115,7 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
   const paths = [...new Set(walks.flatMap((one) => one.paths))];
   const cut: Why = { kind: "cut", read: MAX_SOCKETS, there: paths.length };
   const seen = new Set([...paths.slice(0, MAX_SOCKETS), ...fitting]);
-  const sockets = await Promise.all([...seen].map((path) => lookAtSocket(path)));
+  const sockets = await Promise.all([...seen].map((path) => lookAtSocket(path, { own: own(path) })));
   const living = sockets.filter(({ kind }) => kind === "accepting" || kind === "stuck");
   const others = new Map(living.map((one) => [one.inode, one]));
   others.delete(driver?.inode);
@@ -121,7 +132,7 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
       .filter(({ socket, fits }) => fits || !mayLiveBeside(socket.path)),
     /** Their paths as the host has them. */
     onHost: isRegistrationDirectory(pluginRegistrationPath)
-      ? sockets.map(({ inode = "", path }) => ({ inode, path: join("/", relative(hostRoot, path)) }))
+      ? sockets.map(({ inode = "", path }) => ({ inode, path: own(path) }))
       : [],
     gaps: [
       ...walks.flatMap((one) => one.gaps),
@@ -213,8 +224,9 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
     return answer.kind === "answered" ? undefined : tryConnect(reached);
   };
   const reachOwn = (own: string) => reachOnHost(hostRoot, own);
+  const looking = { part: "directory", own: pathOnHost(hostRoot, path), reach: reachOwn, tryReach } as const;
   // Its name is that of the link, not of what it leads to.
-  const socket = { ...(await lookAtSocket(path, { part: "directory", reach: reachOwn, tryReach })), path };
+  const socket = { ...(await lookAtSocket(path, looking)), path };
   const info = answer;
   const plugin = answerIn(info);
   const told = plugin?.type === "CSIPlugin" ? plugin.endpoint : undefined;
@@ -222,7 +234,7 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
   const reach = (at: string) => (told === "" ? reachOwn(at) : reachBelow(hostRoot, at));
   const there =
     told === "" || (told?.startsWith("/") && !told.includes("\0"))
-      ? await lookAtSocket(told || path, { reach })
+      ? await lookAtSocket(told || path, { reach, own: told || looking.own })
       : undefined;
   const isSilent = info?.kind === "failed" && isHidden(path) && socket.kind !== "dead";
   return {
