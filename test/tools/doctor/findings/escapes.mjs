@@ -109,6 +109,15 @@ const isSearched = ({ expression, arguments: given }) =>
   ast.isPropertyAccessExpression(bare(expression)) &&
   /^(?:includes|indexOf|lastIndexOf|has|get)$/.test(bare(expression).name.text) &&
   given.some(isAsked);
+/** Whether gaps are asked for one of them: reports name each. */
+function asksGaps({ expression }) {
+  const callee = bare(expression);
+  if (!ast.isPropertyAccessExpression(callee) || !/^(?:some|every|find\w*)$/.test(callee.name.text))
+    return false;
+  const receiver = checker.getTypeAtLocation(callee.expression);
+  const items = receiver?.isTypeReference?.() ? checker.getTypeArguments(receiver) : [];
+  return items.some((type) => partsOf(type).some((one) => ["Gap", "NodeGap"].includes(nameOf(one))));
+}
 /** Whether a question is asked where an error is an answer, too. */
 const isTried = ({ expression, arguments: given }) =>
   expression.getText() === "attempt" &&
@@ -149,7 +158,7 @@ function isEscape(node) {
   if (ast.isCallExpression(node))
     return (
       takesAnswers(node) ||
-      (isJudge && (isSearched(node) || isTried(node))) ||
+      (isJudge && (isSearched(node) || isTried(node) || asksGaps(node))) ||
       node.arguments.some(
         (one) =>
           !ast.isSpreadElement(one) &&

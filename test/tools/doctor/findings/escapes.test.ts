@@ -226,6 +226,8 @@ const REFUSED: readonly string[] = [
   "search: (facts: ClusterFacts) => facts.places.map(({ state }) => wordOf(state) === 'registered' ? ok(P, T) : problem(P, T, F)); import { wordOf } from 'SRC/cluster/judge/states'",
   "search: (facts: ClusterFacts) => facts.places.map(({ state }) => { const word = wordOf(state); switch (word) { default: return ok(P, word); } }); import { wordOf } from 'SRC/cluster/judge/states'",
   "TypeScript: (view: View) => ok(P, view.drivers.text((all) => all.length === 0 ? 'has no driver' : 'has drivers'))",
+  "search: (view: View) => view.gaps.some(({ part }) => part === 'directory') ? problem(P, 'is not there', F) : ok(P, T)",
+  "search: (facts: ClusterFacts) => facts.gaps.find(({ part }) => part === 'nodes') === undefined ? ok(P, T) : problem(P, T, F)",
   "search: (view: View) => changed(view.drivers.map(() => problem(P, T, F)), () => problem(P, T, F)); import { changed } from 'SRC/findings/seen'",
   "search: async (view: View) => (await import('SRC/findings/seen'))['changed'](judgeEndpoint({} as never, view), () => problem(P, T, F))",
   "search: (view: View) => itemsOf(view.drivers).length === 0 ? problem(P, T, F) : ok(P, T); import { itemsOf } from 'SRC/findings/opened.js'",
