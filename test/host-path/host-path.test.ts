@@ -1,3 +1,5 @@
+import fs, { symlinkSync } from "node:fs";
+import { systemError } from "../../src/base/errors";
 import { type HostPathVerdict, judgeByMounts, judgeHostPath } from "../../src/host-path/host-path";
 import {
   CONTAINER,
@@ -10,6 +12,7 @@ import {
   tableOf,
   USUAL,
 } from "../support/mount-rows";
+import { createTempFolder } from "../support/temp-folder";
 
 const FITS: HostPathVerdict = { kind: "fits" };
 const UNKNOWN: HostPathVerdict = { kind: "unknown" };
@@ -194,4 +197,16 @@ test("a driver in this process, or a relative path, gives no verdict", async () 
   const paths = { endpoint: C, pluginRegistrationPath: "/registration" };
   for (const csiSocketPath of [undefined, "csi.sock"])
     expect(await judgeByMounts({ ...paths, csiSocketPath }, tableOf(USUAL))).toEqual(UNKNOWN);
+});
+
+test("a path that cannot be followed, or a mount table that cannot be read, gives no verdict", async () => {
+  await using folder = await createTempFolder();
+  symlinkSync("loop", folder.at("loop"));
+  const paths = { csiSocketPath: C, endpoint: C, pluginRegistrationPath: "/registration" };
+  for (const one of ["csiSocketPath", "pluginRegistrationPath"])
+    expect(await judgeByMounts({ ...paths, [one]: folder.at("loop/x") }, tableOf(USUAL))).toEqual(UNKNOWN);
+  jest.spyOn(fs, "readFileSync").mockImplementation(() => {
+    throw systemError("EACCES");
+  });
+  expect(await judgeByMounts(paths)).toEqual(UNKNOWN);
 });
