@@ -122,6 +122,24 @@ test.each<Changes>([
   expect(saidOf(changes)).toEqual([]);
 });
 
+const FROM_MAP = {
+  env: [{ name: "M", valueFrom: { configMapKeyRef: { name: "c", key: "k" } } }],
+};
+const DEPENDS = /^CSI104 unknown: .* depends on \$\(M\), which is defined elsewhere/;
+
+test.each<readonly [expected: readonly RegExp[], Changes]>([
+  [[DEPENDS], { ...FROM_MAP, ...exec(TOLD, "--mode=$(M)") }],
+  [[DEPENDS], { ...FROM_MAP, ...exec("$(M)") }],
+  [[DEPENDS], { envFrom: [{ configMapRef: { name: "c" } }], ...exec("--mode=$(M)", TOLD) }],
+  [[/^CSI104 problem: .*second registrar/], { ...FROM_MAP, ...exec(TOLD, "--v=$(M)") }],
+  [[/^CSI104 problem: /], exec(TOLD, "--mode=$(M)")],
+  [[/^CSI101 unknown: .*\$\(M\)/], { ...FROM_MAP, more: ["--mode=$(M)"] }],
+  [[/^CSI101 unknown: .*\$\(M\)/], { ...FROM_MAP, more: ["--mode=$(M)"], image: OFFICIAL }],
+  [[], { ...FROM_MAP, more: ["--v=$(M)"] }],
+])("%s: a mode that another object has is not judged: %j", (expected, changes) => {
+  expectSaid(saidOf(changes), expected);
+});
+
 test("the probes are judged beside a wrong flag", () => {
   const official = { ...http({ path: "/readyz" }), image: OFFICIAL };
   expectSaid(saidOf({ more: ["--http-endpoint=:2", "--require-driver"], ...official }), [

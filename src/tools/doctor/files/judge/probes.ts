@@ -1,5 +1,6 @@
 import { isTemplate } from "../../../recognise/rule";
 import { RENDER_FIRST } from "../../findings/words";
+import { modeIn, type RegistrarSettings } from "../read/arguments";
 import type { BesideFacts, ProbeFacts } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { judgeProgram, sayRefusal } from "./arguments";
@@ -111,7 +112,7 @@ const USE_HTTP = "use --http-endpoint and an httpGet on /healthz";
 
 /** Judges a probe that runs the registrar itself; nothing is known of other programs. */
 function judgeExec(
-  { kind, command, settings: asked }: ProbeFacts,
+  { kind, command, elsewhere, settings: asked }: ProbeFacts,
   one: RegistrarContainer,
 ): Statement | undefined {
   const open = command.find((word) => isTemplate(word.replaceAll(/\$\([^)]*\)/g, "")));
@@ -119,8 +120,18 @@ function judgeExec(
     return unknown(`has a ${kind} whose command is not filled in: ${open}`, RENDER_FIRST);
   const foreign = judgeProgram(one, kind, USE_HTTP);
   if (foreign !== undefined) return foreign;
-  if (asked === undefined) return undefined;
-  const { program, mounts } = one;
+  const said = asked && judgeAsked(kind, command, asked, one);
+  return said && elsewhere !== undefined
+    ? unknown(`has a ${kind} that depends on $(${elsewhere}), which is defined elsewhere`, USE_HTTP)
+    : said;
+}
+
+function judgeAsked(
+  kind: ProbeFacts["kind"],
+  command: readonly string[],
+  asked: RegistrarSettings,
+  { program, mounts }: RegistrarContainer,
+): Statement | undefined {
   const does = asked.mode;
   const refusal = sayRefusal(asked.start, program);
   const isOfficial = program.kind === "official";
@@ -141,13 +152,4 @@ function judgeExec(
   return mode === OFFICIAL_MODE && (!isOfficial || (program.release ?? 0) >= PASSES_SINCE)
     ? warning(`has a ${kind} with --mode=${mode}, which proves nothing`, USE_HTTP)
     : undefined;
-}
-
-/** The last value of `--mode=VALUE` or `--mode VALUE`, also where this registrar does not have it. */
-function modeIn(words: readonly string[]): string {
-  const modes = words.flatMap((word, at) => {
-    const found = /^--?mode(?:=(.*))?$/s.exec(word);
-    return found ? (found[1] ?? words[at + 1] ?? "") : [];
-  });
-  return modes.at(-1) ?? "";
 }

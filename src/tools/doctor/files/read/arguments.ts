@@ -183,3 +183,12 @@ const NOTHING: RegistrarSettings = {
   ignored: undefined,
   mode: undefined,
 };
+
+/** The last value of `--mode=VALUE` or `--mode VALUE`, also where this registrar does not have it. */
+export function modeIn(words: readonly string[]): string {
+  const modes = words.flatMap((word, at) => {
+    const found = /^--?mode(?:=(.*))?$/s.exec(word);
+    return found ? (found[1] ?? words[at + 1] ?? "") : [];
+  });
+  return modes.at(-1) ?? "";
+}

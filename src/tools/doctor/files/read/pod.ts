@@ -197,7 +197,8 @@ export function probesOf(container: Tree, program: Program) {
     const asked = tree(httpGet ?? grpc ?? tcpSocket);
     const scheme = text(asked.scheme);
     const http = scheme === "HTTPS" ? "HTTPS" : "HTTP";
-    const command = list(tree(exec).command).map((word) => fill(text(word)).text);
+    const words = list(tree(exec).command).map((word) => fill(text(word)));
+    const command = words.map((word) => word.text);
     const own = behindRegistrar(command);
     /** A number, a placeholder, or the name of a port that the container does not have. */
     const port = textOrNumber(
@@ -218,6 +219,10 @@ export function probesOf(container: Tree, program: Program) {
       port,
       path,
       command,
+      /** A variable in it whose value another object has; a log level decides nothing. */
+      elsewhere: words
+        .flatMap((word) => (/^--?v=/.test(word.text) ? [] : word.open))
+        .find(({ isElsewhere }) => isElsewhere)?.name,
       /** Undefined: the command is another program's. */
       settings: own && settingsOf(own, program),
       /** Kubelet takes 0 for 1. */

@@ -17,7 +17,7 @@ import { type OurImage, type Recognised, recognise, tellsPath } from "../../../r
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { About } from "../../findings/causes";
 import { type Gap, refuseFlaw, type SeenList, startReading, truth, whyOf } from "../../findings/seen";
-import { literalsIn, type RegistrarSettings, settingsOf, startOf, wordsOf } from "./arguments";
+import { literalsIn, modeIn, type RegistrarSettings, settingsOf, startOf, wordsOf } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
 import {
   besideOf,
@@ -331,8 +331,8 @@ function mayBeDrivers(
     .map(({ name }) => text(name));
 }
 
-/** A variable from elsewhere matters only where its value decides a path or a refusal. */
-function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
+/** A variable from elsewhere matters only where its value decides a path, a refusal or the mode. */
+function unseenOf({ startedBy, args, open }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
   if (startedBy !== undefined) return { kind: "program", program: startedBy } as const;
   const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, start, ignored } = settings;
   if (ignored !== undefined && isTemplate(ignored.words[0]))
@@ -340,7 +340,7 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
   const message = start.kind === "refused" ? start.message : "";
   // Kubelet leaves a $(NAME) without a value as it is.
   if (isTemplate(message.replaceAll(/\$\([^)]*\)/g, ""))) return { kind: "open", message } as const;
-  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath ?? "", message];
+  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath ?? "", message, modeIn(args)];
   const found = open.find(
     ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
   );
