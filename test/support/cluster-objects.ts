@@ -175,6 +175,7 @@ export const failedMount = (
     reason: "FailedMount",
     type: "Warning",
     count: 7,
+    lastTimestamp: "2026-01-01T00:00:00Z",
     source: { component: "kubelet", host },
     message:
       `MountVolume.MountDevice failed for volume "pv-${name}" : kubernetes.io/csi: attacher.MountDevice failed to ` +

@@ -22,3 +22,26 @@ test.each([
     await expectSaid(cluster, ...(problem ? [problem, /^CSI211 problem: .*1 pod \(default\/db\)/] : []));
   },
 );
+
+const DENIED = /^CSI204 problem: disk\S+ is in CSINode, but kubelet says in its latest events/;
+test.each([
+  ["in its series", { eventTime: ago(60), series: { count: 9, lastObservedTime: ago(0.5) } }, DENIED],
+  ["once", { eventTime: ago(0.5) }, DENIED],
+  ["at no time that is known", {}, /^CSI113 unknown: events default\/db.mount cannot be judged: /],
+])("an event of events.k8s.io occurred last: %s", async (_when, times, said) => {
+  const started = { kind: "running", at: ago(5) } as const;
+  const cluster = await makeCluster({ status: podStatus({ registrar: started, driver: started }) });
+  const waits = await cluster.create("/api/v1/namespaces/default/pods", waitingPod("db", "node-1"));
+  const event = { ...failedMount(waits, DISK, "node-1"), lastTimestamp: null, ...times };
+  await cluster.create("/api/v1/namespaces/default/events", event);
+  await expectSaid(cluster, said, ...(said === DENIED ? [/^CSI211 problem: /] : []));
+});
+
+test("a DaemonSet whose containers are missing cannot be judged", async () => {
+  const cluster = await makeCluster();
+  await cluster.create("/apis/apps/v1/namespaces/storage/daemonsets", {
+    ...{ apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "bare", namespace: "storage" } },
+    spec: { selector: { matchLabels: { app: "bare" } }, template: { metadata: {}, spec: {} } },
+  });
+  await expectSaid(cluster, /^CSI113 unknown: daemonsets storage\/bare cannot be judged: /);
+});

@@ -29,15 +29,21 @@ type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;
 
 /** An event that names a driver which a pod waits for. */
 export function readNeedEvent(object: unknown) {
-  const { message, involvedObject, source, lastTimestamp, eventTime } = tree(object);
+  const { message, involvedObject, source } = tree(object);
   const ofMount = MOUNT_FAILED.exec(text(message));
   const { groups = {} } = ofMount ?? ATTACH_FAILED.exec(text(message)) ?? {};
   const { driver, node = textOrNone(tree(source).host) } = groups;
   if (driver === undefined) return undefined;
   const { kind, uid } = tree(involvedObject);
   if (needed("involvedObject.kind", textOrNone(kind)) !== "Pod") return undefined;
-  const deniedMs = ofMount === null ? undefined : timeOrNone(lastTimestamp ?? eventTime);
+  const deniedMs = ofMount === null ? undefined : timeOrNone(needed("lastTimestamp", lastTimeOf(object)));
   return { podUid: needed("involvedObject.uid", textOrNone(uid)), driver, node, deniedMs };
+}
+
+/** When it last occurred: of a recorder of `events.k8s.io`, its series says so, and before a second time its own time. */
+function lastTimeOf(object: unknown): unknown {
+  const { lastTimestamp, series, eventTime } = tree(object);
+  return lastTimestamp ?? tree(series).lastObservedTime ?? eventTime ?? undefined;
 }
 
 /** Collects the events of failed mounts: those that name a driver, and of each pod the latest other one. */
@@ -50,9 +56,9 @@ export function startMountEvents() {
   const add = (object: unknown) => {
     const need = readNeedEvent(object);
     if (need !== undefined) return void needs.push(need);
-    const { message, involvedObject, lastTimestamp, eventTime } = tree(object);
+    const { message, involvedObject } = tree(object);
     const podUid = text(tree(involvedObject).uid);
-    const event = { podUid, at: text(lastTimestamp ?? eventTime), message: boundText(text(message)) };
+    const event = { podUid, at: text(lastTimeOf(object)), message: boundText(text(message)) };
     const known = latest.get(podUid);
     if (known === undefined || [known.at, known.message] < [event.at, event.message])
       latest.set(podUid, event);

@@ -8,14 +8,14 @@ export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 /** Undefined for a set without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
 export function readRegistrarSet(object: unknown, identity: Identity, number: number, ours?: OurImage) {
   const { selector, template } = tree(tree(object).spec);
-  needed("spec.template", template);
+  const ofPods = tree(tree(template).spec);
+  needed("spec.template.spec.containers", ofPods.containers);
   const whole = { ...tree(object), kind: "DaemonSet" };
   const about = { object: number, name: placeIn(undefined, whole) };
   const registrars = registrarsIn(about, whole, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, status } = tree(object);
   const { desiredNumberScheduled, currentNumberScheduled } = tree(status);
-  const ofPods = tree(tree(template).spec);
   return {
     ...identity,
     about,
