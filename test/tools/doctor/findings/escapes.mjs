@@ -123,7 +123,30 @@ const isTried = ({ expression, arguments: given }) =>
   expression.getText() === "attempt" &&
   given.some((one) => /\b(?:yes|seen|unread|unknown)\b/.test(one.getText()));
 
+const KNOWN = ["KnownTruth", "KnownList"];
+const isKnown = (node) => node !== undefined && namesOf(bare(node)).every((name) => KNOWN.includes(name));
+const isArm = ({ parent }) =>
+  (ast.isPropertyAssignment(parent) && /^(?:unknown|unread)$/.test(parent.name.getText())) ||
+  (ast.isCallExpression(parent) && parent.expression.getText() === "otherwise");
+/** Whether what stands for the unknown gets a type that hides that it is known. */
+function isWidened(node) {
+  if (ast.isCallExpression(node) && node.typeArguments?.length > 0) {
+    const callee = bare(node.expression);
+    const isOfAsked = ast.isPropertyAccessExpression(callee) && /^(?:some|say)$/.test(callee.name.text);
+    return isAsked(callee) || callee.getText() === "otherwise" || (isOfAsked && isAsked(callee.expression));
+  }
+  if (ast.isArrowFunction(node)) {
+    const body = ast.isParenthesizedExpression(node.body) ? node.body.expression : node.body;
+    const isCast = ast.isAsExpression(body) && body.type.getText() !== "const";
+    return (isArm(node) && (node.type !== undefined || isCast)) || (node.type !== undefined && isKnown(body));
+  }
+  if (ast.isVariableDeclaration(node)) return node.type !== undefined && isKnown(node.initializer);
+  if (!ast.isReturnStatement(node) || node.parent.statements?.length !== 1) return false;
+  return node.parent.parent.type !== undefined && isKnown(node.expression);
+}
+
 function isEscape(node) {
+  if (isJudge && isWidened(node)) return true;
   if (ast.isPrefixUnaryExpression(node)) return node.operator === K.ExclamationToken && isAsked(node.operand);
   if (ast.isConditionalExpression(node)) return isUndecided(node.condition);
   if (ast.isIfStatement(node) || ast.isWhileStatement(node) || ast.isDoStatement(node))

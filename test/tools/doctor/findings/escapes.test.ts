@@ -193,6 +193,18 @@ const REFUSED: readonly string[] = [
   "TypeScript: (view: View) => view.isDeserted({ yes: nothing, no: nothing, unknown: () => kept(problem(P, T, F)) }); import { kept } from 'SRC/findings/seen'",
   "TypeScript: (view: View) => view.drivers.some({ yes: nothing, no: nothing, unknown: () => kept(view.isDeserted) }); import { kept } from 'SRC/findings/seen'",
   "TypeScript: ({ driver }: View) => driver?.nodeInfo({ seen: () => truth(true), unread: () => truth(false) }); import { truth } from 'SRC/findings/seen'",
+  // A known value under a type that hides it.
+  "search: (view: View) => view.isDeserted<State>({ yes: () => ({ kind: 'silent' }), no: () => ({ kind: 'unread' }), unknown: () => ({ kind: 'silent' }) }); type State = { kind: 'silent' } | { kind: 'unread' }",
+  "search: (view: View) => view.drivers.some<State>({ yes: () => ({ kind: 'unread' }), ...otherwise(() => ({ kind: 'silent' } as const)) }); type State = { kind: 'silent' } | { kind: 'unread' }",
+  "search: (view: View) => view.isDeserted({ yes: nothing, ...otherwise<State>(() => ({ kind: 'silent' })) }); type State = { kind: 'silent' } | { kind: 'unread' }",
+  "search: (view: View) => view.isDeserted({ yes: nothing, no: nothing, unknown: (): State => ({ kind: 'silent' }) }); type State = { kind: 'silent' } | { kind: 'unread' }",
+  "search: ({ driver }: View) => driver?.nodeInfo({ seen: nothing, unread: () => ({ kind: 'silent' }) as State }); type State = { kind: 'silent' } | { kind: 'unread' }",
+  "TypeScript: (view: View): State => view.isDeserted({ yes: () => ({ kind: 'unread' }) as const, ...otherwise(() => ({ kind: 'silent' }) as const) }); type State = { kind: 'silent' } | { kind: 'unread' }",
+  "search: (view: View) => view.isDeserted({ yes: () => truth(true), ...otherwise((): Truth => truth(false)) }).not(); import { truth } from 'SRC/findings/seen'",
+  "search: (view: View) => { const no = (): Truth => truth(false); return view.isDeserted({ yes: () => truth(true), no, unknown: no }); }; import { truth } from 'SRC/findings/seen'",
+  "search: (view: View) => { const no: Truth = truth(false); return view.isDeserted({ yes: () => truth(true), ...otherwise(() => no) }); }; import { truth } from 'SRC/findings/seen'",
+  "search: (view: View) => { function no(): Truth { return truth(false); } return view.isDeserted({ yes: () => truth(true), ...otherwise(no) }); }; import { truth } from 'SRC/findings/seen'",
+  "search: (view: View) => view.isDeserted({ yes: nothing, ...otherwise((): SeenList<string> => listFrom([P])) }); import { listFrom } from 'SRC/findings/seen'",
   // An error in place of it.
   "TypeScript: (view: View) => attempt(() => view.isDeserted({ yes: () => true, no: () => false, unknown: () => refuse('') })) === true ? problem(P, T, F) : ok(P, T); const refuse = (text: string): never => { throw new Error(text); }; import { attempt } from 'SRC/../../base/errors'",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => 1, no: () => 2, unknown: () => { throw new Error(P); } })",

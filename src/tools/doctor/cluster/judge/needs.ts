@@ -174,7 +174,7 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
   // If the name is a guess, so would this be.
   const isNamed = ({ driver, units, isListed = truth(false) }: Place) => {
     const isRegistered = () => isListed.and(isLeftover(driver, facts).not());
-    return units.some<Truth>({
+    return units.some({
       yes: ({ first: unit }) => truth(unit.driver.name !== driver || unit.driver.kind === "known"),
       ...otherwise(isRegistered),
     });

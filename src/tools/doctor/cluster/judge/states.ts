@@ -125,17 +125,16 @@ export function stateOf(place: Stateless, twins: PlaceState | undefined, around:
   const row = around.nodeAt(node);
   const isSettled = found.kind === "unread" || SETTLED.includes(found.kind);
   const unlessYoung = (other: () => PlaceState) => () =>
-    row.contains((one) => isYoung(one, around.nowMs))<PlaceState>({
+    row.contains((one) => isYoung(one, around.nowMs))({
       ...{ yes: () => (isSettled ? found : state("starting")), ...otherwise(other) },
     });
   const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
-  return row.contains(({ isReady }) => isReady)<PlaceState>({
+  return row.contains(({ isReady }) => isReady)({
     yes: unlessYoung(() => found),
     no: () =>
-      row.contains()<PlaceState>({
+      row.contains()({
         yes: unlessYoung(() => state("node-away")),
-        no: () =>
-          isLeft(place, around)<PlaceState>({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown }),
+        no: () => isLeft(place, around)({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown }),
         unknown,
       }),
     unknown: (gaps) => (isSettled ? found : unseen(lackText(gaps), found.reason)),
@@ -171,7 +170,7 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
     const known = () => troubled(trouble);
     if (!isOver(pod)) return known();
     const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps), MAY_BE_REPLACED);
-    return isWhole(around.podsOn(node))<PlaceState>({ yes: known, no: known, unknown });
+    return isWhole(around.podsOn(node))({ yes: known, no: known, unknown });
   }
   // Only the registrar of all drivers knows which ones there are.
   if (isListed === undefined) {
@@ -180,7 +179,7 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
     const registered = () => state("registered");
     return lost({ yes: () => unwritten(NO_CSI_NODE), ...otherwise(registered) });
   }
-  return isListed<PlaceState>({
+  return isListed({
     yes: () => stateListed(place, around),
     no: () => (pod === undefined ? stateWithout(place, around) : stateWith(place, around)),
     unknown: (gaps) => unseen(lackText(gaps)),
@@ -202,9 +201,9 @@ function stateListed(place: Stateless, around: Surroundings): PlaceState {
   const without = () => {
     const found = stateWithout(place, around);
     const still = (): PlaceState => ({ ...found, reason: `${found.reason}: ${LISTED_STILL}` });
-    return inState("uncovered")({ state: found })<PlaceState>({ yes: still, ...otherwise(registered) });
+    return inState("uncovered")({ state: found })({ yes: still, ...otherwise(registered) });
   };
-  return isLeft<PlaceState>({ yes: without, ...otherwise(registered) });
+  return isLeft({ yes: without, ...otherwise(registered) });
 }
 
 /** Something needs the driver there. */
@@ -229,9 +228,9 @@ export function unlessServed(
     if (owners === undefined || rivals === undefined) return unseen(NOT_LOOKED);
     const isServed = owners.contains().or(rivals.contains());
     const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
-    return isServed<PlaceState>({ no: itself, yes: () => state("registered"), unknown });
+    return isServed({ no: itself, yes: () => state("registered"), unknown });
   };
-  return { ...place, state: isDoubted(place)<PlaceState>({ yes: byOthers, ...otherwise(itself) }) };
+  return { ...place, state: isDoubted(place)({ yes: byOthers, ...otherwise(itself) }) };
 }
 
 const NOT_LOOKED = `no pod of its DaemonSet is there, and doctor looks on ${MOST_NODES} nodes only for others that may serve it`;
@@ -264,13 +263,13 @@ function stateWithout(place: Stateless, around: Surroundings): PlaceState {
   const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
   const uncovered = () => stateUncovered(place, around);
   const settled = () =>
-    units.contains(isProvider)<PlaceState>({
+    units.contains(isProvider)({
       no: () => state("unprovided"),
       unknown,
       // A pod that was not read may be there.
-      yes: () => isWhole(podsOn(node))<PlaceState>({ yes: uncovered, no: uncovered, unknown }),
+      yes: () => isWhole(podsOn(node))({ yes: uncovered, no: uncovered, unknown }),
     });
-  return isStarting<PlaceState>({ yes: () => state("starting"), ...otherwise(settled) });
+  return isStarting({ yes: () => state("starting"), ...otherwise(settled) });
 }
 
 /** By the first of its DaemonSets; without one, by the node-wide registrar. */
@@ -281,7 +280,7 @@ function stateUncovered({ node = "", units }: Stateless, around: Surroundings): 
   const byNodeWide = () => {
     const found = () => left(NOT_FOUND);
     const lost = () => unseen("the node has no CSINode");
-    return hasCsiNode(node, around)<PlaceState>({ yes: found, no: lost, unknown: found });
+    return hasCsiNode(node, around)({ yes: found, no: lost, unknown: found });
   };
   const bySet = ({ set }: RegistrarUnit) => {
     const reason = `no pod of DaemonSet ${set.name} is on the node`;
@@ -319,16 +318,16 @@ function stateWith({ node = "", units, pod }: Stateless, around: Surroundings): 
     if (startedMs === Number.POSITIVE_INFINITY && quietMs >= LONG_MS) return unseen(NOT_RUNNING);
     if (around.nowMs - startedMs < START_MS) return state("starting");
     const unregistered = () => state("unregistered");
-    const written = () => isRemade<PlaceState>({ yes: () => unwritten(REMADE), ...otherwise(unregistered) });
+    const written = () => isRemade({ yes: () => unwritten(REMADE), ...otherwise(unregistered) });
     const lost = () => unwritten(NO_CSI_NODE);
-    return hasCsiNode(node, around)<PlaceState>({ yes: written, no: lost, unknown: written });
+    return hasCsiNode(node, around)({ yes: written, no: lost, unknown: written });
   };
   // If the name is a guess, a listed driver without a registrar may be this one.
   const hasOther = around.csiNodeAt(node).flatMap(({ drivers }) => [...drivers]);
   const mayBe = around.mayBeOther.or(
     hasOther.contains((name) => around.unitsOfDriver(name).contains().not()),
   );
-  return units.contains(isGuess).and(mayBe)<PlaceState>({
+  return units.contains(isGuess).and(mayBe)({
     no: known,
     yes: () => unseen("the driver's name is unknown, and CSINode lists drivers without a known registrar"),
     unknown: (gaps) => unseen(lackText(gaps)),

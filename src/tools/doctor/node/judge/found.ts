@@ -99,7 +99,7 @@ export function standingOf(driver: Driver): Standing {
   return names.some({
     yes: ({ first }) => standingOfNamed(first),
     no: () => silent("it says no name"),
-    unknown: (): Standing => ({ kind: "unread" }),
+    unknown: () => ({ kind: "unread" }) as const,
   });
 
   function standingOfNamed(name: string): Standing {

@@ -1,6 +1,6 @@
 import { attempt } from "../../../../base/errors";
 import { toldRow } from "../../findings/finding";
-import type { Told, Words } from "../../findings/opened";
+import type { Told } from "../../findings/opened";
 import type { DriverRow } from "../../findings/report";
 import {
   kept,
@@ -125,7 +125,7 @@ function publishedRow(one: Answering, view: View): Row {
 
 /** Why a driver does not say its name, or may not; null if it does. */
 const reasonOf = (driver: Pick<DriverLook, "socket" | "identity">): Cell =>
-  silenceOf(driver).some<Cell, Cell, Words>({
+  silenceOf(driver).some({
     yes: ({ first }) => first,
     no: () => null,
     unknown: ([gap]) => words`the driver ${predicateOf(gap)}`,
