@@ -1,4 +1,5 @@
-import type { Unlike } from "../../../kube-api/objects";
+import { attempt, errnoOf, invalidOption, messageOf, type RegistrarError } from "../../../base/errors";
+import { fieldsWith, type Unlike } from "../../../kube-api/objects";
 
 /** What keeps a file, a document of it or an object from being judged. */
 export type Flaw =
@@ -48,4 +49,24 @@ export interface Gap<Part extends string = string> {
 export interface Unread<Part extends string = string> {
   readonly kind: "unread";
   readonly gap: Gap<Part>;
+}
+
+/** Throws an error of which {@link whyOf} makes this flaw. */
+export function refuseFlaw(flaw: Flaw, at: string | number = ""): never {
+  throw invalidOption(flaw, { cause: { kind: "flaw", flaw, at: at.toLocaleString("en") } satisfies Why });
+}
+
+/** An error that is neither the file system's nor one of ours about what was read, as an `object`, is a fault of ours. */
+export function whyOf(error: unknown, object?: unknown): Why {
+  const errno = errnoOf(error);
+  if (errno !== undefined) return { kind: "errno", errno };
+  if (error instanceof RangeError) return { kind: "flaw", flaw: "deep", at: "" };
+  const { code, cause } = Object(error) as Partial<RegistrarError>;
+  if (code !== "INVALID_OPTION") return { kind: "fault", error: String(error) };
+  const why = cause as Why | Unlike | undefined;
+  if (why?.kind === "unlike" && "value" in why) {
+    const { kind, has, wanted, value } = why;
+    return { kind, has, wanted, fields: attempt(() => fieldsWith(value, object)) ?? [] };
+  }
+  return why?.kind === "flaw" ? why : { kind: "object", text: messageOf(error) };
 }

@@ -1,6 +1,5 @@
-import { attempt, errnoOf, invalidOption, messageOf, type RegistrarError } from "../../../base/errors";
-import { fieldsWith, type Unlike } from "../../../kube-api/objects";
-import type { Flaw, Gap, Unread, Why } from "./gap";
+import { nearWord } from "../../../base/near-word";
+import type { Gap, Unread } from "./gap";
 import { grouped, sortedBy } from "./grouped";
 import {
   type Closed,
@@ -13,8 +12,9 @@ import {
   tell,
   type Words,
 } from "./opened";
+import { counted, firstOf } from "./words";
 
-export type { CallFailure, Flaw, Gap, Unread, Why } from "./gap";
+export { type CallFailure, type Flaw, type Gap, refuseFlaw, type Unread, type Why, whyOf } from "./gap";
 
 // An unread list never counts as an empty one: these types have no conversion from one to the other.
 
@@ -112,8 +112,12 @@ type Untold<Item> = Item extends Told<infer One> ? One : Item;
 export interface Group<Item> extends SeenList<Item> {
   readonly first: Item;
   readonly others: SeenList<Item>;
-  /** What is told of all items that were seen, for a text. */
-  text(say: (items: readonly Untold<Item>[]) => string): Words;
+  /** The words of those that were seen, each once, joined. */
+  joined(wordsOf: (item: Item) => Text, by?: string): Words;
+  /** Of many only the first ones; one that is like this word leads. */
+  named(nameOf: (item: Item) => string, like?: string): Words;
+  /** How many were seen, or the sum of their sizes: `2 nodes`. */
+  counted(one: string, sizeOf?: (item: Item) => number): Words;
   /** What is told by a question about those that were seen. */
   tell(isSo: IsSo<Item>, arms: Arms<Text, Text, Text>): Words;
 }
@@ -207,15 +211,27 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
   return close(list, { items, gaps }) as SeenList<Item>;
 }
 
-const groupOf = <Item>(items: readonly [Item, ...Item[]], gaps: readonly Gap[]): Group<Item> =>
-  Object.assign(listOf(items, gaps), {
+function groupOf<Item>(items: readonly [Item, ...Item[]], gaps: readonly Gap[]): Group<Item> {
+  const each = (textOf: (item: Item) => Text) => union([items.map((item) => tell<string>(textOf(item)))]);
+  return Object.assign(listOf(items, gaps), {
     first: items[0],
     others: listOf(items.slice(1), gaps),
-    text: (say: (items: readonly Untold<Item>[]) => string) =>
-      wordsOf(say(items.map((item) => tell(item) as Untold<Item>))),
+    joined: (textOf: (item: Item) => Text, by = ", ") => wordsOf(each(textOf).join(by)),
+    named: (nameOf: (item: Item) => string, like?: string) => {
+      const near = like === undefined ? undefined : nearWord(like, each(nameOf));
+      return wordsOf(firstOf(union([near === undefined ? [] : [near], each(nameOf)])));
+    },
+    counted: (one: string, sizeOf: (item: Item) => number = () => 1) =>
+      wordsOf(
+        counted(
+          items.map(sizeOf).reduce((sum, size) => sum + size),
+          one,
+        ),
+      ),
     tell: (isSo: IsSo<Item>, arms: Arms<Text, Text, Text>) =>
       wordsOf(tell<string>(sayBy(open(listOf(items, []).contains(isSo)), arms))),
   });
+}
 
 /** `left`: what the list of a key that was seen may lack. */
 const byKey =
@@ -318,23 +334,3 @@ export function wholes<Items extends readonly unknown[]>(
   return looked(...unread, lists.map(itemsOf) as { [At in keyof Items]: readonly Items[At][] });
 }
 export type ItemOf<List> = List extends SeenList<infer Item> ? Item : never;
-
-/** Throws an error of which {@link whyOf} makes this flaw. */
-export function refuseFlaw(flaw: Flaw, at: string | number = ""): never {
-  throw invalidOption(flaw, { cause: { kind: "flaw", flaw, at: at.toLocaleString("en") } satisfies Why });
-}
-
-/** An error that is neither the file system's nor one of ours about what was read, as an `object`, is a fault of ours. */
-export function whyOf(error: unknown, object?: unknown): Why {
-  const errno = errnoOf(error);
-  if (errno !== undefined) return { kind: "errno", errno };
-  if (error instanceof RangeError) return { kind: "flaw", flaw: "deep", at: "" };
-  const { code, cause } = Object(error) as Partial<RegistrarError>;
-  if (code !== "INVALID_OPTION") return { kind: "fault", error: String(error) };
-  const why = cause as Why | Unlike | undefined;
-  if (why?.kind === "unlike" && "value" in why) {
-    const { kind, has, wanted, value } = why;
-    return { kind, has, wanted, fields: attempt(() => fieldsWith(value, object)) ?? [] };
-  }
-  return why?.kind === "flaw" ? why : { kind: "object", text: messageOf(error) };
-}

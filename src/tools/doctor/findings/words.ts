@@ -21,10 +21,6 @@ export function firstOf(names: readonly string[]): string {
   return names.slice(0, NAMED).join(", ") + (left > 0 ? ` and ${left.toLocaleString("en")} more` : "");
 }
 
-/** `2 pods (default/a, default/b)`. */
-export const podsText = (pods: readonly string[]): string =>
-  `${counted(pods.length, "pod")} (${firstOf(pods)})`;
-
 export const RENDER_FIRST = "render the file first";
 
 /** What to do about two registrars of one driver on a node: they take the registration from each other. */

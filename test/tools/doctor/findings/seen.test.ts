@@ -90,8 +90,15 @@ test("no list derived from one with a gap reports an item as absent", () => {
         expect(tell(found.some({ yes: ({ first }) => `${first}`, ...answers }))).toBe(
           expected === "yes" ? `${wanted}` : expected,
         );
-        const all = one.some({ yes: (seen) => seen.text(({ length }) => `${length}`), ...answers });
-        expect(tell(all)).toBe(items.length > 0 ? `${items.length}` : wordOf(one.contains()));
+        const all = one.some({
+          yes: (seen) => words`${seen.counted("one")}: ${seen.joined(String)}`,
+          ...answers,
+        });
+        expect(tell(all)).toBe(
+          items.length > 0
+            ? `${items.length} one${items.length === 1 ? "" : "s"}: ${[...new Set(items)].join(", ")}`
+            : wordOf(one.contains()),
+        );
       }
     }),
   );

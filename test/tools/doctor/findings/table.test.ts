@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import type { Cause } from "../../../../src/tools/doctor/findings/causes";
 import { type Report, reportFindings } from "../../../../src/tools/doctor/findings/report";
 import { renderColumns, renderReport } from "../../../../src/tools/doctor/findings/table";
-import { counted, podsText, together, tooLong } from "../../../../src/tools/doctor/findings/words";
+import { counted, firstOf, together, tooLong } from "../../../../src/tools/doctor/findings/words";
 import { renderTable } from "../../../../src/tools/doctor/node/report";
 import { isTemplate } from "../../../../src/tools/recognise/rule";
 import { propertyTest } from "../../../support/fuzz";
@@ -211,8 +211,8 @@ test("of findings with equal causes the one nearest to the cause leads, whatever
 test("words", () => {
   expect(tooLong(120)).toBe("has 120 bytes, but a unix socket path has at most 107");
   expect([0, 1, 5000].map((count) => counted(count, "node"))).toEqual(["0 nodes", "1 node", "5,000 nodes"]);
-  expect(podsText([..."abcde"])).toBe("5 pods (a, b, c, d, e)");
-  expect(podsText([..."abcdefgh"])).toBe("8 pods (a, b, c, d, e and 3 more)");
+  expect(firstOf([..."abcde"])).toBe("a, b, c, d, e");
+  expect(firstOf([..."abcdefgh"])).toBe("a, b, c, d, e and 3 more");
   expect(together([..."abcde"])).toBe("a, b, c, d and e");
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the shell
   for (const text of ["{{ x }}", "x}}", "$(NAME)", "${name}", "<name>", "$NAME"])

@@ -2,10 +2,9 @@ import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Advice, also, check, problem, type Run, type Verdict } from "../../findings/finding";
 import type { Words } from "../../findings/opened";
 import { type Group, ifYes, isWhole, type SeenList, type Truth, truth, words } from "../../findings/seen";
-import { counted, flagsOf, podsText, shellWord } from "../../findings/words";
+import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
-import type { Attached } from "../read/needs";
 import type { ClusterFacts } from "./facts";
 import { GONE, isWaitedFor, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
 import { endingOf } from "./troubles";
@@ -88,22 +87,23 @@ const atLeast = (list: SeenList<unknown>) => ifYes(isWhole(list), () => "").told
 export function whoWaits(places: Group<Place>, facts: ClusterFacts, lead: string): Words {
   const { waiting, waitingAt, attached, attachedAt } = facts;
   const keys = places.map(({ node, driver }) => keyOfPlace({ node, driver })).grouped((key) => key);
-  const pods = keys.flatMap(({ first }) => waitingAt(first)).map(({ pod }) => pod);
-  const ofPods = pods
+  const ofPods = keys
+    .flatMap(({ first }) => waitingAt(first))
+    .grouped(({ pod }) => pod)
+    .map(({ first }) => first.pod)
+    .sorted((pod) => pod)
     .grouped(() => "")
-    .map((all) => words`${atLeast(waiting)}${all.text((names) => podsText([...new Set(names)].toSorted()))}`);
+    .map((all) => words`${atLeast(waiting)}${all.counted("pod")} (${all.named((pod) => pod)})`);
   const ofAttached = keys
     .flatMap(({ first }) => attachedAt(first))
     .grouped(() => "")
-    .map((all) => words`${atLeast(attached)}${all.text((some) => counted(sumOf(some), "VolumeAttachment"))}`);
+    .map((all) => words`${atLeast(attached)}${all.counted("VolumeAttachment", (one) => one.attachments)}`);
   return ofPods
     .with(ofAttached)
     .grouped(() => "")
-    .map((all) => all.text((some) => lead + some.join(" and ")))
+    .map((all) => words`${lead}${all.joined((some) => some, " and ")}`)
     .told("");
 }
-
-const sumOf = (all: readonly Attached[]) => all.reduce((sum, { attachments }) => sum + attachments, 0);
 
 /** What to see of an object, `NAMESPACE/NAME` or `NAME`, in the cluster that was looked at, and the command for it. */
 export function kubectl(

@@ -1,4 +1,3 @@
-import { nearWord } from "../../../../base/near-word";
 import { manifestReadable, sayGap } from "../../files/judge/gaps";
 import {
   type Advice,
@@ -154,18 +153,18 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
 }
 
 function howToGet(driver: string, { driverNames, csiDrivers }: ClusterFacts): Advice {
-  const amongOthers = (all: readonly string[]) => {
-    const names = [...new Set(all)].toSorted();
-    const others = firstOf([...new Set([nearWord(driver, names) ?? [], names].flat())]);
-    return `install it, or correct --driver: doctor found ${others}`;
-  };
+  const amongOthers = (all: Group<string>) =>
+    words`install it, or correct --driver: doctor found ${all.named((name) => name, driver)}`;
   const found = driverNames.filter((name) => name !== EVERY_DRIVER);
   const isDescribed = csiDrivers.contains((name) => name === driver);
   const byObject = ifYes<Text>(
     isDescribed,
     () => "install its node plugin: only its CSIDriver object is there",
   );
-  const byOthers = found.grouped(() => "").map((all) => all.text(amongOthers));
+  const byOthers = found
+    .sorted((name) => name)
+    .grouped(() => "")
+    .map(amongOthers);
   return byObject.with(byOthers).told(INSTALL);
 }
 

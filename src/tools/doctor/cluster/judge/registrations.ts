@@ -10,7 +10,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { type Group, ifYes, isWhole, type Truth, truth, words } from "../../findings/seen";
-import { counted, LEAVE_ONE, shellWord, together } from "../../findings/words";
+import { LEAVE_ONE, shellWord, together } from "../../findings/words";
 import { isGuess, type RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { judgeGroups, kubectl, placeCheck, problemsOf, whoWaits } from "./groups";
@@ -94,10 +94,11 @@ function healthyDrivers({ places, nodes }: ClusterFacts): Verdicts {
           .and(place.driver === own.first.driver),
       );
       const { driver } = own.first;
-      const text = own.text((all) => {
-        const on = new Set(all.flatMap(({ node }) => node ?? []));
-        return `is registered on ${counted(on.size, "node")}`;
-      });
+      const on = own.flatMap(({ node }) => node).grouped((node) => node);
+      const text = words`is registered on ${on
+        .grouped(() => "")
+        .map((all) => all.counted("node"))
+        .told("0 nodes")}`;
       return ifYes(isUnwell.not().and(isWhole(nodes)), () => also(ok(driver, text), { nodes: own }));
     });
 }

@@ -1,6 +1,6 @@
 import { isTemplate } from "../../../recognise/rule";
 import { also, check, type Status, skipped, unknown, type Verdict, warning } from "../../findings/finding";
-import { ifYes } from "../../findings/seen";
+import { ifYes, words } from "../../findings/seen";
 import { LEAVE_ONE } from "../../findings/words";
 import { onHosts } from "../read/pod";
 import type { FileFacts, RegistrarContainer } from "../read/registrars";
@@ -52,10 +52,7 @@ export const manifestOverwritten = check<FileFacts>("CSI116", "manifest-overwrit
       ifYes(all.others.contains().and(all.contains(({ hasRegistrar }) => hasRegistrar)), () =>
         warning(
           all.first.place,
-          all.text(
-            ({ length }) =>
-              `is there ${length} times: the last one overwrites the others when the file is applied`,
-          ),
+          words`is there ${all.counted("time")}: the last one overwrites the others when the file is applied`,
           "remove the others, or give each a name of its own",
         ),
       ),

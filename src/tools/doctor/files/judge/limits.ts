@@ -94,7 +94,7 @@ const limitCheck = (
       listFrom(raise === undefined ? [SET[resource]] : [])
         .with(small.map((each) => `raise ${each} to ${asked} at least`))
         .grouped(() => "")
-        .map((all) => all.text((some) => [...new Set(some)].join("; ")))
+        .map((all) => all.joined((some) => some, "; "))
         .told("");
     const unread = bounds.filter(({ amount }) => amount === undefined).grouped(() => "");
     const judgeUnread = () =>

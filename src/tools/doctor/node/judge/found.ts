@@ -181,10 +181,7 @@ const registrarProcesses = check("CSI024", "registrars", (view: View) => {
       .grouped(({ endpoint }) => endpoint)
       .map((ones) => {
         const { endpoint } = ones.first;
-        const text = ones.text(
-          (all) =>
-            `has ${all.length} registrars on this node: processes ${all.map(({ pid }) => pid).join(", ")}`,
-        );
+        const text = words`has ${ones.counted("registrar")} on this node: processes ${ones.joined(({ pid }) => `${pid}`)}`;
         const say = () => warning(endpoint, text, LEAVE_ONE, CAUSES.duplicates(endpoint));
         return ifYes(ones.others.contains(), say);
       }),

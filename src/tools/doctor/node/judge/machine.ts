@@ -154,7 +154,7 @@ function judgeUsual(path: string, usual: string, { host, processes }: View): Ver
     .filter(({ isThere }) => isThere)
     .some({
       yes: (others) => {
-        const names = others.text((all) => all.map((one) => one.path).join(", "));
+        const names = others.joined((one) => one.path);
         return skipped(
           path,
           words`${usual}, and this node has ${names} too: kubelet watches one of them`,

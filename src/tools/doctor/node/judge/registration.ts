@@ -22,7 +22,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { type Group, ifYes, isWhole, nothing, otherwise, type SeenList, words } from "../../findings/seen";
-import { firstOf, LEAVE_ONE, namedText } from "../../findings/words";
+import { LEAVE_ONE, namedText } from "../../findings/words";
 import type { Folder } from "../read/looks";
 import { asAsked, judgeEndpoint } from "./endpoint";
 import { processesOf, seeProcess } from "./found";
@@ -56,10 +56,7 @@ const registration = folderCheck("CSI015", "registration", (directory, view) => 
 
 /** A node-wide registrar that ended leaves a socket for each driver. */
 function judgeLeftBehind(ones: Group<Published>, { path }: Folder): Verdict {
-  const text = ones.text(
-    (all) =>
-      `has ${all.length} sockets that registrars left behind: no process listens on ${firstOf(all.map((one) => basename(one.path)))}`,
-  );
+  const text = words`has ${ones.counted("socket")} that registrars left behind: no process listens on ${ones.named((one) => basename(one.path))}`;
   return problem(path, text, RESTART_REGISTRARS);
 }
 
@@ -195,10 +192,7 @@ const duplicates = check("CSI018", "registration-duplicates", ({ answering }: Vi
     .map((ones) => {
       const isAskedFor = ones.contains((one) => one.isAskedFor);
       const { name, endpoint } = ones.first.plugin;
-      const living = ones.text(
-        (all) =>
-          `has ${all.length} living registration sockets, of which kubelet refuses all but one: ${all.map((one) => one.path).join(", ")}`,
-      );
+      const living = words`has ${ones.counted("living registration socket")}, of which kubelet refuses all but one: ${ones.joined((one) => one.path)}`;
       const isOne = isAskedFor.and(!hasStandby(ones.first)).and(isWhole(answering));
       return ones.others.some({
         yes: () => asAsked(isAskedFor)(name, living, LEAVE_ONE, CAUSES.duplicates(endpoint)),
@@ -211,12 +205,10 @@ const hasStandby = ({ plugin }: Answering): boolean => (plugin.report?.standbys 
 
 /** A node-wide registrar stands by for all drivers. */
 function judgeStandbys(ones: Group<Answering>): Verdict {
-  const text = ones.text(
-    ({ length }) =>
-      `${length > 1 ? "have" : "has"} more than one registrar, of which one works and the others stand by`,
-  );
+  const have = ifYes(ones.others.contains(), () => "have").told("has");
+  const text = words`${have} more than one registrar, of which one works and the others stand by`;
   const fix = `wait if a DaemonSet with maxSurge is being rolled out; otherwise ${LEAVE_ONE}`;
-  const names = ones.text((all) => firstOf(all.map(({ plugin }) => plugin.name)));
+  const names = ones.named(({ plugin }) => plugin.name);
   return warning(names, text, fix, CAUSES.duplicates(ones.first.plugin.endpoint));
 }
 
