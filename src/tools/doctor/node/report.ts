@@ -29,7 +29,8 @@ export function reportOn(facts: Facts): Report {
   const target = { csiAddress, kubeletRegistrationPath, pluginRegistrationPath };
   const view = viewOf(facts);
   const rows = itemsOf(driversIn(view)).map(tell);
-  return reportOf(target, findingsOf([...gapChecks, ...NODE_CHECKS], view), rows);
+  const found = findingsOf([...gapChecks, ...NODE_CHECKS], { ...view, gaps: facts.gaps });
+  return reportOf(target, found, rows);
 }
 
 export function renderTable(report: Report, look: TableLook): string {

@@ -6,7 +6,9 @@ import { EVERY_DRIVER, isGuess } from "../read/units";
 import type { placesIn } from "./places";
 import { inState, isDoubted, unlessServed, wordOf } from "./states";
 
-export type ClusterFacts = ReturnType<typeof factsOf>;
+/** What could not be read is a matter of the checks that report it. */
+export type FactsAndGaps = ReturnType<typeof factsOf>;
+export type ClusterFacts = Omit<FactsAndGaps, "gaps">;
 
 /** Drops all drivers but the one that is asked for, and names those of which no DaemonSet is known to register them. */
 export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType<typeof placesIn>) {

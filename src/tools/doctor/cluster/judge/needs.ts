@@ -26,7 +26,7 @@ import type { HostPod } from "../read/owners";
 import { GROUPS } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 import { EVERY_DRIVER } from "../read/units";
-import type { ClusterFacts } from "./facts";
+import type { ClusterFacts, FactsAndGaps } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, problemsOf, whoWaits } from "./groups";
 import { inState, isWaitedFor, isYoung, type Place, SETTLED } from "./states";
 import { startupTaints } from "./taints";
@@ -235,7 +235,7 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
 });
 
 /** Lists that failed alike are one finding: an API server that went away fails all. */
-export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps, nodes, places, target }) => {
+export const rights = check<FactsAndGaps>("CSI212", "rights", ({ gaps, nodes, places, target }) => {
   const lists = gaps.flatMap(({ part, why }) => (why.kind === "list" ? { part, ...why } : []));
   // The message that forbids a list names it.
   const alike = grouped(lists, ({ failure, message }) =>
@@ -262,7 +262,7 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ gaps, nodes, pl
 });
 
 /** Objects that do not have the form that Kubernetes gives them: of a resource those that lack the same are one finding. */
-export const objects = check<ClusterFacts>(
+export const objects = check<FactsAndGaps>(
   manifestReadable.code,
   manifestReadable.name,
   ({ gaps, target }) => {

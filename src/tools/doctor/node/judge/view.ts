@@ -63,7 +63,7 @@ export function viewOf(facts: Facts) {
   const answering = answered.filter(({ plugin }) => plugin.type === "CSIPlugin");
   const registrars = processes.registrars.filter(({ registersIn }) => registersIn === "here");
   return {
-    ...{ target, processes, socketsOnHost, host, gaps: facts.gaps },
+    ...{ target, processes, socketsOnHost, host },
     ...{ directory, folder, driver, hostPath: looked(facts.hostPath) },
     kubeletPath: lookOfSocket(facts.kubeletPath ?? { kind: "unseen", path: "" }),
     deadSockets: facts.deadSockets.map(({ socket, fits }) => ({ ...lookOfSocket(socket), fits })),
