@@ -29,10 +29,8 @@ export interface UnaryHandler<Request, Response> {
   (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>): void;
 }
 
-/** The compiler names it to who forgot a return. */
-interface AReturnIsMissing {
-  readonly isEmpty: true;
-}
+/** The compiler shows it to who forgot a return. An alias, so that a caller's declarations need no name of it. */
+type AReturnIsMissing = { readonly aReturnIsMissing: true };
 
 /**
  * What a function answers that returns `Response`. One that returns nothing has no field in common with a message that has some, which
