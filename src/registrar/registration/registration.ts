@@ -146,7 +146,7 @@ function answerKubelet(
       else return log.v(2).info("GetInfo of a client that is not kubelet was answered");
       // It is about another publication, perhaps of another name.
       if (publication?.withdrawn.aborted) {
-        log.info("Kubelet's call came over a socket that was replaced since, ignored", { call: call.kind });
+        log.info("Kubelet's call came over a socket that is no longer ours, ignored", { call: call.kind });
         return;
       }
       // First, so that kubelet's call counts before a listener's close().

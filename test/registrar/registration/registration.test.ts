@@ -38,7 +38,7 @@ test("kubelet's status over a replaced socket does not count for the new one", a
   await kubelet.notify("no");
   // It would register the new name by the old one's path.
   await expect(kubelet.getInfo()).rejects.toMatchObject({ code: status.UNAVAILABLE });
-  const ignored = "Kubelet's call came over a socket that was replaced since, ignored";
+  const ignored = "Kubelet's call came over a socket that is no longer ours, ignored";
   await started.log.when(ignored, 2);
   const calls = started.log.all(ignored).map(({ fields }) => fields.call);
   expect(calls).toEqual(["registration-status", "registration-status"]);
