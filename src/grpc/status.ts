@@ -10,8 +10,10 @@ export function statusCodeOf(error: unknown): number | undefined {
   return typeof code === "number" && code in status && code !== status.OK ? code : undefined;
 }
 
-/** The hint for an error whose `code` is the name or number of a status as a string: gRPC takes a number. */
+/** The hint for an error that is a status alone, or whose `code` is one's name or number as a string. */
 export function codeHint(error: unknown): string | undefined {
+  if (typeof error === "number" && error in status)
+    return `it is a number alone; gRPC takes an error with it: { code: status.${status[error]}, details }`;
   const { code }: { readonly code?: unknown } = Object(error);
   if (typeof code !== "string" || !Object.hasOwn(status, code)) return undefined;
   const name = Number.isNaN(Number(code)) ? code : status[Number(code)];

@@ -232,8 +232,9 @@ test.each<[code: unknown, hint: RegExp | undefined]>([
   ["5", /string "5".*status\.NOT_FOUND$/],
   ["ENOENT", undefined],
   ["toString", undefined],
-])("an error whose code is a status as a string has a hint in the log: %j", async (code, hint) => {
-  const error = () => Object.assign(new Error("no volume"), { code });
+  [5, /number alone.* \{ code: status\.NOT_FOUND, /],
+])("a status alone, or as a string in an error, has a hint in the log: %j", async (code, hint) => {
+  const error = () => (code === 5 ? code : Object.assign(new Error("no volume"), { code })) as Error;
   const handlers: readonly Handler[] = [
     (_call) => raise(error()),
     (_call, answer) => answer(error()),
@@ -242,7 +243,7 @@ test.each<[code: unknown, hint: RegExp | undefined]>([
   for (const handle of handlers) {
     await using served = await serve({ ask: handle });
     const [sent, details] = await served.call().answered;
-    expect([[2, 13].includes(sent), details]).toEqual([true, "no volume"]);
+    expect([[2, 13].includes(sent), details]).toEqual([true, code === 5 ? "5" : "no volume"]);
     const { fields } = await served.log.when(FAILED);
     expect(fields.hint).toEqual(hint && expect.stringMatching(hint));
   }
