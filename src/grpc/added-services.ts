@@ -14,6 +14,7 @@ import { createAnswerTypes } from "./descriptors";
 export function checkServices(server: Server) {
   const answerTypes = createAnswerTypes();
   const handlersByPath = new Map<string, unknown>();
+  const unhandled: string[] = [];
   const addService = server.addService.bind(server);
   server.addService = (service, given) => {
     // grpc-js takes no function: an object that inherits the static methods of a class.
@@ -22,14 +23,20 @@ export function checkServices(server: Server) {
     // The names that a proxy has are its own affair.
     if (!types.isProxy(handlers)) refuseMistyped(service, handlers);
     answerTypes.add(service);
-    for (const [name, { path, originalName = name }] of Object.entries(service))
-      handlersByPath.set(path, handlers[name] ?? handlers[originalName]);
+    const added = Object.entries(service).map(
+      ([name, { path, originalName = name }]) => [path, handlers[name] ?? handlers[originalName]] as const,
+    );
+    for (const [path, handler] of added) handlersByPath.set(path, handler);
+    const [[path = ""] = []] = added;
+    if (added.every(([, handler]) => handler === undefined)) unhandled.push(path.split("/")[1] ?? "");
     addService(service, handlers);
   };
   return {
     answerTypeOf: answerTypes.of,
     /** A method's handler as it was added: grpc-js binds it, which hides its source. */
     handlerOf: (path: string) => handlersByPath.get(path),
+    /** The services that were added without any handler, by name. */
+    unhandled: (): readonly string[] => unhandled,
   };
 }
 

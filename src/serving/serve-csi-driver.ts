@@ -1,13 +1,14 @@
 import { Server, status } from "@grpc/grpc-js";
 import { invalidOption, messageOf, RegistrarError, refuse } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
-import { fakeTimersHint } from "../base/pause";
+import { fakeTimersHint, startTimer, stopTimer } from "../base/pause";
 import { checkServices } from "../grpc/added-services";
 import { guardHandlers } from "../grpc/guard-handlers";
 import type { GetPluginInfoResponse } from "../grpc/protos";
 import { createGrpcServer, hardenServer } from "../grpc/server";
 import { statusCodeOf } from "../grpc/status";
 import { escapeUnprintable } from "../logging/escape";
+import { type Logger, UNHEARD } from "../logging/logger";
 import { refuseAborted } from "../options/start-options";
 import { OF_A_CSI_DRIVER } from "../registrar/model/options";
 import type { Registration } from "../registrar/registration/registration";
@@ -40,8 +41,15 @@ const NODE_GET_INFO = "/csi.v1.Node/NodeGetInfo";
 const WITHOUT_NODE_INFO =
   "addServices has added no handler of NodeGetInfo, without which kubelet refuses the driver: is one undefined, or misspelt?";
 
+/** As `{ ...new Controller() }` has none: the methods of a class are not the instance's own. */
+const WITHOUT_HANDLERS =
+  "addServices has added no handler of this service, and each of its calls fails: pass an instance of a class itself, no copy";
+
 /** Long, because a process that starts on a busy node is slow. */
 const NAME_WITHIN_MS = 10_000;
+/** Before a test runner's limit of 5 s, whose report would not say why. */
+const STILL_UNNAMED_MS = 3_000;
+const STILL_UNNAMED = "The driver's own GetPluginInfo has not answered yet: does its handler answer?";
 /** With fake timers the call may hang for ever; jest and vitest give a test up after 5 s. */
 const NAME_WITHIN_FAKED_MS = 3_000;
 
@@ -95,11 +103,14 @@ export async function serveCsiDriver(options: ServedCsiDriverOptions): Promise<S
   try {
     for (const name of NOT_FOR_AUTHORS) server[name] = () => refuseMethod(name, resolved.csiAddress);
     refusePromise(resolved.addServices(server));
-    if (!known.handlerOf(NODE_GET_INFO)) log.warn(WITHOUT_NODE_INFO, { method: NODE_GET_INFO });
+    const unhandled = known.unhandled();
+    for (const service of unhandled) log.warn(WITHOUT_HANDLERS, { service, ...UNHEARD });
+    if (!known.handlerOf(NODE_GET_INFO) && !unhandled.includes("csi.v1.Node"))
+      log.warn(WITHOUT_NODE_INFO, { method: NODE_GET_INFO });
     const tellFormer = await askFormerListener(resolved.csiAddress, log, signal);
     refuseAborted("the CSI driver", signal);
     socket = await keepListening(resolved.csiAddress, driver.accept, log);
-    identity = await askIdentity(resolved, signal);
+    identity = await askIdentity(resolved, log, signal);
     tellFormer(identity.name);
     const { name } = identity;
     if (name === "")
@@ -156,8 +167,10 @@ function refusePromise(returned: unknown): void {
 /** A driver that does not answer on its socket must not be registered. */
 async function askIdentity(
   { csiAddress, serverOptions }: Pick<ServedCsiDriverOptions, "csiAddress" | "serverOptions">,
+  log: Logger,
   signal: AbortSignal | undefined,
 ): Promise<GetPluginInfoResponse> {
+  const reminder = startTimer(() => log.warn(STILL_UNNAMED, { csiAddress, ...UNHEARD }), STILL_UNNAMED_MS);
   try {
     const timeoutMs = fakeTimersHint() === "" ? NAME_WITHIN_MS : NAME_WITHIN_FAKED_MS;
     return await askPluginInfo(csiAddress, { timeoutMs, signal });
@@ -173,5 +186,7 @@ async function askIdentity(
     const isIntercepted = serverOptions?.interceptors?.length;
     const hint = isIntercepted ? "; does an interceptor pass on what it receives, and what is sent?" : "";
     throw new RegistrarError("DRIVER_TIMEOUT", `${text}${fakeTimersHint()}${hint}`, { cause });
+  } finally {
+    stopTimer(reminder);
   }
 }
