@@ -41,7 +41,8 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await using node = await startNode(version);
     await using pod = await startRegisteredPod(node, { name });
     await using kubelet = await node.kubelet.restart();
-    await kubelet.command({ command: "hang", seconds: 3 });
+    // Time enough for the two signals below on a busy machine.
+    await kubelet.command({ command: "hang", seconds: 10 });
     await kubelet.answered("validate", name);
     pod.registrar.kill("SIGSTOP");
     await pod.driver.kill();
