@@ -12,14 +12,21 @@ const { words, flags } = readWords();
 const [verb, tarball] = words;
 const { name, version } = JSON.parse(readFileSync("package.json", "utf8"));
 
+/** The repository's variable, so that no file that a dependency could write names it. */
+const { NPM_REGISTRY = "" } = process.env;
+
 /** What no file of a package, of a user or of a project may change: npm prefers a flag. The last flag of a name counts. */
 const SETTINGS = [
-  ...["--registry=https://registry.npmjs.org/", "--replace-registry-host=never", "--strict-ssl"],
+  ...[`--registry=${NPM_REGISTRY}`, "--replace-registry-host=never", "--strict-ssl"],
   ...["--proxy=null", "--https-proxy=null", "--ignore-scripts"],
 ];
 
 /** What the registry has of a package or a version; undefined if it does not know it. */
 function ask(spec, field) {
+  if (!NPM_REGISTRY.startsWith("https://"))
+    throw new Error(
+      `the variable NPM_REGISTRY is "${NPM_REGISTRY}"; it takes npm's registry, as https://HOST/`,
+    );
   const words = ["--json", ...SETTINGS, ...flags];
   const { status, stdout, stderr } = spawnSync("npm", ["view", spec, field, ...words], { encoding: "utf8" });
   const answer = stdout.trim() === "" ? undefined : JSON.parse(stdout);

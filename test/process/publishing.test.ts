@@ -9,6 +9,8 @@ import { createTempFolder } from "../support/temp-folder";
 
 // The steps of release.yml that ask npm, against registries on this machine that answer as npm's does.
 
+const NPM_REGISTRY = "https://npm.test/";
+
 interface Registry {
   /** The hash of each, by default that of the tarball to publish. Undefined: it does not know the package. */
   readonly versions?: Readonly<Record<string, string>>;
@@ -51,7 +53,13 @@ async function step(registry: Registry, verb: "check" | "publish", more: object 
   using started = await startRegistry(registry, own);
   if (registry.isAway) started[Symbol.dispose]();
   const url = `//127.0.0.1:${started.port}/`;
-  const env = { npm_config_fetch_retries: "0", npm_config_noproxy: "", NO_PROXY: "", no_proxy: "" };
+  const env = {
+    NPM_REGISTRY,
+    npm_config_fetch_retries: "0",
+    npm_config_noproxy: "",
+    NO_PROXY: "",
+    no_proxy: "",
+  };
   const script = `${__dirname}/../../scripts/release/package.mjs`;
   const words = [verb, ...(verb === "publish" ? [tarball] : []), "--", `--registry=http:${url}`];
   const login = verb === "publish" ? [`--${url}:_authToken=x`] : [];
@@ -105,11 +113,21 @@ test("no file decides where npm sends this workflow's identity: the flags do, wh
   });
   const PATH = `${folder.path}:${process.env.PATH}`;
   const script = `${__dirname}/../../scripts/release/package.mjs`;
-  await run(process.execPath, [script, "check"], { cwd: `${__dirname}/../..`, env: { PATH } });
+  await run(process.execPath, [script, "check"], { cwd: `${__dirname}/../..`, env: { PATH, NPM_REGISTRY } });
   const asked = readFileSync(folder.at("asked"), "utf8");
   for (const flag of [
-    ...["--registry=https://registry.npmjs.org/", "--strict-ssl", "--proxy=null", "--https-proxy=null"],
+    ...[`--registry=${NPM_REGISTRY}`, "--strict-ssl", "--proxy=null", "--https-proxy=null"],
     "--ignore-scripts",
   ])
     expect(asked.split(/\s/)).toContain(flag);
+});
+
+test.each(["", "http://npm.test/"])("a registry that is %j is refused before npm is asked", async (given) => {
+  const script = `${__dirname}/../../scripts/release/package.mjs`;
+  const env = { NPM_REGISTRY: given };
+  const { code, stderr } = await run(process.execPath, [script, "check"], { cwd: `${__dirname}/../..`, env });
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(says(`the variable NPM_REGISTRY is "${given}"; it takes `)),
+  ]);
 });
