@@ -2,26 +2,28 @@
 const SGR = /\u001b\[[\d;]*m/g;
 const lengthOf = (text: string) => text.replace(SGR, "").length;
 
-/** Breaks a text into lines of at most `width` characters, without its colors; a longer word gets lines of its own. */
-export function wrap(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && lengthOf(last) + 1 + lengthOf(word) <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(...brokenPath(word, width));
-  }
-  return lines;
-}
+/**
+ * Breaks a text into lines of at most `width` characters, without its colors. A longer word gets lines of its own: a path is broken
+ * behind its slashes; a link is not, because a terminal opens it.
+ */
+export const wrap = (text: string, width: number): readonly string[] =>
+  fill(text.split(" "), " ", width, (word) =>
+    word.includes("://") ? [word] : fill(word.split(/(?<=\/)/), "", width),
+  );
 
-/** A path is broken behind its slashes if it is longer; a link is not, because a terminal opens it. */
-function brokenPath(word: string, width: number): readonly string[] {
-  if (word.includes("://")) return [word];
+/** Puts each part behind the one before it where it fits, else on lines of its own. */
+function fill(
+  parts: readonly string[],
+  between: string,
+  width: number,
+  linesOf = (part: string): readonly string[] => [part],
+): readonly string[] {
   const lines: string[] = [];
-  for (const part of word.split(/(?<=\/)/)) {
+  for (const part of parts) {
     const last = lines.at(-1);
-    if (last !== undefined && lengthOf(last) + lengthOf(part) <= width) lines[lines.length - 1] = last + part;
-    else lines.push(part);
+    const longer = `${last}${between}${part}`;
+    if (last !== undefined && lengthOf(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(...linesOf(part));
   }
   return lines;
 }
