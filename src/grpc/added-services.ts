@@ -14,7 +14,6 @@ import { createAnswerTypes } from "./descriptors";
 export function checkServices(server: Server) {
   const answerTypes = createAnswerTypes();
   const handlersByPath = new Map<string, unknown>();
-  const unhandled: string[] = [];
   const addService = server.addService.bind(server);
   server.addService = (service, given) => {
     // grpc-js takes no function: an object that inherits the static methods of a class.
@@ -23,12 +22,8 @@ export function checkServices(server: Server) {
     // The names that a proxy has are its own affair.
     if (!types.isProxy(handlers)) refuseMistyped(service, handlers);
     answerTypes.add(service);
-    const added = Object.entries(service).map(
-      ([name, { path, originalName = name }]) => [path, handlers[name] ?? handlers[originalName]] as const,
-    );
-    for (const [path, handler] of added) handlersByPath.set(path, handler);
-    const [[path = ""] = []] = added;
-    if (added.every(([, handler]) => handler === undefined)) unhandled.push(path.split("/")[1] ?? "");
+    for (const [name, { path, originalName = name }] of Object.entries(service))
+      handlersByPath.set(path, handlers[name] ?? handlers[originalName]);
     addService(service, handlers);
   };
   return {
@@ -36,9 +31,16 @@ export function checkServices(server: Server) {
     /** A method's handler as it was added: grpc-js binds it, which hides its source. */
     handlerOf: (path: string) => handlersByPath.get(path),
     /** The services that were added without any handler, by name. */
-    unhandled: (): readonly string[] => unhandled,
+    unhandled: (): readonly string[] => {
+      const paths = [...handlersByPath.keys()];
+      const handled = servicesIn(paths.filter((path) => handlersByPath.get(path) !== undefined));
+      return [...servicesIn(paths)].filter((name) => !handled.has(name));
+    },
   };
 }
+
+/** Their services: a method's path is `/SERVICE/METHOD`. */
+const servicesIn = (paths: readonly string[]) => new Set(paths.map((path) => path.split("/")[1] ?? ""));
 
 /** Of each method, its name in the contract and the one in camel case. */
 const methodNames = (service: ServiceDefinition) =>
