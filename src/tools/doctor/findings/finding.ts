@@ -1,6 +1,6 @@
 import type { About, Cause } from "./causes";
-import { type Closed, close, itemsOf, open, type Said, saidIn, type Told, tell } from "./opened";
-import { changed, listFrom, type SeenList, type Text } from "./seen";
+import { type Closed, close, itemsOf, open, type Said, saidIn, type Told, tell, toldOf } from "./opened";
+import { changed, type SeenList, type Text } from "./seen";
 
 /**
  * How bad it is. `problem`: it keeps a driver from being registered or used. `warning`: it may, or it harms another.
@@ -108,8 +108,7 @@ export const softened = (said: Verdicts, ...statuses: readonly ("problem" | "war
 /** That of the first finding. */
 export const causeIn = (said: Verdicts, other: Because): Told<Cause | undefined> => {
   const [first] = saidIn(said);
-  const cause = first && open(first).cause;
-  return listFrom(cause ? [cause] : []).told(other);
+  return toldOf((first && open(first).cause) ?? tell<Cause | undefined>(other));
 };
 
 /** A row of which the cells are told. */
@@ -118,7 +117,4 @@ export const toldRow = <Row extends object>(
     readonly [Column in keyof Row]: Row[Column] | Told<Row[Column]>;
   },
 ): Told<Row> =>
-  close(
-    {},
-    { told: Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, tell(cell)])) as Row },
-  );
+  toldOf(Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, tell(cell)])) as Row);

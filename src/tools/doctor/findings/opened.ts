@@ -53,6 +53,7 @@ export function saidIn<One>(said: Said<One>): readonly One[] {
     : [said as One];
 }
 
+export const toldOf = <One>(told: One): Told<One> => close({}, { told });
 export const tell = <One>(one: One | Told<One>): One => {
   const inside = insideOf(one);
   return inside && "told" in inside ? (inside.told as One) : (one as One);

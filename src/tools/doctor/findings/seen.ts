@@ -10,6 +10,7 @@ import {
   type Said,
   type Told,
   tell,
+  toldOf,
   type Words,
 } from "./opened";
 import { counted, firstOf } from "./words";
@@ -102,6 +103,8 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   with(more: readonly Item[] | SeenList<Item>): SeenList<Item>;
   /** In groups, as far as the items were seen. */
   grouped(keyOf: (item: Item) => Text): SeenList<Group<Item>>;
+  /** All that were seen as one group, if there are any. */
+  together(): SeenList<Group<Item>>;
   /** The items with a key. */
   by(keyOf: (item: Item) => string): (key: string) => SeenList<Item>;
   sorted(keyOf: (item: Item) => string | number): SeenList<Item>;
@@ -187,7 +190,7 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
         ...arms,
         yes: () => yes(groupOf(items as [Item, ...Item[]], gaps)),
       } as unknown as Arms<never, never, never>),
-    told: (other) => wordsOf(tell(items.length > 0 ? items[0] : other) as never),
+    told: (other) => toldOf(tell(items.length > 0 ? items[0] : other) as never),
     contains: (isSo = () => true) => {
       const answers = items.map((item) => answerOf(isSo(item)));
       return truthOf(answers.reduce(eitherOf, gaps.length > 0 ? (gaps as Gaps) : "no"));
@@ -205,6 +208,7 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
         Array.from(grouped(items, (one) => tell<string>(keyOf(one))).values(), (one) => groupOf(one, gaps)),
         gaps,
       ),
+    together: () => list.grouped(() => ""),
     by: byKey(items, gaps, gaps),
     sorted: (keyOf) => listOf(sortedBy(items, keyOf), gaps),
   };
@@ -216,20 +220,20 @@ function groupOf<Item>(items: readonly [Item, ...Item[]], gaps: readonly Gap[]):
   return Object.assign(listOf(items, gaps), {
     first: items[0],
     others: listOf(items.slice(1), gaps),
-    joined: (textOf: (item: Item) => Text, by = ", ") => wordsOf(each(textOf).join(by)),
+    joined: (textOf: (item: Item) => Text, by = ", ") => toldOf(each(textOf).join(by)),
     named: (nameOf: (item: Item) => string, like?: string) => {
       const near = like === undefined ? undefined : nearWord(like, each(nameOf));
-      return wordsOf(firstOf(union([near === undefined ? [] : [near], each(nameOf)])));
+      return toldOf(firstOf(union([near === undefined ? [] : [near], each(nameOf)])));
     },
     counted: (one: string, sizeOf: (item: Item) => number = () => 1) =>
-      wordsOf(
+      toldOf(
         counted(
           items.map(sizeOf).reduce((sum, size) => sum + size),
           one,
         ),
       ),
     tell: (isSo: IsSo<Item>, arms: Arms<Text, Text, Text>) =>
-      wordsOf(tell<string>(sayBy(open(listOf(items, []).contains(isSo)), arms))),
+      toldOf(tell<string>(sayBy(open(listOf(items, []).contains(isSo)), arms))),
   });
 }
 
@@ -255,10 +259,9 @@ export type Shown<Row> = [Row] extends [Told<object>]
     ? never
     : unknown;
 
-const wordsOf = <One>(told: One): Told<One> => close({}, { told });
 /** A text with such ones in it. */
 export const words = (parts: TemplateStringsArray, ...all: readonly (string | number | Words)[]): Words =>
-  wordsOf(String.raw({ raw: parts }, ...all.map(tell)));
+  toldOf(String.raw({ raw: parts }, ...all.map(tell)));
 
 export type Reading<Part extends string> = ReturnType<typeof startReading<Part>>;
 

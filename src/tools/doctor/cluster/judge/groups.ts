@@ -62,7 +62,7 @@ function manifestCauseOf({ state, units }: Place, { manifestCauses }: ClusterFac
     state.kind !== "unread" && state.kind === "unregistered" && !UNWRITTEN.includes(state.why?.word);
   const isOfRegistrar = isUnregistered || restartingIn(state)?.isRegistrar === true;
   return units
-    .grouped(() => "")
+    .together()
     .map(({ first }) => manifestCause(first.registrar.about))
     .filter((cause) => isOfRegistrar && manifestCauses.has(causeKey(cause)));
 }
@@ -92,15 +92,15 @@ export function whoWaits(places: Group<Place>, facts: ClusterFacts, lead: string
     .grouped(({ pod }) => pod)
     .map(({ first }) => first.pod)
     .sorted((pod) => pod)
-    .grouped(() => "")
+    .together()
     .map((all) => words`${atLeast(waiting)}${all.counted("pod")} (${all.named((pod) => pod)})`);
   const ofAttached = keys
     .flatMap(({ first }) => attachedAt(first))
-    .grouped(() => "")
+    .together()
     .map((all) => words`${atLeast(attached)}${all.counted("VolumeAttachment", (one) => one.attachments)}`);
   return ofPods
     .with(ofAttached)
-    .grouped(() => "")
+    .together()
     .map((all) => words`${lead}${all.joined((some) => some, " and ")}`)
     .told("");
 }

@@ -163,7 +163,7 @@ function howToGet(driver: string, { driverNames, csiDrivers }: ClusterFacts): Ad
   );
   const byOthers = found
     .sorted((name) => name)
-    .grouped(() => "")
+    .together()
     .map(amongOthers);
   return byObject.with(byOthers).told(INSTALL);
 }
@@ -200,14 +200,12 @@ const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
 /** Whether a driver is registered there is only known when kubelet reports again. */
 function judgeAway(facts: ClusterFacts): Verdicts {
   const away = facts.places.filter((place) => isMissedAway(place, facts));
-  return away
-    .grouped(() => "")
-    .map((all) => {
-      const waiting = whoWaits(all, facts, "; needed by ");
-      const text = words`are not ready or gone: it is not known which drivers are registered there${waiting}`;
-      const fix = kubectl("see why kubelet does not report", facts.target, "describe node", all.first.node);
-      return also(unknown("nodes", text, fix), { cause: NODES_AWAY, nodes: all });
-    });
+  return away.together().map((all) => {
+    const waiting = whoWaits(all, facts, "; needed by ");
+    const text = words`are not ready or gone: it is not known which drivers are registered there${waiting}`;
+    const fix = kubectl("see why kubelet does not report", facts.target, "describe node", all.first.node);
+    return also(unknown("nodes", text, fix), { cause: NODES_AWAY, nodes: all });
+  });
 }
 
 /** Kubelet's pkg/volume/csi/nodeinfomanager; kubernetes#120063. */
@@ -230,7 +228,7 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
     "restart kubelet on these nodes: some releases keep the old Node's UID until then, and write it into each new CSINode";
   return bad
     .sorted(({ name }) => name)
-    .grouped(() => "")
+    .together()
     .map((all) => also(problem("CSINodes", text, fix), { nodes: all.map(({ name }) => ({ node: name })) }));
 });
 

@@ -96,7 +96,7 @@ function healthyDrivers({ places, nodes }: ClusterFacts): Verdicts {
       const { driver } = own.first;
       const on = own.flatMap(({ node }) => node).grouped((node) => node);
       const text = words`is registered on ${on
-        .grouped(() => "")
+        .together()
         .map((all) => all.counted("node"))
         .told("0 nodes")}`;
       return ifYes(isUnwell.not().and(isWhole(nodes)), () => also(ok(driver, text), { nodes: own }));

@@ -60,18 +60,16 @@ function judgeTolerations(unit: RegistrarUnit, { nodes }: ClusterFacts) {
   );
   const fix = "add the toleration to its pod template: operator Exists with that key";
   const { object } = unit.registrar.about;
-  return tainted
-    .grouped(() => "")
-    .map((all) => {
-      const { word } = all.first;
-      const text = `does not tolerate its driver's startup taint ${word}: its pods do not come to the node, and the taint stays`;
-      const cause = {
-        kind: "trouble",
-        driver: unit.driver.name,
-        trouble: "uncovered",
-        object,
-        word,
-      } as const;
-      return also(problem(`DaemonSet ${unit.set.name}`, text, fix, cause), { nodes: all });
-    });
+  return tainted.together().map((all) => {
+    const { word } = all.first;
+    const text = `does not tolerate its driver's startup taint ${word}: its pods do not come to the node, and the taint stays`;
+    const cause = {
+      kind: "trouble",
+      driver: unit.driver.name,
+      trouble: "uncovered",
+      object,
+      word,
+    } as const;
+    return also(problem(`DaemonSet ${unit.set.name}`, text, fix, cause), { nodes: all });
+  });
 }

@@ -70,7 +70,7 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
       const text = `registers the driver of ${first.settings.kubeletRegistrationPath}, and so does ${first.place}: on one node they take the registration from each other`;
       return others
         .filter((one) => mayMeet(one, first))
-        .grouped(() => "")
+        .together()
         .map(({ first: { place, about } }) => also(warning(place, text, LEAVE_ONE), { about }));
     }),
 );

@@ -83,7 +83,7 @@ const limitCheck = (
     const known = bounds
       .flatMap(({ amount = 0, ...bound }) => (amount > 0 ? { ...bound, amount } : undefined))
       .sorted(({ amount }) => amount);
-    const least = known.grouped(() => "").map(({ first }) => first);
+    const least = known.together().map(({ first }) => first);
     // With the limit itself, a fix raises whatever else has too little room for it.
     const asked = ASKED[resource];
     const small = known
@@ -93,25 +93,22 @@ const limitCheck = (
     const higherThan = ({ raise }: Limit) =>
       listFrom(raise === undefined ? [SET[resource]] : [])
         .with(small.map((each) => `raise ${each} to ${asked} at least`))
-        .grouped(() => "")
+        .together()
         .map((all) => all.joined((some) => some, "; "))
         .told("");
-    const unread = bounds.filter(({ amount }) => amount === undefined).grouped(() => "");
+    const unread = bounds.filter(({ amount }) => amount === undefined).together();
     const judgeUnread = () =>
       unread.map(({ first: { most, what } }): Said => {
         const fix = isTemplate(most) ? RENDER_FIRST : `write ${ENOUGH[resource]}, for example`;
         return { say: unknown, text: `${boundText(what)}, which is not a quantity`, fix };
       });
-    const isFound = least.contains((bound) => judgeBound(bound, one).length > 0);
-    return least
-      .flatMap((bound) =>
-        judgeBound(bound, one).map(({ say, text, fix }): Said => {
-          return { say, text: `${bound.what}: ${text}`, fix: fix ?? higherThan(bound) };
-        }),
-      )
-      .with(
-        isFound.or(one.program.kind !== "ours")({ yes: () => listFrom<Said>([]), ...otherwise(judgeUnread) }),
-      );
+    const judged = least.flatMap((bound) =>
+      judgeBound(bound, one).map(({ say, text, fix }): Said => {
+        return { say, text: `${bound.what}: ${text}`, fix: fix ?? higherThan(bound) };
+      }),
+    );
+    const isEnough = judged.contains().or(one.program.kind !== "ours");
+    return judged.with(isEnough({ yes: () => listFrom<Said>([]), ...otherwise(judgeUnread) }));
   };
   return eachRegistrar(code, `manifest-${resource}`, (one, { limitRanges }) => {
     const judgeWith = (isMeant: (isOfIt: Decided) => boolean) =>

@@ -127,7 +127,7 @@ const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registra
       .filter((another) => isOnSameNodes(one, another).and(isSamePort(http, another.settings.http)))
       // The same one, in whatever order they are read.
       .sorted(({ place }) => place)
-      .grouped(() => "")
+      .together()
       .map(({ first: { place } }) =>
         problem(
           `serves port ${http.port} of the node's network, and so does ${place}: the second one on a node cannot bind it`,

@@ -45,7 +45,7 @@ const registration = folderCheck("CSI015", "registration", (directory, view) => 
   const theirs = view.registrations.filter((one) => one.isAskedFor);
   const isLeftBehind = ({ answer }: Published) =>
     answer.is((one) => one.kind === "trouble" && one.isAlias.not().and(one.state === DEAD.state));
-  const left = theirs.filter(isLeftBehind).grouped(() => "");
+  const left = theirs.filter(isLeftBehind).together();
   const isAmong = (one: Published) => isLeftBehind(one).and(left.contains((ones) => ones.others.contains()));
   return [
     left.map((ones) => ifYes(ones.others.contains(), () => judgeLeftBehind(ones, directory))),
@@ -183,10 +183,7 @@ function judgeOtherKind(one: Answering, view: View): Verdicts {
 }
 
 const duplicates = check("CSI018", "registration-duplicates", ({ answering }: View) => [
-  answering
-    .filter(hasStandby)
-    .grouped(() => "")
-    .map(judgeStandbys),
+  answering.filter(hasStandby).together().map(judgeStandbys),
   answering
     .grouped(({ plugin }) => plugin.name)
     .map((ones) => {

@@ -77,7 +77,7 @@ export function driversIn(view: View): SeenList<Row> {
   // A registrar of another directory is this node's only where a kubelet shows that it is wrong.
   const rowsOfMisplaced = misplaced.flatMap((one) =>
     watched
-      .grouped(() => "")
+      .together()
       .map(({ first }) =>
         rowOf("unpublished", `its registrar ${misplacedText(one, first)}`, { csiSocket: one.endpoint }),
       ),

@@ -233,7 +233,7 @@ export const isCalled = (driver: Pick<DriverLook, "identity">, name: string): Tr
 /** The item of a list that has one, and lacks nothing. */
 export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
   list
-    .grouped(() => "")
+    .together()
     .filter(({ others }) => others.contains().not())
     .map(({ first }) => first);
 
