@@ -18,7 +18,7 @@ import { resolveTarget } from "../doctor/node/read/directory";
 import { type Facts, gatherFacts } from "../doctor/node/read/gather";
 
 /** One that reports no state is asked for no more than whether it and its driver answer. */
-const isWell = ({ state, reason }: DriverRow) =>
+export const isWell = ({ state, reason }: DriverRow) =>
   ["registered", "not-wanted"].includes(state) || (state === "unreported" && reason === null);
 const LOOK_EVERY_MS = 1_000;
 const isNeeded = ({ why }: Facts["gaps"][number]) => why.kind !== "aside";

@@ -2,6 +2,7 @@ import fs from "node:fs";
 import net from "node:net";
 import { dirname, join } from "node:path";
 import type { Target } from "../../../../src/tools/doctor/node/read/facts";
+import { isWell } from "../../../../src/tools/status/command";
 import { filesBelow, readText } from "../../../docs/markdown";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { createDoctorNode, type DoctorNode, WHOLE } from "./doctor-node";
@@ -58,7 +59,13 @@ function waysOf([call, path]: Read, { procfs }: DoctorNode, silent: string) {
 
 const keysIn = ({ findings }: Look, ...statuses: readonly string[]) =>
   findings.filter(({ status }) => statuses.includes(status)).map(({ code, subject }) => `${code} ${subject}`);
-const badIn = (look: Look) => keysIn(look, "problem", "warning");
+/** With the drivers for which status exits with 1. */
+const badIn = (look: Look) => [
+  ...keysIn(look, "problem", "warning"),
+  ...look.drivers.flatMap((row) =>
+    isWell(row) || row.state === "unknown" ? [] : `${row.name ?? row.csiSocket} is not well`,
+  ),
+];
 /** What is well though it is not in the whole; and problems that are there no more, without a word of what is unknown. */
 const wellOrLostIn = (seen: Look, whole: Look) => [
   ...keysIn(seen, "ok").filter((one) => !keysIn(whole, "ok").includes(one)),

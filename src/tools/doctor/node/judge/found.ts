@@ -9,6 +9,7 @@ import {
   type SeenList,
   type Truth,
   truth,
+  type Unread,
   words,
 } from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
@@ -84,14 +85,13 @@ function judgeLiving(driver: Driver, isOther: boolean, view: View): Verdicts {
 }
 
 /** How a driver without a registration socket stands, as far as the driver itself shows. */
-type Standing =
-  | {
-      readonly kind: "silent" | "not-wanted" | "unclear" | "unsafe" | "twin" | "unpublished";
-      readonly name: string;
-      /** Why, or the other one's path. */
-      readonly why: string;
-    }
-  | { readonly kind: "unread" };
+type Standing = Unread | KnownStanding;
+interface KnownStanding {
+  readonly kind: "silent" | "not-wanted" | "unclear" | "unsafe" | "twin" | "unpublished";
+  readonly name: string;
+  /** Why, or the other one's path. */
+  readonly why: string;
+}
 
 export function standingOf(driver: Driver): Standing {
   const { names, whyNot, isUnwanted, isUnclear, hasTwin, twins } = driver;
@@ -99,12 +99,12 @@ export function standingOf(driver: Driver): Standing {
   return names.some({
     yes: ({ first }) => standingOfNamed(first),
     no: () => silent("it says no name"),
-    unknown: () => ({ kind: "unread" }) as const,
+    unknown: ([gap]) => ({ kind: "unread", gap }),
   });
 
   function standingOfNamed(name: string): Standing {
     const as =
-      (kind: Standing["kind"], why = "") =>
+      (kind: KnownStanding["kind"], why = "") =>
       (): Standing => ({ kind, name, why });
     const named = judgeDriverName(name);
     const twin = () =>

@@ -10,6 +10,7 @@ import {
   type Shown,
   type Text,
   type Truth,
+  withheld,
   words,
 } from "../../findings/seen";
 import type { DriverLook } from "../read/looks";
@@ -37,7 +38,7 @@ const rowOf = (
  */
 export function driversIn(view: View): SeenList<Row> {
   const { answering, drivers, registrations, waiting, misplaced, watched } = view;
-  const published = answering.map((one) => publishedRow(one, view));
+  const published = answering.flatMap((one) => publishedRow(one, view));
   const unpublished = drivers.flatMap((driver) => withRow(driver, view));
   // Registration sockets on which no registrar answers.
   const silent = registrations.flatMap(({ path, name, answer }) => {
@@ -112,32 +113,38 @@ function withRow(driver: Driver, view: View): SeenList<Unpublished> {
   });
 }
 
-function publishedRow(one: Answering, view: View): Row {
+function publishedRow(one: Answering, view: View): SeenList<Row> {
   const { plugin, path } = one;
   const { report } = plugin;
-  return rowOf(report?.state ?? "unreported", report?.reason ?? driverTrouble(one, view), {
+  const known = {
     name: plugin.name,
     since: attempt(() => new Date(report?.changedAtMs ?? Number.NaN).toISOString()) ?? null,
     csiSocket: plugin.endpoint || path,
     registrationSocket: path,
+  };
+  const say = (reason: string | null) =>
+    kept(rowOf(report?.state ?? "unreported", report?.reason ?? reason, known));
+  return silencesOf(one, view).some({
+    yes: ({ first }) => say(first),
+    no: () => say(null),
+    // Without a state, whether its driver answers is all that the row would tell.
+    unknown: ([gap]) => (report ? say(gapText(gap)) : kept(rowOf("unknown", gapText(gap), known))),
   });
 }
 
-/** Why a driver does not say its name, or may not; null if it does. */
-const reasonOf = (driver: Pick<DriverLook, "socket" | "identity">): Cell =>
-  silenceOf(driver).some({
-    yes: ({ first }) => first,
-    no: () => null,
-    unknown: ([gap]) => words`the driver ${predicateOf(gap)}`,
-  });
-
-/** What is wrong with a published driver itself, as far as its socket is seen from here. */
-function driverTrouble(one: Answering, view: View): Cell {
+/** Why a published driver does not say its name, as far as its socket is seen from here; none if it does. */
+function silencesOf(one: Answering, view: View): SeenList<string> {
   const isThere = ({ socket }: Pick<DriverLook, "socket">) =>
     socket.at.is(({ kind }) => kind !== "unseen").or(isInSight(socket.path, view));
   const own = view.drivers.filter((driver) => isThere(driver).and(isOf(one, driver, view.target)));
-  const endpoints = listFrom(one.endpoint ? [one.endpoint] : []).filter(isThere);
-  return endpoints.map(reasonOf).with(own.map(reasonOf)).told(null);
+  return listFrom(one.endpoint ? [one.endpoint] : [])
+    .filter(isThere)
+    .some({
+      yes: ({ first }) => silenceOf(first),
+      no: () => own.flatMap(silenceOf),
+      unknown: (gaps) =>
+        own.some({ yes: (seen) => seen.flatMap(silenceOf), ...otherwise(() => withheld(gaps)) }),
+    });
 }
 
 /** The same, as a row of the table has it. */
@@ -150,7 +157,7 @@ function unpublishedState(driver: Driver, view: View): readonly [state: string, 
     });
   const ofProcess = processesOf(driver, view).map((one) => `${processText(one)} has not`);
   const by = ofProcess.told("no registrar has");
-  if (standing.kind === "unread") return ["unpublished", reasonOf(driver)];
+  if (standing.kind === "unread") return ["unknown", gapText(standing.gap)];
   switch (standing.kind) {
     case "not-wanted":
       return ["not-wanted", standing.why];
