@@ -101,8 +101,8 @@ export function prepareRuns(copy: string): Disposable {
 }
 
 /**
- * The test that notices a mutant: among the same tests of its file it passes without the mutant, and fails again with it. On a
- * busy machine a test may fail for another reason.
+ * The test that notices a mutant: its file passed alone without one, and it fails again with the mutant. On a busy machine a
+ * test may fail for another reason.
  */
 export function createJudge(copy: string) {
   const passesAlone = new Map<string, Promise<boolean>>();
@@ -114,9 +114,8 @@ export function createJudge(copy: string) {
       if (failed === undefined) return undefined;
       const { file, name } = failed;
       const same = left.filter((one) => one.file === file);
-      const key = JSON.stringify(same);
-      const known = passesAlone.get(key) ?? passes(same);
-      passesAlone.set(key, known);
+      const known = passesAlone.get(file) ?? passes(same);
+      passesAlone.set(file, known);
       if ((await known) && !(await passes(same, mutant))) return `${relative(copy, file)}: ${name}`;
       left = left.filter((one) => one.file !== file || (name !== "" && one.name !== name));
     }
