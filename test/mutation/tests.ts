@@ -105,7 +105,7 @@ export function prepareRuns(copy: string): Disposable {
  * test may fail for another reason.
  */
 export function createJudge(copy: string) {
-  const passesAlone = new Map<string, Promise<boolean>>();
+  const passedAlone = new Set<string>();
   const passes = (tests: readonly Test[], mutant?: string) =>
     firstFailure(copy, tests, mutant).then((failed) => failed === undefined);
   return async (tests: readonly Test[], mutant: string): Promise<string | undefined> => {
@@ -114,9 +114,10 @@ export function createJudge(copy: string) {
       if (failed === undefined) return undefined;
       const { file, name } = failed;
       const same = left.filter((one) => one.file === file);
-      const known = passesAlone.get(file) ?? passes(same);
-      passesAlone.set(file, known);
-      if ((await known) && !(await passes(same, mutant))) return `${relative(copy, file)}: ${name}`;
+      if (passedAlone.has(file) || (await passes(same))) {
+        passedAlone.add(file);
+        if (!(await passes(same, mutant))) return `${relative(copy, file)}: ${name}`;
+      }
       left = left.filter((one) => one.file !== file || (name !== "" && one.name !== name));
     }
     return undefined;
