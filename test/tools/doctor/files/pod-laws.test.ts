@@ -23,6 +23,12 @@ const volumes = (plugin: object, registry: object = {}) => ({
     ],
   },
 });
+const LOCAL_METRICS = "--metrics=127.0.0.1:9809";
+const POD_IP = [{ name: "IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }];
+const ELSEWHERE = [{ name: "IP", valueFrom: { configMapKeyRef: { name: "x", key: "ip" } } }];
+/** One that serves on `$(IP)`, beside a driver. */
+const on = (env: readonly object[], fields: object, ...args: readonly string[]) =>
+  beside({ more: ["--http-endpoint=$(IP):9809"], env, ...fields }, { name: "driver", args });
 const httpGet = (path: string, port: unknown = 9809) => ({ httpGet: { path, port } });
 
 /** The registrar as an init container beside a driver. */
@@ -128,6 +134,17 @@ test.each<readonly [expected: RegExp | string, object: object]>([
     asInit({}, { restartPolicy: "{{ .policy }}" }),
   ],
   [/^CSI109 problem: serves port 9808/, beside({ more: ["--http-endpoint=:9808"] }, liveness(["--v=2"]))],
+  [/^CSI104 problem: has a livenessProbe on port 1, /, on(POD_IP, { livenessProbe: httpGet("/healthz", 1) })],
+  [
+    /^CSI104 unknown: .* asks the pod's address, and where the registrar serves cannot be seen here: \$\(IP\)/,
+    on(ELSEWHERE, { livenessProbe: httpGet("/healthz") }),
+  ],
+  [
+    /^CSI101 problem: does not start: it cannot listen on \$\(IP\), which its env .* -> define IP /,
+    on([], { livenessProbe: httpGet("/healthz") }),
+  ],
+  [/^CSI109 problem/, on(ELSEWHERE, {}, "--metrics=:9809")],
+  [/^CSI109 unknown: .*: whether on one address cannot be seen here/, on(ELSEWHERE, {}, LOCAL_METRICS)],
 ])("%s", (expected, object) => {
   expectSaid(said(object), [expected]);
 });
@@ -136,6 +153,8 @@ test.each<readonly [what: string, object: object]>([
   ["directories", daemonSet(volumes({ type: "DirectoryOrCreate" }, { type: "Directory" }))],
   ["types that say nothing", daemonSet(volumes({ type: "" }, { type: null }))],
   ["a readiness probe on /readyz", daemonSet({ ...HTTP, readinessProbe: httpGet("/readyz") })],
+  ["the pod's address", on(POD_IP, { livenessProbe: httpGet("/healthz") }, LOCAL_METRICS)],
+  ["another port on an unknown address", on(ELSEWHERE, {}, "--metrics=:9810")],
   ["a native sidecar", asInit({ ...HTTP, startupProbe: httpGet("/healthz") }, { restartPolicy: "Always" })],
   ["an init container that prints the version", asInit({ args: ["--version"], volumeMounts: [] }, {})],
   [

@@ -93,6 +93,12 @@ function judgeStart(one: RegistrarContainer): Statement | undefined {
     const literal = literals.find((name) => refusal.text.includes(`$(${name})`));
     return problem(`does not start: ${refusal.text}`, literal ? defineFirst(literal) : refusal.advice);
   }
+  const host = literals.find((name) => settings.http?.host?.includes(`$(${name})`));
+  if (host !== undefined)
+    return problem(
+      `does not start: it cannot listen on $(${host}), which its env does not define before it`,
+      defineFirst(host),
+    );
   if (ignored !== undefined) {
     const text = `stops parsing at "${ignored.words[0]}"; ignored: ${ignored.words.join(" ")}`;
     return told === "" ? problem(text, adviceOnIgnored(ignored)) : warning(text, adviceOnIgnored(ignored));

@@ -25,8 +25,11 @@ const manifestDriverPath = eachRegistrar("CSI102", "manifest-driver-path", (one)
   const { settings, literals, mounts } = one;
   const { csiAddress } = settings;
   if (!isReadable(one)) return undefined;
-  if (literals.length > 0)
-    return literals.map((name) =>
+  const own = literals.filter((name) =>
+    [csiAddress, settings.kubeletRegistrationPath].some((path) => path.includes(`$(${name})`)),
+  );
+  if (own.length > 0)
+    return own.map((name) =>
       problem(`takes $(${name}), which its env does not define before it`, defineFirst(name)),
     );
   if (!csiAddress.startsWith("/") && !isTemplate(csiAddress))

@@ -104,7 +104,11 @@ const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registra
   const { http } = one.settings;
   if (http === undefined || http.port === 0) return undefined;
   const port = `${http.port}`;
-  const other = one.beside.find(({ ports }) => ports.includes(port));
+  const servedBy = (isShared: (on: string) => boolean) =>
+    one.beside.find(({ serves }) => serves.some((its) => its.port === port && isShared(its.on)));
+  const isAll = (on: string) =>
+    [on, one.listensOn].includes("all") || (on === one.listensOn && on !== "open");
+  const other = servedBy(isAll);
   if (other)
     return problem(
       `serves port ${port}, and so does container ${other.name}: the second one cannot bind it`,
@@ -115,6 +119,12 @@ const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registra
     return warning(
       `serves port ${port}, which is one of container ${owner.name}'s ports: if that serves it, the second one cannot bind it`,
       `${OTHER_PORT}; or move the port's declaration to the registrar`,
+    );
+  const mayBeOther = servedBy((on) => [on, one.listensOn].includes("open"));
+  if (mayBeOther)
+    return unknown(
+      `serves port ${port}, and so does container ${mayBeOther.name}: whether on one address cannot be seen here`,
+      OTHER_PORT,
     );
   const unclear = one.beside.find(({ open }) => open !== undefined);
   if (unclear)

@@ -1,12 +1,10 @@
 import { isTemplate } from "../../../recognise/rule";
 import { RENDER_FIRST } from "../../findings/words";
-import { modeIn, type RegistrarSettings } from "../read/arguments";
+import { listensOn, modeIn, type RegistrarSettings } from "../read/arguments";
 import type { BesideFacts, ProbeFacts } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { judgeProgram, sayRefusal } from "./arguments";
 import { eachRegistrar, isReadable, problem, type Statement, unknown, warning } from "./each-registrar";
-
-const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 
 export const manifestProbes = eachRegistrar("CSI104", "manifest-probes", (one) =>
   one.program.kind === "unknown"
@@ -53,7 +51,7 @@ function judgePort(
       `ask ${served.length > 1 ? "one of " : ""}${served.join(", ")}`,
     );
   // Kubelet connects from the node: to the pod's address, unless the probe has a host.
-  if (host === undefined && LOCALHOST.test(http.host ?? ""))
+  if (host === undefined && one.listensOn === "local")
     return problem(
       `has a ${kind} that asks the pod's address, and the registrar serves ${http.host} only`,
       `write --http-endpoint=:${http.port}`,
@@ -72,8 +70,13 @@ function judgePort(
       `has a ${kind}, and serves nothing until the driver answers: the driver's container starts only when it succeeds`,
       "remove the startupProbe",
     );
-  return LOCALHOST.test(host ?? "") && !one.isOnNode
-    ? problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "remove host")
+  if (listensOn(host ?? "", []) === "local" && !one.isOnNode)
+    return problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "remove host");
+  return host === undefined && one.listensOn === "open"
+    ? unknown(
+        `has a ${kind} that asks the pod's address, and where the registrar serves cannot be seen here: ${http.host}`,
+        `render the file first, or write --http-endpoint=:${http.port}`,
+      )
     : undefined;
 }
 

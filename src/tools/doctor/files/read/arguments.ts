@@ -15,6 +15,8 @@ interface OpenVariable {
   readonly name: string;
   /** It may have a value at run time; without one kubelet leaves the `$(NAME)` as it is. */
   readonly isElsewhere: boolean;
+  /** Its value is an address of the pod or its node, whichever that is. */
+  readonly isAddress: boolean;
 }
 
 interface FilledIn {
@@ -39,9 +41,12 @@ export function startOf(container: Tree, { kind }: Program) {
   };
 }
 
-export function wordsOf(container: Tree): readonly string[] {
+export const wordsOf = (container: Tree): readonly string[] => filledIn(container).map((word) => word.text);
+
+/** The words of its command and arguments. */
+export function filledIn(container: Tree): readonly FilledIn[] {
   const fill = environmentOf(container);
-  return [...list(container.command), ...list(container.args)].map((word) => fill(text(word)).text);
+  return [...list(container.command), ...list(container.args)].map((word) => fill(text(word)));
 }
 
 /** Linux' limits of one argument or variable (MAX_ARG_STRLEN), and of all of them (ARG_MAX). */
@@ -57,6 +62,7 @@ const OF_SERVICE = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT_\d+_(?:TCP|UDP|
  */
 export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledIn {
   const values = new Map<string, FilledIn | undefined>();
+  const addresses = new Set<string>();
   const hasMore =
     list(envFrom).map(tree).length > 0 || list(env).some((one) => isTemplate(text(tree(one).name)));
   let total = 0;
@@ -73,23 +79,44 @@ export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledI
       const value = values.get(name);
       const isElsewhere = hasMore || values.has(name) || OF_SERVICE.test(name);
       refuseLong(value?.text.length ?? whole.length);
-      open.push(...(value?.open ?? [{ name, isElsewhere }]));
+      open.push(...(value?.open ?? [{ name, isElsewhere, isAddress: addresses.has(name) }]));
       return value?.text ?? whole;
     });
     return { text: filledIn, open };
   };
   // One that comes from elsewhere hides what had its name before.
-  for (const { name, value, valueFrom } of list(env).map(tree))
+  for (const { name, value, valueFrom } of list(env).map(tree)) {
     values.set(text(name), valueFrom === undefined ? fill(text(value)) : undefined);
+    const isAddress = ADDRESSES.includes(text(tree(tree(valueFrom).fieldRef).fieldPath));
+    addresses[isAddress ? "add" : "delete"](text(name));
+  }
   return fill;
 }
+const ADDRESSES = ["status.podIP", "status.hostIP"];
 
-/** The variables in these words that have no value: no author of a DaemonSet writes more of them by mistake. */
-export const literalsIn = (words: readonly string[], open: readonly OpenVariable[]): readonly string[] => {
+const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
+const ANYWHERE = /^(?:|0\.0\.0\.0|::|\[::\])$/;
+/** Where a server listens: on `all` addresses, `local`ly, on the `pod`'s, `open`: it is not filled in, or the host as it is written. */
+export function listensOn(host: string, open: readonly OpenVariable[]): string {
+  if (ANYWHERE.test(host)) return "all";
+  if (LOCALHOST.test(host)) return "local";
+  const own = open.filter(({ name }) => host.includes(`$(${name})`));
+  if (own.length > 0 && own.every(({ isAddress }) => isAddress)) return "pod";
+  const isLiteral = own.length > 0 && own.every(({ isElsewhere }) => !isElsewhere);
+  return isTemplate(host) && !isLiteral ? "open" : host;
+}
+
+/** The variables that decide something and have no value: no author of a DaemonSet writes more of them by mistake. */
+export function literalsIn(
+  { csiAddress, kubeletRegistrationPath, http, start }: RegistrarSettings,
+  open: readonly OpenVariable[],
+): readonly string[] {
+  const message = start.kind === "refused" ? start.message : "";
+  const words = [csiAddress, kubeletRegistrationPath, http?.host, message];
   const names = open.flatMap(({ name, isElsewhere }) => (isElsewhere ? [] : name));
-  const found = names.filter((name) => words.some((word) => word.includes(`$(${name})`)));
+  const found = names.filter((name) => words.some((word) => word?.includes(`$(${name})`)));
   return [...new Set(found)].slice(0, MAX_LITERALS);
-};
+}
 const MAX_LITERALS = 10;
 
 /** Whether the registrar starts; a message is its own, and flags that it does not have are in the order in which it would name them. */
@@ -191,4 +218,20 @@ export function modeIn(words: readonly string[]): string {
     return found ? (found[1] ?? words[at + 1] ?? "") : [];
   });
   return modes.at(-1) ?? "";
+}
+
+/** A variable from elsewhere matters only where its value decides a path, a refusal or the mode. */
+export function unseenOf({ startedBy, args, open }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
+  if (startedBy !== undefined) return { kind: "program", program: startedBy } as const;
+  const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, start, ignored } = settings;
+  if (ignored !== undefined && isTemplate(ignored.words[0]))
+    return { kind: "open", message: ignored.words[0] } as const;
+  const message = start.kind === "refused" ? start.message : "";
+  // Kubelet leaves a $(NAME) without a value as it is.
+  if (isTemplate(message.replaceAll(/\$\([^)]*\)/g, ""))) return { kind: "open", message } as const;
+  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath ?? "", message, modeIn(args)];
+  const found = open.find(
+    ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
+  );
+  return found && ({ kind: "variable", name: found.name } as const);
 }

@@ -17,7 +17,7 @@ import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { PROBES } from "../../../recognise/swap";
 import { refuseFlaw } from "../../findings/seen";
-import { environmentOf, settingsOf, wordsOf } from "./arguments";
+import { environmentOf, filledIn, listensOn, settingsOf, wordsOf } from "./arguments";
 
 export type MountedDirectory = ReturnType<typeof mountsOf>[number];
 
@@ -241,25 +241,32 @@ const patienceOf = ({ initialDelaySeconds, periodSeconds, failureThreshold }: Tr
 export type BesideFacts = ReturnType<typeof besideOf>;
 
 const PORT_FLAG =
-  /(?:^|\s)--?(?:health-port|http-endpoint|(?:health-probe|metrics)-bind-address|metrics(?:-(?:endpoint|addr|address|port))?)[=\s]["']?(?:[^\s"']*?(\d+)|\S*(\{\{.*?\}\}|\$\S+|<[^<>]*>))["']?(?=\s|$)/g;
+  /(?:^|\s)--?(?:health-port|http-endpoint|(?:health-probe|metrics)-bind-address|metrics(?:-(?:endpoint|addr|address|port))?)[=\s]["']?(?:([^\s"']*?)(\d+)|\S*(\{\{.*?\}\}|\$\S+|<[^<>]*>))["']?(?=\s|$)/g;
 /** That of kubernetes-csi's livenessprobe without a flag. */
 const LIVENESS_PORT = "9808";
 
 /** Another container that runs beside a registrar. */
 export function besideOf(container: Tree) {
-  const all = wordsOf(container);
+  const filled = filledIn(container);
+  const all = filled.map(({ text }) => text);
   const words = all.join(" ");
-  const found = Array.from(words.matchAll(PORT_FLAG), ([, port, open = ""]) => port ?? open);
+  const variables = filled.flatMap(({ open }) => open);
+  const found = Array.from(words.matchAll(PORT_FLAG), ([, host = "", port, open = ""]) => ({
+    port: port ?? open,
+    on: listensOn(host.replace(/^\w+:\/\/|:$/g, ""), variables),
+  }));
   const isLivenessProbe = /^livenessprobe/.test(lastPart(text(container.image))) && !isTemplate(words);
-  const ports = found.length === 0 && isLivenessProbe ? [LIVENESS_PORT] : found;
+  const serves = found.length === 0 && isLivenessProbe ? [{ port: LIVENESS_PORT, on: "all" }] : found;
+  const ports = serves.map(({ port }) => port);
   const declared = list(container.ports).flatMap((one) => {
     const { containerPort, hostPort } = tree(one);
     return [containerPort, hostPort].map(numberOrOpen).filter((port) => port !== "");
   });
   return {
     name: text(container.name),
-    /** The ports that it serves, as far as its flags tell. */
+    /** The ports that it serves, as far as its flags tell, and where it does. */
     ports,
+    serves,
     /** Those that it says it has. A program may serve others, and another container these. */
     declared,
     /** What is not filled in, and may be a port. */

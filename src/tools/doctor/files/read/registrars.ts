@@ -17,7 +17,15 @@ import { type OurImage, type Recognised, recognise, tellsPath } from "../../../r
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { About } from "../../findings/causes";
 import { type Gap, refuseFlaw, type SeenList, startReading, truth, whyOf } from "../../findings/seen";
-import { literalsIn, modeIn, type RegistrarSettings, settingsOf, startOf, wordsOf } from "./arguments";
+import {
+  listensOn,
+  literalsIn,
+  type RegistrarSettings,
+  settingsOf,
+  startOf,
+  unseenOf,
+  wordsOf,
+} from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
 import {
   besideOf,
@@ -281,7 +289,8 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
       program.kind === "unknown"
         ? undefined
         : start.args.find((word) => /^--?[a-z]\S*\s+--?[a-z]/.test(word.trim())),
-    literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open),
+    literals: literalsIn(settings, start.open),
+    listensOn: listensOn(settings.http?.host ?? "", start.open),
     mounts,
     /** Those of all volumes of the pod. */
     hostPaths: list(pod.volumes).map((volume) => plainPath(text(tree(tree(volume).hostPath).path))),
@@ -329,20 +338,4 @@ function mayBeDrivers(
         mountsOf(one, pod).some((mount) => mount.volume === volume),
     )
     .map(({ name }) => text(name));
-}
-
-/** A variable from elsewhere matters only where its value decides a path, a refusal or the mode. */
-function unseenOf({ startedBy, args, open }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
-  if (startedBy !== undefined) return { kind: "program", program: startedBy } as const;
-  const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, start, ignored } = settings;
-  if (ignored !== undefined && isTemplate(ignored.words[0]))
-    return { kind: "open", message: ignored.words[0] } as const;
-  const message = start.kind === "refused" ? start.message : "";
-  // Kubelet leaves a $(NAME) without a value as it is.
-  if (isTemplate(message.replaceAll(/\$\([^)]*\)/g, ""))) return { kind: "open", message } as const;
-  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath ?? "", message, modeIn(args)];
-  const found = open.find(
-    ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
-  );
-  return found && ({ kind: "variable", name: found.name } as const);
 }
