@@ -20,10 +20,10 @@ export const HAS_OFFICIAL_NAME = named(OFFICIAL);
 /** One of these names. */
 export const hasName = (names: readonly string[]): Rule => named(names.map(literal).join("|"));
 
-/** Its tag and its digest; empty: none. The name is the last part of the repository. */
+/** Its tag; empty: none. The name is the last part of the repository. */
 export function partsOf(image: string) {
-  const [, repository = "", tag = "", digest = ""] = /^(.*?)(?::([^:/@]*))?(?:@(.*))?$/s.exec(image) ?? [];
-  return { repository, name: repository.split("/").at(-1) ?? "", tag, digest };
+  const [, repository = "", tag = ""] = /^(.*?)(?::([^:/@]*))?(?:@.*)?$/s.exec(image) ?? [];
+  return { repository, name: repository.replace(/.*\//s, ""), tag };
 }
 
 export const lastPart = (image: string): string => partsOf(image).name;

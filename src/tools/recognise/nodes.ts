@@ -69,8 +69,7 @@ export const IS_CONTAINER_FOR_WINDOWS: Rule = {
 
 /** Whether a container is for Windows nodes. */
 export function isForWindows(pod: Tree, container: Tree): Decided {
-  const os = text(tree(pod.os).name);
-  if (os === "windows" || os === "linux") return os === "windows";
+  if (text(tree(pod.os).name) === "linux") return false;
   return holds(IS_CONTAINER_FOR_WINDOWS, container) || ask(IS_POD_FOR_WINDOWS, pod);
 }
 

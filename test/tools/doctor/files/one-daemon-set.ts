@@ -93,7 +93,11 @@ export const said = (...objects: readonly object[]): readonly string[] =>
 /** The findings in a changed DaemonSet. */
 export const saidOf = (changes: Changes): readonly string[] => said(daemonSet(changes));
 
-/** Expects a finding for each pattern, in this order, and no others. */
+/**
+ * Expects a finding for each pattern, in this order, and no others. The whole lines are recorded: `npx jest -u FILE` writes them
+ * anew after a change that is meant.
+ */
 export function expectSaid(lines: readonly string[], patterns: readonly (RegExp | string)[]): void {
   expect(lines).toEqual(patterns.map((pattern) => expect.stringMatching(new RegExp(pattern))));
+  if (lines.length > 0) expect(lines.join("\n")).toMatchSnapshot();
 }

@@ -18,7 +18,7 @@ export const rich = daemonSet({
 });
 /** The registrar as a native sidecar. */
 const { containers, ...restOfPod } = rich.spec.template.spec;
-const sidecar = daemonSet({
+export const sidecar = daemonSet({
   pod: {
     ...restOfPod,
     containers: [{ name: "driver" }],
