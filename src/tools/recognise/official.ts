@@ -49,7 +49,7 @@ export function askOfficial(words: readonly string[], release: number | undefine
   const [flag] = unknown;
   if (flag !== undefined && release === undefined && officialFlags(LAST_WITH_KLOG).has(flag))
     return { kind: "unclear", flag, in: "older", unknown } as const;
-  const newer = unknown.find((name) => !ACCEPTED_FLAGS.has(name) && addedIn(name) === undefined);
+  const newer = unknown.find((name) => !ACCEPTED_FLAGS.has(name));
   if (newer !== undefined && (release === undefined || release > LATEST))
     return { kind: "unclear", flag: newer, in: "newer", unknown } as const;
   return { kind: "refused", message: line.message, unknown } as const;
