@@ -1,9 +1,6 @@
 import { isRegistrar } from "../../../src/tools/recognise/program";
 import { type Changes, daemonSet, expectSaid, said, saidOf, TOLD } from "../doctor/files/one-daemon-set";
 
-const _K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar";
-const _MIRROR = "harbor.corp/infra/csi-node-driver-registrar";
-
 test("a SIP registrar is not recognised, whatever its container's name", () => {
   const sip = { name: "registrar", image: "example.com/sip/registrar:v1", args: ["--listen=:5060"] };
   expect(isRegistrar(sip, {})).toBe(false);
@@ -56,7 +53,6 @@ test.each<[what: string, container: object, more?: RegExp]>([
 });
 
 const OPEN = { image: `\${IMAGE}`, args: [`\${ARGS}`] };
-const _REGISTRATION = [{ name: "registration", mountPath: "/registration" }];
 
 test("what may be a registrar is unknown, beside one without a fault too", () => {
   const { image, args } = OPEN;

@@ -205,21 +205,27 @@ test("a report on many objects", () => {
 const theirs = daemonSet({ image: OFFICIAL });
 const besideTheirs = (image: string) =>
   daemonSet({ image: "x/theirs:v1", pod: { initContainers: [{ name: "other", image }] } });
-test.each<readonly [what: string, objects: readonly object[], ...images: readonly string[]]>([
-  ["of all", sick, ""],
-  ["to an image", sick, "x/ours:v1"],
-  ["of a healthy one", [theirs], ""],
-  ["of a healthy one, to an image, for another", [theirs], "x/ours:v1", "x/theirs:v1"],
-  ["of an official image", [theirs], "x/ours:v1", OFFICIAL],
-  ["of another image", [daemonSet({ image: "x/theirs:v1" })], "x/ours:v1", "x/theirs:v1"],
-  ["of another image without a tag", [daemonSet({ image: "x/theirs:v1" })], "x/ours:v1", "x/theirs"],
-  ["of an image that another container has", [besideTheirs("y/theirs:v2")], "x/ours:v1", "x/theirs:v1"],
-  ["of an image that another container may have", [besideTheirs("{{ x }}")], "x/ours:v1", "x/theirs:v1"],
-  ["of an image that no container has", [besideTheirs("y/z:v2")], "x/ours:v1", "x/theirs:v1"],
-  ["of none", [daemonSet()], ""],
-  ["of unknown ones", [daemonSet({ image: "x/y:v1" }), daemonSet({ name: "z", image: "{{ x }}" })], ""],
-  ["where Windows is open", [daemonSet({ image: OFFICIAL, pod: { os: { name: "{{ os }}" } } })], "x/ours:v1"],
-])("a swap %s", (_what, objects, ...images) => {
+test.each<
+  readonly [what: string, objects: readonly object[], images: readonly [swap: string, image?: string]]
+>([
+  ["of all", sick, [""]],
+  ["to an image", sick, ["x/ours:v1"]],
+  ["of a healthy one", [theirs], [""]],
+  ["of a healthy one, to an image, for another", [theirs], ["x/ours:v1", "x/theirs:v1"]],
+  ["of an official image", [theirs], ["x/ours:v1", OFFICIAL]],
+  ["of another image", [daemonSet({ image: "x/theirs:v1" })], ["x/ours:v1", "x/theirs:v1"]],
+  ["of another image without a tag", [daemonSet({ image: "x/theirs:v1" })], ["x/ours:v1", "x/theirs"]],
+  ["of an image that another container has", [besideTheirs("y/theirs:v2")], ["x/ours:v1", "x/theirs:v1"]],
+  ["of an image that another container may have", [besideTheirs("{{ x }}")], ["x/ours:v1", "x/theirs:v1"]],
+  ["of an image that no container has", [besideTheirs("y/z:v2")], ["x/ours:v1", "x/theirs:v1"]],
+  ["of none", [daemonSet()], [""]],
+  ["of unknown ones", [daemonSet({ image: "x/y:v1" }), daemonSet({ name: "z", image: "{{ x }}" })], [""]],
+  [
+    "where Windows is open",
+    [daemonSet({ image: OFFICIAL, pod: { os: { name: "{{ os }}" } } })],
+    ["x/ours:v1"],
+  ],
+])("a swap %s", (_what, objects, images) => {
   const { report, render } = reportOf(objects, ...images);
   const { healthy, target, summary } = report;
   const line = JSON.stringify({ healthy, target, summary });
