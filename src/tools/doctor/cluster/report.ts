@@ -142,7 +142,7 @@ function driverRows(facts: ClusterFacts) {
   return [...new Set(names)].sort().map((name) => {
     const isEvery = name === EVERY_DRIVER;
     const guessed = isGuessed(unitsOfDriver(name));
-    const placeOf = new Map(itemsOf(placesOf(name)).map((place) => [place.pod?.uid, place]));
+    const placeOf = new Map(itemsOf(placesOf(name)).map((place) => [itemsOf(place.pods)[0]?.uid, place]));
     const there: SeenList<unknown> = isEvery
       ? pods.filter(({ uid }) => isRegistered(placeOf.get(uid), placesOf(name)))
       : csiNodes.filter(({ drivers }) => drivers.has(name));
@@ -169,7 +169,7 @@ const isRegistered = (place: Place | undefined, places: SeenList<Place>) =>
   place === undefined ? places.contains(() => false) : inState("registered")(place);
 
 function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
-  const { node, driver, state, pod, isListed } = place;
+  const { node, driver, state, pods, listing } = place;
   const key = keyOfPlace({ node, driver });
   const attachments = facts.attachedAt(key).map((one) => one.attachments);
   return {
@@ -178,8 +178,8 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
     state: wordOf(state),
     reason: state.reason,
     code: code ?? null,
-    pod: pod?.name ?? null,
-    csiNode: isGuessed(place.units) ? null : isListed === undefined ? null : trueOrNull(isListed),
+    pod: itemsOf(pods)[0]?.name ?? null,
+    csiNode: isGuessed(place.units) || listing.kind === "every" ? null : trueOrNull(listing.isListed),
     waitingPods: orNull(facts.waitingAt(key), (all) => all.map((one) => one.pod).sort()),
     volumeAttachments: orNull(attachments, ([one = 0]) => one),
   };

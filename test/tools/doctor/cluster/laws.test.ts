@@ -216,6 +216,47 @@ propertyTest(
   },
 );
 
+const served = fc.record({
+  isListed: fc.boolean(),
+  owners: fc.array(fc.constantFrom("Node" as const, "StatefulSet" as const, "nobody" as const), {
+    minLength: 1,
+    maxLength: 8,
+  }),
+});
+
+propertyTest(
+  "what serves a driver that no DaemonSet registers is told of the nodes where it does",
+  { runs: 60, given: served },
+  async ({ isListed, owners }) => {
+    const cluster = createMemoryCluster();
+    for (const [at, kind] of owners.entries()) {
+      const node = `node-${at}`;
+      await addNode(cluster, node, isListed ? { [LISTED]: "i" } : {});
+      if (!isListed)
+        await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment(node, LISTED, node));
+      const ownerReferences = [{ kind, name: "x", uid: "1", controller: true }];
+      if (kind !== "nobody")
+        await cluster.create("/api/v1/namespaces/storage/pods", {
+          metadata: { name: `of-${at}`, namespace: "storage", ownerReferences },
+          spec: { nodeName: node, volumes: [{ name: "x", hostPath: { path: `/data/${LISTED}` } }] },
+        });
+    }
+    const { findings } = await cluster.report();
+    const own = findings.filter(({ code }) => code === "CSI208");
+    const SAID = { Node: /\(a static pod: /, StatefulSet: /\(StatefulSet x\)/, nobody: /^install .*volume/ };
+    for (const [at, kind] of owners.entries()) {
+      const [told, ...more] = own.filter(({ nodes }) => nodes.includes(`node-${at}`));
+      const isLooked = at < 5;
+      const isTold = !isListed || (isLooked && kind === "nobody");
+      expect([at, told !== undefined, more]).toEqual([at, isTold, []]);
+      const isUnsure = owners.length > 5 && (kind === "nobody" || !isLooked);
+      if (isListed) expect(told?.text.includes("perhaps on others") ?? isUnsure).toBe(isUnsure);
+      else expect(told?.fix).toMatch(SAID[isLooked ? kind : "nobody"]);
+      if (!isListed) expect(told?.fix?.includes(", unless a pod")).toBe(isUnsure);
+    }
+  },
+);
+
 const lost = fc.record({
   isNodeWide: fc.boolean(),
   isNamed: fc.boolean(),

@@ -323,7 +323,7 @@ test("where it is unknown who serves a driver, the fix is not only to install it
   const fixes = async () =>
     (await said(cluster)).flatMap((line) => /^CSI208 .*-> (.*)$/.exec(line)?.[1] ?? []);
   const unless =
-    /, unless a pod of its node serves it: kubectl get pods -A --field-selector=spec.nodeName=node-\d$/;
+    /, unless a pod of its node serves it: doctor looks .*: kubectl get pods -A --field-selector=spec.nodeName=node-\d$/;
   const isOpen = async () => (await fixes()).map((fix) => unless.test(fix));
   expect(await isOpen()).toEqual([false, false, false, false, false, true, true]);
   cluster.setFault({

@@ -26,8 +26,8 @@ export type Used = Verdict | Seen<SeenList<Truth>> | ClusterFacts | Closed<Drive
 const ESCAPES: readonly string[] = [
   "(view: View) => view.host.otherDirectories.some(({ isThere }) => isThere) ? problem(P, T, F) : undefined",
   "(view: View) => view.host.otherDirectories.find((one) => { return one.isThere; })",
-  "(facts: ClusterFacts) => facts.places.flatMap(({ isListed, driver }) => isListed ? undefined : problem(driver, T, F))",
-  "(facts: ClusterFacts) => facts.places.flatMap(({ isListed, driver }) => isListed && problem(driver, T, F))",
+  "(facts: ClusterFacts) => facts.places.flatMap(({ listing, driver }) => listing.kind === 'one' && listing.isListed ? undefined : problem(driver, T, F))",
+  "(facts: ClusterFacts) => facts.places.flatMap(({ pods, driver }) => pods === undefined && problem(driver, T, F))",
   "(view: View) => { const isDeserted = view.isDeserted; return !isDeserted ? problem(P, T, F) : undefined; }",
   "(view: View) => { while (view.isDeserted) return 1; return 2; }",
   "(view: View) => view.isDeserted === undefined ? ok(P, T) : undefined",
@@ -234,6 +234,9 @@ const REFUSED: readonly string[] = [
   // Findings of other findings.
   "search: (view: View) => judgeEndpoint({} as never, view) === undefined ? ok(P, T) : problem(P, T, F)",
   "TypeScript: (view: View) => softened(view.drivers.map(() => problem(P, T, F)), 'problem', 'unknown'); import { softened } from 'SRC/findings/finding'",
+  "TypeScript: (facts: ClusterFacts) => facts.places.flatMap(({ listing, driver }) => listing.isListed === undefined ? problem(driver, T, F) : undefined)",
+  "TypeScript: (facts: ClusterFacts) => facts.places.flatMap(({ pods: { first }, driver }) => first === undefined ? problem(driver, T, F) : undefined)",
+  "search: (facts: ClusterFacts) => facts.places.flatMap((place) => facts.ownersOf(place).owners === undefined ? problem(place.driver, T, F) : undefined)",
   "TypeScript: (facts: ClusterFacts) => facts.manifestFindings.some(({ status }) => status === 'problem') ? undefined : ok(P, T)",
   "search: (facts: ClusterFacts) => facts.places.map(({ state }) => wordOf(state) === 'registered' ? ok(P, T) : problem(P, T, F)); import { wordOf } from 'SRC/cluster/judge/states'",
   "search: (facts: ClusterFacts) => facts.places.map(({ state }) => { const word = wordOf(state); switch (word) { default: return ok(P, word); } }); import { wordOf } from 'SRC/cluster/judge/states'",

@@ -2,9 +2,10 @@ import type { Finding } from "../../findings/finding";
 import type { Closed } from "../../findings/opened";
 import { kept, nothing, otherwise } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
+import type { OwnersOf } from "../read/owners";
 import { EVERY_DRIVER, isGuess } from "../read/units";
 import type { placesIn } from "./places";
-import { inState, isDoubted, unlessServed, wordOf } from "./states";
+import { inState, isDoubted, unlessServed } from "./states";
 
 /** What could not be read is a matter of the checks that report it. */
 export type FactsAndGaps = ReturnType<typeof factsOf>;
@@ -18,10 +19,7 @@ export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType
   const unowned = places
     .filter(inState("unprovided", "registered"))
     .flatMap((place) => place.units.contains()({ yes: nothing, ...otherwise(() => kept(place)) }))
-    .with(places.filter(isDoubted))
-    .flatMap(({ driver, node, state }) =>
-      node === undefined ? undefined : { driver, node, kind: wordOf(state) },
-    );
+    .with(places.filter(isDoubted));
   const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));
   const guesses = all.filter(isGuess).by(({ driver }) => driver.name);
   return {
@@ -47,12 +45,10 @@ interface Manifests {
 /** With the owners of drivers that no DaemonSet registers. */
 export const factsOf = (
   meant: ReturnType<typeof meantIn>,
-  ownersOf: Awaited<ReturnType<ClusterReading["readOwners"]>>,
+  ownersOf: OwnersOf,
   gaps: ReturnType<ClusterReading["gaps"]>,
   manifests: Manifests,
 ) => ({
   ...{ ...meant, ownersOf, gaps, ...manifests },
-  places: meant.places.map((place) =>
-    unlessServed(place, ownersOf({ driver: place.driver, kind: wordOf(place.state) })),
-  ),
+  places: meant.places.map((place) => unlessServed(place, ownersOf)),
 });

@@ -1,23 +1,33 @@
 import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Advice, also, check, problem, type Run, type Verdict } from "../../findings/finding";
 import type { Words } from "../../findings/opened";
-import { type Group, ifYes, isWhole, type SeenList, type Truth, truth, words } from "../../findings/seen";
+import {
+  type Group,
+  ifYes,
+  isWhole,
+  listFrom,
+  type SeenList,
+  type Truth,
+  truth,
+  words,
+} from "../../findings/seen";
 import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
+import type { HostPod } from "../read/owners";
 import type { ClusterFacts } from "./facts";
 import { GONE, isWaitedFor, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
-import { endingOf } from "./troubles";
+import { endingOf, ownerKey } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
 
 type IsMeant = (place: Place, facts: ClusterFacts) => boolean | Truth;
-type FixOf = (first: Place, facts: ClusterFacts) => Advice;
+type FixOf = (first: Place, facts: ClusterFacts, group: Group<Place>) => Advice;
 
 /** The problem of each group, with the state's reason behind `lead`. */
 export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
-  judgeGroups(facts, isMeant, (first) =>
-    problem(first.driver, words`${lead}${reasonOf(first, facts)}`, fixOf(first, facts)),
+  judgeGroups(facts, isMeant, (first, group) =>
+    problem(first.driver, words`${lead}${reasonOf(first, facts)}`, fixOf(first, facts, group)),
   );
 
 /** Without the termination message where the finding that it follows from says the same. */
@@ -47,13 +57,18 @@ export const causeOf = (place: Place, facts: ClusterFacts) => causesOf(place, fa
 /** The first one counts. */
 function causesOf(place: Place, facts: ClusterFacts): SeenList<Cause> {
   const { state, units, driver } = place;
-  const causeAt = (object: number | undefined): Cause => ({
+  const causeAt = (object?: number, word?: string): Cause => ({
     ...{ kind: "trouble", driver, trouble: wordOf(state) },
     ...(state.why && { object, ...state.why }),
+    ...(word && { word }),
   });
+  // What serves it on one node says nothing of another.
+  const isUnprovided = state.kind !== "unread" && state.kind === "unprovided";
+  const owners = isUnprovided ? facts.ownersOf(place).owners : listFrom<HostPod>([]);
   return manifestCauseOf(place, facts)
     .with(units.map(({ registrar }) => causeAt(registrar.about.object)))
-    .with([causeAt(undefined)]);
+    .with(owners.map((pod) => causeAt(undefined, ownerKey(pod))))
+    .with([causeAt()]);
 }
 
 /** What `doctor -f` finds in the first of its registrars. */
@@ -104,6 +119,16 @@ export function whoWaits(places: Group<Place>, facts: ClusterFacts, lead: string
     .map((all) => words`${lead}${all.joined((some) => some, " and ")}`)
     .told("");
 }
+
+/** The same for a place's pod, as far as it was seen. */
+export const kubectlFor = (
+  pods: Place["pods"],
+  target: ClusterTarget,
+  fix: string,
+  verb: string,
+  more = "",
+) =>
+  pods.map(({ name }) => kubectl(fix, target, verb, name, more)).told(kubectl(fix, target, verb, "", more));
 
 /** What to see of an object, `NAMESPACE/NAME` or `NAME`, in the cluster that was looked at, and the command for it. */
 export function kubectl(

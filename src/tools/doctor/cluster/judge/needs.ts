@@ -13,6 +13,7 @@ import { grouped } from "../../findings/grouped";
 import {
   type Group,
   ifYes,
+  isWhole,
   nothing,
   otherwise,
   type Text,
@@ -30,7 +31,7 @@ import type { ClusterFacts, FactsAndGaps } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, problemsOf, whoWaits } from "./groups";
 import { inState, isWaitedFor, isYoung, type Place, SETTLED } from "./states";
 import { startupTaints } from "./taints";
-import { lackText } from "./troubles";
+import { LOOKS, lackText, ownerText } from "./troubles";
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
   problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node, state }) =>
@@ -67,55 +68,54 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
   problemsOf(facts, inState("unprovided"), "is needed, and ", adviceFor),
   judgeGroups(
     facts,
-    (place) => isLeftover(place.driver, facts).and(inState("registered")(place)),
+    (place) => inState("registered")(place).and(isLeftover(place, facts)),
     ({ driver }, places) => sayLeftover(driver, places, facts),
   ),
   judgeTarget(facts),
 ]);
 
 /** A pod may serve the driver that is of no DaemonSet with a registrar. */
-function adviceFor({ driver, node }: Place, { ownersOf, target }: ClusterFacts): Advice {
+function adviceFor({ node }: Place, { ownersOf, target }: ClusterFacts, places: Group<Place>): Advice {
   const which = `--field-selector=spec.nodeName=${node}`;
-  const look = () => kubectl(`${INSTALL}, unless a pod of its node serves it`, target, "get pods -A", which);
-  const owners = ownersOf({ driver, kind: "unprovided" })?.owners;
-  if (owners === undefined) return look();
-  const ofOwner = owners.map((pod) => adviceOnOwner(pod, target));
+  const look = `${INSTALL}, unless a pod of its node serves it: ${LOOKS}`;
+  const owners = places.flatMap((place) => ownersOf(place).owners);
   const none = ifYes<Advice>(owners.contains().not(), () => INSTALL);
-  return ofOwner.with(none).told(look());
+  return owners
+    .map((pod) => adviceOnOwner(pod, target))
+    .with(none)
+    .told(kubectl(look, target, "get pods -A", which));
 }
 
-function adviceOnOwner({ name: pod, owners, registrar }: HostPod, target: ClusterTarget): Advice {
-  // Of a static pod it is the Node.
-  const owner = owners.find(({ isController }) => isController);
-  const isStatic = owner?.kind === "Node";
-  const of = isStatic
-    ? "a static pod: a file on its node"
-    : owner
-      ? `${owner.kind} ${owner.name}`
-      : "no controller";
-  const served = `pod ${pod} (${of}) has the driver's directory`;
+function adviceOnOwner(pod: HostPod, target: ClusterTarget): Advice {
+  const { name, registrar } = pod;
+  const served = `pod ${name} (${ownerText(pod)}) has the driver's directory`;
   if (registrar === undefined) return `${served}, and no registrar: add one to it, see registrar manifest`;
-  return kubectl(
-    `${served} and a registrar: see its log`,
-    target,
-    "logs",
-    pod,
-    ` -c ${shellWord(registrar)}`,
-  );
+  const more = ` -c ${shellWord(registrar)}`;
+  return kubectl(`${served} and a registrar: see its log`, target, "logs", name, more);
 }
 
-/** CSINode lists it, and of all that doctor sees nothing can have registered it, neither a DaemonSet nor a pod. */
-function isLeftover(driver: string, { hasGuess, unitsOfDriver, ownersOf }: ClusterFacts): Truth {
-  const { owners, rivals } = ownersOf({ driver, kind: "registered" }) ?? {};
-  if (owners === undefined || rivals === undefined) return truth(false);
-  const providers = [unitsOfDriver(driver), unitsOfDriver(EVERY_DRIVER), owners, rivals];
+/** CSINode lists it, and of all that doctor sees nothing can have registered it there, neither a DaemonSet nor a pod. */
+function isLeftover(place: Place, { hasGuess, unitsOfDriver, ownersOf }: ClusterFacts): Truth {
+  const { owners, rivals } = ownersOf(place);
+  const providers = [unitsOfDriver(place.driver), unitsOfDriver(EVERY_DRIVER), owners, rivals];
   return providers.reduce((one, list) => one.or(list.contains()), hasGuess).not();
 }
 
 function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts): Verdict {
-  const { node } = facts.ownersOf({ driver, kind: "registered" }) ?? {};
   const waiting = whoWaits(places, facts, "; needed by ");
-  const text = words`is in CSINode, but no DaemonSet has a registrar for it, and no pod on ${node ?? ""} can have registered it: the entry is probably left of an uninstall${waiting}`;
+  const where = places.named(({ node = "" }) => node);
+  const isUnread = (one: Place) => isWhole(facts.ownersOf(one).owners).not();
+  const elsewhere = facts.places
+    .filter((one) => one.driver === driver)
+    .together()
+    .map((all) =>
+      all.tell(isUnread, {
+        ...{ yes: () => "", no: () => "" },
+        unknown: (gaps) => `, perhaps on others, too: ${lackText(gaps)}`,
+      }),
+    )
+    .told("");
+  const text = words`is in CSINode, but no DaemonSet has a registrar for it, and no pod on ${where} can have registered it: the entry is probably left of an uninstall${elsewhere}${waiting}`;
   const keep = "install the driver again, until nothing needs it";
   const remove =
     "run registrar doctor --host-root=/host on the node, in kubectl debug node, and remove the socket that CSI019 names; then plugins/DRIVER there, and the CSIDriver object";
@@ -171,11 +171,12 @@ function howToGet(driver: string, { driverNames, csiDrivers }: ClusterFacts): Ad
 const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
   const described = facts.csiDrivers.by((name) => name);
   // If the name is a guess, so would this be.
-  const isNamed = ({ driver, units, isListed = truth(false) }: Place) => {
-    const isRegistered = () => isListed.and(isLeftover(driver, facts).not());
+  const isNamed = (place: Place) => {
+    const { driver, units, listing } = place;
+    const byCsiNode = listing.kind === "one" ? listing.isListed : truth(false);
     return units.some({
       yes: ({ first: unit }) => truth(unit.driver.name !== driver || unit.driver.kind === "known"),
-      ...otherwise(isRegistered),
+      ...otherwise(() => byCsiNode.and(isLeftover(place, facts).not())),
     });
   };
   const named = facts.places.filter(isNamed).grouped(({ driver }) => driver);

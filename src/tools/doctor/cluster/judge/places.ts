@@ -42,7 +42,9 @@ function placeOf(
   const units = unit ? listFrom([unit]) : around.unitsOfDriver(driver);
   const isListed =
     node === undefined ? truth(false) : around.csiNodeAt(node).contains(({ drivers }) => drivers.has(driver));
-  const place = { driver, node, isListed: driver === EVERY_DRIVER ? undefined : isListed, units, pod };
+  const listing: Place["listing"] = driver === EVERY_DRIVER ? { kind: "every" } : { kind: "one", isListed };
+  const pods = around.podsOn(node ?? "").filter((one) => one === pod);
+  const place = { driver, node, listing, units, pods };
   return { ...place, state: stateOf(place, twinsIn(living, around), around) };
 }
 

@@ -9,11 +9,11 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { type Group, ifYes, isWhole, type Truth, truth, words } from "../../findings/seen";
+import { type Group, ifYes, isWhole, type Truth, words } from "../../findings/seen";
 import { LEAVE_ONE, shellWord, together } from "../../findings/words";
 import { isGuess, type RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
-import { judgeGroups, kubectl, placeCheck, problemsOf, whoWaits } from "./groups";
+import { judgeGroups, kubectl, kubectlFor, placeCheck, problemsOf, whoWaits } from "./groups";
 import { ONE_SET } from "./places";
 import { DENIED, inState, isWithoutRegistrar, type Place, restartingIn, UNWRITTEN } from "./states";
 import { lackText } from "./troubles";
@@ -35,7 +35,7 @@ const isUnlisted = (place: Place): Truth => inState("unregistered")(place).and(!
 function judgeUnseen({ driver, units, state }: Place, places: Group<Place>, facts: ClusterFacts): Verdict {
   const possibly = () => "is possibly registered";
   const not = () => "is not in CSINode, and doctor cannot tell why";
-  const isListed = ({ isListed = truth(true) }: Place) => isListed;
+  const isListed = ({ listing }: Place) => (listing.kind === "one" ? listing.isListed : true);
   const byLists = places.tell(isListed, { yes: possibly, no: not, unknown: possibly });
   const what = ifYes(units.contains(isGuess), possibly).told(byLists);
   const waiting = whoWaits(places, facts, "; needed by ");
@@ -54,21 +54,22 @@ const AGAIN = "have it registered again: delete the pod, or restart kubelet if t
 const REMOVED = "an admission policy removed its registrar";
 const RESTORE = "delete the policy, and restart the driver's DaemonSet";
 
-function whereToLook({ units, pod, state }: Place, facts: ClusterFacts): Advice {
-  if (UNWRITTEN.includes(state.why?.word)) return kubectl(AGAIN, facts.target, "delete pod", pod?.name);
-  return units.map((unit) => whereToLookIn(pod, unit, facts)).told(SEE_NODE_WIDE);
+function whereToLook({ units, pods, state }: Place, facts: ClusterFacts): Advice {
+  if (UNWRITTEN.includes(state.why?.word)) return kubectlFor(pods, facts.target, AGAIN, "delete pod");
+  return units.map((unit) => whereToLookIn(pods, unit, facts)).told(SEE_NODE_WIDE);
 }
 
-function whereToLookIn(pod: Place["pod"], unit: RegistrarUnit, { target, units: all }: ClusterFacts): Advice {
-  if (pod && isWithoutRegistrar(pod, unit))
-    return all.contains(({ driver }) => driver.kind === "every")({
+function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units: all }: ClusterFacts) {
+  const byWhom = () =>
+    all.contains(({ driver }) => driver.kind === "every")({
       yes: () => SEE_NODE_WIDE,
       no: () => `${REMOVED}: ${RESTORE}`,
       unknown: (gaps) =>
         words`${REMOVED}, and ${lackText(gaps)}: with a node-wide registrar, ${SEE_NODE_WIDE}; without one, ${RESTORE}`,
     });
+  const isRemoved = pods.contains((pod) => isWithoutRegistrar(pod, unit));
   const { container, program, unseen, settings, isForWindows } = unit.registrar;
-  const log = (fix: string) => kubectl(fix, target, "logs", pod?.name, ` -c ${shellWord(container ?? "")}`);
+  const log = (fix: string) => kubectlFor(pods, target, fix, "logs", ` -c ${shellWord(container ?? "")}`);
   const onWindows = ifYes(isForWindows, () =>
     log("see kubelet's log on the node, and that of the registrar"),
   );
@@ -79,9 +80,9 @@ function whereToLookIn(pod: Place["pod"], unit: RegistrarUnit, { target, units: 
       );
     const paths = `--csi-address=${shellWord(settings.csiAddress)} --kubelet-registration-path=${shellWord(settings.kubeletRegistrationPath)}`;
     const more = ` -c ${shellWord(container)} -- /csi-node-driver-registrar doctor ${paths}`;
-    return kubectl("run doctor in its container", target, "exec", pod?.name, more);
+    return kubectlFor(pods, target, "run doctor in its container", "exec", more);
   };
-  return onWindows.told(onLinux());
+  return ifYes<Advice>(isRemoved, byWhom).with(onWindows).told(onLinux());
 }
 
 function healthyDrivers({ places, nodes }: ClusterFacts): Verdicts {
@@ -110,51 +111,53 @@ const isRestarting =
   ({ state }: Place): boolean =>
     restartingIn(state)?.isRegistrar === ofRegistrar;
 
-function adviceOn({ state, pod }: Place, { target }: ClusterFacts): Advice {
+function adviceOn({ state, pods }: Place, { target }: ClusterFacts): Advice {
   const { name, exitCode, message } = restartingIn(state) ?? {};
   const log = (fix: string) =>
-    kubectl(fix, target, "logs", pod?.name, ` -c ${shellWord(name ?? "")} --previous`);
+    kubectlFor(pods, target, fix, "logs", ` -c ${shellWord(name ?? "")} --previous`);
   if (message !== "") return log("do what its termination message says; for the whole log");
   if (exitCode === 137 || exitCode === 143)
-    return kubectl("see what ended it, its memory limit or a probe", target, "describe pod", pod?.name);
+    return kubectlFor(pods, target, "see what ended it, its memory limit or a probe", "describe pod");
   return log("see why it ended");
 }
 
 /** Kubelet's message (pkg/volume/hostpath) where a Directory that a pod mounts is not there. */
 const NO_REGISTRY = /hostPath type check failed: \S*\/plugins_registry\/? is not a dir/;
 
-function seePod({ state, pod }: Place, { target }: ClusterFacts): Advice {
+function seePod({ state, pods }: Place, { target }: ClusterFacts): Advice {
   const { mountFailure = "", runsSince, container } = state.trouble?.kind === "blocked" ? state.trouble : {};
   if (NO_REGISTRY.test(mountFailure))
     return `kubelet has another root directory on that node: find its --root-dir, and mount the plugins_registry in it, the value kubeletDir of many charts. Usual ones: ${otherKubeletRoots().join(", ")}`;
   if (runsSince !== undefined)
-    return kubectl("see what it waits for", target, "logs", pod?.name, ` -c ${shellWord(container ?? "")}`);
+    return kubectlFor(pods, target, "see what it waits for", "logs", ` -c ${shellWord(container ?? "")}`);
   const fixes: Partial<Record<string, string>> = {
     failed:
       "see what the node lacks, and what its events say: the DaemonSet controller tries again, ever later",
     terminating: "see which container does not end, or which finalizer holds it, and kubelet's log",
   };
   const fix = (state.kind !== "unread" && fixes[state.kind]) || "see its events";
-  return kubectl(fix, target, "describe pod", pod?.name);
+  return kubectlFor(pods, target, fix, "describe pod");
 }
 
-function leaveOne({ state, pod }: Place, { target }: ClusterFacts): Advice {
+function leaveOne({ state, pods }: Place, { target }: ClusterFacts): Advice {
   return state.why?.word === ONE_SET
-    ? kubectl("its DaemonSet wants one pod on a node: delete the other", target, "delete pod", pod?.name)
+    ? kubectlFor(pods, target, "its DaemonSet wants one pod on a node: delete the other", "delete pod")
     : LEAVE_ONE;
 }
 
 /** A driver may be registered meanwhile. */
 const ready = check<ClusterFacts>("CSI205", "pods-ready", (facts) => {
-  const isUnready = (place: Place) => inState("registered")(place).and(place.pod?.unready[0] !== undefined);
-  const places = facts.places
-    .filter(isUnready)
-    .grouped(({ driver, pod }) => JSON.stringify([driver, pod?.unready]));
-  return places.map((group) => {
+  const unready = facts.places
+    .filter(inState("registered"))
+    .flatMap(({ driver, node, pods }) =>
+      pods.flatMap((pod) => (pod.unready.length > 0 ? { driver, node, pod } : undefined)),
+    )
+    .grouped(({ driver, pod }) => JSON.stringify([driver, pod.unready]));
+  return unready.map((group) => {
     const { driver, pod } = group.first;
-    const names = together(pod?.unready ?? []);
+    const names = together(pod.unready);
     const text = `has pods that are not Ready for ten minutes or longer, because of ${names}: a roll-out waits for them`;
-    const fix = kubectl("see its readiness probe", facts.target, "describe pod", pod?.name);
+    const fix = kubectl("see its readiness probe", facts.target, "describe pod", pod.name);
     return also(warning(driver, text, fix), { nodes: group });
   });
 });

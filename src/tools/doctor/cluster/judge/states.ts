@@ -1,10 +1,10 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
 import type { Closed } from "../../findings/opened";
-import { type Gap, isWhole, otherwise, type SeenList, type Truth, truth } from "../../findings/seen";
+import { type Gap, ifYes, isWhole, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import { keyOfPlace, type Mention } from "../read/mentions";
 import type { readNode } from "../read/needs";
-import { MOST_NODES } from "../read/owners";
+import type { OwnersOf } from "../read/owners";
 import {
   type Container,
   CREATION_MS,
@@ -61,11 +61,12 @@ export interface Place {
   readonly driver: string;
   readonly node: string | undefined;
   readonly state: PlaceState;
-  /** Whether CSINode lists it: kubelet has it, or has had it. Undefined: it is not one driver. */
-  readonly isListed: Truth | undefined;
+  /** Whether CSINode lists it: kubelet has it, or has had it. Of every driver, nobody can ask that. */
+  readonly listing: { readonly kind: "every" } | { readonly kind: "one"; readonly isListed: Truth };
   /** The registrar of its pod; without a pod those of its DaemonSets. */
   readonly units: SeenList<RegistrarUnit>;
-  readonly pod: RegistrarPod | undefined;
+  /** The pod that registers it there: of several the leading one. */
+  readonly pods: SeenList<RegistrarPod>;
 }
 
 export type ClusterLists = Omit<ClusterReading, "readOwners" | "readRivals" | "gaps">;
@@ -115,30 +116,39 @@ const unseen = (...reasons: readonly (string | null)[]): PlaceState => ({
   reason: reasons.filter((reason) => reason !== null).join("; "),
 });
 
-export function stateOf(place: Stateless, twins: PlaceState | undefined, around: Surroundings): PlaceState {
-  const { node, pod } = place;
-  if (twins !== undefined) return twins;
-  // What a container said before its node went away is still true.
-  if (pod?.trouble?.kind === "restarting") return troubled(pod.trouble);
-  const found = stateOnNode(place, around);
-  if (node === undefined) return found;
-  const row = around.nodeAt(node);
-  const isSettled = found.kind === "unread" || SETTLED.includes(found.kind);
-  const unlessYoung = (other: () => PlaceState) => () =>
-    row.contains((one) => isYoung(one, around.nowMs))({
-      ...{ yes: () => (isSettled ? found : state("starting")), ...otherwise(other) },
-    });
-  const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
-  return row.contains(({ isReady }) => isReady)({
-    yes: unlessYoung(() => found),
-    no: () =>
-      row.contains()({
-        yes: unlessYoung(() => state("node-away")),
-        no: () => isLeft(place, around)({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown }),
-        unknown,
-      }),
-    unknown: (gaps) => (isSettled ? found : unseen(lackText(gaps), found.reason)),
+/** The first that was seen; where there is none, what could not be read decides. */
+const firstOf = (states: SeenList<PlaceState>, ...more: readonly (string | null)[]): PlaceState =>
+  states.some({
+    yes: ({ first }) => first,
+    no: () => unseen(...more),
+    unknown: (gaps) => unseen(lackText(gaps), ...more),
   });
+const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
+
+/** By CSINode's word, which stays true whatever else could not be read. */
+const listed = ({ listing }: Stateless): SeenList<PlaceState> =>
+  listing.kind === "one" ? ifYes(listing.isListed, () => state("registered")) : listFrom<PlaceState>([]);
+
+export function stateOf(place: Stateless, twins: PlaceState | undefined, around: Surroundings): PlaceState {
+  // What a container said before its node went away is still true.
+  const restarting = place.pods.flatMap(({ trouble }) =>
+    trouble?.kind === "restarting" ? troubled(trouble) : undefined,
+  );
+  return twins ?? firstOf(restarting.with([stateByNode(place, around)]));
+}
+
+function stateByNode(place: Stateless, around: Surroundings): PlaceState {
+  const found = stateOnNode(place, around);
+  if (place.node === undefined) return found;
+  const row = around.nodeAt(place.node);
+  const isSettled = found.kind === "unread" || SETTLED.includes(found.kind);
+  const there = row.map((one) => {
+    if (isYoung(one, around.nowMs)) return isSettled ? found : state("starting");
+    return one.isReady ? found : state("node-away");
+  });
+  const byGone = () => isLeft(place, around)({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown });
+  const stays = found.kind === "unread" ? [found] : found.kind === "registered" ? listed(place) : [];
+  return firstOf(there.with(ifYes(row.contains().not(), byGone)).with(stays), found.reason);
 }
 
 /** The API's word for a node that no longer exists. */
@@ -148,10 +158,10 @@ const NODE_GONE = { kind: "node-away", why: { word: GONE }, reason: "the node no
 const NO_NODE = "the list of Nodes lacks a node that a CSINode or a running pod names";
 
 /** The lists are of different moments; but Kubernetes removes what is of a deleted Node within minutes. */
-const isLeft = ({ node = "", pod }: Stateless, { csiNodeAt }: Surroundings): Truth =>
+const isLeft = ({ node = "", pods }: Stateless, { csiNodeAt }: Surroundings): Truth =>
   csiNodeAt(node)
     .contains()
-    .or(pod !== undefined && !isOver(pod));
+    .or(pods.contains((pod) => !isOver(pod)));
 
 /** These hold whether the node is ready or not. */
 export const SETTLED: readonly KnownState["kind"][] = ["registered", "starting"];
@@ -164,46 +174,47 @@ const MAY_BE_REPLACED = "its pod failed or was deleted, and another may have tak
 
 /** The state of a driver on a node that is ready. */
 function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
-  const { pod, isListed, node = "" } = place;
-  const { trouble } = pod ?? {};
-  if (pod && trouble) {
-    const known = () => troubled(trouble);
-    if (!isOver(pod)) return known();
-    const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps), MAY_BE_REPLACED);
-    return isWhole(around.podsOn(node))({ yes: known, no: known, unknown });
-  }
-  // Only the registrar of all drivers knows which ones there are.
-  if (isListed === undefined) {
-    const isLong = around.nowMs - (pod?.startedMs ?? around.nowMs) >= START_MS;
-    const lost = hasCsiNode(node, around).not().and(isLong);
-    const registered = () => state("registered");
-    return lost({ yes: () => unwritten(NO_CSI_NODE), ...otherwise(registered) });
-  }
-  return isListed({
-    yes: () => stateListed(place, around),
-    no: () => (pod === undefined ? stateWithout(place, around) : stateWith(place, around)),
-    unknown: (gaps) => unseen(lackText(gaps)),
+  const { pods, listing, node = "" } = place;
+  const ofTrouble = pods.flatMap((pod) => {
+    if (pod.trouble === undefined) return undefined;
+    const known = troubled(pod.trouble);
+    const unsure = (gaps: readonly Gap[]) => unseen(lackText(gaps), MAY_BE_REPLACED);
+    const isLast = isWhole(pods).or(!isOver(pod));
+    return isLast({ yes: () => known, no: () => known, unknown: unsure });
   });
+  const byListing = (): PlaceState => {
+    if (listing.kind === "one")
+      return listing.isListed({
+        yes: () => stateListed(place, around),
+        no: () =>
+          firstOf(pods.map((pod) => stateWith(pod, place, around)).with([stateWithout(place, around)])),
+        unknown,
+      });
+    // Only the registrar of all drivers knows which ones there are.
+    const isLong = pods.contains(({ startedMs = around.nowMs }) => around.nowMs - startedMs >= START_MS);
+    const isLost = hasCsiNode(node, around).not().and(isLong);
+    return isLost({ yes: () => unwritten(NO_CSI_NODE), no: () => state("registered"), unknown });
+  };
+  return firstOf(ofTrouble.with([byListing()]));
 }
 
 /** The state of a driver that CSINode lists: kubelet leaves an entry there when the driver's socket stays behind. */
 function stateListed(place: Stateless, around: Surroundings): PlaceState {
-  const { pod, node = "" } = place;
-  const registered = () => state("registered");
-  const startedMs = pod?.startedMs ?? Number.POSITIVE_INFINITY;
+  const { pods, units } = place;
   // Lately, and when the registrar had had its time.
-  const isDenied = around
-    .waitingAt(keyOfPlace(place))
-    .contains(({ deniedMs = 0 }) => deniedMs >= startedMs + START_MS && around.nowMs - deniedMs < RETRIED_MS);
-  if (pod) return isDenied({ yes: () => DENIED, ...otherwise(registered) });
-  const lacksPod = place.units.contains().and(isWhole(around.podsOn(node)));
-  const isLeft = isWaitedFor(place, around).and(around.areNamed).and(lacksPod);
-  const without = () => {
-    const found = stateWithout(place, around);
-    const still = (): PlaceState => ({ ...found, reason: `${found.reason}: ${LISTED_STILL}` });
-    return inState("uncovered")({ state: found })({ yes: still, ...otherwise(registered) });
-  };
-  return isLeft({ yes: without, ...otherwise(registered) });
+  const isDenied = ({ startedMs = Number.POSITIVE_INFINITY }: RegistrarPod) =>
+    around
+      .waitingAt(keyOfPlace(place))
+      .contains(
+        ({ deniedMs = 0 }) => deniedMs >= startedMs + START_MS && around.nowMs - deniedMs < RETRIED_MS,
+      );
+  const lacksPod = units.contains().and(pods.contains().not());
+  const isLeftThere = isWaitedFor(place, around).and(around.areNamed).and(lacksPod);
+  const left = ifYes(isLeftThere, () => stateWithout(place, around))
+    .filter((found) => inState("uncovered")({ state: found }))
+    .map((found): PlaceState => ({ ...found, reason: `${found.reason}: ${LISTED_STILL}` }));
+  const denied = pods.filter(isDenied).map(() => DENIED);
+  return firstOf(denied.with(left).with(listed(place)));
 }
 
 /** Something needs the driver there. */
@@ -216,24 +227,22 @@ export function isWaitedFor(
 }
 
 /** No pod of its DaemonSet is there, and CSINode lists it: another pod may serve it. */
-export const isDoubted = (place: Place): Truth => inState("uncovered")(place).and(place.isListed ?? false);
+export const isDoubted = (place: Place): Truth =>
+  inState("uncovered")(place).and(place.listing.kind === "one" ? place.listing.isListed : false);
 
 /** Where another pod serves the driver, CSINode's word counts. */
-export function unlessServed(
-  place: Place,
-  { owners, rivals }: Partial<Record<"owners" | "rivals", SeenList<unknown> | undefined>> = {},
-): Place {
-  const itself = () => place.state;
+export function unlessServed(place: Place, ownersOf: OwnersOf): Place {
+  const unsure = (gaps: readonly Gap[]) => unseen(NO_OWN, lackText(gaps));
   const byOthers = () => {
-    if (owners === undefined || rivals === undefined) return unseen(NOT_LOOKED);
+    const { owners, rivals } = ownersOf(place);
     const isServed = owners.contains().or(rivals.contains());
-    const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
-    return isServed({ no: itself, yes: () => state("registered"), unknown });
+    return isServed({ yes: () => state("registered"), no: () => place.state, unknown: unsure });
   };
-  return { ...place, state: isDoubted(place)({ yes: byOthers, ...otherwise(itself) }) };
+  const doubted = ifYes(isDoubted(place), byOthers);
+  return { ...place, state: firstOf(doubted.with([place.state])) };
 }
 
-const NOT_LOOKED = `no pod of its DaemonSet is there, and doctor looks on ${MOST_NODES} nodes only for others that may serve it`;
+const NO_OWN = "no pod of its DaemonSet is there";
 
 /** The controller lets the pods of every DaemonSet tolerate those that Kubernetes sets. */
 const OF_KUBERNETES = /^node\.kubernetes\.io\//;
@@ -252,7 +261,7 @@ export const repelling = ({ tolerations }: RegistrarSet, { taints }: ReturnType<
       ),
   );
 
-/** The state of a driver that has no pod on the node, and is not listed. */
+/** The state of a driver that has no pod on the node. */
 function stateWithout(place: Stateless, around: Surroundings): PlaceState {
   const { driver, node = "" } = place;
   const { units, unitsOfSet, podsOn, leavingFrom, nowMs } = around;
@@ -260,16 +269,11 @@ function stateWithout(place: Stateless, around: Surroundings): PlaceState {
   const isProvider = (one: RegistrarUnit) => (isGuess(one) && !isOf(one) ? around.mayBeOther : isOf(one));
   const isReplaced = leavingFrom(node).contains(({ setUid }) => unitsOfSet(setUid).contains(isOf));
   const isStarting = isReplaced.or(units.contains((one) => isOf(one) && isYoung(one.set, nowMs)));
-  const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
   const uncovered = () => stateUncovered(place, around);
-  const settled = () =>
-    units.contains(isProvider)({
-      no: () => state("unprovided"),
-      unknown,
-      // A pod that was not read may be there.
-      yes: () => isWhole(podsOn(node))({ yes: uncovered, no: uncovered, unknown }),
-    });
-  return isStarting({ yes: () => state("starting"), ...otherwise(settled) });
+  // A pod that was not read may be there.
+  const settled = () => isWhole(podsOn(node))({ yes: uncovered, no: uncovered, unknown });
+  const provided = () => isStarting({ yes: () => state("starting"), no: settled, unknown });
+  return units.contains(isProvider)({ yes: provided, no: () => state("unprovided"), unknown });
 }
 
 /** By the first of its DaemonSets; without one, by the node-wide registrar. */
@@ -277,19 +281,19 @@ function stateUncovered({ node = "", units }: Stateless, around: Surroundings): 
   const left = (reason: string, word?: string): PlaceState => ({
     ...{ kind: "uncovered", why: { ...(word && { word }) }, reason },
   });
-  const byNodeWide = () => {
-    const found = () => left(NOT_FOUND);
-    const lost = () => unseen("the node has no CSINode");
-    return hasCsiNode(node, around)({ yes: found, no: lost, unknown: found });
-  };
+  const lost = () => unseen("the node has no CSINode");
+  const byNodeWide = () => hasCsiNode(node, around)({ yes: () => left(NOT_FOUND), no: lost, unknown });
   const bySet = ({ set }: RegistrarUnit) => {
     const reason = `no pod of DaemonSet ${set.name} is on the node`;
     const taints = around.nodeAt(node).flatMap((one) => repelling(set, one).map(taintText));
     const because = (word: string) => `${reason}, and the set does not tolerate its taint ${word}`;
-    const alone = () => left(reason);
-    return taints.some({ yes: ({ first: word }) => left(because(word), word), ...otherwise(alone) });
+    return taints.some({
+      yes: ({ first: word }) => left(because(word), word),
+      no: () => left(reason),
+      unknown: (gaps) => unseen(lackText(gaps), reason),
+    });
   };
-  return units.some({ yes: ({ first }) => bySet(first), ...otherwise(byNodeWide) });
+  return units.some({ yes: ({ first }) => bySet(first), no: byNodeWide, unknown });
 }
 
 const REMADE =
@@ -300,7 +304,7 @@ const NO_CSI_NODE =
 export const UNWRITTEN: readonly (string | undefined)[] = [REMADE, NO_CSI_NODE];
 const unwritten = (reason: string): PlaceState => ({ kind: "unregistered", why: { word: reason }, reason });
 /** Kubelet's own word against CSINode, which it wrote before. */
-export const DENIED: KnownState = {
+export const DENIED: PlaceState = {
   kind: "unregistered",
   why: { word: "FailedMount" },
   reason: "kubelet says in its latest events that it does not have the driver",
@@ -311,25 +315,25 @@ const hasCsiNode = (node: string, { csiNodeAt }: Surroundings) => csiNodeAt(node
 const NOT_RUNNING = "its registrar's container does not run, and kubelet does not report why";
 
 /** The state of a driver whose pod is on the node, and that is not listed. */
-function stateWith({ node = "", units, pod }: Stateless, around: Surroundings): PlaceState {
-  const { startedMs = Number.POSITIVE_INFINITY, quietMs = 0 } = pod ?? {};
-  const isRemade = around.csiNodeAt(node).contains(({ createdMs }) => createdMs - startedMs >= START_MS);
+function stateWith(pod: RegistrarPod, { node = "", units }: Stateless, around: Surroundings): PlaceState {
+  const { startedMs = Number.POSITIVE_INFINITY, quietMs } = pod;
+  const csiNode = around.csiNodeAt(node);
   const known = (): PlaceState => {
     if (startedMs === Number.POSITIVE_INFINITY && quietMs >= LONG_MS) return unseen(NOT_RUNNING);
     if (around.nowMs - startedMs < START_MS) return state("starting");
-    const unregistered = () => state("unregistered");
-    const written = () => isRemade({ yes: () => unwritten(REMADE), ...otherwise(unregistered) });
-    const lost = () => unwritten(NO_CSI_NODE);
-    return hasCsiNode(node, around)({ yes: written, no: lost, unknown: written });
+    const isRemade = csiNode.contains(({ createdMs }) => createdMs - startedMs >= START_MS);
+    const written = () =>
+      isRemade({ yes: () => unwritten(REMADE), no: () => state("unregistered"), unknown });
+    return csiNode.contains()({ yes: written, no: () => unwritten(NO_CSI_NODE), unknown });
   };
   // If the name is a guess, a listed driver without a registrar may be this one.
-  const hasOther = around.csiNodeAt(node).flatMap(({ drivers }) => [...drivers]);
+  const hasOther = csiNode.flatMap(({ drivers }) => [...drivers]);
   const mayBe = around.mayBeOther.or(
     hasOther.contains((name) => around.unitsOfDriver(name).contains().not()),
   );
   return units.contains(isGuess).and(mayBe)({
     no: known,
     yes: () => unseen("the driver's name is unknown, and CSINode lists drivers without a known registrar"),
-    unknown: (gaps) => unseen(lackText(gaps)),
+    unknown,
   });
 }

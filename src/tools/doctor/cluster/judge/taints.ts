@@ -23,8 +23,8 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
     nodeAt(node)
       .filter((one) => one.isReady && !isYoung(one, nowMs))
       .flatMap(({ taints }) => taints.filter((taint) => isStartupTaint(taint, unit)));
-  const isLong = ({ pod }: Place) =>
-    pod?.startedMs !== undefined && !isYoung({ createdMs: pod.startedMs }, nowMs);
+  const isLong = ({ pods }: Place) =>
+    pods.contains(({ startedMs }) => startedMs !== undefined && !isYoung({ createdMs: startedMs }, nowMs));
   const left = places
     .filter((place) => inState("registered")(place).and(isLong(place)))
     .flatMap(({ node, driver, units }) =>

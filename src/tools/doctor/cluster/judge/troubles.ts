@@ -1,5 +1,6 @@
 import type { Gap } from "../../findings/seen";
 import { together } from "../../findings/words";
+import { type HostPod, MOST_NODES } from "../read/owners";
 import type { Container, PodTrouble } from "../read/pod";
 import { KINDS, type Resource } from "../read/reader";
 
@@ -8,14 +9,17 @@ export function lackText(gaps: readonly Gap[]): string {
   const kindsOf = (some: readonly Gap[]) =>
     together([...new Set(some.map(({ part }) => `${KINDS[part as Resource]}s`))]);
   const lists = gaps.filter(({ why }) => why.kind === "list");
-  const objects = gaps.filter(({ why }) => why.kind !== "list");
+  const objects = gaps.filter(({ why }) => why.kind !== "list" && why.kind !== "cut");
   return [
+    gaps.flatMap(({ why }) => (why.kind === "cut" ? LOOKS : [])).slice(0, 1),
     lists.length === 0 ? [] : `${kindsOf(lists)} could not be listed`,
     objects.length === 0 ? [] : `some of the ${kindsOf(objects)} could not be judged`,
   ]
     .flat()
     .join(", and ");
 }
+
+export const LOOKS = `doctor looks at the pods of ${MOST_NODES} nodes at most`;
 
 /** What is the same on all nodes with a trouble: the container, and the API's word for what it does. */
 export interface Alike {
@@ -63,6 +67,21 @@ export function alikeOf(trouble: PodTrouble): Alike {
   const [, word = trouble.word] = FAILED_MOUNT.exec(trouble.mountFailure ?? "") ?? [];
   return { container: trouble.container, word };
 }
+
+/** Who made a pod. */
+export function ownerText({ owners }: HostPod): string {
+  // Of a static pod it is the Node.
+  const owner = owners.find(({ isController }) => isController);
+  if (owner === undefined) return "no controller";
+  return owner.kind === "Node" ? "a static pod: a file on its node" : `${owner.kind} ${owner.name}`;
+}
+
+/** Equal for pods that one change would fix. */
+export const ownerKey = (pod: HostPod): string => {
+  const [namespace] = pod.name.split("/");
+  const isAlone = pod.owners.every(({ isController }) => !isController);
+  return JSON.stringify([isAlone ? pod.name : namespace, ownerText(pod), pod.registrar]);
+};
 
 export function endingOf({ name, restarts, exitCode, endReason }: Container): string {
   const how = [endReason === "Error" ? "" : endReason, exitCode === undefined ? "" : `exit code ${exitCode}`];

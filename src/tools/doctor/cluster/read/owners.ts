@@ -1,8 +1,8 @@
 import { list, text, tree } from "../../../../kube-api/objects";
 import { registrarsIn } from "../../files/read/registrars";
-import { grouped } from "../../findings/grouped";
+import { grouped, sortedBy } from "../../findings/grouped";
 import { itemsOf } from "../../findings/opened";
-import type { SeenList } from "../../findings/seen";
+import { listFrom, type SeenList } from "../../findings/seen";
 import { hasEnded, ownersOf } from "./fields";
 import { each, type Identity, type Reader } from "./reader";
 import type { RegistrarSet } from "./set";
@@ -10,40 +10,40 @@ import type { RegistrarSet } from "./set";
 /** A driver that a node needs, or that its CSINode lists, and that no DaemonSet is known to register. */
 export interface Unowned {
   readonly driver: string;
-  readonly node: string;
-  readonly kind: string;
+  readonly node: string | undefined;
 }
 
-/** The pods of so many nodes are read. */
+/** The pods of so many nodes are read; of the others, nobody knows what serves a driver there. */
 export const MOST_NODES = 5;
 
 export type HostPod = NonNullable<ReturnType<typeof readHostPod>>;
+/** The pods of a node that have the directory of a driver's socket; and others there that may register it. */
+export type Owners = Readonly<Record<"owners" | "rivals", SeenList<HostPod>>>;
+export type OwnersOf = Awaited<ReturnType<typeof readOwners>>;
 
-/**
- * The pods that have the socket's directory of such a driver, on one of its nodes: static ones, those of other controllers.
- * And others there that may register it. Undefined for a driver that was not looked for.
- */
+/** What may serve such a driver on its node: static pods, those of other controllers. */
 export async function readOwners(reader: Reader, unowned: SeenList<Unowned>, sets: SeenList<RegistrarSet>) {
-  const drivers = [...grouped(itemsOf(unowned), keyOf).values()];
-  const nodes = [...grouped(drivers, ([{ node }]) => node)].slice(0, MOST_NODES);
-  const lists = await Promise.all(nodes.map(([node]) => readHostPods(reader, node)));
-  // Only a node plugin has its socket on the host, in a directory of its driver's name.
-  const isOf = (driver: string) => (pod: HostPod) =>
-    pod.hostPaths.some((path) => path.split("/").includes(driver));
-  const found = new Map(
-    nodes.flatMap(([node, here], at) =>
-      here.map(([one]) => {
-        const pods = lists[at];
-        const owners = pods?.filter(isOf(one.driver));
-        const rivals = pods === undefined ? undefined : rivalsIn(pods, sets);
-        return [keyOf(one), { node, owners, rivals }];
-      }),
-    ),
+  const drivers = [...grouped(itemsOf(unowned), ({ driver }) => driver).values()];
+  // A node of each driver, then another one of each.
+  const inTurn = sortedBy(
+    drivers.flatMap((own) => own.flatMap(({ node }, turn) => (node === undefined ? [] : { node, turn }))),
+    ({ turn }) => turn,
   );
-  return (one: Omit<Unowned, "node">) => found.get(keyOf(one));
+  const nodes = [...new Set(inTurn.map(({ node }) => node))];
+  const looked = nodes.slice(0, MOST_NODES);
+  const lists = await Promise.all(looked.map((node) => readHostPods(reader, node)));
+  const podsOn = new Map(looked.map((node, at) => [node, lists[at]]));
+  const why = { kind: "cut", read: looked.length, there: nodes.length } as const;
+  const unread = listFrom<HostPod>({ kind: "unread", gap: { part: "pods", subject: "", why } });
+  const notLooked = { owners: unread, rivals: unread };
+  return ({ driver, node = "" }: Unowned): Owners => {
+    const pods = podsOn.get(node);
+    if (pods === undefined) return notLooked;
+    // Only a node plugin has its socket on the host, in a directory of its driver's name.
+    const owners = pods.filter(({ hostPaths }) => hostPaths.some((path) => path.split("/").includes(driver)));
+    return { owners: owners.sorted(({ name }) => name), rivals: rivalsIn(pods, sets) };
+  };
 }
-
-const keyOf = ({ kind, driver }: Omit<Unowned, "node">) => `${kind} ${driver}`;
 
 const readHostPods = ({ read }: Reader, node: string) =>
   read("pods", each(readHostPod), { fieldSelector: `spec.nodeName=${node}` });
