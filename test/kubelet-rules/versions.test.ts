@@ -36,20 +36,27 @@ test("each kubelet behaves as npm run test:kubelet has seen it: if not, run it, 
 });
 
 // As `HighestSupportedVersion` in apimachinery, from the last one to the first.
-test.each<[offered: string[], found: number[] | string, registered?: number[]]>([
-  [
-    ["1.2.0", "v1.10", "0.3.0", "2.0.0", "x"],
-    [1, 10],
-  ],
-  [["1.2"], 'already registered with a higher supported version: "1.2.0"', [1, 2, 0]],
-  [["1.2.1"], [1, 2, 1], [1, 2]],
-  [["0.9", "0.3.0"], "highest supported version reported is 0.9, must be v1.x"],
-  [["2.0.0"], "could not find a highest supported version from versions ([2.0.0]) reported: <nil>"],
-  [["a", "b", "2.0.0"], 'from versions ([a b 2.0.0]) reported: could not parse "a" as version'],
-  [["1"], 'illegal version string "1"'],
-  [["01.0"], 'illegal zero-prefixed version component "01" in "01.0"'],
-  [[], "Plugin returned an empty list for supported versions"],
-])("of the versions %j kubelet takes or says: %j", (offered, found, ...[registered]) => {
-  const judged = validateVersions("RegisterPlugin", "x.csi", offered, registered, "by-any");
-  expect(judged).toEqual(typeof found === "string" ? expect.stringContaining(found) : found);
+const OFFERED: readonly (readonly [versions: readonly string[], registered?: readonly number[]])[] = [
+  ...[["1.2.0", "v1.10", "0.3.0", "2.0.0", "x"], ["1.10", "1.9.9"], ["0.9", "0.3.0"], ["1.0", "1"], []],
+  ...[["2.0.0"], ["a", "b", "2.0.0"], ["1"], ["01.0"], ["0.0"], [" v1.2-rc"]],
+].map((versions) => [versions] as const);
+const REGISTERED = [
+  [1, 2],
+  [1, 2, 0],
+  [1, 2, 1],
+  [1, 10],
+  [1, 1, 9],
+  [0, 9],
+].map((one) => [["1.2.0"], one] as const);
+
+test("which of a driver's versions kubelet takes, or how it refuses all", () => {
+  const lines = [...OFFERED, ...REGISTERED].flatMap(([offered, registered]) =>
+    (["by-driver", "by-any"] as const).map((wording) => {
+      const judged = validateVersions("RegisterPlugin", 'x"csi', offered, registered, wording);
+      return `${JSON.stringify(offered)} ${registered ? `after ${registered.join(".")} ` : ""}${wording}: ${
+        typeof judged === "string" ? judged : `takes ${judged.join(".")}`
+      }`;
+    }),
+  );
+  expect(["", ...lines, ""].join("\n")).toMatchSnapshot();
 });
