@@ -2,7 +2,7 @@ import { messageOf } from "../base/errors";
 import { resolveLogging } from "../logging/logging-options";
 import { parseTargets } from "../node-readiness/options";
 import { isNodeWide } from "./paths";
-import { endpointOf, portsProblem, registrationOf, wantsNodeReadiness } from "./start-options";
+import { endpointOf, portsProblem, registrationOf } from "./start-options";
 import type { Flags } from "./table";
 
 /** The options of node readiness that its flags give. Throws INVALID_OPTION. */
@@ -22,7 +22,7 @@ export function startProblemOf(flags: Flags): string | undefined {
   try {
     endpointOf(flags);
     registrationOf(flags, { ...flags, endpoint: flags.kubeletRegistrationPath });
-    if (wantsNodeReadiness(flags)) nodeReadinessOptionsOf(flags);
+    nodeReadinessOptionsOf(flags);
     return portsProblem(flags);
   } catch (error) {
     return messageOf(error);

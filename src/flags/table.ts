@@ -174,7 +174,7 @@ export const isProbeMode = (mode: string): boolean => MODES.includes(mode);
 
 /** Any mode but a probe's is a normal run. A mistyped probe is refused: it would take the registration away. */
 function parseMode(text: string): string {
-  if (text === "" || isProbeMode(text)) return text;
+  if (isProbeMode(text)) return text;
   const word = text.toLowerCase();
   const probe = MODES.find((mode) => PROBES[mode]?.includes(word)) ?? nearWord(word, MODES);
   if (probe !== undefined) return refuse(`did you mean ${probe}?`);

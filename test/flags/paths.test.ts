@@ -1,6 +1,7 @@
-import { CONTAINER_DIRECTORY, nodeDirectory, resolvePaths } from "../../src/flags/paths";
+import { nodeDirectory, resolvePaths } from "../../src/flags/paths";
 import { flagsOf } from "./support";
 
+const CONTAINER_DIRECTORY = "/registration";
 const NODE_DIRECTORY = "/root/of/kubelet/plugins_registry";
 const HOST_SOCKET = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 
@@ -39,9 +40,13 @@ test.each<[given: Given, ...folders: string[]]>([
   [{ "kubelet-registration-path": "" }, CONTAINER_DIRECTORY],
   [{}, CONTAINER_DIRECTORY, NODE_DIRECTORY],
   [{ "plugin-registration-path": CONTAINER_DIRECTORY }, NODE_DIRECTORY],
-])("in a container, or with the directory named, the path is required: %j", async (given, ...folders) => {
-  expect(await resolve(given, ...folders)).toEqual({ kind: "missing", message: REQUIRED });
-});
+  [{ mode: "kubelet-registration-probe" }, NODE_DIRECTORY],
+])(
+  "in a container, with the directory named, or for the official probe, the path is required: %j",
+  async (given, ...folders) => {
+    expect(await resolve(given, ...folders)).toEqual({ kind: "missing", message: REQUIRED });
+  },
+);
 
 test("on a node, an invalid csi-address is refused", async () => {
   const refused = expect.objectContaining({ code: "INVALID_OPTION" });

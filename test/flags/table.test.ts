@@ -1,4 +1,4 @@
-import { flagTable, parseFlags } from "../../src/flags/table";
+import { flagTable, isProbeMode, nearestFlag, parseFlags } from "../../src/flags/table";
 import { flagsOf } from "./support";
 
 test("without arguments every flag has its typed default", () => {
@@ -96,14 +96,23 @@ test.each<[string, string | RegExp]>([
   expect(parseFlags([word, "--help"])).toMatchObject({ kind: "error", message: said });
 });
 
+test("a mistyped flag, or an option's name, suggests the flag that was meant", () => {
+  const words = ["csi-adress", "endpoint", "frobnicate", undefined];
+  const meant = ["csi-address", "kubelet-registration-path", undefined, undefined];
+  expect(words.map(nearestFlag)).toEqual(meant);
+});
+
 const NORMAL = ["", "constructor", "registration", "node-register", "kubelet", "normal", "probes-are-off"];
 
-test.each(NORMAL)("the mode %j starts a normal run, as in the official registrar", (mode) => {
+const PROBES = ["health-probe", "ready-probe", "kubelet-registration-probe"];
+
+test.each([...NORMAL, ...PROBES])("the mode %j is taken, and only a probe's starts no normal run", (mode) => {
   expect(parseFlags([`--mode=${mode}`])).toMatchObject({ kind: "flags", flags: { mode } });
+  expect(isProbeMode(mode)).toBe(PROBES.includes(mode));
 });
 
 test.each<readonly [mode: string, why: string]>([
-  ...["helth-probe", "HEALTH_PROBE", "health", "healthz", "LIVENESS"].map(
+  ...["helth-probe", "HEALTH_PROBE", "health", "healthz", "live", "livez", "LIVENESS"].map(
     (mode) => [mode, "did you mean health-probe?"] as const,
   ),
   ...["ready", "Readyz", "readiness"].map((mode) => [mode, "did you mean ready-probe?"] as const),
