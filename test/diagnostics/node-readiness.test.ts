@@ -1,7 +1,6 @@
 import { runChecks } from "../../src/diagnostics/health-checks";
 import { showNodeReadiness } from "../../src/diagnostics/node-readiness";
 import type { NodeReadinessStatus } from "../../src/node-readiness/start-node-readiness";
-import { PROCESS_FACTS } from "./support";
 
 const VIEW: NodeReadinessStatus = {
   nodeName: "node-1",
@@ -45,32 +44,4 @@ test("/readyz?verbose shows node readiness, which counts only with ?require", as
   const required = await report("require=node-readiness");
   expect(required.passed).toBe(false);
   expect(required.body).toContain("[-]node-readiness failed: ");
-});
-
-test("metrics", () => {
-  const rows = Object.entries(showNodeReadiness(() => OVERDUE).metrics);
-  const values = Object.fromEntries(
-    rows.map(([name, { samples }]) => [name, samples(PROCESS_FACTS, {} as never)]),
-  );
-  for (const [name, { labelNames = [] }] of rows)
-    for (const [, ...labels] of values[name] ?? [])
-      expect([name, labels.length]).toEqual([name, labelNames.length]);
-  const taint = ["d", "d/agent-not-ready"];
-  expect(values).toEqual({
-    registrar_startup_taint_overdue: [[true, ...taint]],
-    registrar_startup_taint_removals_total: [[1, ...taint]],
-    registrar_startup_taint_removal_seconds: [[0.25, ...taint]],
-    registrar_node_condition: [[true, "d", "d/Registered"]],
-    registrar_csinode_lacks_driver: [[true, "d"]],
-    registrar_api_requests_total: [[7]],
-    registrar_api_failures_total: [[2, "forbidden"]],
-  });
-});
-
-test("the status page has readable times", () => {
-  expect(showNodeReadiness(() => IN_TROUBLE).describe()).toMatchObject({
-    node: "node-1",
-    apiServer: { calls: 7, trouble: "forbidden", since: "1970-01-01T00:00:00.005Z" },
-    csiNode: [{ driverName: "d", lackingSince: "1970-01-01T00:00:00.005Z", reregistrations: 2 }],
-  });
 });
