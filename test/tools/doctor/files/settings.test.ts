@@ -40,6 +40,37 @@ test.each<[expected: RegExp | undefined, rollingUpdate: object, type?: string]>(
   expectSaid(said(alone), expected === undefined ? [] : [expected]);
 });
 
+const [NO_PERCENT, NEGATIVE] = ["a valid percent string must be", "must be greater than or equal to 0"];
+
+const TOO_MANY = "must not be greater than 100%";
+const NUMBER = "write a whole number from 0 on, or a percentage up to 100%, such as 10%";
+
+// By ValidateRollingUpdateDaemonSet (pkg/apis/apps/validation), IsValidPercent, and IntOrString's own reader.
+test.each<[refusal: string, fix: string, values: readonly unknown[]]>([
+  ["", "", [0, 1, 2 ** 31 - 1, "0%", "100%", "0100%", null]],
+  [NO_PERCENT, NUMBER, ["zz", "", "%", "-1%", "1.5%", " 1%", "1% ", "+1%", "-1"]],
+  [NO_PERCENT, "write 1 without quotes", ["1"]],
+  [NEGATIVE, NUMBER, [-1, -0.5]],
+  [TOO_MANY, NUMBER, ["101%", "150%"]],
+  ["is not an int32", NUMBER, [1.5, 2 ** 31]],
+])("values of maxSurge and maxUnavailable that the API server refuses: %j", (refusal, fix, values) => {
+  const invalid = (rollingUpdate: object) =>
+    saidOf(update(rollingUpdate)).filter((one) => one.includes("Invalid"));
+  for (const value of values) {
+    const refused = (field: string) =>
+      expect.stringMatching(`^CSI107 problem: is refused by the API server: ${field}: Invalid value: `);
+    const said = (...fields: readonly string[]) => (refusal === "" ? [] : fields.map(refused));
+    const both = invalid({ maxSurge: value, maxUnavailable: value });
+    expect(both).toEqual(said("maxSurge", "maxUnavailable"));
+    for (const one of both) {
+      expect(one).toContain(`: Invalid value: ${JSON.stringify(value)}: ${refusal}`);
+      expect(one).toContain(` -> ${fix}`);
+    }
+    expect(invalid({ maxSurge: value })).toEqual(said("maxSurge"));
+    expect(invalid({ maxUnavailable: value })).toEqual(said("maxUnavailable"));
+  }
+});
+
 const affinity = (...terms: readonly (readonly object[])[]): Changes => {
   const nodeSelectorTerms = terms.map((matchExpressions) => ({ matchExpressions }));
   const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };

@@ -10,31 +10,57 @@ const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
   // Then the controller does not read the values.
   if (type === "OnDelete") return undefined;
   const found = judgeUpdate(one);
-  if (found !== undefined)
+  if (found.length > 0)
     return isTemplate(type)
-      ? unsure(found, `, if its type of update is one that uses that: ${type}`, RENDER_FIRST)
+      ? found.map((said) =>
+          unsure(said, `, if its type of update is one that uses that: ${type}`, RENDER_FIRST),
+        )
       : found;
-  const open = [maxSurge, maxUnavailable].find(isTemplate);
+  const open = [maxSurge, maxUnavailable].map(String).find(isTemplate);
   return open === undefined
     ? undefined
     : unknown(`updates with values that are not filled in: ${open}`, RENDER_FIRST);
 });
 
-/** What is refused is in the API server's words. */
-function judgeUpdate({ update: { maxSurge, maxUnavailable }, hasDriver }: RegistrarContainer) {
-  const [surges, isUnavailable] = [maxSurge, maxUnavailable].map((value) => !/^0*%?$/.test(value));
+/** What is refused is in the API server's words (ValidateRollingUpdateDaemonSet). */
+function judgeUpdate({ update, hasDriver }: RegistrarContainer): readonly Statement[] {
+  const { maxSurge, maxUnavailable } = update;
   const refused = "is refused by the API server:";
+  const invalid = Object.entries({ maxSurge, maxUnavailable }).flatMap(([field, value]) => {
+    const why = whyInvalid(value);
+    if (why === undefined) return [];
+    const isQuoted = typeof value === "string" && /^\d+$/.test(value);
+    const fix = isQuoted ? `write ${value} without quotes` : A_NUMBER;
+    return problem(`${refused} ${field}: Invalid value: ${JSON.stringify(value)}: ${why}`, fix);
+  });
+  if (invalid.length > 0) return invalid;
+  const [surges, isUnavailable] = [maxSurge, maxUnavailable].map((value) => !/^0+%?$/.test(`${value}`));
   if (!surges && !isUnavailable)
-    return problem(`${refused} maxUnavailable cannot be 0 when maxSurge is 0`, "set maxUnavailable: 1");
-  if (!surges || isTemplate(maxSurge)) return undefined;
+    return [problem(`${refused} maxUnavailable cannot be 0 when maxSurge is 0`, "set maxUnavailable: 1")];
+  if (!surges || isTemplate(`${maxSurge}`)) return [];
   if (hasDriver)
-    return problem(
-      `updates with maxSurge ${maxSurge}, and has a driver in its pods`,
-      "set maxSurge: 0, and maxUnavailable: 1",
-    );
-  return isUnavailable && !isTemplate(maxUnavailable)
-    ? problem(`${refused} maxSurge may not be set when maxUnavailable is non-zero`, "set maxUnavailable: 0")
-    : undefined;
+    return [
+      problem(
+        `updates with maxSurge ${maxSurge}, and has a driver in its pods`,
+        "set maxSurge: 0, and maxUnavailable: 1",
+      ),
+    ];
+  const text = `${refused} maxSurge may not be set when maxUnavailable is non-zero`;
+  return isUnavailable && !isTemplate(`${maxUnavailable}`) ? [problem(text, "set maxUnavailable: 0")] : [];
+}
+
+const A_NUMBER = "write a whole number from 0 on, or a percentage up to 100%, such as 10%";
+const MAX_INT32 = 2 ** 31 - 1;
+
+function whyInvalid(value: string | number): string | undefined {
+  if (typeof value === "number") {
+    if (value < 0) return "must be greater than or equal to 0";
+    return Number.isInteger(value) && value <= MAX_INT32 ? undefined : "is not an int32";
+  }
+  if (isTemplate(value)) return undefined;
+  if (!/^[0-9]+%$/.test(value))
+    return "a valid percent string must be a numeric string followed by an ending '%'";
+  return Number(value.slice(0, -1)) > 100 ? "must not be greater than 100%" : undefined;
 }
 
 const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ user: { isNonRoot, id } }) => {

@@ -150,15 +150,14 @@ export const limitsOf = (container: Tree, pod: Tree) =>
 
 const forEach = <R>(read: (resource: LimitedResource) => R) => ({ memory: read("memory"), cpu: read("cpu") });
 
+/** The API server takes a number in quotes for another value. */
+const amountIn = (value: unknown) => (typeof value === "number" ? value : textOrNumber(value));
+
 /** How a set replaces its pods. */
 export function updateOf({ spec }: Tree) {
   const { type, rollingUpdate } = tree(tree(spec).updateStrategy);
   const { maxSurge = 0, maxUnavailable = 1 } = tree(rollingUpdate);
-  return {
-    type: text(type),
-    maxSurge: textOrNumber(maxSurge),
-    maxUnavailable: textOrNumber(maxUnavailable),
-  };
+  return { type: text(type), maxSurge: amountIn(maxSurge), maxUnavailable: amountIn(maxUnavailable) };
 }
 
 export type LimitRange = ReturnType<typeof readLimitRange>;
