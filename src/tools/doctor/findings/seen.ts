@@ -33,20 +33,19 @@ interface Known {
 
 /**
  * What stands for the unknown says so by its type: something closed, as `withheld`, a text, a list, another answer, or a finding
- * that is neither ok nor a problem; or a state that may be unread. TypeScript refuses all else, as undefined, "" or [].
+ * that is neither ok nor a problem; or a state that is certainly unread, and knows nothing but why. TypeScript refuses all else, as
+ * undefined, "" or [], and a state that may be another one.
  */
-type Unclear<U> = [Wrong<U>] extends [never]
-  ? unknown
-  : [Extract<U, { readonly kind: "unread" }>] extends [never]
-    ? never
-    : unknown;
+type Unclear<U> = [Wrong<U>] extends [never] ? unknown : never;
 type Wrong<U> = U extends Known
   ? U
-  : U extends Closed<infer Inside>
-    ? Inside extends { readonly status: infer S }
-      ? S & ("ok" | "problem")
-      : never
-    : U;
+  : U extends { readonly kind: "unread" }
+    ? U[Exclude<keyof U, "kind" | "gap" | "reason">] & {}
+    : U extends Closed<infer Inside>
+      ? Inside extends { readonly status: infer S }
+        ? S & ("ok" | "problem")
+        : never
+      : U;
 /** An arm that throws answers nothing. */
 type Answers<U, Arm extends string = "unknown"> = [U] extends [never]
   ? { readonly [At in Arm]: Known }
@@ -148,7 +147,7 @@ function newTruth(answer: Answer): Truth {
       .not();
   const ask = <Y, N, U>(arms: Arms<Y, N, U & Unclear<U>>) => sayBy<Y, N, U>(answer, arms);
   const say = <Y, N, U>(arms: Arms<Y, N, U>) => listOf([sayBy(answer, arms)], []);
-  return close(Object.assign(ask, { say, not, or, and }), answer) as Truth;
+  return close(Object.assign(ask, { say, not, or, and }), answer) as unknown as Truth;
 }
 
 function sayBy<Y, N, U>(answer: Answer, { yes, no, unknown }: Arms<Y, N, U>): Answered<Y | N | U> {
@@ -326,7 +325,9 @@ export function looked<T>(...found: readonly [...unknown[], T]): Seen<Exclude<T,
   const { contains, flatMap, map } = unread ? listOf([], [unread.gap]) : listOf([value], []);
   const look = <S, U>(arms: { seen: (value: Exclude<T, Unread>) => S; unread: (gap: Gap) => U }) =>
     unread ? arms.unread(unread.gap) : arms.seen(value);
-  return close(Object.assign(look, { is: contains, map, items: flatMap }), found) as Seen<Exclude<T, Unread>>;
+  return close(Object.assign(look, { is: contains, map, items: flatMap }), found) as unknown as Seen<
+    Exclude<T, Unread>
+  >;
 }
 
 /** All items of these lists, if all were seen. */

@@ -30,9 +30,14 @@ const REASONS = {
  * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `duplicate`: several
  * DaemonSets register it. `unread`: what could not be read decides on it.
  */
-export type PlaceState =
-  | KnownState
-  | { readonly kind: "unread"; readonly reason: string; why?: undefined; trouble?: undefined };
+export type PlaceState = KnownState | UnseenState;
+
+interface UnseenState {
+  readonly kind: "unread";
+  readonly reason: string;
+  readonly why?: undefined;
+  readonly trouble?: undefined;
+}
 
 interface KnownState {
   readonly kind: keyof typeof REASONS | "uncovered" | "duplicate" | PodTrouble["kind"];
@@ -111,7 +116,7 @@ const troubled = (trouble: PodTrouble): PlaceState => ({
 
 const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASONS[kind] });
 
-const unseen = (...reasons: readonly (string | null)[]): PlaceState => ({
+const unseen = (...reasons: readonly (string | null)[]): UnseenState => ({
   kind: "unread",
   reason: reasons.filter((reason) => reason !== null).join("; "),
 });

@@ -9,7 +9,6 @@ import {
   type SeenList,
   type Truth,
   truth,
-  type Unread,
   words,
 } from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
@@ -42,14 +41,15 @@ const judgeFound = (driver: Driver, view: View): SeenList<Verdicts> =>
   );
 
 function judgeLiving(driver: Driver, isOther: boolean, view: View): Verdicts {
+  const other = () => skipped(driver.socket.path, "does not speak HTTP/2, so it is no driver's", NO_DRIVER);
+  if (isOther) return ifYes(driver.isRegistered.not(), other);
+  return standingOf(driver).map((standing) => judgeStanding(standing, driver, view));
+}
+
+function judgeStanding(standing: Standing, driver: Driver, view: View): Verdicts {
   const { socket, isNode, isWanted, isRegistered } = driver;
   const { bad, folder, registrations, registrars, target } = view;
   const { path } = socket;
-  const other = () => skipped(path, "does not speak HTTP/2, so it is no driver's", NO_DRIVER);
-  if (isOther) return ifYes(isRegistered.not(), other);
-  const standing = standingOf(driver);
-  // CSI003 judges it.
-  if (standing.kind === "unread") return undefined;
   const { name } = standing;
   switch (standing.kind) {
     // CSI003 and CSI004 judge a driver without a name or with an unsafe one. Other plugins have their sockets here too.
@@ -85,41 +85,34 @@ function judgeLiving(driver: Driver, isOther: boolean, view: View): Verdicts {
 }
 
 /** How a driver without a registration socket stands, as far as the driver itself shows. */
-type Standing = Unread | KnownStanding;
-interface KnownStanding {
+export interface Standing {
   readonly kind: "silent" | "not-wanted" | "unclear" | "unsafe" | "twin" | "unpublished";
   readonly name: string;
   /** Why, or the other one's path. */
   readonly why: string;
 }
 
-export function standingOf(driver: Driver): Standing {
+/** The first that is certain; none where the driver could not be asked for its name. */
+export function standingOf(driver: Driver): SeenList<Standing> {
   const { names, whyNot, isUnwanted, isUnclear, hasTwin, twins } = driver;
-  const silent = (why: string): Standing => ({ kind: "silent", name: "", why });
-  return names.some({
-    yes: ({ first }) => standingOfNamed(first),
-    no: () => silent("it says no name"),
-    unknown: ([gap]) => ({ kind: "unread", gap }),
+  const as =
+    (kind: Standing["kind"], name: string) =>
+    (why: string): Standing => ({ kind, name, why });
+  const silent = ifYes(names.contains().not(), () => as("silent", "")("it says no name"));
+  const named = names.flatMap((name) => {
+    const verdict = judgeDriverName(name);
+    return whyNot
+      .filter(() => isUnwanted)
+      .map(as("not-wanted", name))
+      .with(ifYes(isUnclear, () => as("unclear", name)("")))
+      .with(verdict.kind === "unsafe" ? [as("unsafe", name)(verdict.problem)] : [])
+      .with(twins.filter(() => hasTwin).map(({ socket }) => as("twin", name)(socket.path)))
+      .with([as("unpublished", name)("")]);
   });
-
-  function standingOfNamed(name: string): Standing {
-    const as =
-      (kind: KnownStanding["kind"], why = "") =>
-      (): Standing => ({ kind, name, why });
-    const named = judgeDriverName(name);
-    const twin = () =>
-      twins.some({
-        yes: ({ first: { socket } }) => as("twin", socket.path)(),
-        ...otherwise(as("unpublished")),
-      });
-    const byTwin = () => hasTwin({ yes: twin, ...otherwise(as("unpublished")) });
-    const byName = named.kind === "unsafe" ? as("unsafe", named.problem) : byTwin;
-    const byPart = () => isUnclear({ yes: as("unclear"), ...otherwise(byName) });
-    return isUnwanted({
-      yes: () => whyNot.some({ yes: ({ first: why }) => as("not-wanted", why)(), ...otherwise(byPart) }),
-      ...otherwise(byPart),
-    });
-  }
+  return silent
+    .with(named)
+    .together()
+    .map(({ first }) => first);
 }
 
 const NO_DRIVER = "if a driver should listen there, see what does";

@@ -3,6 +3,7 @@ import { toldRow } from "../../findings/finding";
 import type { Told } from "../../findings/opened";
 import type { DriverRow } from "../../findings/report";
 import {
+  type Gap,
   kept,
   listFrom,
   otherwise,
@@ -14,7 +15,15 @@ import {
   words,
 } from "../../findings/seen";
 import type { DriverLook } from "../read/looks";
-import { misplacedText, NO_NODE_SERVICE, processesOf, processText, standingOf, waitingText } from "./found";
+import {
+  misplacedText,
+  NO_NODE_SERVICE,
+  processesOf,
+  processText,
+  type Standing,
+  standingOf,
+  waitingText,
+} from "./found";
 import { failureIn, gapText, predicateOf, silenceOf } from "./trouble";
 import { type Answering, type Driver, isInSight, isOf, soleIn, type View } from "./view";
 
@@ -106,10 +115,14 @@ function withRow(driver: Driver, view: View): SeenList<Unpublished> {
   const { isRegistered, isUnclear, isNode, isBeside } = driver;
   const known = knownOf(driver);
   const withIt = (row: Row) => kept({ driver, row });
+  const unknown = ([gap]: readonly [Gap, ...Gap[]]) => withIt(rowOf("unknown", gapText(gap), known));
   return isRegistered.not().and(isUnclear.or(isNode)).and(isBeside.not())({
-    yes: () => withIt(rowOf(...unpublishedState(driver, view), known)),
-    no: () => listFrom<Unpublished>([]),
-    unknown: ([gap]) => withIt(rowOf("unknown", gapText(gap), known)),
+    yes: () =>
+      standingOf(driver).some({
+        yes: ({ first }) => withIt(rowOf(...unpublishedState(first, driver, view), known)),
+        ...{ no: () => listFrom<Unpublished>([]), unknown },
+      }),
+    ...{ no: () => listFrom<Unpublished>([]), unknown },
   });
 }
 
@@ -148,8 +161,11 @@ function silencesOf(one: Answering, view: View): SeenList<string> {
 }
 
 /** The same, as a row of the table has it. */
-function unpublishedState(driver: Driver, view: View): readonly [state: string, reason: Cell] {
-  const standing = standingOf(driver);
+function unpublishedState(
+  standing: Standing,
+  driver: Driver,
+  view: View,
+): readonly [state: string, reason: Cell] {
   const orFailure = (text: Text) =>
     driver.nodeInfo({
       seen: (answer) => failureIn(answer) ?? text,
@@ -157,7 +173,6 @@ function unpublishedState(driver: Driver, view: View): readonly [state: string, 
     });
   const ofProcess = processesOf(driver, view).map((one) => `${processText(one)} has not`);
   const by = ofProcess.told("no registrar has");
-  if (standing.kind === "unread") return ["unknown", gapText(standing.gap)];
   switch (standing.kind) {
     case "not-wanted":
       return ["not-wanted", standing.why];
