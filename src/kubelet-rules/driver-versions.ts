@@ -48,7 +48,7 @@ export function validateVersions(
 }
 
 function parseVersion(text: string): Version | string {
-  const numbers = /^\s*v?(?<numbers>[0-9]+(?:\.[0-9]+)*)/.exec(text)?.groups?.numbers;
+  const [, numbers] = /^\s*v?([0-9]+(?:\.[0-9]+)*)/.exec(text) ?? [];
   if (numbers === undefined) return `could not parse ${quoteGo(text)} as version`;
   const components = numbers.split(".");
   const [major = ""] = components;
@@ -59,7 +59,6 @@ function parseVersion(text: string): Version | string {
 }
 
 function isLess(a: Version, b: Version): boolean {
-  const longest = a.length > b.length ? a : b;
-  const index = longest.findIndex((_, at) => (a[at] ?? 0) !== (b[at] ?? 0));
+  const index = b.findIndex((part, at) => part !== (a[at] ?? 0));
   return (a[index] ?? 0) < (b[index] ?? 0);
 }

@@ -5,6 +5,7 @@ import {
   behaviourOf,
   SIMULATED_VERSIONS,
   simulatedVersion,
+  type VersionsWording,
 } from "../../src/kubelet-rules/versions";
 
 test.each([
@@ -26,7 +27,18 @@ test("each kubelet since 1.13 maps to a simulated one that behaves the same", ()
   );
   const vendors = ["1.36.1+k3s1", "v1.36.1-gke.100", "v1.34.1-eks-a737599", "v1.35.0-rc.1+rke2r1"];
   expect(vendors.map(simulatedVersion)).toEqual(["1.36", "1.36", "1.34", "1.35"]);
-  const others = ["1.12", "2.0", "1", "", "1.30-rc.1", "1.36.1+", "1.36.1-a b", "1.36.1-\n", "1.12.1+k3s1"];
+  const others = [
+    "1.12",
+    "2.0",
+    "1",
+    "",
+    "1.30-rc.1",
+    "1.36.1+",
+    "1.36.1-a b",
+    "x1.36",
+    "1.36.1-\n",
+    "1.12.1+k3s1",
+  ];
   expect(others.map(simulatedVersion)).toEqual(others.map(() => undefined));
 });
 
@@ -36,27 +48,24 @@ test("each kubelet behaves as npm run test:kubelet has seen it: if not, run it, 
 });
 
 // As `HighestSupportedVersion` in apimachinery, from the last one to the first.
-const OFFERED: readonly (readonly [versions: readonly string[], registered?: readonly number[]])[] = [
-  ...[["1.2.0", "v1.10", "0.3.0", "2.0.0", "x"], ["1.10", "1.9.9"], ["0.9", "0.3.0"], ["1.0", "1"], []],
-  ...[["2.0.0"], ["a", "b", "2.0.0"], ["1"], ["01.0"], ["0.0"], [" v1.2-rc"]],
-].map((versions) => [versions] as const);
-const REGISTERED = [
-  [1, 2],
-  [1, 2, 0],
-  [1, 2, 1],
-  [1, 10],
-  [1, 1, 9],
-  [0, 9],
-].map((one) => [["1.2.0"], one] as const);
+const OFFERED = [
+  ...["1.2.0 v1.10 0.3.0 2.0.0 x", "1.10 1.9.9", "1.2 1.2.1", "1.2.1 1.2", "0.9 0.3.0", "1.0 1", "2.0.0"],
+  ...["a b 2.0.0", "1", "01.0", "0.0", "v1.2-rc", "x1.2", ""],
+];
+const REGISTERED = ["1.2", "1.2.0", "1.2.1", "1.10", "1.1.9", "0.9"];
 
 test("which of a driver's versions kubelet takes, or how it refuses all", () => {
-  const lines = [...OFFERED, ...REGISTERED].flatMap(([offered, registered]) =>
-    (["by-driver", "by-any"] as const).map((wording) => {
-      const judged = validateVersions("RegisterPlugin", 'x"csi', offered, registered, wording);
-      return `${JSON.stringify(offered)} ${registered ? `after ${registered.join(".")} ` : ""}${wording}: ${
-        typeof judged === "string" ? judged : `takes ${judged.join(".")}`
-      }`;
-    }),
-  );
+  const judge = (offered: string, registered: string | undefined, wording: VersionsWording) => {
+    const before = registered?.split(".").map(Number);
+    const judged = validateVersions("RegisterPlugin", 'x"csi', offered.split(" "), before, wording);
+    return `${wording}: ${typeof judged === "string" ? judged : `takes ${judged.join(".")}`}`;
+  };
+  const lines = [
+    ...OFFERED.flatMap((offered) =>
+      (["by-driver", "by-any"] as const).map((wording) => `${offered} ${judge(offered, undefined, wording)}`),
+    ),
+    ...REGISTERED.map((registered) => `1.2.0 after ${registered} ${judge("1.2.0", registered, "by-any")}`),
+    `no version: ${validateVersions("ValidatePlugin", "x.csi", [], undefined, "by-any")}`,
+  ];
   expect(["", ...lines, ""].join("\n")).toMatchSnapshot();
 });
