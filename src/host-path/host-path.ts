@@ -39,9 +39,9 @@ export async function judgeByMounts(
   mounts = readMounts(),
 ): Promise<HostPathVerdict> {
   if (!given?.startsWith("/") || mounts === undefined) return UNKNOWN;
-  const real = Promise.all([realPathOf(given), realPathOf(directory)]);
-  const [csiSocketPath, pluginRegistrationPath] = await real.catch((): [] => []);
-  if (csiSocketPath === undefined || pluginRegistrationPath === undefined) return UNKNOWN;
+  const real = await Promise.all([realPathOf(given), realPathOf(directory)]).catch(() => undefined);
+  if (real === undefined) return UNKNOWN;
+  const [csiSocketPath, pluginRegistrationPath] = real;
   const mountPoints = mounts.map(({ mountPoint }) => mountPoint);
   const isMounted = mountPlaceOf(csiSocketPath, mounts)?.mountPoint !== "/";
   const verdict = judgeHostPath({ csiSocketPath, endpoint, pluginRegistrationPath, mounts });

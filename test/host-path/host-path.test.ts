@@ -81,7 +81,7 @@ const ON_THE_HOSTS_ROOT: readonly Case[] = [
     differs("/srv/x/csi.sock")],
   ["a container's layer, told a longer path", C, "/x/csi/csi.sock", [CONTAINER], UNKNOWN],
   ["no mount table", C, C, [], UNKNOWN],
-  ["a relative path", C, "csi.sock", [CONTAINER], UNKNOWN],
+  ["a relative path", C, "csi.sock", USUAL, UNKNOWN],
 ];
 
 /** Kubelet's root is on a disk of its own, or may be. */

@@ -96,10 +96,12 @@ test.each<[string, readonly string[], readonly string[], string]>([
   expectInvalid(() => pairPatterns(addresses, hostPaths), why);
 });
 
-test.each([
-  ["/p/*/csi.sock", ["/p/a/csi.sock"], ["/p/a/b/csi.sock", "/p/a", "/q/a/csi.sock", ""]],
-  ["/p/a/csi.sock", ["/p/a/csi.sock"], []],
-])("%s fits %j, and not %j", (text, fitting, others) => {
-  const fits = (path: string) => matchPattern(parsePattern(text, "csiAddresses"), path) !== undefined;
-  expect([...fitting, ...others].filter(fits)).toEqual(fitting);
+test.each<[string, Readonly<Record<string, readonly string[]>>, readonly string[]]>([
+  ["/p/*/csi.sock", { "/p/a/csi.sock": ["a"] }, ["/p/a/b/csi.sock", "/p/a", "/q/a/csi.sock", ""]],
+  ["/*/x/a-*", { "/p/x/a-b": ["p", "b"] }, ["/p/y/a-b"]],
+  ["/p/a/csi.sock", { "/p/a/csi.sock": [] }, []],
+])("the stars of %s stand for %j, and it does not fit %j", (text, fitting, others) => {
+  const match = (path: string) => matchPattern(parsePattern(text, "csiAddresses"), path);
+  expect(Object.fromEntries(Object.keys(fitting).map((path) => [path, match(path)]))).toEqual(fitting);
+  expect(others.map(match)).toEqual(others.map(() => undefined));
 });
