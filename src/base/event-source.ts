@@ -115,7 +115,7 @@ export function createEventSource<Event extends KindOfEvent>(
       const kinds = list.map((kind) => JSON.stringify(kind)).join(", ");
       throw invalidOption(`iterate takes kinds of events one by one, as in iterate(${kinds}), not a list`);
     }
-    const hasOptions = given.length > 0 && typeof given.at(-1) !== "string";
+    const hasOptions = typeof given.at(-1) !== "string";
     const wanted = given.slice(0, hasOptions ? -1 : undefined).map((kind) => readKind(kind, "iterate"));
     const signal = hasOptions ? readSignal(given.at(-1), "iterate") : undefined;
     const waiting: EventOf<Event, Kind>[] = [];

@@ -22,10 +22,57 @@ test("a listener gets the events, or one kind, from its subscription to its end"
   stopTicks();
   source.emit(tick(3));
   expect(heard).toEqual(["all: tick", "ticks: 1", "all: tock", "ticks: 2"]);
-  for (const given of [["tick"], ["tick", "tock"], [["tick"], () => {}]])
-    expect(() => source.subscribe(...(given as [never]))).toThrow("subscribe takes a function");
-  const swapped = () => source.subscribe(...([() => {}, "tick"] as never as [never]));
-  expect(swapped).toThrow('one kind of events and then a function; write subscribe("tick", …)');
+});
+
+const { signal: aSignal } = new AbortController();
+const hear = () => {};
+
+test("what subscribe and iterate are given wrongly is refused at the call, and what they take is not", () => {
+  const source = createEventSource<Event>(KINDS, neverFails);
+  const subscriptions = [
+    ...[[], ["tick"], ["tick", "tock"], [["tick"], hear], [hear, "tick"], [undefined, hear], [5, hear]],
+    ...[
+      ["tik", hear],
+      ["constructor", hear],
+      ["tick", hear, aSignal],
+      ["tick", hear, { sygnal: aSignal }],
+    ],
+    ...[
+      [hear, { once: true }],
+      [hear, { signal: {} }],
+      [hear, { signal: { aborted: false } }],
+      [hear, null],
+    ],
+    ...[
+      [hear],
+      ["tick", hear],
+      [hear, {}],
+      [hear, { signal: undefined }],
+      ["tick", hear, { signal: aSignal }],
+    ],
+  ];
+  const iterations = [
+    ...[[["tick"]], [["tick", "tock"], {}], ["tik"], ["tick", "x"], [5, "tick"], ["tick", 5], [aSignal]],
+    ...[
+      ["tick", { sygnal: aSignal }],
+      ["tick", { signal: new EventTarget() }],
+      [{ signal: aSignal }, "tick"],
+    ],
+    ...[[], ["tick"], ["tick", "tock"], [{}], [undefined], ["tick", { signal: aSignal }]],
+  ];
+  const shown = (_name: string, one: unknown) =>
+    one instanceof AbortSignal ? "<signal>" : typeof one === "function" ? "<function>" : (one ?? String(one));
+  const outcomeOf = (name: "subscribe" | "iterate") => (given: readonly unknown[]) => {
+    const call = `${name}(${given.map((one) => JSON.stringify(one, shown)).join(", ")})`;
+    const act = source[name] as (...given: readonly unknown[]) => unknown;
+    try {
+      return `${call} returns ${typeof act(...given)}`;
+    } catch (error) {
+      return `${call}: ${error}`;
+    }
+  };
+  const outcomes = [...subscriptions.map(outcomeOf("subscribe")), ...iterations.map(outcomeOf("iterate"))];
+  expect(["", ...outcomes, ""].join("\n")).toMatchSnapshot();
 });
 
 test("an iteration yields the events since its beginning, and ends with the source", async () => {

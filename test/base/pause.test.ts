@@ -1,5 +1,5 @@
 import { getEventListeners } from "node:events";
-import { createWakeUp, pause, unlessAborted } from "../../src/base/pause";
+import { createWakeUp, fakeTimersHint, pause, unlessAborted } from "../../src/base/pause";
 import { expectNothingLeft } from "../support/resources";
 
 const never = new AbortController().signal;
@@ -8,6 +8,26 @@ test("a pause resolves with whether it lasted its whole time", async () => {
   expect(await pause(1, never)).toBe(true);
   expect(await pause(60_000, AbortSignal.abort())).toBe(false);
   expect(getEventListeners(never, "abort")).toEqual([]);
+});
+
+test("a pause of nothing takes no timer", async () => {
+  const ends: boolean[] = [];
+  for (const ms of [0, -1])
+    for (const signal of [never, AbortSignal.abort()]) void pause(ms, signal).then((end) => ends.push(end));
+  // No timer fires meanwhile.
+  for (let microtask = 0; microtask < 9; microtask++) await undefined;
+  expect(ends).toEqual([true, false, true, false]);
+});
+
+test("a call that took too long says so where fake timers are in the place of what gRPC needs", () => {
+  expect(fakeTimersHint()).toBe("");
+  for (const fake of [() => jest.spyOn(globalThis, "setImmediate"), () => jest.spyOn(process, "nextTick")]) {
+    const spy = fake();
+    expect(fakeTimersHint()).toBe(
+      ", with fake timers: gRPC needs the real process.nextTick and setImmediate, see docs/testing.md",
+    );
+    spy.mockRestore();
+  }
 });
 
 test("a pause longer than a timer's maximum does not end at once", async () => {
@@ -21,7 +41,8 @@ test("a pause longer than a timer's maximum does not end at once", async () => {
 test("a promise is awaited until the signal is aborted, and its listener goes with the wait", async () => {
   const stop = new AbortController();
   const open = new Promise<string>(() => {});
-  expect(await unlessAborted(Promise.resolve("value"), stop.signal)).toBe("value");
+  const later = new Promise((resolve) => setImmediate(resolve, "value"));
+  expect(await unlessAborted(later, stop.signal)).toBe("value");
   await expect(unlessAborted(Promise.reject(new Error("why")), stop.signal)).rejects.toThrow("why");
   expect(getEventListeners(stop.signal, "abort")).toEqual([]);
   const waiting = unlessAborted(open, stop.signal);
@@ -58,8 +79,9 @@ describe("a wake-up", () => {
       const { signal } = new AbortController();
       const wakeUp = createWakeUp();
       const waiting = wakeUp.wait(signal, 60_000);
+      await new Promise(setImmediate); // It waits.
       wakeUp.call();
-      await waiting;
+      expect(await waiting).toBe(true);
       expect(getEventListeners(signal, "abort")).toEqual([]);
     }));
 });
