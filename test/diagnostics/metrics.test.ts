@@ -119,6 +119,15 @@ test("a driver's trouble has a sample by its reason, unless the flags deny it", 
   expect(row?.samples(PROCESS_FACTS, all)).toEqual([[1, "/no-answer", "no-answer"]]);
 });
 
+test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
+  "a fact of the process that is not known, %d, has no sample",
+  (heapBytes) => {
+    const usage = () => ({ cpuSeconds: 1, residentBytes: 1, heapBytes });
+    const row = METRICS.find(({ name }) => name === "nodejs_heap_size_used_bytes");
+    expect(row?.samples({ ...PROCESS_FACTS, usage }, {} as Registrations)).toEqual([[undefined]]);
+  },
+);
+
 const stand = (name: string) => ({ status: () => ({ identity: { name }, state: "standby" }) });
 
 test("a node's driver that is gone leaves the metrics", async () => {

@@ -48,6 +48,7 @@ const registered = registrationOf("x.csi", { ...live, state: "registered", count
 const waiting = registrationOf("", { history: [] });
 const missing: SelfCheck = { kind: "missing", text: "registration socket does not exist" };
 const wrong: SelfCheck = { kind: "wrong", text: "invalid driver name\ny" };
+const ended = { kind: "stopped" } as never;
 const trouble = (kind: NonNullable<DriverStatus["trouble"]>["kind"]) => ({
   kind,
   text: `its trouble: ${kind}`,
@@ -60,6 +61,7 @@ const FLEETS: Readonly<Record<string, readonly Registration[]>> = {
   "a sidecar that is refused, without its driver and its socket": [registrationOf("x.csi", refused, missing)],
   "a sidecar whose socket is another's": [registrationOf("x.csi", { ...live, state: "asked" }, wrong)],
   "a sidecar that stands by": [registrationOf("x.csi", { ...live, state: "standby" })],
+  "a sidecar that has ended": [registrationOf("x.csi", { state: "stopped", outcome: ended }, missing)],
   "a sidecar that stops": [registrationOf("x.csi", { state: "stopping", trouble: trouble("failed") })],
   "a node": [
     ...[waiting, registered, registrationOf("refused.csi", refused, wrong)],
@@ -70,7 +72,7 @@ const FLEETS: Readonly<Record<string, readonly Registration[]>> = {
     ...["failed.csi", ""].map((name) => registrationOf(name, { trouble: trouble("failed") })),
     registrationOf("short.csi", { trouble: trouble("no-descriptors") }),
     registrationOf("taken.csi", { ...live, state: "standby" }),
-    registrationOf("ended.csi", { state: "stopped", outcome: { kind: "closed" } as never }, wrong),
+    registrationOf("ended.csi", { state: "stopped", outcome: ended }, wrong),
     registrationOf("two\nlines", { state: "publishing", trouble: trouble("not-published") }),
   ],
   "a node without drivers": [],

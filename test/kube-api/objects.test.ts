@@ -1,0 +1,58 @@
+import { messageOf } from "../../src/base/errors";
+import * as objects from "../../src/kube-api/objects";
+
+const { anyNameOf, anyText, anyTree, bool, boolOrNone, fieldsWith, isMap, list, mapOf } = objects;
+const { nameOf, needed, numberOrNone, text, textOrNone, textOrNumber, timeOrNone, tree } = objects;
+const READERS: Readonly<Record<string, (value: unknown) => unknown>> = {
+  ...{ isMap, tree, mapOf, anyTree, list, text, textOrNumber, textOrNone, anyText },
+  ...{ numberOrNone, boolOrNone, bool, timeOrNone, nameOf, anyNameOf },
+  needed: (value) => needed("image", value),
+};
+const VALUES: readonly unknown[] = [
+  ...[undefined, null, "", "word", 0, 1.5, false, true, "x".repeat(200)],
+  ...[[], ["a"], ["a", null], {}, { a: 1, b: null }, "2026-01-02T03:04:05Z", "2026-13-01"],
+  ...[{ name: "n" }, { name: "n", namespace: "ns" }, { namespace: "ns", name: 5 }, "n"].map((metadata) => ({
+    metadata,
+  })),
+];
+
+const shown = (value: unknown) =>
+  (JSON.stringify(value) ?? "undefined").replace(/x{9,}/g, (run) => `x{${run.length}}`);
+
+/** What a reader makes of a value; of a refusal everything but how it shows the value. */
+function outcomeOf(read: (value: unknown) => unknown, value: unknown): string {
+  try {
+    const result = read(value);
+    return result === value ? "as it is" : shown(result);
+  } catch (error) {
+    const { kind, has, wanted } = Object(Object(error).cause);
+    return `refused: ${messageOf(error).replace(` ${has} `, " ... ")} ${kind ?? ""} ${wanted ?? ""}`.trimEnd();
+  }
+}
+
+test("what each reader of a field makes of each value, or how it refuses it", () => {
+  const lines = Object.entries(READERS).flatMap(([name, read]) => {
+    const outcomes = VALUES.map((value) => [outcomeOf(read, value), shown(value)] as const);
+    const different = [...new Set(outcomes.map(([outcome]) => outcome))];
+    const valuesOf = (wanted: string) =>
+      outcomes.flatMap(([outcome, value]) => (outcome === wanted ? [value] : [])).join(" ");
+    return [name, ...different.map((outcome) => `  ${outcome}\n    ${valuesOf(outcome)}`)];
+  });
+  const refusals = VALUES.map((value) => {
+    try {
+      return shown(timeOrNone(value));
+    } catch (error) {
+      return messageOf(error).replace(/x{9,}/, "xxx");
+    }
+  });
+  expect(["", ...lines, ...refusals, ""].join("\n")).toMatchSnapshot();
+});
+
+test("a refused value is found in its object by itself, not by an equal one", () => {
+  const item = {};
+  const args = [item];
+  const object = { spec: { containers: [{ args: [{}] }, { args, env: { args } }] }, none: null };
+  expect(fieldsWith(args, object)).toEqual(["spec.containers[1].args", "spec.containers[1].env.args"]);
+  expect(fieldsWith(item, args)).toEqual(["[0]"]);
+  expect([fieldsWith(object, object), fieldsWith({}, object), fieldsWith(1, null)]).toEqual([[], [], []]);
+});
