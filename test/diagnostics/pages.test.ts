@@ -18,7 +18,8 @@ const BUSY: DriverStatus["counters"] = {
 };
 const HISTORY: DriverStatus["history"] = [
   { from: "waiting", to: "publishing", reason: "driver-named", atMs: 1_500 },
-  { from: "publishing", to: "listening", reason: "published", atMs: 1_750 },
+  { from: "publishing", to: "listening", reason: "published", atMs: 1_625 },
+  { from: "listening", to: "asked", reason: "get-info", atMs: 1_750 },
 ];
 
 /** A registration of which no part is real; `name` is its driver's, if that has answered. */
