@@ -1,6 +1,8 @@
 import { pino } from "pino";
-import { createLogger, type Logger, type LogRecord } from "../../src/logging/logger";
+import { invalidOption } from "../../src/base/errors";
+import { createLogger, type Logger, type LogRecord, silentLogger, UNHEARD } from "../../src/logging/logger";
 import { isLoggerOption, type LoggerOption, resolveLogger } from "../../src/logging/logger-option";
+import { recordLog } from "../support/recorded-log";
 
 test("a pino logger gets fields first, err for its serialiser, and verbosities as levels", () => {
   const lines: Record<string, unknown>[] = [];
@@ -56,6 +58,76 @@ test("a winston logger gets errors as text, because its JSON of an Error is {}",
   ]);
 });
 
+test("a pino logger that is never asked for its level gets every line", () => {
+  const calls: unknown[][] = [];
+  const sayAt =
+    (level: string) =>
+    (...given: unknown[]) =>
+      void calls.push([level, ...given]);
+  const levels = Object.fromEntries(
+    ["info", "warn", "error", "debug", "trace"].map((one) => [one, sayAt(one)]),
+  );
+  const log = resolveLogger({ ...levels, child: () => {} } as never);
+  for (const verbosity of [2, 3, 4, 5]) log.v(verbosity).info(`v${verbosity}`, { a: 1 });
+  expect(calls.map(([level, fields, message]) => [level, message, fields])).toEqual([
+    ["info", "v2", { a: 1 }],
+    ["debug", "v3", { a: 1 }],
+    ["debug", "v4", { a: 1 }],
+    ["trace", "v5", { a: 1 }],
+  ]);
+});
+
+test("a logger of the caller's own form gets each line with its file, place, verbosity and fields", () => {
+  const log = recordLog(3);
+  const own = (to: Logger): Logger => ({
+    ...{ info: to.info, warn: to.warn, error: to.error, enabled: to.enabled },
+    ...{ v: (wanted) => own(to.v(wanted)), named: (file) => own(to.named(file)) },
+    ...{ at: (line) => own(to.at(line)), with: (fields) => own(to.with(fields)) },
+  });
+  const resolved = resolveLogger(own(log.logger)).named("x").with({ driver: "d" });
+  const broken = new Error("broken");
+  resolved.v(3).at(7).info("plain", { a: 1 });
+  resolved.v(4).info("too verbose");
+  resolved.at(8).warn("careful");
+  resolved.at(9).error(broken, "failed", { a: 2 });
+  expect([resolved.v(3).enabled(), resolved.v(4).enabled()]).toEqual([true, false]);
+  const from = (line: number) => ({ file: "x", line, error: undefined });
+  const fields = { driver: "d" };
+  expect(log.records).toEqual([
+    { ...from(7), severity: "info", verbosity: 3, message: "plain", fields: { ...fields, a: 1 } },
+    { ...from(8), severity: "warning", verbosity: 0, message: "careful", fields },
+    {
+      ...from(9),
+      severity: "error",
+      verbosity: 0,
+      message: "failed",
+      error: broken,
+      fields: { ...fields, a: 2 },
+    },
+  ]);
+});
+
+test("without a logger, news that reaches a caller in no other way is a warning of the process, once each", () => {
+  const emit = jest.spyOn(process, "emitWarning").mockReturnValue();
+  const log = resolveLogger(undefined).named("x");
+  const broken = Object.assign(new Error("broken"), { stack: "its stack" });
+  for (const method of ["GetInfo", "GetInfo", "Probe"])
+    log.warn("It throws", { ...UNHEARD, method, path: "/a\nb" });
+  for (const event of ["get-info", "get-info"]) log.error(broken, "It throws", { ...UNHEARD, event });
+  log.error(invalidOption("no"), "It is refused", UNHEARD);
+  log.error({ code: 5 }, "It rejects", UNHEARD);
+  log.info("It is an info line", UNHEARD);
+  log.warn("A caller hears of it elsewhere");
+  const type = "RegistrarWarning";
+  expect(emit.mock.calls).toEqual([
+    ["It throws; method: GetInfo; path: /a\\nb", { type }],
+    ["It throws; method: Probe; path: /a\\nb", { type }],
+    ["It throws; broken; event: get-info", { type, detail: "its stack" }],
+    ["It is refused; no", { type }],
+    ["It rejects; { code: 5 }", { type }],
+  ]);
+});
+
 test("an error of a caller's logger stops nothing", async () => {
   const fail = (): never => {
     throw new Error("disk full");
@@ -78,8 +150,10 @@ test("an error of a caller's logger stops nothing", async () => {
     log.info("plain");
     log.v(3).warn("careful");
     log.error(new Error("broken"), "failed");
-    expect([true, false]).toContain(log.enabled());
+    // The console decides by the verbosity alone.
+    expect(log.enabled()).toBe(given === failing || loggers.indexOf(given) > 3);
   }
+  expect(silentLogger.enabled()).toBe(false);
   await new Promise(setImmediate); // A rejection that nobody handled would fail the test by now.
 });
 
