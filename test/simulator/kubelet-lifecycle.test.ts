@@ -28,15 +28,6 @@ test("each failure doubles a path's wait up to the longest, a success forgets it
     expect(retries[index]?.atMs).toBeGreaterThanOrEqual(atMs + backoffMs - 2);
 });
 
-test.each([
-  ["validation", /^RegisterPlugin error -- failed to send error at socket /],
-  ["registration", /^RegisterPlugin error -- plugin registration failed with err: no$/],
-] as const)("what kubelet logs of a refused %s", async (stage, expected) => {
-  const kubelet = await node.kubelet({ faults: [{ kind: "refuse", error: "no", stage }] });
-  await node.plugin();
-  expect((await kubelet.events.when("failed")).error).toMatch(expected);
-});
-
 test("a text with a replacement character that was sent is UTF-8", async () => {
   const kubelet = await node.kubelet();
   await node.plugin({ info: { type: "\ufffd" } });
@@ -152,6 +143,16 @@ describe("faults", () => {
     expect(methods).toEqual(["GetInfo", "GetInfo", "NotifyRegistrationStatus"]);
     expect(kubelet.events.history("deregistered")).toMatchObject([{ because: "status-lost" }]);
   });
+});
+
+test("refused() after a restart waits for the refusal after it", async () => {
+  const faults = [{ kind: "refuse", error: "no" }] as const;
+  const { kubelet } = await node.all({ kubelet: { faults } });
+  const before = await kubelet.refused("x.csi");
+  const restarted = kubelet.restart();
+  const after = kubelet.refused("x.csi");
+  await restarted;
+  expect(await after).not.toBe(before);
 });
 
 test("registered() during a restart waits for the registration after it", async () => {
