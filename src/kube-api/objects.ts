@@ -22,13 +22,53 @@ function refuseUnlike(
   throw invalidOption(`it has ${has} where a ${wanted} must be`, { cause });
 }
 
-/** The fields of an object that have this value, a list or map itself and no equal one: `spec.containers[0].args`. */
-export function fieldsWith(value: unknown, object: unknown, path = ""): readonly string[] {
-  if (object === value) return path === "" ? [] : [path];
-  if (typeof object !== "object" || object === null) return [];
-  const pathOf = (name: string) =>
-    Array.isArray(object) ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
-  return Object.entries(object).flatMap(([name, one]) => fieldsWith(value, one, pathOf(name)));
+/**
+ * The field of an object for which `read` threw this value as an unlike one: `spec.containers[0].args`. Others may have an equal
+ * value; with another one of its type, `read` throws that one. Undefined: the object itself, or none.
+ */
+export function unlikeFieldIn(
+  value: unknown,
+  object: unknown,
+  read: (object: unknown) => void,
+): string | undefined {
+  const other = likeOf(value);
+  const isIt = (path: readonly string[]) => {
+    try {
+      read(replaced(object, path, other));
+      return false;
+    } catch (error) {
+      return (Object(error).cause as Partial<Unlike> | undefined)?.value === other;
+    }
+  };
+  const found = pathsTo(value, object)
+    .slice(0, MOST_TRIED)
+    .find((path) => path.length > 0 && isIt(path));
+  return found
+    ?.map((name) => (/^\d+$/.test(name) ? `[${name}]` : `.${name}`))
+    .join("")
+    .replace(/^\./, "");
+}
+
+/** It takes as long to read an object each time. */
+const MOST_TRIED = 100;
+
+/** A list or map itself, and no equal one. */
+const pathsTo = (value: unknown, object: unknown): readonly (readonly string[])[] =>
+  object === value
+    ? [[]]
+    : Object.entries(typeof object === "object" && object ? object : {}).flatMap(([name, one]) =>
+        pathsTo(value, one).map((path) => [name, ...path]),
+      );
+
+function likeOf(value: unknown): unknown {
+  if (typeof value === "object" && value) return Array.isArray(value) ? [...value] : { ...value };
+  return typeof value === "boolean" ? !value : typeof value === "number" ? value + 1 : `${value}?`;
+}
+
+function replaced(object: unknown, [name, ...path]: readonly string[], by: unknown): unknown {
+  if (name === undefined) return by;
+  const copy = Array.isArray(object) ? [...object] : { ...anyTree(object) };
+  return Object.assign(copy, { [name]: replaced(Object(object)[name], path, by) });
 }
 
 export const isMap = (value: unknown): value is Tree =>

@@ -1,7 +1,7 @@
 import { messageOf } from "../../src/base/errors";
 import * as objects from "../../src/kube-api/objects";
 
-const { anyNameOf, anyText, anyTree, bool, boolOrNone, fieldsWith, isMap, list, mapOf } = objects;
+const { anyNameOf, anyText, anyTree, bool, boolOrNone, isMap, list, mapOf, unlikeFieldIn } = objects;
 const { nameOf, needed, numberOrNone, text, textOrNone, textOrNumber, timeOrNone, tree } = objects;
 const READERS: Readonly<Record<string, (value: unknown) => unknown>> = {
   ...{ isMap, tree, mapOf, anyTree, list, text, textOrNumber, textOrNone, anyText },
@@ -48,11 +48,25 @@ test("what each reader of a field makes of each value, or how it refuses it", ()
   expect(["", ...lines, ...refusals, ""].join("\n")).toMatchSnapshot();
 });
 
-test("a refused value is found in its object by itself, not by an equal one", () => {
-  const item = {};
-  const args = [item];
-  const object = { spec: { containers: [{ args: [{}] }, { args, env: { args } }] }, none: null };
-  expect(fieldsWith(args, object)).toEqual(["spec.containers[1].args", "spec.containers[1].env.args"]);
-  expect(fieldsWith(item, args)).toEqual(["[0]"]);
-  expect([fieldsWith(object, object), fieldsWith({}, object), fieldsWith(1, null)]).toEqual([[], [], []]);
+test("the field of a refused value is found by reading its object again, whatever has an equal value", () => {
+  const shared = { args: [{}] };
+  const object = {
+    spec: {
+      containers: [
+        { args: [{}], name: true },
+        { ...shared, env: shared, tty: true },
+      ],
+    },
+  };
+  const read = (wanted: (containers: Record<string, unknown>[]) => unknown) => (one: unknown) =>
+    void text(wanted(Object(one).spec.containers));
+  const find = (value: unknown, wanted: Parameters<typeof read>[0]) =>
+    unlikeFieldIn(value, object, read(wanted));
+  expect(find(shared.args, (all) => Object(all[1]?.env).args)).toBe("spec.containers[1].env.args");
+  expect(find(true, (all) => all[0]?.name)).toBe("spec.containers[0].name");
+  expect([find({}, () => ({})), unlikeFieldIn(object, object, text), find(7, () => 7)]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });

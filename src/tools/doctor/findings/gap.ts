@@ -1,5 +1,5 @@
 import { attempt, errnoOf, invalidOption, messageOf, type RegistrarError } from "../../../base/errors";
-import { fieldsWith, type Unlike } from "../../../kube-api/objects";
+import { type Unlike, unlikeFieldIn } from "../../../kube-api/objects";
 
 /** What keeps a file, a document of it or an object from being judged. */
 export type Flaw =
@@ -26,8 +26,8 @@ export type Why =
   /** A list of the API, in the server's or the connection's words; or one object of it. */
   | { readonly kind: "list"; readonly failure: string; readonly message: string }
   | { readonly kind: "object"; readonly text: string }
-  /** `fields`: of the object; several with an equal value, or none that is known. */
-  | ({ readonly kind: "unlike"; readonly fields: readonly string[] } & Pick<Unlike, "has" | "wanted">)
+  /** `field`: of the object; undefined: itself, or it is not known. */
+  | ({ readonly kind: "unlike"; readonly field: string | undefined } & Pick<Unlike, "has" | "wanted">)
   | { readonly kind: "fault"; readonly error: string };
 
 export interface CallFailure {
@@ -56,8 +56,8 @@ export function refuseFlaw(flaw: Flaw, at: string | number = ""): never {
   throw invalidOption(flaw, { cause: { kind: "flaw", flaw, at: at.toLocaleString("en") } satisfies Why });
 }
 
-/** An error that is neither the file system's nor one of ours about what was read, as an `object`, is a fault of ours. */
-export function whyOf(error: unknown, object?: unknown): Why {
+/** An error that is neither the file system's nor one of ours about what was read, by this `read` of an object, is a fault of ours. */
+export function whyOf(error: unknown, object?: unknown, read: (object: unknown) => void = () => {}): Why {
   const errno = errnoOf(error);
   if (errno !== undefined) return { kind: "errno", errno };
   if (error instanceof RangeError) return { kind: "flaw", flaw: "deep", at: "" };
@@ -66,7 +66,7 @@ export function whyOf(error: unknown, object?: unknown): Why {
   const why = cause as Why | Unlike | undefined;
   if (why?.kind === "unlike" && "value" in why) {
     const { kind, has, wanted, value } = why;
-    return { kind, has, wanted, fields: attempt(() => fieldsWith(value, object)) ?? [] };
+    return { kind, has, wanted, field: attempt(() => unlikeFieldIn(value, object, read)) };
   }
   return why?.kind === "flaw" ? why : { kind: "object", text: messageOf(error) };
 }

@@ -77,9 +77,8 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix?: string
     case "object":
       return { text: boundText(why.text, 500) };
     case "unlike": {
-      const { has, wanted, fields } = why;
-      const its =
-        fields.length === 0 || fields.length > 3 ? "it" : `its ${boundText(fields.join(" or "), 200)}`;
+      const { has, wanted, field } = why;
+      const its = field === undefined ? "it" : `its ${boundText(field, 200)}`;
       const text = `${its} has ${has} where a ${wanted} must be`;
       return isTemplate(has) ? { text, fix: RENDER_FIRST } : { text };
     }

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
 import type { Finding } from "../../../../src/tools/doctor/findings/finding";
 import { leavesIn, placesIn, replaceAt, treesIn, valueAt } from "../../../support/places";
 import {
@@ -6,6 +7,7 @@ import {
   expectSaid,
   findingsIn,
   OFFICIAL,
+  readAs,
   swapIn,
   TOLD,
   verdictsAfterSwapOf,
@@ -135,6 +137,21 @@ test("a field in another type, wherever it decides something, is unread, and nev
   const limited = { kind: "List", items: [limitRange, daemonSet()] };
   const all = [limited, full, rich, official, ...ofWindows.slice(1)].map((whole) => silentIn(whole));
   expect([...lists, ...all.flat()]).toEqual([]);
+});
+
+test("of a field in another type its path is told, and no field that has the same value", () => {
+  const values = new Set(placesIn(full).map((path) => valueAt(full, path)));
+  const others = [...values].filter((value) => typeof value !== "string" || ["x", "driver"].includes(value));
+  const wrong = placesIn(full).flatMap((path) =>
+    others.flatMap((value) => {
+      const { gaps } = readRegistrars(readAs("a.yaml", [replaceAt(full, path, value) as object]));
+      const fields = gaps.flatMap(({ why }) => (why.kind === "unlike" ? `.${why.field}` : []));
+      const name = path.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`)).join("");
+      // What is unlike may be in the list or map that it has now.
+      return fields.every((field) => field.startsWith(name)) ? [] : `${name} ${fields}`;
+    }),
+  );
+  expect(wrong).toEqual([]);
 });
 
 test("a field in a type that the API server refuses is unread, also where doctor needs no value of it", () => {

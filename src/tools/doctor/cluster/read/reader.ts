@@ -90,12 +90,14 @@ export function createReader(api: Pick<ListApi, "list">) {
         (items, dateMs, isFirst) => {
           beganMs ??= dateMs;
           if (isFirst) [collector, gaps] = [start(), []];
+          const readWith = (one: Collector<Value>) => (item: unknown) =>
+            one.add(tree(item), identify(item, resource));
           for (const item of items)
             try {
-              collector.add(item, identify(item, resource));
+              readWith(collector)(item);
             } catch (error) {
               const subject = attempt(() => readName(item, resource)) ?? "";
-              gaps.push({ part: resource, subject, why: whyOf(error, item) });
+              gaps.push({ part: resource, subject, why: whyOf(error, item, readWith(start())) });
             }
         },
       );

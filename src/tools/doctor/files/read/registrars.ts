@@ -57,18 +57,19 @@ export type FileFacts = ReturnType<typeof readRegistrars>;
 /** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
 export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "gaps">, ours?: OurImage) {
   const reading = startReading<"files">();
-  const read = <Value>(place: string, object: unknown, act: () => readonly Value[] | SeenList<Value>) => {
+  type Act<Value> = (object: unknown) => readonly Value[] | SeenList<Value>;
+  const read = <Value>(place: string, object: unknown, act: Act<Value>) => {
     try {
-      return act();
+      return act(object);
     } catch (error) {
-      return reading.list<Value>([], [{ part: "files", subject: place, why: whyOf(error, object) }]);
+      return reading.list<Value>([], [{ part: "files", subject: place, why: whyOf(error, object, act) }]);
     }
   };
   let number = 0;
   const readItem = ({ file, item, secondKey }: ReadItem) => {
     const place = placeIn(file, item.item);
-    return read(place, item.item, () => {
-      const object = mapOf(item.item);
+    return read(place, item.item, (one) => {
+      const object = mapOf(one);
       const parameter = parameterIn(podIn(object), item.parameters);
       if (parameter !== undefined) refuseFlaw("parameter", parameter);
       const registrars = registrarsIn({ object: number++, name: place }, object, ours);
@@ -85,9 +86,9 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
   };
   const items = objects
     .flatMap(({ file, object, secondKey }) =>
-      read(file, object, () => {
-        refuseHuge(object, OF_LIST);
-        return unfold(object).map((item) => ({ file, item, secondKey }));
+      read(file, object, (one) => {
+        refuseHuge(one, OF_LIST);
+        return unfold(one).map((item) => ({ file, item, secondKey }));
       }),
     )
     .flatMap(readItem);
