@@ -1,12 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import {
-  canHang,
-  isLocal,
-  mountPlaceOf,
-  onFileSystem,
-  parseMountinfo,
-  readMounts,
-} from "../../src/unix/mounts";
+import { mountPlaceOf, onFileSystem, parseMountinfo, readMounts } from "../../src/unix/mounts";
 import { createTempFolder } from "../support/temp-folder";
 
 const CONTAINER = parseMountinfo(
@@ -62,12 +55,6 @@ test("the table is the same array until it changes, and undefined where it canno
     expect(readMounts(procfs.path)).toBe(readMounts(procfs.path));
   }
   expect(readMounts("/nowhere")).toBeUndefined();
-});
-
-test("the file system's type tells what can hang and what is local", () => {
-  const kinds = ["nfs4", "fuse.sshfs", "ext4", "devtmpfs", "overlayfs"];
-  expect(kinds.filter((fileSystem) => canHang({ fileSystem }))).toEqual(["nfs4", "fuse.sshfs"]);
-  expect(kinds.filter((fileSystem) => isLocal({ fileSystem }))).toEqual(["ext4"]);
 });
 
 test("a path's place on its file system is said where it is another path", () => {

@@ -4,7 +4,7 @@ import { bareCall } from "../../src/grpc/client/bare-call";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { identityMethods } from "../../src/grpc/methods";
 import { callFileSystem } from "../../src/unix/file-calls";
-import { explainConnectError, tryConnect } from "../../src/unix/unix-socket";
+import { tryConnect } from "../../src/unix/unix-socket";
 import { eachTest } from "../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { createTempFolder } from "../support/temp-folder";
@@ -54,12 +54,4 @@ test.each<[string, (path: string) => Promise<unknown>]>([
   expect(String(failure)).toContain(`connect ETIMEDOUT: the file system of ${path} does not answer`);
   expect(connections).toBe(0);
   hung.abort();
-});
-
-test.each([
-  ["EACCES", "EACCES: permission denied: not running as root, or denied by SELinux?"],
-  ["EPROTOTYPE", "connect EPROTOTYPE"],
-])("the error of %s has an explanation", (code, text) => {
-  const error = Object.assign(new Error(`connect ${code}`), { code });
-  expect(explainConnectError(error)).toBe(text);
 });
