@@ -3,7 +3,6 @@ import { parseAll } from "../../support/yaml";
 import { startCommand } from "../support/command";
 
 const REQUIRED = ["--driver-name=x.csi.example.com", "--image=registrar:v1", "--driver-image=x:v1"];
-const run = (...flags: readonly string[]) => runCommand("manifest", ...REQUIRED, ...flags);
 const objectsIn = (text: string) => parseAll(text);
 const kindsIn = (text: string) =>
   objectsIn(text)
@@ -43,24 +42,6 @@ test.each([LINE, "--image-policy --image=r:1 --arg=--v=2 --namespace=b --namespa
   },
 );
 
-test("each flag reaches the DaemonSet", async () => {
-  const { stdout, stderr } = await run(
-    ...["--name=n", "--namespace=ns", "--distribution=microk8s"],
-    "--http-port=1234",
-    ...["--driver-arg=--endpoint=unix:///csi/csi.sock", "--driver-arg=-x"],
-  );
-  expect(stderr).toBe("");
-  const [daemonSet] = objectsIn(stdout);
-  expect(daemonSet.metadata).toMatchObject({ name: "n", namespace: "ns" });
-  const [registrar, driver] = daemonSet.spec.template.spec.containers;
-  const root = "/var/snap/microk8s/common/var/lib/kubelet";
-  expect(registrar.image).toBe("registrar:v1");
-  expect(registrar.args).toContain(`--kubelet-registration-path=${root}/plugins/x.csi.example.com/csi.sock`);
-  expect(registrar.args).toContain("--http-endpoint=:1234");
-  expect(driver).toMatchObject({ image: "x:v1", args: ["--endpoint=unix:///csi/csi.sock", "-x"] });
-  expect(stdout).not.toContain("path: /var/lib/kubelet");
-});
-
 test.each([
   ["ServiceAccount RoleBinding DaemonSet", LINE],
   [`ServiceAccount RoleBinding ${CONFINED} DaemonSet`, `--node-wide --image=r:1 ${READINESS.join(" ")}`],
@@ -90,25 +71,3 @@ test.each([
     expect(elsewhere.stdout).not.toMatch(/openshift|kind: RoleBinding|seLinuxOptions: \{type: spc_t\}$/m);
   },
 );
-
-test("--node-wide takes the drivers: the registrar's argument, and one taint and condition for each", async () => {
-  const words = ["--node-wide", "--image=r:1", ...READINESS];
-  const { stdout } = await runCommand("manifest", ...words, "--allow-drivers=a.example.com,nfs.csi.k8s.io");
-  const objects = objectsIn(stdout);
-  const policy = JSON.stringify(objects.find(({ kind }) => kind === "ValidatingAdmissionPolicy"));
-  expect(policy).toContain("t.key in ['a.example.com/agent-not-ready', 'nfs.csi.k8s.io/agent-not-ready']");
-  expect(policy).toContain("c.type in ['a.example.com/Registered', 'nfs.csi.k8s.io/Registered']");
-  const [registrar] = objects.find(({ kind }) => kind === "DaemonSet").spec.template.spec.containers;
-  expect(registrar.args).toContain("--allow-drivers=a.example.com,nfs.csi.k8s.io");
-  expect((await runCommand("manifest", ...words)).stdout).toContain(
-    "matches('^[-.a-zA-Z0-9]+/agent-not-ready$')",
-  );
-});
-
-test("the DaemonSet's comment about /readyz is true for its form", async () => {
-  const words = ["--image=registrar:v1", "--driver-name=x.csi", "--driver-image=x:v1"];
-  const { stdout } = await runCommand("manifest", ...words);
-  expect(stdout).toContain("# 200 while kubelet has the driver registered.\n");
-  const nodeWide = await runCommand("manifest", "--node-wide", "--image=registrar:v1");
-  expect(nodeWide.stdout).toContain("# 200 while every driver that counts is registered: docs/node-wide.md");
-});

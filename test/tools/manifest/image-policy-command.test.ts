@@ -42,37 +42,9 @@ test.each([
   expect(objects.map(({ spec }) => spec)).toEqual((await written(...form)).map(({ spec }) => spec));
 });
 
-test.each([1, 65_535])("--metrics-port takes %s", async (port) => {
-  const ports = [port, `host:a/b=${port}`].map((one) => `--metrics-port=${one}`);
-  expect(JSON.stringify(await written(IMAGE, ...ports))).toMatch(new RegExp(`\\b${port}\\b`));
-});
-
 test("our image may have the official one's name, with our version as its tag", async () => {
   const image = "example.com/csi-node-driver-registrar:v0.1.0";
   expect((await run(`--image=${image}`)).stdout).toContain(`value: '${image}'`);
-});
-
-test("each flag reaches the policy", async () => {
-  const [policy] = await written(
-    ...[IMAGE, "--name=mine", "--namespace=a", "--namespace=b"],
-    ...[
-      "--match-image=a.b",
-      "--keep=memory,cpu",
-      "--arg=--termination-log=/it's\\\"\n",
-      "--arg=--vmodule=a=1",
-    ],
-  );
-  expect(policy.metadata.name).toBe("mine");
-  expect(policy.spec.matchConstraints.namespaceSelector.matchExpressions).toEqual([
-    { key: "kubernetes.io/metadata.name", operator: "In", values: ["a", "b"] },
-  ]);
-  expect(policy.spec.matchConditions[0].expression).toContain("(a\\\\.b)");
-  const [{ jsonPatch }] = policy.spec.mutations;
-  expect(jsonPatch.expression).not.toMatch(/memory|cpu/);
-  expect(jsonPatch.expression).toContain("timeoutSeconds");
-  // With both flags no registrar starts.
-  expect(policy.spec.variables.at(-1).expression).toContain("(vmodule|logging-format)");
-  expect(policy.spec.variables.at(-1).expression).toContain(String.raw`['--termination-log=/it\'s\\"\n']`);
 });
 
 // Nothing else but an API server evaluates CEL.
@@ -89,12 +61,6 @@ test.each([
     expect(createHash("sha256").update(expressions).digest("hex").slice(0, 16)).toBe(sum);
   },
 );
-
-test("--drop: a policy for the folder of kubelet's in which the registrar of the whole node looks", async () => {
-  const [policy] = await written("--drop", "--distribution=microk8s");
-  const root = "/var/snap/microk8s/common/var/lib/kubelet";
-  expect(JSON.stringify(policy)).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
-});
 
 test("--nodes: the names, in their order, for the policy and the DaemonSet of the whole node", async () => {
   const flag = "--nodes=node/b\nnode/a.example.com\n\nb\n";

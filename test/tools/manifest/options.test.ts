@@ -40,30 +40,6 @@ test.each<readonly [given: Partial<ManifestOptions>, resolved: Partial<ResolvedM
   expect(resolve(given)).toMatchObject(resolved);
 });
 
-test.each<readonly [Partial<ManifestOptions>, RegExp]>([
-  [{ driverName: "" }, /^--driver-name "" is not a driver name: it is empty$/],
-  [{ driverName: "a_b" }, /^--driver-name "a_b" is not a driver name: the CSI specification/],
-  [{ driverName: "x".repeat(64) }, /it has 64 characters/],
-  [{ driverName: "X.csi" }, /^--driver-name "X.csi" must be lower case letters/],
-  [{ driverName: "a.-b" }, /^--driver-name/],
-  [{ image: "" }, /^--image "" is not an image reference/],
-  [{ driverImage: "a b" }, /^--driver-image "a b" is not an image reference/],
-  [{ name: "a.b" }, /^--name "a.b" must be 1 to 63 lower case letters/],
-  [{ name: "x".repeat(64) }, /^--name/],
-  [{ namespace: "-" }, /^--namespace "-"/],
-  [{ kubeletRoot: "var/lib" }, /^--kubelet-root "var\/lib" must be an absolute path/],
-  ...["/", "/var//", "/a/../b", "/a:b", "/a/.", "/./a"].map(
-    (kubeletRoot) => [{ kubeletRoot }, /^--kubelet-root/] as const,
-  ),
-  [{ httpPort: 0 }, /^--http-port "0" must be from 1 to 65535/],
-  [{ httpPort: 65_536 }, /^--http-port/],
-  [{ httpPort: 1.5 }, /^--http-port/],
-])("%j is refused", (options, message) => {
-  expect(() => resolve(options)).toThrow(
-    expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringMatching(message) }),
-  );
-});
-
 const DIGEST = `sha256:${"0f".repeat(32)}`;
 const NO_PIN = "has no tag and no digest";
 const NO_IMAGE = "is not an image reference: give NAME:TAG or NAME@DIGEST, NAME in lower case";
