@@ -44,7 +44,10 @@ export interface Gap<Part extends string = string> {
   readonly part: Part;
   readonly subject: string;
   readonly why: Why;
+  /** What is known of it all the same: it lacks nothing in the list of another node or set. */
+  readonly known?: { readonly node?: string | undefined; readonly set?: string | undefined } | undefined;
 }
+export type KnownField = keyof NonNullable<Gap["known"]>;
 
 export interface Unread<Part extends string = string> {
   readonly kind: "unread";

@@ -1,5 +1,5 @@
 import { nearWord } from "../../../base/near-word";
-import type { Gap, Unread } from "./gap";
+import type { Gap, KnownField, Unread } from "./gap";
 import { grouped, sortedBy } from "./grouped";
 import {
   type Closed,
@@ -208,7 +208,7 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
         gaps,
       ),
     together: () => list.grouped(() => ""),
-    by: byKey(items, gaps, gaps),
+    by: (keyOf) => byKey(items, keyOf, () => gaps),
     sorted: (keyOf) => listOf(sortedBy(items, keyOf), gaps),
   };
   return close(list, { items, gaps }) as SeenList<Item>;
@@ -236,16 +236,15 @@ function groupOf<Item>(items: readonly [Item, ...Item[]], gaps: readonly Gap[]):
   });
 }
 
-/** `left`: what the list of a key that was seen may lack. */
-const byKey =
-  <Item>(items: readonly Item[], gaps: readonly Gap[], left: readonly Gap[]) =>
-  (keyOf: (item: Item) => string) => {
-    const [groups, none] = [grouped(items, keyOf), listOf<Item>([], gaps)];
-    return (key: string) => {
-      const found = groups.get(key);
-      return found === undefined ? none : listOf(found, left);
-    };
-  };
+/** `gapsOf`: what the list of a key may lack. */
+function byKey<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+  gapsOf: (key: string, isSeen: boolean) => readonly Gap[],
+) {
+  const groups = grouped(items, keyOf);
+  return (key: string) => listOf<Item>(groups.get(key) ?? [], gapsOf(key, groups.has(key)));
+}
 
 /** Nothing is said of what is unknown: another finding says what could not be read. */
 export const withheld = (gaps: Gaps): Withheld => listOf<never>([], gaps);
@@ -275,7 +274,12 @@ export function startReading<Part extends string>() {
     gaps: (): readonly Gap<Part>[] => [...all],
     /** The items with a key, of which each has its own: the list of one that was seen lacks nothing. */
     unique: <Item>(list: SeenList<Item>, keyOf: (item: Item) => string) =>
-      byKey(itemsOf(list), open(list).gaps, [])(keyOf),
+      byKey(itemsOf(list), keyOf, (_, isSeen) => (isSeen ? [] : open(list).gaps)),
+    /** The items with a key, which is this field of what is known of gaps. */
+    byKnown: <Item>(list: SeenList<Item>, keyOf: (item: Item) => string, field: KnownField) =>
+      byKey(itemsOf(list), keyOf, (key) =>
+        open(list).gaps.filter(({ known }) => [undefined, key].includes(known?.[field])),
+      ),
     list: <Item>(items: readonly Item[], gaps: readonly Gap<Part>[] = []): SeenList<Item> =>
       listOf(items, gaps.map(noted)),
     unread: (gap: Gap<Part>): Unread<Part> => ({ kind: "unread", gap: noted(gap) }),

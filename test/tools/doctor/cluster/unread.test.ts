@@ -23,6 +23,15 @@ const WORLDS: readonly (readonly [what: string, make: () => Promise<MemoryCluste
   ],
 ];
 
+interface OwnedPod {
+  readonly metadata: {
+    readonly uid: string;
+    readonly name: string;
+    readonly namespace: string;
+    readonly ownerReferences?: readonly { readonly name: string }[];
+  };
+  readonly spec: { readonly nodeName?: string };
+}
 type Row = Readonly<Record<string, unknown>>;
 
 /** What a report says that one with all information does not: null, `unseen` and a name that is a guess say nothing. */
@@ -188,6 +197,32 @@ describe.each(WORLDS)("%s", (what, make) => {
       }
     }
     expect(wrong).toEqual([]);
+  });
+
+  test("each pod of a DaemonSet is unread in turn: only states of its drivers, on its node if that is known, are unknown", async () => {
+    const pods = cluster.find({ path: "/api/v1/pods", kind: "PodList" }) as readonly OwnedPod[];
+    for (const { metadata, spec } of pods)
+      for (const broken of [{ status: 7 }, { spec: 7 }, { metadata: { ...metadata, uid: 7 } }]) {
+        const [owner] = metadata.ownerReferences ?? [];
+        if (owner === undefined) continue;
+        cluster.setView((_path, one) =>
+          (one as OwnedPod).metadata.uid === metadata.uid ? { ...one, ...broken } : one,
+        );
+        const report = await cluster.report();
+        const node = "spec" in broken ? undefined : spec.nodeName;
+        const set = `${metadata.namespace}/${owner.name}`;
+        const isElsewhere = (other: string | null) => node !== undefined && other !== node;
+        const statesOf = ({ nodes }: ClusterReport) =>
+          whole.drivers.flatMap(({ name, daemonSets }) =>
+            nodes
+              .filter((row) => row.driver === name && (isElsewhere(row.node) || !daemonSets?.includes(set)))
+              .map((row) => [row.node, name, row.state]),
+          );
+        const place = [metadata.name, Object.keys(broken)];
+        expect([place, tooMuchIn(report, whole)]).toEqual([place, []]);
+        expect([place, statesOf(report)]).toEqual([place, statesOf(whole)]);
+      }
+    cluster.setView((_path, one) => one);
   });
 
   test("each node that does not report is named, whether something waits there or not", async () => {

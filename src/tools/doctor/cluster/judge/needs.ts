@@ -50,11 +50,11 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
 /** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
 function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdicts {
   const { name, current, desired, uid } = set;
-  const { nodes, leaving, nowMs, target } = facts;
+  const { nodes, leavingOf, nowMs, target } = facts;
   if (current >= desired) return undefined;
   const text = `has only ${current.toLocaleString("en")} of ${counted(desired, "pod")}: the others were not created`;
   const fix = kubectl("see its events", target, "describe daemonset", name);
-  const isChanging = leaving.contains(({ setUid }) => setUid === uid).or(isYoung(set, nowMs));
+  const isChanging = leavingOf(uid).contains().or(isYoung(set, nowMs));
   return isChanging.or(nodes.contains((node) => isYoung(node, nowMs)))({
     yes: nothing,
     no: () => problem(`DaemonSet ${name}`, text, fix),

@@ -4,14 +4,8 @@ import { together } from "../../findings/words";
 import { type Mention, mentionsByPlace } from "../read/mentions";
 import { LONG_MS } from "../read/pod";
 import { EVERY_DRIVER, type Pair } from "../read/units";
-import {
-  type ClusterLists,
-  type Place,
-  type PlaceState,
-  type Surroundings,
-  stateOf,
-  surroundingsOf,
-} from "./states";
+import { type Place, type PlaceState, stateOf } from "./states";
+import { type ClusterLists, type Surroundings, surroundingsOf } from "./surroundings";
 
 /** Every driver on every node where it is, should be or is needed. */
 export function placesIn(lists: ClusterLists, pair?: Pair) {
@@ -43,7 +37,10 @@ function placeOf(
   const isListed =
     node === undefined ? truth(false) : around.csiNodeAt(node).contains(({ drivers }) => drivers.has(driver));
   const listing: Place["listing"] = driver === EVERY_DRIVER ? { kind: "every" } : { kind: "one", isListed };
-  const pods = around.podsOn(node ?? "").filter((one) => one === pod);
+  const found = listFrom(pod ? [pod] : []);
+  const podsOn = (name: string) =>
+    around.unitsOfDriver(driver).flatMap(({ set }) => around.podsAt(set, name));
+  const pods = node === undefined ? found : found.with(podsOn(node).filter(() => false));
   const place = { driver, node, listing, units, pods };
   return { ...place, state: stateOf(place, twinsIn(living, around), around) };
 }

@@ -1,8 +1,7 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
 import type { Closed } from "../../findings/opened";
 import { type Gap, ifYes, isWhole, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
-import type { ClusterReading } from "../read/cluster";
-import { keyOfPlace, type Mention } from "../read/mentions";
+import { keyOfPlace } from "../read/mentions";
 import type { readNode } from "../read/needs";
 import type { OwnersOf } from "../read/owners";
 import {
@@ -14,7 +13,8 @@ import {
   type RegistrarPod,
 } from "../read/pod";
 import type { RegistrarSet } from "../read/set";
-import { EVERY_DRIVER, isGuess, nameDrivers, type Pair, type RegistrarUnit } from "../read/units";
+import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
+import type { Surroundings } from "./surroundings";
 import { type Alike, alikeOf, lackText, sayTrouble } from "./troubles";
 
 /** Alike a driver is in a state; null: it is healthy. */
@@ -74,7 +74,6 @@ export interface Place {
   readonly pods: SeenList<RegistrarPod>;
 }
 
-export type ClusterLists = Omit<ClusterReading, "readOwners" | "readRivals" | "gaps">;
 type Stateless = Omit<Place, "state">;
 
 const NOT_FOUND = "the node-wide registrar has not found it";
@@ -82,29 +81,6 @@ const NOT_FOUND = "the node-wide registrar has not found it";
 const RETRIED_MS = 180_000;
 /** The time in which kubelet calls a registrar and writes CSINode. */
 export const START_MS = 60_000;
-
-/** What a driver's state is judged by, beside its place. */
-export type Surroundings = ReturnType<typeof surroundingsOf>;
-
-export function surroundingsOf(lists: ClusterLists, needs: SeenList<Mention>, pair: Pair | undefined) {
-  const units = nameDrivers({ ...lists, needs }, pair);
-  const names = lists.csiDrivers.with(lists.csiNodes.flatMap(({ drivers }) => [...drivers]));
-  return {
-    ...lists,
-    units,
-    unitsOfSet: units.by(({ set }) => set.uid),
-    unitsOfDriver: units.by(({ driver }) => driver.name),
-    podsOf: lists.pods.by(({ setUid }) => setUid),
-    podsOn: lists.pods.by(({ node = "" }) => node),
-    leavingFrom: lists.leaving.by(({ node = "" }) => node),
-    /** A driver whose name is a guess may have one that could not be read. */
-    mayBeOther: isWhole(names).and(isWhole(lists.sets)).not(),
-    waitingAt: lists.waiting.by(({ node, driver }) => keyOfPlace({ node, driver })),
-    attachedAt: lists.attached.by(keyOfPlace),
-    /** Whether each of these registers a driver whose name is known. */
-    areNamed: units.contains((unit) => isGuess(unit) || unit.driver.name === EVERY_DRIVER).not(),
-  };
-}
 
 /** An admission policy took the registrar out of the pod. */
 export const isWithoutRegistrar = (pod: RegistrarPod, { registrar }: RegistrarUnit): boolean =>
@@ -192,7 +168,10 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
       return listing.isListed({
         yes: () => stateListed(place, around),
         no: () =>
-          firstOf(pods.map((pod) => stateWith(pod, place, around)).with([stateWithout(place, around)])),
+          pods.some({
+            yes: ({ first }) => stateWith(first, place, around),
+            ...{ no: () => stateWithout(place, around), unknown },
+          }),
         unknown,
       });
     // Only the registrar of all drivers knows which ones there are.
@@ -269,14 +248,15 @@ export const repelling = ({ tolerations }: RegistrarSet, { taints }: ReturnType<
 /** The state of a driver that has no pod on the node. */
 function stateWithout(place: Stateless, around: Surroundings): PlaceState {
   const { driver, node = "" } = place;
-  const { units, unitsOfSet, podsOn, leavingFrom, nowMs } = around;
+  const { units, leavingAt, podsAt, nowMs } = around;
   const isOf = (one: RegistrarUnit) => [driver, EVERY_DRIVER].includes(one.driver.name);
   const isProvider = (one: RegistrarUnit) => (isGuess(one) && !isOf(one) ? around.mayBeOther : isOf(one));
-  const isReplaced = leavingFrom(node).contains(({ setUid }) => unitsOfSet(setUid).contains(isOf));
-  const isStarting = isReplaced.or(units.contains((one) => isOf(one) && isYoung(one.set, nowMs)));
+  const leaving = units.filter(isOf).flatMap(({ set }) => leavingAt(set, node));
+  const isStarting = leaving.contains().or(units.contains((one) => isOf(one) && isYoung(one.set, nowMs)));
   const uncovered = () => stateUncovered(place, around);
   // A pod that was not read may be there.
-  const settled = () => isWhole(podsOn(node))({ yes: uncovered, no: uncovered, unknown });
+  const own = units.filter(isProvider).flatMap(({ set }) => podsAt(set, node));
+  const settled = () => isWhole(own)({ yes: uncovered, no: uncovered, unknown });
   const provided = () => isStarting({ yes: () => state("starting"), no: settled, unknown });
   return units.contains(isProvider)({ yes: provided, no: () => state("unprovided"), unknown });
 }

@@ -16,7 +16,7 @@ import {
   waitingIn,
 } from "./needs";
 import { readOwners, readRivals, type Unowned } from "./owners";
-import { readRegistrarPod, withMountFailure } from "./pod";
+import { knownOfPod, type RegistrarPod, readRegistrarPod, withMountFailure } from "./pod";
 import { createReader, each, type Reader } from "./reader";
 import { createRunningReader, type RegistrarSet, readRegistrarSet } from "./set";
 
@@ -57,12 +57,23 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
   const events = mounts
     .with(attaches)
     .flatMap((event) => ("driver" in event && isMeant(target, event.node) ? event : undefined));
+  const bySet = (list: SeenList<RegistrarPod>) => reader.byKnown(list, ({ setUid }) => setUid, "set");
+  /** Those of a DaemonSet on a node. */
+  const inPlaces = (list: SeenList<RegistrarPod>) => {
+    const on = reader.byKnown(list, ({ node = "" }) => node, "node");
+    return ({ uid }: RegistrarSet, node: string) => bySet(on(node))(uid);
+  };
   const latest = mounts.flatMap((event) => ("at" in event ? event : undefined)).by(({ podUid }) => podUid);
+  const pods = registrars.pods.map((pod) => withMountFailure(pod, itemsOf(latest(pod.uid))[0]?.message));
   return {
     ...registrars,
     target,
     nowMs: reader.beganMs(),
-    pods: registrars.pods.map((pod) => withMountFailure(pod, itemsOf(latest(pod.uid))[0]?.message)),
+    pods,
+    podsOf: bySet(pods),
+    leavingOf: bySet(registrars.leaving),
+    podsAt: inPlaces(pods),
+    leavingAt: inPlaces(registrars.leaving),
     ...{ nodes, csiNodes, csiDrivers, attached },
     nodeAt: reader.unique(nodes, ({ name }) => name),
     csiNodeAt: reader.unique(csiNodes, ({ node }) => node),
@@ -114,8 +125,9 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
     fields.map((node) => {
       const selected = node === undefined ? {} : { fieldSelector: `spec.nodeName=${node}` };
       const query = { labelSelector: set.selector, ...selected };
-      const parsePod = each((item, identity) =>
-        readRegistrarPod(item, identity, set, reader.beganMs(), readRunning),
+      const parsePod = each(
+        (item, identity) => readRegistrarPod(item, identity, set, reader.beganMs(), readRunning),
+        (item) => knownOfPod(item, set),
       );
       return reader.read("pods", parsePod, query, set.namespace);
     });

@@ -1,4 +1,4 @@
-import { refuse } from "../../../../base/errors";
+import { attempt, refuse } from "../../../../base/errors";
 import {
   bool,
   boolOrNone,
@@ -83,9 +83,6 @@ export function readRegistrarPod(
   const times = timesOf(tree(object), createdMs, containers, nowMs);
   if (phaseOf(status) === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
-  // The DaemonSet controller writes the node into the affinity of a pod; the scheduler assigns it.
-  const fields = requiredNodeTerms(tree(spec)).flatMap(({ matchFields }) => list(matchFields).map(tree));
-  const intended = fields.find(({ key }) => text(key) === "metadata.name");
   const waitedFor = containers.filter(({ isRegistrar }) => isRegistrar || running.dropped.length > 0);
   const startedMs = Math.max(...waitedFor.map((one) => one.startedMs));
   const isWaitedFor = ({ name, hasStarted }: Container) => (sidecars.includes(name) ? !hasStarted : true);
@@ -98,8 +95,7 @@ export function readRegistrarPod(
     ...{ uid, name },
     /** It was deleted, has failed or has succeeded a moment ago: another pod will take its place. */
     isLeaving: times.isLeaving,
-    /** Its node, or the one that it is meant for; undefined if unknown. */
-    node: textOrNone(nodeName) ?? textOrNone(list(intended?.values)[0]),
+    node: nodeOf(tree(spec)),
     trouble: overTrouble(tree(metadata), tree(status)) ?? (times.isNew ? undefined : trouble()),
     running,
     /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
@@ -113,6 +109,20 @@ export function readRegistrarPod(
         : mains.flatMap(({ name, isReady, startedMs }) => (isReady || Number.isNaN(startedMs) ? [] : name)),
   };
 }
+
+/** The node of a pod, or the one that it is meant for; undefined if unknown. */
+function nodeOf(spec: Tree): string | undefined {
+  // The DaemonSet controller writes the node into the affinity of a pod; the scheduler assigns it.
+  const fields = requiredNodeTerms(spec).flatMap(({ matchFields }) => list(matchFields).map(tree));
+  const intended = fields.find(({ key }) => text(key) === "metadata.name");
+  return textOrNone(spec.nodeName) ?? textOrNone(list(intended?.values)[0]);
+}
+
+/** Of a pod that cannot be read, or is another's. */
+export const knownOfPod = (object: unknown, { uid }: RegistrarSet) => ({
+  set: uid,
+  node: attempt(() => nodeOf(tree(tree(object).spec))),
+});
 
 /** Of a pod that failed or was deleted. The DaemonSet controller makes another one when it is gone. */
 function overTrouble(

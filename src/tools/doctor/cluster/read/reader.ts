@@ -24,18 +24,23 @@ export type ClusterGap = Gap<Resource>;
 export interface Collector<Value> {
   readonly add: (object: unknown, identity: Identity) => void;
   readonly values: () => readonly Value[];
+  /** Of an object that cannot be read. */
+  readonly knownOf?: ((object: unknown) => Gap["known"]) | undefined;
 }
 
 /** Collects what `parse` returns, except undefined. */
 export const each =
-  <Value>(parse: (object: unknown, identity: Identity) => Value | undefined) =>
+  <Value>(
+    parse: (object: unknown, identity: Identity) => Value | undefined,
+    knownOf?: Collector<Value>["knownOf"],
+  ) =>
   (): Collector<Value> => {
     const values: Value[] = [];
     const add = (object: unknown, identity: Identity) => {
       const value = parse(object, identity);
       if (value !== undefined) values.push(value);
     };
-    return { values: () => values, add };
+    return { values: () => values, add, knownOf };
   };
 
 const NAMESPACED: readonly Resource[] = ["daemonsets", "events", "limitranges", "pods"];
@@ -97,7 +102,8 @@ export function createReader(api: Pick<ListApi, "list">) {
               readWith(collector)(item);
             } catch (error) {
               const subject = attempt(() => readName(item, resource)) ?? "";
-              gaps.push({ part: resource, subject, why: whyOf(error, item, readWith(start())) });
+              const known = collector.knownOf?.(item);
+              gaps.push({ part: resource, subject, why: whyOf(error, item, readWith(start())), known });
             }
         },
       );
@@ -107,12 +113,13 @@ export function createReader(api: Pick<ListApi, "list">) {
           failure: failure.kind,
           message: failure.message.replace(/\s+/g, " "),
         } as const;
-        gaps.push({ part: resource, subject: resource, why });
+        gaps.push({ part: resource, subject: resource, why, known: collector.knownOf?.({}) });
       }
       return reading.list(collector.values(), gaps);
     },
     gaps: reading.gaps,
     unique: reading.unique,
+    byKnown: reading.byKnown,
     /** Whether any list could be read. */
     hasRead: () => beganMs !== undefined,
     /** The API server's time when the reading began: what started since then is recent, however long the lists are. */
