@@ -13,6 +13,8 @@ export type Why =
   | { readonly kind: "flaw"; readonly flaw: Flaw; readonly at: string }
   | { readonly kind: "errno"; readonly errno: string }
   | { readonly kind: "mount"; readonly fileSystem: string }
+  /** A symbolic link that leads elsewhere on the host. */
+  | { readonly kind: "link"; readonly to: string }
   | { readonly kind: "cut"; readonly read: number; readonly there: number }
   /** It changes each time that it is read. */
   | { readonly kind: "moving" }

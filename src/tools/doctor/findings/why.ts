@@ -58,6 +58,8 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix?: string
       return { text: why.errno };
     case "mount":
       return { text: `is a mount of ${why.fileSystem} and was not inspected: its server might hang` };
+    case "link":
+      return { text: `is a symbolic link to ${why.to}, which cannot be followed from here as on the host` };
     case "cut":
       return { text: `has ${why.there.toLocaleString("en")} sockets, of which ${why.read} were inspected` };
     case "moving":

@@ -208,6 +208,37 @@ test.each([
   },
 );
 
+test.each([
+  ["to the host's path", "/var/lib/kubelet/data/x-reg.sock", "container"],
+  ["out of the mount", "../plugins/x.csi/csi.sock", "container"],
+  ["that stays in the mount", "../reg/other", "node"],
+  ["where the host's root is seen", "", "node"],
+])("a registration socket that is a link %s is judged only as the host follows it: %s", async (...one) => {
+  const [what, to, sees] = one;
+  const link = join(node.directory, "x.csi-reg.sock");
+  const csiAddress = await node.driverUnder("x.csi");
+  fs.symlinkSync(to || csiAddress, link);
+  const own = join(node.procfs, "self");
+  fs.rmSync(own);
+  fs.mkdirSync(own);
+  const mount = `2 1 8:1 /var/lib/kubelet/plugins_registry ${node.directory} rw - ext4 /dev/sda rw\n`;
+  const isNode = what.includes("root is seen");
+  fs.writeFileSync(join(own, "mountinfo"), `1 0 8:1 / / rw - ext4 /dev/sda rw\n${isNode ? "" : mount}`);
+  const { says, drivers, summary } = await node.look(WHOLE);
+  const isFollowed = sees === "node";
+  expect(drivers).toContainEqual(
+    expect.objectContaining({ name: "x.csi", state: isFollowed ? "unpublished" : "unknown" }),
+  );
+  expect(says("registration-directory")).toMatch(
+    isFollowed
+      ? /^(?!unknown)/
+      : /^unknown: .* which cannot be followed from here as on the host; fix: look at/,
+  );
+  if (isFollowed)
+    expect(says("registration")).toMatch(/^problem: .* where no registrar answers; fix: remove it$/m);
+  else expect(summary.problem).toBe(0);
+});
+
 const REPORT = { state: "refused", changedAtMs: 1, hasKubeletCalled: true, standbys: 2, kubeletError: "no" };
 const headerOf = (report: unknown) => Buffer.from(JSON.stringify(report)).toString("base64url");
 

@@ -32,6 +32,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   "too-long": "use a shorter path",
   ...{ GetInfo: ADVICE.seeRegistrar, GetPluginInfo: SEE_DRIVER, NodeGetInfo: ADVICE.noMetadata },
   mount: "put the driver's socket on the node's own disk",
+  link: "look at the host's own files: with --host-root=/host, under kubectl debug node",
   cut: "remove what is left of drivers that were uninstalled",
   object: "correct its arguments and its volumes, or use the doctor of its own version",
   deep: "have the driver's socket in a directory of its own in kubelet's plugins, or name it with --csi-address",
@@ -162,7 +163,7 @@ const LACKS: Readonly<Record<NodePart, string>> = {
   processes: "cannot be inspected: ",
   ...{ GetInfo: UNASKED, GetPluginInfo: UNASKED, NodeGetInfo: UNASKED },
 };
-const WHOLE: readonly Why["kind"][] = ["mount", "cut", "moving", "starved", "deep", "aside", "call"];
+const WHOLE: readonly Why["kind"][] = ["mount", "link", "cut", "moving", "starved", "deep", "aside", "call"];
 
 export function remedyForGap({ part, why }: Gap, facts: Pick<Facts, "host">): string {
   if (why.kind === "errno") return remedyForErrno(why.errno, facts);

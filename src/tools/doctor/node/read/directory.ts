@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { refuse, systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
 import { flagTable } from "../../../../flags/table";
@@ -151,6 +151,18 @@ async function seeDirectory(path: string, mounts: Mounts, hostRoot: string) {
       reach: (given) => reachOnHost(hostRoot, given),
     }),
   };
+}
+
+/**
+ * Whether a symbolic link in the directory leads to the same file here as on the host: in a container only one that stays in its
+ * own mount does.
+ */
+export function leadsAsOnHost(directory: DirectoryFacts, from: string, link: string): boolean {
+  if (directory.kind !== "directory") return false;
+  const { path, place } = directory;
+  const [to, root] = [resolve(dirname(from), link), dirname(path)];
+  if (!isAbsolute(link) && isWithin(to, path)) return true;
+  return !("gap" in place) && !place.isMountPoint && root !== "/" && isWithin(to, root);
 }
 
 function placeIn(mounts: Mounts, path: string): MountPlace | Unread<NodePart> {

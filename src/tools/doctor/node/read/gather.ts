@@ -57,7 +57,7 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
   const others = await askAll(living);
   const drivers = [...own.items, ...others.items];
   // Last: what is published while the drivers are asked is published.
-  const looked = await lookAtRegistrations(pluginRegistrationPath, timeoutMs, hostRoot);
+  const looked = await lookAtRegistrations(pluginRegistrationPath, timeoutMs, hostRoot, directory);
   const { registrations, unlisted, unasked } = looked;
   const beside = await otherDirectories(pluginRegistrationPath, knownDirectories, hostRoot);
   const { needed, aside } = partGaps(found.gaps, found.directories, [

@@ -237,7 +237,7 @@ async function readRegistrar(
   if (!isHere) for (const gap of gapsOf(isWatched)) reading.unread(gap as NodeGap);
   const registersIn = { true: "watched", false: "elsewhere", null: "unknown" }[`${trueOrNull(isWatched)}`];
   const socket = await lookAtSocket(csiAddress, { reach });
-  if (socket.kind === "unread") throw systemError(socket.errno);
+  if (socket.kind === "unread") throw systemError(`${socket.errno}`);
   return {
     pid: Number(pid),
     isNodeWide: isNodeWide(flags),

@@ -31,8 +31,8 @@ export type SocketFacts = {
   | { readonly kind: "too-long"; readonly bytes: number }
   /** The path leads nowhere, by its errno. */
   | { readonly kind: "broken"; readonly errno: string }
-  /** This process could not look, or not connect. */
-  | (Unread<SocketPart> & { readonly errno: string })
+  /** This process could not look, or not connect: by its errno, or because it sees another file than the host. */
+  | (Unread<SocketPart> & { readonly errno?: string })
 );
 
 export type SocketKind = SocketFacts["kind"];

@@ -12,6 +12,7 @@ import { grouped } from "../../findings/grouped";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";
+import { type DirectoryFacts, leadsAsOnHost } from "./directory";
 import { answerIn, gapsIn, type NodeGap, type Target, unreadAt } from "./facts";
 import {
   errnoIn,
@@ -177,12 +178,17 @@ const MOST_TRIES = 5;
 export type RegistrationFacts = Awaited<ReturnType<typeof lookAtRegistration>>;
 
 /** Looks at what is on the registration sockets. If the directory changes meanwhile, it looks again. */
-export async function lookAtRegistrations(directory: string, timeoutMs: number, hostRoot: string) {
+export async function lookAtRegistrations(
+  directory: string,
+  timeoutMs: number,
+  hostRoot: string,
+  facts: DirectoryFacts,
+) {
   for (let tried = 1; ; tried++) {
     const before = await listRegistrations(directory);
     const { items: looked, gaps } = await lookAtEach(
       before.paths,
-      (path) => lookAtRegistration(path, timeoutMs, hostRoot),
+      (path) => lookAtRegistration(path, timeoutMs, hostRoot, facts),
       (subject, why): NodeGap => ({ part: "directory", subject, why }),
     );
     const after = await listRegistrations(directory);
@@ -216,7 +222,7 @@ async function listRegistrations(directory: string) {
 const loadCalls = () => import("./calls");
 
 /** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */
-async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: string) {
+async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: string, facts: DirectoryFacts) {
   let answer: Awaited<ReturnType<typeof askRegistration>> | undefined;
   const tryReach = async (reached: string) => {
     // The registrar would take a connection that ends without a call for kubelet's.
@@ -226,8 +232,14 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
   const reachOwn = (own: string) => reachOnHost(hostRoot, own);
   const looking = { part: "directory", own: pathOnHost(hostRoot, path), reach: reachOwn, tryReach } as const;
   // Its name is that of the link, not of what it leads to.
-  const socket = { ...(await lookAtSocket(path, looking)), path };
+  const found: SocketFacts = { ...(await lookAtSocket(path, looking)), path };
   const info = answer;
+  const link = await linkAt(path);
+  const isOurs = link === null || info?.kind === "answered" || hostRoot !== "/";
+  const socket: SocketFacts =
+    isOurs || leadsAsOnHost(facts, path, link)
+      ? found
+      : { kind: "unread", path, gap: { part: "directory", subject: path, why: { kind: "link", to: link } } };
   const plugin = answerIn(info);
   const told = plugin?.type === "CSIPlugin" ? plugin.endpoint : undefined;
   // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
@@ -242,7 +254,7 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
     /** Of one that is hidden and not dead, its registrar is known by this alone. */
     info: isSilent ? unreadAt("GetInfo", path, { ...info, kind: "call" }) : info,
     /** Where it leads, if it is a symbolic link. */
-    link: await linkAt(path),
+    link,
     /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
     endpoint: there && { socket: there, identity: await (await loadCalls()).askIdentity(there, timeoutMs) },
   };
