@@ -12,12 +12,7 @@ const OFFICIAL = "rancher/mirrored-sig-storage-csi-node-driver-registrar:v2.12.0
 
 test.each<Row>([
   ...behind("doctor", [
-    ...["yes", "2", "TrUe", ""].map(
-      (value): Row => [
-        `--cluster=${value}`,
-        `--cluster: "${value}" is not true or false; leave the value out for true`,
-      ],
-    ),
+    ["--cluster=yes", '--cluster: "yes" is not true or false; leave the value out for true'],
     ["--csi-address=tcp://x", /--csi-address: .*not a unix socket path/],
     ["--outputs=json", /did you mean --output\?/],
     ["--cluster -f x.yaml", "--file: cannot be used with --cluster"],
@@ -36,13 +31,10 @@ test.each<Row>([
     ["-f x --swap x/y:v1", /: --swap takes its value after "=": write --swap=x\/y:v1$/m],
   ]),
   ["status --timeout 0", "--timeout: it must be greater than 0"],
-  ["status --wait=1s --wait=2s", "--wait is given more than once"],
   ["driver", `it needs --csi-address and --name; ${SEE_DRIVER}`],
-  ["driver --constructor x", `there is no flag --constructor; ${SEE_DRIVER}`],
   ["driver --csi-address x --name", `--name needs a value; ${SEE_DRIVER}`],
   ["driver --csi-address= --name x", '--csi-address: "" is not the path of a unix socket, 107 bytes at most'],
   ...behind("driver --csi-address x --name y", [
-    ["z", `it takes flags only, no other words; ${SEE_DRIVER}`],
     ["--delay Probe=5", '--delay: "5" is not a duration; write 500ms, 2s or 1m30s'],
     ["--max-volumes -1", '--max-volumes: "-1" is not a whole number'],
     ["--topology z=a --topology z=b", '--topology: "z" is given twice; give it one value'],
