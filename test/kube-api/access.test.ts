@@ -17,8 +17,14 @@ test.each([
   });
 });
 
+test("a pod's service account is where kubelet puts it", () => {
+  const folder = "/var/run/secrets/kubernetes.io/serviceaccount";
+  const environment = { KUBERNETES_SERVICE_HOST: "h", KUBERNETES_SERVICE_PORT: "1" };
+  expect(inClusterAccess(environment)).toEqual(inClusterAccess(environment, folder));
+});
+
 test.each([
-  [{}, "are not set, as they are in a pod"],
+  [{}, "are not set, as they are in a pod; on a development node set KUBECONFIG to a kubeconfig file"],
   [{ KUBERNETES_SERVICE_HOST: "h" }, "are not set, as they are in a pod"],
   [{ KUBERNETES_SERVICE_PORT: "1" }, "are not set, as they are in a pod"],
   [{ KUBERNETES_SERVICE_HOST: "h", KUBERNETES_SERVICE_PORT: "x" }, 'give no address: "https://h:x"'],

@@ -1,6 +1,12 @@
 import type { ApiClient } from "../../src/kube-api/client";
-import type { ApiFailure } from "../../src/kube-api/failure";
-import { createNodeApi, parseCsiNode, parseNode } from "../../src/node-readiness/node-api";
+import type { ApiFailure, Outcome } from "../../src/kube-api/failure";
+import {
+  createNodeApi,
+  isOlder,
+  neededRules,
+  parseCsiNode,
+  parseNode,
+} from "../../src/node-readiness/node-api";
 
 const NODE = {
   kind: "Node",
@@ -67,4 +73,63 @@ test.each<[what: string, lines: readonly object[], cut: ApiFailure["kind"] | und
   const options = { resourceVersion: "1", seconds: 1, silentMs: 1, onOpen, onVersion };
   const failure = await api.watchNode(options, new AbortController().signal);
   expect(failure?.kind).toBe(kind);
+});
+
+const { signal } = new AbortController();
+const failed = (kind: ApiFailure["kind"]) =>
+  ({ kind: "failed", failure: { kind, message: "told" } }) as const;
+const ANSWERS: readonly Outcome<unknown>[] = [
+  ...[failed("not-found"), failed("forbidden")],
+  ...["login page", NODE, CSI_NODE].map((value) => ({ kind: "done", value }) as const),
+];
+
+test("what each request asks for, and what comes of each answer", async () => {
+  const said: string[] = [];
+  const say = (what: string, ...values: readonly unknown[]) =>
+    said.push(`${what} ${values.map((value) => JSON.stringify(value)).join(" ")}`);
+  let answer: Outcome<unknown> = failed("unreachable");
+  const client: Pick<ApiClient, "call" | "follow"> = {
+    call: async ({ method, path, ...rest }) => {
+      if (answer === ANSWERS[0]) say(`${method} ${path}`, rest);
+      return answer;
+    },
+    follow: async (path, { idleMs, onObject }) => {
+      say(`GET ${path}`, { idleMs });
+      const object = { ...NODE, metadata: { ...NODE.metadata, resourceVersion: "8" } };
+      for (const type of ["ADDED", "MODIFIED", "BOOKMARK", "DELETED", "UNKNOWN"]) {
+        say(type);
+        for (const one of [object, CSI_NODE]) onObject({ type, object: one });
+      }
+      return undefined;
+    },
+  };
+  const api = createNodeApi(client as ApiClient, "node/1");
+  for (const one of ANSWERS) {
+    answer = one;
+    say("answer", one);
+    say("  getNode", await api.getNode(signal));
+    say("  getCsiNode", await api.getCsiNode(signal));
+    say("  patchNode", await api.patchNode([{ op: "test" }], signal));
+    say("  patchStatus", await api.patchStatus({ status: {} }, signal));
+  }
+  const onVersion = (version: string, node: unknown) => say("  version", version, node);
+  const times = { resourceVersion: "7", seconds: 30, silentMs: 60_000 };
+  await api.watchNode({ ...times, onOpen: () => {}, onVersion }, signal);
+  for (const startupTaints of [[], ["a/b"]])
+    for (const condition of [undefined, "a/b"])
+      say(`rights ${startupTaints} ${condition}`, ...neededRules({ startupTaints, condition }));
+  expect(["", ...said, ""].join("\n")).toMatchSnapshot();
+});
+
+test.each([
+  ["7", "10", true],
+  ["10", "7", false],
+  ["7", "7", false],
+  ["9007199254740992", "9007199254740993", true],
+  ["x", "7", false],
+  ["7", "7x", false],
+])("of one Node, version %s is older than %s: %s", (one, other, isOne) => {
+  const view = (resourceVersion: string, uid = "1") => ({ uid, resourceVersion, taints: [], conditions: [] });
+  expect(isOlder(view(one), view(other))).toBe(isOne);
+  expect(isOlder(view(one), view(other, "2"))).toBe(false);
 });
