@@ -4,47 +4,36 @@ import {
   parseConditionType,
   planCondition,
 } from "../../src/node-readiness/condition";
+import type { Listing } from "../../src/node-readiness/csi-node";
 import type { NodeCondition } from "../../src/node-readiness/node-api";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
+import { STATE_NAMES } from "../../src/registrar/model/state";
 import { nodeWith, registrationIn } from "./support/controlled-registrations";
 
 const TYPE = "disk.csi.example.com/Registered";
 const NOW = new Date("2026-11-22T01:02:03.456Z");
-const subjectIn = (state: ObservedRegistration["state"]): ConditionSubject => ({
-  type: TYPE,
-  driverName: "d",
-  registration: registrationIn(state),
-});
+const STATES: readonly ObservedRegistration["state"][] = [...STATE_NAMES, "gone"];
+const LISTINGS = ["listed", "orphaned", "absent"] as const;
 
-test.each([
-  ["registered", "listed", "True", "Registered"],
-  ["registered", "orphaned", "False", "CSINodeOfDeletedNode"],
-  ["registered", "absent", "False", "NotInCSINode"],
-  ["refused", "absent", "False", "Refused"],
-  ["waiting", "absent", "False", "DriverNotAnswering"],
-  ["publishing", "absent", "False", "NotRegistered"],
-  ["listening", "absent", "False", "NotRegistered"],
-  ["asked", "absent", "False", "NotRegistered"],
-  ["gone", "absent", "False", "DriverGone"],
-  ...(["standby", "stopping", "stopped"] as const).map(
-    (state) => [state, "absent", undefined, undefined] as const,
-  ),
-] as const)("%s, listed %s: %s because of %s", (state, listed, status, reason) => {
-  const said = conditionFor(subjectIn(state), listed);
-  if (status === undefined) expect(said).toBeUndefined();
-  else expect(said).toMatchObject({ type: TYPE, status, reason, message: expect.stringContaining("d") });
-});
-
-test("the message has no name before the driver has answered", () => {
-  const said = conditionFor({ ...subjectIn("waiting"), driverName: undefined }, "absent");
-  expect(said?.message).toBe("the CSI driver has not answered the registrar");
-});
-
-test("kubelet's words in the message are cut at a limit", () => {
-  const registration = { state: "refused", kubeletError: "x".repeat(5_000) } as const;
-  const said = conditionFor({ ...subjectIn("refused"), registration }, "absent");
-  expect(said?.message).toContain("kubelet refused CSI driver d: xxx");
-  expect(said?.message.length).toBeLessThan(600);
+test("what the condition says of each state of a registration", () => {
+  const saying = (
+    state: ObservedRegistration["state"],
+    listing: Listing,
+    more: Partial<ConditionSubject> = {},
+  ) => {
+    const said = conditionFor(
+      { type: TYPE, driverName: "d", registration: registrationIn(state), ...more },
+      listing,
+    );
+    return `${state} ${listing}: ${JSON.stringify(said)?.replace(/x{500}/, "x{500}") ?? "nothing"}`;
+  };
+  const refused = { registration: { state: "asked", kubeletError: "x".repeat(501) } } as const;
+  const lines = [
+    ...STATES.flatMap((state) => LISTINGS.map((listing) => saying(state, listing))),
+    `kubelet has refused it before: ${saying("asked", "absent", refused)}`,
+    `before the driver has answered: ${saying("waiting", "absent", { driverName: undefined })}`,
+  ];
+  expect(["", ...lines, ""].join("\n")).toMatchSnapshot();
 });
 
 const WANTED = { type: TYPE, status: "True", reason: "Registered", message: "m" } as const;
