@@ -47,6 +47,14 @@ test.each<[ApiFailure["kind"], longestMs: number]>([
   expect(waitMs(0, 1)).toBe(250);
 });
 
+test("without an answer the same request may succeed a moment later, without a credential it does not", () => {
+  const kinds = ["unreachable", "no-credentials"] as const;
+  expect(kinds.map((kind) => shown({ kind, message: "" }))).toEqual([
+    '{"kind":"unreachable","message":""} may pass, retry in 500 ms',
+    '{"kind":"no-credentials","message":""} retry in 500 ms',
+  ]);
+});
+
 test("a pace of its own keeps its first wait and its random share after a refusal", () => {
   const waitMs = (kind: ApiFailure["kind"], attempt: number) =>
     retryMs({ kind, message: "" }, attempt, { initialMs: 10, maxMs: 20 }, () => 1);

@@ -1,13 +1,9 @@
-import { readYaml, writeYaml } from "../../src/kube-api/yaml";
+import { messageOf } from "../../src/base/errors";
+import { readYaml, secondKeyIn, writeYaml } from "../../src/kube-api/yaml";
 
 // test/kubelet/yaml.test.ts compares with kubectl's own reader.
 
 test.each<readonly [yaml: string, object: unknown]>([
-  ["[yes, No, on, OFF, y, n, true]", [true, false, true, false, true, false, true]],
-  ["['yes', yeS, e2, ., 1:30, 2001-01-01, 0o8]", ["yes", "yeS", "e2", ".", "1:30", "2001-01-01", "0o8"]],
-  ["[0644, -0644, 0o17, 08, 0x1f, 0b11, 1_000, +5, 1.5, 1e3]", [420, -420, 15, 8, 31, 3, 1000, 5, 1.5, 1000]],
-  ["[-0x8000000000000000, -0x8000000000000001]", [-(2 ** 63), "-0x8000000000000001"]],
-  ["[~, null, Null, NULL, ]", [null, null, null, null]],
   ["{a: 1, b: 2, a: 3}", { a: 3, b: 2 }],
   ["x: &x {a: 1, b: 2}\nz:\n  <<: *x\n  b: 3", { x: { a: 1, b: 2 }, z: { a: 1, b: 3 } }],
   ["x: &x {a: 1, b: 2}\nz:\n  b: 3\n  <<: *x", { x: { a: 1, b: 2 }, z: { a: 1, b: 2 } }],
@@ -19,6 +15,37 @@ test.each<readonly [yaml: string, object: unknown]>([
   ["a:\n- --a={{ .X }}\n- '{{ .Y }}'", { a: ["--a={{ .X }}", "{{ .Y }}"] }],
 ])("%s", (yaml, object) => {
   expect(readYaml(yaml)).toEqual(object);
+});
+
+const WORDS = [
+  "~ null Null NULL nUll y Y n N yes Yes YES yeS no on Off OFF oFF true True TRUE tRue false << = e2",
+  "0 00 0644 -0644 08 0o17 0O17 0o8 0x1f 0X1F 0xg 0b11 0B1 0b2 1 12 123 +5 -5 -0 +0x1f -0b1 --5 +-5",
+  "1_000 _1 1_ 1__0 0x_f 1_0.5 .1_0 ._1 .1_ 1_. . + .5 .55 -.5 +.5 1. 1.5 1.55 00.1 1.5.5 x1.5 1.5x 1,5",
+  "1e3 1E3 1e+3 1e-3 12e03 1e1000 .5e1 1.e3 1e 1ex .inf -.inf +.Inf .INF .infx x.inf x.Inf .nan .NaN -.nan .nanx",
+  "18446744073709551615 18446744073709551616 -9223372036854775808 -9223372036854775809 9007199254740993",
+  "-0x8000000000000000 -0x8000000000000001 0xffffffffffffffff 1:30 2001-01-01 2001-01-01T00:00:00Z 'yes' \"1\"",
+].join(" ");
+
+test("what each word is read as", () => {
+  const outcomeOf = (word: string) => {
+    try {
+      return JSON.stringify((readYaml(`a: ${word}`) as { readonly a: unknown }).a);
+    } catch (error) {
+      return `refused: ${messageOf(error)}`;
+    }
+  };
+  const lines = WORDS.split(" ").map((word) => `${word} ${outcomeOf(word)}`);
+  expect(["", ...lines, ""].join("\n")).toMatchSnapshot();
+});
+
+test.each<[yaml: string, line: number | undefined]>([
+  ["a: 1\nb: 2\na: 3", 13],
+  ["- a: {b: 1}\n- a:\n    b: 1\n    b: 2", 14],
+  ["a: 1\nb: {a: 1}", undefined],
+  ["a: 1\nb: [", undefined],
+])("of %j the first key that occurs twice is in line %s", (yaml, line) => {
+  expect(secondKeyIn(yaml, 11)).toBe(line);
+  expect(secondKeyIn(yaml)).toBe(line && line - 10);
 });
 
 test("a key such as __proto__ is an ordinary key", () => {

@@ -66,7 +66,7 @@ test.each(["CSIDriverRegistered", "example.com/CSIDriverRegistered", "{driver}/R
 test.each([
   ["Ready", "kubelet's own"],
   ["{driver}", "with {driver} DNS-NAME/NAME"],
-  ["", "the type must be"],
+  ["", "the type must be NAME or DNS-NAME/NAME, such as example.com/CSIDriverRegistered; with"],
 ])("%p is refused", (text, why) => {
   expect(() => parseConditionType(text)).toThrow(why);
 });

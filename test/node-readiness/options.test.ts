@@ -30,6 +30,7 @@ test("options keep what is given, and get the defaults", () => {
   expect(resolveNodeReadinessOptions({ ...given, conditionDelayMs: 0 })).toMatchObject({
     access,
     startupTaints: [{ key: "{driver}/a", effect: "NoSchedule" }],
+    condition: "a/b",
     conditionDelayMs: 0,
   });
   expect(resolveNodeReadinessOptions({ registrations, nodeName: "n", access: ACCESS })).toMatchObject({
@@ -39,7 +40,10 @@ test("options keep what is given, and get the defaults", () => {
 });
 
 test.each<[given: object, says: string]>([
-  [{ startupTaint: ["a/b"] }, 'there is no option "startupTaint"; did you mean startupTaints?'],
+  [
+    { startupTaint: ["a/b"] },
+    'startNodeReadiness: there is no option "startupTaint"; did you mean startupTaints?',
+  ],
   [{ nodeName: undefined }, "nodeName is missing; it takes a text"],
   [{ nodeName: "Node" }, 'node name "Node" is not a valid name of a Node'],
   [{ conditionDelayMs: -1 }, "conditionDelayMs is -1; it takes milliseconds, 0 or more"],

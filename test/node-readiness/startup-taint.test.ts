@@ -1,3 +1,4 @@
+import { dependsOnDriver, patternOf } from "../../src/node-readiness/driver-template";
 import {
   parseStartupTaint,
   planRemoval,
@@ -32,6 +33,7 @@ test.each([
 test.each([
   ["a/b", { key: "a/b", effect: undefined }],
   ["plain", { key: "plain", effect: undefined }],
+  ["a:PreferNoSchedule", { key: "a", effect: "PreferNoSchedule" }],
   ["ebs.csi.aws.com/a:NoExecute", { key: "ebs.csi.aws.com/a", effect: "NoExecute" }],
 ])("%s is read", (text, parsed) => {
   expect(parseStartupTaint(text)).toEqual(parsed);
@@ -39,10 +41,10 @@ test.each([
 
 test.each([
   ["", "the key must be"],
-  ["a b", "the key must be"],
+  ["a b", "the key must be NAME or DNS-NAME/NAME, such as example.com/agent-not-ready; with"],
   ["{node}/x", "the key must be"],
   ["{driver}", "with {driver} DNS-NAME/NAME"],
-  ["a/b:Never", "the effect must be one of NoSchedule"],
+  ["a/b:Never", "the effect must be one of NoSchedule, PreferNoSchedule, NoExecute"],
   ["a/b:NoSchedule:", "the effect must be one of"],
   ["a=b:NoSchedule", "without a value"],
   ["node.kubernetes.io/not-ready", "its own controller removes it"],
@@ -72,6 +74,19 @@ test.each([
   const taints = startupTaintsOf(driver, [{ key, effect: "NoExecute" }]);
   expect(taints).toEqual(isOwn ? [{ key: key.replace("{driver}", driver), effect: "NoExecute" }] : []);
 });
+
+test.each([
+  ["{driver}/a.b", true, "^[-.a-zA-Z0-9]+/a[.]b$"],
+  ["node.{driver}/{driver}", true, "^node[.][-.a-zA-Z0-9]+/[-.a-zA-Z0-9]+$"],
+  ["x.y/{driver}", false, "^x[.]y/[-.a-zA-Z0-9]+$"],
+  ["{driver}", false, "^[-.a-zA-Z0-9]+$"],
+  ["plain", false, "^plain$"],
+])(
+  "the domain of %s depends on the driver: %s, and all names are matched by %s",
+  (template, depends, pattern) => {
+    expect([dependsOnDriver(template), patternOf(template)]).toEqual([depends, pattern]);
+  },
+);
 
 test("a taint is shown as kubectl writes it", () => {
   expect(taintText({ key: "a/b", effect: "NoSchedule" })).toBe("a/b:NoSchedule");
