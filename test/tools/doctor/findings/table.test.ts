@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import type { Cause } from "../../../../src/tools/doctor/findings/causes";
 import { type Report, reportFindings } from "../../../../src/tools/doctor/findings/report";
-import { renderColumns, renderReport } from "../../../../src/tools/doctor/findings/table";
-import { counted, firstOf, together, tooLong } from "../../../../src/tools/doctor/findings/words";
+import { renderColumns } from "../../../../src/tools/doctor/findings/table";
 import { renderTable } from "../../../../src/tools/doctor/node/report";
 import { isTemplate } from "../../../../src/tools/recognise/rule";
 import { propertyTest } from "../../../support/fuzz";
@@ -83,87 +82,6 @@ test("a consequence stands below its own cause, not below all with its code", ()
   expect(text.indexOf("causes CSI016")).toBeGreaterThan(text.indexOf("CSI015 y.csi"));
 });
 
-describe("a report of a swap, by subject", () => {
-  const look = { width: 62, colors: false };
-  const summary = { problem: 0, warning: 0, unknown: 1, skipped: 0, ok: 0 };
-  const swapped = { swap: "example.com/registrar:v1", swapped: 2 };
-
-  test("without findings it has the tables, what was swapped or the sum, and the next step", () => {
-    const none = { ...report(), summary };
-    const command = "kubectl -n storage describe pod with-a-name-as-long-as-a-line";
-    expect(renderReport(none, look, { swapped, next: [{ fix: "To apply it", command }] })).toBe(
-      `2 registrars swapped to example.com/registrar:v1: no new\nproblem.\nTo apply it:\n       ${command}\n`,
-    );
-    expect(renderReport(none, look, { swapped: { swap: "", swapped: null } })).toBe(
-      "It is not known how many registrars are swapped: no new\nproblem.\n",
-    );
-    // Its colors take no room.
-    const tables = { tables: [["NAME"], []] };
-    for (const colors of [false, true])
-      expect(renderReport(none, { ...look, colors }, tables)).toMatch(
-        /^NAME\n\n\S*Not everything is known\S*: 1 unknown, 0 problems, 0 warnings\.\n$/,
-      );
-  });
-
-  test("the worst subject stands last, each finding with its remarks, also one that follows", () => {
-    const nodes = ["node-1", "node-2"];
-    // A file's name steers no terminal.
-    const subject = "\u001b[2J\nbad";
-    const bad = finding({ subject, text: "is bad", fix: null, nodes });
-    const fix = "look at what is there, and at what should be there";
-    const command = "kubectl -n storage describe pod with-a-name-as-long-as-a-line";
-    const warned = finding({ subject: "good", status: "warning", text: "is odd", fix, command });
-    const worse = finding({ subject, status: "warning", text: "is odd", fix: null });
-    const follows = { follows: "CSI015", followsIndex: 0, fix: null };
-    const follower = finding({ code: "CSI016", subject, text: "waits", nodes, ...follows });
-    const layout = { isBySubject: true, swapped };
-    const text = renderReport(report(bad, worse, warned, follower, well), look, layout);
-    expect(text.split("\n")).toEqual([
-      "WARNING CSI015 good",
-      "    is odd",
-      "    -> look at what is there, and at what should be there:",
-      "       kubectl -n storage describe pod with-a-name-as-long-as-a-line",
-      "",
-      "WARNING CSI015 \\x1b[2J\\nbad",
-      "    is odd",
-      "PROBLEM CSI015 \\x1b[2J\\nbad",
-      "    is bad",
-      "    on 2 nodes: node-1, node-2",
-      "    causes CSI016: \\x1b[2J\\nbad waits; on 2 nodes: node-1,",
-      "           node-2",
-      "",
-      "2 registrars swapped to example.com/registrar:v1. 1 problem, 0",
-      "warnings, 0 unknown, 1 ok.",
-      "",
-    ]);
-  });
-});
-
-test("rows stand under their headings; the last column is wrapped within the width", () => {
-  const long = "one two three four five six seven eight nine";
-  expect(renderColumns(["NAME", "WHY"], [["a", long], ["bbbbbb"]], 44)).toEqual([
-    "NAME    WHY",
-    "a       one two three four five six seven",
-    "        eight nine",
-    "bbbbbb",
-  ]);
-  expect(renderColumns(["NAME", "WHY"], [["a", long]])).toHaveLength(2);
-  const rows = [
-    ["node", "a", "12", "-"],
-    ["node", "b", "1", long],
-  ];
-  expect(renderColumns(["NODE", "NAME", "N", "WHY"], rows, 12)).toEqual([
-    "NODE",
-    "    NAME  N",
-    "        WHY",
-    "node",
-    "    a     12",
-    "    b     1",
-    "        one two three four five six",
-    "        seven eight nine",
-  ]);
-});
-
 const word = fc.stringMatching(/^[a-z.]{1,40}$/);
 const table = fc.record({
   rows: fc.array(
@@ -208,29 +126,9 @@ test("of findings with equal causes the one nearest to the cause leads, whatever
   expect(reportFindings(equal).findings.map(({ followsIndex }) => followsIndex)).toEqual([null, 0, 0]);
 });
 
-test("words", () => {
-  expect(tooLong(120)).toBe("has 120 bytes, but a unix socket path has at most 107");
-  expect([0, 1, 5000].map((count) => counted(count, "node"))).toEqual(["0 nodes", "1 node", "5,000 nodes"]);
-  expect(firstOf([..."abcde"])).toBe("a, b, c, d, e");
-  expect(firstOf([..."abcdefgh"])).toBe("a, b, c, d, e and 3 more");
-  expect(together([..."abcde"])).toBe("a, b, c, d and e");
+test("placeholders", () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the shell
   for (const text of ["{{ x }}", "x}}", "$(NAME)", "${name}", "<name>", "$NAME"])
     expect([text, isTemplate(text)]).toEqual([text, true]);
   for (const text of ["/a/b", "$1", "a < b", "<"]) expect([text, isTemplate(text)]).toEqual([text, false]);
-});
-
-test("a problem follows from no warning, whose code would lead", () => {
-  const cause: Cause = { kind: "nameless", inode: "1:2" };
-  const found = (code: string, status: "warning" | "problem") => ({
-    code,
-    status,
-    cause,
-    check: "it",
-    subject: "",
-    text: "",
-  });
-  const { findings, summary } = reportFindings([found("CSI003", "warning"), found("CSI016", "problem")]);
-  expect(findings.map(({ follows }) => follows)).toEqual(["CSI016", null]);
-  expect(summary.problem).toBe(1);
 });

@@ -1,0 +1,82 @@
+import { byOutcome } from "../../support/recorded";
+import {
+  DRIVERS,
+  driverAt,
+  factsOf,
+  type More,
+  own,
+  PATHS,
+  PLUGINS,
+  REGISTERED,
+} from "../doctor/node/changed-facts";
+import { MACHINE } from "../doctor/node/changed-machine";
+import { WHOLE } from "../doctor/node/doctor-node";
+
+// What the command prints of a healthy node of which one fact is another, and its exit code, recorded: `npx jest -u
+// test/tools/status/recorded` writes it anew. The text of a gap is in the recording of doctor.
+
+const GATHER = "../../../src/tools/doctor/node/read/gather";
+let texts: string[] = [];
+const printTo = (name: string) => (text: string) => {
+  texts.push(`${name} ${text.trimEnd()}`);
+  return 0;
+};
+const PRINTING = { print: printTo("out"), printError: printTo("err") };
+let more: More = {};
+jest.doMock("../../../src/runtime/print", () => PRINTING);
+jest.doMock(GATHER, () => ({
+  ...jest.requireActual<object>(GATHER),
+  gatherFacts: async (target: object) => {
+    const { driver, drivers = [], ...facts } = more;
+    const found = [...("driver" in more && !driver ? [] : [driver ?? own]), ...drivers];
+    return factsOf({ ...facts, target: { ...target, ...WHOLE } as never, driver: undefined, drivers: found });
+  },
+}));
+
+async function statusOf(facts: More, ...words: readonly string[]) {
+  const { runStatus } = await import("../../../src/tools/status/command");
+  [more, texts] = [facts, []];
+  const code = await runStatus(["--plugin-registration-path=/registration", ...words]);
+  return [`exits with ${code}`, ...texts].join("\n");
+}
+
+test.each<readonly [what: string, changes: Readonly<Record<string, More>>]>([
+  ["its machine", MACHINE],
+  ["its driver", DRIVERS],
+  ["its paths", PATHS],
+  ["its registration", REGISTERED],
+])("%s, in a table", async (_what, changes) => {
+  const rows: (readonly [string, string])[] = [];
+  for (const [what, facts] of Object.entries(changes)) rows.push([what, await statusOf(facts)]);
+  expect(byOutcome(rows)).toMatchSnapshot();
+});
+
+const gap = (kind: "directory" | "sockets") => ({
+  gaps: [{ part: kind, subject: "/it", why: { kind: "errno", errno: "EIO" } as const }],
+});
+const SOME: Readonly<Record<string, More>> = {
+  "no driver": { driver: undefined, registrations: [] },
+  "no driver, and a gap": { driver: undefined, registrations: [], ...gap("sockets") },
+  "no directory": { directory: { kind: "missing", path: "/registration" } },
+  "an unread directory": {
+    gaps: [{ part: "directory", subject: "/registration", why: { kind: "errno", errno: "EACCES" } }],
+  },
+  "two drivers": { drivers: [driverAt(`${PLUGINS}/y.csi/csi.sock`, "y\n.csi", {}, "1:7")] },
+  "two drivers, and a gap": {
+    ...gap("sockets"),
+    drivers: [driverAt(`${PLUGINS}/y.csi/csi.sock`, "y.csi", {}, "1:7")],
+  },
+};
+
+test.each(["--output=json", "--output=text"])("%s", async (output) => {
+  const rows: (readonly [string, string])[] = [];
+  for (const [what, facts] of Object.entries(SOME)) rows.push([what, await statusOf(facts, output)]);
+  for (const words of [
+    ["--allow-drivers=y.csi"],
+    ["--deny-drivers=x.csi"],
+    ["--nope"],
+    ["--host-root=/nowhere"],
+  ])
+    rows.push([words.join(" "), await statusOf({}, ...words, output)]);
+  expect(byOutcome(rows)).toMatchSnapshot();
+});
