@@ -12,6 +12,7 @@ import { grpcCodeName, statusCodeOf } from "../../../../grpc/status";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../../../registrar/registration/self-report";
 import { whyOf } from "../../findings/seen";
 import { type Answer, type Call, type SeenDriver, type SeenPlugin, unreadAt, WAITS } from "./facts";
+import { withShortPath } from "./files";
 import { isTelling, type SocketFacts } from "./socket";
 
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most. Loaded when a socket
@@ -45,7 +46,9 @@ export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise
     return {
       socket,
       identity,
-      spoken: await spokenOn(socket.path, Math.min(timeoutMs, WAITS.GetPluginInfo.ms)),
+      spoken: await withShortPath(socket.path, (short) =>
+        spokenOn(short, Math.min(timeoutMs, WAITS.GetPluginInfo.ms)),
+      ),
     };
   if (identity?.kind !== "answered") return { socket, identity };
   const { protos } = await import("../../../../grpc/protos");
@@ -79,21 +82,22 @@ interface Dialled {
   readonly wasConnected: () => boolean;
 }
 
-async function withClient<Result>(
+const withClient = <Result>(
   socketPath: string,
   use: (dialled: Dialled) => Promise<Result>,
   limits?: ChannelOptions,
-) {
-  let isConnected = false;
-  const client = createUnixClient(socketPath, limits, () => {
-    isConnected = true;
+) =>
+  withShortPath(socketPath, async (short) => {
+    let isConnected = false;
+    const client = createUnixClient(short, limits, () => {
+      isConnected = true;
+    });
+    try {
+      return await use({ client, socketPath, wasConnected: () => isConnected });
+    } finally {
+      client.close();
+    }
   });
-  try {
-    return await use({ client, socketPath, wasConnected: () => isConnected });
-  } finally {
-    client.close();
-  }
-}
 
 /** Asks again as long as the deadline ran out while this process was too busy, or without a CPU, to read an answer. */
 async function ask<Value>(

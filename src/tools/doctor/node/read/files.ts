@@ -1,9 +1,19 @@
-import type { Dirent, Stats } from "node:fs";
-import { access, readdir, readFile, readlink, realpath, stat, statfs } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { constants, type Dirent, type Stats } from "node:fs";
+import {
+  access,
+  open as openFile,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  stat,
+  statfs,
+} from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
 import { errnoOf, systemError } from "../../../../base/errors";
 import { callFileSystem, mountAt } from "../../../../unix/file-calls";
 import { canHang, isWithin } from "../../../../unix/mounts";
+import { MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { type Gap, type Why, whyOf } from "../../findings/seen";
 
 // Every read of the node's files. One that fails rejects, is an errno or leaves a gap: it never counts as an absent file.
@@ -29,6 +39,23 @@ export const errnoOfAccess = (path: string, rights: number): Promise<string | un
 /** The file's stats, of a symbolic link those of its target; else the errno, ETIMEDOUT of a file system that hangs. */
 export const statsOrErrno = (path: string): Promise<Stats | string> =>
   reader((at) => stat(at))(path).catch(errnoIn);
+
+/**
+ * Reaches a socket from its open directory where the path from here is too long: Linux limits the path that a call gets, and libuv
+ * would cut it and connect to another one. `use` gets a path that is short enough, or the whole one.
+ */
+export async function withShortPath<R>(path: string, use: (short: string) => Promise<R>): Promise<R> {
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return use(path);
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY;
+  const directory = await reader((at) => openFile(at, flags))(dirname(path));
+  try {
+    const short = `/proc/self/fd/${directory.fd}/${basename(path)}`;
+    if (Buffer.byteLength(short) > MAX_SOCKET_PATH_BYTES) throw systemError("ENAMETOOLONG");
+    return await use(short);
+  } finally {
+    await directory.close();
+  }
+}
 
 /** How many files its file system may have, and how many more it may get; 0 and 0 where it has no limit. Or the errno. */
 export const inodesOrErrno = (path: string): Promise<{ files: number; ffree: number } | string> =>

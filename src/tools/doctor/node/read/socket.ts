@@ -4,7 +4,7 @@ import { errnoOf } from "../../../../base/errors";
 import { MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { explainConnectError, tryConnect } from "../../../../unix/unix-socket";
 import type { Unread } from "../../findings/seen";
-import { errnoIn, fileTypeOf, isThereNone, statsOrErrno } from "./files";
+import { errnoIn, fileTypeOf, isThereNone, statsOrErrno, withShortPath } from "./files";
 
 export type Ownership = Readonly<Pick<Stats, "mode" | "uid" | "gid">>;
 
@@ -58,7 +58,7 @@ interface LookOptions {
   /** How the path is reached from here. Default: as it is. */
   readonly reach?: (given: string) => Promise<string>;
   /** Default: it connects, says nothing and leaves. */
-  readonly tryReach?: typeof tryConnect;
+  readonly tryReach?: (short: string, path: string) => ReturnType<typeof tryConnect>;
 }
 
 /** Looks at what is at a path. The facts have the path as it is reached. */
@@ -88,9 +88,7 @@ export async function lookAtSocket(
     return BROKEN.has(stats) ? { kind: "broken", path, errno: stats } : unread(stats);
   if (!stats.isSocket()) return { kind: "not-a-socket", path, fileType: fileTypeOf(stats) };
   const socket = { path, ownership: stats, inode: `${stats.dev}:${stats.ino}` };
-  // Libuv would cut the path and connect to another one.
-  if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) return unread("ENAMETOOLONG", socket.inode);
-  const error = await tryReach(path);
+  const error = await withShortPath(path, (short) => tryReach(short, path)).catch((failed: Error) => failed);
   if (error === undefined) return { kind: "accepting", ...socket };
   const errno = errnoOf(error) ?? error.message;
   // No gRPC server listens on one.

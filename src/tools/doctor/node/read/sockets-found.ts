@@ -224,10 +224,10 @@ const loadCalls = () => import("./calls");
 /** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */
 async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: string, facts: DirectoryFacts) {
   let answer: Awaited<ReturnType<typeof askRegistration>> | undefined;
-  const tryReach = async (reached: string) => {
+  const tryReach = async (short: string, reached: string) => {
     // The registrar would take a connection that ends without a call for kubelet's.
     answer = await (await loadCalls()).askRegistration(reached, timeoutMs);
-    return answer.kind === "answered" ? undefined : tryConnect(reached);
+    return answer.kind === "answered" ? undefined : tryConnect(short);
   };
   const reachOwn = (own: string) => reachOnHost(hostRoot, own);
   const looking = { part: "directory", own: pathOnHost(hostRoot, path), reach: reachOwn, tryReach } as const;
