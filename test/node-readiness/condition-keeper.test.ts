@@ -2,7 +2,7 @@ import { MAX_CONDITIONS } from "../../src/node-readiness/condition";
 import { createConditionKeeper } from "../../src/node-readiness/condition-keeper";
 import { done, type NodeCondition } from "../../src/node-readiness/node-api";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
-import { csiNodeOf, DRIVER, nodeWith, registrationIn } from "./support/controlled-registrations";
+import { DRIVER, nodeWith, registrationIn } from "./support/controlled-registrations";
 import { createKeeperPlay } from "./support/keeper-play";
 
 const TYPE = `${DRIVER}/Registered`;
@@ -184,23 +184,6 @@ test.each([
     expect(play.said()).toEqual(["True Registered"]);
   },
 );
-
-test("a driver that CSINode lost is written after the delay, and its return at once", async () => {
-  const play = createPlay({ delayMs: 30_000 });
-  await play.pass();
-  expect(play.said()).toEqual(["True Registered"]);
-  play.lists();
-  await play.csiNode.read({ getCsiNode: async () => done(csiNodeOf([])) }, new AbortController().signal);
-  await play.spend(30_000);
-  expect(play.said()).toEqual(["True Registered"]);
-  await play.spend(2_000);
-  expect(play.said()).toEqual(["False NotInCSINode"]);
-  // CSINode is not watched.
-  expect(await play.pass()).toBe(10_000);
-  play.lists(DRIVER);
-  await play.pass();
-  expect(play.said()).toEqual(["True Registered"]);
-});
 
 test("with several missing drivers the next pass comes when the first delay ends", async () => {
   const play = createPlay({ delayMs: MINUTE_MS });

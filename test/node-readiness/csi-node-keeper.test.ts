@@ -77,35 +77,6 @@ test("a driver that CSINode lacks for the grace is registered again, once, and t
   expect(play.status()).toEqual([]);
 });
 
-test("only the missing one of two drivers is registered again; one that left is forgotten", async () => {
-  const play = createPlay();
-  play.states("registered", "registered");
-  play.lists(DRIVER);
-  await play.spend(lookEveryMs + graceMs);
-  expect(play.reregistered).toEqual([OTHER]);
-  expect(play.status()).toMatchObject([{ reregistrations: 0 }, { reregistrations: 1 }]);
-  const left = play.registrations;
-  play.registrations = [];
-  await play.pass();
-  play.registrations = left;
-  expect(play.status()).toEqual([]);
-});
-
-test("a registration that ends within the grace starts a new one", async () => {
-  const play = createPlay();
-  await play.pass();
-  play.lists();
-  play.now += lookEveryMs;
-  await play.pass();
-  play.states("publishing");
-  expect(await play.pass()).toBeUndefined();
-  expect(play.status()).toMatchObject([{ missedAtMs: undefined }]);
-  play.states("registered");
-  play.now += graceMs;
-  expect(await play.pass()).toBe(graceMs);
-  expect(play.reregistered).toEqual([]);
-});
-
 const minutes = (...pauses: readonly number[]) => pauses.map((pause) => pause * 60_000);
 
 /** The pauses between the first so many times that the driver is registered anew from now on. */
@@ -149,19 +120,6 @@ test("while kubelet asks about the driver nothing is logged or counted, and the 
   expect(await pausesOf(play, 2)).toEqual(minutes(1, 2));
 });
 
-test("a CSINode that cannot be read leads to no verdict on the driver", async () => {
-  const play = createPlay();
-  await play.pass();
-  play.answer = {
-    kind: "failed",
-    doing: "reading CSINode",
-    failure: { kind: "unreachable", message: "away" },
-  };
-  play.now += lookEveryMs;
-  expect(await play.pass()).toMatchObject({ kind: "failed", doing: "reading CSINode" });
-  expect(play.status()).toEqual([LISTED]);
-});
-
 describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
   const OF_DELETED = "CSINode belongs to a deleted Node of the same name, volumes cannot be attached";
   const HOUR_MS = 3_600_000;
@@ -173,24 +131,6 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
     play.see(nodeWith({ uid: "2" }));
     return play;
   };
-
-  test("is logged soon, and no driver is registered into it for an hour", async () => {
-    const play = await replaceNode();
-    await play.spend(3 * graceMs);
-    expect(play.log.all(OF_DELETED)).toMatchObject([
-      {
-        severity: "warning",
-        fields: { deletedNode: "1", node: "2", check: expect.stringContaining("restart") },
-      },
-    ]);
-    expect(play.status()).toMatchObject([{ deletedOwner: "1", missedAtMs: expect.any(Number) }]);
-    await play.spend(HOUR_MS - 3 * graceMs);
-    expect(play.reregistered).toEqual([]);
-    await play.spend(graceMs);
-    expect(play.reregistered).toEqual([DRIVER]);
-    await play.spend(HOUR_MS - graceMs);
-    expect(play.reregistered).toHaveLength(1);
-  });
 
   test("is repaired by a registration after its collection, where kubelet reads the Node's UID again", async () => {
     const play = await replaceNode();

@@ -80,7 +80,9 @@ const failed = (kind: ApiFailure["kind"]) =>
   ({ kind: "failed", failure: { kind, message: "told" } }) as const;
 const ANSWERS: readonly Outcome<unknown>[] = [
   ...[failed("not-found"), failed("forbidden")],
-  ...["login page", NODE, CSI_NODE].map((value) => ({ kind: "done", value }) as const),
+  ...["login page", NODE, CSI_NODE, { ...NODE, kind: "Pod" }, { ...NODE, metadata: { uid: "1" } }].map(
+    (value) => ({ kind: "done", value }) as const,
+  ),
 ];
 
 test("what each request asks for, and what comes of each answer", async () => {
@@ -127,6 +129,7 @@ test.each([
   ["7", "7", false],
   ["9007199254740992", "9007199254740993", true],
   ["x", "7", false],
+  ["x7", "10", false],
   ["7", "7x", false],
 ])("of one Node, version %s is older than %s: %s", (one, other, isOne) => {
   const view = (resourceVersion: string, uid = "1") => ({ uid, resourceVersion, taints: [], conditions: [] });

@@ -1,4 +1,3 @@
-import { ORPHANED } from "../../src/node-readiness/condition";
 import { done } from "../../src/node-readiness/node-api";
 import { createTaintKeeper } from "../../src/node-readiness/taint-keeper";
 import { nodeWith, registrationIn } from "./support/controlled-registrations";
@@ -105,11 +104,4 @@ test("while CSINode lacks the driver, 50 events of the Node cost no request, and
   play.lists(UNLISTED);
   await play.pass([registrationIn("registered", UNLISTED)]);
   expect([play.reads, play.patches]).toEqual([2, 1]);
-});
-
-test("the status names a CSINode that belongs to a deleted Node", async () => {
-  const play = createPlay(UNLISTED);
-  play.answer = done({ drivers: [], ownerUid: "0" });
-  await play.turn(UNLISTED);
-  expect(play.status()).toMatchObject([{ hindrance: ORPHANED }]);
 });
