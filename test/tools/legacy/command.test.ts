@@ -16,7 +16,11 @@ test("node-register annotates the Node with the driver's node ID", async () => {
   const { stdout } = await legacy({}, "-o", "json", "--node", "worker-3");
   expect(JSON.parse(stdout)).toMatchObject({
     kind: "Node",
-    metadata: { name: "worker-3", annotations: { "csi.volume.kubernetes.io/nodeid": '{"x.csi":"n7"}' } },
+    metadata: {
+      name: "worker-3",
+      labels: { "kubernetes.io/hostname": "worker-3" },
+      annotations: { "csi.volume.kubernetes.io/nodeid": '{"x.csi":"n7"}' },
+    },
   });
 });
 

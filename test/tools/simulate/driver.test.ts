@@ -23,6 +23,7 @@ test("`driver` prints its options and each call's result as JSON, and ends on SI
     [
       ...["--node-id", "n7", "--max-volumes", "5", "--output", "json"],
       ...["--topology", "zone=a", "--topology", "rack=r1", "--error", "GetPluginInfo=UNAVAILABLE:1"],
+      ...["--delay", "NodeGetInfo=1ms", "--hang", "Probe:1"],
     ],
     async (driver, csiAddress) => {
       await driver.object("listening");
@@ -34,14 +35,23 @@ test("`driver` prints its options and each call's result as JSON, and ends on SI
         maxVolumesPerNode: 5,
         accessibleTopology: { segments: { zone: "a", rack: "r1" } },
       });
+      const hangs = callUnary(client, identity.Probe, {}, { timeoutMs: 100 });
+      await expect(hangs).rejects.toMatchObject({ code: 4 });
+      expect(await callUnary(client, identity.Probe, {}, bounds)).toMatchObject({});
       client.close();
 
       expect(await driver.end("SIGINT")).toBe(0);
       const told = driver.lines.map((line) => JSON.parse(line));
-      const steps = told.map(({ kind, method, result }) => [kind, method, result?.kind].join(" ").trim());
+      expect(told.flatMap(({ fault }) => fault ?? [])).toEqual([
+        { kind: "error", method: "GetPluginInfo", code: "UNAVAILABLE", times: 1 },
+        { kind: "slow", method: "NodeGetInfo", delayMs: 1 },
+        { kind: "hang", method: "Probe", times: 1 },
+      ]);
+      const others = told.filter(({ method, fault }) => method !== "Probe" && fault?.method !== "Probe");
+      const steps = others.map(({ kind, method, result }) => [kind, method, result?.kind].join(" ").trim());
       const asked = ["called GetPluginInfo", "answered GetPluginInfo ok"];
       const failed = ["called GetPluginInfo", "fault-applied", "answered GetPluginInfo error"];
-      const informed = ["called NodeGetInfo", "answered NodeGetInfo ok"];
+      const informed = ["called NodeGetInfo", "fault-applied", "answered NodeGetInfo ok"];
       expect(steps).toEqual(["listening", ...failed, ...asked, ...informed, "stopped"]);
       expect(told[1].authority).toBe("localhost");
       expect(driver.stderr).toBe("");

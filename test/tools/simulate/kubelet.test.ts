@@ -28,7 +28,7 @@ async function withKubelet(
 }
 
 test("`kubelet` prints each step of a registration as JSON, and ends on SIGINT", () =>
-  withKubelet(["--output", "json"], async (kubelet, register) => {
+  withKubelet(["--output", "json", "--kubelet-version", "1.30"], async (kubelet, register) => {
     await register();
     expect(await kubelet.object("registered")).toMatchObject({
       driverName: "x.csi",
@@ -43,6 +43,7 @@ test("`kubelet` prints each step of a registration as JSON, and ends on SIGINT",
       metadata: { name: "node-1" },
       spec: { drivers: [{ name: "x.csi", topologyKeys: ["zone"], allocatable: { count: 7 } }] },
     });
+    expect(told[0]).toMatchObject({ kind: "started", version: "1.30" });
     expect(told.at(-1)).toMatchObject({ kind: "stopped", because: "close" });
     expect(kubelet.stderr).toBe("");
   }));
