@@ -1,13 +1,17 @@
+import { once } from "node:events";
 import { mkdirSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { status } from "@grpc/grpc-js";
 import type { LogRecord } from "../../src/logging/logger";
 import type { RegistrarOptions } from "../../src/registrar/model/options";
+import { askInfo } from "../../src/registrar/registration/self-report";
+import { HELLO } from "../grpc/wire";
 import { controlWaits } from "../support/controlled-waits";
 import { registerOnce } from "../support/dial-registration";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
+import { PATIENCE_MS } from "../support/history";
 import type { TestRegistrar } from "../support/registrar-node";
 import { type Answer, type ScriptedDriver, startScriptedDriver } from "../support/scripted-driver";
 
@@ -15,6 +19,9 @@ const waits = controlWaits({ fromMs: 500 });
 const MOUNTS = "../../src/unix/mounts";
 const root = { device: "8:1", mountPoint: "/", root: "/", fileSystem: "ext4" };
 jest.doMock(MOUNTS, () => ({ ...jest.requireActual(MOUNTS), readMounts: () => [root] }));
+const POLL = "../../src/unix/directory-poll";
+let hasStoodStill = false;
+jest.doMock(POLL, () => ({ ...jest.requireActual(POLL), hasStoodStill: () => hasStoodStill }));
 const loading = import("../support/registrar-node");
 const node = eachTest(async () => (await loading).createTestNode());
 const now = performance.now.bind(performance);
@@ -31,8 +38,8 @@ const CHANCE: readonly (readonly [RegExp, string])[] = [
   [/-_[0-9a-z]{3}\b/g, "-_ALIAS"],
   [/\/\.out-[0-9a-z]{5}\b/g, "/.out-NAME"],
 ];
-/** A process whose waits are ended by hand has stood still. */
-const STOOD_STILL = "A client that may be kubelet ended its connection before it was answered";
+/** Also of our own look at our alias, where that is cut short. */
+const LEFT = "A client that may be kubelet ended its connection before it was answered";
 
 /** The lines with each message, in their order, each once. */
 function told(records: readonly LogRecord[], path: string): Record<string, readonly string[]> {
@@ -42,7 +49,7 @@ function told(records: readonly LogRecord[], path: string): Record<string, reado
     const why = error === undefined ? "" : `: ${error instanceof Error ? error.message : error}`;
     const line = `${level} ${JSON.stringify(fields)}${why}`.replaceAll(path, "NODE");
     const text = CHANCE.reduce((text, [what, by]) => text.replace(what, by), line);
-    if (message !== STOOD_STILL) all[message] = [...new Set([...(all[message] ?? []), text])];
+    if (message !== LEFT) all[message] = [...new Set([...(all[message] ?? []), text])];
   }
   return all;
 }
@@ -166,6 +173,27 @@ const PLAYS: Record<string, readonly [Partial<RegistrarOptions>, (play: Play) =>
       await log.when(
         "Kubelet has, or is registering, the driver by a socket that cannot be found, trying again later",
       );
+    },
+  ],
+  "a process that stood still, and clients that had connected meanwhile": [
+    {},
+    async ({ driver, state, log }) => {
+      await driver(x);
+      await state("listening");
+      hasStoodStill = true;
+      const silent = connect({ path: node.socketPath() });
+      const silents = async () =>
+        (await askInfo(node.socketPath(), { timeoutMs: PATIENCE_MS })).report?.standbys;
+      await eventually(async () => expect(await silents()).toBe(1));
+      silent.destroy(); // Another registrar, that stands by.
+      await eventually(async () => expect(await silents()).toBe(0));
+      expect(log.all("Registration state changed")).toHaveLength(2);
+      const client = connect({ path: node.socketPath() });
+      client.write(HELLO);
+      await once(client, "data");
+      client.destroy();
+      await state("asked");
+      hasStoodStill = false;
     },
   ],
   "a peer that takes our place, and goes": [

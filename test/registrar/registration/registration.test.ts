@@ -1,7 +1,15 @@
+import { connect } from "node:net";
 import { status } from "@grpc/grpc-js";
+import { getInfoCall, HELLO } from "../../grpc/wire";
 import { dialRegistration, registerOnce } from "../../support/dial-registration";
 import { eachTest } from "../../support/each-test";
-import { createTestNode, startListening, startTestRegistrar } from "../../support/registrar-node";
+import { eventually } from "../../support/eventually";
+import {
+  createTestNode,
+  startListening,
+  startTestRegistrar,
+  type TestRegistrar,
+} from "../../support/registrar-node";
 import { startScriptedDriver } from "../../support/scripted-driver";
 
 const node = eachTest(createTestNode);
@@ -51,6 +59,27 @@ test("kubelet's status over a replaced socket does not count for the new one", a
   });
   await registerOnce(node.socketPath("y.csi"));
   await started.state("registered");
+});
+
+/** A client that calls GetInfo and, before it can be answered, breaks HTTP/2. */
+async function leaveUnanswered(started: TestRegistrar, times: number): Promise<void> {
+  connect({ path: started.registrar.status().registrationSocketPath ?? "" }).end(
+    Buffer.concat([HELLO, getInfoCall(1, "localhost"), Buffer.alloc(9, 0xff)]),
+  );
+  await eventually(() => {
+    const closed = started.log.all("Closed a connection that broke HTTP/2 or a limit");
+    expect(closed.filter(({ severity }) => severity === "info")).toHaveLength(times);
+  });
+}
+
+test("a client that leaves before it is answered counts as kubelet, until kubelet is known as another", async () => {
+  await using started = await startListening(node);
+  await leaveUnanswered(started, 1);
+  await started.state("asked");
+  await started.accept();
+  await leaveUnanswered(started, 2);
+  const missed = "A client that may be kubelet ended its connection before it was answered";
+  expect(started.log.all(missed)).toHaveLength(1);
 });
 
 test("kubelet's status takes effect before its listeners run", async () => {
