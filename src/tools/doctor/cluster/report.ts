@@ -176,7 +176,7 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
     node: node ?? null,
     driver,
     state: wordOf(state),
-    reason: state.reason,
+    reason: state.kind === "unread" ? state.lack : state.reason,
     code: code ?? null,
     pod: itemsOf(pods)[0]?.name ?? null,
     csiNode: isGuessed(place.units) || listing.kind === "every" ? null : trueOrNull(listing.isListed),

@@ -40,7 +40,7 @@ type Unclear<U> = [Wrong<U>] extends [never] ? unknown : never;
 type Wrong<U> = U extends Known
   ? U
   : U extends { readonly kind: "unread" }
-    ? U[Exclude<keyof U, "kind" | "gap" | "reason">] & {}
+    ? U[Exclude<keyof U, "kind" | "gap" | "lack">] & {}
     : U extends Closed<infer Inside>
       ? Inside extends { readonly status: infer S }
         ? S & ("ok" | "problem")

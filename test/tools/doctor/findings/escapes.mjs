@@ -43,6 +43,28 @@ const nameOf = (type) => (type.getAliasSymbol() ?? type.getSymbol())?.name ?? ""
 const namesOf = (node) => typesOf(node).map(nameOf);
 const isAskedType = (type) => partsOf(type).some((one) => ASKED.includes(nameOf(one)));
 const isAsked = (node) => namesOf(bare(node)).some((name) => ASKED.includes(name));
+const itemTypesOf = (type) => (type?.isTypeReference?.() ? checker.getTypeArguments(type) : []);
+/** Whether one is in a list or in an object: what takes anything takes that, too. */
+const hasAsked = (type) =>
+  partsOf(type).some(
+    (one) =>
+      isAskedType(one) ||
+      itemTypesOf(one).some(isAskedType) ||
+      (["__object", "__type"].includes(nameOf(one)) &&
+        checker.getPropertiesOfType(one).some((own) => isAskedType(checker.getTypeOfSymbol(own)))),
+  );
+/** Whether it may be unread, or something else. */
+function mayBeUnread(node) {
+  const kinds = typesOf(bare(node)).map(
+    (type) => type.isObjectType() && checker.getPropertyOfType(type, "kind"),
+  );
+  const isUnread = (kind) => kind && checker.getTypeOfSymbol(kind)?.value === "unread";
+  return kinds.length > 1 && kinds.some(isUnread);
+}
+const holdsAsked = (node) =>
+  isAsked(node) || mayBeUnread(node) || hasAsked(checker.getTypeAtLocation(bare(node)));
+/** Readers join what they read. */
+const isHeld = (node) => (isJudge ? holdsAsked(node) : isAsked(node));
 /** An optional property may be compared with undefined: that says whether the question was asked. */
 const mayBeUndefined = (node) =>
   typesOf(node).some((type) => type.isIntrinsicType() && type.intrinsicName === "undefined");
@@ -60,7 +82,9 @@ function asksFirst({ parent }) {
   if (![...EQUAL, ...UNEQUAL].includes(kind)) return false;
   const choice = parent.parent;
   if (!ast.isConditionalExpression(choice) || choice.condition !== parent) return true;
-  return !isNone(EQUAL.includes(kind) ? choice.whenTrue : choice.whenFalse) || isReturned(choice);
+  const said = bare(EQUAL.includes(kind) ? choice.whenTrue : choice.whenFalse);
+  if (/^(?:ok|problem)\(/.test(said.getText())) return false;
+  return !isNone(said) || isReturned(choice);
 }
 /** Whether this goes into the report as it is. */
 const isReturned = ({ parent }) =>
@@ -70,8 +94,19 @@ const isReturned = ({ parent }) =>
 
 /** A judge only answers: with any other effect, what is said of each item could be counted. */
 const EFFECTS =
-  /^(?:push|pop|shift|unshift|fill|sort|reverse|copyWithin|add|set|delete|clear|splice|assign|define\w+|append|write|emit)$/;
+  /^(?:push|pop|shift|unshift|fill|sort|reverse|copyWithin|add|set(?:[A-Z]\w*)?|delete|clear|splice|assign|define\w+|append|write|emit|next|abort)$/;
+/** What has a state of its own, or throws what it says away. */
+function keepsState(node) {
+  if (ast.isNewExpression(node)) return !/^(?:Set|Map|Date|RegExp)$/.test(node.expression.getText());
+  if (ast.isRegularExpressionLiteral(node))
+    return /[gy]\w*$/.test(node.text) && !ast.isCallExpression(node.parent);
+  const isGenerator = node.asteriskToken !== undefined;
+  return (
+    isGenerator || ast.isClassDeclaration(node) || ast.isClassExpression(node) || ast.isVoidExpression(node)
+  );
+}
 function hasEffect(node) {
+  if (keepsState(node)) return true;
   if (ast.isExpressionStatement(node) || ast.isThrowStatement(node) || ast.isTryStatement(node)) return true;
   if (ast.isVariableDeclarationList(node)) return !/^const\b/.test(node.getText());
   if (ast.isBinaryExpression(node)) return /^(?:[^=!<>]*[^=!<>])?=$/.test(node.operatorToken.getText());
@@ -94,8 +129,7 @@ function takesAnswers({ expression, arguments: given }) {
   const callee = bare(expression);
   if (!ast.isPropertyAccessExpression(callee) || !TAKES_ALL.test(callee.name.text)) return false;
   if (isAsked(callee.expression)) return false;
-  const receiver = checker.getTypeAtLocation(callee.expression);
-  const items = receiver?.isTypeReference?.() ? checker.getTypeArguments(receiver) : [];
+  const items = itemTypesOf(checker.getTypeAtLocation(callee.expression));
   const returned = given.flatMap((one) => {
     const type = checker.getTypeAtLocation(one);
     const signatures = type ? checker.getSignaturesOfType(type, 0) : [];
@@ -114,14 +148,24 @@ function asksGaps({ expression }) {
   const callee = bare(expression);
   if (!ast.isPropertyAccessExpression(callee) || !/^(?:some|every|find\w*)$/.test(callee.name.text))
     return false;
-  const receiver = checker.getTypeAtLocation(callee.expression);
-  const items = receiver?.isTypeReference?.() ? checker.getTypeArguments(receiver) : [];
+  const items = itemTypesOf(checker.getTypeAtLocation(callee.expression));
   return items.some((type) => partsOf(type).some((one) => ["Gap", "NodeGap"].includes(nameOf(one))));
 }
 /** Whether a question is asked where an error is an answer, too. */
 const isTried = ({ expression, arguments: given }) =>
-  expression.getText() === "attempt" &&
-  given.some((one) => /\b(?:yes|seen|unread|unknown)\b/.test(one.getText()));
+  expression.getText() === "attempt" && given.some((one) => hasWithin(one, isAsked));
+const hasWithin = (node, isSo) =>
+  isSo(node) || (node.forEachChild((one) => hasWithin(one, isSo) || undefined) ?? false);
+/** Whether answers in a list become a text or a number, or one of them what any object can be. */
+const OF_ANY = /^(?:valueOf|toString|toLocaleString|hasOwnProperty|propertyIsEnumerable|constructor)$/;
+function isConverted({ expression, arguments: given }) {
+  const callee = bare(expression);
+  if (!ast.isPropertyAccessExpression(callee)) return false;
+  if (isAsked(callee.expression)) return OF_ANY.test(callee.name.text);
+  const isOfAsked = itemTypesOf(checker.getTypeAtLocation(callee.expression)).some(isAskedType);
+  const takesAny = given.some((one) => /^(?:Number|String|Boolean|Object)$/.test(one.getText()));
+  return isOfAsked && (takesAny || /^(?:join|to\w*String)$/.test(callee.name.text));
+}
 
 const KNOWN = ["KnownTruth", "KnownList"];
 const isKnown = (node) => node !== undefined && namesOf(bare(node)).every((name) => KNOWN.includes(name));
@@ -147,7 +191,8 @@ function isWidened(node) {
 
 function isEscape(node) {
   if (isJudge && isWidened(node)) return true;
-  if (ast.isPrefixUnaryExpression(node)) return node.operator === K.ExclamationToken && isAsked(node.operand);
+  if (ast.isPrefixUnaryExpression(node))
+    return node.operator === K.ExclamationToken ? isUndecided(node.operand) : isAsked(node.operand);
   if (ast.isConditionalExpression(node)) return isUndecided(node.condition);
   if (ast.isIfStatement(node) || ast.isWhileStatement(node) || ast.isDoStatement(node))
     return isUndecided(node.expression);
@@ -155,14 +200,16 @@ function isEscape(node) {
   if (ast.isElementAccessExpression(node)) return isAsked(node.argumentExpression);
   // Under another type it would be no answer any more.
   if (ast.isVariableDeclaration(node) && node.type && node.initializer)
-    return isAsked(node.initializer) && !isAsked(node.name);
-  if (ast.isAsExpression(node) || ast.isSatisfiesExpression(node))
+    return isHeld(node.initializer) && !isHeld(node.name);
+  if (ast.isAsExpression(node) || ast.isTypeAssertionExpression?.(node))
+    return isJudge && node.type.getText() !== "const";
+  if (ast.isSatisfiesExpression(node))
     return isJudge && isAsked(node.expression) && !isAskedType(checker.getTypeAtLocation(node));
   if (ast.isTypeOfExpression(node) || ast.isTemplateSpan(node))
-    return isAsked(node.expression) && !ast.isTaggedTemplateExpression(node.parent.parent);
+    return holdsAsked(node.expression) && node.parent.parent.tag?.getText() !== "words";
   if (ast.isBinaryExpression(node)) {
     const kind = node.operatorToken.kind;
-    if (kind === K.InKeyword) return isAsked(node.right);
+    if (kind === K.InKeyword) return isAsked(node.right) || (isJudge && mayBeUnread(node.right));
     if (kind === K.InstanceOfKeyword || kind === K.PlusToken)
       return isAsked(node.left) || isAsked(node.right);
     const mayLack = (one) =>
@@ -171,7 +218,7 @@ function isEscape(node) {
       return isAsked(node.left) && !(kind === K.QuestionQuestionToken && mayLack(node.left));
     return (
       [...EQUAL, ...UNEQUAL].includes(kind) &&
-      [node.left, node.right].some((one) => isAsked(one) && !mayLack(one))
+      [node.left, node.right].some((one) => isUndecided(one) && !mayLack(one))
     );
   }
   if (ast.isBindingElement(node))
@@ -181,23 +228,31 @@ function isEscape(node) {
   if (ast.isCallExpression(node))
     return (
       takesAnswers(node) ||
-      (isJudge && (isSearched(node) || isTried(node) || asksGaps(node))) ||
+      (isJudge && (isSearched(node) || isTried(node) || asksGaps(node) || isConverted(node))) ||
       node.arguments.some(
         (one) =>
           !ast.isSpreadElement(one) &&
-          isAsked(one) &&
+          isHeld(one) &&
           (!isTaken(one) || node.expression.getText() === "Boolean"),
       )
     );
   if (ast.isSpreadAssignment(node) || ast.isSpreadElement(node)) return isAsked(node.expression);
-  return ast.isForOfStatement(node) && isAsked(node.expression);
+  if (ast.isNewExpression(node)) return isJudge && (node.arguments ?? []).some(holdsAsked);
+  return (ast.isForOfStatement(node) || ast.isForInStatement(node)) && isAsked(node.expression);
 }
 
 /** Whether a function knows what it is given: an argument of any type may be anything to it. */
 function isTaken(argument) {
   const type = checker.getContextualType(argument);
-  return type !== undefined && !(type.isIntrinsicType?.() && ANY.includes(type.intrinsicName));
+  const isAny = (one) => one.isIntrinsicType?.() && ANY.includes(one.intrinsicName);
+  if (type === undefined || !isJudge) return type !== undefined && !isAny(type);
+  return hasAsked(type) || !partsOf(type).some((one) => isAny(one) || isEmpty(one));
 }
+/** What each object fits. */
+const isEmpty = (type) =>
+  type.isObjectType?.() === true &&
+  checker.getPropertiesOfType(type).length === 0 &&
+  checker.getSignaturesOfType(type, 0).length === 0;
 
 const isOfTypes = (node) => ast.isImportDeclaration(node) && /^import type\b/.test(node.getText());
 

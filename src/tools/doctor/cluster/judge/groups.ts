@@ -16,7 +16,7 @@ import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
 import type { HostPod } from "../read/owners";
 import type { ClusterFacts } from "./facts";
-import { GONE, isWaitedFor, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
+import { GONE, isWaitedFor, type Place, restartingIn, sayReason, UNWRITTEN, wordOf } from "./states";
 import { endingOf, ownerKey } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
@@ -27,15 +27,14 @@ type FixOf = (first: Place, facts: ClusterFacts, group: Group<Place>) => Advice;
 /** The problem of each group, with the state's reason behind `lead`. */
 export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
   judgeGroups(facts, isMeant, (first, group) =>
-    problem(first.driver, words`${lead}${reasonOf(first, facts)}`, fixOf(first, facts, group)),
+    problem(first.driver, words`${lead}${shortReason(first, facts)}`, fixOf(first, facts, group)),
   );
 
 /** Without the termination message where the finding that it follows from says the same. */
-function reasonOf(place: Place, facts: ClusterFacts) {
-  const container = restartingIn(place.state);
-  const short = manifestCauseOf(place, facts).flatMap(() => container && endingOf(container));
-  return short.told(`${place.state.reason}`);
-}
+const shortReason = (place: Place, facts: ClusterFacts) =>
+  manifestCauseOf(place, facts)
+    .flatMap(() => restartingIn(place.state).map(endingOf))
+    .told(sayReason(place.state));
 
 export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
   check<ClusterFacts>(code, name, (facts) => problemsOf(facts, isMeant, lead, fixOf));
@@ -59,7 +58,7 @@ function causesOf(place: Place, facts: ClusterFacts): SeenList<Cause> {
   const { state, units, driver } = place;
   const causeAt = (object?: number, word?: string): Cause => ({
     ...{ kind: "trouble", driver, trouble: wordOf(state) },
-    ...(state.why && { object, ...state.why }),
+    ...(state.kind !== "unread" && state.why && { object, ...state.why }),
     ...(word && { word }),
   });
   // What serves it on one node says nothing of another.
@@ -75,11 +74,13 @@ function causesOf(place: Place, facts: ClusterFacts): SeenList<Cause> {
 function manifestCauseOf({ state, units }: Place, { manifestCauses }: ClusterFacts): SeenList<Cause> {
   const isUnregistered =
     state.kind !== "unread" && state.kind === "unregistered" && !UNWRITTEN.includes(state.why?.word);
-  const isOfRegistrar = isUnregistered || restartingIn(state)?.isRegistrar === true;
+  const isOfRegistrar = restartingIn(state)
+    .contains(({ isRegistrar }) => isRegistrar)
+    .or(isUnregistered);
   return units
     .together()
     .map(({ first }) => manifestCause(first.registrar.about))
-    .filter((cause) => isOfRegistrar && manifestCauses.has(causeKey(cause)));
+    .filter((cause) => isOfRegistrar.and(manifestCauses.has(causeKey(cause))));
 }
 
 export const manifestCause = ({ object, container = "" }: About): Cause => ({

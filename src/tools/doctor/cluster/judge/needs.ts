@@ -29,21 +29,17 @@ import type { RegistrarSet } from "../read/set";
 import { EVERY_DRIVER } from "../read/units";
 import type { ClusterFacts, FactsAndGaps } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, problemsOf, whoWaits } from "./groups";
-import { inState, isWaitedFor, isYoung, type Place, SETTLED } from "./states";
+import { inState, isWaitedFor, isYoung, type Place, SETTLED, whyIn } from "./states";
 import { startupTaints } from "./taints";
 import { LOOKS, lackText, ownerText } from "./troubles";
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
-  problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node, state }) =>
-    kubectl(
-      state.why?.word
-        ? "add the toleration to the DaemonSet, or remove the taint; see"
-        : "compare its DaemonSet with the node's taints, labels and pods",
-      facts.target,
-      "describe node",
-      node,
-    ),
-  ),
+  problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node, state }) => {
+    const see = (fix: string) => kubectl(fix, facts.target, "describe node", node);
+    return whyIn(state)
+      .map(() => see("add the toleration to the DaemonSet, or remove the taint; see"))
+      .told(see("compare its DaemonSet with the node's taints, labels and pods"));
+  }),
   facts.units.grouped(({ set }) => set.uid).map(({ first: { set } }) => judgePods(set, facts)),
 ]);
 

@@ -11,11 +11,23 @@ import {
 } from "../../findings/finding";
 import { type Group, ifYes, isWhole, type Truth, words } from "../../findings/seen";
 import { LEAVE_ONE, shellWord, together } from "../../findings/words";
+import type { Container } from "../read/pod";
 import { isGuess, type RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { judgeGroups, kubectl, kubectlFor, placeCheck, problemsOf, whoWaits } from "./groups";
 import { ONE_SET } from "./places";
-import { DENIED, inState, isWithoutRegistrar, type Place, restartingIn, UNWRITTEN } from "./states";
+import {
+  DENIED,
+  inState,
+  isWithoutRegistrar,
+  type KnownState,
+  knownIn,
+  type Place,
+  restartingIn,
+  sayReason,
+  UNWRITTEN,
+  whyIn,
+} from "./states";
 import { lackText } from "./troubles";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
@@ -39,7 +51,7 @@ function judgeUnseen({ driver, units, state }: Place, places: Group<Place>, fact
   const byLists = places.tell(isListed, { yes: possibly, no: not, unknown: possibly });
   const what = ifYes(units.contains(isGuess), possibly).told(byLists);
   const waiting = whoWaits(places, facts, "; needed by ");
-  const text = words`${what}: ${state.reason ?? ""}${waiting}`;
+  const text = words`${what}: ${sayReason(state)}${waiting}`;
   const toCompare = kubectl("run doctor again, and compare the Nodes", facts.target, "get", "nodes");
   return facts.nodes.contains()({
     yes: () => unknown(driver, text),
@@ -55,8 +67,11 @@ const REMOVED = "an admission policy removed its registrar";
 const RESTORE = "delete the policy, and restart the driver's DaemonSet";
 
 function whereToLook({ units, pods, state }: Place, facts: ClusterFacts): Advice {
-  if (UNWRITTEN.includes(state.why?.word)) return kubectlFor(pods, facts.target, AGAIN, "delete pod");
-  return units.map((unit) => whereToLookIn(pods, unit, facts)).told(SEE_NODE_WIDE);
+  return whyIn(state)
+    .filter((why) => UNWRITTEN.includes(why))
+    .map((): Advice => kubectlFor(pods, facts.target, AGAIN, "delete pod"))
+    .with(units.map((unit) => whereToLookIn(pods, unit, facts)))
+    .told(SEE_NODE_WIDE);
 }
 
 function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units: all }: ClusterFacts) {
@@ -108,13 +123,20 @@ const RESTARTING = "has a registrar that keeps restarting: ";
 const NOT_RUNNING = "has a pod that does not run: ";
 const isRestarting =
   (ofRegistrar: boolean) =>
-  ({ state }: Place): boolean =>
-    restartingIn(state)?.isRegistrar === ofRegistrar;
+  ({ state }: Place): Truth =>
+    restartingIn(state).contains(({ isRegistrar }) => isRegistrar === ofRegistrar);
 
-function adviceOn({ state, pods }: Place, { target }: ClusterFacts): Advice {
-  const { name, exitCode, message } = restartingIn(state) ?? {};
-  const log = (fix: string) =>
-    kubectlFor(pods, target, fix, "logs", ` -c ${shellWord(name ?? "")} --previous`);
+const adviceOn = (place: Place, facts: ClusterFacts): Advice =>
+  restartingIn(place.state)
+    .map((container) => adviceOnContainer(container, place, facts))
+    .told("");
+
+function adviceOnContainer(
+  { name, exitCode, message }: Container,
+  { pods }: Place,
+  { target }: ClusterFacts,
+) {
+  const log = (fix: string) => kubectlFor(pods, target, fix, "logs", ` -c ${shellWord(name)} --previous`);
   if (message !== "") return log("do what its termination message says; for the whole log");
   if (exitCode === 137 || exitCode === 143)
     return kubectlFor(pods, target, "see what ended it, its memory limit or a probe", "describe pod");
@@ -124,8 +146,13 @@ function adviceOn({ state, pods }: Place, { target }: ClusterFacts): Advice {
 /** Kubelet's message (pkg/volume/hostpath) where a Directory that a pod mounts is not there. */
 const NO_REGISTRY = /hostPath type check failed: \S*\/plugins_registry\/? is not a dir/;
 
-function seePod({ state, pods }: Place, { target }: ClusterFacts): Advice {
-  const { mountFailure = "", runsSince, container } = state.trouble?.kind === "blocked" ? state.trouble : {};
+const seePod = (place: Place, facts: ClusterFacts): Advice =>
+  knownIn(place.state)
+    .map((state) => seePodIn(state, place, facts))
+    .told("");
+
+function seePodIn({ kind, trouble }: KnownState, { pods }: Place, { target }: ClusterFacts): Advice {
+  const { mountFailure = "", runsSince, container } = trouble?.kind === "blocked" ? trouble : {};
   if (NO_REGISTRY.test(mountFailure))
     return `kubelet has another root directory on that node: find its --root-dir, and mount the plugins_registry in it, the value kubeletDir of many charts. Usual ones: ${otherKubeletRoots().join(", ")}`;
   if (runsSince !== undefined)
@@ -135,14 +162,17 @@ function seePod({ state, pods }: Place, { target }: ClusterFacts): Advice {
       "see what the node lacks, and what its events say: the DaemonSet controller tries again, ever later",
     terminating: "see which container does not end, or which finalizer holds it, and kubelet's log",
   };
-  const fix = (state.kind !== "unread" && fixes[state.kind]) || "see its events";
+  const fix = fixes[kind] ?? "see its events";
   return kubectlFor(pods, target, fix, "describe pod");
 }
 
 function leaveOne({ state, pods }: Place, { target }: ClusterFacts): Advice {
-  return state.why?.word === ONE_SET
-    ? kubectlFor(pods, target, "its DaemonSet wants one pod on a node: delete the other", "delete pod")
-    : LEAVE_ONE;
+  return whyIn(state)
+    .filter((why) => why === ONE_SET)
+    .map(() =>
+      kubectlFor(pods, target, "its DaemonSet wants one pod on a node: delete the other", "delete pod"),
+    )
+    .told(LEAVE_ONE);
 }
 
 /** A driver may be registered meanwhile. */

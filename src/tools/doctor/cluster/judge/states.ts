@@ -1,6 +1,6 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
-import type { Closed } from "../../findings/opened";
-import { type Gap, ifYes, isWhole, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
+import { type Gap, ifYes, isWhole, listFrom, type SeenList, type Truth, words } from "../../findings/seen";
+import { asWord } from "../../findings/words";
 import { keyOfPlace } from "../read/mentions";
 import type { readNode } from "../read/needs";
 import type { OwnersOf } from "../read/owners";
@@ -32,35 +32,39 @@ const REASONS = {
  */
 export type PlaceState = KnownState | UnseenState;
 
+/** It has no other name in common with the others: what could not be read has no reason, and no trouble. */
 interface UnseenState {
   readonly kind: "unread";
-  readonly reason: string;
-  readonly why?: undefined;
-  readonly trouble?: undefined;
+  readonly lack: string;
 }
 
-interface KnownState {
+export interface KnownState {
   readonly kind: keyof typeof REASONS | "uncovered" | "duplicate" | PodTrouble["kind"];
   readonly reason: string | null;
   readonly why?: Alike;
   readonly trouble?: PodTrouble;
 }
 
-/** As reports name it: no judge compares it. */
-export type Word = string & Closed<"word">;
-export const wordOf = (state: PlaceState) => (state.kind === "unread" ? "unseen" : state.kind) as Word;
+export const wordOf = (state: PlaceState) => asWord(state.kind === "unread" ? "unseen" : state.kind);
+export const sayReason = (state: PlaceState) =>
+  words`${state.kind === "unread" ? state.lack : (state.reason ?? "")}`;
 
 const UNREAD: Gap = { part: "csinodes", subject: "", why: { kind: "object", text: "" } };
 
 /** The check of places that are unread says why. */
+export const knownIn = (state: PlaceState) =>
+  listFrom<KnownState>(state.kind === "unread" ? { ...state, gap: UNREAD } : [state]);
+
 export const inState =
   (...kinds: readonly KnownState["kind"][]) =>
   ({ state }: Pick<Place, "state">): Truth =>
-    truth(state.kind === "unread" ? UNREAD : kinds.includes(state.kind));
+    knownIn(state).contains(({ kind }) => kinds.includes(kind));
 
 /** The container of a pod that ends again and again. */
-export const restartingIn = ({ trouble }: PlaceState): Container | undefined =>
-  trouble?.kind === "restarting" ? trouble.container : undefined;
+export const restartingIn = (state: PlaceState): SeenList<Container> =>
+  knownIn(state).flatMap(({ trouble }) => (trouble?.kind === "restarting" ? trouble.container : undefined));
+/** The API's word for why it is so, or ours. */
+export const whyIn = (state: PlaceState): SeenList<string> => knownIn(state).flatMap(({ why }) => why?.word);
 
 export interface Place {
   readonly driver: string;
@@ -94,7 +98,7 @@ const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASO
 
 const unseen = (...reasons: readonly (string | null)[]): UnseenState => ({
   kind: "unread",
-  reason: reasons.filter((reason) => reason !== null).join("; "),
+  lack: reasons.filter((reason) => reason !== null).join("; "),
 });
 
 /** The first that was seen; where there is none, what could not be read decides. */
@@ -129,7 +133,8 @@ function stateByNode(place: Stateless, around: Surroundings): PlaceState {
   });
   const byGone = () => isLeft(place, around)({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown });
   const stays = found.kind === "unread" ? [found] : found.kind === "registered" ? listed(place) : [];
-  return firstOf(there.with(ifYes(row.contains().not(), byGone)).with(stays), found.reason);
+  const more = found.kind === "unread" ? found.lack : found.reason;
+  return firstOf(there.with(ifYes(row.contains().not(), byGone)).with(stays), more);
 }
 
 /** The API's word for a node that no longer exists. */
@@ -195,7 +200,8 @@ function stateListed(place: Stateless, around: Surroundings): PlaceState {
   const lacksPod = units.contains().and(pods.contains().not());
   const isLeftThere = isWaitedFor(place, around).and(around.areNamed).and(lacksPod);
   const left = ifYes(isLeftThere, () => stateWithout(place, around))
-    .filter((found) => inState("uncovered")({ state: found }))
+    .flatMap(knownIn)
+    .filter(({ kind }) => kind === "uncovered")
     .map((found): PlaceState => ({ ...found, reason: `${found.reason}: ${LISTED_STILL}` }));
   const denied = pods.filter(isDenied).map(() => DENIED);
   return firstOf(denied.with(left).with(listed(place)));

@@ -2,12 +2,12 @@ import type { Gap } from "../../findings/seen";
 import { together } from "../../findings/words";
 import { type HostPod, MOST_NODES } from "../read/owners";
 import type { Container, PodTrouble } from "../read/pod";
-import { KINDS, type Resource } from "../read/reader";
+import { KINDS } from "../read/reader";
 
 /** What could not be read, as a sentence. */
 export function lackText(gaps: readonly Gap[]): string {
-  const kindsOf = (some: readonly Gap[]) =>
-    together([...new Set(some.map(({ part }) => `${KINDS[part as Resource]}s`))]);
+  const kinds: Readonly<Record<string, string>> = KINDS;
+  const kindsOf = (some: readonly Gap[]) => together([...new Set(some.map(({ part }) => `${kinds[part]}s`))]);
   const lists = gaps.filter(({ why }) => why.kind === "list");
   const objects = gaps.filter(({ why }) => why.kind !== "list" && why.kind !== "cut");
   return [

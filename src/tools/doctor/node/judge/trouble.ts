@@ -202,7 +202,8 @@ export const gapChecks = Object.entries(SAID_BY).map(([part, said]) =>
 export const unsureOfOthers = (verdict: Verdict) =>
   unsure(verdict, "; whether this node has another driver could not be read");
 
+const lacks: Readonly<Record<string, string>> = LACKS;
 export const predicateOf = ({ part, why }: Gap) =>
-  (WHOLE.includes(why.kind) ? "" : LACKS[part as NodePart]) + sayWhy(why).text;
+  `${WHOLE.includes(why.kind) ? "" : lacks[part]}${sayWhy(why).text}`;
 
 export const gapText = (gap: Gap): string => `${gap.subject} ${predicateOf(gap)}`;
