@@ -1,4 +1,3 @@
-import { resolveTarget } from "../../../src/tools/doctor/node/read/directory";
 import { registrarArguments } from "../../end-to-end/support/node";
 import { eachTest } from "../../support/each-test";
 import { createTestNode, startTestRegistrar } from "../../support/registrar-node";
@@ -74,37 +73,5 @@ describe("on a node with a driver", () => {
     const plain = await ask();
     expect(plain.text).toMatch(/^PROBLEM CSI015/m);
     expect(await ask(...words.split(" "))).toEqual(plain);
-  });
-});
-
-describe("what is looked at", () => {
-  const on = (...there: readonly string[]) => {
-    const isThere = async (path: string) => there.includes(path);
-    return { exists: isThere, mayBeDirectory: isThere };
-  };
-  const ENV = { KUBELET_ROOT_DIR: "/root/of/kubelet" };
-  const NODE = "/root/of/kubelet/plugins_registry";
-  const K0S = "/var/lib/k0s/kubelet/plugins_registry";
-
-  const all = { csiAddress: "/csi/s", kubeletRegistrationPath: "/h" };
-  const patterns = { csiAddress: "/p/*/s", kubeletRegistrationPath: "/h/*/s" };
-  const named = { csiAddress: "/s", pluginRegistrationPath: "/d/" };
-  const NONE = undefined;
-
-  test.each([
-    ["a container", {}, on("/registration", "/run/csi/socket"), "/run/csi/socket", NONE, "/registration"],
-    ["a container told all", all, on("/registration"), "/csi/s", "/h", "/registration"],
-    ["a node", { csiAddress: "/s" }, on(NODE), "/s", "/s", NODE],
-    ["a node where nothing is told", {}, on(NODE), NONE, NONE, NODE],
-    ["a node where an empty path is told", { kubeletRegistrationPath: "" }, on(NODE), NONE, NONE, NODE],
-    ["a node with two kubelets", {}, on(K0S, NODE), NONE, NONE, NODE],
-    ["a node that has /registration too", {}, on("/registration", NODE), NONE, NONE, NODE],
-    ["a node of another distribution", {}, on(K0S), NONE, NONE, K0S],
-    ["a directory that is named", named, on(NODE), "/s", NONE, "/d"],
-    ["a whole node's registrar", patterns, on(NODE), NONE, "/h/*/s", NODE],
-    ["nothing at all", {}, on(), NONE, NONE, NODE],
-  ])("in %s", async (_, flags, files, csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath) => {
-    const target = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };
-    expect(await resolveTarget(flags, ENV, files)).toMatchObject(target);
   });
 });

@@ -13,17 +13,6 @@ const REQUIRED: ManifestOptions = {
 const resolve = (options: Partial<ManifestOptions> = {}) =>
   resolveManifestOptions({ ...REQUIRED, ...options });
 
-test("defaults follow from the driver's name and from Kubernetes", () => {
-  expect(resolve()).toEqual({
-    ...REQUIRED,
-    ...{ name: "x-csi-example-com-node", namespace: "kube-system", kubeletRoot: "/var/lib/kubelet" },
-    httpPort: 9809,
-    driverArgs: ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
-    pluginPath: "/var/lib/kubelet/plugins/x.csi.example.com",
-    kubeletRegistrationPath: "/var/lib/kubelet/plugins/x.csi.example.com/csi.sock",
-  });
-});
-
 test.each<readonly [given: Partial<ManifestOptions>, resolved: Partial<ResolvedManifestOptions>]>([
   [{ kubeletRoot: "/k", distribution: "k0s" }, { kubeletRoot: "/k" }],
   [{ kubeletRoot: "/k/" }, { kubeletRoot: "/k" }],

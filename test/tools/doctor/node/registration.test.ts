@@ -7,7 +7,6 @@ import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { untilNotified } from "../../../support/until-notified";
 import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
-import { sayings } from "./healthy-facts";
 
 const node = eachTest(async () => {
   const node = await createDoctorNode();
@@ -144,21 +143,6 @@ test("a link to a registrar that hangs is not removed", async () => {
   symlinkSync(node.at("silent.sock"), node.socketPath);
   const { says } = await node.look({}, { impatient: true });
   expect(says("registration")).toMatch(/^problem: \S+ does not answer GetInfo in time: its registrar hangs/);
-});
-
-test("an errno that shows what is there is a problem", () => {
-  const registrations = ["x.csi", "y.csi"].map((name) => ({
-    socket: { kind: "broken" as const, path: `/registration/${name}-reg.sock`, errno: "ELOOP" },
-    ...{ info: undefined, link: null, endpoint: undefined },
-  }));
-  const facts = { registrations };
-  const looped = (status: string, name: string) => [
-    expect.stringMatching(
-      `^${status}: .*${name}-reg.sock cannot be inspected: ELOOP; fix: correct the symbolic`,
-    ),
-  ];
-  expect(sayings("registration", facts)).toEqual(looped("problem", "x.csi"));
-  expect(sayings("other-registrations", facts)).toEqual(looped("warning", "y.csi"));
 });
 
 test("a hidden socket whose registrar hangs may be the driver's", async () => {
