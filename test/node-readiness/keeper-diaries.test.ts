@@ -100,6 +100,10 @@ function createDiary<Status>(make: (log: Logger) => Keeper<Status>) {
   };
 }
 
+/** What another keeper reads. */
+const readCsiNode = ({ csiNode, answer }: ReturnType<typeof createDiary>["play"]) =>
+  csiNode.read({ getCsiNode: async () => answer }, new AbortController().signal);
+
 test("the keeper of a condition for each driver", async () => {
   const diary = createDiary((log) => createConditionKeeper("{driver}/Registered", 30_000, log, () => 0));
   const { play, cluster, step, drivers } = diary;
@@ -109,11 +113,9 @@ test("the keeper of a condition for each driver", async () => {
   await step(20, "the delay is over");
   await step(1, "kubelet has registered it", () => drivers({ [DRIVER]: "registered" }));
   await step(60, "nothing is new");
-  const readCsiNode = () =>
-    play.csiNode.read({ getCsiNode: async () => play.answer }, new AbortController().signal);
   await step(1, "CSINode lost it, as another keeper has seen", () => {
     play.lists();
-    return readCsiNode();
+    return readCsiNode(play);
   });
   await step(30, "the delay is over");
   await step(10, "CSINode lists it again", () => play.lists(DRIVER));
@@ -196,7 +198,13 @@ test("the keeper of startup taints", async () => {
   });
   await step(0.1, "too early");
   for (const seconds of [0.1, 0.4, 0.8, 1.6]) await step(seconds, "it is looked at again");
-  await step(1, "kubelet registers it again, and CSINode lists it", () => {
+  await step(1, "it leaves", () => drivers({}));
+  await step(1, "it comes back, still unlisted", () => drivers({ [DRIVER]: "registered" }));
+  await step(0.01, "CSINode lists it, as another keeper has seen", () => {
+    play.lists(DRIVER);
+    return readCsiNode(play);
+  });
+  await step(1, "kubelet registers it again, and another driver comes", () => {
     play.lists(DRIVER);
     drivers({ [DRIVER]: "registered", [OTHER]: "waiting" });
   });
@@ -260,6 +268,7 @@ test("the keeper of CSINode", async () => {
   await step(15, "kubelet wrote it", () => (play.answer = done(csiNodeOf([DRIVER, OTHER], "2"))));
   await step(300, "nothing is new");
   await step(1, "one driver leaves", () => drivers({ [OTHER]: "registered" }));
+  await step(1, "it comes back", () => drivers({ [DRIVER]: "registered", [OTHER]: "registered" }));
   await step(1, "the Node is deleted", () => play.see(undefined));
   expect(diary.text()).toMatchSnapshot();
 });
