@@ -73,7 +73,6 @@ export function createWakeUp() {
         using waiting = followSignal(signal);
         wake = () => waiting.abort();
         await pause(limitMs, waiting.signal);
-        wake = () => {};
       }
       const wasCalled = isCalled;
       isCalled = false;

@@ -40,7 +40,8 @@ export function parseJson(bytes: Buffer): unknown {
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) isInText = !isInText;
-    else if (isInText && byte === BACKSLASH) at++;
+    else if (byte === BACKSLASH)
+      at++; // Outside of texts it is no JSON.
     else if (!isInText && (byte === BRACKET || byte === BRACE)) collections++;
     if (collections > MAX_COLLECTIONS)
       throw new Error(`the answer has more than ${MAX_COLLECTIONS} arrays and objects`);
