@@ -1,5 +1,6 @@
 import type { LookupOneOptions } from "node:dns";
-import { createServer } from "node:net";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { parseListenAddress } from "../../src/diagnostics/endpoint";
 import { textAnswer } from "../../src/diagnostics/http/connection";
@@ -54,6 +55,14 @@ test.each([
   expect(lookups.splice(0)).toEqual(looked);
 });
 
+function deferred() {
+  let resolve = () => {};
+  const promise = new Promise<void>((end) => {
+    resolve = end;
+  });
+  return { promise, resolve };
+}
+
 const fail = () => {
   throw new Error("broken");
 };
@@ -68,6 +77,24 @@ test("a request of another path is answered with 404, one whose route fails with
     expect(await askHttp(port, path)).toMatchObject({ status: 500, body: "broken\n" });
   expect(server.log.all("HTTP request failed")).toHaveLength(2);
   expect((await askHttp(port, "/hello")).status).toBe(200);
+});
+
+test("the error of a request whose client has left is not logged", async () => {
+  const { promise: failing, resolve: onFail } = deferred();
+  const { promise: asked, resolve: onAsked } = deferred();
+  const leave: Route = async (_request, signal) => {
+    onAsked();
+    await once(signal, "abort");
+    setImmediate(onFail);
+    return fail();
+  };
+  await using server = await start(ANY_PORT, { "/leave": leave });
+  const client = connect(await server.listening, "127.0.0.1");
+  client.write("GET /leave HTTP/1.1\r\nhost: x\r\n\r\n");
+  await asked;
+  client.destroy();
+  await failing;
+  expect(server.log.all("HTTP request failed")).toEqual([]);
 });
 
 describe("a port that is in use", () => {
