@@ -146,6 +146,19 @@ test.each<[string, string | undefined]>([
   await started.state("registered");
 });
 
+test("a look at the other sockets that fails, once ours is in place, changes nothing", async () => {
+  let failed = 0;
+  beforeEachCall("readdir", () => {
+    if (!existsSync(node.socketPath(name))) return;
+    failed += 1;
+    throw systemError("EIO");
+  });
+  await using started = await startTestRegistrar(node);
+  await eventually(() => expect(failed).toBeGreaterThan(0));
+  await started.accept();
+  expect(started.log.all("Registration cannot go on")).toEqual([]);
+});
+
 test("a mute socket under an alias counts as this driver's, and ours replaces it", async () => {
   const alias = node.socketPath(`${name}-_a1b`);
   await using _mute = await startForeignSocket(alias);

@@ -155,6 +155,7 @@ test("warns once while the holder accepts connections and does not answer, and t
   await started.log.when(answers);
   await eventually(() => expect(waits.pending()).toContain(ASK_HOLDER_MS));
   for (const message of [mute, answers]) expect(started.log.all(message)).toHaveLength(1);
+  await eventually(() => expect(holder.openConnections()).toBe(1)); // The one by which it notices the end.
   expect(started.registrar.status().state).toBe("standby");
 });
 
