@@ -184,8 +184,17 @@ export const REGISTRATIONS: Readonly<Record<string, readonly RegistrationFacts[]
   "a dead alias": [
     published({}),
     unanswered({
-      socket: socketAt("/registration/x.csi-1-reg.sock", "dead", { explanation: "ECONNREFUSED" }),
+      socket: socketAt("/registration/x.csi-_k3f-reg.sock", "dead", { explanation: "ECONNREFUSED" }),
     }),
+  ],
+  "a dead alias alone": [
+    unanswered({
+      socket: socketAt("/registration/x.csi-_k3f-reg.sock", "dead", { explanation: "ECONNREFUSED" }),
+    }),
+  ],
+  "a dead one beside its alias": [
+    published({}, at("/registration/x.csi-_k3f-reg.sock")),
+    unanswered({ socket: socketAt(first.socket.path, "dead", { explanation: "ECONNREFUSED" }) }),
   ],
   "a dead one of the old name": [
     published({ name: "z.csi" }, at("/registration/z.csi-reg.sock")),

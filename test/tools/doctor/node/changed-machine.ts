@@ -147,6 +147,10 @@ export const MACHINE: Readonly<Record<string, More>> = {
   },
   "a registrar of another directory": { registrars: [other] },
   "a registrar of another directory, and a kubelet": { registrars: [other], kubelets: [kubelet()] },
+  "a registrar of another directory, and two kubelets": {
+    registrars: [other],
+    kubelets: [kubelet({ isHere: false, directory: "/k0s" }), kubelet({ pid: 8 })],
+  },
   "a registrar of a watched directory": { registrars: [{ ...other, registersIn: "watched" }] },
   "a registrar of an unknown directory": { registrars: [{ ...other, registersIn: "unknown" }] },
   "another driver": { drivers: [driverAt(`${PLUGINS}/y.csi/csi.sock`, "y.csi")] },
