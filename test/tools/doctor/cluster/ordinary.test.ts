@@ -132,9 +132,9 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
   ],
   [
     "a pod that was evicted",
-    world(alone, pod({ ...ended("Failed"), reason: "Evicted", message: "low on memory" })),
+    world(alone, pod({ ...ended("Failed"), reason: "Evicted", message: "low on memory. " })),
     [
-      /^CSI202 problem: .*its pod failed, and none has taken its place: Evicted: low on memory -> see what the n/,
+      /^CSI202 problem: .*its pod failed, and none has taken its place: Evicted: low on memory\. -> see what the n/,
     ],
   ],
   [
@@ -194,7 +194,7 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
       daemon: withInits({ name: "up", restartPolicy: "Always" }, { name: "late", restartPolicy: "Always" }),
       status: initializing({ up: { ...INIT, started: true }, late: INIT }),
     }),
-    [/^CSI202 .*init container late has run/],
+    [/^CSI202 .*: sidecar late has run/],
   ],
   ...["Failed", "Succeeded"].map((phase) => {
     const make = world({}, pod(ended(phase), { creationTimestamp: ago(60) }));
@@ -271,11 +271,25 @@ test("a roll-out of the node-wide registrar with maxSurge has no duplicate", asy
   expect(said).not.toContain("CSI206");
 });
 
-test("a pod that waits for a missing directory: doctor names kubelet's root directory", async () => {
+test.each([
+  [
+    "registration",
+    "plugins_registry is not a directory",
+    /kubelet has another root directory on that node: /,
+  ],
+  ["kubelet-dir", " is not a directory", /kubelet has another root directory on that node: /],
+  ["pods", "pods/ is not a directory", /kubelet has another root directory on that node: /],
+  [
+    "plugin",
+    "plugins/x is not a directory",
+    /correct that hostPath, .* -n storage describe pod disk-node-node-1$/,
+  ],
+  ["socket", "plugins/x/csi.sock is not a socket file", /correct that hostPath, /],
+])("a pod that waits for a hostPath of volume %s: %s", async (volume, what, fix) => {
   const cluster = await makeCluster({ inCsiNode: {}, status: CREATING });
   const [pod] = cluster.find({ path: PODS }) as [Parameters<typeof failedMount>[0]];
-  const latest =
-    'MountVolume.SetUp failed for volume "registration" : hostPath type check failed: /var/lib/kubelet/plugins_registry is not a directory';
+  const path = `/var/lib/kubelet/${what}`.replace("/ ", " ");
+  const latest = `MountVolume.SetUp failed for volume "${volume}" : hostPath type check failed: ${path}`;
   const events = [
     [9, "configmap not found"] as const,
     [1, latest] as const,
@@ -288,10 +302,30 @@ test("a pod that waits for a missing directory: doctor names kubelet's root dire
       lastTimestamp: ago(minutes),
       message,
     });
-  await expectSaid(
-    cluster,
-    /^CSI202 problem: .*ContainerCreating: MountVolume.SetUp failed .*plugins_registry is not a directory -> kubelet has another root directory on that node: /,
-  );
+  const said = `^CSI202 problem: .*ContainerCreating: ${latest} -> ${fix.source}`;
+  await expectSaid(cluster, new RegExp(said));
+});
+
+const terminated = { exitCode: 1, reason: "Error", startedAt: ago(3), finishedAt: ago(3) };
+const CRASH = { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated } };
+const PULL = { state: { waiting: { reason: "ImagePullBackOff", message: "no such image\n" } } };
+test.each([
+  [
+    "fails again and again",
+    9,
+    CRASH,
+    /^CSI203 .*: init container fetch has restarted 9 .* -c fetch --previous$/,
+  ],
+  [
+    "failed a moment ago",
+    0,
+    { state: { terminated } },
+    /^CSI203 .*: init container fetch has ended .* -c fetch$/,
+  ],
+  ["does not start", 0, PULL, /^CSI202 .*: init container fetch does not start: .*: no such image -> /],
+])("an init container that %s", async (_what, restartCount, state, said) => {
+  const status = initializing({ fetch: { ...INIT, restartCount, ...state } });
+  await expectSaid(await makeCluster({ inCsiNode: {}, daemon: withInits({ name: "fetch" }), status }), said);
 });
 
 test("a DaemonSet that its driver's startup taint keeps away is reported with the nodes that have the taint", async () => {

@@ -132,19 +132,25 @@ const adviceOn = (place: Place, facts: ClusterFacts): Advice =>
     .told("");
 
 function adviceOnContainer(
-  { name, exitCode, message }: Container,
+  { name, exitCode, message, restarts }: Container,
   { pods }: Place,
   { target }: ClusterFacts,
 ) {
-  const log = (fix: string) => kubectlFor(pods, target, fix, "logs", ` -c ${shellWord(name)} --previous`);
+  const previous = restarts === 0 ? "" : " --previous";
+  const log = (fix: string) => kubectlFor(pods, target, fix, "logs", ` -c ${shellWord(name)}${previous}`);
   if (message !== "") return log("do what its termination message says; for the whole log");
   if (exitCode === 137 || exitCode === 143)
     return kubectlFor(pods, target, "see what ended it, its memory limit or a probe", "describe pod");
   return log("see why it ended");
 }
 
-/** Kubelet's message (pkg/volume/hostpath) where a Directory that a pod mounts is not there. */
-const NO_REGISTRY = /hostPath type check failed: \S*\/plugins_registry\/? is not a dir/;
+/** Kubelet's message (pkg/volume/hostpath) where what a pod mounts is not there, or is of another type. */
+const TYPE_CHECK = /hostPath type check failed: (\S*?)\/? is not a /;
+/** Kubelet makes these when it starts. */
+const KUBELETS_OWN = /\/(?:plugins_registry|kubelet(?:\/plugins|\/pods)?)$/;
+
+const CORRECT_MOUNT =
+  "correct that hostPath, or its type: DirectoryOrCreate makes a directory that the node lacks; for all events";
 
 const seePod = (place: Place, facts: ClusterFacts): Advice =>
   knownIn(place.state)
@@ -153,8 +159,10 @@ const seePod = (place: Place, facts: ClusterFacts): Advice =>
 
 function seePodIn({ kind, trouble }: KnownState, { pods }: Place, { target }: ClusterFacts): Advice {
   const { mountFailure = "", runsSince, container } = trouble?.kind === "blocked" ? trouble : {};
-  if (NO_REGISTRY.test(mountFailure))
-    return `kubelet has another root directory on that node: find its --root-dir, and mount the plugins_registry in it, the value kubeletDir of many charts. Usual ones: ${otherKubeletRoots().join(", ")}`;
+  const [, mounted] = TYPE_CHECK.exec(mountFailure) ?? [];
+  if (mounted !== undefined && KUBELETS_OWN.test(mounted))
+    return `kubelet has another root directory on that node: find its --root-dir, and mount what is in it, the value kubeletDir of many charts. Usual ones: ${otherKubeletRoots().join(", ")}`;
+  if (mounted !== undefined) return kubectlFor(pods, target, CORRECT_MOUNT, "describe pod");
   if (runsSince !== undefined)
     return kubectlFor(pods, target, "see what it waits for", "logs", ` -c ${shellWord(container ?? "")}`);
   const fixes: Partial<Record<string, string>> = {

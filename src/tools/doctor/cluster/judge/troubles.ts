@@ -36,12 +36,12 @@ export function sayTrouble(trouble: PodTrouble): string {
     case "unscheduled":
       return `the scheduler finds no node for its pod: ${trouble.message}`;
     case "blocked": {
-      const { container, word, message, runsSince, mountFailure } = trouble;
+      const { who, word, message, runsSince, mountFailure } = trouble;
       const said = [word, message].filter(Boolean).join(": ") || "kubelet does not report its state";
       const text =
         runsSince === undefined
-          ? `container ${container} does not start: ${said}`
-          : `init container ${container} has run since ${runsSince}, and the others wait for it`;
+          ? `${who} does not start: ${said}`
+          : `${who} has run since ${runsSince}, and the others wait for it`;
       return text + (mountFailure === undefined ? "" : `: ${mountFailure}`);
     }
     case "restarting": {
@@ -83,9 +83,9 @@ export const ownerKey = (pod: HostPod): string => {
   return JSON.stringify([isAlone ? pod.name : namespace, ownerText(pod), pod.registrar]);
 };
 
-export function endingOf({ name, restarts, exitCode, endReason }: Container): string {
+export function endingOf({ who, restarts, exitCode, endReason }: Container): string {
   const how = [endReason === "Error" ? "" : endReason, exitCode === undefined ? "" : `exit code ${exitCode}`];
   const ended = how.some(Boolean) ? ` (${how.filter(Boolean).join(", ")})` : "";
   const often = restarts === 1 ? "once" : `${restarts} times`;
-  return `container ${name} has restarted ${often}${ended}`;
+  return `${who} has ${restarts === 0 ? "ended" : `restarted ${often}`}${ended}`;
 }

@@ -34,6 +34,8 @@ export type PodTrouble =
   | {
       readonly kind: "blocked";
       readonly container: string;
+      /** The same for people: `sidecar x`. */
+      readonly who: string;
       readonly word: string;
       readonly message: string;
       readonly runsSince?: string;
@@ -69,8 +71,12 @@ export function readRegistrarPod(
   const sidecars = ofInits.flatMap(({ name, restartPolicy }) =>
     text(restartPolicy) === "Always" ? text(name) : [],
   );
-  const inits = list(initContainerStatuses).map((one) => readContainer(tree(one), names));
-  const mains = list(containerStatuses).map((one) => readContainer(tree(one), names));
+  const readEach = (statuses: unknown) => list(statuses).map((one) => readContainer(tree(one), names));
+  const inits = readEach(initContainerStatuses).map((one) => {
+    const kind = sidecars.includes(one.name) ? "sidecar" : "init container";
+    return { ...one, who: `${kind} ${one.name}` };
+  });
+  const mains = readEach(containerStatuses);
   const containers = [...inits, ...mains];
   const isRunning = phaseOf(status) === "Running";
   // Kubelet writes a status of each. Other init containers have ended.
@@ -131,7 +137,7 @@ function overTrouble(
 ): PodTrouble | undefined {
   if (since !== undefined) return { kind: "terminating", since: text(since) };
   if (phaseOf(status) !== "Failed") return undefined;
-  return { kind: "failed", word: text(reason), message: boundText(text(message)) };
+  return { kind: "failed", word: text(reason), message: boundText(text(message).trim()) };
 }
 
 /** A pod starts when its init containers have ended, and its sidecars have started. */
@@ -143,8 +149,8 @@ function initTrouble(
   const waits = mains.find(({ waiting }) => waiting === "PodInitializing");
   if (waits === undefined || quietMs < CREATION_MS) return undefined;
   const running = inits.find(({ startedMs }) => !Number.isNaN(startedMs));
-  if (running === undefined) return blocked(waits.name, "PodInitializing");
-  return { ...blocked(running.name, "running"), runsSince: new Date(running.startedMs).toISOString() };
+  if (running === undefined) return blocked(waits, "PodInitializing");
+  return { ...blocked(running, "running"), runsSince: new Date(running.startedMs).toISOString() };
 }
 
 /** A pod that waits for its volumes tells nothing itself: kubelet writes an event. */
@@ -207,12 +213,13 @@ function readContainer(
   const last = tree(ended);
   return {
     name: own("name", textOrNone(name)),
+    who: whoIs(text(name)),
     isRegistrar: registrars.includes(text(name)),
     isReady: own("readiness", boolOrNone(ready)),
     hasStarted: bool(started),
     /** A state without any of the three is this one (ContainerState of the API). */
     waiting: running === undefined && terminated === undefined ? text(tree(waiting).reason) : undefined,
-    waitingMessage: boundText(text(tree(waiting).message)),
+    waitingMessage: boundText(text(tree(waiting).message).trim()),
     /** NaN: it does not run. */
     startedMs: running === undefined ? Number.NaN : own("start", timeOrNone(tree(running).startedAt)),
     restarts: own("restartCount", numberOrNone(restartCount)),
@@ -236,7 +243,7 @@ function troubleIn(
   { nowMs, quietMs }: ReturnType<typeof timesOf>,
   [name = ""]: readonly string[],
 ): PodTrouble | undefined {
-  if (containers.length === 0 && quietMs >= CREATION_MS) return blocked(name, "");
+  if (containers.length === 0 && quietMs >= CREATION_MS) return blocked({ name, who: whoIs(name) }, "");
   const block = containers.map((one) => blockOf(one, quietMs)).find((one) => one !== undefined);
   if (block !== undefined) return block;
   if (endedWithNode(mains)) return undefined;
@@ -249,13 +256,15 @@ function troubleIn(
   return container && { kind: "restarting", container };
 }
 
-const blocked = (container: string, word: string, message = "") =>
-  ({ kind: "blocked", container, word, message }) as const;
+const whoIs = (name: string) => `container ${name}`;
+const blocked = ({ name, who }: Pick<Container, "name" | "who">, word: string, message = "") =>
+  ({ kind: "blocked", container: name, who, word, message }) as const;
 
-function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number): PodTrouble | undefined {
+function blockOf(container: Container, quietMs: number): PodTrouble | undefined {
+  const { waiting, waitingMessage } = container;
   if (waiting === undefined || ["CrashLoopBackOff", "PodInitializing"].includes(waiting)) return undefined;
   if (["ContainerCreating", ""].includes(waiting) && quietMs < CREATION_MS) return undefined;
-  return blocked(name, waiting, waitingMessage);
+  return blocked(container, waiting, waitingMessage);
 }
 
 function isRestarting(container: Container, nowMs: number): boolean {
