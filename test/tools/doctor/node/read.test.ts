@@ -70,7 +70,12 @@ test("what is at a socket's path", async () => {
 });
 
 const DEFAULT = "/run/csi/socket";
-const DIRECTORIES = ["/registration", "/var/lib/kubelet/plugins_registry", "/k/plugins_registry"];
+const OF_ROOTS = ["/k/plugins_registry", "/var/lib/kubelet/plugins_registry"];
+/** Those that are there. */
+const DIRECTORIES = [
+  ...[["/registration"], ...OF_ROOTS.map((one) => [one]), [], ["/registration", ...OF_ROOTS], OF_ROOTS],
+  ["/var/lib/k0s/kubelet/plugins_registry", "/k/plugins_registry"],
+];
 
 test("where doctor looks", async () => {
   const rows: (readonly [string, string])[] = [];
@@ -85,15 +90,15 @@ test("where doctor looks", async () => {
   );
   for (const one of flags)
     for (const isThere of [true, false, "EACCES"])
-      for (const [at, directory] of [...DIRECTORIES, "/nowhere"].entries())
-        for (const env of at < 2 ? [{}] : [{ KUBELET_ROOT_DIR: "/k" }, {}]) {
+      for (const there of DIRECTORIES)
+        for (const env of [{ KUBELET_ROOT_DIR: "/k" }, {}]) {
           if (one.csiAddress !== undefined && isThere !== true) continue;
           const fileSystem = {
             exists: async (path: string) => path === DEFAULT && isThere,
-            mayBeDirectory: async (path: string) => path === directory,
+            mayBeDirectory: async (path: string) => there.includes(path),
           };
           const target = await resolveTarget(one, env, fileSystem);
-          rows.push([plain({ ...one, directory, ...env, default: isThere }), plain(target)]);
+          rows.push([plain({ ...one, there, ...env, default: isThere }), plain(target)]);
         }
   expect(byOutcome(rows)).toMatchSnapshot();
 });
