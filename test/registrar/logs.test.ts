@@ -106,7 +106,6 @@ const PLAYS: Record<string, readonly [Partial<RegistrarOptions>, (play: Play) =>
       await registrar.closed;
     },
   ],
-  "no driver in time": [{ driverTimeoutMs: 50 }, ({ registrar }) => registrar.closed],
   "a refusal, the same again, and a success": [
     {},
     async ({ driver, state, refuse, accept }) => {
