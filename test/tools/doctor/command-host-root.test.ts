@@ -137,6 +137,14 @@ test("what only the way to the host's root makes too long is reached from its op
   expect((await run("status")).status).toBe(1);
 });
 
+test("the path that kubelet dials is told without the way to the host's root", async () => {
+  const { at, doctor } = host;
+  const { findings } = await doctor(`--csi-address=${at(PLUGIN)}`);
+  expect(findings).toContainEqual(expect.objectContaining({ code: "CSI002", subject: at(PLUGIN) }));
+  const dialled = { code: "CSI007", subject: PLUGIN, follows: "CSI002" };
+  expect(findings).toContainEqual(expect.objectContaining(dialled));
+});
+
 test("a wrong path: the right one is in the fix", async () => {
   const { at, driver, doctor } = host;
   await using _driver = await driver();

@@ -89,7 +89,9 @@ function judgeByLook(path: string, isHidden: boolean, view: View): SeenList<Verd
   const isOwn = path === csiSocketPath;
   const asItIs = () =>
     found.at.map(({ kind }) =>
-      kind === "accepting" ? ok(path, `${GIVEN}, and accepts connections`) : judgeSocket(found, view, LEAD),
+      kind === "accepting"
+        ? ok(path, `${GIVEN}, and accepts connections`)
+        : judgeSocket(found, view, LEAD, path),
     );
   const byMounts = isHidden
     ? unknown(path, `${GIVEN}; it cannot be seen from here`)
@@ -121,26 +123,26 @@ const unseen = (path: string, gap: Gap, view: View, lead: string) =>
   unknown(path, lead + unseenText(gap), remedyForGap(gap, view));
 
 /** Judges what is in the place of a driver's socket; `lead` goes before what is wrong with it. */
-const judgeSocket = ({ path, at }: SocketLook, view: View, lead = ""): Verdict =>
+const judgeSocket = ({ path, at }: SocketLook, view: View, lead = "", subject = path): Verdict =>
   at({
-    seen: (socket) => judgeSeen({ ...socket, path }, view, lead),
-    unread: (gap) => unseen(path, gap, view, lead),
+    seen: (socket) => judgeSeen({ ...socket, path }, view, lead, subject),
+    unread: (gap) => unseen(subject, gap, view, lead),
   });
 
-function judgeSeen(socket: SeenSocket, view: View, lead: string): Verdict {
+function judgeSeen(socket: SeenSocket, view: View, lead: string, subject: string): Verdict {
   const { path, kind } = socket;
   const [fix, cause] = remedyFor(socket, view, view.target.csiSocketPath);
   // The socket's own finding has the errno.
   const isLed = lead !== "" && kind === "dead";
   const text = isLed ? `${GIVEN}, but no process listens there` : lead + socketText(socket);
-  if (kind === "accepting") return ok(path, `${text} (${ownershipText(socket.ownership)})`);
+  if (kind === "accepting") return ok(subject, `${text} (${ownershipText(socket.ownership)})`);
   const beside = view.drivers
     .filter((other) => cause !== undefined && dirname(other.socket.path) === dirname(path))
     .flatMap((other) => other.names.map((name) => ({ name, at: other.socket.path })));
   const correction = beside
     .map(({ name, at }) => `the driver ${name} listens on ${at}: correct the path`)
     .told(fix);
-  return problem(path, text, correction, cause);
+  return problem(subject, text, correction, cause);
 }
 
 /** A check of the driver that was named and of those that were found and are wanted. */
@@ -167,18 +169,20 @@ function driverCheck(
 
 const SEE_BESIDE = "see what listens there: if it is not for CSI, all is well";
 
-const driverIdentity = driverCheck("CSI003", "driver-identity", (driver, subject) => {
+const driverIdentity = driverCheck("CSI003", "driver-identity", (driver, subject, view) => {
   const { identity, socket, isBeside } = driver;
-  const unasked = () => unknown(subject, "could not be asked for its name, readiness and node information");
+  const unasked = (cause?: Cause) =>
+    unknown(subject, "could not be asked for its name, readiness and node information", undefined, cause);
   const judge = (there: SeenSocket) =>
     identity.map((answer) => {
-      if (answer.kind === "unasked") return unasked();
+      // What is wrong with its socket says why.
+      if (answer.kind === "unasked") return unasked(remedyFor(there, view, view.target.csiSocketPath)[1]);
       if (answer.kind === "failed") return judgeFailure(answer, there, subject, isBeside);
       const { name, vendorVersion } = answer.value;
       const version = vendorVersion || "unknown";
       return ok(namedText(name), `is what ${subject} answers to GetPluginInfo, version ${version}`);
     });
-  return socket.at({ seen: judge, unread: unasked });
+  return socket.at({ seen: judge, unread: () => unasked() });
 });
 
 function judgeFailure(failure: CallFailure, there: SeenSocket, subject: string, isBeside: Truth) {
