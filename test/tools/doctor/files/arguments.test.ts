@@ -32,6 +32,10 @@ test.each<readonly [expected: RegExp, Changes]>([
     { more: ["--automaxprocs", "--require-driver"], image: OFFICIAL.replace(/v2.*/, "v2.9.0") },
   ],
   [
+    /-require-driver -> take --require-driver and --nope out: the official registrar does not have these flags$/,
+    { more: ["--require-driver", "--nope"], image: OFFICIAL },
+  ],
+  [
     /^CSI101 unknown: starts with some releases only: the official registrar has --logtostderr before v2\.11 only -> take/,
     { more: ["--logtostderr"], image: "k8s.gcr.io/sig-storage/csi-node-driver-registrar" },
   ],

@@ -194,9 +194,11 @@ function adviceOnUnknown(unknown: readonly string[], program: Program): string {
   const since = addedIn(flag);
   if (since !== undefined && others.length === 0)
     return `take --${flag} out, or take a release from ${releaseText(since)} on`;
-  if (!unknown.every((name) => ACCEPTED_FLAGS.has(name)))
+  if (!unknown.some((name) => ACCEPTED_FLAGS.has(name)))
     return correctArgument(nearWord(flag, officialFlags(program.release).keys()));
   const them = others.length === 0 ? "that flag" : "these flags";
   const all = together(unknown.map((name) => `--${name}`));
-  return `take ${all} out, or take this registrar's image: the official one does not have ${them}`;
+  const isOurs = unknown.every((name) => ACCEPTED_FLAGS.has(name));
+  const [image, which] = isOurs ? [", or take this registrar's image", "one"] : ["", "registrar"];
+  return `take ${all} out${image}: the official ${which} does not have ${them}`;
 }
