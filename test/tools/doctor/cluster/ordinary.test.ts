@@ -339,4 +339,7 @@ test("a DaemonSet that its driver's startup taint keeps away is reported with th
     [DISK, ["node-1"]],
     ["DaemonSet storage/disk-node", ["node-1"]],
   ]);
+  expect(found[1]?.fix).toBe(
+    `add to the tolerations of its pod template: {key: ${DISK}/agent-not-ready, operator: Exists}`,
+  );
 });

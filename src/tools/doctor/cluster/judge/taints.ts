@@ -56,12 +56,12 @@ function judgeTolerations(unit: RegistrarUnit, { nodes }: ClusterFacts) {
   const tainted = nodes.flatMap((node) =>
     repelling(unit.set, node)
       .filter((one) => isStartupTaint(one, unit))
-      .map((taint) => ({ node: node.name, word: taintText(taint) })),
+      .map((taint) => ({ node: node.name, key: taint.key, word: taintText(taint) })),
   );
-  const fix = "add the toleration to its pod template: operator Exists with that key";
   const { object } = unit.registrar.about;
   return tainted.together().map((all) => {
-    const { word } = all.first;
+    const { word, key } = all.first;
+    const fix = `add to the tolerations of its pod template: {key: ${key}, operator: Exists}`;
     const text = `does not tolerate its driver's startup taint ${word}: its pods do not come to the node, and the taint stays`;
     const cause = {
       kind: "trouble",
