@@ -27,7 +27,7 @@ const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
   ],
   [
     /None of the versions specified|empty list for supported versions/,
-    "kubelet registers CSI drivers of version 1.x: give supportedVersions such a version, 1.0.0",
+    "kubelet registers CSI drivers of version 1.x only: have their registrar announce 1.0.0 in supportedVersions",
   ],
   [
     /none of services supported by the plugin/,
