@@ -14,6 +14,7 @@ import {
   type Group,
   ifYes,
   isWhole,
+  kept,
   nothing,
   otherwise,
   type Text,
@@ -31,7 +32,7 @@ import type { ClusterFacts, FactsAndGaps } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, problemsOf, whoWaits } from "./groups";
 import { inState, isWaitedFor, isYoung, type Place, SETTLED, whyIn } from "./states";
 import { startupTaints } from "./taints";
-import { LOOKS, lackText, ownerText } from "./troubles";
+import { lackText, ownerText } from "./troubles";
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
   problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node, state }) => {
@@ -71,15 +72,30 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
 ]);
 
 /** A pod may serve the driver that is of no DaemonSet with a registrar. */
-function adviceFor({ node }: Place, { ownersOf, target }: ClusterFacts, places: Group<Place>): Advice {
-  const which = `--field-selector=spec.nodeName=${node}`;
-  const look = `${INSTALL}, unless a pod of its node serves it: ${LOOKS}`;
+function adviceFor(_first: Place, { ownersOf, target }: ClusterFacts, places: Group<Place>): Advice {
+  const unlooked = places.flatMap((place) =>
+    isWhole(ownersOf(place).owners)({
+      ...{ yes: nothing, no: nothing },
+      unknown: (gaps) => kept({ node: place.node, why: lackText(gaps) }),
+    }),
+  );
+  const look = ({ node, why }: { readonly node: string | undefined; readonly why: string }) => {
+    const which = ` --field-selector=spec.nodeName=${node}`;
+    return kubectl(
+      `${INSTALL}, unless a pod of its node serves it: ${why}`,
+      target,
+      "get pods -A",
+      "",
+      which,
+    );
+  };
   const owners = places.flatMap((place) => ownersOf(place).owners);
   const none = ifYes<Advice>(owners.contains().not(), () => INSTALL);
   return owners
     .map((pod) => adviceOnOwner(pod, target))
     .with(none)
-    .told(kubectl(look, target, "get pods -A", which));
+    .with(unlooked.map(look))
+    .told(INSTALL);
 }
 
 function adviceOnOwner(pod: HostPod, target: ClusterTarget): Advice {

@@ -19,7 +19,7 @@ export function lackText(gaps: readonly Gap[]): string {
     .join(", and ");
 }
 
-export const LOOKS = `doctor looks at the pods of ${MOST_NODES} nodes at most`;
+const LOOKS = `doctor looks at the pods of ${MOST_NODES} nodes at most`;
 
 /** What is the same on all nodes with a trouble: the container, and the API's word for what it does. */
 export interface Alike {
