@@ -38,8 +38,6 @@ const CHANCE: readonly (readonly [RegExp, string])[] = [
   [/-_[0-9a-z]{3}\b/g, "-_ALIAS"],
   [/\/\.out-[0-9a-z]{5}\b/g, "/.out-NAME"],
 ];
-/** Also of our own look at our alias, where that is cut short. */
-const LEFT = "A client that may be kubelet ended its connection before it was answered";
 
 /** The lines with each message, in their order, each once. */
 function told(records: readonly LogRecord[], path: string): Record<string, readonly string[]> {
@@ -49,7 +47,7 @@ function told(records: readonly LogRecord[], path: string): Record<string, reado
     const why = error === undefined ? "" : `: ${error instanceof Error ? error.message : error}`;
     const line = `${level} ${JSON.stringify(fields)}${why}`.replaceAll(path, "NODE");
     const text = CHANCE.reduce((text, [what, by]) => text.replace(what, by), line);
-    if (message !== LEFT) all[message] = [...new Set([...(all[message] ?? []), text])];
+    all[message] = [...new Set([...(all[message] ?? []), text])];
   }
   return all;
 }

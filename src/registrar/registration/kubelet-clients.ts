@@ -19,12 +19,15 @@ export function createKubeletClients() {
   let endedAtMs = 0;
 
   const isKubelet = (client: Client) => known === undefined || known === dirname(pathIn(client));
+  const isLikely = (client: Client, path: string) =>
+    known === undefined ? basename(pathIn(client)) === basename(path) : isKubelet(client);
   return {
     isKubelet,
+    /** Whether a client of the socket at `path` is waited for. */
+    isLikely,
     /** The client called GetInfo over the socket at `path`, and got an answer. */
     asked: (client: Client, path: string): void => {
-      const isLikely = known !== undefined || basename(pathIn(client)) === basename(path);
-      if (isKubelet(client) && isLikely && !client.socket.destroyed) asking.add(client);
+      if (isLikely(client, path) && !client.socket.destroyed) asking.add(client);
     },
     /** The client's connection has ended. */
     ended: (client: Client): void => {

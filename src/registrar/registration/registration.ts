@@ -157,7 +157,8 @@ function answerKubelet(
     onEnd: ({ publication, client }) => {
       kubelet.ended(client);
       // Also over a socket that was replaced: kubelet backs off by path.
-      if (publication?.path !== view.socketPath() || !isMissed(client, kubelet)) return;
+      if (publication === undefined || publication.path !== view.socketPath()) return;
+      if (!isMissed(client, kubelet, publication.path)) return;
       log.v(2).info("A client that may be kubelet ended its connection before it was answered");
       inbox.put({ kind: "get-info" });
     },
@@ -165,9 +166,9 @@ function answerKubelet(
 }
 
 /** A process that was frozen finds calls that were given up, and dials: kubelet calls when it has our HTTP/2 settings. */
-function isMissed(client: GuardedClient, kubelet: KubeletClients): boolean {
+function isMissed(client: GuardedClient, kubelet: KubeletClients, path: string): boolean {
   const { calls, socket } = client;
-  if (calls.everCalled()) return !calls.everAnswered() && kubelet.isKubelet(client);
+  if (calls.everCalled()) return !calls.everAnswered() && kubelet.isLikely(client, path);
   return socket.bytesRead > 0 && hasStoodStill();
 }
 
