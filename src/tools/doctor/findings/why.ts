@@ -43,6 +43,15 @@ const FLAWS: Readonly<Record<Flaw, readonly [text: string, advice: string]>> = {
   long: ["it has a text of {} characters", CORRECT],
   deep: ["it is nested too deeply", CORRECT],
   variables: ["its variables, filled in, are longer than a program's arguments can be", CORRECT],
+  started: [
+    "is started by {}: what that program does with the arguments cannot be seen here",
+    "make the registrar itself the command, or leave the command out",
+  ],
+  argument: ["has an argument that is not filled in: {}", RENDER_FIRST],
+  elsewhere: [
+    "takes $({}) from elsewhere: its value cannot be seen here",
+    "run registrar doctor in the pod, or see the log of its start",
+  ],
 };
 
 export const OUR_FAULT = "report this fault of the program, with its version";

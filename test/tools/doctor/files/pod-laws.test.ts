@@ -100,6 +100,11 @@ test.each<readonly [expected: RegExp | string, object: object]>([
     asInit({ ...HTTP, startupProbe: httpGet("/readyz") }, { restartPolicy: "Always" }),
   ],
   [/^CSI106 problem: is an init container, and never ends/, asInit({}, {})],
+  // Whether that ends is not known.
+  [
+    /^CSI101 unknown: is started by \/tools\/sh: /,
+    asInit({ image: "x/csi-node-driver-registrar:v2.17.0", command: ["/tools/sh", "-c", "cp"] }, {}),
+  ],
   [
     /^CSI104 problem: serves port 9809, and the livenessProbe of container driver asks it/,
     beside(HTTP, { name: "driver", livenessProbe: httpGet("/healthz") }),

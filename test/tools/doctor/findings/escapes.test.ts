@@ -260,6 +260,14 @@ const REFUSED: readonly string[] = [
   "search: (facts: ClusterFacts) => facts.places.map(({ state, driver }) => state.kind === 'unread' ? ok(driver, T) : problem(driver, T, F))",
   "search: (facts: ClusterFacts) => facts.places.map(({ state, driver }) => 'trouble' in state ? problem(driver, T, F) : ok(driver, T))",
   "search: (facts: ClusterFacts) => facts.places.map(({ state, driver }) => JSON.stringify(state).includes('registered') ? ok(driver, T) : problem(driver, T, F))",
+  // What the arguments of a container tell.
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.csiAddress === '' ? problem(P, T, F) : ok(P, T))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings: { mode } }) => mode === 'one' ? problem(P, T, F) : undefined)",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ served }) => served.http === undefined ? problem(P, 'serves none', F) : ok(P, T))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ mayBeDrivers }) => mayBeDrivers.length === 0 ? problem(P, T, F) : ok(P, T))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ usable }) => usable({ seen: () => true, unread: () => false }) ? ok(P, T) : problem(P, T, F))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ written }) => written.csiAddress === '' ? problem(P, T, F) : ok(P, T))",
+  "search: ({ registrars }: ManifestFacts) => registrars.map(({ written }) => tell(written) === undefined ? problem(P, T, F) : ok(P, T)); import { tell } from 'SRC/findings/opened'",
   // Findings of other findings.
   "search: (view: View) => judgeEndpoint({} as never, view) === undefined ? ok(P, T) : problem(P, T, F)",
   "TypeScript: (view: View) => softened(view.drivers.map(() => problem(P, T, F)), 'problem', 'unknown'); import { softened } from 'SRC/findings/finding'",

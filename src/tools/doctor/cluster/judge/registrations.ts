@@ -83,19 +83,22 @@ function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units
         words`${REMOVED}, and ${lackText(gaps)}: with a node-wide registrar, ${SEE_NODE_WIDE}; without one, ${RESTORE}`,
     });
   const isRemoved = pods.contains((pod) => isWithoutRegistrar(pod, unit));
-  const { container, program, unseen, settings, isForWindows } = unit.registrar;
+  const { container, program, usable, isForWindows } = unit.registrar;
   const log = (fix: string) => kubectlFor(pods, target, fix, "logs", ` -c ${shellWord(container ?? "")}`);
   const onWindows = ifYes(isForWindows, () =>
     log("see kubelet's log on the node, and that of the registrar"),
   );
   const onLinux = () => {
-    if (program.kind !== "ours" || unseen !== undefined)
-      return log(
-        "run registrar doctor --host-root=/host on the node, in kubectl debug node, and see the registrar's log",
-      );
-    const paths = `--csi-address=${shellWord(settings.csiAddress)} --kubelet-registration-path=${shellWord(settings.kubeletRegistrationPath)}`;
-    const more = ` -c ${shellWord(container)} -- /csi-node-driver-registrar doctor ${paths}`;
-    return kubectlFor(pods, target, "run doctor in its container", "exec", more);
+    const onNode = log(
+      "run registrar doctor --host-root=/host on the node, in kubectl debug node, and see the registrar's log",
+    );
+    if (program.kind !== "ours") return onNode;
+    const inPod = usable.map(({ csiAddress, kubeletRegistrationPath: told }) => {
+      const paths = `--csi-address=${shellWord(csiAddress)} --kubelet-registration-path=${shellWord(told)}`;
+      const more = ` -c ${shellWord(container)} -- /csi-node-driver-registrar doctor ${paths}`;
+      return kubectlFor(pods, target, "run doctor in its container", "exec", more);
+    });
+    return inPod.told(onNode);
   };
   return ifYes<Advice>(isRemoved, byWhom).with(onWindows).told(onLinux());
 }

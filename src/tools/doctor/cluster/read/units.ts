@@ -1,7 +1,7 @@
 import { isPattern } from "../../../../host-path/path-pattern";
 import { onHost } from "../../files/read/pod";
 import type { RegistrarContainer } from "../../files/read/registrars";
-import { itemsOf, orNull } from "../../findings/opened";
+import { itemsOf, orNull, tell } from "../../findings/opened";
 import type { SeenList } from "../../findings/seen";
 import type { ClusterReading } from "./cluster";
 import type { RegistrarSet } from "./set";
@@ -55,7 +55,7 @@ function namesLeft(units: readonly Unnamed[], known: ReadonlySet<string>) {
 
 /** `known`: the cluster has this name; `guessed`: it is the socket's directory; `every`: of all drivers of a node. */
 function driverOf(registrar: RegistrarContainer, name: string | undefined) {
-  if (isPattern(registrar.settings.kubeletRegistrationPath))
+  if (isPattern(tell(registrar.written).kubeletRegistrationPath))
     return { kind: "every", name: EVERY_DRIVER } as const;
   if (name !== undefined) return { kind: "known", name } as const;
   const [path = ""] = socketPathsOf(registrar);
@@ -71,6 +71,7 @@ function nameInPath(registrar: RegistrarContainer, known: ReadonlySet<string>): 
 }
 
 /** The driver's socket on the host: by the volumes, and as kubelet gets it, which may be wrong. */
-function socketPathsOf({ settings, mounts }: RegistrarContainer): readonly string[] {
-  return [onHost(settings.csiAddress, mounts) ?? [], settings.kubeletRegistrationPath].flat();
+function socketPathsOf({ written, mounts }: RegistrarContainer): readonly string[] {
+  const { csiAddress, kubeletRegistrationPath } = tell(written);
+  return [onHost(csiAddress, mounts) ?? [], kubeletRegistrationPath].flat();
 }

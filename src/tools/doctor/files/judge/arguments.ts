@@ -9,22 +9,41 @@ import { addedIn, LATEST, officialFlags } from "../../../recognise/official";
 import type { Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { LAST_HOOK } from "../../../recognise/swap";
+import { withheld } from "../../findings/seen";
 import { RENDER_FIRST, together } from "../../findings/words";
 import type { RegistrarSettings, Start } from "../read/arguments";
 import { mountOf } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
+import { sayWhyOfFile } from "./gaps";
 
 export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (one) => {
+  const { program, image, joined } = one;
+  if (program.kind === "unknown" && KUBERNETES_CSI.test(image) && isOtherSidecar(lastPart(image)))
+    return problem(
+      `has the image of another sidecar, ${lastPart(image)}, which does not know --kubelet-registration-path`,
+      "use the image of a registrar",
+    );
   const command = judgeProgram(one, "command", adviceOnCommand(one));
   const hooks = ["postStart hook", LAST_HOOK].map((kind) => judgeProgram(one, kind, "remove the hook"));
-  const all = [command, ...hooks, judgeJoined(one), judgePatterns(one)];
-  const found = all.filter((said) => said !== undefined);
-  const trouble = judgeStart(one);
-  // What one text of several arguments lacks may be in it; a program that the image lacks does nothing with them.
-  const isMoot = trouble === undefined || one.joined !== undefined || one.unseen?.kind === "program";
-  if (found.length > 0 && isMoot) return found;
-  return [found, trouble ?? ok("has arguments with which the registrar starts")];
+  const found = [command, ...hooks, judgeJoined(one)].filter((said) => said !== undefined);
+  const judged = one.settings({
+    seen: (settings) => {
+      const patterns = judgePatterns(one, settings);
+      const trouble = judgeStart(one, settings);
+      const isFound = found.length > 0 || patterns !== undefined;
+      // What one text of several arguments lacks may be in it.
+      if (isFound && (trouble === undefined || joined !== undefined)) return patterns;
+      return [patterns, trouble ?? ok("has arguments with which the registrar starts")];
+    },
+    unread: (gap) => {
+      const { text, fix } = sayWhyOfFile(gap.why);
+      // A program that the image lacks does nothing with the arguments.
+      const isMoot = joined !== undefined || (gap.why.kind === "flaw" && gap.why.flaw === "started");
+      return found.length > 0 && isMoot ? withheld([gap]) : unknown(text, fix);
+    },
+  });
+  return [found, judged];
 });
 
 /** Where kubernetes-csi publishes its builds: from a base image without a shell. */
@@ -67,24 +86,21 @@ function judgeJoined({ joined }: RegistrarContainer): Statement | undefined {
 }
 
 /** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
-function judgePatterns({ program, unseen, settings }: RegistrarContainer): Statement | undefined {
-  const pattern = [settings.csiAddress, settings.kubeletRegistrationPath].find(isPattern);
-  if (program.kind !== "official" || unseen !== undefined || pattern === undefined) return undefined;
+function judgePatterns(
+  { program }: RegistrarContainer,
+  { csiAddress, kubeletRegistrationPath: told }: RegistrarSettings,
+): Statement | undefined {
+  const pattern = [csiAddress, told].find(isPattern);
+  if (program.kind !== "official" || pattern === undefined) return undefined;
   const text = `restarts forever: the official registrar takes * literally: ${pattern}`;
   return problem(text, "write the paths of one driver, or use this registrar's image");
 }
 
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
 
-function judgeStart(one: RegistrarContainer): Statement | undefined {
-  const { program, image, unseen, settings, literals, mayKnowNodeName } = one;
+function judgeStart(one: RegistrarContainer, settings: RegistrarSettings): Statement | undefined {
+  const { program, image, literals, mayKnowNodeName } = one;
   const { start, ignored, kubeletRegistrationPath: told } = settings;
-  if (program.kind === "unknown" && KUBERNETES_CSI.test(image) && isOtherSidecar(lastPart(image)))
-    return problem(
-      `has the image of another sidecar, ${lastPart(image)}, which does not know --kubelet-registration-path`,
-      "use the image of a registrar",
-    );
-  if (unseen !== undefined) return judgeUnseen(unseen);
   if (program.kind === "unknown")
     return unknown(`runs an unknown program: ${sayUnknown(program, image)}`, UNKNOWN[program.what].fix);
   if (start.kind === "unclear") return judgeUnclear(start, program);
@@ -131,20 +147,6 @@ const UNKNOWN = {
 
 export const sayUnknown = ({ what }: Extract<Program, { kind: "unknown" }>, image: string): string =>
   `its image ${boundText(image) || "(none)"} ${UNKNOWN[what].text}`;
-
-function judgeUnseen(unseen: NonNullable<RegistrarContainer["unseen"]>): Statement {
-  if (unseen.kind === "program")
-    return unknown(
-      `is started by ${unseen.program}: what that program does with the arguments cannot be seen here`,
-      "make the registrar itself the command, or leave the command out",
-    );
-  if (unseen.kind === "open")
-    return unknown(`has an argument that is not filled in: ${unseen.message}`, RENDER_FIRST);
-  return unknown(
-    `takes $(${unseen.name}) from elsewhere: its value cannot be seen here`,
-    "run registrar doctor in the pod, or see the log of its start",
-  );
-}
 
 function adviceOnIgnored({ words: [word], behind }: NonNullable<RegistrarSettings["ignored"]>): string {
   const isValue = behind !== undefined && attempt(() => parseBool(word)) !== undefined;

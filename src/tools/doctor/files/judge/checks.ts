@@ -62,12 +62,17 @@ export const manifestOverwritten = check<FileFacts>("CSI116", "manifest-overwrit
 /** Two objects of one name are one when they are applied. */
 export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ registrars }) =>
   registrars
-    .filter(({ isForWindows, settings: { mode, kubeletRegistrationPath: told } }) =>
-      isForWindows.not().and((mode === "one" || mode === "node-wide") && told !== "" && !isTemplate(told)),
+    .filter(({ isForWindows }) => isForWindows.not())
+    .flatMap((one) =>
+      one.settings.items(({ mode, kubeletRegistrationPath: told }) =>
+        (mode === "one" || mode === "node-wide") && told !== "" && !isTemplate(told)
+          ? { ...one, told }
+          : undefined,
+      ),
     )
-    .grouped(({ settings }) => onHosts(settings.kubeletRegistrationPath))
+    .grouped(({ told }) => onHosts(told))
     .map(({ first, others }) => {
-      const text = `registers the driver of ${first.settings.kubeletRegistrationPath}, and so does ${first.place}: on one node they take the registration from each other`;
+      const text = `registers the driver of ${first.told}, and so does ${first.place}: on one node they take the registration from each other`;
       return others
         .filter((one) => mayMeet(one, first))
         .together()

@@ -20,12 +20,6 @@ export const eachRegistrar = (
       .map((one) => alsoEach(judge(one, facts), { subject: one.place, about: one.about })),
   );
 
-/** Whether the registrar starts with its arguments, as far as they tell, and gets the paths in them. */
-export const isReadable = ({ unseen, joined, settings }: RegistrarContainer): boolean =>
-  [unseen, joined].every((reason) => reason === undefined) &&
-  ["starts", "unclear"].includes(settings.start.kind) &&
-  settings.kubeletRegistrationPath !== "";
-
 const ofPlace =
   <More extends readonly unknown[], V extends Verdict>(
     say: (subject: string, text: Text, ...more: More) => V,

@@ -6,8 +6,11 @@ import { registrationSocketPath } from "../../../../registrar/model/socket-name"
 import { isWithin } from "../../../../unix/mounts";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { isTemplate } from "../../../recognise/rule";
+import type { Said } from "../../findings/opened";
 import { directoryFor, judgeDriverPlace, registryOf, rootIn } from "../../findings/registration-directory";
+import { withheld, words } from "../../findings/seen";
 import { RENDER_FIRST, tooLong, writeFlag } from "../../findings/words";
+import type { RegistrarSettings } from "../read/arguments";
 import {
   isSamePlace,
   type MountedDirectory,
@@ -19,15 +22,16 @@ import {
 } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { defineFirst } from "./arguments";
-import { eachRegistrar, isReadable, ok, problem, type Statement, unknown, warning } from "./each-registrar";
+import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
 
-const manifestDriverPath = eachRegistrar("CSI102", "manifest-driver-path", (one) => {
-  const { settings, literals, mounts } = one;
-  const { csiAddress } = settings;
-  if (!isReadable(one)) return undefined;
-  const own = literals.filter((name) =>
-    [csiAddress, settings.kubeletRegistrationPath].some((path) => path.includes(`$(${name})`)),
-  );
+const manifestDriverPath = eachRegistrar("CSI102", "manifest-driver-path", (one) =>
+  one.usable.map((settings) => judgeDriverPath(one, settings)),
+);
+
+function judgeDriverPath(one: RegistrarContainer, settings: RegistrarSettings): Said<Statement> {
+  const { literals, mounts } = one;
+  const { csiAddress, kubeletRegistrationPath: told } = settings;
+  const own = literals.filter((name) => [csiAddress, told].some((path) => path.includes(`$(${name})`)));
   if (own.length > 0)
     return own.map((name) =>
       problem(`takes $(${name}), which its env does not define before it`, defineFirst(name)),
@@ -39,33 +43,35 @@ const manifestDriverPath = eachRegistrar("CSI102", "manifest-driver-path", (one)
     );
   const mountPoints = mounts.map(({ mountPath }) => mountPath);
   const isMounted = mountOf(csiAddress, mounts) !== undefined;
-  const said = judgePath(one);
+  const said = judgePath(one, settings);
   const isWell = said === "well";
   if ((!isMounted || isWell) && leadsThrough(csiAddress, mountPoints))
     return unknown(
       "has mounts for single drivers below its patterns: their paths on the host are not compared",
     );
-  const { kubeletRegistrationPath: told } = settings;
   return isWell ? ok(`tells kubelet where the driver's socket is on the host: ${told}`) : said;
-});
+}
 
-const isSocketItself = ({ settings: { csiAddress }, mounts }: RegistrarContainer): boolean =>
+const isSocketItself = (csiAddress: string, mounts: readonly MountedDirectory[]): boolean =>
   !isPattern(csiAddress) && mountOf(csiAddress, mounts)?.mountPath === csiAddress;
 
-function judgePath(one: RegistrarContainer): Statement | "well" | undefined {
+function judgePath(one: RegistrarContainer, settings: RegistrarSettings): Statement | "well" | undefined {
   const { mounts } = one;
   const driverSocket = one.driverSocket?.open === undefined ? one.driverSocket : undefined;
-  const { csiAddress, kubeletRegistrationPath: told } = one.settings;
+  const { csiAddress, kubeletRegistrationPath: told } = settings;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
-    return problem(`has nothing mounted where --csi-address=${csiAddress} is`, adviceOnNoMount(one));
+    return problem(
+      `has nothing mounted where --csi-address=${csiAddress} is`,
+      adviceOnNoMount(mounts, settings),
+    );
   const directory = dirname(csiAddress);
-  if (isSocketItself(one))
+  if (isSocketItself(csiAddress, mounts))
     return problem(
       `mounts the driver's socket itself at ${csiAddress}: the driver makes a new file at each start, and the mount keeps the old one`,
       `mount its directory${mount.hostPath === undefined ? "" : `, the hostPath ${dirname(mount.hostPath)},`} at ${directory}`,
     );
-  const wrong = wrongType(mount, one);
+  const wrong = wrongType(mount, settings);
   if (wrong !== undefined) return wrong;
   const expected = onHost(csiAddress, mounts);
   if (expected === undefined)
@@ -104,10 +110,10 @@ const mayBeLinked = (one: string, other: string) => inMicroK8s(one) === inMicroK
 const LINKED = "with MicroK8s one may be a link to the other";
 
 /** Where --csi-address was forgotten, its volume is mounted elsewhere: its host path is the one that kubelet dials. */
-function adviceOnNoMount({
-  mounts,
-  settings: { csiAddress, kubeletRegistrationPath: told },
-}: RegistrarContainer) {
+function adviceOnNoMount(
+  mounts: readonly MountedDirectory[],
+  { csiAddress, kubeletRegistrationPath: told }: RegistrarSettings,
+) {
   const holding = mounts.find(
     ({ hostPath }) => hostPath !== undefined && hostPath !== told && isWithin(told, hostPath),
   );
@@ -120,7 +126,7 @@ function adviceOnNoMount({
 /** Kubelet checks the type of a hostPath before it starts the pod. */
 function wrongType(
   { hostPath, type, mountPath }: MountedDirectory,
-  { settings: { csiAddress, kubeletRegistrationPath: told } }: RegistrarContainer,
+  { csiAddress, kubeletRegistrationPath: told }: RegistrarSettings,
 ): Statement | undefined {
   if (hostPath === undefined) return undefined;
   if (isTemplate(type))
@@ -158,10 +164,16 @@ const isReadOnly = (text: string) =>
 /** By the CSI specification; nearly every driver's directory has its name. One without a dot is rather a word of something else. */
 const DRIVER_NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
 
-const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registration-directory", (one) => {
-  const { unseen, program, settings, mounts, hostPaths } = one;
+const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registration-directory", (one) =>
+  one.settings.map((settings) => judgeRegistrationDirectory(one, settings)),
+);
+
+function judgeRegistrationDirectory(
+  { program, mounts, hostPaths }: RegistrarContainer,
+  settings: RegistrarSettings,
+): Statement | undefined {
   const { pluginRegistrationPath: directory, kubeletRegistrationPath: told, csiAddress } = settings;
-  if (unseen !== undefined || directory === undefined) return undefined;
+  if (directory === undefined) return undefined;
   const mount = mountOf(directory, mounts);
   if (mount === undefined && program.kind === "unknown") return undefined;
   const kubeletPaths = hostPaths.filter((path) => rootIn(path) !== undefined);
@@ -175,7 +187,7 @@ const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registra
         `has a volume of kind ${mount.volumeKind} at ${directory}, where kubelet does not look`,
       mountIt,
     );
-  const wrong = wrongType(mount, one);
+  const wrong = wrongType(mount, settings);
   if (wrong !== undefined) return wrong;
   if (mount.isReadOnly) return isReadOnly(`mounts ${directory}`);
   if (isTemplate(host))
@@ -207,33 +219,40 @@ const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registra
     `registers in ${root}, and its pod has ${other}: ${why}`,
     `use one of them everywhere: ${root}, or ${otherRoot}`,
   );
-});
+}
 
 const sayPlace = ({ volume, path }: VolumePath): string =>
   volume === undefined ? path : `volume ${volume}: ${path}`;
 
-const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (one) => {
-  const { csiAddress, kubeletRegistrationPath: told } = one.settings;
+const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (one) =>
+  one.usable.map((settings) => judgeDriverSocket(one, settings)),
+);
+
+function judgeDriverSocket(one: RegistrarContainer, settings: RegistrarSettings): Said<Statement> {
+  const { csiAddress, kubeletRegistrationPath: told } = settings;
   const place = placeOf(csiAddress, one.mounts);
-  if (!isReadable(one) || place === undefined || [isTemplate, isPattern].some((is) => is(place.path)))
-    return undefined;
+  if (place === undefined || [isTemplate, isPattern].some((is) => is(place.path))) return undefined;
   // Then CSI102 says it.
-  if (one.driverSocket === undefined || isSocketItself(one)) return undefined;
+  if (one.driverSocket === undefined || isSocketItself(csiAddress, one.mounts)) return undefined;
   const { container, path, place: made, mount, open } = one.driverSocket;
   if (open !== undefined)
     return unknown(
       `waits for ${sayPlace(place)}, and where container ${container} makes its socket is not known: ${open}`,
       open.includes("$(") ? "compare its socket" : RENDER_FIRST,
     );
-  const other = one.mayBeDrivers.find((name) => name !== container);
+  const others = one.mayBeDrivers.filter((name) => name !== container);
+  const isMade = () => ok(`waits for the socket that container ${container} makes: ${path}`);
   if (isSamePlace(place, made))
-    return mount?.isReadOnly && other === undefined
-      ? isReadOnly(`waits for the socket of container ${container}, which mounts ${mount.mountPath}`)
-      : ok(`waits for the socket that container ${container} makes: ${path}`);
+    return !mount?.isReadOnly
+      ? isMade()
+      : others.contains()({
+          yes: isMade,
+          no: () =>
+            isReadOnly(`waits for the socket of container ${container}, which mounts ${mount.mountPath}`),
+          unknown: withheld,
+        });
   const at = made === undefined ? `${path}, on no volume` : sayPlace(made);
   const waits = `waits for ${sayPlace(place)}, and container ${container} makes its socket at ${at}`;
-  if (other !== undefined)
-    return unknown(`${waits}; container ${other} may be the driver`, "compare its socket");
   const [name, directory] = [basename(path), dirname(csiAddress)];
   // There it would hide the image.
   const isAtRoot = dirname(path) === "/";
@@ -247,7 +266,11 @@ const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (
             : `mount the volume of ${directory} at ${dirname(path)} in container ${container}`,
         ];
   const isBeside = made?.volume === place.volume && dirname(made?.path ?? "") === dirname(place.path);
-  return problem(waits, made !== undefined && isBeside ? ofName : ofDirectory);
-});
+  return others.some({
+    yes: (all) => unknown(words`${waits}; container ${all.first} may be the driver`, "compare its socket"),
+    no: () => problem(waits, made !== undefined && isBeside ? ofName : ofDirectory),
+    unknown: withheld,
+  });
+}
 
 export const pathChecks = [manifestDriverPath, manifestRegistrationDirectory, manifestDriverSocket];

@@ -1,6 +1,7 @@
 import { isTemplate } from "../../../recognise/rule";
 import { unsure } from "../../findings/finding";
-import { nothing } from "../../findings/seen";
+import type { Said } from "../../findings/opened";
+import { type ItemOf, nothing, type SeenList, withheld } from "../../findings/seen";
 import { RENDER_FIRST, together } from "../../findings/words";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
@@ -112,8 +113,13 @@ const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({
       );
 });
 
-const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role, settings: { mode } }) => {
-  if (mode !== "one" && mode !== "node-wide") return undefined;
+const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role, settings }) =>
+  settings
+    .is(({ mode }) => mode === "one" || mode === "node-wide")
+    .say({ yes: () => judgeRole(role), no: nothing, unknown: withheld }),
+);
+
+function judgeRole(role: RegistrarContainer["role"]): Statement | undefined {
   if (role === "open")
     return unknown("is an init container whose restartPolicy is not filled in", RENDER_FIRST);
   return role === "init"
@@ -122,18 +128,24 @@ const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role,
         "move it to containers, or set restartPolicy: Always",
       )
     : undefined;
-});
+}
 
 const OTHER_PORT = "give one of them another port, and its probes too";
 
-const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registrars }) => {
-  const { http } = one.settings;
-  if (http === undefined || http.port === 0) return undefined;
+const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registrars }) =>
+  one.served.map((http) => judgePort(one, http, registrars)),
+);
+
+function judgePort(
+  one: RegistrarContainer,
+  http: Served,
+  registrars: SeenList<RegistrarContainer>,
+): Said<Statement> {
+  if (http.port === 0) return undefined;
   const port = `${http.port}`;
   const servedBy = (isShared: (on: string) => boolean) =>
     one.beside.find(({ serves }) => serves.some((its) => its.port === port && isShared(its.on)));
-  const isAll = (on: string) =>
-    [on, one.listensOn].includes("all") || (on === one.listensOn && on !== "open");
+  const isAll = (on: string) => [on, http.on].includes("all") || (on === http.on && on !== "open");
   const other = servedBy(isAll);
   if (other)
     return problem(
@@ -146,7 +158,7 @@ const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registra
       `serves port ${port}, which is one of container ${owner.name}'s ports: if that serves it, the second one cannot bind it`,
       `${OTHER_PORT}; or move the port's declaration to the registrar`,
     );
-  const mayBeOther = servedBy((on) => [on, one.listensOn].includes("open"));
+  const mayBeOther = servedBy((on) => [on, http.on].includes("open"));
   if (mayBeOther)
     return unknown(
       `serves port ${port}, and so does container ${mayBeOther.name}: whether on one address cannot be seen here`,
@@ -160,7 +172,9 @@ const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registra
     );
   return (
     registrars
-      .filter((another) => isOnSameNodes(one, another).and(isSamePort(http, another.settings.http)))
+      .filter((another) =>
+        isOnSameNodes(one, another).and(another.served.contains((its) => isSamePort(http, its))),
+      )
       // The same one, in whatever order they are read.
       .sorted(({ place }) => place)
       .together()
@@ -171,7 +185,7 @@ const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registra
         ),
       )
   );
-});
+}
 
 /** Pods of two objects that share the network of their nodes. */
 const isOnSameNodes = (one: RegistrarContainer, another: RegistrarContainer) =>
@@ -185,10 +199,10 @@ const isOnSameNodes = (one: RegistrarContainer, another: RegistrarContainer) =>
       one.nodes === another.nodes,
   );
 
-type Served = NonNullable<RegistrarContainer["settings"]["http"]>;
+type Served = ItemOf<RegistrarContainer["served"]>;
 
-const isSamePort = ({ host, port }: Served, another: Served | undefined) =>
-  another?.port === port && (host === another.host || [host, another.host].includes(undefined));
+const isSamePort = ({ host, port }: Served, another: Served) =>
+  another.port === port && (host === another.host || [host, another.host].includes(undefined));
 
 export const podChecks = [
   ...[manifestInit, manifestSurge, manifestUser, manifestPorts, manifestArchitecture],

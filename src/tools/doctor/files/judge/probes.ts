@@ -1,32 +1,40 @@
 import { isTemplate } from "../../../recognise/rule";
+import type { Said } from "../../findings/opened";
+import { type ItemOf, withheld } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import { listensOn, modeIn, type RegistrarSettings } from "../read/arguments";
 import type { BesideFacts, ProbeFacts } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { judgeProgram, sayRefusal } from "./arguments";
-import { eachRegistrar, isReadable, problem, type Statement, unknown, warning } from "./each-registrar";
+import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 
 export const manifestProbes = eachRegistrar("CSI104", "manifest-probes", (one) =>
   one.program.kind === "unknown"
     ? undefined
     : [
         one.probes.map((probe) => (probe.asks === "exec" ? judgeExec : judgePort)(probe, one)),
-        one.beside.map((container) => judgeDriversProbe(container, one)),
+        one.served.map((http) => one.beside.map((container) => judgeDriversProbe(container, http))),
       ],
 );
 
-function judgePort(
+type Served = ItemOf<RegistrarContainer["served"]>;
+
+const judgePort = (probe: ProbeFacts, one: RegistrarContainer) =>
+  one.served.some({
+    yes: ({ first }) => judgeAddress(probe, one, first),
+    no: () =>
+      problem(
+        `has a ${probe.kind} on ${probe.asks}, and the registrar serves none`,
+        `add --http-endpoint=:${Number(probe.port) || 9809}`,
+      ),
+    unknown: withheld,
+  });
+
+function judgeAddress(
   { kind, asks, port, path, host, open }: ProbeFacts,
   one: RegistrarContainer,
-): Statement | undefined {
-  const { http, metricsPath } = one.settings;
-  if (http === undefined)
-    return isReadable(one)
-      ? problem(
-          `has a ${kind} on ${asks}, and the registrar serves none`,
-          `add --http-endpoint=:${Number(port) || 9809}`,
-        )
-      : undefined;
+  http: Served,
+): Said<Statement> {
   if (open !== undefined) return unknown(`has a ${kind} that is not filled in: ${open}`, RENDER_FIRST);
   if (port !== "" && port !== `${http.port}`)
     return /^\d+$/.test(port)
@@ -43,7 +51,7 @@ function judgePort(
       `has a ${kind} with ${asks}, and the registrar serves plain HTTP`,
       `use httpGet on /healthz, port ${http.port}${asks === "HTTPS" ? ", without scheme: HTTPS" : ""}`,
     );
-  const ours = ["/healthz", "/livez", "/readyz", "/statusz", metricsPath];
+  const ours = ["/healthz", "/livez", "/readyz", "/statusz", http.metricsPath];
   const served = one.program.kind === "official" ? ["/healthz"] : ours;
   if (path !== undefined && !served.includes(path.split("?", 1)[0] ?? ""))
     return problem(
@@ -51,7 +59,7 @@ function judgePort(
       `ask ${served.length > 1 ? "one of " : ""}${served.join(", ")}`,
     );
   // Kubelet connects from the node: to the pod's address, unless the probe has a host.
-  if (host === undefined && one.listensOn === "local")
+  if (host === undefined && http.on === "local")
     return problem(
       `has a ${kind} that asks the pod's address, and the registrar serves ${http.host} only`,
       `write --http-endpoint=:${http.port}`,
@@ -65,14 +73,26 @@ function judgePort(
       }`,
       `ask /healthz, and leave /readyz to a readinessProbe`,
     );
-  if (kind === "startupProbe" && waitsForDriver(one))
-    return problem(
-      `has a ${kind}, and serves nothing until the driver answers: the driver's container starts only when it succeeds`,
-      "remove the startupProbe",
-    );
-  if (listensOn(host ?? "", []) === "local" && !one.isOnNode)
+  return waitsForDriver(one).and(kind === "startupProbe")({
+    yes: () =>
+      problem(
+        `has a ${kind}, and serves nothing until the driver answers: the driver's container starts only when it succeeds`,
+        "remove the startupProbe",
+      ),
+    no: () => judgeHost(kind, host, one, http),
+    unknown: withheld,
+  });
+}
+
+function judgeHost(
+  kind: ProbeFacts["kind"],
+  host: string | undefined,
+  { isOnNode }: RegistrarContainer,
+  http: Served,
+): Statement | undefined {
+  if (listensOn(host ?? "", []) === "local" && !isOnNode)
     return problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "remove host");
-  return host === undefined && one.listensOn === "open"
+  return host === undefined && http.on === "open"
     ? unknown(
         `has a ${kind} that asks the pod's address, and where the registrar serves cannot be seen here: ${http.host}`,
         `render the file first, or write --http-endpoint=:${http.port}`,
@@ -82,16 +102,15 @@ function judgePort(
 
 /** The official registrar asks the driver for its name before it serves a port. */
 const waitsForDriver = ({ program, role, mayBeDrivers }: RegistrarContainer) =>
-  program.kind === "official" && role === "sidecar" && mayBeDrivers.length > 0;
+  mayBeDrivers.contains().and(program.kind === "official" && role === "sidecar");
 
 /** Kubelet would end the driver for what the registrar lacks. */
-function judgeDriversProbe(container: BesideFacts, one: RegistrarContainer): Statement | undefined {
-  const { http } = one.settings;
+function judgeDriversProbe(container: BesideFacts, http: Served): Statement | undefined {
   const probe = container.probes.find(
-    ({ kind, asks, port }) => kind === "livenessProbe" && asks !== "exec" && port === `${http?.port}`,
+    ({ kind, asks, port }) => kind === "livenessProbe" && asks !== "exec" && port === `${http.port}`,
   );
   const open = container.probes.find((one) => one.kind === "livenessProbe" && one.open !== undefined);
-  if (http !== undefined && open !== undefined)
+  if (open !== undefined)
     return unknown(
       `serves port ${http.port}, and the livenessProbe of container ${container.name} is not filled in: ${open.open}`,
       RENDER_FIRST,

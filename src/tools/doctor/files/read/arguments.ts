@@ -8,7 +8,7 @@ import { parseCsiAddress } from "../../../../unix/socket-path";
 import { askOfficial } from "../../../recognise/official";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
-import { refuseFlaw } from "../../findings/seen";
+import { type Flaw, refuseFlaw, type Unread } from "../../findings/seen";
 
 /** A `$(NAME)` whose value is not in the object. */
 interface OpenVariable {
@@ -132,8 +132,9 @@ export interface RegistrarSettings {
   /** Undefined: it cannot parse the arguments, which may name any. */
   readonly pluginRegistrationPath: string | undefined;
   /** The HTTP endpoint; without a host it listens on all interfaces. */
-  readonly http: { readonly host: string | undefined; readonly port: number } | undefined;
-  readonly metricsPath: string;
+  readonly http:
+    | { readonly host: string | undefined; readonly port: number; readonly metricsPath: string }
+    | undefined;
   /** The registrar requires the node's name from its environment. */
   readonly needsNodeName: boolean;
   /** The words behind the flags, which the registrar ignores; and the switch before them, as if the first were its value. */
@@ -143,6 +144,9 @@ export interface RegistrarSettings {
   /** What it does: registers one driver or all of a node, or probes, or prints. Undefined: it cannot parse the arguments. */
   readonly mode: "one" | "node-wide" | "probe" | "print" | undefined;
 }
+
+export const isStarting = ({ start, kubeletRegistrationPath: told }: RegistrarSettings): boolean =>
+  ["starts", "unclear"].includes(start.kind) && told !== "";
 
 /** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
 export function settingsOf(args: readonly string[], program: Program): RegistrarSettings {
@@ -164,13 +168,13 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
     return { ...NOTHING, start: refuse(line.message, ...[line.unknown ?? []].flat()) };
   const { flags } = line;
   const problem = startProblemOf(flags);
+  const endpoint = problem === undefined ? endpointOf(flags) : undefined;
   return {
     start: problem === undefined ? STARTS : refuse(problem),
     csiAddress: problem === undefined ? plainPath(parseCsiAddress(flags.csiAddress)) : flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
     pluginRegistrationPath: plainPath(flags.pluginRegistrationPath),
-    http: problem === undefined ? endpointOf(flags) : undefined,
-    metricsPath: flags.metricsPath,
+    http: endpoint && { ...endpoint, metricsPath: flags.metricsPath },
     needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
     ignored: ignoredOf(words, flags.rest),
     mode: modeOf(flags),
@@ -205,7 +209,6 @@ const NOTHING: RegistrarSettings = {
   kubeletRegistrationPath: "",
   pluginRegistrationPath: undefined,
   http: undefined,
-  metricsPath: "/metrics",
   needsNodeName: false,
   ignored: undefined,
   mode: undefined,
@@ -220,18 +223,21 @@ export function modeIn(words: readonly string[]): string {
   return modes.at(-1) ?? "";
 }
 
-/** A variable from elsewhere matters only where its value decides a path, a refusal or the mode. */
+/** Why the settings are not known. A variable from elsewhere matters only where its value decides a path, a refusal or the mode. */
 export function unseenOf({ startedBy, args, open }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
-  if (startedBy !== undefined) return { kind: "program", program: startedBy } as const;
+  if (startedBy !== undefined) return unread("started", startedBy);
   const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, start, ignored } = settings;
-  if (ignored !== undefined && isTemplate(ignored.words[0]))
-    return { kind: "open", message: ignored.words[0] } as const;
+  if (ignored !== undefined && isTemplate(ignored.words[0])) return unread("argument", ignored.words[0]);
   const message = start.kind === "refused" ? start.message : "";
   // Kubelet leaves a $(NAME) without a value as it is.
-  if (isTemplate(message.replaceAll(/\$\([^)]*\)/g, ""))) return { kind: "open", message } as const;
+  if (isTemplate(message.replaceAll(/\$\([^)]*\)/g, ""))) return unread("argument", message);
   const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath ?? "", message, modeIn(args)];
   const found = open.find(
     ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
   );
-  return found && ({ kind: "variable", name: found.name } as const);
+  return found && unread("elsewhere", found.name);
 }
+
+export const unread = (flaw: Flaw, at: string): Unread => ({
+  ...{ kind: "unread", gap: { part: "files", subject: "", why: { kind: "flaw", flaw, at } } },
+});

@@ -117,6 +117,25 @@ export function placeOf(path: string, mounts: readonly MountedDirectory[]): Volu
   return { volume: mount.volume, path: `${mount.subPath}${path.slice(mount.mountPath.length)}` };
 }
 
+/** Other containers with the volume of `--csi-address`, but no sidecars, which would have that flag. */
+export function mayBeDrivers(
+  registrar: Tree,
+  pod: Tree,
+  csiAddress: string,
+  mounts: readonly MountedDirectory[],
+): readonly string[] {
+  const volume = mountOf(csiAddress, mounts)?.volume;
+  const others = list(pod.containers).map(tree);
+  return others
+    .filter(
+      (one) =>
+        one.name !== registrar.name &&
+        !/--?csi-address\b/.test(wordsOf(one).join(" ")) &&
+        mountsOf(one, pod).some((mount) => mount.volume === volume),
+    )
+    .map(({ name }) => text(name));
+}
+
 /** A number as text; empty if it is absent. A placeholder stays as it is. */
 export const numberOrOpen = (value: unknown): string =>
   typeof value === "string" && isTemplate(value) ? value : anyText(numberOrNone(value));

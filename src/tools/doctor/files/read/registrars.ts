@@ -16,24 +16,25 @@ import { plainPath } from "../../../../unix/mounts";
 import { type OurImage, type Recognised, recognise, tellsPath } from "../../../recognise/program";
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { About } from "../../findings/causes";
-import { type Gap, refuseFlaw, type SeenList, startReading, truth, whyOf } from "../../findings/seen";
+import { toldOf } from "../../findings/opened";
 import {
-  listensOn,
-  literalsIn,
-  type RegistrarSettings,
-  settingsOf,
-  startOf,
-  unseenOf,
-  wordsOf,
-} from "./arguments";
+  type Gap,
+  listFrom,
+  looked,
+  refuseFlaw,
+  type SeenList,
+  startReading,
+  truth,
+  whyOf,
+} from "../../findings/seen";
+import { isStarting, listensOn, literalsIn, settingsOf, startOf, unread, unseenOf } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
 import {
   besideOf,
   driverSocketOf,
   type LimitRange,
   limitsOf,
-  type MountedDirectory,
-  mountOf,
+  mayBeDrivers,
   mountsOf,
   numberOrOpen,
   probesOf,
@@ -253,17 +254,21 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
 const roleOf = ({ restartPolicy }: Tree) =>
   text(restartPolicy) === "Always" ? "sidecar" : isTemplate(text(restartPolicy)) ? "open" : "init";
 
-const PLACEHOLDER: Gap = {
-  ...{ part: "files", subject: "", why: { kind: "flaw", flaw: "placeholder", at: "" } },
-};
-/** What a placeholder decides is not known; the check of each question says so. */
-const truthOf = (answer: Decided) => truth(answer === "open" ? PLACEHOLDER : answer);
+/** The check of each question says so. */
+const UNKNOWN = unread("placeholder", "");
+/** What a placeholder decides is not known. */
+const truthOf = (answer: Decided) => truth(answer === "open" ? UNKNOWN.gap : answer);
 
 function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
   const { program, foreign } = recognised;
   const isForWindows = truthOf(recognised.isForWindows);
   const start = startOf(container, program);
-  const settings = settingsOf(start.args, program);
+  const written = settingsOf(start.args, program);
+  const { http } = written;
+  const unseen = unseenOf(start, written);
+  const joined = program.kind === "unknown" ? undefined : start.args.find((word) => JOINED.test(word.trim()));
+  const isUsable = joined === undefined && isStarting(written);
+  const [settings, usable] = [looked(unseen, written), looked(unseen, isUsable ? unseen : UNKNOWN, written)];
   const mounts = mountsOf(container, pod);
   for (const { mountPath } of mounts) if (isTemplate(mountPath)) refuseFlaw("placeholder", mountPath);
   return {
@@ -282,24 +287,28 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     nodeSelector: Object.entries(tree(pod.nodeSelector)).map(([key, value]) => [key, text(value)] as const),
     affinity: JSON.stringify(pod.affinity),
     mayKnowNodeName: mayKnowNodeName(container),
-    /** Why the settings are not known, for example because a shell starts the registrar. */
-    unseen: unseenOf(start, settings),
+    /** Unread: for example, a shell starts the registrar. */
     settings,
-    /** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
-    joined:
-      program.kind === "unknown"
-        ? undefined
-        : start.args.find((word) => /^--?[a-z]\S*\s+--?[a-z]/.test(word.trim())),
-    literals: literalsIn(settings, start.open),
-    listensOn: listensOn(settings.http?.host ?? "", start.open),
+    /** Those with which the registrar starts, as far as they tell, and gets its paths. */
+    usable,
+    /** For readers, which find names in them. */
+    written: toldOf(written),
+    /** The HTTP endpoint, if there is one. */
+    served: http
+      ? listFrom([{ ...http, on: listensOn(http.host ?? "", start.open) }])
+      : usable.items(() => []),
+    joined,
+    literals: literalsIn(written, start.open),
     mounts,
     /** Those of all volumes of the pod. */
     hostPaths: list(pod.volumes).map((volume) => plainPath(text(tree(tree(volume).hostPath).path))),
     probes: probesOf(container, program),
-    /** Other containers with the volume of `--csi-address`, but no sidecars, which would have that flag. */
-    mayBeDrivers: mayBeDrivers(container, pod, settings, mounts),
+    mayBeDrivers: settings.items(({ csiAddress }) => mayBeDrivers(container, pod, csiAddress, mounts)),
   };
 }
+
+/** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
+const JOINED = /^--?[a-z]\S*\s+--?[a-z]/;
 
 function userOf(own: Tree, ofPod: Tree) {
   const isNonRoot = bool(own.runAsNonRoot ?? ofPod.runAsNonRoot);
@@ -321,22 +330,4 @@ function mayKnowNodeName({ env, envFrom }: Tree): boolean {
     .filter(({ value, valueFrom }) => Object.keys(sourceOf(valueFrom)).length > 0 || text(value) !== "")
     .map(({ name }) => text(name));
   return list(envFrom).map(tree).length > 0 || NODE_NAME_VARIABLES.some((name) => names.includes(name));
-}
-
-function mayBeDrivers(
-  registrar: Tree,
-  pod: Tree,
-  { csiAddress }: RegistrarSettings,
-  mounts: readonly MountedDirectory[],
-): readonly string[] {
-  const volume = mountOf(csiAddress, mounts)?.volume;
-  const others = list(pod.containers).map(tree);
-  return others
-    .filter(
-      (one) =>
-        one.name !== registrar.name &&
-        !/--?csi-address\b/.test(wordsOf(one).join(" ")) &&
-        mountsOf(one, pod).some((mount) => mount.volume === volume),
-    )
-    .map(({ name }) => text(name));
 }
