@@ -16,6 +16,8 @@ nodeTest(
       .history()
       .flatMap((event) => (event.kind === "registered" ? [event.endpoint] : []));
     expect(endpoints.toSorted()).toEqual(NAMES.map(csiAddress).toSorted());
+    // A status that the restart cuts off would be a lost one.
+    await Promise.all(NAMES.map((name) => reached(registrar, name, "registered")));
     await kubelet.restart();
     await allRegistered(kubelet, NAMES, 2);
     expect(registrar.lines("Registration Server started")).toHaveLength(20);
