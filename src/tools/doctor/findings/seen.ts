@@ -34,16 +34,19 @@ interface Known {
 /**
  * What stands for the unknown says so by its type: something closed, as `withheld`, a text, a list, another answer, or a finding
  * that is neither ok nor a problem; or a state that is certainly unread, and knows nothing but why. TypeScript refuses all else, as
- * undefined, "" or [], and a state that may be another one.
+ * undefined, "" or [], and a state that may be another one. A finding stands for it only among findings: beside true and false it
+ * would be a third one, which a comparison takes for false.
  */
-type Unclear<U> = [Wrong<U>] extends [never] ? unknown : never;
-type Wrong<U> = U extends Known
+type Unclear<U, Others> = [Wrong<U, Others>] extends [never] ? unknown : never;
+type Wrong<U, Others> = U extends Known
   ? U
   : U extends { readonly kind: "unread" }
     ? U[Exclude<keyof U, "kind" | "gap" | "lack">] & {}
     : U extends Closed<infer Inside>
       ? Inside extends { readonly status: infer S }
-        ? S & ("ok" | "problem")
+        ? [Others] extends [Said<Closed<{ readonly status: unknown }>>]
+          ? S & ("ok" | "problem")
+          : U
         : never
       : U;
 /** An arm that throws answers nothing. */
@@ -67,9 +70,9 @@ type Mute = { readonly [Own in Exclude<keyof CallableFunction, symbol>]: Known }
  * refuses it as a condition; test/tools/doctor/findings/escapes.mjs finds what TypeScript cannot refuse, such as `!answer`.
  */
 export interface Truth extends Closed<Answer>, Mute {
-  <Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U>> & Answers<U>): Answered<Y | N | U>;
+  <Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U, Y | N>> & Answers<U>): Answered<Y | N | U>;
   /** The same, closed. */
-  say<Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U>> & Answers<U>): SeenList<Y | N | U>;
+  say<Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U, Y | N>> & Answers<U>): SeenList<Y | N | U>;
   not(): Truth;
   or(other: boolean | Truth): Truth;
   and(other: boolean | Truth): Truth;
@@ -89,7 +92,8 @@ interface Inside<Item> {
 export interface SeenList<Item> extends Closed<Inside<Item>> {
   /** What follows from the items that were seen, if there is one; there may be others. */
   some<Y, N = Y, U = Y>(
-    arms: Omit<Arms<Y, N, U & Unclear<U>>, "yes"> & Answers<U> & { readonly yes: (seen: Group<Item>) => Y },
+    arms: Omit<Arms<Y, N, U & Unclear<U, N>>, "yes"> &
+      Answers<U> & { readonly yes: (seen: Group<Item>) => Y },
   ): Answered<Y | N | U>;
   /** The first that was seen, or else another one: it goes into the report, and no judge can ask which one it is. */
   told<Other>(other: Other | Told<Other>): Told<Untold<Item> | Other>;
@@ -145,7 +149,7 @@ function newTruth(answer: Answer): Truth {
     not()
       .or(typeof other === "boolean" ? !other : other.not())
       .not();
-  const ask = <Y, N, U>(arms: Arms<Y, N, U & Unclear<U>>) => sayBy<Y, N, U>(answer, arms);
+  const ask = <Y, N, U>(arms: Arms<Y, N, U & Unclear<U, Y | N>>) => sayBy<Y, N, U>(answer, arms);
   const say = <Y, N, U>(arms: Arms<Y, N, U>) => listOf([sayBy(answer, arms)], []);
   return close(Object.assign(ask, { say, not, or, and }), answer) as unknown as Truth;
 }
@@ -313,7 +317,7 @@ export function listFrom<Item>(found: readonly Item[] | Unread): SeenList<Item> 
 /** One thing as judges get it: call it with what follows from it, and with what is said if it could not be read. */
 export interface Seen<T> extends Closed<unknown>, Mute {
   <S, U = S>(
-    arms: { seen: (value: T) => S; unread: (gap: Gap) => U & Unclear<U> } & Answers<U, "unread">,
+    arms: { seen: (value: T) => S; unread: (gap: Gap) => U & Unclear<U, S> } & Answers<U, "unread">,
   ): Answered<S | U>;
   /** Unknown if it could not be read. */
   is(isSo: IsSo<T>): Truth;

@@ -12,7 +12,7 @@ const K = ast.SyntaxKind;
 /** Of these types each value is truthy, and equal to nothing: they are asked by their methods, or for their kind. */
 const ASKED = [
   ...["Truth", "KnownTruth", "SeenList", "KnownList", "Group", "Seen", "Unread", "Withheld"],
-  ...["Told", "Words", "Said", "Verdicts", "Closed", "Word"],
+  ...["Told", "Words", "Said", "Verdict", "Verdicts", "Closed", "Word"],
 ];
 /** What only readers and reports may load, as the module that it is: it opens what is closed. */
 const OPENERS = /findings\/(?:opened|report)$/;

@@ -268,6 +268,12 @@ const REFUSED: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ usable }) => usable({ seen: () => true, unread: () => false }) ? ok(P, T) : problem(P, T, F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ written }) => written.csiAddress === '' ? problem(P, T, F) : ok(P, T))",
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ written }) => tell(written) === undefined ? problem(P, T, F) : ok(P, T)); import { tell } from 'SRC/findings/opened'",
+  // A finding that stands for the unknown, and is asked for.
+  "TypeScript: (view: View) => { const isBad = view.isDeserted({ yes: () => true, no: () => false, unknown: () => unknown(P, T) }); return isBad ? problem(P, T, F) : ok(P, T); }",
+  "TypeScript: (view: View) => [view.isDeserted].map((one) => one({ yes: () => 'bad', no: () => 'well', unknown: () => unknown(P, T) })).includes('bad') ? problem(P, T, F) : ok(P, T)",
+  "TypeScript: ({ driver }: View) => driver?.nodeInfo({ seen: ({ kind }) => kind, unread: () => unknown(P, T) }) === 'answered' ? ok(P, T) : problem(P, T, F)",
+  "search: (view: View) => view.drivers.some({ yes: () => 'some', no: () => ok(P, T), unknown: () => unknown(P, T) }) === 'some' ? problem(P, T, F) : ok(P, T)",
+  "search: (view: View) => { const said = view.isDeserted({ yes: nothing, no: () => ok(P, T), unknown: () => unknown(P, T) }); return said ? said : problem(P, T, F); }",
   // Findings of other findings.
   "search: (view: View) => judgeEndpoint({} as never, view) === undefined ? ok(P, T) : problem(P, T, F)",
   "TypeScript: (view: View) => softened(view.drivers.map(() => problem(P, T, F)), 'problem', 'unknown'); import { softened } from 'SRC/findings/finding'",

@@ -57,7 +57,7 @@ function judgeKubeletPath(path: string, view: View): Verdicts {
   if (!path.startsWith("/"))
     return problem(path, "is not an absolute path", "give the path of the driver's socket on the host");
   const misplaced = judgeDriverPlace(path, path, "lies");
-  if (misplaced) return misplaced;
+  if (misplaced !== undefined) return misplaced;
   const byMounts = () =>
     hostPath({
       seen: (one) =>
