@@ -15,7 +15,7 @@ import { needChecks, objects, rights } from "./judge/needs";
 import { pairLeft } from "./judge/pair-left";
 import { placesIn } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
-import { inState, isWithoutRegistrar, type Place, wordOf } from "./judge/states";
+import { inState, isWithoutRegistrar, type Place, sayReason, wordOf } from "./judge/states";
 import type { ClusterReading } from "./read/cluster";
 import { keyOfPlace } from "./read/mentions";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./read/units";
@@ -176,7 +176,7 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
     node: node ?? null,
     driver,
     state: wordOf(state),
-    reason: state.kind === "unread" ? state.lack : state.reason,
+    reason: tell<string>(sayReason(state)) || null,
     code: code ?? null,
     pod: itemsOf(pods)[0]?.name ?? null,
     csiNode: isGuessed(place.units) || listing.kind === "every" ? null : trueOrNull(listing.isListed),

@@ -47,7 +47,9 @@ type Wrong<U, Others> = U extends Known
         ? [Others] extends [Said<Closed<{ readonly status: unknown }>>]
           ? S & ("ok" | "problem")
           : U
-        : never
+        : Inside extends Looked<infer T>
+          ? T
+          : never
       : U;
 /** An arm that throws answers nothing. */
 type Answers<U, Arm extends string = "unknown"> = [U] extends [never]
@@ -196,7 +198,8 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     told: (other) => toldOf(tell(items.length > 0 ? items[0] : other) as never),
     contains: (isSo = () => true) => {
       const answers = items.map((item) => answerOf(isSo(item)));
-      return truthOf(answers.reduce(eitherOf, gaps.length > 0 ? (gaps as Gaps) : "no"));
+      const unsure = union<Gap>([gaps, ...answers.filter((one) => typeof one !== "string")]);
+      return truthOf(answers.includes("yes") ? "yes" : unsure.length > 0 ? (unsure as Gaps) : "no");
     },
     map: (change) => listOf(items.map(change), gaps),
     flatMap,
@@ -314,8 +317,11 @@ export function listFrom<Item>(found: readonly Item[] | Unread): SeenList<Item> 
   return "gap" in found ? listOf([], [found.gap]) : listOf(found, []);
 }
 
+interface Looked<T> {
+  readonly looked: T;
+}
 /** One thing as judges get it: call it with what follows from it, and with what is said if it could not be read. */
-export interface Seen<T> extends Closed<unknown>, Mute {
+export interface Seen<T> extends Closed<Looked<T>>, Mute {
   <S, U = S>(
     arms: { seen: (value: T) => S; unread: (gap: Gap) => U & Unclear<U, S> } & Answers<U, "unread">,
   ): Answered<S | U>;

@@ -257,9 +257,13 @@ const REFUSED: readonly string[] = [
   "search: (view: View) => { for (const key in view.drivers) if (key === 'first') return ok(P, T); return problem(P, T, F); }",
   "search: (view: View) => +view.isDeserted > 0 ? problem(P, T, F) : ok(P, T)",
   "search: (view: View) => String.raw`\x24{view.isDeserted}` === P ? ok(P, T) : problem(P, T, F)",
-  "search: (facts: ClusterFacts) => facts.places.map(({ state, driver }) => state.kind === 'unread' ? ok(driver, T) : problem(driver, T, F))",
+  "TypeScript: (facts: ClusterFacts) => facts.places.map(({ state, driver }) => state.kind === 'unread' ? ok(driver, T) : problem(driver, T, F))",
   "search: (facts: ClusterFacts) => facts.places.map(({ state, driver }) => 'trouble' in state ? problem(driver, T, F) : ok(driver, T))",
   "search: (facts: ClusterFacts) => facts.places.map(({ state, driver }) => JSON.stringify(state).includes('registered') ? ok(driver, T) : problem(driver, T, F))",
+  // A state that may be unread.
+  "TypeScript: (facts: ClusterFacts) => facts.places.contains(({ state }) => state.kind !== 'unread' && state.kind !== 'registered')({ yes: () => problem(P, T, F), no: () => ok(P, T), unknown: withheld })",
+  "TypeScript: (facts: ClusterFacts) => facts.places.map(({ state, driver }) => state({ seen: ({ kind }) => kind !== 'registered', unread: () => false }) ? problem(driver, T, F) : ok(driver, T))",
+  "TypeScript: (facts: ClusterFacts) => facts.places.map(({ state }) => facts.hasGuess({ yes: () => looked({ kind: 'registered', reason: null }), no: () => state, unknown: () => state })); import { looked } from 'SRC/findings/seen'",
   // What the arguments of a container tell.
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.csiAddress === '' ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings: { mode } }) => mode === 'one' ? problem(P, T, F) : undefined)",

@@ -1,20 +1,10 @@
 import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Advice, also, check, problem, type Run, type Verdict } from "../../findings/finding";
 import type { Words } from "../../findings/opened";
-import {
-  type Group,
-  ifYes,
-  isWhole,
-  listFrom,
-  type SeenList,
-  type Truth,
-  truth,
-  words,
-} from "../../findings/seen";
+import { type Group, ifYes, isWhole, type SeenList, type Truth, words } from "../../findings/seen";
 import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
-import type { HostPod } from "../read/owners";
 import type { ClusterFacts } from "./facts";
 import { GONE, isWaitedFor, type Place, restartingIn, sayReason, UNWRITTEN, wordOf } from "./states";
 import { endingOf, ownerKey } from "./troubles";
@@ -26,7 +16,7 @@ type FixOf = (first: Place, facts: ClusterFacts, group: Group<Place>) => Advice;
 
 /** The problem of each group, with the state's reason behind `lead`. */
 export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
-  judgeGroups(facts, isMeant, (first, group) =>
+  judgeGroups(facts, placesWhere(facts, isMeant), (first, group) =>
     problem(first.driver, words`${lead}${shortReason(first, facts)}`, fixOf(first, facts, group)),
   );
 
@@ -39,14 +29,16 @@ const shortReason = (place: Place, facts: ClusterFacts) =>
 export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
   check<ClusterFacts>(code, name, (facts) => problemsOf(facts, isMeant, lead, fixOf));
 
+export const placesWhere = (facts: ClusterFacts, isMeant: IsMeant): SeenList<Place> =>
+  facts.places.filter((place) => isMeant(place, facts));
+
 /** Judges the places of a driver with the same cause together. */
 export const judgeGroups = (
   facts: ClusterFacts,
-  isMeant: IsMeant,
+  places: SeenList<Place>,
   judge: (first: Place, group: Group<Place>) => Verdict,
 ): SeenList<Verdict> =>
-  facts.places
-    .filter((place) => isMeant(place, facts))
+  places
     .grouped((place) => words`${place.driver} ${causesOf(place, facts).map(causeKey).told("")}`)
     .map((group) => also(judge(group.first, group), { cause: causeOf(group.first, facts), nodes: group }));
 
@@ -56,24 +48,26 @@ export const causeOf = (place: Place, facts: ClusterFacts) => causesOf(place, fa
 /** The first one counts. */
 function causesOf(place: Place, facts: ClusterFacts): SeenList<Cause> {
   const { state, units, driver } = place;
-  const causeAt = (object?: number, word?: string): Cause => ({
-    ...{ kind: "trouble", driver, trouble: wordOf(state) },
-    ...(state.kind !== "unread" && state.why && { object, ...state.why }),
-    ...(word && { word }),
-  });
+  const plain = { kind: "trouble", driver, trouble: wordOf(state) } as const;
+  const causesAt = (object?: number, word?: string): SeenList<Cause> =>
+    state
+      .map(({ why }): Cause => ({ ...plain, ...(why && { object, ...why }), ...(word && { word }) }))
+      .with([plain]);
   // What serves it on one node says nothing of another.
-  const isUnprovided = state.kind !== "unread" && state.kind === "unprovided";
-  const owners = isUnprovided ? facts.ownersOf(place).owners : listFrom<HostPod>([]);
+  const owners = state.items(({ kind }) =>
+    kind === "unprovided" ? facts.ownersOf(place).owners : undefined,
+  );
   return manifestCauseOf(place, facts)
-    .with(units.map(({ registrar }) => causeAt(registrar.about.object)))
-    .with(owners.map((pod) => causeAt(undefined, ownerKey(pod))))
-    .with([causeAt()]);
+    .with(units.flatMap(({ registrar }) => causesAt(registrar.about.object)))
+    .with(owners.flatMap((pod) => causesAt(undefined, ownerKey(pod))))
+    .with(causesAt());
 }
 
 /** What `doctor -f` finds in the first of its registrars. */
 function manifestCauseOf({ state, units }: Place, { manifestCauses }: ClusterFacts): SeenList<Cause> {
-  const isUnregistered =
-    state.kind !== "unread" && state.kind === "unregistered" && !UNWRITTEN.includes(state.why?.word);
+  const isUnregistered = state.is(
+    ({ kind, why }) => kind === "unregistered" && !UNWRITTEN.includes(why?.word),
+  );
   const isOfRegistrar = restartingIn(state)
     .contains(({ isRegistrar }) => isRegistrar)
     .or(isUnregistered);
@@ -91,9 +85,9 @@ export const manifestCause = ({ object, container = "" }: About): Cause => ({
 
 /** Its node does not report, or something waits on a node that is gone. */
 export function isMissedAway(place: Place, facts: ClusterFacts): Truth {
-  const { state } = place;
-  if (state.kind === "unread" || state.kind !== "node-away") return truth(false);
-  return state.why?.word === GONE ? isWaitedFor(place, facts) : truth(true);
+  return place.state.is(
+    ({ kind, why }) => kind === "node-away" && (why?.word === GONE ? isWaitedFor(place, facts) : true),
+  );
 }
 
 /** `at least ` where a list lacks something. */

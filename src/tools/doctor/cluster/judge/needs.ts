@@ -29,7 +29,7 @@ import { GROUPS } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 import { EVERY_DRIVER } from "../read/units";
 import type { ClusterFacts, FactsAndGaps } from "./facts";
-import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, problemsOf, whoWaits } from "./groups";
+import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, placesWhere, problemsOf, whoWaits } from "./groups";
 import { inState, isWaitedFor, isYoung, type Place, SETTLED, whyIn } from "./states";
 import { startupTaints } from "./taints";
 import { lackText, ownerText } from "./troubles";
@@ -65,7 +65,7 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
   problemsOf(facts, inState("unprovided"), "is needed, and ", adviceFor),
   judgeGroups(
     facts,
-    (place) => inState("registered")(place).and(isLeftover(place, facts)),
+    placesWhere(facts, (place) => inState("registered")(place).and(isLeftover(place, facts))),
     ({ driver }, places) => sayLeftover(driver, places, facts),
   ),
   judgeTarget(facts),
@@ -204,7 +204,7 @@ const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
   const isMissed = (place: Place) =>
     isWaitedFor(place, facts).and(inState(...SETTLED, "node-away")(place).not());
   const fix = "fix what keeps the driver from being registered";
-  const missed = judgeGroups(facts, isMissed, ({ driver }, places) =>
+  const missed = judgeGroups(facts, placesWhere(facts, isMissed), ({ driver }, places) =>
     problem(driver, words`${whoWaits(places, facts, "has ")} waiting for it`, fix),
   );
   return [missed, judgeAway(facts)];
@@ -212,7 +212,7 @@ const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
 
 /** Whether a driver is registered there is only known when kubelet reports again. */
 function judgeAway(facts: ClusterFacts): Verdicts {
-  const away = facts.places.filter((place) => isMissedAway(place, facts));
+  const away = placesWhere(facts, isMissedAway);
   return away.together().map((all) => {
     const waiting = whoWaits(all, facts, "; needed by ");
     const text = words`are not ready or gone: it is not known which drivers are registered there${waiting}`;

@@ -1,5 +1,5 @@
 import { grouped } from "../../findings/grouped";
-import { type ItemOf, listFrom, truth } from "../../findings/seen";
+import { type ItemOf, listFrom, looked, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import { type Mention, mentionsByPlace } from "../read/mentions";
 import { LONG_MS } from "../read/pod";
@@ -42,7 +42,7 @@ function placeOf(
     around.unitsOfDriver(driver).flatMap(({ set }) => around.podsAt(set, name));
   const pods = node === undefined ? found : found.with(podsOn(node).filter(() => false));
   const place = { driver, node, listing, units, pods };
-  return { ...place, state: stateOf(place, twinsIn(living, around), around) };
+  return { ...place, state: looked(stateOf(place, twinsIn(living, around), around)) };
 }
 
 /** Several pods that register a driver on a node. Of a DaemonSet that is rolled out with maxSurge two are there for a while. */

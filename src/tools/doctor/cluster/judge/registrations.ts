@@ -9,7 +9,7 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { type Group, ifYes, isWhole, type Truth, words } from "../../findings/seen";
+import { type Group, ifYes, isWhole, kept, listFrom, type Truth, words } from "../../findings/seen";
 import { LEAVE_ONE, shellWord, together } from "../../findings/words";
 import type { Container } from "../read/pod";
 import { isGuess, type RegistrarUnit } from "../read/units";
@@ -21,7 +21,6 @@ import {
   inState,
   isWithoutRegistrar,
   type KnownState,
-  knownIn,
   type Place,
   restartingIn,
   sayReason,
@@ -35,14 +34,16 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   problemsOf(facts, isUnlisted, "is not in CSINode: ", whereToLook),
   judgeGroups(
     facts,
-    ({ state }) => state.kind === "unread",
+    facts.places.flatMap((place) =>
+      place.state({ seen: () => listFrom<Place>([]), unread: () => kept(place) }),
+    ),
     (first, places) => judgeUnseen(first, places, facts),
   ),
   healthyDrivers(facts),
 ]);
 
-const isDenied = ({ state }: Place): boolean => state === DENIED;
-const isUnlisted = (place: Place): Truth => inState("unregistered")(place).and(!isDenied(place));
+const isDenied = ({ state }: Place): Truth => state.is((one) => one === DENIED);
+const isUnlisted = (place: Place): Truth => inState("unregistered")(place).and(isDenied(place).not());
 
 function judgeUnseen({ driver, units, state }: Place, places: Group<Place>, facts: ClusterFacts): Verdict {
   const possibly = () => "is possibly registered";
@@ -156,9 +157,7 @@ const CORRECT_MOUNT =
   "correct that hostPath, or its type: DirectoryOrCreate makes a directory that the node lacks; for all events";
 
 const seePod = (place: Place, facts: ClusterFacts): Advice =>
-  knownIn(place.state)
-    .map((state) => seePodIn(state, place, facts))
-    .told("");
+  place.state.map((state) => seePodIn(state, place, facts)).told("");
 
 function seePodIn({ kind, trouble }: KnownState, { pods }: Place, { target }: ClusterFacts): Advice {
   const { mountFailure = "", runsSince, container } = trouble?.kind === "blocked" ? trouble : {};

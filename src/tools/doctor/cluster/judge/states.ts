@@ -1,5 +1,17 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
-import { type Gap, ifYes, isWhole, listFrom, type SeenList, type Truth, words } from "../../findings/seen";
+import {
+  type Gap,
+  ifYes,
+  isWhole,
+  listFrom,
+  looked,
+  otherwise,
+  type Seen,
+  type SeenList,
+  type Truth,
+  type Unread,
+  words,
+} from "../../findings/seen";
 import { asWord } from "../../findings/words";
 import { keyOfPlace } from "../read/mentions";
 import type { readNode } from "../read/needs";
@@ -30,13 +42,8 @@ const REASONS = {
  * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `duplicate`: several
  * DaemonSets register it. `unread`: what could not be read decides on it.
  */
-export type PlaceState = KnownState | UnseenState;
-
-/** It has no other name in common with the others: what could not be read has no reason, and no trouble. */
-interface UnseenState {
-  readonly kind: "unread";
-  readonly lack: string;
-}
+export type PlaceState = KnownState | Unread;
+type AnyState = Place["state"];
 
 export interface KnownState {
   readonly kind: keyof typeof REASONS | "uncovered" | "duplicate" | PodTrouble["kind"];
@@ -45,31 +52,27 @@ export interface KnownState {
   readonly trouble?: PodTrouble;
 }
 
-export const wordOf = (state: PlaceState) => asWord(state.kind === "unread" ? "unseen" : state.kind);
-export const sayReason = (state: PlaceState) =>
-  words`${state.kind === "unread" ? state.lack : (state.reason ?? "")}`;
-
-const UNREAD: Gap = { part: "csinodes", subject: "", why: { kind: "object", text: "" } };
-
-/** The check of places that are unread says why. */
-export const knownIn = (state: PlaceState) =>
-  listFrom<KnownState>(state.kind === "unread" ? { ...state, gap: UNREAD } : [state]);
+export const wordOf = (state: AnyState) =>
+  state({ seen: ({ kind }) => asWord(kind), unread: () => asWord("unseen") });
+export const sayReason = (state: AnyState) =>
+  state({ seen: ({ reason }) => words`${reason ?? ""}`, unread: (gap) => words`${lackOf(gap)}` });
+const lackOf = ({ why }: Gap): string => (why.kind === "object" ? why.text : "");
 
 export const inState =
   (...kinds: readonly KnownState["kind"][]) =>
   ({ state }: Pick<Place, "state">): Truth =>
-    knownIn(state).contains(({ kind }) => kinds.includes(kind));
+    state.is(({ kind }) => kinds.includes(kind));
 
 /** The container of a pod that ends again and again. */
-export const restartingIn = (state: PlaceState): SeenList<Container> =>
-  knownIn(state).flatMap(({ trouble }) => (trouble?.kind === "restarting" ? trouble.container : undefined));
+export const restartingIn = (state: AnyState): SeenList<Container> =>
+  state.items(({ trouble }) => (trouble?.kind === "restarting" ? trouble.container : undefined));
 /** The API's word for why it is so, or ours. */
-export const whyIn = (state: PlaceState): SeenList<string> => knownIn(state).flatMap(({ why }) => why?.word);
+export const whyIn = (state: AnyState): SeenList<string> => state.items(({ why }) => why?.word);
 
 export interface Place {
   readonly driver: string;
   readonly node: string | undefined;
-  readonly state: PlaceState;
+  readonly state: Seen<KnownState>;
   /** Whether CSINode lists it: kubelet has it, or has had it. Of every driver, nobody can ask that. */
   readonly listing: { readonly kind: "every" } | { readonly kind: "one"; readonly isListed: Truth };
   /** The registrar of its pod; without a pod those of its DaemonSets. */
@@ -96,10 +99,11 @@ const troubled = (trouble: PodTrouble): PlaceState => ({
 
 const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASONS[kind] });
 
-const unseen = (...reasons: readonly (string | null)[]): UnseenState => ({
-  kind: "unread",
-  lack: reasons.filter((reason) => reason !== null).join("; "),
-});
+/** The check of places that are unread says why. */
+const unseen = (...reasons: readonly (string | null)[]): Unread => {
+  const text = reasons.filter((reason) => reason !== null).join("; ");
+  return { kind: "unread", gap: { part: "csinodes", subject: "", why: { kind: "object", text } } };
+};
 
 /** The first that was seen; where there is none, what could not be read decides. */
 const firstOf = (states: SeenList<PlaceState>, ...more: readonly (string | null)[]): PlaceState =>
@@ -133,7 +137,7 @@ function stateByNode(place: Stateless, around: Surroundings): PlaceState {
   });
   const byGone = () => isLeft(place, around)({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown });
   const stays = found.kind === "unread" ? [found] : found.kind === "registered" ? listed(place) : [];
-  const more = found.kind === "unread" ? found.lack : found.reason;
+  const more = found.kind === "unread" ? lackOf(found.gap) : found.reason;
   return firstOf(there.with(ifYes(row.contains().not(), byGone)).with(stays), more);
 }
 
@@ -200,10 +204,10 @@ function stateListed(place: Stateless, around: Surroundings): PlaceState {
   const lacksPod = units.contains().and(pods.contains().not());
   const isLeftThere = isWaitedFor(place, around).and(around.areNamed).and(lacksPod);
   const left = ifYes(isLeftThere, () => stateWithout(place, around))
-    .flatMap(knownIn)
+    .flatMap((found) => looked(found).map((one) => one))
     .filter(({ kind }) => kind === "uncovered")
     .map((found): PlaceState => ({ ...found, reason: `${found.reason}: ${LISTED_STILL}` }));
-  const denied = pods.filter(isDenied).map(() => DENIED);
+  const denied = pods.filter(isDenied).map((): PlaceState => DENIED);
   return firstOf(denied.with(left).with(listed(place)));
 }
 
@@ -222,14 +226,15 @@ export const isDoubted = (place: Place): Truth =>
 
 /** Where another pod serves the driver, CSINode's word counts. */
 export function unlessServed(place: Place, ownersOf: OwnersOf): Place {
-  const unsure = (gaps: readonly Gap[]) => unseen(NO_OWN, lackText(gaps));
-  const byOthers = () => {
+  const unsure = (gaps: readonly Gap[]) => looked(unseen(NO_OWN, lackText(gaps)));
+  const byOthers = (): AnyState => {
     const { owners, rivals } = ownersOf(place);
     const isServed = owners.contains().or(rivals.contains());
-    return isServed({ yes: () => state("registered"), no: () => place.state, unknown: unsure });
+    return isServed({ yes: () => looked(state("registered")), no: () => place.state, unknown: unsure });
   };
-  const doubted = ifYes(isDoubted(place), byOthers);
-  return { ...place, state: firstOf(doubted.with([place.state])) };
+  const doubted = ifYes(isDoubted(place), byOthers).with([place.state]);
+  const none = () => looked(unseen());
+  return { ...place, state: doubted.some({ yes: ({ first }) => first, ...otherwise(none) }) };
 }
 
 const NO_OWN = "no pod of its DaemonSet is there";
@@ -295,7 +300,7 @@ const NO_CSI_NODE =
 export const UNWRITTEN: readonly (string | undefined)[] = [REMADE, NO_CSI_NODE];
 const unwritten = (reason: string): PlaceState => ({ kind: "unregistered", why: { word: reason }, reason });
 /** Kubelet's own word against CSINode, which it wrote before. */
-export const DENIED: PlaceState = {
+export const DENIED: KnownState = {
   kind: "unregistered",
   why: { word: "FailedMount" },
   reason: "kubelet says in its latest events that it does not have the driver",
