@@ -7,7 +7,9 @@ import { flagsOf } from "../flags/support";
 /** What is written to stdout and stderr, by their descriptors, where a write may fail. */
 function recordWrites(fail?: string) {
   const writes: string[] = [];
+  const { writeSync } = fs;
   jest.spyOn(fs, "writeSync").mockImplementation(((fd: number, bytes: Buffer) => {
+    if (fd > 2) return writeSync(fd, bytes); // Jest keeps the module that is loaded now.
     if (fail !== undefined) throw Object.assign(new Error(`${fail}: write`), { code: fail });
     writes.push(`${fd} ${bytes}`);
     return bytes.length;

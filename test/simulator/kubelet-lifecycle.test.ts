@@ -71,6 +71,14 @@ test("a kubelet that is killed during a call changes and reports nothing afterwa
   expect(kubelet.events.history("called").filter(({ result }) => result.kind === "error")).toEqual([]);
 });
 
+test("a kubelet that is closed makes no call that was put off", async () => {
+  const faults = [{ kind: "slow", before: "GetInfo", delayMs: 3_600_000 }] as const;
+  const { kubelet } = await node.all({ kubelet: { faults } });
+  await kubelet.events.when("fault-applied");
+  await kubelet.close();
+  expect(kubelet.events.history("calling").map(({ call }) => call)).not.toContain("GetInfo");
+});
+
 test("the signal closes kubelet, also during a restart", async () => {
   const stop = new AbortController();
   const kubelet = await node.kubelet({ signal: stop.signal });
@@ -206,6 +214,7 @@ test.each<[string, (closed: Promise<void>) => unknown, object]>([
   const restarted = kubelet.restart({ whileDown: async () => void (await act(kubelet.close())) });
   await down;
   await kubelet.close();
+  expect(kubelet.events.history("stopped")).toMatchObject([{ because: "restart" }]);
   expect(await Promise.allSettled([restarted])).toMatchObject([expected]);
   expect(kubelet.events.history("started")).toHaveLength(1);
 });

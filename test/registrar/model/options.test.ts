@@ -69,6 +69,8 @@ test("a plugin of another type needs supportedVersions", () => {
   expect(() => resolveRegistrationOptions(dra)).toThrow(missing);
   const none: string[] = [];
   expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: none })).toThrow(missing);
+  const empty = () => resolveRegistrationOptions({ ...dra, supportedVersions: [""] });
+  expect(empty).toThrow("it takes a version");
   const given = { ...dra, supportedVersions: ["v1.DRAPlugin"] } as const;
   expect(resolveRegistrationOptions(given)).toMatchObject(given);
   const among = { ...given, endpoint: "/registration/folder/../dra.sock" };

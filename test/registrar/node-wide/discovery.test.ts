@@ -199,6 +199,7 @@ async function withoutEvents(
     log: ReturnType<typeof recordLog>,
   ) => Promise<void>,
   fsPromises: object = {},
+  pattern = "*/csi.sock",
 ): Promise<void> {
   const waits = controlWaits();
   const replace = (name: string, by: object) =>
@@ -208,7 +209,7 @@ async function withoutEvents(
   const { discover: discoverBy } = await import("../../../src/registrar/node-wide/discovery");
   const found: (readonly string[])[] = [];
   const onChanges = (changes: Changes) => found.push(...changes.found.map(([, { captures }]) => captures));
-  const { stop, log, running } = find("*/csi.sock", onChanges, discoverBy);
+  const { stop, log, running } = find(pattern, onChanges, discoverBy);
   await use(waits, found, log);
   stop.abort();
   await running;
@@ -267,6 +268,33 @@ describe("a directory that could not be read", () => {
     const looks = set.mock.results.filter((_, at) => set.mock.calls[at]?.[1] === 2_000);
     expect(looks).not.toEqual([]);
     expect(clear.mock.calls.flat()).toEqual(expect.arrayContaining(looks.map(({ value }) => value)));
+  });
+
+  test("is named anew where it was removed and is there again", async () => {
+    let names: readonly string[] = [];
+    const readdir = async (path: string) => {
+      if (path === folder.at("a")) throw systemError("EACCES");
+      names = await read(path);
+      return names;
+    };
+    await withoutEvents(
+      async (waits, _found, log) => {
+        const unread = () => log.all("Cannot read directory, CSI drivers in it stay as they were").length;
+        await eventually(() => expect(unread()).toBe(1));
+        renameSync(folder.at("a"), folder.at(".away"));
+        await eventually(async () => {
+          await waits.end(5_000);
+          expect(names).toEqual([".away"]);
+        });
+        renameSync(folder.at(".away"), folder.at("a"));
+        await eventually(async () => {
+          await waits.end(5_000);
+          expect(unread()).toBe(2);
+        });
+      },
+      { readdir },
+      "*/*/csi.sock",
+    );
   });
 
   test("is named with its errno, once, and read when its mode has changed", () => {

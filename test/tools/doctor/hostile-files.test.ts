@@ -18,6 +18,13 @@ const BOMB = Array.from({ length: 30 }, (_, n) => ({
 const MANY_VALUES = /it has more than 1,000,000 values, or holds itself$/;
 const keys = (count: number) => Array.from({ length: count }, (_, n) => `k${n}: v`).join("\n");
 
+/** A DaemonSet whose pod has so many values. */
+function setOf(values: number): string {
+  let few = 0;
+  JSON.parse(JSON.stringify(daemonSet().spec.template.spec), () => ++few);
+  return JSON.stringify(daemonSet({ name: "big", more: Array(values - few).fill("x") }));
+}
+
 /** What is said of a text, with a DaemonSet behind it that is well. */
 async function judge(text: string) {
   writeFileSync(folder.at("a.yaml"), `${text}\n---\n${GOOD}\n`);
@@ -107,8 +114,8 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   ["a list", "- kind: Pod", /document 1 cannot be judged: it is a list, and not an object$/],
   ["a word", "kind", /document 1 cannot be judged: it is a word, and not an object$/],
   [
-    "a pod of 10,000 values",
-    JSON.stringify(daemonSet({ name: "big", more: Array.from({ length: 10_001 }, () => "x") })),
+    "a pod of 10,001 values",
+    setOf(10_001),
     /^a\.yaml: DaemonSet ns\/big cannot be judged: it has more than 10,000 values/,
   ],
   [
@@ -127,6 +134,10 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   expect(unread).toEqual([expect.stringMatching(said)]);
   expect(judged).toEqual(["a.yaml: DaemonSet ns/good, container registrar"]);
   expect([status, stderr]).toEqual([3, ""]);
+});
+
+test("a pod of 10,000 values is judged", async () => {
+  expect((await judge(setOf(10_000))).judged).toHaveLength(2);
 });
 
 test.each([

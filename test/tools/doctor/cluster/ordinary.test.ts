@@ -138,6 +138,11 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
     ],
   ],
   [
+    "a pod that was created long ago, and was evicted a minute ago",
+    world(alone, pod({ ...ended("Failed"), conditions: [isReady] }, { creationTimestamp: ago(60) })),
+    [/^CSI202 problem: .*its pod failed/],
+  ],
+  [
     "a second pod of the DaemonSet",
     world({}, pod(RUNS)),
     [/^CSI206 .*disk-node-new and .* -> its.*delete pod/],
