@@ -173,8 +173,8 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
   "../../src/registrar/registration/kubelet-clients": () => ({
     createKubeletClients: () => ({
       isKubelet: (client: unknown) => client === KUBELET || !own().knowsKubelet,
-      asked: nothing,
-      ended: nothing,
+      isLikely: (client: unknown) => client === KUBELET,
+      ...{ asked: nothing, ended: nothing },
       reported: () => Object.assign(own(), { knowsKubelet: played.strangers === true }),
       get isAsking() {
         return clientsOf(world, 0, played).isAsking;
