@@ -132,7 +132,7 @@ const REFUSED: readonly string[] = [
   "TypeScript: (view: View) => view.isDeserted({ yes: () => ({ is: true }), ...otherwise(() => ({ is: false })) }).is ? ok(P, T) : problem(P, 'is deserted', F)",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => 'yes', ...otherwise(() => 'no') }) === 'no' ? ok(P, 'has a driver') : problem(P, T, F)",
   "TypeScript: (view: View) => wholes(view.drivers)({ seen: ([all]) => all.length, unread: () => null }) ? ok(P, T) : problem(P, T, F)",
-  "TypeScript: ({ driver }: View) => driver?.nodeInfo({ seen: (one) => failureIn(one) ?? null, unread: () => null }) === null ? ok(P, 'answers') : problem(P, T, F)",
+  "TypeScript: ({ driver }: View) => driver?.identity({ seen: (one) => failureIn(one) ?? null, unread: () => null }) === null ? ok(P, 'answers') : problem(P, T, F)",
   "TypeScript: (view: View) => view.drivers.map((one) => silenceOf(one).some({ yes: ({ first }) => problem(P, first, F), ...otherwise(() => null) }) ?? ok(P, 'answers'))",
   "TypeScript: (view: View) => view.isDeserted({ yes: nothing, ...otherwise(() => problem(P, T, F)) })",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => 1, no: () => 2, unknown: () => Symbol('3') })",
@@ -191,7 +191,7 @@ const REFUSED: readonly string[] = [
   "TypeScript: (view: View) => view.isDeserted({ yes: nothing, no: nothing, unknown: () => listFrom([problem(P, T, F)]) }); import { listFrom } from 'SRC/findings/seen'",
   "TypeScript: (view: View) => view.isDeserted({ yes: nothing, no: nothing, unknown: () => kept(problem(P, T, F)) }); import { kept } from 'SRC/findings/seen'",
   "TypeScript: (view: View) => view.drivers.some({ yes: nothing, no: nothing, unknown: () => kept(view.isDeserted) }); import { kept } from 'SRC/findings/seen'",
-  "TypeScript: ({ driver }: View) => driver?.nodeInfo({ seen: () => truth(true), unread: () => truth(false) }); import { truth } from 'SRC/findings/seen'",
+  "TypeScript: ({ driver }: View) => driver?.identity({ seen: () => truth(true), unread: () => truth(false) }); import { truth } from 'SRC/findings/seen'",
   // A known value under a type that hides it.
   "search: (view: View) => view.isDeserted<Truth>({ yes: () => truth(true), no: () => truth(false), unknown: () => truth(false) }).not(); import { truth } from 'SRC/findings/seen'",
   "search: (view: View) => view.drivers.some<Truth>({ yes: () => truth(true), ...otherwise(() => truth(false)) }).not(); import { truth } from 'SRC/findings/seen'",
@@ -206,7 +206,7 @@ const REFUSED: readonly string[] = [
   "search: (view: View) => view.isDeserted({ yes: nothing, ...otherwise((): SeenList<string> => listFrom([P])) }); import { listFrom } from 'SRC/findings/seen'",
   // A state that may be known, whatever makes it; or that knows more than why.
   "TypeScript: (view: View) => { const no = (one: string): State => ({ kind: one === P ? 'silent' : 'unread' }); return view.isDeserted({ yes: nothing, no: nothing, unknown: () => no(P) }); }; type State = { kind: 'silent' } | { kind: 'unread' }",
-  "TypeScript: ({ driver }: View) => driver?.nodeInfo({ seen: nothing, unread: () => stand(P) }); type State = { kind: 'silent' } | { kind: 'unread' }; const stand = (_one: string): State => ({ kind: 'silent' })",
+  "TypeScript: ({ driver }: View) => driver?.identity({ seen: nothing, unread: () => stand(P) }); type State = { kind: 'silent' } | { kind: 'unread' }; const stand = (_one: string): State => ({ kind: 'silent' })",
   "TypeScript: (facts: ClusterFacts) => facts.places.map((place) => facts.hasGuess({ yes: nothing, no: nothing, unknown: () => place.state }))",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => ({ kind: 'seen', isBad: true }) as const, no: () => ({ kind: 'seen', isBad: false }) as const, unknown: () => ({ kind: 'unread', isBad: false }) as const }).isBad ? problem(P, T, F) : ok(P, T)",
   "TypeScript: (view: View) => view.isDeserted({ yes: nothing, no: nothing, unknown: () => JSON.parse('{}') })",
@@ -214,13 +214,13 @@ const REFUSED: readonly string[] = [
   // An error in place of it.
   "TypeScript: (view: View) => attempt(() => view.isDeserted({ yes: () => true, no: () => false, unknown: () => refuse('') })) === true ? problem(P, T, F) : ok(P, T); const refuse = (text: string): never => { throw new Error(text); }; import { attempt } from 'SRC/../../base/errors'",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => 1, no: () => 2, unknown: () => { throw new Error(P); } })",
-  "TypeScript: ({ driver }: View) => driver?.nodeInfo({ seen: () => 1, unread: () => { throw new Error(P); } })",
+  "TypeScript: ({ driver }: View) => driver?.identity({ seen: () => 1, unread: () => { throw new Error(P); } })",
   "search: (view: View) => view.isDeserted({ yes: () => 1, no: () => 2, unknown: (gaps) => { if (gaps.length > 0) throw new Error(P); return withheld(gaps); } })",
   "search: (view: View) => { try { return ok(P, T); } finally { view.isDeserted({ yes: nothing, no: nothing, unknown: withheld }); } }",
   "search: (view: View) => attempt(() => view.isDeserted({ yes: () => decodeURI(P), no: () => decodeURI(T), unknown: (gaps) => [decodeURI('%'), withheld(gaps)][1] as Withheld })) === undefined ? ok(P, T) : problem(P, T, F); import { attempt } from 'SRC/../../base/errors'; import type { Withheld } from 'SRC/findings/seen'",
   // What every function has.
   "TypeScript: ({ driver }: View) => driver?.identity.name === 'x' ? ok(P, T) : problem(P, T, F)",
-  "TypeScript: ({ driver }: View) => driver?.nodeInfo.length === 0 ? ok(P, T) : problem(P, T, F)",
+  "TypeScript: ({ driver }: View) => driver?.identity.length === 0 ? ok(P, T) : problem(P, T, F)",
   "TypeScript: (view: View) => view.isDeserted.toString() === 'true' ? problem(P, T, F) : ok(P, T)",
   "TypeScript: (view: View) => view.isDeserted.call(undefined, { yes: () => true, no: () => false, unknown: () => false })",
   "TypeScript: (view: View) => Reflect.apply(view.isDeserted, undefined, [{ yes: () => true, no: () => false, unknown: () => false }]) ? problem(P, T, F) : ok(P, T)",
@@ -264,6 +264,9 @@ const REFUSED: readonly string[] = [
   "TypeScript: (facts: ClusterFacts) => facts.places.contains(({ state }) => state.kind !== 'unread' && state.kind !== 'registered')({ yes: () => problem(P, T, F), no: () => ok(P, T), unknown: withheld })",
   "TypeScript: (facts: ClusterFacts) => facts.places.map(({ state, driver }) => state({ seen: ({ kind }) => kind !== 'registered', unread: () => false }) ? problem(driver, T, F) : ok(driver, T))",
   "TypeScript: (facts: ClusterFacts) => facts.places.map(({ state }) => facts.hasGuess({ yes: () => looked({ kind: 'registered', reason: null }), no: () => state, unknown: () => state })); import { looked } from 'SRC/findings/seen'",
+  // What was not asked is no answer.
+  "TypeScript: (view: View) => view.drivers.map((one) => one.nodeInfo.map(({ kind }) => kind === 'unasked' ? problem(P, 'has no node info', F) : ok(P, T)))",
+  "TypeScript: (view: View) => view.drivers.map((one) => one.spoken.map((spoken) => spoken === 'unasked' ? problem(P, 'speaks no HTTP/2', F) : ok(P, T)))",
   // What the arguments of a container tell.
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.csiAddress === '' ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings: { mode } }) => mode === 'one' ? problem(P, T, F) : undefined)",
@@ -275,7 +278,7 @@ const REFUSED: readonly string[] = [
   // A finding that stands for the unknown, and is asked for.
   "TypeScript: (view: View) => { const isBad = view.isDeserted({ yes: () => true, no: () => false, unknown: () => unknown(P, T) }); return isBad ? problem(P, T, F) : ok(P, T); }",
   "TypeScript: (view: View) => [view.isDeserted].map((one) => one({ yes: () => 'bad', no: () => 'well', unknown: () => unknown(P, T) })).includes('bad') ? problem(P, T, F) : ok(P, T)",
-  "TypeScript: ({ driver }: View) => driver?.nodeInfo({ seen: ({ kind }) => kind, unread: () => unknown(P, T) }) === 'answered' ? ok(P, T) : problem(P, T, F)",
+  "TypeScript: ({ driver }: View) => driver?.identity({ seen: ({ kind }) => kind, unread: () => unknown(P, T) }) === 'answered' ? ok(P, T) : problem(P, T, F)",
   "search: (view: View) => view.drivers.some({ yes: () => 'some', no: () => ok(P, T), unknown: () => unknown(P, T) }) === 'some' ? problem(P, T, F) : ok(P, T)",
   "search: (view: View) => { const said = view.isDeserted({ yes: nothing, no: () => ok(P, T), unknown: () => unknown(P, T) }); return said ? said : problem(P, T, F); }",
   // Findings of other findings.

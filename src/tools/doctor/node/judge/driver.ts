@@ -215,7 +215,6 @@ const driverName = driverCheck("CSI004", "driver-name", ({ identity }) =>
 const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, names }, subject) =>
   names.map((name) =>
     nodeInfo.map((info) => {
-      if (info.kind === "unasked") return undefined;
       // An illegal name is the first cause of a refusal.
       const cause = judgeDriverName(name).kind !== "valid" ? undefined : CAUSES.nodeInfo(name);
       if (info.kind === "answered") return judgeNodeInfo(name, subject, info.value, cause);

@@ -9,6 +9,7 @@ import {
   type SeenList,
   type Truth,
   truth,
+  withheld,
   words,
 } from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
@@ -36,14 +37,17 @@ function isOfNamed({ socket, isNamed }: Driver, { driver }: View): Truth {
 const judgeFound = (driver: Driver, view: View): SeenList<Verdicts> =>
   driver.socket.at.map((there) =>
     there.kind === "accepting"
-      ? driver.spoken.map((spoken) => judgeLiving(driver, spoken === "other", view))
+      ? judgeLiving(driver, view)
       : view.bad(driver.socket.path, socketText(there), ...remedyFor(there, view)),
   );
 
-function judgeLiving(driver: Driver, isOther: boolean, view: View): Verdicts {
+function judgeLiving(driver: Driver, view: View): Verdicts {
   const other = () => skipped(driver.socket.path, "does not speak HTTP/2, so it is no driver's", NO_DRIVER);
-  if (isOther) return ifYes(driver.isRegistered.not(), other);
-  return standingOf(driver).map((standing) => judgeStanding(standing, driver, view));
+  return driver.spoken.contains((one) => one === "other")({
+    yes: () => ifYes(driver.isRegistered.not(), other),
+    no: () => standingOf(driver).map((standing) => judgeStanding(standing, driver, view)),
+    unknown: withheld,
+  });
 }
 
 function judgeStanding(standing: Standing, driver: Driver, view: View): Verdicts {

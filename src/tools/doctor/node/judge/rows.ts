@@ -167,9 +167,10 @@ function unpublishedState(
   view: View,
 ): readonly [state: string, reason: Cell] {
   const orFailure = (text: Text) =>
-    driver.nodeInfo({
-      seen: (answer) => failureIn(answer) ?? text,
-      unread: (gap) => words`the driver ${predicateOf(gap)}`,
+    driver.nodeInfo.some({
+      yes: ({ first }) => failureIn(first) ?? text,
+      no: () => text,
+      unknown: ([gap]) => words`the driver ${predicateOf(gap)}`,
     });
   const ofProcess = processesOf(driver, view).map((one) => `${processText(one)} has not`);
   const by = ofProcess.told("no registrar has");

@@ -132,7 +132,7 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
       /** Whether a driver with a registrar answers in its directory, while nothing is spoken on this socket. */
       isBeside: isRegistered
         .not()
-        .and(one.spoken.is((spoken) => spoken === "nothing"))
+        .and(one.spoken.contains((spoken) => spoken === "nothing"))
         .and(!one.isNamed)
         .and(all.contains((other) => isRegisteredBeside(other, one))),
       /** Whether its socket is not certainly another plugin's, or that of a controller, which has no node service. */
@@ -242,9 +242,9 @@ const isUnimplemented = (answer: { readonly kind: string; readonly code?: string
 
 const isNodeDriver = ({ identity, nodeInfo, spoken }: DriverLook): Truth =>
   spoken
-    .is((one) => one === "other")
+    .contains((one) => one === "other")
     .or(identity.is(isUnimplemented))
-    .or(nodeInfo.is(isUnimplemented))
+    .or(nodeInfo.contains(isUnimplemented))
     .not();
 
 export function isOf(

@@ -27,9 +27,10 @@ export function lookOfDriver({ socket, identity, nodeInfo, spoken }: SeenDriver)
   return {
     socket: lookOfSocket(socket),
     identity: looked(socket, identity ?? UNASKED),
-    nodeInfo: looked(socket, identity, nodeInfo ?? UNASKED),
-    /** What its server speaks, if it does not answer the first call. */
-    spoken: looked(socket, identity, spoken ?? "unasked"),
+    /** None where it was not asked. */
+    nodeInfo: looked(socket, identity, nodeInfo).items((answer) => answer),
+    /** What its server speaks; none if it answers the first call. */
+    spoken: looked(socket, identity, spoken).items((one) => one),
   };
 }
 
