@@ -208,3 +208,8 @@ test("an outcome is handed from the stop to the end", () => {
   const early = reached(stateNamed("waiting"), { kind: "stop", outcome });
   expect(early).toEqual({ kind: "stopping", outcome, facts: undefined });
 });
+
+test("a driver that kubelet registers anew stays registered meanwhile", () => {
+  const asked = reached(stateNamed("registered"), getInfo);
+  expect([asked, stateNameOf(asked)]).toMatchObject([{ askedAtMs: now.nowMs }, "registered"]);
+});
