@@ -59,6 +59,13 @@ test.each<readonly [made: string, fix: string, driver: object]>([
   ]);
 });
 
+test.each([
+  [{ args: ["--csi-endpoint=unix:///csi/csi.sock", "--endpoint=unix:///run/api.sock"] }],
+  [{ args: ["--endpoint=unix:///run/api.sock"], ...environment({ value: "unix:///csi/csi.sock" }) }],
+])("which of two addresses is CSI's, only the driver knows: %j", (driver) => {
+  expect(saidBeside([driver]).filter((said) => said.startsWith("CSI115"))).toEqual([]);
+});
+
 test("a driver whose own mount is read-only makes no socket there, whatever else has that volume", () => {
   const readers = fc.array(fc.record({ readOnly: fc.boolean(), isSidecar: fc.boolean() }), { maxLength: 3 });
   const mounted = (readOnly: boolean) => ({ volumeMounts: [{ ...AT_CSI[0], readOnly }] });

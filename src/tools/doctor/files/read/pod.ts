@@ -61,32 +61,37 @@ export function onHost(path: string, mounts: readonly MountedDirectory[]): strin
 }
 
 /** The flags that most drivers have; it may also stand in a shell's command line. */
-const ENDPOINT = /(?:^|\s)--?(?:csi-)?endpoint(?:=|\s+)["']?((?:\{\{.*?\}\}|[^\s"'])+)/g;
+const ENDPOINT = /(?:^|\s)--?((?:csi-)?endpoint)(?:=|\s+)["']?((?:\{\{.*?\}\}|[^\s"'])+)/g;
 
 /** The socket that one of these containers tells, or several as the same one. `open` is what is not filled in of it. */
 export function driverSocketOf(containers: readonly Tree[], pod: Tree) {
   const sockets = containers.flatMap((container) => {
-    const endpoint = endpointOf(container);
-    const path = pathOf(endpoint) ?? (isTemplate(endpoint) ? endpoint : undefined);
-    if (path === undefined) return [];
     const mounts = mountsOf(container, pod);
-    const place = placeOf(path, mounts);
-    // The endpoint of something else: a page, for example.
-    if (place === undefined && /^\/.*(?<!\.sock)$/s.test(endpoint)) return [];
-    const open = [path, place?.path ?? "", ...mounts.map(({ mountPath }) => mountPath)].find(isTemplate);
-    return [{ container: text(container.name), path, place, mount: mountOf(path, mounts), open }];
+    return endpointsOf(container).flatMap((endpoint) => {
+      const path = pathOf(endpoint) ?? (isTemplate(endpoint) ? endpoint : undefined);
+      if (path === undefined) return [];
+      const place = placeOf(path, mounts);
+      // The endpoint of something else: a page, for example.
+      if (place === undefined && /^\/.*(?<!\.sock)$/s.test(endpoint)) return [];
+      const open = [path, place?.path ?? "", ...mounts.map(({ mountPath }) => mountPath)].find(isTemplate);
+      return [{ container: text(container.name), path, place, mount: mountOf(path, mounts), open }];
+    });
   });
   const [socket] = sockets;
   const open = sockets.find((one) => one.open !== undefined);
   return open ?? (sockets.every(({ place }) => isSamePlace(place, socket?.place)) ? socket : undefined);
 }
 
-function endpointOf(container: Tree): string {
-  const [, flag] = [...wordsOf(container).join(" ").matchAll(ENDPOINT)].at(-1) ?? [];
-  if (flag !== undefined) return flag;
+/** What may be the address of CSI: of each flag the last value, and the variable. Which one counts, only the driver knows. */
+function endpointsOf(container: Tree): readonly string[] {
+  const flags = new Map<string, string>();
+  for (const [, name = "", value = ""] of wordsOf(container).join(" ").matchAll(ENDPOINT))
+    flags.set(name, value);
   const names = list(container.env).map((one) => text(tree(one).name));
-  if (names.includes("CSI_ENDPOINT")) return environmentOf(container)("$(CSI_ENDPOINT)").text;
-  return names.find(isTemplate) ?? "";
+  const variables = names.includes("CSI_ENDPOINT")
+    ? [environmentOf(container)("$(CSI_ENDPOINT)").text]
+    : names.filter((name) => flags.size === 0 && isTemplate(name)).slice(0, 1);
+  return [...flags.values(), ...variables];
 }
 
 /** Drivers take `unix://csi/csi.sock` for an absolute path, too. */
