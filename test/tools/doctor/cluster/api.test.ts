@@ -162,6 +162,11 @@ test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
     page([1], "next"),
     expect.objectContaining({ message: expect.stringMatching(/names itself/) }),
   ],
+  [
+    "a last page that leaves some out",
+    { body: { kind: "ThingList", metadata: { remainingItemCount: 2 }, items: [1] } },
+    expect.objectContaining({ message: expect.stringMatching(/^not read completely: .* leaves out 2, /) }),
+  ],
 ])("%s is the result", async (_what, answer, failure) => {
   expect((await listFrom([page([1], "next"), answer])).failure).toEqual(failure);
 });

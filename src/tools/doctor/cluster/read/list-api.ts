@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { attempt, messageOf } from "../../../../base/errors";
 import { type ApiFailure, failureOf, mayPass, retryMs } from "../../../../kube-api/failure";
-import { anyTree, text, textOrNone, tree } from "../../../../kube-api/objects";
+import { anyTree, numberOrNone, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { readBody, sendRequest } from "../../../../kube-api/request";
 import { boundText } from "../../../../logging/escape";
 import { PATIENCE, type Patience, waitFor } from "./patience";
@@ -98,7 +98,7 @@ export function createListApi(
       if (answer.failure !== undefined && !isExpired) return answer.failure;
       if (!isExpired && page?.items === undefined) return NO_LIST;
       if (!isExpired) onPage(page?.items ?? [], answer.dateMs, isFirst);
-      if (next === undefined) return undefined;
+      if (next === undefined) return page?.remain ? cutAt(page.remain) : undefined;
       if (!isExpired && next === words.get("continue")) return ENDLESS;
       isFirst &&= isExpired;
       words.set("continue", next);
@@ -122,7 +122,8 @@ function pageOf(body: unknown, wanted: string | undefined) {
   const { kind, metadata, items } = tree(body);
   const isMeant = wanted === undefined ? text(kind).endsWith("List") : kind === wanted;
   const all: readonly unknown[] | undefined = isMeant && Array.isArray(items) ? items : undefined;
-  return { items: all, next: textOrNone(tree(metadata).continue) };
+  const { continue: next, remainingItemCount } = tree(metadata);
+  return { items: all, next: textOrNone(next), remain: numberOrNone(remainingItemCount) };
 }
 
 /** The proxy answers so with what Go says of its own connection. */
@@ -227,6 +228,11 @@ const ENDLESS: ListFailure = {
   kind: "unexpected",
   message: "not read completely: each page names itself as the next one",
 };
+
+const cutAt = (remain: number): ListFailure => ({
+  kind: "unexpected",
+  message: `not read completely: its last page leaves out ${remain} and names no next one`,
+});
 
 function tooMuch(what: string, maxBytes: number): ListFailure {
   return { kind: "unexpected", message: `not read completely: ${what} more than ${maxBytes / MEBIBYTE} MiB` };
