@@ -1,8 +1,19 @@
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { freePort } from "../../bench/support/place";
 import { eventually } from "../support/eventually";
 import { httpOf } from "./support/http";
 import { nodeTest } from "./support/node";
+import type { CliProcess } from "./support/process";
+
+/** proc(5) rounds the time in user mode down to these, and that in the kernel. */
+const TICKS_A_SECOND = 100;
+
+function cpuSecondsOf({ pid }: CliProcess): number {
+  const [, after = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
+  const [user, system] = after.split(" ").slice(11);
+  return (Number(user) + Number(system)) / TICKS_A_SECOND;
+}
 
 // What each route answers in each state is in test/diagnostics.
 
@@ -13,12 +24,16 @@ nodeTest(
     const http = await httpOf(registrar);
     expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" });
     expect((await registrar.line("Flag is deprecated")).fields.flag).toBe("--health-port");
+    for (let nth = 0; nth < 30; nth += 1) await http.get("/numbers"); // Each spends time in the kernel, too.
+    const before = cpuSecondsOf(registrar);
     // --metrics-path moves all of them.
     const { status, headers, body } = await http.get("/numbers");
     expect([status, headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
     const sampleOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(body)?.[1]);
     expect(Math.abs(Date.now() / 1000 - sampleOf("process_start_time_seconds"))).toBeLessThan(60);
-    expect(sampleOf("process_cpu_seconds_total")).toBeGreaterThan(0);
+    const cpuSeconds = sampleOf("process_cpu_seconds_total");
+    expect(cpuSeconds).toBeGreaterThanOrEqual(before);
+    expect(cpuSeconds).toBeLessThan(cpuSecondsOf(registrar) + 2 / TICKS_A_SECOND);
     expect(sampleOf("process_resident_memory_bytes")).toBeGreaterThan(2 ** 24);
     const { version } = (await registrar.line("Version")).fields;
     expect(body).toMatch(new RegExp(`^registrar_build_info\\{.*version="${version}"`, "m"));
