@@ -208,6 +208,20 @@ test.each([
   },
 );
 
+test("a host's plugins that are an absolute link are the host's own", async () => {
+  const root = node.at("host/var/lib/kubelet");
+  for (const path of ["host/var/lib/kubelet/plugins_registry", "host/data/x"])
+    fs.mkdirSync(node.at(path), { recursive: true });
+  fs.symlinkSync("/data", `${root}/plugins`);
+  fs.symlinkSync("/gone", node.at("host/data/away"));
+  await node.driver({ csiAddress: node.at("host/data/x/csi.sock") });
+  const target = { hostRoot: node.at("host"), pluginRegistrationPath: `${root}/plugins_registry` };
+  const { says } = await node.look({ ...WHOLE, ...target });
+  expect(says("drivers-found")).toMatch(
+    /^problem: \S+host\/data\/x\/csi\.sock has the driver x\.csi, for which there is no.*$/,
+  );
+});
+
 test.each([
   ["to the host's path", "/var/lib/kubelet/data/x-reg.sock", "container"],
   ["out of the mount", "../plugins/x.csi/csi.sock", "container"],

@@ -138,6 +138,28 @@ test("sockets of others: alive, dead, in a subfolder; hidden ones do not count",
   expect(summary.problem).toBe(0);
 });
 
+test.each([
+  ["a link of any name to its socket", "data/x.csi-reg.sock", "any", "any"],
+  ["a link to its directory", "data", "sub", "sub/x.csi-reg.sock"],
+])("a registrar is kubelet's by %s", async (_, to, name, socket) => {
+  const endpoint = await node.driverUnder("x.csi");
+  mkdirSync(node.at("data"));
+  await node.plugin("../data/x.csi-reg.sock", { endpoint });
+  symlinkSync(node.at(to), `${node.directory}/${name}`);
+  // Nothing more is there.
+  for (const [link, of] of Object.entries({ me: ".", no: "gone", file: "notes" }))
+    symlinkSync(of, `${node.directory}/${link}`);
+  writeFileSync(`${node.directory}/notes`, "");
+  const { drivers, summary } = await node.look(WHOLE);
+  const registrationSocket = `${node.directory}/${socket}`;
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "unreported", registrationSocket }]);
+  expect([summary.problem, summary.unknown, summary.warning]).toEqual([0, 0, 0]);
+  symlinkSync("/gone", `${node.directory}/away`);
+  expect((await node.look(WHOLE)).says("registration-directory")).toMatch(
+    /^unknown: \S+away is a symbolic link to \/gone, which cannot be followed from here as on the host/m,
+  );
+});
+
 test("a link to a registrar that hangs is not removed", async () => {
   await using _silent = await startForeignSocket(node.at("silent.sock"));
   symlinkSync(node.at("silent.sock"), node.socketPath);

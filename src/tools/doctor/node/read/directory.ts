@@ -154,14 +154,15 @@ async function seeDirectory(path: string, mounts: Mounts, hostRoot: string) {
 }
 
 /**
- * Whether a symbolic link in the directory leads to the same file here as on the host: in a container only one that stays in its
- * own mount does.
+ * Whether a symbolic link below `top` leads to the same file here as on the host: in a container only one that stays in its own
+ * mount does.
  */
-export function leadsAsOnHost(directory: DirectoryFacts, from: string, link: string): boolean {
+export function leadsAsOnHost(directory: DirectoryFacts, top: string, from: string, link: string): boolean {
+  const to = resolve(dirname(from), link);
+  if (!isAbsolute(link) && isWithin(to, top)) return true;
   if (directory.kind !== "directory") return false;
   const { path, place } = directory;
-  const [to, root] = [resolve(dirname(from), link), dirname(path)];
-  if (!isAbsolute(link) && isWithin(to, path)) return true;
+  const root = dirname(path);
   return !("gap" in place) && !place.isMountPoint && root !== "/" && isWithin(to, root);
 }
 

@@ -180,8 +180,17 @@ interface WalkRules<Part extends string> {
   readonly isWanted: (entry: Dirent) => boolean;
   /** `list`: it is listed, and no directory in it is entered. What may not be entered leaves no gap. */
   readonly mayEnter: (entry: Dirent) => boolean | "list";
-  /** Where a symbolic link leads; undefined: to where nothing is searched. Default: links are not looked at. */
-  readonly follow?: (path: string) => Promise<string | undefined>;
+  /** Default: symbolic links are not followed. */
+  readonly links?: LinkRules;
+}
+
+interface LinkRules {
+  /** Where a link leads; undefined: to where nothing is searched. */
+  readonly follow: (path: string) => Promise<string | undefined>;
+  /** Whether it leads to the same file on the host: else one that leads nowhere leaves a gap. */
+  readonly isAsOnHost: (path: string, link: string) => boolean;
+  /** What it leads to has the link's path, not its own. */
+  readonly keepsPaths?: boolean;
 }
 
 /** The wanted files below a directory, and in those to which its links lead. It leaves out mounts that can hang. */
@@ -197,7 +206,7 @@ export async function walk<Part extends string>(
     for (const one of below.paths) found.paths.push(one);
     for (const gap of below.gaps) found.gaps.push(gap);
   };
-  const followLink = async (path: string, follow: NonNullable<typeof rules.follow>) => {
+  const followLink = async (path: string, { follow, isAsOnHost, keepsPaths }: LinkRules) => {
     try {
       const reached = await follow(path);
       if (reached === undefined) return gapAt(path, { kind: "deep", from: path });
@@ -205,14 +214,22 @@ export async function walk<Part extends string>(
       if (mount && canHang(mount)) return gapAt(path, { kind: "mount", fileSystem: mount.fileSystem });
       const stats = await statsOrErrno(reached);
       if (typeof stats === "string") throw systemError(stats);
-      if (stats.isSocket()) found.paths.push(reached);
-      if (!stats.isDirectory()) return;
-      const below = await walk(reached, { ...rules, follow: async () => undefined }, 1);
+      if (stats.isSocket()) found.paths.push(keepsPaths ? path : reached);
+      // The directory itself, or one above it, is not searched again.
+      if (!stats.isDirectory() || isWithin(directory, reached)) return;
+      const below = await walk(
+        reached,
+        { ...rules, links: { follow: async () => undefined, isAsOnHost } },
+        1,
+      );
       const isDeep = below.gaps.some(({ why }) => why.kind === "deep");
-      take({ ...below, gaps: below.gaps.filter(({ why }) => why.kind !== "deep") });
+      const named = (one: string) => (keepsPaths ? join(path, relative(reached, one)) : one);
+      take({ paths: below.paths.map(named), gaps: below.gaps.filter(({ why }) => why.kind !== "deep") });
       if (isDeep) gapAt(reached, { kind: "deep", from: path });
     } catch (error) {
+      const to = await linkAt(path).catch(() => null);
       if (!LEADS_NOWHERE.includes(errnoOf(error) ?? "")) gapAt(path, whyOf(error));
+      else if (to !== null && !isAsOnHost(path, to)) gapAt(path, { kind: "link", to });
     }
   };
   try {
@@ -233,7 +250,7 @@ export async function walk<Part extends string>(
       const mount = mountAt(join(real, entry.name));
       if (mount?.isMountPoint && canHang(mount)) gapAt(path, { kind: "mount", fileSystem: mount.fileSystem });
       else if (isWanted && !(entry.isDirectory() && mayEnter)) found.paths.push(path);
-      else if (entry.isSymbolicLink() && rules.follow) await followLink(path, rules.follow);
+      else if (entry.isSymbolicLink() && rules.links) await followLink(path, rules.links);
       else if (entry.isDirectory() && mayEnter === "list")
         take(await walk(path, { ...rules, mayEnter: () => false }, 1));
       else if (entry.isDirectory() && depth > 1) {

@@ -53,7 +53,7 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
   const target: Target = { ...given, csiSocketPath: named?.path };
   const own = await askAll(named ? [named] : []);
   const driver: SeenDriver | undefined = own.items[0];
-  const { living, dead, onHost, ...found } = await findSockets(target, named);
+  const { living, dead, onHost, ...found } = await findSockets(target, named, directory);
   const others = await askAll(living);
   const drivers = [...own.items, ...others.items];
   // Last: what is published while the drivers are asked is published.

@@ -85,8 +85,15 @@ async function socketsFitting(
   return [...sockets.keys()].slice(0, MAX_SOCKETS).map((path) => reached.get(path) ?? path);
 }
 
+const leadsOnHost = (facts: DirectoryFacts, top: string, hostRoot: string) => (path: string, link: string) =>
+  hostRoot !== "/" || leadsAsOnHost(facts, top, path, link);
+
 /** Looks at the sockets below kubelet's root, and at those that fit the pattern. `driver` is looked at already. */
-export async function findSockets(target: Target, driver: SocketFacts | undefined) {
+export async function findSockets(
+  target: Target,
+  driver: SocketFacts | undefined,
+  registrationDirectory: DirectoryFacts,
+) {
   const { pattern, pluginRegistrationPath, hostRoot = "/" } = target;
   const onTheWay: NodeGap[] = [];
   const tell = (subject: string, why: Why) => void onTheWay.push({ part: "sockets", subject, why });
@@ -111,7 +118,10 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
     if (name === "globalmount") return false;
     return parentPath.includes("/kubernetes.io") && OF_KUBELET.test(name) ? "list" : true;
   };
-  const walking = directories.map((path) => walk(path, { ...SOCKETS, mayEnter, follow }, MAX_DEPTH));
+  const walking = directories.map((path) => {
+    const isAsOnHost = leadsOnHost(registrationDirectory, path, hostRoot);
+    return walk(path, { ...SOCKETS, mayEnter, links: { follow, isAsOnHost } }, MAX_DEPTH);
+  });
   const walks = await Promise.all([...walking, walkBeside(driver, isOfServices)]);
   const paths = [...new Set(walks.flatMap((one) => one.paths))];
   const cut: Why = { kind: "cut", read: MAX_SOCKETS, there: paths.length };
@@ -184,14 +194,15 @@ export async function lookAtRegistrations(
   hostRoot: string,
   facts: DirectoryFacts,
 ) {
+  const isAsOnHost = leadsOnHost(facts, directory, hostRoot);
   for (let tried = 1; ; tried++) {
-    const before = await listRegistrations(directory);
+    const before = await listRegistrations(directory, hostRoot, isAsOnHost);
     const { items: looked, gaps } = await lookAtEach(
       before.paths,
-      (path) => lookAtRegistration(path, timeoutMs, hostRoot, facts),
+      (path) => lookAtRegistration(path, timeoutMs, hostRoot, isAsOnHost),
       (subject, why): NodeGap => ({ part: "directory", subject, why }),
     );
-    const after = await listRegistrations(directory);
+    const after = await listRegistrations(directory, hostRoot, isAsOnHost);
     const isSame = after.paths.join("\0") === before.paths.join("\0");
     if (!isSame && tried < MOST_TRIES) continue;
     const moving: NodeGap = { part: "directory", subject: directory, why: { kind: "moving" } };
@@ -210,19 +221,33 @@ export async function lookAtRegistrations(
 
 const isHidden = (path: string) => dotKindOf(basename(path)) === "out";
 
-/** Lists sockets and what is named like one, as kubelet's plugin watcher does, also in subdirectories; and those hidden from it. */
-async function listRegistrations(directory: string) {
+/**
+ * Lists sockets, links to sockets and what is named like one, as kubelet's plugin watcher does, also in subdirectories; and those
+ * hidden from it.
+ */
+async function listRegistrations(
+  directory: string,
+  hostRoot: string,
+  isAsOnHost: ReturnType<typeof leadsOnHost>,
+) {
   const mayEnter = ({ name }: Dirent) => !name.startsWith(".");
   const isWanted = (entry: Dirent) =>
     isHidden(entry.name) || (mayEnter(entry) && (entry.isSocket() || entry.name.endsWith(SOCKET_TAIL)));
-  const { paths, gaps } = await walk(directory, { part: "directory", isWanted, mayEnter });
+  const follow = (path: string) => reachOnHost(hostRoot, path, realPath);
+  const links = { follow, isAsOnHost, keepsPaths: true };
+  const { paths, gaps } = await walk(directory, { part: "directory", isWanted, mayEnter, links });
   return { gaps, paths: paths.sort() };
 }
 
 const loadCalls = () => import("./calls");
 
 /** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */
-async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: string, facts: DirectoryFacts) {
+async function lookAtRegistration(
+  path: string,
+  timeoutMs: number,
+  hostRoot: string,
+  isAsOnHost: ReturnType<typeof leadsOnHost>,
+) {
   let answer: Awaited<ReturnType<typeof askRegistration>> | undefined;
   const tryReach = async (short: string, reached: string) => {
     // The registrar would take a connection that ends without a call for kubelet's.
@@ -235,9 +260,9 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
   const found: SocketFacts = { ...(await lookAtSocket(path, looking)), path };
   const info = answer;
   const link = await linkAt(path);
-  const isOurs = link === null || info?.kind === "answered" || hostRoot !== "/";
+  const isOurs = link === null || info?.kind === "answered";
   const socket: SocketFacts =
-    isOurs || leadsAsOnHost(facts, path, link)
+    isOurs || isAsOnHost(path, link)
       ? found
       : { kind: "unread", path, gap: { part: "directory", subject: path, why: { kind: "link", to: link } } };
   const plugin = answerIn(info);
