@@ -43,6 +43,12 @@ propertyTest("the order of objects changes nothing", { runs: 15, given: order },
   expect(await cluster.report()).toEqual(whole);
 });
 
+test("objects that their lists have twice change nothing", async () => {
+  const cluster = await sickCluster();
+  cluster.edit((stored) => [...stored, ...stored]);
+  expect(await cluster.report()).toEqual(await (await sickCluster()).report());
+});
+
 /** Names inside other names. */
 const NAMES = {
   drivers: [DISK, FILES, SHARES, "backup.csi.example.com"],

@@ -90,20 +90,27 @@ export function createReader(api: Pick<ListApi, "list">) {
       const path = `${root}${namespace ? `/namespaces/${namespace}` : ""}/${resource}`;
       let collector = start();
       let gaps: ClusterGap[] = [];
+      /** A cache of the API server may give an object twice. */
+      let seen = new Set<string>();
       const failure = await api.list(
         { path, query, kind: `${KINDS[resource]}List` },
         (items, dateMs, isFirst) => {
           beganMs ??= dateMs;
-          if (isFirst) [collector, gaps] = [start(), []];
-          const readWith = (one: Collector<Value>) => (item: unknown) =>
-            one.add(tree(item), identify(item, resource));
+          if (isFirst) [collector, gaps, seen] = [start(), [], new Set()];
+          const readInto = (one: Collector<Value>, known: Set<string>) => (item: unknown) => {
+            const identity = identify(item, resource);
+            const key = `${identity.name} ${identity.uid}`;
+            if (known.has(key)) return;
+            known.add(key);
+            one.add(tree(item), identity);
+          };
           for (const item of items)
             try {
-              readWith(collector)(item);
+              readInto(collector, seen)(item);
             } catch (error) {
               const subject = attempt(() => readName(item, resource)) ?? "";
               const known = collector.knownOf?.(item);
-              gaps.push({ part: resource, subject, why: whyOf(error, item, readWith(start())), known });
+              gaps.push({ part: resource, subject, why: whyOf(error, item, readInto(start(), new Set())), known });
             }
         },
       );
