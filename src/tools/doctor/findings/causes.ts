@@ -41,6 +41,7 @@ const LEADING: Readonly<Partial<Record<Cause["kind"], readonly string[]>>> = {
   "kubelet-down": ["CSI012"],
   "host-path": ["CSI007"],
   "not-kubelets": ["CSI010"],
+  trouble: ["CSI213"],
 };
 
 /** The less, the nearer to the cause. */

@@ -1,5 +1,11 @@
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
-import { csiDriver, daemonSet, NAMESPACE, podStatus } from "../../../support/cluster-objects";
+import {
+  csiDriver,
+  daemonSet,
+  NAMESPACE,
+  podStatus,
+  volumeAttachment,
+} from "../../../support/cluster-objects";
 import {
   ago,
   type Changes,
@@ -143,6 +149,20 @@ describe("causes", () => {
     const report = await (await makeCluster({ inCsiNode: {}, set: WRONG_PATH, status })).report();
     expect(toldBy(report)[1]).toBe(`CSI201 problem ${DISK} CSI102 node-1`);
     expect(report.findings[1]?.text).toMatch(/^has a registrar that keeps restarting: .*\(exit code 1\)$/);
+  });
+
+  test("a missing toleration of a startup taint leads over what follows from it", async () => {
+    const daemon = daemonSet(DISK);
+    Object.assign(daemon.spec.template.spec, { tolerations: [] });
+    const cluster = await makeCluster({ daemon, inCsiNode: {}, podsOn: [] });
+    const taints = [{ key: `${DISK}/agent-not-ready`, effect: "NoSchedule" }];
+    await cluster.setSpec("/api/v1/nodes/node-1", { taints });
+    await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
+    expect(toldBy(await cluster.report())).toEqual([
+      `CSI207 problem ${DISK} CSI213 node-1`,
+      `CSI211 problem ${DISK} CSI213 node-1`,
+      "CSI213 problem storage/disk-node - node-1",
+    ]);
   });
 
   test("one DaemonSet's fault causes no finding about another's driver", async () => {

@@ -110,7 +110,12 @@ export function createReader(api: Pick<ListApi, "list">) {
             } catch (error) {
               const subject = attempt(() => readName(item, resource)) ?? "";
               const known = collector.knownOf?.(item);
-              gaps.push({ part: resource, subject, why: whyOf(error, item, readInto(start(), new Set())), known });
+              gaps.push({
+                part: resource,
+                subject,
+                why: whyOf(error, item, readInto(start(), new Set())),
+                known,
+              });
             }
         },
       );
