@@ -51,7 +51,7 @@ export function createDriver(options: ResolvedRegistrarOptions, { log, events, a
   let trouble: DriverTrouble | undefined;
   let admittedAs: string | undefined;
 
-  const onNamed = async (name: string, inbox: Inbox<LoopEvent>, signal: AbortSignal) => {
+  const onNamed = async (name: string, inbox: Inbox<LoopEvent>) => {
     const event = nameEvent(admittedAs, name, options.isNodeWide);
     if (event.kind === "stop") {
       const facts = { was: admittedAs, csiDriverName: name };
@@ -63,7 +63,7 @@ export function createDriver(options: ResolvedRegistrarOptions, { log, events, a
     });
     trouble = undefined;
     admittedAs = name;
-    inbox.put(event, signal);
+    inbox.put(event);
   };
 
   const follow = async (inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void> => {
@@ -82,7 +82,7 @@ export function createDriver(options: ResolvedRegistrarOptions, { log, events, a
       events.emit({ kind: "driver-answered", identity, awayMs });
       if (before?.name !== name) {
         log.v(2).info("CSI driver name", { csiDriverName: name, vendorVersion });
-        onNamed(name, inbox, signal).catch(fail);
+        onNamed(name, inbox).catch(fail);
       } else if (options.reregisterOnDriverRestart && (awayMs !== undefined || isOtherVersion))
         inbox.put({ kind: "driver-restarted" });
       else if (isOtherVersion) {
@@ -165,9 +165,9 @@ async function ask(
   { log, signal, record, events, onAnswered, watch }: WatchContext & { readonly watch: PathWatch },
 ): Promise<Error | undefined> {
   if (record.isRefused()) {
-    // Without a gRPC client, which costs three times as much. What accepts may be another file by now.
+    // Without a gRPC client, which costs three times as much.
     const problem = await tryConnect(csiSocketPath);
-    if (problem !== undefined || (await lookAt(csiSocketPath, signal)) !== file) return problem;
+    if (problem !== undefined) return problem;
   }
   const { GetPluginInfo } = identityMethods;
   const method = GetPluginInfo.path;

@@ -45,5 +45,5 @@ export async function endOrRetry(
   else log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
   await hiding;
   if (!(await pause(waitMs, signal))) return undefined;
-  return { kind: "retry", alias: anotherAlias(facts, options) ?? facts.alias };
+  return { kind: "retry", alias: anotherAlias(facts, options) };
 }

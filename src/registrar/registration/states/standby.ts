@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { followSignal, pause } from "../../../base/pause";
 import { listNames } from "../../../unix/files";
 import { watchPath } from "../../../unix/path-watch";
-import { connectTo, tryConnect } from "../../../unix/unix-socket";
+import { connectTo } from "../../../unix/unix-socket";
 import { aliasAfterPeer } from "../../model/socket-name";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
 import {
@@ -89,7 +89,6 @@ async function findPeer(
   const names = await listNames(pluginRegistrationPath).catch(() => []); // The publication asks again.
   const visible = names.filter((name) => !name.startsWith("."));
   for (const path of visible.map((name) => join(pluginRegistrationPath, name))) {
-    if ((await tryConnect(path)) !== undefined) continue;
     const info = await askInfo(path, { timeoutMs, signal }).catch(() => undefined);
     if (info?.name === facts.driverName && info.type === options.type) return path;
   }

@@ -11,6 +11,7 @@ import { eventually } from "../../../support/eventually";
 import { failLooks } from "../../../support/failing-looks";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
+import { recordLog } from "../../../support/recorded-log";
 import type { startListening } from "../../../support/registrar-node";
 import { stateNamed } from "../../../support/registration-states";
 
@@ -21,6 +22,7 @@ const loading = import("../../../support/registrar-node");
 const node = eachTest(async () => (await loading).createTestNode());
 let started: Awaited<ReturnType<typeof startListening>>;
 beforeEach(async () => {
+  jest.spyOn(Math, "random").mockReturnValue(0); // A wait with a random share may be too short to be found.
   started = node.keep(await (await loading).startListening(node));
 });
 
@@ -189,7 +191,7 @@ describe.each([
   });
 });
 
-test("the ended watch of our socket leaves no listener", async () => {
+test("the watch of our socket waits with a random share, takes an early timer for due, and leaves no listener", async () => {
   const { createKubeletClients } = await import("../../../../src/registrar/registration/kubelet-clients");
   const { watchOurSocket } = await import("../../../../src/registrar/registration/states/in-place");
   let listeners = 0;
@@ -197,13 +199,20 @@ test("the ended watch of our socket leaves no listener", async () => {
     listeners += 1;
     return () => (listeners -= 1);
   };
+  const watched: number[] = [];
+  const wait = async (_signal: AbortSignal, ms: number) => {
+    watched.push(ms);
+    return false;
+  };
   const context = {
     options: started.registrar,
-    socket: { look: async () => "gone", hasDirectory: async () => true },
+    log: recordLog().logger,
+    socket: { look: async () => "ours" },
     kubelet: { ...createKubeletClients(), onEnd },
-    watchAt: async () => ({ hint: () => {} }),
+    watchAt: async () => ({ hint: () => {}, wait }),
   } as unknown as RegistrationContext;
-  const { signal } = new AbortController();
-  expect(await watchOurSocket(stateNamed("listening"), context, signal)).toEqual({ kind: "socket-gone" });
-  expect(listeners).toBe(0);
+  jest.spyOn(Math, "random").mockReturnValue(0.5);
+  jest.spyOn(performance, "now").mockReturnValue(1_000);
+  const end = await watchOurSocket(stateNamed("asked"), context, new AbortController().signal);
+  expect([end, watched, listeners]).toEqual([{ kind: "status-lost" }, [4_500], 0]);
 });

@@ -1,5 +1,6 @@
-import { readdirSync, renameSync, rmSync } from "node:fs";
+import fs, { readdirSync, renameSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import { systemError } from "../../../../src/base/errors";
 import { controlWaits } from "../../../support/controlled-waits";
 import { dialRegistration, registerOnce } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
@@ -109,6 +110,10 @@ describe("kubelet's silence", () => {
       socketPath: started.registrar.status().registrationSocketPath,
       check: expect.stringMatching(/^\S+ \(\/data\/registry on its file system\) must be .*SELinux/),
     });
+    jest.spyOn(fs.promises, "realpath").mockRejectedValue(systemError("EIO"));
+    await waits.end(3_600_000);
+    const unread = await started.log.when("Kubelet has not called", 6);
+    expect(unread.fields.check).toMatch(/^\S+ must be/);
   });
 
   test("is distinguished from a client that does not speak the protocol", async () => {
