@@ -34,7 +34,6 @@ export function createConnectionLimit<Connection extends { readonly socket: Sock
   const order = Object.entries<(connection: Connection) => boolean>({ ...evictionOrder, oldest: () => true });
   /** When each was admitted, oldest first. */
   const open = new Map<Connection, number>();
-  let isTrimDue = false;
   let whenSettled: NodeJS.Timeout | undefined;
 
   function closeOne(shortage?: string): boolean {
@@ -56,7 +55,6 @@ export function createConnectionLimit<Connection extends { readonly socket: Sock
   }
 
   function trim(): void {
-    isTrimDue = false;
     while (open.size > max && closeOne()) {}
     clearTimeout(whenSettled);
     if (open.size > max) whenSettled = setTimeout(trim, settleMs).unref();
@@ -71,8 +69,6 @@ export function createConnectionLimit<Connection extends { readonly socket: Sock
       open.set(connection, performance.now());
       connection.socket.once("close", () => open.delete(connection));
       if (shortage !== undefined) closeOne(shortage);
-      if (isTrimDue || open.size <= max) return;
-      isTrimDue = true;
       // The event loop reads from what it accepted one turn later.
       setImmediate(() => setImmediate(trim));
     },

@@ -13,7 +13,7 @@ export const shortageText = (error: unknown): string | undefined => SHORTAGES[er
 /** How many file descriptors this process may have: 0 where none is left to find out, infinite where the system does not tell. */
 export function descriptorLimit(): number {
   try {
-    const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
+    const [, limit] = /Max open files +(\d+)/.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
     return Number(limit ?? Number.POSITIVE_INFINITY);
   } catch (error) {
     return isShortage(error) ? 0 : Number.POSITIVE_INFINITY;

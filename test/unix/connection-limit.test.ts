@@ -19,12 +19,13 @@ afterEach(() => jest.useRealTimers());
 
 /** A crowd of two, and of guests that are no sockets but end like them. */
 function openHouse(options: Partial<ConnectionLimitOptions<Guest>> = {}) {
+  const log = recordLog();
   const crowd = createConnectionLimit<Guest>({
     max: 2,
     settleMs: SETTLE_MS,
     evictionOrder: { idle: ({ isBusy }) => !isBusy },
     messages: { crowd: "Too many", shortage: "Short" },
-    log: recordLog().logger,
+    log: log.logger,
     ...options,
   });
   let count = 0;
@@ -35,7 +36,8 @@ function openHouse(options: Partial<ConnectionLimitOptions<Guest>> = {}) {
     }
   };
   const inside = () => Array.from(crowd.members, ({ name }) => name);
-  return { crowd, come, inside };
+  const told = () => log.records.map(({ message, fields }) => ({ message, ...fields }));
+  return { crowd, come, inside, told };
 }
 
 /** Two turns of the event loop. */
@@ -44,13 +46,15 @@ const listenedToOnce = async () => {
 };
 
 test("a connection above the limit stays for its time, then the oldest is closed", async () => {
-  const { come, inside } = openHouse();
+  const { come, inside, told } = openHouse();
   come(3);
   await listenedToOnce();
   jest.advanceTimersByTime(SETTLE_MS - 1);
   expect(inside()).toEqual([1, 2, 3]);
   jest.advanceTimersByTime(1);
   expect(inside()).toEqual([2, 3]);
+  expect(told()).toEqual([{ message: "Too many", limit: 2, closed: "idle" }]);
+  expect(jest.getTimerCount()).toBe(0);
 });
 
 test("no connection is closed once enough have ended", async () => {
@@ -60,6 +64,7 @@ test("no connection is closed once enough have ended", async () => {
   for (const { name, socket } of [...crowd.members]) if (name === 2) socket.destroy();
   jest.advanceTimersByTime(10 * SETTLE_MS);
   expect(inside()).toEqual([1, 3]);
+  expect(jest.getTimerCount()).toBe(0);
 });
 
 test("a connection of a later class is not closed because those of an earlier one are young", async () => {
@@ -84,7 +89,7 @@ test("more than twice the limit never stay, and the newest one does", async () =
 });
 
 test("a listener keeps four while descriptors run short", () => {
-  const { come, inside } = openHouse({ max: 10 });
+  const { crowd, come, inside, told } = openHouse({ max: 10 });
   jest.spyOn(fs, "openSync").mockImplementation(() => {
     throw systemError("EMFILE");
   });
@@ -92,4 +97,9 @@ test("a listener keeps four while descriptors run short", () => {
   expect(inside()).toEqual([1, 2, 3, 4]);
   come();
   expect(inside()).toEqual([2, 3, 4, 5]);
+  const err = "EMFILE: all file descriptors of this process are in use";
+  const check = expect.stringMatching(/^who holds connections .* ulimit -n/);
+  expect(told()).toEqual([{ message: "Short", err, closed: "idle", check }]);
+  crowd.closeAll();
+  expect(inside()).toEqual([]);
 });

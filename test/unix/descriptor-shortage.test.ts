@@ -1,35 +1,42 @@
 import { execFileSync } from "node:child_process";
+import type fs from "node:fs";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 
-/** What a process says that may have `limit` descriptors and has run `before`. */
-function saidWith(limit: number, before: string, said = "descriptorShortage()"): string {
-  const entryPoints = [join(__dirname, "..", "..", "src", "unix", "descriptors.ts")];
-  const [file] = buildSync({ entryPoints, bundle: true, platform: "node", write: false }).outputFiles;
-  const script = `${file?.text}; const fs = require("node:fs"); ${before}; process.stdout.write(String(${said}));`;
-  const command = ["-c", `ulimit -n ${limit}; exec "$@"`, "sh", process.execPath, "-e", script];
-  return execFileSync("sh", command, { encoding: "utf8" });
-}
-
-const opens = (count: number) =>
-  `try { for (let n = 0; n < ${count}; n++) fs.openSync("/dev/null"); } catch {}`;
-const fails = (code: string) =>
-  `fs.openSync = () => { throw Object.assign(new Error("${code}"), { code: "${code}" }); }`;
-
-test.each([
-  [200, opens(0), /^undefined$/],
-  [200, opens(100), /^undefined$/],
-  [100, opens(75), /^EMFILE is near: (8[4-9]|9\d) of 100 file descriptors are in use$/],
-  [100, opens(1_000), /^EMFILE: all file descriptors of this process are in use$/],
-  [200, fails("ENFILE"), /^ENFILE: all file descriptors of this machine are in use$/],
-  [200, fails("ENOMEM"), /^ENOMEM: the kernel has no memory left for a file$/],
-])("with a limit of %i, after %s: %s", (limit, before, said) => {
-  expect(saidWith(limit, before)).toMatch(said);
+const { outputFiles } = buildSync({
+  entryPoints: [join(__dirname, "..", "..", "src", "unix", "descriptors.ts")],
+  ...{ bundle: true, platform: "node", write: false },
 });
 
-test("each open descriptor counts towards those that drivers need", () => {
-  const [none, hundred] = [0, 100].map((count) =>
-    Number(saidWith(200, opens(count), "countDescriptorNeed()(1)")),
-  );
-  expect(hundred).toBe(Number(none) + 100);
+/** Descriptors that this process has from its parent. */
+const closeInherited = "for (let fd = 40; fd < 300; fd++) try { fs.closeSync(fd); } catch {}";
+/** Opens all descriptors below this one, and it. */
+const openTo = (last: number) => `while (fs.openSync("/dev/null") < ${last});`;
+const openAll = "try { for (;;) fs.openSync('/dev/null'); } catch {}";
+const fail = (call: keyof typeof fs, code: string) =>
+  `fs.${call} = () => { throw Object.assign(new Error("${code}"), { code: "${code}" }); }`;
+
+test.each<[before: string, of: string, said: string]>([
+  ["", "descriptorShortage()", "undefined"],
+  [openTo(82), "descriptorShortage()", "undefined"],
+  [openTo(83), "descriptorShortage()", "EMFILE is near: 84 of 100 file descriptors are in use"],
+  [openAll, "descriptorShortage()", "EMFILE: all file descriptors of this process are in use"],
+  [
+    fail("openSync", "ENFILE"),
+    "descriptorShortage()",
+    "ENFILE: all file descriptors of this machine are in use",
+  ],
+  [fail("openSync", "ENOMEM"), "descriptorShortage()", "ENOMEM: the kernel has no memory left for a file"],
+  [openAll, "descriptorLimit()", "0"],
+  [openTo(50), "descriptorLimit()", "100"],
+  [fail("readFileSync", "ENOENT"), "descriptorLimit()", "Infinity"],
+  ["fs.readFileSync = () => 'Max open files unlimited'", "descriptorLimit()", "Infinity"],
+  [openTo(50), "countDescriptors()", "51"],
+  [fail("readdirSync", "ENOENT"), "countDescriptors()", "0"],
+  [openTo(50), "[1, 2].map(countDescriptorNeed())", "86,89"],
+])("with 100 descriptors, after %s, %s is %s", (before, of, said) => {
+  // It writes at the end: `process.stdout` opens a descriptor.
+  const script = `${outputFiles[0]?.text}; const fs = require("node:fs"); ${closeInherited} ${before}; const said = String(${of}); process.stdout.write(said);`;
+  const command = ["-c", 'ulimit -n 100; exec "$@"', "sh", process.execPath, "-e", script];
+  expect(execFileSync("sh", command, { encoding: "utf8" })).toBe(said);
 });
