@@ -80,8 +80,7 @@ function pollAll(): void {
 function isUnchanged(before: Seen, now: Seen): boolean {
   if (now === "gone" || before === "gone") return now === before;
   if (!now?.isDirectory() || before === undefined) return false;
-  const isSame = directoryVersionOf(now) === directoryVersionOf(before);
-  return isSame && now.ctimeMs === before.ctimeMs && now.nlink === before.nlink;
+  return directoryVersionOf(now) === directoryVersionOf(before) && now.ctimeMs === before.ctimeMs;
 }
 
 /**

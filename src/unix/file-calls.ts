@@ -1,5 +1,5 @@
 import { systemError } from "../base/errors";
-import { delay, startTimer, stopTimer } from "../base/pause";
+import { startTimer, stopTimer } from "../base/pause";
 import { canHang, isWithin, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
 /**
@@ -24,11 +24,12 @@ const first = new Set<string>();
 /** Whether a call hangs. Then `process.exit` hangs, too, because Node waits for its threads. */
 export const someCallHangs = (): boolean => hanging.size > 0;
 
-const LOOK_AGAIN_MS = 10;
+/** The calls that have neither ended nor count as hanging. */
+const running = new Set<Promise<unknown>>();
 
 /** Resolves when each call has ended or counts as hanging, so that `someCallHangs` says whether `process.exit` would return. */
 export async function untilCallsSettle(): Promise<void> {
-  while (LANES.ofHanging.isBusy() || LANES.ofOthers.isBusy()) await delay(LOOK_AGAIN_MS);
+  while (running.size > 0) await Promise.allSettled(running);
 }
 
 const hangsAt = (path: string) => [...hanging].some((one) => isWithin(path, one.path));
@@ -52,7 +53,15 @@ export const mountAt = (path: string): ReturnType<typeof mountPlaceOf> => mountP
  * ETIMEDOUT if it takes 2 s, and at once if a call on this path, or on one above it, hangs, if all threads do, or if a file
  * system that can hang was mounted there since this process started. A call that hangs is not cancelled: it may still take effect.
  */
-export async function callFileSystem<Value>(path: string, call: () => Promise<Value>): Promise<Value> {
+export function callFileSystem<Value>(path: string, call: () => Promise<Value>): Promise<Value> {
+  const answer = callInLane(path, call);
+  const end = () => running.delete(answer);
+  running.add(answer);
+  answer.then(end, end);
+  return answer;
+}
+
+async function callInLane<Value>(path: string, call: () => Promise<Value>): Promise<Value> {
   const mount = mountAt(path);
   const mayHang = mount !== undefined && canHang(mount);
   const isRefused = hangsAt(path) || (mayHang && !first.has(mount.mountPoint));
@@ -110,7 +119,5 @@ function createLane(threads: number) {
       if (wasHung) hung--;
       goOn();
     },
-    /** Whether a call runs that does not count as hanging. */
-    isBusy: () => free + hung < threads,
   };
 }

@@ -6,6 +6,9 @@ import { expectNothingLeft } from "../support/resources";
 import { createTempFolder } from "../support/temp-folder";
 
 const waits = controlWaits();
+const clock = { nowMs: 0 };
+const PAUSE = "../../src/base/pause";
+jest.doMock(PAUSE, () => ({ ...jest.requireActual(PAUSE), monotonicMs: () => clock.nowMs }));
 const loading = import("../../src/unix/directory-poll");
 
 const POLL_EVERY_MS = 5_000;
@@ -43,6 +46,16 @@ test.each<[string, (path: string) => void]>([
       renameSync(path, `${path}-old`);
       mkdirSync(path);
       age(path);
+    },
+  ],
+  [
+    "another directory with its times",
+    (path) => {
+      const look = fs.lstatSync;
+      jest.spyOn(fs, "lstatSync").mockImplementation(((at: string) => {
+        const seen = look(at);
+        return at === path ? Object.assign(seen, { ino: seen.ino + 1 }) : seen;
+      }) as typeof look);
     },
   ],
 ])("the poll finds %s without an event", async (_what, change) => {
@@ -100,3 +113,22 @@ test("one timer serves every directory, and ends with the last one", () =>
     await new Promise(setImmediate);
     expect(waits.pending()).toEqual([]);
   }));
+
+test("a standstill of 10 s is known at once, and until 5 s after the next poll", async () => {
+  const { hasStoodStill } = await loading;
+  const stoodStillAt = (nowMs: number) => {
+    clock.nowMs = nowMs;
+    return hasStoodStill();
+  };
+  {
+    using polling = await startPolling();
+    expect(stoodStillAt(9_999)).toBe(false);
+    await polling.poll();
+    expect([19_998, 19_999].map(stoodStillAt)).toEqual([false, true]);
+    await polling.poll();
+    expect([24_998, 24_999].map(stoodStillAt)).toEqual([true, false]);
+  }
+  expect(stoodStillAt(60_000)).toBe(false);
+  using _polling = await startPolling();
+  expect(stoodStillAt(69_999)).toBe(false);
+});

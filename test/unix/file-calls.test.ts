@@ -66,19 +66,24 @@ afterEach(() => void jest.useRealTimers());
 
 test("a call's time begins when it finds a free thread", async () => {
   fakeTimers();
-  // With the timers that are there when it is loaded.
+  jest.doMock("node:timers", () => ({ ...jest.requireActual("node:timers"), setTimeout, clearTimeout }));
   jest.resetModules();
-  const { callFileSystem } = await import("../../src/unix/file-calls");
+  const { callFileSystem, someCallHangs } = await import("../../src/unix/file-calls");
   const [one, other] = [
     startHanging(folder.at("one"), callFileSystem),
     startHanging(folder.at("other"), callFileSystem),
   ];
   const third = startHanging(folder.at("third"), callFileSystem);
   other.call.catch(() => {});
+  await new Promise(setImmediate); // The first two begin.
   jest.advanceTimersByTime(1_900);
   one.end();
   await one.call;
-  jest.advanceTimersByTime(1_900);
+  jest.advanceTimersByTime(99);
+  expect(someCallHangs()).toBe(false);
+  jest.advanceTimersByTime(1);
+  expect(someCallHangs()).toBe(true);
+  jest.advanceTimersByTime(1_800);
   await new Promise(setImmediate);
   third.end();
   await expect(third.call).resolves.toBeUndefined();
