@@ -29,24 +29,29 @@ export function patternPairsOf({ every: { csiAddress, kubeletRegistrationPath } 
   return pairPatterns(csiAddress, endpoints, FLAG_OF);
 }
 
-/** The names that the flags allow and deny; an empty text allows every one. Throws INVALID_OPTION. */
+/**
+ * The names that the flags allow and deny; without `--allow-drivers` every one is allowed. `given`: the flags of a command line that
+ * has defaults, too. Throws INVALID_OPTION.
+ */
 export function nameListsFrom(flags: {
   readonly allowDrivers?: string | undefined;
   readonly denyDrivers?: string | undefined;
+  readonly given?: Flags["given"];
 }): ParsedNames {
-  const allow = namesOf("--allow-drivers", flags.allowDrivers);
+  const isGiven = flags.given?.has("allow-drivers") ?? flags.allowDrivers !== undefined;
+  const allow = namesOf("--allow-drivers", flags.allowDrivers, isGiven);
   const deny = namesOf("--deny-drivers", flags.denyDrivers);
   return parseNameLists({ allow: allow.length > 0 ? allow : undefined, deny });
 }
 
 /** `a,b` as people write it in YAML: perhaps with spaces, or a comma at the end. */
-function namesOf(flag: string, list = ""): readonly string[] {
+function namesOf(flag: string, list = "", mustName = list !== ""): readonly string[] {
   const names = list
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
-  // "," would allow every driver: probably a template that had no names.
-  if (list !== "" && names.length === 0)
+  // An empty list would allow every driver: probably a template that had no names.
+  if (mustName && names.length === 0)
     throw invalidOption(`${flag} ${quoteText(list)} names no driver: give names, or leave it out`);
   return names;
 }

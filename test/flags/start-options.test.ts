@@ -72,7 +72,7 @@ test("what each flag changes at the start of one driver's registrar and of a nod
     ...["--logging-format=xml", "--logging-format=json --vmodule=a=1", "--log-flush-frequency=0"],
   ];
   const ofAll = [
-    ...["a", "a,b=/p/s", "\ta\t,", ",", "a=/x/*/s", "a=/x/**/s"].flatMap((names) =>
+    ...["a", "a,b=/p/s", "\ta\t,", ",", "", "a=/x/*/s", "a=/x/**/s"].flatMap((names) =>
       ["allow", "deny"].map((list) => `--${list}-drivers=${names}`),
     ),
     ...["--allow-drivers=a,b --deny-drivers=b", "--csi-address=/d/*/s --kubelet-registration-path=/l/x/s"],

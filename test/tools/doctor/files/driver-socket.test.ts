@@ -141,6 +141,22 @@ test.each<readonly [open: string, fix: string, driver: object]>([
   ]);
 });
 
+test.each<readonly [what: string, status: string | undefined, driver: object]>([
+  ["all variables of a ConfigMap", "unknown", {}],
+  ["those whose name begins with CSI_", "unknown", { prefix: "CSI_" }],
+  ["those of another name", "problem", { prefix: "X_" }],
+  ["all, and its own hides them", "problem", environment({ value: "/csi/x.sock" })],
+  ["all, and it is where the flag says", undefined, endpoint("/csi/csi.sock")],
+])("a driver's flag beside %s: %s", (_what, status, { prefix, ...driver }: { prefix?: string }) => {
+  const envFrom = [{ prefix, configMapRef: { name: "x" } }];
+  const told = `--kubelet-registration-path=${PATH}/other.sock`;
+  const said = (args?: object) => saidBeside([{ ...endpoint("/csi/x.sock"), envFrom, ...driver }], [], args);
+  expect(said()).toEqual(status ? [expect.stringMatching(`^CSI115 ${status}: `)] : []);
+  // Then what kubelet is told is wrong in either case.
+  const both = codesOf(said({ args: ["--csi-address=/csi/csi.sock", told] }));
+  expect(both).toEqual({ unknown: ["CSI102", "CSI115"], problem: ["CSI115"] }[status ?? ""] ?? ["CSI102"]);
+});
+
 const codesOf = (lines: readonly string[]) => lines.map((line) => line.split(" ", 1)[0]);
 const OTHER_SOCKET = { name: "driver", ...endpoint("unix:///csi/x.sock"), volumeMounts: AT_CSI };
 

@@ -57,7 +57,8 @@ const isSocketItself = (csiAddress: string, mounts: readonly MountedDirectory[])
 
 function judgePath(one: RegistrarContainer, settings: RegistrarSettings): Statement | "well" | undefined {
   const { mounts } = one;
-  const driverSocket = one.driverSocket?.open === undefined ? one.driverSocket : undefined;
+  const { open, hasOther = false } = one.driverSocket ?? {};
+  const driverSocket = open === undefined && !hasOther ? one.driverSocket : undefined;
   const { csiAddress, kubeletRegistrationPath: told } = settings;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
@@ -173,7 +174,8 @@ function judgeRegistrationDirectory(
   settings: RegistrarSettings,
 ): Statement | undefined {
   const { pluginRegistrationPath: directory, kubeletRegistrationPath: told, csiAddress } = settings;
-  if (directory === undefined) return undefined;
+  // CSI101 judges an empty one.
+  if (directory === undefined || directory === "") return undefined;
   const mount = mountOf(directory, mounts);
   if (mount === undefined && program.kind === "unknown") return undefined;
   const kubeletPaths = hostPaths.filter((path) => rootIn(path) !== undefined);
@@ -234,7 +236,7 @@ function judgeDriverSocket(one: RegistrarContainer, settings: RegistrarSettings)
   if (place === undefined || [isTemplate, isPattern].some((is) => is(place.path))) return undefined;
   // Then CSI102 says it.
   if (one.driverSocket === undefined || isSocketItself(csiAddress, one.mounts)) return undefined;
-  const { container, path, place: made, mount, open } = one.driverSocket;
+  const { container, path, place: made, mount, open, hasOther } = one.driverSocket;
   if (open !== undefined)
     return unknown(
       `waits for ${sayPlace(place)}, and where container ${container} makes its socket is not known: ${open}`,
@@ -265,6 +267,7 @@ function judgeDriverSocket(one: RegistrarContainer, settings: RegistrarSettings)
             ? `make its endpoint unix://${csiAddress}, with the volume of ${directory} at ${directory} in container ${container}`
             : `mount the volume of ${directory} at ${dirname(path)} in container ${container}`,
         ];
+  if (hasOther) return unknown(`${waits}, unless its envFrom has another CSI_ENDPOINT`, "compare its socket");
   const isBeside = made?.volume === place.volume && dirname(made?.path ?? "") === dirname(place.path);
   return others.some({
     yes: (all) => unknown(words`${waits}; container ${all.first} may be the driver`, "compare its socket"),

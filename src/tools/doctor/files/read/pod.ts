@@ -63,7 +63,12 @@ export function onHost(path: string, mounts: readonly MountedDirectory[]): strin
 /** The flags that most drivers have; it may also stand in a shell's command line. */
 const ENDPOINT = /(?:^|\s)--?((?:csi-)?endpoint)(?:=|\s+)["']?((?:\{\{.*?\}\}|[^\s"'])+)/g;
 
-/** The socket that one of these containers tells, or several as the same one. `open` is what is not filled in of it. */
+const VARIABLE = "CSI_ENDPOINT";
+
+/**
+ * The socket that one of these containers tells, or several as the same one. `open` is what is not filled in of it; `hasOther`:
+ * another address, which is not seen here, may count.
+ */
 export function driverSocketOf(containers: readonly Tree[], pod: Tree) {
   const sockets = containers.flatMap((container) => {
     const mounts = mountsOf(container, pod);
@@ -74,7 +79,8 @@ export function driverSocketOf(containers: readonly Tree[], pod: Tree) {
       // The endpoint of something else: a page, for example.
       if (place === undefined && /^\/.*(?<!\.sock)$/s.test(endpoint)) return [];
       const open = [path, place?.path ?? "", ...mounts.map(({ mountPath }) => mountPath)].find(isTemplate);
-      return [{ container: text(container.name), path, place, mount: mountOf(path, mounts), open }];
+      const found = { container: text(container.name), path, place, mount: mountOf(path, mounts), open };
+      return [{ ...found, hasOther: mayGetEndpoint(container) }];
     });
   });
   const [socket] = sockets;
@@ -88,11 +94,16 @@ function endpointsOf(container: Tree): readonly string[] {
   for (const [, name = "", value = ""] of wordsOf(container).join(" ").matchAll(ENDPOINT))
     flags.set(name, value);
   const names = list(container.env).map((one) => text(tree(one).name));
-  const variables = names.includes("CSI_ENDPOINT")
-    ? [environmentOf(container)("$(CSI_ENDPOINT)").text]
+  const variables = names.includes(VARIABLE)
+    ? [environmentOf(container)(`$(${VARIABLE})`).text]
     : names.filter((name) => flags.size === 0 && isTemplate(name)).slice(0, 1);
   return [...flags.values(), ...variables];
 }
+
+/** Its address may come with the other variables of a ConfigMap or Secret. */
+const mayGetEndpoint = ({ env, envFrom }: Tree): boolean =>
+  list(env).every((one) => text(tree(one).name) !== VARIABLE) &&
+  list(envFrom).some((one) => VARIABLE.startsWith(text(tree(one).prefix)));
 
 /** Drivers take `unix://csi/csi.sock` for an absolute path, too. */
 function pathOf(address: string): string | undefined {
