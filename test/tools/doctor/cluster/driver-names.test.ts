@@ -10,12 +10,14 @@ interface World {
   /** Of a node. */
   readonly csiNode?: readonly string[];
   readonly needs?: readonly string[];
+  /** The driver that is asked for. */
+  readonly driver?: string;
   readonly unread?: Resource;
 }
 
 function namesOf(
   sets: readonly SetChanges[],
-  { csiDrivers = [], csiNode = [], needs = [], unread }: World,
+  { csiDrivers = [], csiNode = [], needs = [], driver, unread }: World,
 ): string {
   const reading = startReading<Resource>();
   const why = { kind: "list", failure: "forbidden", message: "no" } as const;
@@ -26,6 +28,7 @@ function namesOf(
     return readRegistrarSet(...storedSet(object, `${n}`), n) ?? [];
   };
   const drivers = nameDrivers({
+    target: { context: undefined, node: undefined, driver },
     sets: list("daemonsets", sets.flatMap(setOf)),
     csiNodes: list("csinodes", [{ node: "n", createdMs: 0, drivers: new Set(csiNode), owner: undefined }]),
     csiDrivers: list("csidrivers", csiDrivers),
@@ -45,6 +48,9 @@ const X = [{ folder: "x.csi" }];
 
 test.each<readonly [what: string, names: string, World, sets: readonly SetChanges[]]>([
   ["the folder, where nothing is known", "x.csi?", {}, X],
+  ["the one that is asked for, in the arguments", `${NFS}?`, { driver: NFS }, [nfs]],
+  ["the one that is asked for, in the path", "x.csi?", { driver: "x.csi" }, [{ folder: "x.csi/v1" }]],
+  ["the folder, where none names the one that is asked for", "x.csi?", { driver: "y.csi" }, X],
   ["a CSIDriver in the path", "x.csi", { csiDrivers: ["x.csi"] }, X],
   ["a driver of a CSINode in the path", "x.csi", { csiNode: ["x.csi"] }, X],
   ["a driver that a pod waits for", "x.csi", { needs: ["x.csi"] }, X],

@@ -246,7 +246,7 @@ describe("of one driver", () => {
     expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208 unknown");
     const names = { "f.csi": "i", "e.csi": "i", "d.csi": "i", "c.csi": "i", "b.csi": "i" };
     const mistyped = await (await makeCluster({ inCsiNode: names })).report({ driver: "disc.csi.example" });
-    const others = `doctor found ${DISK}, b\\.csi, c\\.csi, d\\.csi, e\\.csi and 1 more$`;
+    const others = `doctor found ${DISK}, b\\.csi, c\\.csi, d\\.csi, e\\.csi and 1 more\n +-> install it,`;
     expect(renderClusterTable(mistyped, { width: 300, colors: false })).toMatch(
       new RegExp(`^PROBLEM CSI208 disc\\.csi\\.example\n +is in no.*${others}`, "ms"),
     );
@@ -261,9 +261,15 @@ describe("of one driver", () => {
     const set = { ...UNKNOWN_NAME, driverArgs: [`--name=${DISK}`] };
     const cluster = await makeCluster({ inCsiNode: {}, set });
     await deploy(cluster, daemonSet(FILES, { name: "other", folder: "guess" }), ["node-1"], () => WELL);
-    expect((await cluster.report(OTHER)).findings[0]?.fix).toMatch(new RegExp(`doctor found ${DISK}$`));
+    expect((await cluster.report(OTHER)).findings[0]).toMatchObject({
+      text: expect.stringMatching(
+        `; doctor found ${DISK}; the name of the driver of storage/other is not known$`,
+      ),
+      fix: "see the name of its driver in the registrar's log; if it is another, install it, or correct --driver",
+      command: "kubectl -n storage logs other-node-1 -c registrar",
+    });
     cluster.refuse(["csidrivers"], "no");
-    expect(toldBy(await cluster.report({ driver: DISK }))).toContain(`CSI208 unknown ${DISK} -`);
+    expect(toldBy(await cluster.report({ driver: DISK }))).toContain(`CSI204 unknown ${DISK} - node-1`);
   });
 
   test("--driver leaves out the pods of others, and names a list that failed", async () => {

@@ -21,7 +21,8 @@ export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType
     .flatMap((place) => place.units.contains()({ yes: nothing, ...otherwise(() => kept(place)) }))
     .with(places.filter(isDoubted));
   const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));
-  const guesses = all.filter(isGuess).by(({ driver }) => driver.name);
+  const guesses = all.filter(isGuess);
+  const guessesOf = guesses.by(({ driver }) => driver.name);
   return {
     ...around,
     units: all.filter((unit) => isMeant(unit.driver.name)),
@@ -29,10 +30,11 @@ export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType
     unowned,
     /** Names of all drivers, also of those that are not asked for; some may be missing. */
     driverNames: named
-      .with(allPlaces.map(({ driver }) => driver).filter((name) => guesses(name).contains().not()))
+      .with(allPlaces.map(({ driver }) => driver).filter((name) => guessesOf(name).contains().not()))
       .with(around.csiDrivers),
-    /** Whether the driver of some DaemonSet is not known. */
-    hasGuess: all.contains(isGuess),
+    /** Those whose driver is not known. */
+    guesses,
+    hasGuess: guesses.contains(),
   };
 }
 

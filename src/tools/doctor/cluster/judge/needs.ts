@@ -10,6 +10,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
+import type { Words } from "../../findings/opened";
 import {
   type Group,
   ifYes,
@@ -17,7 +18,7 @@ import {
   kept,
   nothing,
   otherwise,
-  type Text,
+  type SeenList,
   type Truth,
   truth,
   words,
@@ -27,7 +28,7 @@ import type { ClusterTarget } from "../read/cluster";
 import type { HostPod } from "../read/owners";
 import { GROUPS } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
-import { EVERY_DRIVER } from "../read/units";
+import { EVERY_DRIVER, type RegistrarUnit } from "../read/units";
 import type { ClusterFacts, FactsAndGaps } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, placesWhere, problemsOf, whoWaits } from "./groups";
 import { inState, isWaitedFor, isYoung, type Place, SETTLED, whyIn } from "./states";
@@ -141,22 +142,24 @@ function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts):
 
 /** A driver that was asked for and is nowhere. */
 function judgeTarget(facts: ClusterFacts): Verdicts {
-  const { units, places, csiNodes, hasGuess } = facts;
+  const { units, places, csiNodes, guesses } = facts;
   const { driver, node } = facts.target;
   if (driver === undefined) return undefined;
   const there = node === undefined ? "" : ` on ${node}`;
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
   const isProvided = units.contains((unit) => unit.driver.name === driver);
-  const isGuessed = hasGuess.and(facts.mayBeOther);
+  const isGuessed = guesses.contains().and(facts.mayBeOther);
   const isThere = csiNodes
     .contains(({ drivers }) => drivers.has(driver))
     .or(isProvided)
     .or(isGuessed);
+  const described = facts.csiDrivers.filter((name) => name === driver);
+  const found = described.map(() => "; only its CSIDriver object is there").told(whatElse(driver, facts));
+  const text = words`${inWhich}, and no DaemonSet is known to register it${found}`;
   const judge = () =>
     isThere.say({
       yes: nothing,
-      no: () =>
-        problem(driver, `${inWhich}, and no DaemonSet is known to register it`, howToGet(driver, facts)),
+      no: () => problem(driver, text, howToGet(facts, described)),
       unknown: (gaps) => unknown(driver, `is possibly installed${there}: ${lackText(gaps)}`),
     });
   // What needs it may be unread, and it is nowhere all the same.
@@ -164,20 +167,31 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
   return isNamed({ yes: nothing, ...otherwise(judge) });
 }
 
-function howToGet(driver: string, { driverNames, csiDrivers }: ClusterFacts): Advice {
-  const amongOthers = (all: Group<string>) =>
-    words`install it, or correct --driver: doctor found ${all.named((name) => name, driver)}`;
-  const found = driverNames.filter((name) => name !== EVERY_DRIVER);
-  const isDescribed = csiDrivers.contains((name) => name === driver);
-  const byObject = ifYes<Text>(
-    isDescribed,
-    () => "install its node plugin: only its CSIDriver object is there",
-  );
-  const byOthers = found
+/** What doctor found instead. */
+function whatElse(driver: string, { driverNames, guesses }: ClusterFacts): Words {
+  const found = driverNames
+    .filter((name) => name !== EVERY_DRIVER)
     .sorted((name) => name)
     .together()
-    .map(amongOthers);
-  return byObject.with(byOthers).told(INSTALL);
+    .map((all) => words`; doctor found ${all.named((name) => name, driver)}`);
+  const unnamed = guesses
+    .together()
+    .map((all) => words`; the name of the driver of ${all.named(({ set }) => set.name)} is not known`);
+  return words`${found.told("")}${unnamed.told("")}`;
+}
+
+/** `described`: whether it has a CSIDriver object. */
+function howToGet({ guesses, podsOf, target }: ClusterFacts, described: SeenList<string>): Advice {
+  const install = "install it, or correct --driver";
+  const seeName = ({ set, registrar }: RegistrarUnit) =>
+    podsOf(set.uid).map(({ name }): Advice => {
+      const fix = `see the name of its driver in the registrar's log; if it is another, ${install}`;
+      return kubectl(fix, target, "logs", name, ` -c ${shellWord(registrar.container)}`);
+    });
+  return guesses
+    .flatMap(seeName)
+    .with(described.map((): Advice => "install its node plugin"))
+    .told(install);
 }
 
 const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {

@@ -16,7 +16,7 @@ interface Unnamed {
   readonly registrar: RegistrarContainer;
 }
 
-type Hints = Pick<ClusterReading, "sets" | "csiNodes" | "csiDrivers"> & {
+type Hints = Pick<ClusterReading, "target" | "sets" | "csiNodes" | "csiDrivers"> & {
   readonly needs: SeenList<{ readonly driver: string }>;
 };
 
@@ -27,7 +27,7 @@ export interface Pair {
 }
 
 /** Finds every registrar's driver: by its socket's path, by the words of its pod, or as the pair that is left. */
-export function nameDrivers({ sets, csiNodes, csiDrivers, needs }: Hints, pair?: Pair) {
+export function nameDrivers({ target, sets, csiNodes, csiDrivers, needs }: Hints, pair?: Pair) {
   const names = csiDrivers.with(csiNodes.flatMap(({ drivers }) => [...drivers]));
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
   const all = names.with(needs.map(({ driver }) => driver));
@@ -37,7 +37,7 @@ export function nameDrivers({ sets, csiNodes, csiDrivers, needs }: Hints, pair?:
   return units.map((unit) => {
     const last = unit.registrar === pair?.registrar ? pair.driver : undefined;
     const name = nameInPath(unit.registrar, known) ?? left?.get(unit.registrar) ?? last;
-    return { ...unit, driver: driverOf(unit.registrar, name) };
+    return { ...unit, driver: driverOf(unit, name, target.driver) };
   });
 }
 
@@ -53,14 +53,20 @@ function namesLeft(units: readonly Unnamed[], known: ReadonlySet<string>) {
   return named;
 }
 
-/** `known`: the cluster has this name; `guessed`: it is the socket's directory; `every`: of all drivers of a node. */
-function driverOf(registrar: RegistrarContainer, name: string | undefined) {
+/**
+ * `known`: the cluster has this name; `guessed`: it is the one that is asked for, which the pod names, or else the socket's
+ * directory; `every`: of all drivers of a node.
+ */
+function driverOf({ registrar, set }: Unnamed, name: string | undefined, wanted: string | undefined) {
   if (isPattern(tell(registrar.written).kubeletRegistrationPath))
     return { kind: "every", name: EVERY_DRIVER } as const;
   if (name !== undefined) return { kind: "known", name } as const;
   const [path = ""] = socketPathsOf(registrar);
   const segments = path.split(/[/\\]/).filter(Boolean);
-  return { kind: "guessed", name: segments.at(-2) ?? segments.at(-1) ?? "(unknown)" } as const;
+  const isWanted =
+    wanted !== undefined && (set.words.has(wanted) || nameInPath(registrar, new Set([wanted])) !== undefined);
+  const guess = isWanted ? wanted : (segments.at(-2) ?? segments.at(-1) ?? "(unknown)");
+  return { kind: "guessed", name: guess } as const;
 }
 
 /** The longest name that is a segment of the socket's path: 98 of 99 published deployments have it there. */
