@@ -33,7 +33,9 @@ export function readCommandFlags<Rows extends CommandFlags>(
   const advice = `see registrar ${command} --help`;
   const settings = readSettings(rows, argv, advice, registrar);
   const textsOf = (flag: string) => settings.filter(({ name }) => name === flag).map(({ text }) => text);
-  const missing = Object.keys(rows).filter((name) => rows[name]?.required && textsOf(name).length === 0);
+  const missing = Object.entries<CommandFlag>(rows).flatMap(([name, { required }]) =>
+    required && textsOf(name).length === 0 ? name : [],
+  );
   if (missing.length > 0) throw invalidOption(`it needs --${missing.join(" and --")}; ${advice}`);
   const values: Record<string, unknown> = {};
   /** Those that were given, except switches that were given as false. */
@@ -57,7 +59,7 @@ export function readCommandFlags<Rows extends CommandFlags>(
 function readSettings(rows: CommandFlags, argv: readonly string[], advice: string, registrar: Registrar) {
   const names = new Map(Object.entries(rows).map(([name, { alias = name }]) => [alias, name]));
   const forms = Object.entries(rows).flatMap(([name, { alias = name, bare }]) => {
-    const form = { ...(bare !== undefined && { bare }), parse: String };
+    const form = { bare, parse: String };
     return [[name, form] as const, [alias, form] as const];
   });
   const line = parseWords(argv, new Map([...(registrar ?? []), ...forms]), registrar ? "go" : "ours");

@@ -12,7 +12,7 @@ export interface Flag {
   /** Throws for an invalid text; the message says why. */
   readonly parse: (text: string) => unknown;
   /** The value of the flag alone: `true` for a boolean. A flag that has one takes `=value`, and never the next word. */
-  readonly bare?: string;
+  readonly bare?: string | undefined;
   /** Makes the value out of all that were given. Without it the last one counts. */
   readonly join?: (items: readonly never[]) => unknown;
   /** What the value must be beyond the official registrar's grammar, which a registration checks when it starts. */

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, unlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, unlinkSync } from "node:fs";
 import { tryConnect } from "../../src/unix/unix-socket";
 import { controlWaits } from "../support/controlled-waits";
 import { eachTest } from "../support/each-test";
@@ -30,8 +30,11 @@ const keep = async () => {
 test("a removed socket is put back without a rest of the old one, and removed at the end", () =>
   expectNothingLeft(async () => {
     const { log, socket } = await keep();
+    expect(readdirSync(folder.at("csi"))).toEqual(["csi.sock"]);
     unlinkSync(path);
-    await log.when(AGAIN);
+    const { severity, fields } = await log.when(AGAIN);
+    expect([severity, fields]).toEqual(["warning", { csiAddress: path }]);
+    expect(readdirSync(folder.at("csi"))).toEqual(["csi.sock"]);
     expect(await tryConnect(path)).toBeUndefined();
     await socket.withdraw();
     expect(existsSync(path)).toBe(false);
@@ -59,12 +62,24 @@ test.each(["EIO", "EACCES", "ETIMEDOUT"])(
 
 const ANOTHER = "Another driver listens on the driver's socket, waiting until it ends";
 
-test("ours follows another driver that was killed: its file stays, so no event tells", async () => {
+test("ours follows another driver that was killed: its file stays, so no event tells; every 10 min it is a warning", async () => {
+  const now = performance.now.bind(performance);
   const { log, socket } = await keep();
   await using other = await startForeignSocket(path);
   await log.when(ANOTHER);
-  // The poll of its directory, and the next look.
-  await eventually(() => expect(waits.pending()).toEqual([5_000, 5_000]));
+  for (const [laterMs, told] of [
+    [0, 1],
+    [590_000, 1],
+    [600_000, 2],
+  ] as const) {
+    // The poll of its directory, and the next look.
+    await eventually(() => expect(waits.pending()).toEqual([5_000, 5_000]));
+    jest.spyOn(performance, "now").mockImplementation(() => now() + laterMs);
+    for (const _wait of waits.pending()) await waits.end(5_000);
+    await eventually(() => expect(waits.pending()).toEqual([5_000, 5_000]));
+    expect(log.all(ANOTHER)).toHaveLength(told);
+  }
+  expect(log.all(ANOTHER)).toMatchObject([{ severity: "warning", fields: { csiAddress: path } }, {}]);
   await other.kill();
   await eventually(async () => {
     await waits.end(5_000);

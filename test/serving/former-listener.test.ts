@@ -1,10 +1,11 @@
 import { createServer } from "node:http";
-import { type Server, status } from "@grpc/grpc-js";
+import { Client, type Server, status } from "@grpc/grpc-js";
 import { protos } from "../../src/grpc/protos";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
 import { tryConnect } from "../../src/unix/unix-socket";
 import { serveHandlers } from "../grpc/served-handlers";
 import { eachTest } from "../support/each-test";
+import { eventually } from "../support/eventually";
 import { startForeignSocket } from "../support/foreign-socket";
 import { identityOf } from "../support/identity-of";
 import { recordLog } from "../support/recorded-log";
@@ -13,6 +14,8 @@ import { createTestNode } from "../support/registrar-node";
 const node = eachTest(createTestNode);
 const STRANGER =
   "The driver's socket is taken from a process that may not be a former instance of the driver";
+
+const HINT = "is csiAddress the driver's own path? What listened there is not reached any more";
 
 const serve = (name: string, more: object = {}) =>
   serveCsiDriver({
@@ -24,15 +27,32 @@ const serve = (name: string, more: object = {}) =>
   });
 
 test.each([
-  ["the same name", "a.example.com", []],
-  ["another name", "b.example.com", [{ name: "a.example.com", former: "b.example.com" }]],
-])("a driver takes its path from one with %s, and warns of a stranger", async (_what, other, warned) => {
+  ["the same name", "a.example.com", ""],
+  ["another name", "b.example.com", "name: a.example.com; former: b.example.com"],
+])("a driver takes its path from one with %s, and warns of a stranger", async (_what, other, names) => {
   await using _former = await serve(other);
-  const log = recordLog();
-  await using _driver = await serve("a.example.com", { logger: log.logger });
-  expect(log.all(STRANGER).map(({ fields }) => fields)).toEqual(
-    warned.map((names) => ({ csiAddress: node.csiAddress, ...names, hint: expect.any(String) })),
-  );
+  const warned = jest.spyOn(process, "emitWarning").mockReturnValue();
+  await using _driver = await serve("a.example.com");
+  const text = [STRANGER, `csiAddress: ${node.csiAddress}`, names, `hint: ${HINT}`].join("; ");
+  expect(warned.mock.calls).toEqual(names === "" ? [] : [[text, { type: "RegistrarWarning" }]]);
+});
+
+test("a driver that is stopped while it asks what listens on its path leaves that alone", async () => {
+  const asked = jest.spyOn(Client.prototype, "makeUnaryRequest");
+  await using _former = await startForeignSocket(node.csiAddress);
+  const before = identityOf(node.csiAddress);
+  const [log, stop, startedAt] = [recordLog(), new AbortController(), Date.now()];
+  const serving = serve("a.example.com", { logger: log.logger, signal: stop.signal });
+  serving.catch(() => {});
+  await eventually(() => expect(asked).toHaveBeenCalledTimes(1));
+  const { deadline } = Object(asked.mock.calls[0])[5];
+  expect(deadline).toBeGreaterThanOrEqual(startedAt + 2_000);
+  expect(deadline).toBeLessThanOrEqual(Date.now() + 2_000);
+  const cancel = jest.spyOn(asked.mock.results[0]?.value, "cancel");
+  stop.abort();
+  expect(cancel).toHaveBeenCalledTimes(1);
+  await expect(serving).rejects.toMatchObject({ code: "ABORTED" });
+  expect([log.all(STRANGER), identityOf(node.csiAddress)]).toEqual([[], before]);
 });
 
 test("a driver warns where what listens on its path answers no GetPluginInfo, and one that is dead needs none", async () => {
@@ -40,8 +60,9 @@ test("a driver warns where what listens on its path answers no GetPluginInfo, an
   {
     await using _former = await startForeignSocket(node.csiAddress);
     await using _driver = await serve("a.example.com", { logger: log.logger });
-    const { fields } = await log.when(STRANGER);
-    expect(fields).toMatchObject({ csiAddress: node.csiAddress, err: { code: status.DEADLINE_EXCEEDED } });
+    const { severity, fields } = await log.when(STRANGER);
+    const err = expect.objectContaining({ code: status.DEADLINE_EXCEEDED });
+    expect([severity, fields]).toEqual(["warning", { csiAddress: node.csiAddress, err, hint: HINT }]);
   }
   await (await startForeignSocket(node.csiAddress)).kill();
   await using _again = await serve("a.example.com", { logger: log.logger });
