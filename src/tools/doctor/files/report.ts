@@ -5,7 +5,7 @@ import { holds, isTemplate } from "../../recognise/rule";
 import { check, unknown } from "../findings/finding";
 import { gapsOf, trueOrNull } from "../findings/opened";
 import { findingsOf, reportOf } from "../findings/report";
-import { words } from "../findings/seen";
+import { withheld } from "../findings/seen";
 import { renderReport, type TableLook } from "../findings/table";
 import { shellWord } from "../findings/words";
 import { sayUnknown } from "./judge/arguments";
@@ -79,8 +79,12 @@ const nothingToSwap = check(
     const whys = registrars.flatMap(({ place, program, image }) =>
       program.kind === "unknown" ? `${place}: ${sayUnknown(program, image)}` : undefined,
     );
-    const why = whys.told("no container for Linux has the official registrar's image");
     const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
-    return unknown(files.join(", "), words`has nothing to swap: ${why}`, fix);
+    const say = (why: string) => unknown(files.join(", "), `has nothing to swap: ${why}`, fix);
+    return whys.some({
+      yes: ({ first }) => say(first),
+      no: () => say("no container for Linux has the official registrar's image"),
+      unknown: withheld,
+    });
   },
 );

@@ -1,5 +1,18 @@
 import type { About, Cause } from "./causes";
-import { type Closed, close, itemsOf, open, type Said, saidIn, type Told, tell, toldOf } from "./opened";
+import {
+  type Closed,
+  close,
+  insideOf,
+  itemsOf,
+  open,
+  type Said,
+  saidIn,
+  type Told,
+  tell,
+  toldOf,
+  type Words,
+  wordingOf,
+} from "./opened";
 import { changed, type SeenList, type Text } from "./seen";
 
 /**
@@ -58,16 +71,21 @@ const say =
   <S extends Status>(status: S) =>
   (subject: Text, text: Text, fix?: Advice, cause?: Because): Verdict<S> => {
     const advice = tell<string | Run | undefined>(fix);
+    const { gaps, isSaid } = wordingOf(subject, text);
+    const isLacking = gaps.length > 0;
+    const more = isSaid === false ? "; not everything could be read" : "";
     return close(
       {},
       {
-        ...{ status, subject: tell(subject), text: tell(text), cause: tell<Cause | undefined>(cause) },
+        status: isLacking && status === "ok" ? ("unknown" as S) : status,
+        ...{ subject: tell(subject), text: tell(text) + more, cause: tell<Cause | undefined>(cause) },
         ...(typeof advice === "object" ? advice : { fix: advice }),
       },
     );
   };
 
-export const ok: (subject: Text, text: Text) => Verdict<"ok"> = say("ok");
+/** Where something in the text could not be read, this is unknown. */
+export const ok: (subject: Text, text: Text) => Verdict<"ok" | "unknown"> = say<"ok" | "unknown">("ok");
 export const skipped: SayWithFix<"skipped"> = say("skipped");
 export const unknown = say("unknown");
 export const warning: SayWithFix<"warning"> = say("warning");
@@ -111,10 +129,13 @@ export const causeIn = (said: Verdicts, other: Because): Told<Cause | undefined>
   return toldOf((first && open(first).cause) ?? tell<Cause | undefined>(other));
 };
 
-/** A row of which the cells are told. */
+export type Cell<Value> = Value | Words | SeenList<Value & {}>;
+/** A row; of a list it has the first item that was seen, or null. */
 export const toldRow = <Row extends object>(
-  cells: {
-    readonly [Column in keyof Row]: Row[Column] | Told<Row[Column]>;
-  },
+  cells: { readonly [Column in keyof Row]: Cell<Row[Column]> },
 ): Told<Row> =>
-  toldOf(Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, tell(cell)])) as Row);
+  toldOf(Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, cellOf(cell)])) as Row);
+function cellOf(cell: unknown) {
+  const inside = insideOf(cell);
+  return inside && "items" in inside ? ((inside.items as readonly unknown[])[0] ?? null) : tell(cell);
+}

@@ -1,15 +1,28 @@
 // What is inside of lists, answers, texts and findings. Only readers and reports look at it: no judge imports more than types from
 // here, which test/tools/doctor/findings/escapes.mjs checks.
 
+import type { Gap } from "./gap";
+
 const INSIDE: unique symbol = Symbol("inside");
 
 /** Without this file nobody sees what is inside. */
 export interface Closed<Inside> {
   readonly [INSIDE]: Inside;
 }
-/** A text, or what else goes into a report as it is. */
+/** What claims nothing, and goes into a report as it is: advice, or a cause. */
 export interface Told<One> extends Closed<{ readonly told: One }> {}
-export type Words = Told<string>;
+interface Wording {
+  readonly told: string;
+  /** What was not read of its matter. */
+  readonly gaps: readonly Gap[];
+  /** Whether it says that there may be more; undefined: it need not. */
+  readonly isSaid?: boolean | undefined;
+}
+/** A text of what was read. */
+export interface Words extends Closed<Wording> {}
+/** A part of a text: the first of these, or nothing. */
+export interface Phrase
+  extends Closed<{ readonly items: readonly (string | Words)[]; readonly gaps: readonly Gap[] }> {}
 /** What is said: of one thing, of several, or nothing. */
 export type Said<One> =
   | One
@@ -53,6 +66,27 @@ export function saidIn<One>(said: Said<One>): readonly One[] {
     : [said as One];
 }
 
+export const textOf = (wording: Wording): Words => close({}, wording);
+/** One text of several parts. */
+export function wordingOf(...parts: readonly unknown[]): Wording {
+  const all = parts.map(partOf);
+  const lacking = all.filter(({ gaps }) => gaps.length > 0);
+  const areSaid = lacking.map(({ isSaid }) => isSaid);
+  return {
+    told: all.map(({ told }) => told).join(""),
+    gaps: [...new Set(lacking.flatMap(({ gaps }) => gaps))],
+    isSaid: areSaid.includes(true) || (areSaid.includes(false) ? false : undefined),
+  };
+}
+function partOf(part: unknown): Wording {
+  const inside = insideOf(part);
+  if (inside && "items" in inside) {
+    const { items, gaps } = inside as { readonly items: readonly unknown[]; readonly gaps: readonly Gap[] };
+    const first = partOf(items[0]);
+    return { ...first, gaps: [...gaps, ...first.gaps] };
+  }
+  return inside && "gaps" in inside ? (inside as Wording) : { told: `${tell(part ?? "")}`, gaps: [] };
+}
 export const toldOf = <One>(told: One): Told<One> => close({}, { told });
 export const tell = <One>(one: One | Told<One>): One => {
   const inside = insideOf(one);

@@ -10,12 +10,16 @@ import {
   type Said,
   type Told,
   tell,
+  textOf,
   toldOf,
   type Words,
+  wordingOf,
 } from "./opened";
+import type { Lacking, Text } from "./text";
 import { counted, firstOf } from "./words";
 
 export { type CallFailure, type Flaw, type Gap, refuseFlaw, type Unread, type Why, whyOf } from "./gap";
+export { lacking, type Text, words } from "./text";
 
 // An unread list never counts as an empty one: these types have no conversion from one to the other.
 
@@ -49,7 +53,9 @@ type Wrong<U, Others> = U extends Known
           : U
         : Inside extends Looked<infer T>
           ? T
-          : never
+          : U extends Words
+            ? Exclude<U, Lacking>
+            : never
       : U;
 /** An arm that throws answers nothing. */
 type Answers<U, Arm extends string = "unknown"> = [U] extends [never]
@@ -97,7 +103,7 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
     arms: Omit<Arms<Y, N, U & Unclear<U, N>>, "yes"> &
       Answers<U> & { readonly yes: (seen: Group<Item>) => Y },
   ): Answered<Y | N | U>;
-  /** The first that was seen, or else another one: it goes into the report, and no judge can ask which one it is. */
+  /** As advice or a cause, the first that was seen, or else another one: no text of a finding takes it, for it claims nothing. */
   told<Other>(other: Other | Told<Other>): Told<Untold<Item> | Other>;
   /** Yes beats unknown, unknown beats no. Without a question: whether it contains anything. */
   contains(isSo?: IsSo<Item>): Truth;
@@ -107,7 +113,7 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   filter(isSo: IsSo<Item>): SeenList<Item>;
   with(more: readonly Item[] | SeenList<Item>): SeenList<Item>;
   /** In groups, as far as the items were seen. */
-  grouped(keyOf: (item: Item) => Text): SeenList<Group<Item>>;
+  grouped(keyOf: (item: Item) => Text | Told<string>): SeenList<Group<Item>>;
   /** All that were seen as one group, if there are any. */
   together(): SeenList<Group<Item>>;
   /** The items with a key. */
@@ -120,17 +126,13 @@ type Untold<Item> = Item extends Told<infer One> ? One : Item;
 export interface Group<Item> extends SeenList<Item> {
   readonly first: Item;
   readonly others: SeenList<Item>;
-  /** The words of those that were seen, each once, joined. */
+  /** The words of those that were seen, each once, joined. With these three a finding says where there may be more. */
   joined(wordsOf: (item: Item) => Text, by?: string): Words;
   /** Of many only the first ones; one that is like this word leads. */
   named(nameOf: (item: Item) => string, like?: string): Words;
-  /** How many were seen, or the sum of their sizes: `2 nodes`. */
+  /** How many were seen, or the sum of their sizes: `2 nodes`, or `at least 2 nodes`. */
   counted(one: string, sizeOf?: (item: Item) => number): Words;
-  /** What is told by a question about those that were seen. */
-  tell(isSo: IsSo<Item>, arms: Arms<Text, Text, Text>): Words;
 }
-export type Text = string | Words;
-
 /** It passes for a list, and for nothing else. */
 export interface Withheld extends SeenList<never> {}
 
@@ -222,24 +224,25 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
 }
 
 function groupOf<Item>(items: readonly [Item, ...Item[]], gaps: readonly Gap[]): Group<Item> {
-  const each = (textOf: (item: Item) => Text) => union([items.map((item) => tell<string>(textOf(item)))]);
+  const each = (wordsOf: (item: Item) => Text) => union([items.map((item) => tell<string>(wordsOf(item)))]);
   return Object.assign(listOf(items, gaps), {
     first: items[0],
     others: listOf(items.slice(1), gaps),
-    joined: (textOf: (item: Item) => Text, by = ", ") => toldOf(each(textOf).join(by)),
+    joined: (wordsOf: (item: Item) => Text, by = ", ") => {
+      const own = wordingOf(...items.map(wordsOf));
+      const told = each(wordsOf).join(by);
+      return textOf({ told, gaps: union([gaps, own.gaps]), isSaid: own.isSaid ?? false });
+    },
     named: (nameOf: (item: Item) => string, like?: string) => {
       const near = like === undefined ? undefined : nearWord(like, each(nameOf));
-      return toldOf(firstOf(union([near === undefined ? [] : [near], each(nameOf)])));
+      const told = firstOf(union([near === undefined ? [] : [near], each(nameOf)]));
+      return textOf({ told, gaps, isSaid: false });
     },
-    counted: (one: string, sizeOf: (item: Item) => number = () => 1) =>
-      toldOf(
-        counted(
-          items.map(sizeOf).reduce((sum, size) => sum + size),
-          one,
-        ),
-      ),
-    tell: (isSo: IsSo<Item>, arms: Arms<Text, Text, Text>) =>
-      toldOf(tell<string>(sayBy(open(listOf(items, []).contains(isSo)), arms))),
+    counted: (one: string, sizeOf: (item: Item) => number = () => 1) => {
+      const size = items.map(sizeOf).reduce((sum, some) => sum + some);
+      const least = gaps.length > 0 ? "at least " : "";
+      return textOf({ told: least + counted(size, one), gaps, isSaid: true });
+    },
   });
 }
 
@@ -263,10 +266,6 @@ export type Shown<Row> = [Row] extends [Told<object>]
   : Row extends Closed<unknown>
     ? never
     : unknown;
-
-/** A text with such ones in it. */
-export const words = (parts: TemplateStringsArray, ...all: readonly (string | number | Words)[]): Words =>
-  toldOf(String.raw({ raw: parts }, ...all.map(tell)));
 
 export type Reading<Part extends string> = ReturnType<typeof startReading<Part>>;
 

@@ -178,7 +178,7 @@ propertyTest(
       no: /^CSI208 warning: .* left of an uninstall -> run registrar doctor .*remove the socket/,
       yes: /^CSI208 warning: .* left of an uninstall; needed by 1 VolumeAttachment -> install the driver again/,
       unread:
-        /left of an uninstall -> VolumeAttachments could not be listed: if something needs it, install .* remove/,
+        /left of an uninstall; not everything could be read -> VolumeAttachments could not be listed: if something needs it, install .* remove/,
     }[needs];
     const unread = providers.filter((one) => one.startsWith("unread"));
     const uncovered = [/^CSI207 problem: .* CSINode lists the driver still/, /^CSI211 problem: /];

@@ -298,11 +298,15 @@ describe("an operator with half of the rights gets no false problem of the sick 
 
   test.each<readonly [expected: RegExp, lists: readonly string[], Partial<ClusterTarget>]>([
     [
-      /CSI204 backup\.csi.* is not in CSINode, .*; needed by 1 VolumeAttachment on 1 node/m,
+      /CSI204 backup\.csi.* is not in CSINode, .*; needed by at least 1 VolumeAttachment on 1 node/m,
       ["daemonsets"],
       {},
     ],
-    [/CSI204 files\.csi.* is possibly registered: CSINodes could .*; needed by 1 pod/, ["csinodes"], {}],
+    [
+      /CSI204 files\.csi.* is possibly registered: CSINodes could .*; needed by at least 1 pod/,
+      ["csinodes"],
+      {},
+    ],
     [/^shares\.csi.* 4 of \? +no +storage\/shares-node$/m, ["nodes", "events"], {}],
     [/^csi-shares \(guess\) +\? of \? +\? +storage\/shares-node$/m, ["csinodes"], {}],
     [/CSI208 .* in no CSINode.*only its CSIDriver/s, ["volumeattachments"], { driver: BACKUP }],
@@ -311,13 +315,9 @@ describe("an operator with half of the rights gets no false problem of the sick 
     expect(await said(lists, target)).toMatch(expected);
   });
 
-  test.each([
-    ["volumeattachments", "has 1 pod (default/a) and at least 1 VolumeAttachment waiting for it"],
-    ["pods", "has at least 1 pod (default/a) and 1 VolumeAttachment waiting for it"],
-    ["events", "has at least 1 pod (default/a) and 1 VolumeAttachment waiting for it"],
-  ])(
+  test.each(["volumeattachments", "pods", "events"])(
     "where one of the %s that may tell of need is unread, the others are at least so many",
-    async (of, text) => {
+    async (of) => {
       const cluster = await makeCluster({ inCsiNode: {} });
       for (const name of ["a", "b"]) {
         const pod = await cluster.create("/api/v1/namespaces/default/pods", waitingPod(name, "node-1"));
@@ -332,7 +332,9 @@ describe("an operator with half of the rights gets no false problem of the sick 
         }),
       );
       const { findings } = await cluster.report();
-      expect(findings.flatMap(({ code, text }) => (code === "CSI211" ? text : []))).toEqual([text]);
+      expect(findings.flatMap(({ code, text }) => (code === "CSI211" ? text : []))).toEqual([
+        "has at least 1 pod (default/a) and at least 1 VolumeAttachment waiting for it",
+      ]);
     },
   );
 });

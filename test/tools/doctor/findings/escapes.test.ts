@@ -178,6 +178,13 @@ const REFUSED: readonly string[] = [
   "search: (view: View) => view.answering.map((one) => causeIn(judgeEndpoint(one, view), undefined) === undefined ? ok(P, 'has a good endpoint') : problem(P, T, F))",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => problem(P, T, F), no: () => ok(P, T), unknown: () => unknown(P, T) }).status === 'problem' ? undefined : ok(P, T)",
   "search: (view: View) => { const all = changed<Verdict, Verdict>(view.drivers.map(({ socket }) => problem(socket.path, T, F)), (one) => one); return all instanceof Array ? ok(P, T) : all; }; import { changed } from 'SRC/findings/seen'",
+  // What may be a claim is no text, nor is what does not say what it lacks.
+  "TypeScript: (view: View) => ok(P, view.drivers.map(({ socket }) => socket.path).told('has no driver'))",
+  "TypeScript: (view: View) => problem(view.targetNames.told('no driver'), T, F)",
+  "TypeScript: (view: View) => problem(P, words`is used by \x24{ifYes(view.isDeserted, () => P).told('none')}`, F)",
+  "TypeScript: (view: View) => problem(P, view.isDeserted({ yes: () => 'is deserted', ...otherwise(() => words`has a driver`) }), F)",
+  "TypeScript: (view: View) => problem(P, view.drivers.some({ yes: (all) => all.counted('driver'), no: () => 'no driver', unknown: () => words`no driver` }), F)",
+  "TypeScript: ({ driver }: View) => problem(P, words`\x24{driver?.identity({ seen: ({ kind }) => kind, unread: () => words`unasked` }) ?? ''}`, F)",
   // What opens them.
   "search: (view: View) => seenOf(view.drivers).length === 0 ? problem(P, T, F) : ok(P, T); import { itemsOf as seenOf } from 'SRC/findings/opened'",
   "search: (view: View) => trueOrNull(view.isDeserted) ? problem(P, T, F) : ok(P, T); import { trueOrNull } from 'SRC/findings/opened'",

@@ -1,13 +1,17 @@
 import fc from "fast-check";
+import { ok, problem, type Verdict } from "../../../../src/tools/doctor/findings/finding";
 import { itemsOf, open, saidIn, tell } from "../../../../src/tools/doctor/findings/opened";
 import {
   changed,
   type Gap,
+  type Group,
   ifYes,
+  lacking,
   looked,
   type Seen,
   type SeenList,
   startReading,
+  type Text,
   type Truth,
   truth,
   type Unread,
@@ -19,7 +23,7 @@ import {
 const GAP: Gap<"part"> = { part: "part", subject: "/x", why: { kind: "errno", errno: "EACCES" } };
 
 const wordOf = (answer: Truth) =>
-  tell(answer({ yes: () => "yes", no: () => "no", unknown: () => words`unknown` }));
+  tell(answer({ yes: () => "yes", no: () => "no", unknown: (gaps) => lacking(gaps, "unknown") }));
 const listOf = (items: readonly number[], isWhole: boolean) =>
   startReading<"part">().list(items, isWhole ? [] : [GAP]);
 const truths = { yes: truth(true), no: truth(false), unknown: truth(GAP) };
@@ -85,7 +89,10 @@ test("no list derived from one with a gap reports an item as absent", () => {
         expect(wordOf(one.contains((item) => item === wanted))).toBe(expected);
         expect(wholeIn(one)).toEqual(isWhole ? [...itemsOf(one)] : GAP);
         expect([...itemsOf(one.sorted(String))]).toEqual(items.toSorted());
-        const answers = { no: () => "no", unknown: () => words`unknown` } as const;
+        const answers = {
+          no: () => "no",
+          unknown: (gaps: readonly Gap[]) => lacking(gaps, "unknown"),
+        } as const;
         const found = one.filter((item) => item === wanted);
         expect(tell(found.some({ yes: ({ first }) => `${first}`, ...answers }))).toBe(
           expected === "yes" ? `${wanted}` : expected,
@@ -96,7 +103,7 @@ test("no list derived from one with a gap reports an item as absent", () => {
         });
         expect(tell(all)).toBe(
           items.length > 0
-            ? `${items.length} one${items.length === 1 ? "" : "s"}: ${[...new Set(items)].join(", ")}`
+            ? `${isWhole ? "" : "at least "}${items.length} one${items.length === 1 ? "" : "s"}: ${[...new Set(items)].join(", ")}`
             : wordOf(one.contains()),
         );
       }
@@ -127,7 +134,7 @@ test("a reading lists every gap once", () => {
 
 test("a thing that was not read has no value, and whatever is asked of it is unknown", () => {
   const answersOf = (one: Seen<number>) => [
-    tell(one({ seen: (value) => `${value}`, unread: ({ subject }) => words`${subject}` })),
+    tell(one({ seen: (value) => `${value}`, unread: (gap) => lacking([gap], gap.subject) })),
     wordOf(one.is((value) => value === 1)),
     itemsOf(one.map((value) => value + 1)),
     wholeIn(one.items((value) => [value, value])),
@@ -146,6 +153,29 @@ test("what is said only if the answer is yes; lists are whole only together", ()
   expect(saidOf(truths.unknown)).toEqual({ items: [], gaps: [GAP] });
   expect(wholeIn(listOf([1], true), listOf([2], true))).toEqual([1, 2]);
   expect(wholeIn(listOf([1], true), listOf([2], false))).toBe(GAP);
+});
+
+test("a finding says so where its text lacks something, and is not ok", () => {
+  const saidOf = (say: typeof problem | typeof ok, isWhole: boolean, textOf: (all: Group<number>) => Text) =>
+    saidIn<Verdict>(
+      listOf([1, 2], isWhole)
+        .together()
+        .map((all) => say("x", textOf(all), "fix it")),
+    ).map((one) => `${open(one).status}: ${open(one).text}`);
+  const named = (all: Group<number>) => words`has ${all.named(String)}`;
+  const both = (all: Group<number>) => words`has ${all.counted("one")}: ${all.joined(String)}`;
+  expect([ok, problem].map((say) => saidOf(say, true, named))).toEqual([
+    ["ok: has 1, 2"],
+    ["problem: has 1, 2"],
+  ]);
+  expect([ok, problem].map((say) => saidOf(say, false, named))).toEqual([
+    ["unknown: has 1, 2; not everything could be read"],
+    ["problem: has 1, 2; not everything could be read"],
+  ]);
+  expect([ok, problem].map((say) => saidOf(say, false, both))).toEqual([
+    ["unknown: has at least 2 ones: 1, 2"],
+    ["problem: has at least 2 ones: 1, 2"],
+  ]);
 });
 
 test("an error without an errno does not count as a file system's", () => {

@@ -1,7 +1,7 @@
 import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Advice, also, check, problem, type Run, type Verdict } from "../../findings/finding";
 import type { Words } from "../../findings/opened";
-import { type Group, ifYes, isWhole, type SeenList, type Truth, words } from "../../findings/seen";
+import { type Group, type SeenList, type Text, type Truth, words } from "../../findings/seen";
 import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
@@ -21,10 +21,10 @@ export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, 
   );
 
 /** Without the termination message where the finding that it follows from says the same. */
-const shortReason = (place: Place, facts: ClusterFacts) =>
+const shortReason = (place: Place, facts: ClusterFacts): SeenList<Text> =>
   manifestCauseOf(place, facts)
-    .flatMap(() => restartingIn(place.state).map(endingOf))
-    .told(sayReason(place.state));
+    .flatMap(() => restartingIn(place.state).map((one): Text => endingOf(one)))
+    .with([sayReason(place.state)]);
 
 export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
   check<ClusterFacts>(code, name, (facts) => problemsOf(facts, isMeant, lead, fixOf));
@@ -32,14 +32,17 @@ export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: s
 export const placesWhere = (facts: ClusterFacts, isMeant: IsMeant): SeenList<Place> =>
   facts.places.filter((place) => isMeant(place, facts));
 
-/** Judges the places of a driver with the same cause together. */
+/** Judges the places of a driver with the same cause together; `likeOf`: in what else they are alike. */
 export const judgeGroups = (
   facts: ClusterFacts,
   places: SeenList<Place>,
   judge: (first: Place, group: Group<Place>) => Verdict,
+  likeOf: (place: Place) => Text = () => "",
 ): SeenList<Verdict> =>
   places
-    .grouped((place) => words`${place.driver} ${causesOf(place, facts).map(causeKey).told("")}`)
+    .grouped(
+      (place) => words`${place.driver} ${likeOf(place)} ${causesOf(place, facts).map(causeKey).told("")}`,
+    )
     .map((group) => also(judge(group.first, group), { cause: causeOf(group.first, facts), nodes: group }));
 
 /** The cause of the state of a place where the node reports: equal for all places that one change would fix. */
@@ -90,12 +93,9 @@ export function isMissedAway(place: Place, facts: ClusterFacts): Truth {
   );
 }
 
-/** `at least ` where a list lacks something. */
-const atLeast = (list: SeenList<unknown>) => ifYes(isWhole(list), () => "").told("at least ");
-
 /** What is seen to wait for a driver, behind `lead`: `1 pod (shop/a) and at least 1 VolumeAttachment`; empty: nothing. */
-export function whoWaits(places: Group<Place>, facts: ClusterFacts, lead: string): Words {
-  const { waiting, waitingAt, attached, attachedAt } = facts;
+export function whoWaits(places: Group<Place>, facts: ClusterFacts, lead: string): SeenList<Words> {
+  const { waitingAt, attachedAt } = facts;
   const keys = places.map(({ node, driver }) => keyOfPlace({ node, driver })).grouped((key) => key);
   const ofPods = keys
     .flatMap(({ first }) => waitingAt(first))
@@ -103,16 +103,15 @@ export function whoWaits(places: Group<Place>, facts: ClusterFacts, lead: string
     .map(({ first }) => first.pod)
     .sorted((pod) => pod)
     .together()
-    .map((all) => words`${atLeast(waiting)}${all.counted("pod")} (${all.named((pod) => pod)})`);
+    .map((all) => words`${all.counted("pod")} (${all.named((pod) => pod)})`);
   const ofAttached = keys
     .flatMap(({ first }) => attachedAt(first))
     .together()
-    .map((all) => words`${atLeast(attached)}${all.counted("VolumeAttachment", (one) => one.attachments)}`);
+    .map((all) => all.counted("VolumeAttachment", (one) => one.attachments));
   return ofPods
     .with(ofAttached)
     .together()
-    .map((all) => words`${lead}${all.joined((some) => some, " and ")}`)
-    .told("");
+    .map((all) => words`${lead}${all.joined((some) => some, " and ")}`);
 }
 
 /** The same for a place's pod, as far as it was seen. */

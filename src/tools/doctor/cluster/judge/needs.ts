@@ -16,9 +16,11 @@ import {
   ifYes,
   isWhole,
   kept,
+  lacking,
   nothing,
   otherwise,
   type SeenList,
+  type Text,
   type Truth,
   truth,
   words,
@@ -74,13 +76,7 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
 
 /** A pod may serve the driver that is of no DaemonSet with a registrar. */
 function adviceFor(_first: Place, { ownersOf, target }: ClusterFacts, places: Group<Place>): Advice {
-  const unlooked = places.flatMap((place) =>
-    isWhole(ownersOf(place).owners)({
-      ...{ yes: nothing, no: nothing },
-      unknown: (gaps) => kept({ node: place.node, why: lackText(gaps) }),
-    }),
-  );
-  const look = ({ node, why }: { readonly node: string | undefined; readonly why: string }) => {
+  const look = ({ node, why }: Unlooked) => {
     const which = ` --field-selector=spec.nodeName=${node}`;
     return kubectl(
       `${INSTALL}, unless a pod of its node serves it: ${why}`,
@@ -95,9 +91,22 @@ function adviceFor(_first: Place, { ownersOf, target }: ClusterFacts, places: Gr
   return owners
     .map((pod) => adviceOnOwner(pod, target))
     .with(none)
-    .with(unlooked.map(look))
+    .with(unlookedIn(places, ownersOf).map(look))
     .told(INSTALL);
 }
+
+interface Unlooked extends Pick<Place, "node"> {
+  readonly why: string;
+}
+
+/** Those whose nodes' pods were not all seen. */
+const unlookedIn = (places: SeenList<Place>, ownersOf: ClusterFacts["ownersOf"]): SeenList<Unlooked> =>
+  places.flatMap((place) =>
+    isWhole(ownersOf(place).owners)({
+      ...{ yes: nothing, no: nothing },
+      unknown: (gaps) => kept({ node: place.node, why: lackText(gaps) }),
+    }),
+  );
 
 function adviceOnOwner(pod: HostPod, target: ClusterTarget): Advice {
   const { name, registrar } = pod;
@@ -117,25 +126,17 @@ function isLeftover(place: Place, { hasGuess, unitsOfDriver, ownersOf }: Cluster
 function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts): Verdict {
   const waiting = whoWaits(places, facts, "; needed by ");
   const where = places.named(({ node = "" }) => node);
-  const isUnread = (one: Place) => isWhole(facts.ownersOf(one).owners).not();
-  const elsewhere = facts.places
-    .filter((one) => one.driver === driver)
-    .together()
-    .map((all) =>
-      all.tell(isUnread, {
-        ...{ yes: () => "", no: () => "" },
-        unknown: (gaps) => `, perhaps on others, too: ${lackText(gaps)}`,
-      }),
-    )
-    .told("");
+  const own = facts.places.filter((one) => one.driver === driver);
+  const elsewhere = unlookedIn(own, facts.ownersOf).map(({ why }) => `, perhaps on others, too: ${why}`);
   const text = words`is in CSINode, but no DaemonSet has a registrar for it, and no pod on ${where} can have registered it: the entry is probably left of an uninstall${elsewhere}${waiting}`;
   const keep = "install the driver again, until nothing needs it";
   const remove =
     "run registrar doctor --host-root=/host on the node, in kubectl debug node, and remove the socket that CSI019 names; then plugins/DRIVER there, and the CSIDriver object";
-  const fix = places.tell((place) => isWaitedFor(place, facts), {
+  const fix = places.contains((place) => isWaitedFor(place, facts))({
     yes: () => keep,
     no: () => remove,
-    unknown: (gaps) => `${lackText(gaps)}: if something needs it, ${keep}; else ${remove}`,
+    unknown: (gaps) =>
+      words`${lacking(gaps, lackText(gaps))}: if something needs it, ${keep}; else ${remove}`,
   });
   return warning(driver, text, fix);
 }
@@ -154,7 +155,9 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
     .or(isProvided)
     .or(isGuessed);
   const described = facts.csiDrivers.filter((name) => name === driver);
-  const found = described.map(() => "; only its CSIDriver object is there").told(whatElse(driver, facts));
+  const found = described
+    .map((): Text => "; only its CSIDriver object is there")
+    .with([whatElse(driver, facts)]);
   const text = words`${inWhich}, and no DaemonSet is known to register it${found}`;
   const judge = () =>
     isThere.say({
@@ -177,7 +180,7 @@ function whatElse(driver: string, { driverNames, guesses }: ClusterFacts): Words
   const unnamed = guesses
     .together()
     .map((all) => words`; the name of the driver of ${all.named(({ set }) => set.name)} is not known`);
-  return words`${found.told("")}${unnamed.told("")}`;
+  return words`${found}${unnamed}`;
 }
 
 /** `described`: whether it has a CSIDriver object. */

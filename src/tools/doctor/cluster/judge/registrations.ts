@@ -9,7 +9,18 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { type Group, ifYes, isWhole, kept, listFrom, type Truth, words } from "../../findings/seen";
+import {
+  type Group,
+  ifYes,
+  isWhole,
+  kept,
+  lacking,
+  listFrom,
+  type Text,
+  type Truth,
+  truth,
+  words,
+} from "../../findings/seen";
 import { LEAVE_ONE, shellWord, together } from "../../findings/words";
 import type { Container } from "../read/pod";
 import { isGuess, type RegistrarUnit } from "../read/units";
@@ -38,6 +49,7 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
       place.state({ seen: () => listFrom<Place>([]), unread: () => kept(place) }),
     ),
     (first, places) => judgeUnseen(first, places, facts),
+    sayListing,
   ),
   healthyDrivers(facts),
 ]);
@@ -45,14 +57,25 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
 const isDenied = ({ state }: Place): Truth => state.is((one) => one === DENIED);
 const isUnlisted = (place: Place): Truth => inState("unregistered")(place).and(isDenied(place).not());
 
-function judgeUnseen({ driver, units, state }: Place, places: Group<Place>, facts: ClusterFacts): Verdict {
-  const possibly = () => "is possibly registered";
-  const not = () => "is not in CSINode, and doctor cannot tell why";
-  const isListed = ({ listing }: Place) => (listing.kind === "one" ? listing.isListed : true);
-  const byLists = places.tell(isListed, { yes: possibly, no: not, unknown: possibly });
-  const what = ifYes(units.contains(isGuess), possibly).told(byLists);
+const POSSIBLY = "is possibly registered";
+
+function sayListing({ units, listing }: Place): Text {
+  const byList = () =>
+    (listing.kind === "one" ? listing.isListed : truth(true))({
+      yes: () => POSSIBLY,
+      no: () => "is not in CSINode, and doctor cannot tell why",
+      unknown: (gaps) => lacking(gaps, POSSIBLY),
+    });
+  return units.contains(isGuess)({
+    ...{ yes: () => POSSIBLY, no: byList },
+    unknown: (gaps) => lacking(gaps, byList()),
+  });
+}
+
+function judgeUnseen(first: Place, places: Group<Place>, facts: ClusterFacts): Verdict {
+  const { driver, state } = first;
   const waiting = whoWaits(places, facts, "; needed by ");
-  const text = words`${what}: ${sayReason(state)}${waiting}`;
+  const text = words`${sayListing(first)}: ${sayReason(state)}${waiting}`;
   const toCompare = kubectl("run doctor again, and compare the Nodes", facts.target, "get", "nodes");
   return facts.nodes.contains()({
     yes: () => unknown(driver, text),
@@ -81,7 +104,7 @@ function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units
       yes: () => SEE_NODE_WIDE,
       no: () => `${REMOVED}: ${RESTORE}`,
       unknown: (gaps) =>
-        words`${REMOVED}, and ${lackText(gaps)}: with a node-wide registrar, ${SEE_NODE_WIDE}; without one, ${RESTORE}`,
+        words`${REMOVED}, and ${lacking(gaps, lackText(gaps))}: with a node-wide registrar, ${SEE_NODE_WIDE}; without one, ${RESTORE}`,
     });
   const isRemoved = pods.contains((pod) => isWithoutRegistrar(pod, unit));
   const { container, program, usable, isForWindows } = unit.registrar;
@@ -114,11 +137,7 @@ function healthyDrivers({ places, nodes }: ClusterFacts): Verdicts {
           .and(place.driver === own.first.driver),
       );
       const { driver } = own.first;
-      const on = own.flatMap(({ node }) => node).grouped((node) => node);
-      const text = words`is registered on ${on
-        .together()
-        .map((all) => all.counted("node"))
-        .told("0 nodes")}`;
+      const text = words`is registered on ${own.counted("node", ({ node }) => (node === undefined ? 0 : 1))}`;
       return ifYes(isUnwell.not().and(isWhole(nodes)), () => also(ok(driver, text), { nodes: own }));
     });
 }

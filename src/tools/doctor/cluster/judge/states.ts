@@ -3,6 +3,7 @@ import {
   type Gap,
   ifYes,
   isWhole,
+  lacking,
   listFrom,
   looked,
   otherwise,
@@ -55,7 +56,7 @@ export interface KnownState {
 export const wordOf = (state: AnyState) =>
   state({ seen: ({ kind }) => asWord(kind), unread: () => asWord("unseen") });
 export const sayReason = (state: AnyState) =>
-  state({ seen: ({ reason }) => words`${reason ?? ""}`, unread: (gap) => words`${lackOf(gap)}` });
+  state({ seen: ({ reason }) => words`${reason ?? ""}`, unread: (gap) => lacking([gap], lackOf(gap)) });
 const lackOf = ({ why }: Gap): string => (why.kind === "object" ? why.text : "");
 
 export const inState =

@@ -21,7 +21,16 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { type Group, ifYes, isWhole, nothing, otherwise, type SeenList, words } from "../../findings/seen";
+import {
+  type Group,
+  ifYes,
+  isWhole,
+  lacking,
+  nothing,
+  otherwise,
+  type SeenList,
+  words,
+} from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
 import type { Folder } from "../read/looks";
 import { asAsked, judgeEndpoint } from "./endpoint";
@@ -202,7 +211,10 @@ const hasStandby = ({ plugin }: Answering): boolean => (plugin.report?.standbys 
 
 /** A node-wide registrar stands by for all drivers. */
 function judgeStandbys(ones: Group<Answering>): Verdict {
-  const have = ifYes(ones.others.contains(), () => "have").told("has");
+  const have = ones.others.contains()({
+    ...{ yes: () => "have", no: () => "has" },
+    unknown: (gaps) => lacking(gaps, "and perhaps others have"),
+  });
   const text = words`${have} more than one registrar, of which one works and the others stand by`;
   const fix = `wait if a DaemonSet with maxSurge is being rolled out; otherwise ${LEAVE_ONE}`;
   const names = ones.named(({ plugin }) => plugin.name);

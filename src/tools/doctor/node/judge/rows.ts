@@ -1,10 +1,11 @@
 import { attempt } from "../../../../base/errors";
-import { toldRow } from "../../findings/finding";
+import { type Cell, toldRow } from "../../findings/finding";
 import type { Told } from "../../findings/opened";
 import type { DriverRow } from "../../findings/report";
 import {
   type Gap,
   kept,
+  lacking,
   listFrom,
   otherwise,
   type SeenList,
@@ -27,14 +28,14 @@ import {
 import { failureIn, gapText, predicateOf, silenceOf } from "./trouble";
 import { type Answering, type Driver, isInSight, isOf, soleIn, type View } from "./view";
 
-/** Null: unknown. */
-type Cell = string | null | Told<string | null>;
 type Row = Told<DriverRow>;
+/** Null: unknown. */
+type Known = Cell<string | null>;
 
 const rowOf = (
   state: string,
-  reason: Cell,
-  known: { readonly [Column in Exclude<keyof DriverRow, "state">]?: Cell } = {},
+  reason: Known,
+  known: { readonly [Column in Exclude<keyof DriverRow, "state">]?: Known } = {},
 ): Row =>
   toldRow<DriverRow>({
     ...{ name: null, state, since: null, reason, csiSocket: null, registrationSocket: null },
@@ -57,7 +58,7 @@ export function driversIn(view: View): SeenList<Row> {
     const mayBe = (one: Unpublished) => isOwn(one).or(one.driver.names.contains().not());
     const own = soleIn(unpublished.filter(mayBe)).filter(isOwn);
     const say = (state: string, text: string) => {
-      const csiSocket = own.map(({ driver }) => driver.socket.path).told(null);
+      const csiSocket = own.map(({ driver }) => driver.socket.path);
       const reason = `${path} ${text}`;
       const row = rowOf(state, reason, { name, csiSocket, registrationSocket: path });
       const isShown = answering.contains(({ plugin }) => plugin.name === name);
@@ -106,7 +107,7 @@ interface Unpublished {
 }
 
 const knownOf = ({ names, socket }: Driver) => ({
-  name: names.told(null),
+  name: names,
   csiSocket: socket.path,
 });
 
@@ -165,27 +166,30 @@ function unpublishedState(
   standing: Standing,
   driver: Driver,
   view: View,
-): readonly [state: string, reason: Cell] {
+): readonly [state: string, reason: Known] {
   const orFailure = (text: Text) =>
     driver.nodeInfo.some({
       yes: ({ first }) => failureIn(first) ?? text,
       no: () => text,
-      unknown: ([gap]) => words`the driver ${predicateOf(gap)}`,
+      unknown: (gaps) => words`the driver ${lacking(gaps, predicateOf(gaps[0]))}`,
     });
-  const ofProcess = processesOf(driver, view).map((one) => `${processText(one)} has not`);
-  const by = ofProcess.told("no registrar has");
+  const byWhom = processesOf(driver, view).some({
+    yes: ({ first }) => `${processText(first)} has not published it`,
+    no: () => "no registrar has published it",
+    unknown: (gaps) => lacking(gaps, `whether a registrar runs is not known: ${gapText(gaps[0])}`),
+  });
   switch (standing.kind) {
     case "not-wanted":
       return ["not-wanted", standing.why];
     case "unclear":
       return ["unknown", NO_NODE_SERVICE];
     case "silent":
-      return ["unpublished", silenceOf(driver).told(standing.why)];
+      return ["unpublished", silenceOf(driver).with([standing.why])];
     case "unsafe":
       return ["unpublished", `a registrar refuses the driver's name: ${standing.why}`];
     case "twin":
       return ["unpublished", orFailure(`another driver has its name: ${standing.why}`)];
     case "unpublished":
-      return ["unpublished", orFailure(words`the driver answers; ${by} published it`)];
+      return ["unpublished", orFailure(words`the driver answers; ${byWhom}`)];
   }
 }
