@@ -198,7 +198,7 @@ test("pods that wait on a silent node are reported without a driver's problem", 
 test.each(["csinodes", "pods"])(
   "a node that %s name, and that the Nodes lack, is unknown",
   async (resource) => {
-    const cluster = await makeCluster();
+    const cluster = await makeCluster(resource === "pods" ? {} : { podsOn: [] });
     cluster.edit((all) =>
       all.filter(({ path }) => /daemonsets|csidrivers/.test(path) || path.endsWith(resource)),
     );

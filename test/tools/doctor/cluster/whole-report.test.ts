@@ -158,11 +158,15 @@ describe("causes", () => {
     const taints = [{ key: `${DISK}/agent-not-ready`, effect: "NoSchedule" }];
     await cluster.setSpec("/api/v1/nodes/node-1", { taints });
     await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
-    expect(toldBy(await cluster.report())).toEqual([
+    const report = await cluster.report();
+    expect(toldBy(report)).toEqual([
       `CSI207 problem ${DISK} CSI213 node-1`,
       `CSI211 problem ${DISK} CSI213 node-1`,
       "CSI213 problem storage/disk-node - node-1",
     ]);
+    expect(report.findings.at(-1)?.fix).toBe(
+      `add to the tolerations of its pod template: {key: ${DISK}/agent-not-ready, operator: Exists}`,
+    );
   });
 
   test("one DaemonSet's fault causes no finding about another's driver", async () => {

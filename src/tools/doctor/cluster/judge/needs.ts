@@ -264,20 +264,28 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
 
 /** Lists that failed alike are one finding: an API server that went away fails all. */
 export const rights = check<FactsAndGaps>("CSI212", "rights", ({ gaps, nodes, places, target }) => {
-  const lists = gaps.flatMap(({ part, why }) => (why.kind === "list" ? { part, ...why } : []));
-  // The message that forbids a list names it.
+  const lists = gaps.flatMap(({ part, subject, why }) =>
+    why.kind === "list" ? { part, subject, ...why } : [],
+  );
   const alike = grouped(lists, ({ failure, message }) =>
-    failure === "forbidden" ? failure : `${failure} ${message}`,
+    ["forbidden", "incomplete"].includes(failure) ? failure : `${failure} ${message}`,
   );
   const seeNodes = kubectl("see whether it is the right cluster", target, "get nodes");
   const none = ifYes(nodes.contains().or(places.contains()).not(), () =>
     unknown("nodes", "are none: there is nothing to judge", seeNodes),
   );
   const unread = Array.from(alike.values(), (own) => {
-    const [{ failure, message }] = own;
+    const [{ failure, message, subject }] = own;
     const resources = [...new Set(own.map(({ part }) => part))];
     const names = together(resources);
     const fix = "run doctor again, or for one node only: --node";
+    if (failure === "incomplete") {
+      const more = own.length === 1 ? "" : `; the same of ${counted(own.length - 1, "other DaemonSet")}`;
+      const how =
+        "use an account, and an address of the API server, that gives all pods; compare both numbers in";
+      const see = kubectl(how, target, "describe daemonset", subject);
+      return unknown(names, `are not all known: ${message}${more}`, see);
+    }
     if (failure !== "forbidden") return unknown(names, `could not be listed: ${message}`, fix);
     // All that doctor reads: a list that is read later may be forbidden, too, and a role is created once.
     const all = Object.entries(GROUPS).map((one) => one.filter(Boolean).join("."));

@@ -3,7 +3,7 @@ import { tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
 import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/grouped";
-import { itemsOf, trueOrNull } from "../../findings/opened";
+import { itemsOf, orNull, trueOrNull } from "../../findings/opened";
 import type { SeenList } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 import {
@@ -16,9 +16,17 @@ import {
   waitingIn,
 } from "./needs";
 import { readOwners, readRivals, type Unowned } from "./owners";
-import { knownOfPod, type RegistrarPod, readRegistrarPod, withMountFailure } from "./pod";
+import {
+  createPodCount,
+  isPodOf,
+  knownOfPod,
+  type PodCount,
+  type RegistrarPod,
+  readRegistrarPod,
+  withMountFailure,
+} from "./pod";
 import { createReader, each, type Reader } from "./reader";
-import { createRunningReader, type RegistrarSet, readRegistrarSet } from "./set";
+import { createRunningReader, currentIn, type RegistrarSet, readRegistrarSet } from "./set";
 
 /** Restricts the report to one node or driver; undefined: all. */
 export interface ClusterTarget {
@@ -122,14 +130,20 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
   const fields = target.node === undefined ? [undefined] : [target.node, ""];
   const readRunning = createRunningReader(images);
   const readPods = (set: RegistrarSet) =>
-    fields.map((node) => {
+    fields.map(async (node) => {
       const selected = node === undefined ? {} : { fieldSelector: `spec.nodeName=${node}` };
       const query = { labelSelector: set.selector, ...selected };
+      const count = createPodCount(reader.beganMs);
       const parsePod = each(
-        (item, identity) => readRegistrarPod(item, identity, set, reader.beganMs(), readRunning),
+        (item, identity) => {
+          if (!isPodOf(item, set)) return undefined;
+          count.add(item, identity);
+          return readRegistrarPod(item, identity, set, reader.beganMs(), readRunning);
+        },
         (item) => knownOfPod(item, set),
       );
-      return reader.read("pods", parsePod, query, set.namespace);
+      const pods = await reader.read("pods", parsePod, query, set.namespace);
+      return node === undefined ? withLack(reader, pods, set, count) : pods;
     });
   const podLists = await Promise.all(itemsOf(sets.flatMap(readPods)));
   const readLimits = (namespace: string) =>
@@ -153,6 +167,23 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
     leaving: pods.filter(({ isLeaving }) => isLeaving),
     limitRanges: joined(limitLists, sets).sorted(({ name }) => name),
   };
+}
+
+/** The list with a gap if the DaemonSet's controller counts more nodes with pods than it has, before it was read and afterwards. */
+async function withLack(
+  { read, lacking }: Reader,
+  pods: SeenList<RegistrarPod>,
+  { name, namespace, uid, current }: RegistrarSet,
+  { isChanging, nodes }: PodCount,
+): Promise<SeenList<RegistrarPod>> {
+  const isLess = (counted: number) => nodes() < counted && !isChanging();
+  if (!isLess(current) || orNull(pods, () => true) === null) return pods;
+  const query = { fieldSelector: `metadata.name=${name.replace(/.*\//, "")}` };
+  const [again] = itemsOf(await read("daemonsets", each(currentIn), query, namespace));
+  if (again === undefined || !isLess(again)) return pods;
+  const message = `their list has ${nodes()} of the ${current} that the status of DaemonSet ${name} counts`;
+  const why = { kind: "list", failure: "incomplete", message } as const;
+  return lacking(pods, { part: "pods", subject: name, why, known: { set: uid } });
 }
 
 /** The items of the lists that DaemonSets have. What a DaemonSet has that was not read is not read either. */

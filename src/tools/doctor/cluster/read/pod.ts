@@ -54,7 +54,28 @@ export type RegistrarPod = NonNullable<ReturnType<typeof readRegistrarPod>>;
 export const isOver = ({ trouble }: RegistrarPod): boolean =>
   trouble?.kind === "failed" || trouble?.kind === "terminating";
 
-/** Undefined for a pod of another owner, and for one that has ended well. */
+export const isPodOf = (object: unknown, set: RegistrarSet): boolean =>
+  ownersOf(tree(tree(object).metadata)).some(({ uid }) => uid === set.uid);
+
+export type PodCount = ReturnType<typeof createPodCount>;
+
+/** Counts the nodes that have a pod, as the DaemonSet controller does. */
+export function createPodCount(nowMs: () => number) {
+  const nodes = new Set<string>();
+  let isChanging = false;
+  return {
+    add: (object: unknown, { uid, createdMs }: Identity) => {
+      const { metadata, spec } = tree(object);
+      nodes.add(nodeOf(tree(spec)) ?? uid);
+      isChanging ||= tree(metadata).deletionTimestamp !== undefined || nowMs() - createdMs < CREATION_MS;
+    },
+    nodes: () => nodes.size,
+    /** Whether a pod has just come, or goes: another one may be between the two. */
+    isChanging: () => isChanging,
+  };
+}
+
+/** Undefined for a pod that has ended well. */
 export function readRegistrarPod(
   object: unknown,
   { uid, name, createdMs }: Identity,
@@ -64,7 +85,6 @@ export function readRegistrarPod(
 ) {
   const { uid: setUid, registrars } = set;
   const { metadata, spec, status } = tree(object);
-  if (!ownersOf(tree(metadata)).some(({ uid }) => uid === setUid)) return undefined;
   const names = registrars.map(({ container }) => container);
   const { initContainerStatuses, containerStatuses } = tree(status);
   const ofInits = list(tree(spec).initContainers).map(tree);

@@ -1,5 +1,6 @@
 import { attempt } from "../../../../base/errors";
 import { mapOf, nameOf, needed, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
+import { itemsOf } from "../../findings/opened";
 import { type Gap, type SeenList, startReading, whyOf } from "../../findings/seen";
 import type { ListApi } from "./list-api";
 
@@ -129,6 +130,7 @@ export function createReader(api: Pick<ListApi, "list">) {
       }
       return reading.list(collector.values(), gaps);
     },
+    lacking: <Value>(list: SeenList<Value>, gap: ClusterGap) => reading.list(itemsOf(list), [gap]),
     gaps: reading.gaps,
     unique: reading.unique,
     byKnown: reading.byKnown,

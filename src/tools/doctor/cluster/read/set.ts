@@ -15,7 +15,7 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
   const registrars = registrarsIn(about, whole, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, status } = tree(object);
-  const { desiredNumberScheduled, currentNumberScheduled } = tree(status);
+  const { desiredNumberScheduled } = tree(status);
   return {
     ...identity,
     about,
@@ -26,7 +26,7 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
     generation: textOrNone(tree(tree(metadata).annotations)["deprecated.daemonset.template.generation"]),
     /** The number of pods that it wants, and has. */
     desired: needed("status.desiredNumberScheduled", numberOrNone(desiredNumberScheduled)),
-    current: needed("status.currentNumberScheduled", numberOrNone(currentNumberScheduled)),
+    current: currentIn(object),
     tolerations: list(ofPods.tolerations).map((one) => {
       const { key, operator, value, effect } = tree(one);
       return { key: text(key), operator: text(operator), value: text(value), effect: text(effect) };
@@ -35,6 +35,9 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
     words: wordsIn(ofPods.containers),
   };
 }
+
+export const currentIn = (set: unknown): number =>
+  needed("status.currentNumberScheduled", numberOrNone(tree(tree(set).status).currentNumberScheduled));
 
 function selectorOf(selector: unknown): string {
   const { matchLabels, matchExpressions } = tree(selector);

@@ -1,0 +1,21 @@
+import { makeHealthy } from "./healthy-cluster";
+import { expectSaid } from "./memory-cluster";
+
+// Objects of one API server that do not fit together: something between leaves some out.
+
+test.each([
+  ["all pods", 0, "; the same of 1 other DaemonSet"],
+  ["some pods", 2, ""],
+])(
+  "where a list leaves out %s that the controller counts, what they decide is unknown",
+  async (_what, left, more) => {
+    const cluster = await makeHealthy();
+    cluster.edit((all) => all.filter(({ path }, at) => !path.endsWith("/pods") || (left > 0 && at !== 11)));
+    await expectSaid(
+      cluster,
+      new RegExp(
+        `^CSI212 unknown: pods are not all known: their list has ${left} of the 3 that the status of DaemonSet storage/disk-node counts${more} -> .* describe daemonset disk-node$`,
+      ),
+    );
+  },
+);
