@@ -79,10 +79,9 @@ const UNNAMED = /^Unknown system error -(\d+)$/;
  * error.
  */
 export function errnoOf(error: unknown): string | undefined {
-  const { code } = Object(error) as { readonly code?: unknown };
-  if (typeof code !== "string") return undefined;
+  const code = String((Object(error) as { readonly code?: unknown }).code);
   if (/^E[A-Z0-9]+$/.test(code)) return code;
-  const [, number] = UNNAMED.exec(code) ?? [];
+  const number = UNNAMED.exec(code)?.[1];
   if (number === undefined) return undefined;
   const [name] = Object.entries(constants.errno).find(([, value]) => value === Number(number)) ?? [];
   return name ?? `errno ${number}`;

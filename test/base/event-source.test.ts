@@ -73,6 +73,9 @@ test("what subscribe and iterate are given wrongly is refused at the call, and w
   };
   const outcomes = [...subscriptions.map(outcomeOf("subscribe")), ...iterations.map(outcomeOf("iterate"))];
   expect(["", ...outcomes, ""].join("\n")).toMatchSnapshot();
+  expect(() => source.readKind(["tick"], "when")).toThrow(
+    "when takes one kind of events, as a text, not a list; there are tick, tock",
+  );
 });
 
 test("an iteration yields the events since its beginning, and ends with the source", async () => {

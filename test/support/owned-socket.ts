@@ -5,18 +5,21 @@ import { recordLog } from "./recorded-log";
 
 /** An owner of a socket file, withdrawn when it is disposed of. Its connections end when the client's do. */
 export function createOwnedSocket(onConnection: (connection: Socket) => void = () => {}) {
+  const log = recordLog();
   const socket = createSocketFile((connection) => {
     connection.on("error", () => {});
     connection.on("end", () => connection.end()).resume();
     onConnection(connection);
-  }, recordLog().logger);
+  }, log.logger);
   const { signal: never } = new AbortController();
   return {
+    log,
     get path() {
       return socket.path;
     },
     look: (path: string) => socket.look(path, never),
     hasDirectory: socket.hasDirectory,
+    publicationOf: socket.publicationOf,
     hide: socket.hide,
     withdraw: socket.withdraw,
     close: socket.close,

@@ -218,6 +218,7 @@ describe("withdraw", () => {
     await socket.publish(path);
     await eventually(() => expect(readdirSync(folder.at("d"))).toEqual([NAME]));
     await asOrdinaryUser(async () => expect(socket.close()).rejects.toThrow(/permission denied/));
+    expect(socket.path).toBeUndefined();
     expect(await tryConnect(path)).toMatchObject({ code: "ECONNREFUSED" });
   });
 });
