@@ -1,8 +1,10 @@
-import fs, { lstatSync, readdirSync, writeFileSync } from "node:fs";
+import fs, { lstatSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { systemError } from "../../src/base/errors";
 import { eachTest } from "../support/each-test";
+import { eventually } from "../support/eventually";
 import { failLooks } from "../support/failing-looks";
-import { createOwnedSocket } from "../support/owned-socket";
+import { leaveDeadSocket } from "../support/foreign-socket";
+import { createOwnedSocket, unusable } from "../support/owned-socket";
 import { createTempFolder } from "../support/temp-folder";
 
 const folder = eachTest(createTempFolder);
@@ -59,4 +61,70 @@ test("looks that fail count as unchanged, and are logged once until one succeeds
   using _failing = failLooks(folder.path, "EIO", "stat");
   expect(await socket.hasDirectory()).toBe(true);
   expect(socket.log.records[0]?.fields).toMatchObject({ err: { code: "EIO" } });
+});
+
+test("a publication holds the dead socket that it replaces no longer than it needs", async () => {
+  await using socket = createOwnedSocket();
+  await leaveDeadSocket(path());
+  const { open } = fs.promises;
+  const handles: fs.promises.FileHandle[] = [];
+  jest.spyOn(fs.promises, "open").mockImplementation(async (...of) => {
+    const handle = await open(...of);
+    handles.push(handle);
+    return handle;
+  });
+  await socket.publish(path());
+  const CLOSED = -1;
+  await eventually(() => expect(handles.map(({ fd }) => fd)).toEqual([CLOSED, CLOSED]));
+});
+
+test("a socket whose file system hangs is not withdrawn, one that cannot be looked at is", async () => {
+  await using socket = createOwnedSocket();
+  await socket.publish(path());
+  {
+    using _hanging = failLooks(path(), "ETIMEDOUT");
+    await expect(socket.withdraw()).rejects.toMatchObject({ code: "ETIMEDOUT" });
+    expect(socket.path).toBe(path());
+  }
+  using _failing = failLooks(path(), "EACCES");
+  await expect(socket.publish(path())).rejects.toEqual(unusable("EACCES: permission denied"));
+  await socket.withdraw();
+  expect(readdirSync(folder.path)).not.toContain("x");
+});
+
+test("why a publication failed is told without the dot-name, which changes", async () => {
+  await using socket = createOwnedSocket();
+  jest.spyOn(fs.promises, "chmod").mockImplementationOnce(async (at) => {
+    throw systemError("EIO", `i/o error, chmod '${at}'`);
+  });
+  const message = `cannot listen on ${path()}: EIO: i/o error, chmod '${path()}'`;
+  await expect(socket.publish(path())).rejects.toMatchObject({ code: "SOCKET_UNUSABLE", message });
+});
+
+test("a file that replaces ours between the look and the removal stays", async () => {
+  await using socket = createOwnedSocket();
+  await socket.publish(path());
+  const ours = lstatSync(path());
+  jest.spyOn(fs.promises, "lstat").mockImplementationOnce(async () => {
+    writeFileSync(folder.at("other"), "precious");
+    renameSync(folder.at("other"), path());
+    return ours;
+  });
+  await socket.withdraw();
+  expect(fs.readFileSync(path(), "utf8")).toBe("precious");
+});
+
+test("a socket is moved, not linked, on a file system that is not of this machine", async () => {
+  const { readFileSync } = fs;
+  jest
+    .spyOn(fs, "readFileSync")
+    .mockImplementation(((file: string, ...more: []) =>
+      file.endsWith("/mountinfo") ? "1 0 0:1 / / rw - vboxsf x rw" : readFileSync(file, ...more)) as never);
+  const later = performance.now() + 60_000; // The table that was read last is old.
+  jest.spyOn(performance, "now").mockReturnValue(later);
+  const link = jest.spyOn(fs.promises, "link");
+  await using socket = createOwnedSocket();
+  expect(await socket.publish(path())).toBe("gone");
+  expect(link).not.toHaveBeenCalled();
+  expect(readdirSync(folder.path)).toEqual(["x"]);
 });

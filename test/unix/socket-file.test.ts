@@ -309,40 +309,40 @@ async function startBesideDeadSocket() {
   const folder = await createTempFolder();
   const path = folder.at("x.csi-reg.sock");
   await leaveDeadSocket(path);
-  const waits: (() => void)[] = [];
-  const wait = () => new Promise<void>((resolve) => waits.push(resolve));
+  const { signal } = new AbortController();
+  const waits: { readonly given: unknown[]; readonly end: () => void }[] = [];
+  const wait = (...given: unknown[]) => new Promise<void>((end) => waits.push({ given, end }));
   jest.resetModules();
   jest.doMock("node:timers/promises", () => ({ setTimeout: wait }));
   const { createSocketFile } = await import("../../src/unix/socket-file");
   const waiting = () => eventually(() => expect(waits).not.toEqual([]));
-  const pass = async () => {
+  const pass = async (ms: number) => {
     await waiting();
-    waits.shift()?.();
+    expect(waits[0]?.given).toEqual([ms, true, { signal }]);
+    waits.shift()?.end();
   };
   const socket = createSocketFile(() => {}, silentLogger);
-  return { ...folder, path, socket, waiting, pass };
+  return { ...folder, path, socket, signal, waiting, pass };
 }
 
 test("a bound socket that listens a moment later is not taken for dead", async () => {
   await using beside = await startBesideDeadSocket();
-  const looking = beside.socket.look(beside.path, new AbortController().signal);
+  const looking = beside.socket.look(beside.path, beside.signal);
   await beside.waiting();
   await using _living = await startForeignSocket(beside.path);
-  await beside.pass();
+  await beside.pass(150);
   expect(await looking).toBe("taken");
 });
 
 test("of two registrars that find a dead socket, one replaces it", async () => {
   await using beside = await startBesideDeadSocket();
-  const publishing = beside.socket.publish(beside.path, {
-    overLiving: false,
-    signal: new AbortController().signal,
-  });
-  await beside.pass();
+  const { socket, path, signal } = beside;
+  const publishing = socket.publish(path, { overLiving: false, signal });
+  await beside.pass(150);
   await beside.waiting();
   rmSync(beside.path);
   await using _other = await startForeignSocket(beside.path);
-  await beside.pass();
+  await beside.pass(100);
   expect(await publishing).toEqual({ kind: "taken" });
   expect(readdirSync(dirname(beside.path))).toEqual([basename(beside.path)]);
 });
