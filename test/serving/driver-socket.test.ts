@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, unlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, unlinkSync } from "node:fs";
 import { tryConnect } from "../../src/unix/unix-socket";
 import { controlWaits } from "../support/controlled-waits";
 import { eachTest } from "../support/each-test";
@@ -39,6 +39,18 @@ test("a removed socket is put back without a rest of the old one, and removed at
     await socket.withdraw();
     expect(existsSync(path)).toBe(false);
   }));
+
+test("a failure to listen again is a warning, and ours follows once its directory is back", async () => {
+  const { log, socket } = await keep();
+  rmSync(folder.at("csi"), { recursive: true });
+  const { severity, fields } = await log.when("Cannot listen on the driver's socket again");
+  const err = expect.objectContaining({ code: "SOCKET_UNUSABLE" });
+  expect([severity, fields]).toEqual(["warning", { err, csiAddress: path }]);
+  mkdirSync(folder.at("csi"));
+  await log.when(AGAIN);
+  expect(await tryConnect(path)).toBeUndefined();
+  await socket.withdraw();
+});
 
 test.each(["EIO", "EACCES", "ETIMEDOUT"])(
   "looks that fail with %s do not replace our living socket",
