@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, unlinkSync } from "node:fs";
+import fs, { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, unlinkSync } from "node:fs";
+import { systemError } from "../../src/base/errors";
 import { tryConnect } from "../../src/unix/unix-socket";
 import { controlWaits } from "../support/controlled-waits";
 import { eachTest } from "../support/each-test";
@@ -32,8 +33,8 @@ test("a removed socket is put back without a rest of the old one, and removed at
     const { log, socket } = await keep();
     expect(readdirSync(folder.at("csi"))).toEqual(["csi.sock"]);
     unlinkSync(path);
-    const { severity, fields } = await log.when(AGAIN);
-    expect([severity, fields]).toEqual(["warning", { csiAddress: path }]);
+    await log.when(AGAIN);
+    expect(log.records).toMatchObject([{ severity: "warning", fields: { csiAddress: path } }]);
     expect(readdirSync(folder.at("csi"))).toEqual(["csi.sock"]);
     expect(await tryConnect(path)).toBeUndefined();
     await socket.withdraw();
@@ -50,6 +51,22 @@ test("a failure to listen again is a warning, and ours follows once its director
   await log.when(AGAIN);
   expect(await tryConnect(path)).toBeUndefined();
   await socket.withdraw();
+});
+
+test("a socket that cannot be removed is an error in the log, and accepts no more", async () => {
+  const { log, socket } = await keep();
+  const looks = jest.spyOn(fs, "lstatSync").mockImplementation(() => {
+    throw systemError("EIO");
+  });
+  await socket.withdraw();
+  looks.mockRestore();
+  expect(log.records).toMatchObject([
+    {
+      ...{ severity: "error", message: "Cannot remove the driver's socket" },
+      ...{ error: { code: "EIO" }, fields: { csiAddress: path } },
+    },
+  ]);
+  expect(await tryConnect(path)).toBeDefined();
 });
 
 test.each(["EIO", "EACCES", "ETIMEDOUT"])(

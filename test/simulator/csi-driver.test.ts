@@ -1,4 +1,4 @@
-import { existsSync, lstatSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
 import type { Client } from "@grpc/grpc-js";
 import { bareCall } from "../../src/grpc/client/bare-call";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
@@ -52,14 +52,21 @@ test("the driver's events have each call's authority and answer", async () => {
   // As grpc-go writes 2.5 s.
   const fields = { "grpc-timeout": "2500000u" };
   await bareCall(folder.csiAddress, "/csi.v1.Node/NodeGetCapabilities", { ...bounds, fields });
-  expect(events.history()).toMatchObject([
-    { kind: "listening" },
-    { kind: "called", method: "GetPluginInfo", authority: "localhost" },
-    { kind: "answered", method: "GetPluginInfo", result: { kind: "ok" } },
-    { kind: "called", method: "NodeGetInfo", authority: folder.csiAddress },
-    { kind: "answered", method: "NodeGetInfo" },
-    { kind: "called", method: "NodeGetCapabilities", timeoutMs: 2_500 },
+  const at = { atMs: expect.any(Number) };
+  const answered = { ...at, kind: "answered", durationMs: expect.any(Number), result: { kind: "ok" } };
+  const timeoutMs = expect.any(Number);
+  const ofOldKubelet = { authority: folder.csiAddress, timeoutMs };
+  expect(events.history()).toEqual([
+    { ...at, kind: "listening", csiAddress: folder.csiAddress },
+    { ...at, kind: "called", method: "GetPluginInfo", authority: "localhost", timeoutMs },
+    { ...answered, method: "GetPluginInfo" },
+    { ...at, kind: "called", method: "NodeGetInfo", ...ofOldKubelet },
+    { ...answered, method: "NodeGetInfo" },
+    { ...at, kind: "called", method: "NodeGetCapabilities", authority: "localhost:80", timeoutMs: 2_500 },
   ]);
+  const [called, done] = [events.history("called"), events.history("answered")];
+  for (const [nth, { atMs, durationMs }] of done.entries())
+    expect(Math.abs(atMs - (called[nth]?.atMs ?? 0) - durationMs)).toBeLessThan(1_000);
 });
 
 test("a fault applies as often as it says, and setFaults replaces it", async () => {
@@ -97,6 +104,7 @@ test("the faults hang and slow leave a call unanswered, or answer late", async (
 
 test("close() removes the driver's socket, kill() leaves it", async () => {
   const first = await start();
+  expect(readdirSync(folder.path).filter((name) => name.startsWith("."))).toEqual([]);
   await getPluginInfo();
   await first.kill();
   expect(lstatSync(folder.csiAddress).isSocket()).toBe(true);
@@ -120,6 +128,11 @@ test("listenAfterMs delays the socket, and the signal closes the driver", async 
   await expect(late).rejects.toMatchObject({ code: "ABORTED" });
   expect(existsSync(folder.csiAddress)).toBe(false);
   await expect(start({}, stop.signal)).rejects.toMatchObject({ code: "ABORTED" });
+  const meanwhile = new AbortController();
+  const listening = start({}, meanwhile.signal);
+  setImmediate(() => meanwhile.abort());
+  await expect(listening).rejects.toMatchObject({ code: "ABORTED" });
+  expect(existsSync(folder.csiAddress)).toBe(false);
   const next = new AbortController();
   const { events } = await start({ listenAfterMs: 5 }, next.signal);
   await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
 import { eachTest } from "../support/each-test";
@@ -33,20 +34,35 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
     labels: { zone: "a", rack: "7" },
     annotations: { "csi.volume.kubernetes.io/nodeid": '{"x.csi":"n1"}' },
   });
-  const kinds = kubelet.events.history().map(({ kind }) => kind);
-  expect(kinds.filter((kind) => kind !== "file-ignored" && kind !== "calling" && kind !== "called")).toEqual([
-    "started",
-    "socket-seen",
-    "operation-started",
-    "node-changed",
-    "csi-node-changed",
-    "registered",
-  ]);
-
   await registrar.close();
   await kubelet.deregistered("x.csi");
   expect(kubelet.csiNode().spec.drivers).toEqual([]);
   expect(kubelet.node().metadata).toMatchObject({ labels: { rack: "7" }, annotations: {} });
+});
+
+test("every event of a registration, of its end, and of a restart", async () => {
+  const { kubelet, registrar } = await node.all({
+    kubelet: { version: "1.37", nodeName: "n-2" },
+    driver: { topology: { rack: "7" }, maxVolumes: 39 },
+  });
+  await untilNotified(kubelet, await kubelet.registered("x.csi"));
+  writeFileSync(`${node.pluginDir}/file`, "");
+  await kubelet.events.when("file-ignored", { where: ({ because }) => because === "not-a-socket" });
+  await registrar.close();
+  await kubelet.deregistered("x.csi");
+  await kubelet.restart();
+  await kubelet.close();
+  const begun = new Map<string, number>();
+  const told = kubelet.events.history().flatMap(({ atMs, ...event }) => {
+    if (event.kind === "file-ignored" && event.because === "hidden") return [];
+    if (event.kind === "calling") begun.set(event.call, atMs);
+    if (event.kind !== "called") return JSON.stringify(event);
+    const { durationMs, ...rest } = event;
+    expect(Math.abs(atMs - (begun.get(event.call) ?? 0) - durationMs)).toBeLessThan(1_000);
+    return JSON.stringify(rest);
+  });
+  const uid = kubelet.node().metadata.uid;
+  expect(["", ...told, ""].join("\n").replaceAll(node.path, "NODE").replaceAll(uid, "UID")).toMatchSnapshot();
 });
 
 test("a slow call is the one that the fault names", async () => {

@@ -119,12 +119,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
       return server;
     },
   });
-  const socket = await listenUntilCrash(driver.csiAddress, (connection) => server.accept(connection)).catch(
-    async (error: unknown) => {
-      await server.close();
-      throw error;
-    },
-  );
+  const socket = await listenUntilCrash(driver.csiAddress, (connection) => server.accept(connection));
   log.append({ kind: "listening", csiAddress: driver.csiAddress });
 
   let stopping: Promise<void> | undefined;
