@@ -172,3 +172,26 @@ test("a driver that was long not ready, and then answered, is asked again soon a
   const held = await watch.heldBeforeAnswer(2);
   expect(held.filter((ms) => ms > FIRST_MS)).toEqual([]);
 });
+
+const LETS_NOBODY_IN = [status.INVALID_ARGUMENT, status.PERMISSION_DENIED, status.UNAUTHENTICATED];
+
+test.each(LETS_NOBODY_IN)(
+  "after code %d the driver is not asked until it restarts, then at once",
+  async (code) => {
+    await using driver = await startScriptedDriver(socketPath(), { code });
+    await using watch = await startWatching();
+    const said = await watch.log.when("Error retreiving CSI driver name");
+    expect(said.fields).toEqual({ next: "retry in 30s, or when the driver restarts" });
+    // A server that merely ends its connections is the same server.
+    driver.endConnections();
+    await eventually(() => expect(pauses()).toEqual([expect.closeTo(30_000, -4)]));
+    expect(driver.authorities).toHaveLength(1);
+
+    await driver.kill();
+    await using _better = await startScriptedDriver(socketPath(), x);
+    await eventually(async () => {
+      for (const ms of pauses()) if (ms < LONGEST_MS) await waits.end(ms);
+      expect(watch.answers()).toBe(1);
+    });
+  },
+);

@@ -1,6 +1,5 @@
 import { getEventListeners } from "node:events";
 import fs, { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { someCallHangs, untilCallsSettle } from "../../../src/unix/file-calls";
 import { eachTest } from "../../support/each-test";
@@ -236,25 +235,6 @@ test("a name that is unsafe in a file ends the watch", async () => {
   await using watch = watchAt(socketPath());
   expect(await watch.failed()).toMatchObject({ code: "UNSAFE_DRIVER_NAME" });
   expect(getEventListeners(watch.signal, "abort")).toEqual([]);
-});
-
-const LETS_NOBODY_IN = [status.INVALID_ARGUMENT, status.PERMISSION_DENIED, status.UNAUTHENTICATED];
-
-test.each(LETS_NOBODY_IN)("after code %d the driver is not asked until it restarts", async (code) => {
-  await using driver = await startScriptedDriver(socketPath(), { code });
-  await using watch = watchAt(socketPath());
-  const said = await watch.log.when("Error retreiving CSI driver name");
-  expect(said.fields).toEqual({ next: "retry in 30s, or when the driver restarts" });
-  // Longer than any first wait between two attempts; a server that merely ends its connections is the same server.
-  for (let round = 0; round < 4; round++) {
-    driver.endConnections();
-    await delay(50);
-  }
-  expect(driver.authorities).toHaveLength(1);
-
-  await driver.kill();
-  await using _better = await startScriptedDriver(socketPath(), x);
-  await watch.untilAnswered();
 });
 
 test("a driver that listens before it has its services is asked again, less and less often", async () => {
