@@ -131,7 +131,6 @@ async function watchDriver(options: ResolvedRegistrarOptions, context: WatchCont
   };
   try {
     using watch = await watchPath(csiSocketPath, log);
-    let isHinted = false;
     while (!signal.aborted) {
       const found = await lookAt(csiSocketPath, signal);
       if (signal.aborted) break;
@@ -143,7 +142,7 @@ async function watchDriver(options: ResolvedRegistrarOptions, context: WatchCont
       const asking = { ...context, signal, onAnswered, watch };
       const problem = typeof found === "string" ? await ask(found, options, asking) : found;
       if (problem === undefined) continue;
-      isHinted = await watch.wait(signal, record.refused(problem, isHinted));
+      if (await watch.wait(signal, record.refused(problem))) record.hinted();
     }
   } finally {
     clearTimeout(limit);
@@ -271,12 +270,13 @@ function createRecord(options: ResolvedRegistrarOptions, parentLog: Logger, even
       if (restMs <= 0 && unreached.why() === undefined) log.v(5).info("Connecting");
       return restMs;
     },
-    /** No connection was made; a hint says that a server may be about to listen. Returns for how many milliseconds to wait. */
-    refused: (why: Error, isHinted: boolean): number => {
+    /** No connection was made. Returns for how many milliseconds to wait. */
+    refused: (why: Error): number => {
       lost();
       if (errnoOf(why) === "EAGAIN") noAnswer = silent("the CSI driver accepts no connections: it hangs");
-      return unreached.because(why, isHinted);
+      return unreached.because(why);
     },
+    hinted: unreached.hinted,
     isRefused: () => unreached.why() !== undefined,
     connected: unreached.end,
     /** Returns for how many milliseconds it was lost; undefined if it was not. */
@@ -286,7 +286,7 @@ function createRecord(options: ResolvedRegistrarOptions, parentLog: Logger, even
       if (awayMs !== undefined) log.info("Connection restored", { after: `${awayMs / 1000}s` });
       // For its age, or because it was idle.
       if (present) log.v(2).info("The driver ended a connection, and is still there");
-      [present, answeredAtMs, noAnswer, failedCalls] = [file, nowMs, undefined, 0];
+      [present, answeredAtMs, failedCalls] = [file, nowMs, 0];
       return awayMs;
     },
     /** Returns what comes next, for the log. */

@@ -15,12 +15,11 @@ export function createUnreached({ isNodeWide }: ResolvedRegistrarOptions, log: L
   let [sinceMs, tries, lines, lineAtMs] = [0, 0, 0, 0];
   return {
     why: () => why,
-    because: (problem: Error, isHinted: boolean): number => {
+    because: (problem: Error): number => {
       const nowMs = performance.now();
       if (why === undefined)
         [sinceMs, tries, lines, lineAtMs] = [nowMs, 0, 0, nowMs + reminderMs(reminders, 0)];
       why = problem;
-      if (isHinted) tries = 0;
       if (nowMs >= lineAtMs) {
         const waitedS = Math.round((nowMs - sinceMs) / 1000);
         const fields = { waited: `${waitedS}s`, lastError: explainConnectError(problem) };
@@ -29,6 +28,10 @@ export function createUnreached({ isNodeWide }: ResolvedRegistrarOptions, log: L
         lineAtMs = nowMs + reminderMs(reminders, ++lines);
       }
       return Math.min(backoffMs(BACKOFF.connect, tries++), lineAtMs - nowMs);
+    },
+    /** A server may be about to listen. */
+    hinted: (): void => {
+      tries = 0;
     },
     end: (): void => {
       why = undefined;

@@ -4,6 +4,7 @@ import { LONGEST_WAIT_MS } from "../../../src/base/pause";
 import { controlWaits } from "../../support/controlled-waits";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
+import { leaveDeadSocket } from "../../support/foreign-socket";
 import { startScriptedDriver } from "../../support/scripted-driver";
 import { createTempFolder } from "../../support/temp-folder";
 import { watchAt } from "../../support/watched-driver";
@@ -15,6 +16,11 @@ const STEADY_AFTER_MS = 10_000;
 /** Connecting longer is a warning. */
 const WARN_AFTER_MS = 30_000;
 const waits = controlWaits({ fromMs: FIRST_MS / 2 });
+const UNARY = "../../../src/grpc/client/unary";
+const { createUnixClient, ...unary } =
+  jest.requireActual<typeof import("../../../src/grpc/client/unary")>(UNARY);
+const newClient = jest.fn();
+jest.doMock(UNARY, () => ({ ...unary, createUnixClient: newClient }));
 const loading = import("../../../src/registrar/driver/driver");
 const x = { name: "x.csi" };
 
@@ -52,6 +58,7 @@ const now = performance.now.bind(performance);
 let passedMs = 0;
 beforeEach(() => {
   passedMs = 0;
+  newClient.mockReset().mockImplementation(createUnixClient);
   jest.spyOn(performance, "now").mockImplementation(() => now() + passedMs);
 });
 
@@ -110,13 +117,16 @@ test("a driver that ended connections early, and then kept one, is reconnected t
   await using driver = await startScriptedDriver(socketPath(), x);
   await using watch = await startWatching();
   await watch.untilAnswered(1);
-  for (const times of [2, 3]) {
+  const last = 7;
+  for (let times = 2; times <= last; times++) {
+    if (times === last) pass(0.7 * STEADY_AFTER_MS); // Too short.
     driver.endConnections();
+    if (times === last) expect(await watch.heldBeforeAnswer(last)).not.toEqual([]);
     await watch.untilAnsweredAtOnce(times);
   }
   pass(STEADY_AFTER_MS);
   driver.endConnections();
-  expect(await watch.heldBeforeAnswer(4)).toEqual([]);
+  expect(await watch.heldBeforeAnswer(last + 1)).toEqual([]);
 });
 
 test.each([
@@ -153,6 +163,18 @@ test.each([
       waited: expect.stringMatching(/^\d+s$/),
       lastError: expect.stringMatching(/^ENOENT: no such socket yet/),
     });
+    // After a connection the time begins anew.
+    const driver = await startScriptedDriver(socketPath(), x);
+    await watch.untilAnsweredAtOnce(1);
+    const before = lines().length;
+    await driver.stop();
+    await watch.log.when("Lost connection");
+    pass(paceMs);
+    await eventually(async () => {
+      for (const ms of waits.pending()) if (ms < LONGEST_WAIT_MS) await waits.end(ms);
+      expect(lines().length).toBeGreaterThan(before);
+    });
+    expect(Number.parseInt(String(lines()[before]?.waited), 10) * 1_000).toBeLessThan(2 * paceMs);
   },
 );
 
@@ -195,3 +217,30 @@ test.each(LETS_NOBODY_IN)(
     });
   },
 );
+
+test("a driver that fails again after each restart is not asked at once", async () => {
+  await using watch = await startWatching();
+  for (let failures = 1; failures <= 5; failures++) {
+    await using _failing = await startScriptedDriver(socketPath(), { code: status.INTERNAL });
+    await eventually(async () => {
+      for (const ms of pauses()) await endWait(ms);
+      expect(watch.log.all("Error retreiving CSI driver name").length).toBeGreaterThanOrEqual(failures);
+    });
+  }
+  await using _driver = await startScriptedDriver(socketPath(), x);
+  const held = await watch.heldBeforeAnswer(1);
+  expect([held.length > 0, watch.answers()]).toEqual([true, 0]);
+  await watch.untilAnsweredAtOnce(1);
+});
+
+test("a socket that nobody listens on is tried without a gRPC client", async () => {
+  await leaveDeadSocket(socketPath());
+  await using watch = await startWatching();
+  for (let tries = 0; tries < 5; tries++) {
+    const [held = 0] = await watch.heldBeforeAnswer(1);
+    await endWait(held);
+  }
+  expect(newClient).toHaveBeenCalledTimes(1);
+  await using _driver = await startScriptedDriver(socketPath(), x);
+  await watch.untilAnsweredAtOnce(1);
+});

@@ -120,20 +120,22 @@ test.each(["kill", "stop"] as const)(
 );
 
 test("a driver that only ends a connection is not lost; one that no longer answers is", async () => {
-  await using driver = await startScriptedDriver(socketPath(), x, x, { code: status.UNAVAILABLE }, x);
+  const odd = { name: "x_csi" };
+  await using driver = await startScriptedDriver(socketPath(), odd, odd, { code: status.UNAVAILABLE }, odd);
   await using watch = watchAt(socketPath());
   await watch.untilAnswered();
   driver.endConnections();
   await watch.untilAnswered(2);
-  expect(watch.answered[1]).toEqual({ name: "x.csi", awayMs: undefined });
+  expect(watch.answered[1]).toEqual({ name: "x_csi", awayMs: undefined });
   expect(watch.losses()).toBe(0);
   driver.endConnections();
   await watch.untilAnswered(3);
-  expect(watch.answered[2]).toEqual({ name: "x.csi", awayMs: expect.any(Number) });
+  expect(watch.answered[2]).toEqual({ name: "x_csi", awayMs: expect.any(Number) });
   expect(watch.losses()).toBe(1);
   driver.endConnections();
   await watch.untilAnswered(4);
-  expect(watch.answered[3]).toEqual({ name: "x.csi", awayMs: undefined });
+  expect(watch.answered[3]).toEqual({ name: "x_csi", awayMs: undefined });
+  expect(watch.log.all("CSI driver name breaks the CSI specification")).toHaveLength(1);
 });
 
 test("the end leaves no connection to a living driver", async () => {
@@ -206,7 +208,10 @@ describe("driverTimeoutMs", () => {
     await using watch = watchAt(socketPath(), hour);
     await watch.log.when("Error retreiving CSI driver name");
     await driver.stop();
-    jest.advanceTimersByTime(HOUR_MS);
+    await eventually(() => {
+      jest.advanceTimersByTime(HOUR_MS / 30); // So that its absence is seen before the end.
+      expect(watch.log.all("Cannot register the CSI driver")).toHaveLength(1);
+    });
     const why = String.raw`; .* failed: 7 PERMISSION_DENIED: license\\u001b expired`;
     expect(await watch.failed()).toMatchObject(timedOut(why, { code }));
   });

@@ -88,6 +88,7 @@ describe("names", () => {
       csiDriverName: "a.csi",
       other: node.csiAddress("first"),
     });
+    await started.trouble("second", "name-withheld");
     node.remove("first");
     await started.state("second", "listening");
     expect(await started.register("a.csi")).toBe("/host/second/csi.sock");
@@ -101,7 +102,7 @@ describe("names", () => {
     await driver.stop();
     await node.driver("folder", { name: "b.csi" });
     await started.log.when("CSI driver is excluded by the name lists");
-    await started.state("folder", "waiting");
+    await started.trouble("folder", "not-wanted");
     expect(node.sockets()).toEqual([]);
     // The former name is free.
     await node.driver("other", { name: "a.csi" });
