@@ -87,13 +87,9 @@ export async function stopListening(bound: Pick<PrivateSocket, "server" | "dotPa
 }
 
 /** Removes dot-names that killed processes left behind: sockets that are dead, and still are after 10 s. Never rejects. */
-export async function sweepDotSockets(
-  directory: string,
-  signal: AbortSignal,
-  afterMs = LEFTOVER_AFTER_MS,
-): Promise<undefined> {
+export async function sweepDotSockets(directory: string, signal: AbortSignal): Promise<undefined> {
   const before = await findDeadDotSockets(directory);
-  if (before.length === 0 || !(await pause(afterMs, signal))) return;
+  if (before.length === 0 || !(await pause(LEFTOVER_AFTER_MS, signal))) return;
   // A name is never given again: what has it now had it then.
   for (const path of await findDeadDotSockets(directory))
     if (before.includes(path)) await removeQuietly(path);

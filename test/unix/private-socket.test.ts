@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import fs, { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { systemError } from "../../src/base/errors";
-import { bindPrivately, stopListening, sweepDotSockets } from "../../src/unix/private-socket";
+import { bindPrivately, randomWord, removeQuietly, stopListening } from "../../src/unix/private-socket";
 import { createSocketFile } from "../../src/unix/socket-file";
 import { tryConnect } from "../../src/unix/unix-socket";
+import { controlWaits } from "../support/controlled-waits";
 import { eachTest } from "../support/each-test";
 import { failLooks } from "../support/failing-looks";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
@@ -13,6 +14,11 @@ import { createTempFolder } from "../support/temp-folder";
 
 const folder = eachTest(createTempFolder);
 
+const waits = controlWaits();
+const loading = import("../../src/unix/private-socket");
+const sweep = async (directory = folder.path) =>
+  (await loading).sweepDotSockets(directory, new AbortController().signal);
+
 test("the sweep removes only dead sockets under our dot-names", async () => {
   await leaveDeadSocket(folder.at(".reg-0a1b2"));
   await using _living = await startForeignSocket(folder.at(".reg-11111"));
@@ -20,11 +26,13 @@ test("the sweep removes only dead sockets under our dot-names", async () => {
   writeFileSync(folder.at(".reg-33333"), "precious");
   const others = [".other", ".reg-0a1b", ".reg-0a1b23", ".reg-ABCDE", "x.csi-reg.sock"];
   for (const name of others) await leaveDeadSocket(folder.at(name));
-  const { signal } = new AbortController();
-  await sweepDotSockets(folder.path, signal, 1);
+  const sweeping = sweep();
+  await waits.end(10_000);
+  await sweeping;
   const kept = [".reg-11111", ".reg-22222", ".reg-33333", ...others].sort();
   expect(readdirSync(folder.path).sort()).toEqual(kept);
-  await sweepDotSockets(folder.at("away"), signal, 1);
+  await sweep(folder.at("away"));
+  await sweep(folder.at(".reg-33333"));
 });
 
 test("the sweep leaves a socket that is new at the second look", async () => {
@@ -35,7 +43,9 @@ test("the sweep leaves a socket that is new at the second look", async () => {
     await leaveDeadSocket(folder.at(".reg-11111"));
     return readdir(...of);
   });
-  await sweepDotSockets(folder.path, new AbortController().signal, 1);
+  const sweeping = sweep();
+  await waits.end(10_000);
+  await sweeping;
   expect(readdirSync(folder.path)).toEqual([".reg-11111"]);
 });
 
@@ -58,11 +68,21 @@ test("a listener whose file system hangs, which its close would wait for, is clo
   const bound = await bindPrivately(path, { onConnection: () => {}, onError: () => {} });
   {
     using _hanging = failLooks(path, "ETIMEDOUT");
+    const later = jest.spyOn(globalThis, "setTimeout");
     await stopListening(bound);
-    expect(bound.server.listening).toBe(true);
+    expect(later.mock.calls).toContainEqual([stopListening, 1_000, bound]);
+    expect([bound.server.listening, bound.isHeld()]).toEqual([true, true]);
   }
   await once(bound.server, "close");
+  expect(bound.isHeld()).toBe(false);
   expect(readdirSync(folder.path)).toEqual([]);
+});
+
+test("a dot-name's word is new and has its length; what cannot be removed is left", async () => {
+  const words = Array.from({ length: 2_000 }, () => randomWord(5));
+  expect(words.filter((word) => !/^[0-9a-z]{5}$/.test(word))).toEqual([]);
+  expect(new Set(words).size).toBeGreaterThan(1_990);
+  await removeQuietly("/proc/self/status");
 });
 
 test("a directory that was removed is gone, also where a mount keeps it", async () => {

@@ -1,4 +1,4 @@
-import fs, { lstatSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import fs, { linkSync, lstatSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { systemError } from "../../src/base/errors";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
@@ -104,6 +104,8 @@ test("why a publication failed is told without the dot-name, which changes", asy
 test("a file that replaces ours between the look and the removal stays", async () => {
   await using socket = createOwnedSocket();
   await socket.publish(path());
+  linkSync(path(), folder.at("second"));
+  expect(await socket.look(folder.at("second"))).toBe("taken");
   const ours = lstatSync(path());
   jest.spyOn(fs.promises, "lstat").mockImplementationOnce(async () => {
     writeFileSync(folder.at("other"), "precious");
