@@ -7,7 +7,6 @@ export function nearWord(
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
     const allowed = Math.min(most, Math.max(1, Math.floor(candidate.length / 3)));
-    if (Math.abs(candidate.length - word.length) > allowed) continue;
     const distance = editDistance(word, candidate);
     if (distance <= allowed && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
       best = { candidate, distance };

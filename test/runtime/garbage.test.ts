@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import v8 from "node:v8";
+import vm from "node:vm";
 import { createEventSource } from "../../src/base/event-source";
 import type { Registrations } from "../../src/registrar/registration/registrations";
 import { collectWhenQuiet, keepHeapSmall, SMALL_HEAP } from "../../src/runtime/garbage";
@@ -39,6 +40,21 @@ test("a collection works in any Node", () => {
   expect(() => jest.advanceTimersByTime(10_000)).not.toThrow();
 });
 
+test.each<[version: string, given: unknown[]]>([
+  ["v20.20.2", []],
+  ["v22.0.0", [{ type: "major", execution: "sync", flavor: "last-resort" }]],
+])("what Node %s is told to collect", async (version, given) => {
+  const [own, gc, set] = [process.version, jest.fn(), jest.spyOn(v8, "setFlagsFromString")];
+  Object.defineProperty(process, "version", { value: version });
+  jest.spyOn(vm, "runInNewContext").mockReturnValue(gc);
+  collectWhenQuiet({ subscribe: () => () => {} } as unknown as Registrations);
+  jest.advanceTimersByTime(10_000);
+  await new Promise(setImmediate);
+  Object.defineProperty(process, "version", { value: own });
+  expect(gc.mock.calls).toEqual([given]);
+  expect(set.mock.calls).toEqual([["--expose-gc"], ["--no-expose-gc"]]);
+});
+
 test("garbage is collected a second after 32 clients have left, of any of our listeners", async () => {
   const collect = jest.fn();
   collectWhenQuiet({ subscribe: () => () => {} } as unknown as Registrations, collect);
@@ -57,8 +73,13 @@ test("garbage is collected a second after 32 clients have left, of any of our li
   jest.advanceTimersByTime(60_000);
   expect(collect).toHaveBeenCalledTimes(1);
   await visits(1);
-  jest.advanceTimersByTime(1_000);
+  jest.advanceTimersByTime(999);
+  expect(collect).toHaveBeenCalledTimes(1);
+  jest.advanceTimersByTime(1);
   expect(collect).toHaveBeenCalledTimes(2);
+  await visits(32);
+  jest.advanceTimersByTime(1_000);
+  expect(collect).toHaveBeenCalledTimes(3);
 });
 
 test.each(SMALL_HEAP)("this Node knows V8's flag %s", (flag) => {

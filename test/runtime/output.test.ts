@@ -1,6 +1,9 @@
 import fs from "node:fs";
+import { basename } from "node:path";
+import tty from "node:tty";
 import { resolveLogging } from "../../src/logging/logging-options";
 import { createCliLogger } from "../../src/runtime/cli-logger";
+import { printHelp } from "../../src/runtime/help-text";
 import { print, printError } from "../../src/runtime/print";
 import { flagsOf } from "../flags/support";
 
@@ -26,6 +29,22 @@ test.each([
   const writes = recordWrites(error);
   expect(print("text\n")).toBe(code);
   expect(writes).toEqual(written);
+});
+
+test.each([
+  [false, 80, 110],
+  [true, 109, 80],
+  [true, 110, 110],
+])("help where stdout is a terminal: %s, of %i columns, has %i", (isTerminal, columns, width) => {
+  const writes = recordWrites();
+  jest.spyOn(tty, "isatty").mockReturnValue(isTerminal);
+  const own = Object.getOwnPropertyDescriptor(process.stdout, "columns");
+  Object.defineProperty(process.stdout, "columns", { value: columns, configurable: true });
+  const read = jest.spyOn(fs, "readFileSync").mockImplementation((file) => basename(String(file)));
+  expect(printHelp("doctor")).toBe(0);
+  read.mockRestore();
+  Object.defineProperty(process.stdout, "columns", own ?? { value: undefined, configurable: true });
+  expect(writes).toEqual([`1 doctor-${width}.txt`]);
 });
 
 test("an error is one line for each of its lines, and controls no terminal", () => {

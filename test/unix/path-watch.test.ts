@@ -1,6 +1,7 @@
 import fs, { mkdirSync, renameSync, rmSync, watch as watchFolder, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { systemError } from "../../src/base/errors";
 import { silentLogger } from "../../src/logging/logger";
 import { controlWaits } from "../support/controlled-waits";
 import { eachTest } from "../support/each-test";
@@ -128,6 +129,28 @@ test("a path needs two inotify watches, however deep it is and however many watc
     expect(countInotifyWatches() - before).toBe(2);
   }));
 
+test("a watch that ends leaves others of its directory, then and later", async () => {
+  const one = await startWatch(folder.at("a.sock"));
+  for (const _turn of [1, 2]) {
+    using other = await startWatch(folder.at("b.sock"));
+    one.close();
+    const changed = other.wait(never);
+    writeFileSync(folder.at("b.sock"), "");
+    await changed;
+    await quiet(other);
+  }
+});
+
+test("many watches of one directory are no leak to Node, keep no process, and stand an error", async () => {
+  const [warn, open] = [jest.spyOn(process, "emitWarning"), jest.spyOn(fs, "watch")];
+  const names = Array.from({ length: 12 }, (_, n) => folder.at(`${n}.sock`));
+  const watches = await Promise.all(names.map((path) => startWatch(path)));
+  expect(warn).not.toHaveBeenCalled();
+  expect(open.mock.calls[0]).toEqual([folder.path, { persistent: false }]);
+  expect(open.mock.results[0]?.value.emit("error", systemError("EIO"))).toBe(true);
+  for (const { close } of watches) close();
+});
+
 test("close() releases everything, and ends the waits", () =>
   expectNothingLeft(async () => {
     for (const path of [folder.at("a", "x.sock"), folder.at("b", "x.sock")]) {
@@ -151,9 +174,9 @@ test("exhausted inotify limits are logged once for all watches", async () => {
   const paths = ["a", "b", "c"].map((name) => folder.at(name, "x.sock"));
   for (const path of paths) mkdirSync(dirname(path));
   const log = recordLog();
-  const full = Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
-  const spy = jest.spyOn(fs, "watch").mockImplementation(() => {
-    throw full;
+  const [a, b, c] = paths.map((path) => dirname(path)) as [string, string, string];
+  const spy = jest.spyOn(fs, "watch").mockImplementation((path) => {
+    throw systemError(path === b ? "ENOSPC" : path === c ? "EACCES" : "EMFILE");
   });
   try {
     for (const path of [...paths, ...paths]) {
@@ -162,11 +185,15 @@ test("exhausted inotify limits are logged once for all watches", async () => {
   } finally {
     spy.mockRestore();
   }
-  const check = expect.stringContaining("fs.inotify.max_user_instances");
+  const check = "fs.inotify.max_user_instances, fs.inotify.max_user_watches, ulimit -n";
   expect(log.records.filter(({ severity }) => severity === "warning")).toMatchObject([
-    { message: "Cannot watch directory, polling it instead", fields: { directory: folder.at("a"), check } },
+    { message: "Cannot watch directory, polling it instead", fields: { directory: a, check } },
   ]);
-  expect(log.all("Cannot watch directory either").length).toBeGreaterThanOrEqual(3);
+  const later = log.all("Cannot watch directory either");
+  expect(Object.fromEntries(later.map(({ fields }) => [fields.directory, fields.check]))).toEqual({
+    ...{ [a]: check, [b]: check, [c]: undefined, [folder.path]: check },
+  });
+  expect(later.map(({ verbosity }) => verbosity)).toEqual(later.map(() => 2));
 });
 
 test("a watch that is kept ends when another path is wanted", async () => {

@@ -62,9 +62,11 @@ test("a client that waits for our settings before it calls is not closed for the
   const clock = jest.spyOn(performance, "now").mockReturnValue(performance.now());
   using kubelet = served.connect(HELLO);
   await kubelet.until(() => kubelet.frames.length > 0);
+  const timer = jest.spyOn(globalThis, "setTimeout");
   using stranger = served.connect(HELLO);
   await stranger.until(() => stranger.frames.length > 0);
   for (let turn = 0; turn < 3; turn++) await nextTurn();
+  expect(timer.mock.calls.map(([, ms]) => ms)).toContain(250);
   kubelet.socket.write(getInfoCall(1, RAW_PATH));
   expect(await kubelet.statusOf(1)).toBe("0");
   clock.mockRestore();
