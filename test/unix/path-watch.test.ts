@@ -119,6 +119,26 @@ test.each([
   }
 });
 
+test("a watch reports a file in a directory with the number and the time of birth of the one before", async () => {
+  const path = folder.at("d");
+  mkdirSync(path);
+  using watch = await startWatch(folder.at("d", "x.sock"));
+  const [{ stat }, old] = [fs.promises, fs.statSync(path)];
+  const looking = jest.spyOn(fs.promises, "stat");
+  looking.mockImplementation((async (at: string) => {
+    const found = await stat(at);
+    return at === path ? old : found;
+  }) as never);
+  const replaced = watch.wait(never);
+  rmSync(path, { recursive: true });
+  mkdirSync(path);
+  await replaced;
+  await quiet(watch, path);
+  const arrived = watch.wait(never);
+  writeFileSync(folder.at("d", "x.sock"), "");
+  await arrived;
+});
+
 test("a path needs two inotify watches, however deep it is and however many watch it", () =>
   // Again where the kernel drops in between what watched the folder of another test.
   eventually(async () => {
@@ -171,12 +191,12 @@ test("no watch is opened where the file system hangs: inotify has no asynchronou
 });
 
 test("exhausted inotify limits are logged once for all watches", async () => {
-  const paths = ["a", "b", "c"].map((name) => folder.at(name, "x.sock"));
+  const paths = ["a", "b", "c", "d"].map((name) => folder.at(name, "x.sock"));
   for (const path of paths) mkdirSync(dirname(path));
   const log = recordLog();
-  const [a, b, c] = paths.map((path) => dirname(path)) as [string, string, string];
+  const [a = "", b = "", c = "", d = ""] = paths.map((path) => dirname(path));
   const spy = jest.spyOn(fs, "watch").mockImplementation((path) => {
-    throw systemError(path === b ? "ENOSPC" : path === c ? "EACCES" : "EMFILE");
+    throw systemError({ [b]: "ENOSPC", [c]: "EACCES", [d]: "ENOENT" }[String(path)] ?? "EMFILE");
   });
   try {
     for (const path of [...paths, ...paths]) {

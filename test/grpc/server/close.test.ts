@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { protos } from "../../../src/grpc/protos";
@@ -65,10 +66,13 @@ test("close() cuts a call after the grace: its handler's signal aborts, its clie
 
 test("close() works once, and the server accepts no connection afterwards", async () => {
   await using served = await serveGrpc();
-  const closed = served.server.close({ graceMs: LONG_MS });
+  const GRACE_MS = 20;
+  const closed = served.server.close({ graceMs: GRACE_MS });
   expect(served.server.close()).toBe(closed);
   expect(served.server[Symbol.asyncDispose]()).toBe(closed);
   await closed;
+  await delay(3 * GRACE_MS); // Nothing is cut later.
+  expect(served.server.isCut).toBe(false);
   using late = connectRaw(served.path);
   await late.closed;
   expect(served.server.connections).toEqual({ accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 });
