@@ -89,15 +89,12 @@ export async function runLoop(
   return state.outcome;
 
   async function perform(activity: Activity<StateKind>, state: RegistrationState, signal: AbortSignal) {
-    try {
-      const event = await activity(state, context, signal);
-      // A stop counts in any state: kubelet's next call may have led out of this one meanwhile.
-      if (event) inbox.put(event, event.kind === "stop" ? undefined : signal);
-    } catch (error) {
-      if (signal.aborted) return;
+    const event = await activity(state, context, signal).catch((error: unknown): LoopEvent => {
       log.error(error, "Registration cannot go on", { state: stateNameOf(state) });
-      inbox.put({ kind: "stop", outcome: failedBy(error) }, signal);
-    }
+      return { kind: "stop", outcome: failedBy(error) };
+    });
+    // A stop counts in any state: kubelet's next call may have led out of this one meanwhile.
+    if (event) inbox.put(event, event.kind === "stop" ? undefined : signal);
   }
 }
 

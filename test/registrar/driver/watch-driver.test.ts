@@ -57,14 +57,14 @@ test("a driver whose socket is removed or replaced is lost, though its old conne
 });
 
 test("a server that replaces the dialled one does not answer for it", async () => {
-  await using _former = await startScriptedDriver(socketPath(), { name: "former.csi" });
+  await using former = await startScriptedDriver(socketPath(), { name: "former.csi" });
   await using _next = await startScriptedDriver(folder.at("y.sock"), x);
   const { stat } = fs.promises;
   const replacing = jest.spyOn(fs.promises, "stat").mockImplementation((async (looked: string) => {
-    const found = await stat(looked);
-    if (looked === socketPath() && existsSync(folder.at("y.sock")))
+    // Right before the look that follows the answer.
+    if (looked === socketPath() && former.authorities.length > 0 && existsSync(folder.at("y.sock")))
       renameSync(folder.at("y.sock"), socketPath());
-    return found;
+    return stat(looked);
   }) as never);
   await using watch = watchAt(socketPath());
   await watch.untilAnswered();

@@ -143,8 +143,9 @@ test("the end of the look that follows a publication disturbs nothing else that 
   await loop.ended;
 });
 
-test("a refusal ends the registration, also if kubelet calls again first", async () => {
-  await using loop = await startLoop({ publish: async () => IN_PLACE });
+test("a refusal ends the registration, also if kubelet calls again first, or our socket cannot be removed", async () => {
+  const withdraw = () => Promise.reject(new Error("EROFS: read-only file system"));
+  await using loop = await startLoop({ publish: async () => IN_PLACE, withdraw });
   loop.inbox.put(named);
   await eventually(() => expect(loop.way).toContain("published listening"));
   for (const kind of ["get-info", "refused", "get-info"] as const) loop.inbox.put({ kind, error: "no" });

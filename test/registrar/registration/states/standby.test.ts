@@ -97,7 +97,9 @@ test("dials a peer that hangs up at growing distances", async () => {
   await eventually(() => expect(isPausing() || rude.connections() > MANY).toBe(true));
   expect(rude.connections()).toBeLessThan(MANY);
   const before = rude.connections();
-  await waits.end(await nextWait());
+  const waitMs = await nextWait();
+  expect(waitMs).toBeLessThanOrEqual(500);
+  await waits.end(waitMs);
   await eventually(() => expect(rude.connections()).toBeGreaterThan(before));
 });
 
@@ -205,16 +207,21 @@ test("a holder that says that it is the driver's registrar is asked nothing more
 async function standAlone(
   socket: Pick<ReturnType<typeof createOwnedSocket>, "look" | "withdraw">,
   log = recordLog(),
-  { reason = "socket-taken", signal = new AbortController().signal } = {},
+  {
+    reason = "socket-taken",
+    signal = new AbortController().signal,
+    alias = undefined as string | undefined,
+  } = {},
 ) {
   const { standBy: standByFor } = await import("../../../../src/registrar/registration/states/standby");
   const options = {
     pluginRegistrationPath: node.pluginRegistrationPath,
-    timeoutMs: 5_000,
+    timeoutMs: 600_000,
     type: "CSIPlugin",
   };
   const context = { options, log: log.logger, socket } as unknown as RegistrationContext;
-  return standByFor({ ...stateNamed("standby"), reason } as never, context, signal);
+  const state = stateNamed("standby");
+  return standByFor({ ...state, reason, facts: { ...state.facts, alias } } as never, context, signal);
 }
 
 test("tries again later where the directory cannot be read after the wait for a peer", async () => {
@@ -236,6 +243,19 @@ test("ends while it waits for a peer that it cannot find", async () => {
   stop.abort();
   expect(await standing).toBeUndefined();
   expect(readdir).not.toHaveBeenCalled();
+});
+
+test.each([
+  ["about the place that it has", "x.csi-_abc"],
+  ["whether it is the driver's", undefined],
+])("ends while it asks a mute registrar %s", async (_what, alias) => {
+  await using socket = createOwnedSocket();
+  const stop = new AbortController();
+  await using mute = await startForeignSocket(node.socketPath("x.csi-_abc"));
+  const standing = standAlone(socket, recordLog(), { signal: stop.signal, alias });
+  await eventually(() => expect(mute.openConnections()).toBe(1));
+  stop.abort();
+  expect(await standing).toBeUndefined();
 });
 
 test("a peer that had taken our place and is gone by now is not waited for", async () => {
