@@ -17,7 +17,7 @@ export function runCommand(...words: readonly string[]) {
 
 async function runNow(words: readonly string[]) {
   const [program, ...before] = registrarCommand();
-  host ??= spawnProcess(program, [HOST, ...before]);
+  host ??= spawnProcess(program, [HOST, ...before], { env: { COLUMNS: "" } });
   const written = [writtenFromNowOn(host.stdout), writtenFromNowOn(host.stderr)] as const;
   host.writeLine(JSON.stringify(words));
   const [[stdout, status], [stderr]] = await Promise.all(written);

@@ -9,7 +9,7 @@ import { type CommandLine, createCommand, toolError } from "../command-line";
 import { EXIT_UNKNOWN, exitCodeOf, type Report } from "./findings/report";
 import type { TableLook } from "./findings/table";
 
-/** Columns without a terminal. */
+/** Columns without a terminal, if COLUMNS does not say how many: man and systemctl read it, too. */
 const DEFAULT_WIDTH = 100;
 
 const EXIT_CODES =
@@ -49,7 +49,8 @@ export function createMode<const Flags extends CommandFlags>(
     const toJson = (value: object) => `${escapeJson(JSON.stringify(value, null, 2))}\n`;
     try {
       const { report, render } = await look(values, settings);
-      const { isTTY, columns: width = DEFAULT_WIDTH } = process.stdout;
+      const { isTTY, columns: width = Math.max(0, Number(process.env.COLUMNS)) || DEFAULT_WIDTH } =
+        process.stdout;
       const people = { width, colors: isTTY && process.stdout.hasColors(), isVerbose: verbose };
       const written = print(output === "json" ? toJson(report) : render(people));
       // A full disk or a closed pipe is no problem of a driver.

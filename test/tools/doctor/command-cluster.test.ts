@@ -25,7 +25,7 @@ async function doctorWith(env: NodeJS.ProcessEnv, ...words: readonly string[]) {
 }
 
 const doctor = ({ path }: TempFolder, ANSWERS: string, ...words: readonly string[]) =>
-  doctorWith({ PATH: path, ANSWERS, FORCE_COLOR: "", TMPDIR: path }, "--cluster", ...words);
+  doctorWith({ COLUMNS: "", PATH: path, ANSWERS, FORCE_COLOR: "", TMPDIR: path }, "--cluster", ...words);
 
 const onSickCluster = (...words: readonly string[]) =>
   withKubectl(REPLAYING, (folder) => doctor(folder, RECORDED, ...words));
@@ -35,6 +35,18 @@ test("doctor prints of a recorded cluster exactly what docs/doctor.md shows", as
   const fences = fencesIn(readText("docs/doctor.md"), "text");
   expect(fences.filter((fence) => isShownBy(fence, `${text}\n`))).toHaveLength(1);
   expect([code, stderr]).toEqual([1, ""]);
+});
+
+test.each([
+  ["60", 60],
+  ["-5", 100],
+  ["x", 100],
+])("without a terminal, a report with COLUMNS=%s has %d columns", async (COLUMNS, width) => {
+  const env = (PATH: string) => ({ COLUMNS, PATH, ANSWERS: RECORDED, FORCE_COLOR: "" });
+  const { text } = await withKubectl(REPLAYING, ({ path }) => doctorWith(env(path), "--cluster"));
+  const words = text.split("\n").filter((line) => /^ {4}(?! )[^/]*$/.test(line));
+  const widest = Math.max(...words.map(({ length }) => length));
+  expect([widest <= width, widest > width - 10]).toEqual([true, true]);
 });
 
 test("JSON has the same findings under stable keys", async () => {

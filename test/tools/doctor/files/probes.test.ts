@@ -27,8 +27,15 @@ const official = (changes: Changes): Changes => ({ ...changes, image: OFFICIAL }
 test.each<readonly [expected: RegExp, Changes]>([
   [/has a livenessProbe on HTTP, and the registrar serves none/, http()],
   [
-    /has a readinessProbe on gRPC, and the registrar serves none -> add --http-endpoint=:3$/,
+    /has a readinessProbe on gRPC, and the registrar serves none -> add --http-endpoint=:3, and use httpGet on \/healthz, port 3$/,
     { readinessProbe: { grpc: { port: 3 } } },
+  ],
+  [/on HTTP, and .* serves none -> add --http-endpoint=:2$/, http({ path: "/metrics" })],
+  [/on HTTP, and .* serves none -> .*=:2, and use httpGet/, official(http({ path: "/metrics" }))],
+  [/on HTTP, and .* serves none -> .*=:9809, and use httpGet on \/healthz, port 9809$/, http({ port: "x" })],
+  [
+    /on HTTP, and .* serves none -> take a release from v2\.1 on, and add --http-endpoint=:2$/,
+    { ...http(), image: "x/csi-node-driver-registrar:v2.0.1" },
   ],
   [/on port 1, and the registrar serves 2/, serving(http({ port: 1 }))],
   [
@@ -70,6 +77,19 @@ test.each<readonly [expected: RegExp, Changes]>([
   const [line = "", ...more] = saidOf(changes);
   expect(line).toMatch(/^CSI104 problem: has a /);
   expect(line).toMatch(expected);
+  expect(more).toEqual([]);
+});
+
+test.each<readonly [port: unknown, beside: object, status: string, own: number]>([
+  [9809, { args: ["--health-port=9809"] }, "warning: .* on port 9809, which is container beside's: it", 9810],
+  [9808, { image: "x/livenessprobe:v2" }, "warning: .* on port 9808, which is container beside's: it", 9809],
+  [1, { ports: [{ containerPort: 1 }, { containerPort: 9809 }] }, "warning: .* on port 1, which is", 9810],
+  [1, { ports: [{ containerPort: 2 }] }, "problem: .* serves none", 1],
+  ["{{ x }}", { args: ["--health-port={{ x }}"] }, "problem: .* serves none", 9809],
+])("a probe on port %s beside %j: %s", (port, beside, status, own) => {
+  const initContainers = [{ name: "beside", restartPolicy: "Always", ...beside }];
+  const [line = "", ...more] = saidOf({ ...http({ port }), pod: { initContainers } });
+  expect(line).toMatch(new RegExp(`^CSI104 ${status}.* -> add --http-endpoint=:${own}(?!\\d)`));
   expect(more).toEqual([]);
 });
 

@@ -33,8 +33,13 @@ test("a directory that is missing, and a file in its place; other directories ar
   expect(await look(folder.at("none"))).toMatchObject({ kind: "missing" });
   expect(await look(folder.at("file"))).toMatchObject({ fileType: "a file" });
   symlinkSync("loop", folder.at("loop"));
-  const others = await otherDirectories("/x", [folder.path, folder.at("none"), "/x", folder.at("loop")]);
-  expect(others.map(({ isThere }) => trueOrNull(isThere))).toEqual([true, false, null]);
+  const directories = [folder.path, folder.at("none"), "/x", folder.at("loop")];
+  const there = async (path: string) =>
+    (await otherDirectories(path, directories)).map(({ isThere }) => trueOrNull(isThere));
+  expect(await there("/x")).toEqual([true, false, null]);
+  // As MicroK8s has a link to its own at the default root.
+  symlinkSync(".", folder.at("link"));
+  expect(await there(folder.at("link"))).toEqual([false, false, false, null]);
 });
 
 test("kubelet's device plugin socket is looked for beside the directory", async () => {

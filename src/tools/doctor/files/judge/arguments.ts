@@ -184,7 +184,7 @@ export function sayRefusal(
   };
 }
 
-const releaseText = (release: number) => `v${Math.floor(release / 100)}.${release % 100}`;
+export const releaseText = (release: number) => `v${Math.floor(release / 100)}.${release % 100}`;
 
 const correctArgument = (near: string | undefined) =>
   `correct that argument${near === undefined ? "" : `: did you mean --${near}?`}`;

@@ -1,3 +1,4 @@
+import { addedIn } from "../../../recognise/official";
 import { isTemplate } from "../../../recognise/rule";
 import type { Said } from "../../findings/opened";
 import { type ItemOf, withheld } from "../../findings/seen";
@@ -5,7 +6,7 @@ import { RENDER_FIRST } from "../../findings/words";
 import { listensOn, modeIn, type RegistrarSettings } from "../read/arguments";
 import type { BesideFacts, ProbeFacts } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
-import { judgeProgram, sayRefusal } from "./arguments";
+import { judgeProgram, releaseText, sayRefusal } from "./arguments";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 
 export const manifestProbes = eachRegistrar("CSI104", "manifest-probes", (one) =>
@@ -22,13 +23,38 @@ type Served = ItemOf<RegistrarContainer["served"]>;
 const judgePort = (probe: ProbeFacts, one: RegistrarContainer) =>
   one.served.some({
     yes: ({ first }) => judgeAddress(probe, one, first),
-    no: () =>
-      problem(
-        `has a ${probe.kind} on ${probe.asks}, and the registrar serves none`,
-        `add --http-endpoint=:${Number(probe.port) || 9809}`,
-      ),
+    no: () => judgeUnserved(probe, one),
     unknown: withheld,
   });
+
+/** Kubelet asks the pod, where another container may answer. */
+function judgeUnserved({ kind, asks, port, path, open }: ProbeFacts, one: RegistrarContainer): Statement {
+  const ownerOf = (asked: string) =>
+    one.beside.find(({ ports, declared }) => [...ports, ...declared].includes(asked));
+  const owner = open === undefined ? ownerOf(port) : undefined;
+  const isFree = Number(port) > 0 && owner === undefined;
+  const own = isFree ? Number(port) : USUAL_PORTS.find((free) => ownerOf(`${free}`) === undefined);
+  const isServed = isFree && ["HTTP", "TCP"].includes(asks) && servesPath(one, path);
+  const since = addedIn("http-endpoint") ?? 0;
+  const isOld = one.program.kind === "official" && (one.program.release ?? since) < since;
+  const fix = [
+    isOld ? `take a release from ${releaseText(since)} on, and ` : "",
+    `add --http-endpoint=:${own}`,
+    isServed ? "" : `, and use httpGet on /healthz, port ${own}`,
+  ].join("");
+  if (owner === undefined) return problem(`has a ${kind} on ${asks}, and the registrar serves none`, fix);
+  const text = `has a ${kind} on port ${port}, which is container ${owner.name}'s: it tells of that one's faults`;
+  return warning(text, fix);
+}
+
+const USUAL_PORTS = Array.from({ length: 100 }, (_, n) => 9809 + n);
+
+/** Where the registrar answers to GET. */
+const pathsOf = ({ program }: RegistrarContainer, metricsPath: string): readonly string[] =>
+  program.kind === "official" ? ["/healthz"] : ["/healthz", "/livez", "/readyz", "/statusz", metricsPath];
+
+const servesPath = (one: RegistrarContainer, path: string | undefined, metricsPath = "/metrics"): boolean =>
+  path === undefined || pathsOf(one, metricsPath).includes(path.split("?", 1)[0] ?? "");
 
 function judgeAddress(
   { kind, asks, port, path, host, open }: ProbeFacts,
@@ -51,13 +77,13 @@ function judgeAddress(
       `has a ${kind} with ${asks}, and the registrar serves plain HTTP`,
       `use httpGet on /healthz, port ${http.port}${asks === "HTTPS" ? ", without scheme: HTTPS" : ""}`,
     );
-  const ours = ["/healthz", "/livez", "/readyz", "/statusz", http.metricsPath];
-  const served = one.program.kind === "official" ? ["/healthz"] : ours;
-  if (path !== undefined && !served.includes(path.split("?", 1)[0] ?? ""))
+  if (!servesPath(one, path, http.metricsPath)) {
+    const served = pathsOf(one, http.metricsPath);
     return problem(
       `has a ${kind} on ${path}, which it does not serve`,
       `ask ${served.length > 1 ? "one of " : ""}${served.join(", ")}`,
     );
+  }
   // Kubelet connects from the node: to the pod's address, unless the probe has a host.
   if (host === undefined && http.on === "local")
     return problem(

@@ -157,7 +157,7 @@ function judgeUsual(path: string, usual: string, { host, processes }: View): Ver
         const names = others.joined((one) => one.path);
         return skipped(
           path,
-          words`${usual}, and this node has ${names} too: kubelet watches one of them`,
+          words`${usual}, and this node has ${names} too: a kubelet watches that of its own root only`,
           COMPARE,
         );
       },

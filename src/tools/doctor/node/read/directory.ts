@@ -4,6 +4,7 @@ import { refuse, systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
 import { flagTable } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
+import { isSameFile } from "../../../../unix/file-identity";
 import { isWithin, type Mount, type MountPlace, mountPlaceOf } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { type Reading, truth, type Unread, whyOf } from "../../findings/seen";
@@ -171,15 +172,17 @@ function placeIn(mounts: Mounts, path: string): MountPlace | Unread<NodePart> {
   return mountPlaceOf(path, mounts) ?? unreadAt("directory", path, "EIO");
 }
 
-/** Whether these directories of the host are there, other than `path`. */
+/** Whether these directories of the host are there, other than `path`, to which some may be links. */
 export async function otherDirectories(path: string, directories: readonly string[], hostRoot = "/") {
+  const own = await statsOrErrno(path);
   const looked = directories.map(async (given) => {
     let place = join(hostRoot, given);
     try {
       place = await reachBelow(hostRoot, given);
       const stats = await statsOrErrno(place);
       if (typeof stats === "string" && !isThereNone(stats)) throw systemError(stats);
-      return { path: place, isThere: truth(typeof stats !== "string" && stats.isDirectory()) };
+      const isOther = typeof stats !== "string" && (typeof own === "string" || !isSameFile(stats, own));
+      return { path: place, isThere: truth(isOther && stats.isDirectory()) };
     } catch (error) {
       return { path: place, isThere: truth({ part: "directory", subject: place, why: whyOf(error) }) };
     }

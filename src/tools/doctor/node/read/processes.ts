@@ -215,7 +215,7 @@ async function readRegistrar(
   const isSure = words.some((word) => OWN_FLAG.test(word));
   // Of another version, or one that is about to end.
   if (line?.kind === "error" && isSure) refuse(`its arguments are not understood: ${line.message}`);
-  if (line?.kind !== "flags" || isProbeMode(line.flags.mode)) return undefined;
+  if (line?.kind !== "flags" || line.flags.version || isProbeMode(line.flags.mode)) return undefined;
   const { flags } = line;
   const csiAddress = attempt(() => parseCsiAddress(flags.csiAddress)) ?? flags.csiAddress;
   const paths = flags.given.has("plugin-registration-path")
