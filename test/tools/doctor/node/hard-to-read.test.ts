@@ -6,6 +6,7 @@ import { decodeReport, encodeReport, REPORT_KEY } from "../../../../src/registra
 import { socketText } from "../../../../src/tools/doctor/node/judge/trouble";
 import { resolveTarget } from "../../../../src/tools/doctor/node/read/directory";
 import { gapsIn } from "../../../../src/tools/doctor/node/read/facts";
+import { reachBelow } from "../../../../src/tools/doctor/node/read/files";
 import { lookAtSocket } from "../../../../src/tools/doctor/node/read/socket";
 import { eachTest } from "../../../support/each-test";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
@@ -163,6 +164,49 @@ test("a registration directory that is named below --host-root is reached as the
   const pluginRegistrationPath = node.at("host/var/lib/kubelet/plugins_registry");
   const target = await resolveTarget({ hostRoot: node.at("host"), pluginRegistrationPath }, {});
   expect(target.pluginRegistrationPath).toBe(join(root, "plugins_registry"));
+});
+
+test("a registration directory that is a link leaves drivers, and kubelet, where the link is", async () => {
+  const [hostRoot, root] = [node.at("host"), node.at("host/k")];
+  for (const path of ["host/data/reg", "host/k/plugins/x.csi"])
+    fs.mkdirSync(node.at(path), { recursive: true });
+  fs.symlinkSync("/data/reg", join(root, "plugins_registry"));
+  await node.driver({ csiAddress: join(root, "plugins/x.csi/csi.sock") });
+  for (const pluginRegistrationPath of [undefined, join(root, "plugins_registry")]) {
+    const target = await resolveTarget({ hostRoot, pluginRegistrationPath }, { KUBELET_ROOT_DIR: "/k" });
+    expect(target).toMatchObject({ pluginRegistrationPath: node.at("host/data/reg"), kubeletRoot: root });
+    const { drivers, facts } = await node.look({ ...target, ...WHOLE });
+    expect(drivers).toMatchObject([{ name: "x.csi", state: "unpublished" }]);
+    expect(facts.directory).toMatchObject({
+      kubeletSocket: { path: join(root, "device-plugins/kubelet.sock") },
+    });
+  }
+});
+
+test("a file in the place of a directory has no sockets; a link that leads nowhere from here may have", async () => {
+  const directories = [node.at("plugins"), node.directory];
+  const gaps = async (make: (path: string) => void) => {
+    for (const path of directories) fs.rmSync(path, { recursive: true, force: true });
+    for (const path of directories) make(path);
+    return (await node.look(WHOLE)).facts.gaps.map(({ subject, why }) => [subject, why.kind]);
+  };
+  expect(await gaps((path) => fs.writeFileSync(path, ""))).toEqual([]);
+  const links = await gaps((path) => fs.symlinkSync("/gone", path));
+  expect(links).toEqual(directories.map((path) => [path, "link"]));
+});
+
+test.each([
+  ["/a/s/", "/a/s/"],
+  ["/a/./s", "/a/s"],
+  ["/link/s", "/a/s"],
+  ["/../link/../a/s", "/a/s"],
+  ["/none/../a/s", "/none/../a/s"],
+  ["/a/file/../s", "/a/file/../s"],
+])("the path %s of a host is %s of its root, as the kernel goes there", async (path, expected) => {
+  fs.mkdirSync(node.at("a"));
+  fs.writeFileSync(node.at("a/file"), "");
+  fs.symlinkSync("/a", node.at("link"));
+  expect(await reachBelow(node.path, path)).toBe(node.path + expected);
 });
 
 test("a datagram socket is no driver's, and hides none", async () => {

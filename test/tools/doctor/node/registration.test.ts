@@ -125,9 +125,14 @@ test("sockets of others: alive, dead, in a subfolder; hidden ones do not count",
   await node.plugin("gpu.sock", { name: "gpu", type: "DevicePlugin", endpoint: "" });
   await leaveDeadSocket(`${node.directory}/sub/gone-reg.sock`);
   await leaveDeadSocket(`${node.directory}/.reg-00000`);
+  mkdirSync(`${node.directory}/.hidden`);
+  await leaveDeadSocket(`${node.directory}/.hidden/gone-reg.sock`);
+  // Kubelet, when it starts, looks there.
+  await node.plugin(".hidden/y.csi-reg.sock", { name: "y.csi" });
   writeFileSync(`${node.directory}/notes.txt`, "");
   symlinkSync("none", `${node.directory}/link-reg.sock`);
-  const { says, summary } = await node.look();
+  const { says, summary, drivers } = await node.look();
+  expect(drivers.map(({ name }) => name)).toContain("y.csi");
   expect(says("other-registrations").split("\n").sort()).toEqual([
     expect.stringMatching(/^warning: .*empty-reg\.sock is a directory, not a socket; fix: remove it$/),
     expect.stringMatching(

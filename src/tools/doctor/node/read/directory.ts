@@ -63,14 +63,19 @@ export async function resolveTarget(
     refuse(`${path} cannot be read: ${errnoIn(error)}: cannot inspect the host`);
   const reach = (path: string) => reachBelow(root, path).catch(refuseAt(join(root, path)));
   let found: string | undefined;
-  for (const path of flags.pluginRegistrationPath === undefined ? [...first, ...KNOWN_DIRECTORIES] : []) {
-    found = await reach(path);
+  let path = own;
+  for (const one of flags.pluginRegistrationPath === undefined ? [...first, ...KNOWN_DIRECTORIES] : []) {
+    found = await reach(one);
+    path = one;
     if (await fileSystem.mayBeDirectory(found)) break;
-    found = undefined;
+    [found, path] = [undefined, own];
   }
   const named = flags.pluginRegistrationPath && resolve(flags.pluginRegistrationPath);
   const pluginRegistrationPath =
     (named && (await reachOnHost(root, named).catch(refuseAt(named)))) || (found ?? (await reach(own)));
+  const kubeletRoot = await (named
+    ? reachOnHost(root, dirname(named)).catch(refuseAt(named))
+    : reach(dirname(path)));
   const isOnNode = flags.pluginRegistrationPath === undefined && found !== CONTAINER_DIRECTORY;
   const { kubeletRegistrationPath } = flags;
   const pattern = csiAddress !== undefined && isPattern(csiAddress) ? csiAddress : undefined;
@@ -81,6 +86,7 @@ export async function resolveTarget(
       : (onePath(kubeletRegistrationPath) ?? (isOnNode ? pathOnHost(csiSocketPath, root) : undefined)),
     pluginRegistrationPath,
     pattern,
+    ...(kubeletRoot === dirname(pluginRegistrationPath) ? {} : { kubeletRoot }),
     isGuess: flags.pluginRegistrationPath === undefined && found === undefined,
     ...(typeof isThere === "string" ? { unseen: unreadAt("sockets", DEFAULT_CSI_ADDRESS, isThere).gap } : {}),
     ...(hostRoot === undefined ? {} : { hostRoot: root }),
@@ -111,10 +117,10 @@ export async function lookAtDirectory(
   path: string,
   mounts: Mounts,
   reading: Reading<NodePart>,
-  hostRoot = "/",
+  { hostRoot = "/", kubeletRoot = dirname(path) }: Pick<Target, "hostRoot" | "kubeletRoot"> = {},
 ): Promise<DirectoryFacts> {
   try {
-    const found = await seeDirectory(path, mounts, hostRoot);
+    const found = await seeDirectory(path, mounts, hostRoot, kubeletRoot);
     if (found.kind !== "directory") return found;
     // Whether kubelet runs is not known without it.
     gapsIn(found.kubeletSocket).map(reading.unread);
@@ -130,7 +136,7 @@ export async function lookAtDirectory(
   }
 }
 
-async function seeDirectory(path: string, mounts: Mounts, hostRoot: string) {
+async function seeDirectory(path: string, mounts: Mounts, hostRoot: string, kubeletRoot: string) {
   const stats = await statsOrErrno(path);
   if (stats === "ENOENT") return { kind: "missing", path } as const;
   if (typeof stats === "string") throw systemError(stats);
@@ -146,8 +152,8 @@ async function seeDirectory(path: string, mounts: Mounts, hostRoot: string) {
     inodes: await inodesOrErrno(path),
     /** Its place in the mount table. */
     place: placeIn(mounts, await realPath(path)),
-    // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
-    kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock"), {
+    // The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
+    kubeletSocket: await lookAtSocket(join(kubeletRoot, "device-plugins", "kubelet.sock"), {
       part: "directory",
       reach: (given) => reachOnHost(hostRoot, given),
     }),

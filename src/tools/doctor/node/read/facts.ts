@@ -28,6 +28,8 @@ export interface Target {
   readonly csiSocketPath: string | undefined;
   readonly kubeletRegistrationPath: string | undefined;
   readonly pluginRegistrationPath: string;
+  /** Where the directory is a link to elsewhere: the directory that has the link. */
+  readonly kubeletRoot?: string;
   /** The pattern of driver sockets, such as `/plugins/STAR/csi.sock` with `*` for STAR. */
   readonly pattern?: string | undefined;
   /** Names that the registrar allows or denies. Default: all are allowed. */

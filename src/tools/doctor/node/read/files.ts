@@ -116,7 +116,13 @@ export async function reachBelow(root: string, path: string): Promise<string> {
   let reached: readonly string[] = [];
   for (let links = 0; open.length > 0; ) {
     const name = open.pop() ?? "";
-    if (name === "..") reached = reached.slice(0, -1);
+    if (name === "..") {
+      const found = await statsOrErrno(join(root, ...reached));
+      // The kernel does not go up from what is not there, nor from a file.
+      if (typeof found === "string" || !found.isDirectory())
+        return [root, ...reached, "..", ...open.reverse()].join("/");
+      reached = reached.slice(0, -1);
+    }
     if (["", ".", ".."].includes(name)) continue;
     const link = await linkAt(join(root, ...reached, name));
     if (link === null) reached = [...reached, name];
@@ -126,7 +132,8 @@ export async function reachBelow(root: string, path: string): Promise<string> {
       open.push(...link.split("/").reverse());
     }
   }
-  return join(root, ...reached);
+  // At the end of a path it must be a directory's.
+  return join(root, ...reached, path.endsWith("/") ? "/" : "");
 }
 
 /** A path below `hostRoot` as the host has it; another one as it is. */
@@ -206,6 +213,12 @@ export async function walk<Part extends string>(
     for (const one of below.paths) found.paths.push(one);
     for (const gap of below.gaps) found.gaps.push(gap);
   };
+  /** Nothing is there by one of these errnos, unless it is a link that leads elsewhere on the host. */
+  const tellOf = async (path: string, error: unknown, gone: readonly string[]) => {
+    if (!gone.includes(errnoOf(error) ?? "")) return gapAt(path, whyOf(error));
+    const to = await linkAt(path).catch(() => null);
+    if (to !== null && rules.links?.isAsOnHost(path, to) === false) gapAt(path, { kind: "link", to });
+  };
   const followLink = async (path: string, { follow, isAsOnHost, keepsPaths }: LinkRules) => {
     try {
       const reached = await follow(path);
@@ -227,9 +240,7 @@ export async function walk<Part extends string>(
       take({ paths: below.paths.map(named), gaps: below.gaps.filter(({ why }) => why.kind !== "deep") });
       if (isDeep) gapAt(reached, { kind: "deep", from: path });
     } catch (error) {
-      const to = await linkAt(path).catch(() => null);
-      if (!LEADS_NOWHERE.includes(errnoOf(error) ?? "")) gapAt(path, whyOf(error));
-      else if (to !== null && !isAsOnHost(path, to)) gapAt(path, { kind: "link", to });
+      await tellOf(path, error, LEADS_NOWHERE);
     }
   };
   try {
@@ -261,7 +272,7 @@ export async function walk<Part extends string>(
     }
     if (isDeep) gapAt(directory, { kind: "deep", from: directory });
   } catch (error) {
-    if (errnoOf(error) !== "ENOENT") gapAt(directory, whyOf(error));
+    await tellOf(directory, error, ["ENOENT", "ENOTDIR"]);
   }
   return found;
 }

@@ -48,7 +48,7 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
     kubeletRegistrationPath?.startsWith("/")
       ? lookAtSocket(kubeletRegistrationPath, { reach: (path) => reachBelow(hostRoot, path) })
       : undefined,
-    lookAtDirectory(pluginRegistrationPath, mounts, reading, hostRoot),
+    lookAtDirectory(pluginRegistrationPath, mounts, reading, given),
   ]);
   const target: Target = { ...given, csiSocketPath: named?.path };
   const own = await askAll(named ? [named] : []);

@@ -1,5 +1,5 @@
 import type { Dirent } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { segmentsOf } from "../../../../host-path/path-pattern";
 import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { carefulLook, rootOf, scan } from "../../../../registrar/node-wide/scan";
@@ -99,7 +99,7 @@ export async function findSockets(
   const tell = (subject: string, why: Why) => void onTheWay.push({ part: "sockets", subject, why });
   const reach = (path: string) => reachOnHost(hostRoot, path);
   const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, reach, tell));
-  const root = dirname(pluginRegistrationPath);
+  const { kubeletRoot: root = dirname(pluginRegistrationPath) } = target;
   const own = (path: string) => pathOnHost(hostRoot, path);
   const isOfServices = (path: string) => OF_SERVICES.includes(own(path));
   const follow = async (path: string) => {
@@ -209,16 +209,20 @@ export async function lookAtRegistrations(
     // A directory that could be listed once may not be the next time.
     const unlisted = [...before.gaps, ...after.gaps, ...gaps, ...(isSame ? [] : [moving])];
     return {
-      // One hidden from kubelet tells only by its answer.
-      registrations: looked.filter(
-        ({ socket, info }) => !isHidden(socket.path) || (info?.kind === "answered" && info.value.report),
-      ),
+      registrations: looked.filter(({ socket: { path }, info }) => {
+        const plugin = answerIn(info);
+        // One hidden from kubelet tells only by its answer.
+        if (isHidden(path)) return plugin?.report;
+        // Kubelet finds a hidden directory only when it starts.
+        return plugin ?? !relative(directory, dirname(path)).split("/").some(isHiddenName);
+      }),
       unlisted: [...grouped(unlisted, ({ subject }) => subject).values()].map(([gap]) => gap),
       unasked: looked.flatMap(({ socket, info }) => gapsIn(socket, info)),
     };
   }
 }
 
+const isHiddenName = (name: string) => name.startsWith(".");
 const isHidden = (path: string) => dotKindOf(basename(path)) === "out";
 
 /**
@@ -230,9 +234,9 @@ async function listRegistrations(
   hostRoot: string,
   isAsOnHost: ReturnType<typeof leadsOnHost>,
 ) {
-  const mayEnter = ({ name }: Dirent) => !name.startsWith(".");
   const isWanted = (entry: Dirent) =>
-    isHidden(entry.name) || (mayEnter(entry) && (entry.isSocket() || entry.name.endsWith(SOCKET_TAIL)));
+    isHiddenName(entry.name) ? isHidden(entry.name) : entry.isSocket() || entry.name.endsWith(SOCKET_TAIL);
+  const mayEnter = (entry: Dirent) => entry.isDirectory() || !isHiddenName(entry.name);
   const follow = (path: string) => reachOnHost(hostRoot, path, realPath);
   const links = { follow, isAsOnHost, keepsPaths: true };
   const { paths, gaps } = await walk(directory, { part: "directory", isWanted, mayEnter, links });
