@@ -42,14 +42,16 @@ test("docs/kind.md: what its sed makes of the example suits the official image",
   expect(judge("official.yaml", made)).toEqual({ registrars: 1, bad: [] });
 });
 
-test("doctor -f judges a whole directory", async () => {
-  const { status, stdout } = await runCommand("doctor", "-f", EXAMPLES);
+test("doctor -f judges a whole directory, and once what is named again", async () => {
+  const again = yamlFiles.flatMap((name) => ["-f", join(EXAMPLES, name)]);
+  const { status, stdout } = await runCommand("doctor", "-f", EXAMPLES, ...again);
   expect(stdout).toMatch(/^No problem found: 0 problems, 0 warnings, 0 unknown, \d+ ok\.\n$/);
   expect(status).toBe(0);
 });
 
 test("a file may be called false", async () => {
   expect((await runCommand("doctor", "-f=false")).stderr).toContain("cannot read false: ENOENT");
+  expect((await runCommand("doctor", "-f=")).stderr).toContain('cannot read "": ENOENT');
 });
 
 const DRIVER = "--image=registrar:v1 --driver-name=disk.csi.example.com --driver-image=disk:v2";

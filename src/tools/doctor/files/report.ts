@@ -7,7 +7,7 @@ import { gapsOf, trueOrNull } from "../findings/opened";
 import { findingsOf, reportOf } from "../findings/report";
 import { withheld } from "../findings/seen";
 import { renderReport, type TableLook } from "../findings/table";
-import { shellWord } from "../findings/words";
+import { namedText, shellWord } from "../findings/words";
 import { sayUnknown } from "./judge/arguments";
 import { MANIFEST_CHECKS, STREAM_CHECKS } from "./judge/checks";
 import { manifestReadable, sayWhyOfFile } from "./judge/gaps";
@@ -62,7 +62,7 @@ function factsOf(read: FilesRead, ours: OurImage): FileFacts {
   const [gap] = gapsOf(read.objects.contains());
   if (gap !== undefined) {
     const { text, fix } = sayWhyOfFile(gap.why);
-    throw invalidOption(`cannot read ${gap.subject}: ${text}; ${fix}`);
+    throw invalidOption(`cannot read ${namedText(gap.subject)}: ${text}; ${fix}`);
   }
   const facts = readRegistrars(read, ours);
   if (trueOrNull(facts.registrars.contains()) === false)

@@ -59,6 +59,10 @@ test.each<readonly [expected: RegExp, Changes]>([
     /^CSI102 problem: tells kubelet .*, which has 117 bytes, but a unix socket path has at most 107 -> use a shorter/,
     { plugin: hostPath(LONG), more: ["--csi-address=/csi/s", `--kubelet-registration-path=${LONG}/s`] },
   ],
+  [
+    /^CSI102 problem: tells kubelet .*csi\.sock\/: a path that ends with \/ is no .* -> write: .*\/csi\.sock$/,
+    { more: [`${TOLD}/`] },
+  ],
   [/^CSI103 problem: has nothing mounted at \/registration/, mounts()],
   [
     /^CSI103 problem: mounts \/registration read-only/,

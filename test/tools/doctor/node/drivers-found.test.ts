@@ -31,6 +31,11 @@ test("a driver's directory behind an unreadable link is named, and so are direct
   const said = async () => (await node.look({ ...WHOLE, pattern })).says("drivers-found");
   expect(await said()).toMatch(/^unknown: \S+\/plugins cannot be inspected, .*ELOOP/);
   fs.rmSync(node.at("plugins", "loop"));
+  fs.symlinkSync("/gone", node.at("away"));
+  const beside = await node.look({ ...WHOLE, pattern: node.at("*", "csi.sock") });
+  expect(beside.says("drivers-found")).toMatch(
+    /^unknown: \S+away is a symbolic link to \/gone, which cannot/,
+  );
   await leaveDeadSocket(node.at("dead"));
   for (let at = 0; at <= 500; at++) {
     mkdirSync(node.at("plugins", `${at}`));

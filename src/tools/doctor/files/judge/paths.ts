@@ -99,6 +99,11 @@ function judgePath(one: RegistrarContainer, settings: RegistrarSettings): Statem
       ? unknown(`tells kubelet ${told}, and the driver's socket is ${expected}: ${LINKED}`, fix)
       : problem(`tells kubelet ${told}, but on the host the driver's socket is ${expected}`, fix);
   }
+  if (told.endsWith("/"))
+    return problem(
+      `tells kubelet ${told}: a path that ends with / is no socket's`,
+      writeFlag("kubelet-registration-path", expected),
+    );
   return (
     (isPattern(told) ? undefined : judgeDriverPlace(told, one.place, "has the driver's socket")) ?? "well"
   );

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { attempt } from "../../../../base/errors";
 import { readBody } from "../../../../kube-api/request";
 import { readYaml, secondKeyIn } from "../../../../kube-api/yaml";
@@ -35,6 +35,7 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
   const objects: ReadObject[] = [];
   const gaps: Gap<"files">[] = [];
   const templates = new Set<string>();
+  const known = new Set<string>();
   const read = async <Value>(place: string, act: () => Value | Promise<Value>, file = place) => {
     try {
       return await act();
@@ -50,6 +51,10 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
   };
   for (const name of names)
     for (const path of (await read(name, () => filesIn(name))) ?? []) {
+      // A file that is named twice, or with its directory, is one.
+      const whole = path === "-" ? path : resolve(path);
+      if (known.has(whole)) continue;
+      known.add(whole);
       const file = path === "-" ? "stdin" : path;
       const stream = async () => documentsIn(await contentOf(path, path !== name));
       const documents = await read(file, stream);

@@ -57,6 +57,7 @@ async function socketsFitting(
   pattern: string,
   reach: (path: string) => Promise<string>,
   tell: (subject: string, why: Why) => void,
+  leadsFrom: (top: string) => ReturnType<typeof leadsOnHost>,
 ) {
   const given = rootOf({ segments: segmentsOf(pattern) });
   const root = await reach(given).catch((error: unknown) => void tell(given, whyOf(error)));
@@ -72,6 +73,8 @@ async function socketsFitting(
       const place = await reach(path);
       reached.set(path, place);
       const found = await careful(place);
+      const to = found === "gone" ? await linkAt(path) : null;
+      if (to !== null && !leadsFrom(given)(path, to)) tell(path, { kind: "link", to });
       if (found !== "hanging") return found;
       onRead(path, timedOut(path));
     } catch (error) {
@@ -98,7 +101,8 @@ export async function findSockets(
   const onTheWay: NodeGap[] = [];
   const tell = (subject: string, why: Why) => void onTheWay.push({ part: "sockets", subject, why });
   const reach = (path: string) => reachOnHost(hostRoot, path);
-  const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, reach, tell));
+  const leadsFrom = (top: string) => leadsOnHost(registrationDirectory, top, hostRoot);
+  const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, reach, tell, leadsFrom));
   const { kubeletRoot: root = dirname(pluginRegistrationPath) } = target;
   const own = (path: string) => pathOnHost(hostRoot, path);
   const isOfServices = (path: string) => OF_SERVICES.includes(own(path));
@@ -119,8 +123,8 @@ export async function findSockets(
     return parentPath.includes("/kubernetes.io") && OF_KUBELET.test(name) ? "list" : true;
   };
   const walking = directories.map((path) => {
-    const isAsOnHost = leadsOnHost(registrationDirectory, path, hostRoot);
-    return walk(path, { ...SOCKETS, mayEnter, links: { follow, isAsOnHost } }, MAX_DEPTH);
+    const links = { follow, isAsOnHost: leadsFrom(path) };
+    return walk(path, { ...SOCKETS, mayEnter, links }, MAX_DEPTH);
   });
   const walks = await Promise.all([...walking, walkBeside(driver, isOfServices)]);
   const paths = [...new Set(walks.flatMap((one) => one.paths))];
