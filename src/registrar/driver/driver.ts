@@ -189,8 +189,7 @@ async function ask(
     onAnswered(identity, record.answered(file));
     const channel = client.getChannel();
     const isOpen = () => channel.getConnectivityState(false) === connectivityState.READY;
-    if (isOpen())
-      channel.watchConnectivityState(connectivityState.READY, Number.POSITIVE_INFINITY, watch.hint);
+    channel.watchConnectivityState(connectivityState.READY, Number.POSITIVE_INFINITY, watch.hint);
     for (let found: string | Error = file; isOpen() && !signal.aborted && isOrMayBe(file, found); ) {
       await watch.wait(signal);
       found = await lookAt(csiSocketPath, signal);

@@ -1,5 +1,8 @@
 import { connect } from "node:net";
 import { status } from "@grpc/grpc-js";
+import { createRegistrationEvents } from "../../../src/registrar/model/events";
+import { resolveOptions } from "../../../src/registrar/model/library-options";
+import { startRegistrationLoop } from "../../../src/registrar/registration/registration";
 import { getInfoCall, HELLO } from "../../grpc/wire";
 import { dialRegistration, registerOnce } from "../../support/dial-registration";
 import { eachTest } from "../../support/each-test";
@@ -84,6 +87,30 @@ test("a client that leaves before it is answered counts as kubelet if it names t
   await started.accept();
   await leaveUnanswered(started, 3, "localhost");
   expect(missed()).toBe(1);
+});
+
+test("a registration ends when what follows its driver has ended, and nobody hears of it afterwards", async () => {
+  const { signal: _, logger: log, ...options } = resolveOptions(node.options);
+  const events = createRegistrationEvents(log);
+  const steps: string[] = [];
+  let end = () => {};
+  const follow = (_inbox: unknown, signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      end = resolve;
+      signal.addEventListener("abort", () => steps.push("the driver is left"));
+    });
+  const status = () => ({ identity: undefined, connected: false, trouble: undefined });
+  const registration = startRegistrationLoop(options, { driver: { follow, status }, events, log });
+  void registration.close().then(() => steps.push("closed"));
+  await eventually(() => expect(steps).not.toEqual([]));
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+  expect(steps).toEqual(["the driver is left"]);
+  end();
+  await registration.closed;
+  expect(steps).toEqual(["the driver is left", "closed"]);
+  registration.subscribe(({ kind }) => steps.push(kind));
+  events.emit({ kind: "get-info" });
+  expect(steps).toHaveLength(2);
 });
 
 test("kubelet's status takes effect before its listeners run", async () => {

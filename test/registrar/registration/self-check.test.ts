@@ -1,3 +1,4 @@
+import fs from "node:fs";
 import {
   createServer,
   type OutgoingHttpHeaders,
@@ -14,7 +15,7 @@ import {
 } from "../../../src/registrar/registration/self-check";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
-import { startForeignSocket } from "../../support/foreign-socket";
+import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { PATIENCE_MS } from "../../support/history";
 import { createTestNode, startListening } from "../../support/registrar-node";
 import { expectNothingLeft } from "../../support/resources";
@@ -109,6 +110,25 @@ test("a cached check passes a failure on, and works afterwards", async () => {
   jest.spyOn(performance, "now").mockImplementation(() => now() + 1_000);
   expect(await ask()).toEqual({ kind: "ok" });
   jest.restoreAllMocks();
+});
+
+test.each([
+  [13, "ok"],
+  [14, "wrong"],
+])("with a limit of %d file descriptors, 10 of them open, a dead socket is %s", async (limit, kind) => {
+  await leaveDeadSocket(node.socketPath(name));
+  const { readFileSync, readdirSync } = fs;
+  const spy = (of: "readFileSync" | "readdirSync", as: (...given: unknown[]) => unknown) =>
+    jest.spyOn(fs, of).mockImplementation(as as never);
+  spy("readFileSync", (...given) =>
+    given[0] === "/proc/self/limits"
+      ? `Max open files ${limit} ${limit} files`
+      : readFileSync(...(given as [string])),
+  );
+  spy("readdirSync", (...given) =>
+    given[0] === "/proc/self/fd" ? Array(11).fill("") : readdirSync(...(given as [string])),
+  );
+  expect((await check()).kind).toBe(kind);
 });
 
 test("of several drivers the last one that was asked keeps its connection", async () => {
