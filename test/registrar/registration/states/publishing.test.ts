@@ -60,9 +60,13 @@ describe("the first time", () => {
         throw systemError(code);
       });
       await using started = await startTestRegistrar(node);
-      await started.log.when(
+      const { severity, fields } = await started.log.when(
         "Cannot see whether another registrar has published the driver under another name",
       );
+      const { pluginRegistrationPath } = node;
+      const check = "may this process list that directory: its mode, SELinux, AppArmor?";
+      const err = systemError(code).message;
+      expect([severity, fields]).toEqual(["warning", { pluginRegistrationPath, err, check }]);
       await started.state("listening");
     },
   );

@@ -151,7 +151,9 @@ test("warns once while the holder accepts connections and does not answer, and t
     await ask();
   }
   const line = await started.log.when(mute);
-  expect(line.fields).toMatchObject({ socketPath: node.socketPath(), check: expect.any(String) });
+  const check =
+    "which process listens there, and is it stopped, frozen or out of CPU? End its pod: then this one takes over";
+  expect([line.severity, line.fields]).toEqual(["warning", { socketPath: node.socketPath(), check }]);
   isFrozen = false;
   await ask();
   await started.log.when(answers);
@@ -159,6 +161,22 @@ test("warns once while the holder accepts connections and does not answer, and t
   for (const message of [mute, answers]) expect(started.log.all(message)).toHaveLength(1);
   await eventually(() => expect(holder.openConnections()).toBe(1)); // The one by which it notices the end.
   expect(started.registrar.status().state).toBe("standby");
+});
+
+test("does not warn of a holder that goes while it is asked", async () => {
+  const { warnWhileMute } = await import("../../../../src/registrar/registration/mute-holder");
+  const log = recordLog();
+  const over = new AbortController();
+  let asked = 0;
+  await using _holder = await startForeignSocket(node.socketPath(), (socket) => {
+    asked += 1;
+    if (asked === 2) over.abort();
+    socket.destroy();
+  });
+  const warning = warnWhileMute(node.socketPath(), 600_000, log.logger, over.signal);
+  for (let ask = 0; ask < 2; ask++) await waits.end(ASK_HOLDER_MS);
+  await warning;
+  expect([asked, log.records]).toEqual([2, []]);
 });
 
 test("ends when a holder that hung says that it is the registrar of a driver whose name looks like an alias", async () => {
