@@ -214,6 +214,7 @@ const PLAYS: Record<string, readonly [Partial<RegistrarOptions>, (play: Play) =>
       await log.when("Failed to listen on socket");
       mkdirSync(node.pluginRegistrationPath);
       await log.when("Registration Server started", 2);
+      await state("listening");
     },
   ],
 };

@@ -137,7 +137,7 @@ function answerKubelet(
     report: () => ({ name: view.driverName ?? "", report: view.report(countStandbys()) }),
     answer: (publication) =>
       infoAnswer(view.state, {
-        isWithdrawn: publication?.withdrawn.aborted ?? true,
+        isWithdrawn: publication?.withdrawn.aborted !== false,
         isOwn: publication?.path === view.socketPath(),
       }),
     onCall: (call, { publication, client }) => {
@@ -151,7 +151,7 @@ function answerKubelet(
       }
       // First, so that kubelet's call counts before a listener's close().
       const event = call.kind === "get-info" ? call : statusEvent(onRegistrationFailure, call);
-      inbox.put(event, publication?.withdrawn);
+      inbox.put(event);
       events.emit(call);
     },
     onEnd: ({ publication, client }) => {
