@@ -68,6 +68,9 @@ describe("what happens to one driver", () => {
     const { fields, error } = await started.log.when(FAILED);
     expect(fields).toEqual({ csiAddress: node.csiAddress(longName) });
     expect(String(error)).toContain("107 bytes at most");
+    const trouble = { kind: "failed", text: (error as Error).message };
+    const unnamed = { identity: undefined, connected: false, trouble };
+    expect(started.fleet.all.map((one) => one.status())).toMatchObject([unnamed]);
     await node.driver("a.csi");
     await started.register("a.csi");
   });
