@@ -55,7 +55,7 @@ test("a driver that is stopped while it asks what listens on its path leaves tha
   expect([log.all(STRANGER), identityOf(node.csiAddress)]).toEqual([[], before]);
 });
 
-test("a driver warns where what listens on its path answers no GetPluginInfo, and one that is dead needs none", async () => {
+test("a driver warns where what listens on its path answers no GetPluginInfo, and one that is dead, or ends meanwhile, needs none", async () => {
   const log = recordLog();
   {
     await using _former = await startForeignSocket(node.csiAddress);
@@ -65,7 +65,15 @@ test("a driver warns where what listens on its path answers no GetPluginInfo, an
     expect([severity, fields]).toEqual(["warning", { csiAddress: node.csiAddress, err, hint: HINT }]);
   }
   await (await startForeignSocket(node.csiAddress)).kill();
-  await using _again = await serve("a.example.com", { logger: log.logger });
+  {
+    await using _again = await serve("a.example.com", { logger: log.logger });
+  }
+  let connections = 0; // Of the look, and of the call.
+  await using ending = await startForeignSocket(
+    node.csiAddress,
+    () => ++connections === 2 && void ending.kill(),
+  );
+  await using _third = await serve("a.example.com", { logger: log.logger });
   expect(log.all(STRANGER)).toHaveLength(1);
 });
 

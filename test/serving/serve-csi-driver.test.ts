@@ -318,7 +318,7 @@ test.each<[string, Partial<ServedCsiDriverOptions>, object]>([
   [
     "its socket is below kubelet's directory",
     { csiAddress: "/r/x/csi.sock", pluginRegistrationPath: "/r" },
-    refused("is in the plugin"),
+    refused("serveCsiDriver: csiAddress /r/x/csi.sock is in the plugin registration directory, where"),
   ],
   [
     "it listens on a port",
@@ -328,7 +328,11 @@ test.each<[string, Partial<ServedCsiDriverOptions>, object]>([
   ["GetPluginInfo fails", { addServices: failing }, failure("DRIVER_FAILED", /INTERNAL: no room/)],
   ["its directory is away", { csiAddress: "/none/csi.sock" }, NONE],
   ["kubelet's directory is away", { pluginRegistrationPath: "/none/here" }, NONE],
-  ["serverOptions are none", { serverOptions: [] as never }, refused("serverOptions is an array")],
+  [
+    "serverOptions are none",
+    { serverOptions: [] as never },
+    refused("serverOptions is an array; it takes an object with options of grpc-js' Server"),
+  ],
   [
     "an interceptor is no function",
     { serverOptions: { interceptors: ["log"] as never } },

@@ -14,6 +14,16 @@ test("serverOptions checks all that grpc-js' server reads", () => {
   expect([...new Set(names)].sort()).toEqual([...NAMES].sort());
 });
 
+test("running calls may get no time at the end, by default they have 10 s; no path is in kubelet's directory", () => {
+  const given = { csiAddress: "/x.sock", addServices: () => {} };
+  const inRegistry = { ...given, endpoint: "/r/x.sock", pluginRegistrationPath: "/r" };
+  expect(() => resolveServingOptions(inRegistry)).toThrow(
+    "serveCsiDriver: endpoint /r/x.sock is in the plugin registration directory, ",
+  );
+  expect(resolveServingOptions(given)).toMatchObject({ graceMs: 10_000 });
+  expect(resolveServingOptions({ ...given, graceMs: 0 })).toMatchObject({ graceMs: 0 });
+});
+
 const NO_LIMIT = Number.POSITIVE_INFINITY;
 const WRONG = ["100", "4MB", -2, 1.5, Number.NaN, true, null, {}];
 test.each(NAMES)("serverOptions takes what %s can be, and refuses other values", (name) => {
@@ -22,7 +32,7 @@ test.each(NAMES)("serverOptions takes what %s can be, and refuses other values",
   const refusal = { code: "INVALID_OPTION", message: expect.stringContaining(`it takes ${takes}`) };
   for (const value of [...WRONG, ...(isLength ? [] : [-1]), ...(isLength || isTime ? [] : [NO_LIMIT])]) {
     expect(() => serverOptions(name, value)).toThrow(expect.objectContaining(refusal));
-    expect(() => serverOptions(name, value)).toThrow(`serverOptions: ${name} is `);
+    expect(() => serverOptions(name, value)).toThrow(`serveCsiDriver: serverOptions: ${name} is `);
   }
   for (const value of [1, ...(isLength ? [-1, NO_LIMIT] : [])])
     expect(serverOptions(name, value)).toEqual({ [name]: value });
@@ -42,7 +52,10 @@ test("serverOptions ignores every other name of gRPC, as grpc-js' server does, b
   expect(() => serverOptions("grpc.max_recieve_message_length", 1)).toThrow(
     "did you mean grpc.max_receive_message_length?",
   );
-  for (const name of ["max_metadata_size", "foo", "interceptor"])
+  for (const name of ["max_metadata_size", "foo", "interceptor", "my.grpc.foo"])
     expect(() => serverOptions(name, 1)).toThrow(`there is no option "${name}"`);
+  const streams = "grpc.max_concurrent_streams";
+  expect(serverOptions(streams, 2 ** 32 - 1)).toEqual({ [streams]: 2 ** 32 - 1 });
+  expect(() => serverOptions(streams, 2 ** 32)).toThrow("it takes a whole number, 1 to 4294967295");
   expect(serverOptions("grpc.keepalive_time_ms", 0)).toEqual({ "grpc.keepalive_time_ms": 0 });
 });
