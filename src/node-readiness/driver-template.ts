@@ -36,7 +36,6 @@ export const DRIVERS_PATTERN = `^[^/]*[.]${escaped(DOMAIN_OF_DRIVERS)}/`;
 const isOfOthers = (name: string) =>
   new RegExp(OTHERS_PATTERN).test(name) && !new RegExp(DRIVERS_PATTERN).test(name);
 
-export function dependsOnDriver(template: string): boolean {
-  const [domain = "", ...rest] = template.split("/");
-  return rest.length > 0 && domain.includes(DRIVER_PLACEHOLDER);
-}
+/** Whether its domain has the driver's name. */
+export const dependsOnDriver = (template: string): boolean =>
+  template.split("/").slice(0, -1).join().includes(DRIVER_PLACEHOLDER);

@@ -41,7 +41,6 @@ export function startNodeWatch(context: NodeWatchContext) {
     const pause = createWakeUp();
     endWait = pause.call;
     await pause.wait(signal, ms);
-    endWait = () => {};
   };
 
   const read = async (): Promise<NodeAnswer<NodeView>> => {

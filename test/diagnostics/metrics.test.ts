@@ -5,6 +5,7 @@ import { silentLogger } from "../../src/logging/logger";
 import type { Registration } from "../../src/registrar/registration/registration";
 import type { NodeRegistrarEvent, Registrations } from "../../src/registrar/registration/registrations";
 import { registerOnce } from "../support/dial-registration";
+import { recordLog } from "../support/recorded-log";
 import { DRIVER } from "../support/registrar-node";
 import { PROCESS_FACTS, serveRegistrar } from "./support";
 
@@ -85,10 +86,14 @@ test("the metrics are valid before a driver answers, and escape its name and ver
 });
 
 /** The route of a fleet whose driver calls a test makes up, and a scrape of it. */
-function createRoute(scope: Registrations["scope"] = "one-driver", all: readonly unknown[] = []) {
+function createRoute(
+  scope: Registrations["scope"] = "one-driver",
+  all: readonly unknown[] = [],
+  log = silentLogger,
+) {
   let tell: (event: NodeRegistrarEvent) => void = () => {};
   const fleet = { scope, all, subscribe: (to: typeof tell) => (tell = to) };
-  const route = createMetricsRoute(fleet as unknown as Registrations, PROCESS_FACTS, silentLogger);
+  const route = createMetricsRoute(fleet as unknown as Registrations, PROCESS_FACTS, log);
   const request = { method: "GET", path: "/metrics", query: new URLSearchParams(), accept: "", isLast: true };
   return {
     call: (name: string) => {
@@ -172,9 +177,13 @@ describe("a scrape succeeds once prom-client can be loaded", () => {
   });
 
   test("calls are dropped after 500 without a scrape, and counted again from the next one", async () => {
-    const { call, scrape } = createRoute();
+    const { records, logger } = recordLog();
+    const { call, scrape } = createRoute("one-driver", [], logger);
     for (let number = 0; number < 500; number++) call(DRIVER);
     await new Promise(setImmediate);
+    const message = "Cannot load the metrics, calls are not counted";
+    const fields = { err: "EMFILE: too many open files", calls: 500 };
+    expect(records).toMatchObject([{ severity: "warning", message, fields }]);
     for (let number = 0; number < 500; number++) call(DRIVER);
     expect(await scrape()).toEqual([expect.stringMatching(/ 500$/)]);
     call(DRIVER);

@@ -76,7 +76,10 @@ test("its signal closes node readiness, and an aborted one starts nothing", asyn
   const { closed } = await startNodeReadiness(options);
   stop.abort();
   expect(await closed).toEqual({ kind: "stopped" });
-  await expect(startNodeReadiness(options)).rejects.toMatchObject({ code: "ABORTED" });
+  await expect(startNodeReadiness(options)).rejects.toMatchObject({
+    code: "ABORTED",
+    message: "node readiness was stopped before it started",
+  });
 });
 
 test("inClusterAccess and accessFromKubeconfig refuse missing arguments", () => {

@@ -38,8 +38,10 @@ test("the taint is removed once kubelet has registered the driver, and no other 
     expect(fixture.kinds()).toEqual(["get-node", "watch"]);
 
     registrations.set("registered");
-    const { fields } = await log.when(REMOVED);
-    expect(fields).toMatchObject({ taint: `${STARTUP_TAINT.key}:NoSchedule`, csiDriverName: DRIVER });
+    const { severity, fields } = await log.when(REMOVED);
+    const taint = `${STARTUP_TAINT.key}:NoSchedule`;
+    const afterRegistration = expect.stringMatching(/^\d+(\.\d+)?s$/);
+    expect([severity, fields]).toEqual(["info", { taint, csiDriverName: DRIVER, afterRegistration }]);
     expect(server.node?.spec.taints).toEqual([FOREIGN_TAINT]);
     expect(fixture.kinds().slice(2)).toEqual(["get-csinode", "patch-node"]);
     expect(readiness.status().taints).toMatchObject([
@@ -51,7 +53,8 @@ test("a Node with an invalid taint fails the request, not the process", async ()
   await using fixture = await startFixture(undefined, (api) => api.setTaints([null as never, STARTUP_TAINT]));
   const { server, log } = fixture;
   fixture.register(DRIVER);
-  await log.when(IN_TROUBLE);
+  const { fields } = await log.when(IN_TROUBLE);
+  expect(fields).toMatchObject({ doing: "reading the Node", check: CHECKS.unexpected });
   server.setTaints([STARTUP_TAINT]);
   await log.when(REMOVED);
 });
@@ -75,11 +78,18 @@ test("a driver named under Kubernetes' domains removes no taint and sets no cond
   const register = async (name: string, conditions: number) => {
     fixture.registrations.set("registered", name);
     await eventually(() => expect(server.node?.status.conditions).toHaveLength(conditions));
-    return log.all(warning).map(({ fields }) => fields.csiDriverName);
+    return log.all(warning).map(({ fields }) => fields);
   };
-  expect(await register("new.csi.example.com", 3)).toEqual(["node.kubernetes.io, node.cilium.io"]);
+  expect(await register("new.csi.example.com", 3)).toEqual([
+    {
+      csiDriverName: "node.kubernetes.io, node.cilium.io",
+      names: "{driver}/not-ready, example.com/other, {driver}/Ready",
+      check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
+    },
+  ]);
   for (const name of names.slice(0, 2)) fixture.registrations.remove(name);
-  expect(await register("newer.csi.example.com", 4)).not.toContain("");
+  const later = await register("newer.csi.example.com", 4);
+  expect(later.map(({ csiDriverName }) => csiDriverName)).not.toContain("");
 });
 
 const SET = "Node condition set";
@@ -111,27 +121,31 @@ test.each([
   expect(fields).toMatchObject({ csiDriverName: driver, status: state === "registered" ? "True" : "False" });
 });
 
-const RULES = '{apiGroups: [""], resources: [nodes], verbs: [get, watch, patch]}';
-const STATUS_RULE = '{apiGroups: [""], resources: [nodes/status], verbs: [patch]}';
+const RULES = [
+  '{apiGroups: [""], resources: [nodes], verbs: [get, watch, patch]}',
+  '{apiGroups: [""], resources: [nodes/status], verbs: [patch]}',
+  "{apiGroups: [storage.k8s.io], resources: [csinodes], verbs: [get]}",
+].join(", ");
+const CHECKS = {
+  forbidden: `bind the service account to a ClusterRole with these rules: [${RULES}]`,
+  policy: "does the policy allow this taint, and is the pod's token bound to node node-1?",
+  unauthorized: "is the token of this cluster, not expired, and does its service account still exist?",
+  "not-found": 'is there a Node "node-1"? Its name must be the pod\'s spec.nodeName',
+  conflict: "who else writes to this Node all the time, or what admission rule refuses the patch?",
+  unreachable: "does the API server run, can this pod reach it, and does its certificate fit the CA here?",
+  "no-credentials": "is the service account's token mounted (automountServiceAccountToken: true)?",
+  unexpected: "is the API server healthy? kubectl get --raw '/readyz?verbose'",
+};
 
 test.each<[what: string, fault: Fault, kind: string, check: string]>([
-  ["a right is missing", failure(403, "forbidden"), "forbidden", `rules: [${RULES}, ${STATUS_RULE}`],
-  [
-    "the policy refuses",
-    failure(403, "ValidatingAdmissionPolicy denied"),
-    "forbidden",
-    "bound to node node-1",
-  ],
-  ["the token does not count", failure(401, "Unauthorized"), "unauthorized", "is the token of this cluster"],
-  [
-    "there is no such Node",
-    failure(404, "not found"),
-    "not-found",
-    'is there a Node "node-1"? Its name must be',
-  ],
-  ["the patch is refused", failure(409, "modified"), "conflict", "who else writes to this Node"],
-  ["no answer comes", { kind: "reset" }, "unreachable", "does the API server run"],
+  ["a right is missing", failure(403, "forbidden"), "forbidden", CHECKS.forbidden],
+  ["the policy refuses", failure(403, "ValidatingAdmissionPolicy denied"), "forbidden", CHECKS.policy],
+  ["the token does not count", failure(401, "Unauthorized"), "unauthorized", CHECKS.unauthorized],
+  ["there is no such Node", failure(404, "not found"), "not-found", CHECKS["not-found"]],
+  ["the patch is refused", failure(409, "modified"), "conflict", CHECKS.conflict],
+  ["no answer comes", { kind: "reset" }, "unreachable", CHECKS.unreachable],
 ])("%s: one warning says what to check, and the taints are removed", async (_what, fault, kind, check) => {
+  const startedAt = performance.now();
   await using fixture = await startListed({ ...PATIENT, startupTaints: ["a/b"] }, (server) => {
     server.setTaints([{ key: "a/b", effect: "NoSchedule" }]);
     server.script = (request) => (request.kind === "patch-status" ? fault : undefined);
@@ -139,12 +153,22 @@ test.each<[what: string, fault: Fault, kind: string, check: string]>([
   const { server, registrations, log, readiness } = fixture;
   registrations.set("registered");
   await log.when("Startup taint removed");
+  await log.when(IN_TROUBLE);
+  const trouble = readiness.status().api.trouble;
+  const doing = "setting the node's condition";
+  expect(trouble).toMatchObject({ kind, doing, message: expect.any(String), failedAtMs: expect.any(Number) });
   await eventually(() => expect(readiness.status().api.failures[kind]).toBeGreaterThan(1));
-  expect(readiness.status().api.trouble).toMatchObject({ kind, doing: "setting the node's condition" });
+  expect(readiness.status().api.trouble).toMatchObject({ kind, doing, failedAtMs: trouble?.failedAtMs });
   const warnings = log.records.filter(({ severity }) => severity === "warning");
-  expect(warnings).toMatchObject([{ fields: { check: expect.stringContaining(check) } }]);
+  const fields = { doing, err: trouble?.message, check };
+  expect(warnings.map(({ message, fields }) => ({ message, fields }))).toEqual([
+    { message: IN_TROUBLE, fields },
+  ]);
   server.script = () => undefined;
-  await log.when(WELL_AGAIN);
+  const again = await log.when(WELL_AGAIN);
+  expect([again.severity, again.fields]).toEqual(["info", { doing, after: expect.any(String) }]);
+  const seconds = Number(/^(\d+)s$/.exec(String(again.fields.after))?.[1]);
+  expect(seconds).toBeLessThanOrEqual(Math.ceil((performance.now() - startedAt) / 1000));
   expect(readiness.status().api.trouble).toBeUndefined();
 });
 
@@ -159,6 +183,8 @@ test("what the API server refuses for the condition holds up no taint", async ()
   await log.when(IN_TROUBLE);
   server.setTaints([{ key: "a/b", effect: "NoSchedule" }]);
   await log.when(REMOVED);
+  server.setTaints([{ key: "a/b", effect: "NoSchedule" }]);
+  await log.when(REMOVED, 2); // A pass later.
   expect(fixture.kinds().filter((kind) => kind === "patch-status")).toHaveLength(1);
 });
 
@@ -191,7 +217,8 @@ test("a token's file that hangs is logged, and close() ends at once", async () =
   await using started = startReadiness({ access: { ...server.access, token }, startupTaints: ["a/b"] });
   const message = `ETIMEDOUT: the file system of ${token.path} does not answer`;
   const { fields } = await started.log.when(IN_TROUBLE);
-  expect(fields).toMatchObject({ doing: "reading the Node", err: message });
+  const check = CHECKS["no-credentials"];
+  expect(fields).toEqual({ doing: "reading the Node", err: message, check });
   expect(started.readiness.status().api.trouble).toMatchObject({ kind: "no-credentials", message });
   expect(await started.readiness.close()).toEqual({ kind: "stopped" });
 });
