@@ -183,6 +183,7 @@ test("what the API server refuses for the condition holds up no taint", async ()
   await log.when(IN_TROUBLE);
   server.setTaints([{ key: "a/b", effect: "NoSchedule" }]);
   await log.when(REMOVED);
+  registrations.remove("nobody"); // No driver is newly registered.
   server.setTaints([{ key: "a/b", effect: "NoSchedule" }]);
   await log.when(REMOVED, 2); // A pass later.
   expect(fixture.kinds().filter((kind) => kind === "patch-status")).toHaveLength(1);
