@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
@@ -78,6 +78,19 @@ test.each([
     socket.write("x");
     expect(socket.destroyed).toBe(true);
   });
+});
+
+test("a client that takes nothing of a stream for 10 s is disconnected, which ends the stream", async () => {
+  const limits = jest.spyOn(Socket.prototype, "setTimeout");
+  const body = new PassThrough();
+  await using streaming = await serve({ "/stream": () => ({ status: 200, headers: {}, body }) });
+  const socket = await streaming.dial(get("/stream"));
+  await once(socket, "data");
+  const [[limitMs, cut] = []] = limits.mock.calls;
+  expect([limitMs, body.destroyed]).toEqual([10_000, false]);
+  cut?.();
+  await once(socket.resume(), "end");
+  await eventually(() => expect(body.destroyed).toBe(true));
 });
 
 test.each([
