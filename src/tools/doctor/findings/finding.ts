@@ -114,13 +114,13 @@ export const alsoEach = (said: Verdicts, more: More) => changed(said, (one: Verd
 export const unsure = (verdict: Verdict, more = "", fix = open(verdict).fix): Verdict<"unknown"> =>
   close({}, { ...open(verdict), text: open(verdict).text + more, fix, status: "unknown" });
 
-/** The findings of these statuses as warnings; the others are left out. */
+/** The findings of these statuses as warnings, and what is unknown; the others are left out. */
 export const softened = (said: Verdicts, ...statuses: readonly ("problem" | "warning")[]) =>
-  changed(said, (one): Said<Verdict<"warning">> => {
-    const sentence = open(one);
-    return statuses.some((one) => one === sentence.status)
-      ? close({}, { ...sentence, status: "warning" as const })
-      : undefined;
+  changed(said, (one): Said<Verdict<"unknown" | "warning">> => {
+    const { status, ...sentence } = open(one);
+    if (status === "unknown") return close({}, { ...sentence, status });
+    const isMeant = statuses.some((one) => one === status);
+    return isMeant ? close({}, { ...sentence, status: "warning" as const }) : undefined;
   });
 
 /** That of the first finding. */

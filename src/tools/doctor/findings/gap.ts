@@ -18,6 +18,8 @@ export type Why =
   /** A symbolic link that leads elsewhere on the host. */
   | { readonly kind: "link"; readonly to: string }
   | { readonly kind: "cut"; readonly read: number; readonly there: number }
+  /** It was not asked, because what comes first failed. */
+  | { readonly kind: "unasked" }
   /** It changes each time that it is read. */
   | { readonly kind: "moving" }
   /** Directories beyond the depth that is searched; `from`: the directory, or the link that leads to it. */

@@ -71,6 +71,8 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix?: string
       return { text: `is a symbolic link to ${why.to}, which cannot be followed from here as on the host` };
     case "cut":
       return { text: `has ${why.there.toLocaleString("en")} sockets, of which ${why.read} were inspected` };
+    case "unasked":
+      return { text: "was not asked, because what comes before that failed" };
     case "moving":
       return { text: "changed each time that it was read" };
     case "deep":

@@ -274,6 +274,9 @@ const REFUSED: readonly string[] = [
   // What was not asked is no answer.
   "TypeScript: (view: View) => view.drivers.map((one) => one.nodeInfo.map(({ kind }) => kind === 'unasked' ? problem(P, 'has no node info', F) : ok(P, T)))",
   "TypeScript: (view: View) => view.drivers.map((one) => one.spoken.map((spoken) => spoken === 'unasked' ? problem(P, 'speaks no HTTP/2', F) : ok(P, T)))",
+  "TypeScript: ({ driver }: View) => driver?.identity.map(({ kind }) => kind === 'unasked' ? problem(P, 'has no name', F) : ok(P, T))",
+  "TypeScript: ({ processes }: View) => processes.registrars.map(({ registersIn }) => registersIn === 'here' ? ok(P, T) : problem(P, T, F))",
+  "TypeScript: ({ processes }: View) => processes.registrars.map(({ isElsewhere }) => isElsewhere ? problem(P, T, F) : ok(P, T))",
   // What the arguments of a container tell.
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.csiAddress === '' ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings: { mode } }) => mode === 'one' ? problem(P, T, F) : undefined)",

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { ok, problem, type Verdict } from "../../../../src/tools/doctor/findings/finding";
+import { ok, problem, softened, unknown, type Verdict } from "../../../../src/tools/doctor/findings/finding";
 import { itemsOf, open, saidIn, tell } from "../../../../src/tools/doctor/findings/opened";
 import {
   changed,
@@ -176,6 +176,11 @@ test("a finding says so where its text lacks something, and is not ok", () => {
     ["unknown: has at least 2 ones: 1, 2"],
     ["problem: has at least 2 ones: 1, 2"],
   ]);
+});
+
+test("what is unknown stays so beside problems that are warnings", () => {
+  const said = softened([unknown("x", "x"), problem("x", "x", "x"), ok("x", "x")], "problem");
+  expect(saidIn<Verdict>(said).map((one) => open(one).status)).toEqual(["unknown", "warning"]);
 });
 
 test("an error without an errno does not count as a file system's", () => {

@@ -60,8 +60,8 @@ const PARTS: readonly NodePart[] = [
 
 export const registrar = (more: object = {}) =>
   ({
-    ...{ pid: 5, isNodeWide: false, directory: REGISTRY, registersIn: "here", endpoint: ENDPOINT },
-    ...{ socket: socketAt("/csi/csi.sock", "accepting"), ...more },
+    ...{ pid: 5, isNodeWide: false, directory: REGISTRY, isHere: true, endpoint: ENDPOINT },
+    ...{ socket: socketAt("/csi/csi.sock", "accepting"), isElsewhere: truth(false), ...more },
   }) as RunningRegistrar;
 
 export const kubelet = (more: object = {}) => ({
@@ -74,7 +74,7 @@ const waiting = (kind: string) =>
     socket: socketAt("/csi/w.sock", kind, kind === "dead" ? { explanation: "no" } : {}),
   });
 export const other = registrar({
-  registersIn: "elsewhere",
+  ...{ isHere: false, isElsewhere: truth(true) },
   directory: "/k0s/plugins_registry",
   endpoint: "/k0s/y.sock",
 });
@@ -151,8 +151,8 @@ export const MACHINE: Readonly<Record<string, More>> = {
     registrars: [other],
     kubelets: [kubelet({ isHere: false, directory: "/k0s" }), kubelet({ pid: 8 })],
   },
-  "a registrar of a watched directory": { registrars: [{ ...other, registersIn: "watched" }] },
-  "a registrar of an unknown directory": { registrars: [{ ...other, registersIn: "unknown" }] },
+  "a registrar of a watched directory": { registrars: [{ ...other, isElsewhere: truth(false) }] },
+  "a registrar of an unknown directory": { registrars: [{ ...other, isElsewhere: truth(UNKNOWN) }] },
   "another driver": { drivers: [driverAt(`${PLUGINS}/y.csi/csi.sock`, "y.csi")] },
   "another driver beside it": { drivers: [driverAt("/csi/other.sock", "y.csi")] },
   "a twin": { drivers: [driverAt(`${PLUGINS}/y.csi/csi.sock`, "x.csi")] },

@@ -243,7 +243,9 @@ async function found(procfs: string, directory = "registration") {
     ...itemsOf(kubelets).map(({ is: _, isDeaf, ...one }) =>
       plain({ kubelet: one, isDeaf: trueOrNull(isDeaf) }),
     ),
-    ...itemsOf(registrars).map((one) => plain({ registrar: one })),
+    ...itemsOf(registrars).map(({ isElsewhere, ...one }) =>
+      plain({ registrar: one, isElsewhere: trueOrNull(isElsewhere) }),
+    ),
     ...reading.gaps().map((gap) => plain({ gap })),
   ];
   return (lines.join("\n") || "nothing").replaceAll(/DIR\/proc\d+/g, "PROC");

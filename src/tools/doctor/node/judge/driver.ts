@@ -173,15 +173,16 @@ const driverIdentity = driverCheck("CSI003", "driver-identity", (driver, subject
   const { identity, socket, isBeside } = driver;
   const unasked = (cause?: Cause) =>
     unknown(subject, "could not be asked for its name, readiness and node information", undefined, cause);
-  const judge = (there: SeenSocket) =>
-    identity.map((answer) => {
-      // What is wrong with its socket says why.
-      if (answer.kind === "unasked") return unasked(remedyFor(there, view, view.target.csiSocketPath)[1]);
+  const judge = (there: SeenSocket) => {
+    // What is wrong with its socket says why.
+    if (there.kind !== "accepting") return unasked(remedyFor(there, view, view.target.csiSocketPath)[1]);
+    return identity.map((answer) => {
       if (answer.kind === "failed") return judgeFailure(answer, there, subject, isBeside);
       const { name, vendorVersion } = answer.value;
       const version = vendorVersion || "unknown";
       return ok(namedText(name), `is what ${subject} answers to GetPluginInfo, version ${version}`);
     });
+  };
   return socket.at({ seen: judge, unread: () => unasked() });
 });
 

@@ -56,7 +56,9 @@ function judgeAt(question: Question, endpoint: DriverLook, there: SeenSocket, vi
   const { name, own, place, saidAt, isAskedFor, isTold } = question;
   const { hostPath, socketsOnHost, driver } = view;
   const judge = () =>
-    endpoint.identity.map((identity) => judgeIdentity(question, there, [endpoint, identity], view));
+    there.kind === "accepting"
+      ? endpoint.identity.map((identity) => judgeIdentity(question, there, [endpoint, identity], view))
+      : judgeAbsent(question, there, view);
   if (there.kind !== "unseen") return judge();
   const isAt = (isSo: (socket: DriverLook["socket"], inode: string) => boolean | Truth) =>
     own.contains(({ socket }) => socket.inode.is((inode) => inode !== undefined && isSo(socket, inode)));
@@ -71,28 +73,29 @@ function judgeAt(question: Question, endpoint: DriverLook, there: SeenSocket, vi
   return isInSight(there.path, view).or(isOnHost)({ yes: judge, ...otherwise(hidden) });
 }
 
+function judgeAbsent({ name, own, saidAt, fixPath, wrong, bad }: Question, there: SeenSocket, view: View) {
+  const [fix, cause] = remedyFor(there, view, view.target.csiSocketPath);
+  // A driver of that name that is alive elsewhere needs no start.
+  const isElsewhere = own
+    .contains(({ socket }) => socket.inode.is((inode) => inode !== undefined && inode !== there.inode))
+    .or(cause === undefined);
+  const remedy = ifYes(isElsewhere, () => fixPath).told(fix);
+  return bad(name, `${saidAt}, which ${socketText(there)}`, remedy, cause ?? wrong);
+}
+
 function judgeIdentity(
   question: Question,
   there: SeenSocket,
   [endpoint, identity]: readonly [DriverLook, Answered<GetPluginInfoResponse>],
   view: View,
 ): Verdicts {
-  const { target, hostPath } = view;
-  const { name, own, place, saidAt, fixPath, wrong, bad, isAskedFor, isTold } = question;
-  if (there.kind !== "accepting") {
-    const [fix, cause] = remedyFor(there, view, target.csiSocketPath);
-    // A driver of that name that is alive elsewhere needs no start.
-    const isElsewhere = own
-      .contains(({ socket }) => socket.inode.is((inode) => inode !== undefined && inode !== there.inode))
-      .or(cause === undefined);
-    const remedy = ifYes(isElsewhere, () => fixPath).told(fix);
-    return bad(name, `${saidAt}, which ${socketText(there)}`, remedy, cause ?? wrong);
-  }
+  const { hostPath } = view;
+  const { name, place, saidAt, fixPath, wrong, bad, isAskedFor, isTold } = question;
   if (identity.kind === "failed") {
     const fix = identity.code === "DeadlineExceeded" ? ADVICE.driverHangs : fixPath;
     return bad(name, `${saidAt}, which ${callText(identity)}`, fix, CAUSES.nameless(there));
   }
-  if (identity.kind === "answered" && identity.value.name !== name)
+  if (identity.value.name !== name)
     return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath, wrong);
   return ifYes(isAskedFor, () => {
     const well = () => ok(name, `is at the path that kubelet gets: ${place}`);

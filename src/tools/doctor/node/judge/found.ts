@@ -31,7 +31,7 @@ const driversFound = check("CSI020", "drivers-found", (view: View) => [
 function isOfNamed({ socket, isNamed }: Driver, { driver }: View): Truth {
   if (isNamed || driver === undefined) return truth(isNamed);
   const isBeside = dirname(driver.socket.path) === dirname(socket.path);
-  return driver.identity.is(({ kind }) => kind === "unasked").and(isBeside);
+  return driver.socket.at.is(({ kind }) => kind !== "accepting").and(isBeside);
 }
 
 const judgeFound = (driver: Driver, view: View): SeenList<Verdicts> =>
@@ -43,7 +43,7 @@ const judgeFound = (driver: Driver, view: View): SeenList<Verdicts> =>
 
 function judgeLiving(driver: Driver, view: View): Verdicts {
   const other = () => skipped(driver.socket.path, "does not speak HTTP/2, so it is no driver's", NO_DRIVER);
-  return driver.spoken.contains((one) => one === "other")({
+  return driver.spoken.is((one) => one === "other")({
     yes: () => ifYes(driver.isRegistered.not(), other),
     no: () => standingOf(driver).map((standing) => judgeStanding(standing, driver, view)),
     unknown: withheld,

@@ -168,10 +168,9 @@ function unpublishedState(
   view: View,
 ): readonly [state: string, reason: Known] {
   const orFailure = (text: Text) =>
-    driver.nodeInfo.some({
-      yes: ({ first }) => failureIn(first) ?? text,
-      no: () => text,
-      unknown: (gaps) => words`the driver ${lacking(gaps, predicateOf(gaps[0]))}`,
+    driver.nodeInfo({
+      seen: (answer) => failureIn(answer) ?? text,
+      unread: (gap) => words`the driver ${lacking([gap], predicateOf(gap))}`,
     });
   const byWhom = processesOf(driver, view).some({
     yes: ({ first }) => `${processText(first)} has not published it`,

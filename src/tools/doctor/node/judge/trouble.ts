@@ -163,7 +163,17 @@ const LACKS: Readonly<Record<NodePart, string>> = {
   processes: "cannot be inspected: ",
   ...{ GetInfo: UNASKED, GetPluginInfo: UNASKED, NodeGetInfo: UNASKED },
 };
-const WHOLE: readonly Why["kind"][] = ["mount", "link", "cut", "moving", "starved", "deep", "aside", "call"];
+const WHOLE: readonly Why["kind"][] = [
+  "unasked",
+  "mount",
+  "link",
+  "cut",
+  "moving",
+  "starved",
+  "deep",
+  "aside",
+  "call",
+];
 
 export function remedyForGap({ part, why }: Gap, facts: Pick<Facts, "host">): string {
   if (why.kind === "errno") return remedyForErrno(why.errno, facts);

@@ -49,7 +49,7 @@ export function viewOf(facts: Facts) {
   const published = facts.registrations.map(lookOfRegistration);
   const plugins = published.flatMap(pluginOf);
   const drivers = driversOf(facts, plugins);
-  const said = driver ? namesOf(driver) : listFrom([]);
+  const said = driver ? driver.names : listFrom([]);
   const told = plugins
     .filter(({ plugin }) => plugin.endpoint === kubeletRegistrationPath)
     .map(({ plugin }) => plugin.name);
@@ -61,7 +61,7 @@ export function viewOf(facts: Facts) {
     one.answer.items((answer) => (answer.kind === "plugin" ? answeredBy(one, answer) : undefined)),
   );
   const answering = answered.filter(({ plugin }) => plugin.type === "CSIPlugin");
-  const registrars = processes.registrars.filter(({ registersIn }) => registersIn === "here");
+  const registrars = processes.registrars.filter(({ isHere }) => isHere);
   return {
     ...{ target, processes, socketsOnHost, host },
     ...{ directory, folder, driver, hostPath: looked(facts.hostPath) },
@@ -93,7 +93,7 @@ export function viewOf(facts: Facts) {
         .and(!isNodeWide && ["missing", "unseen", "dead"].includes(socket.kind)),
     ),
     /** Those whose directory no kubelet of this machine watches. */
-    misplaced: processes.registrars.filter(({ registersIn }) => registersIn === "elsewhere"),
+    misplaced: processes.registrars.filter(({ isElsewhere }) => isElsewhere),
     /** The directories that kubelets watch, as the host has them, that of this one's first. */
     watched: processes.kubelets
       .sorted(({ isHere }) => (isHere ? "" : "other"))
@@ -109,15 +109,14 @@ const pluginOf = (one: RegistrationLook): SeenList<Plugin> =>
 function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plugin>) {
   const endpoints = plugins.flatMap(({ endpoint }) => endpoint);
   const all = allDrivers.map((one) => ({ ...lookOfDriver(one), isNamed: one === driver }));
-  const others = endpoints.with(all.filter(isNodeDriver));
+  const others = endpoints.with(all.filter(({ isNode }) => isNode));
   const isRegisteredBeside = (other: DriverLook, { socket }: DriverLook) =>
     plugins
       .contains((one) => isOf(one, other, target))
-      .and(namesOf(other).contains())
+      .and(other.names.contains())
       .and(dirname(other.socket.path) === dirname(socket.path));
   return all.map((one) => {
-    const { socket } = one;
-    const names = namesOf(one);
+    const { socket, names } = one;
     const isHere = (other: DriverLook) => isSame(other.socket, socket);
     const isTwin = (other: DriverLook) =>
       names.contains((name) => isCalled(other, name)).and(isHere(other).not());
@@ -127,16 +126,12 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
     const isExcluded = whyNot.contains();
     return {
       ...one,
-      /** Its name, if it says one. */
-      names,
       /** Whether a driver with a registrar answers in its directory, while nothing is spoken on this socket. */
       isBeside: isRegistered
         .not()
-        .and(one.spoken.contains((spoken) => spoken === "nothing"))
+        .and(one.spoken.is((spoken) => spoken === "nothing"))
         .and(!one.isNamed)
         .and(all.contains((other) => isRegisteredBeside(other, one))),
-      /** Whether its socket is not certainly another plugin's, or that of a controller, which has no node service. */
-      isNode: isNodeDriver(one),
       isRegistered,
       /** Why the registrar's name lists exclude it. */
       whyNot,
@@ -149,7 +144,7 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
       /** It serves CSI without a node service, and no other one with its name is seen: the node's part, or a controller. */
       isUnclear: isRegistered
         .not()
-        .and(isNodeDriver(one).not())
+        .and(one.isNode.not())
         .and(hasTwin.not())
         .and(!one.isNamed)
         .and(names.contains()),
@@ -224,11 +219,8 @@ function publishedOf(
 export const isSame = (one: Pick<SocketLook, "inode">, other: Pick<SocketLook, "inode">): Truth =>
   one.inode.is((inode) => other.inode.is((another) => another === inode));
 
-const namesOf = ({ identity }: Pick<DriverLook, "identity">): SeenList<string> =>
-  identity.items((answer) => (answer.kind === "answered" ? answer.value.name : undefined));
-
-export const isCalled = (driver: Pick<DriverLook, "identity">, name: string): Truth =>
-  namesOf(driver).contains((one) => one === name);
+export const isCalled = ({ names }: Pick<DriverLook, "names">, name: string): Truth =>
+  names.contains((one) => one === name);
 
 /** The item of a list that has one, and lacks nothing. */
 export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
@@ -236,16 +228,6 @@ export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
     .together()
     .filter(({ others }) => others.contains().not())
     .map(({ first }) => first);
-
-const isUnimplemented = (answer: { readonly kind: string; readonly code?: string }): boolean =>
-  answer.kind === "failed" && answer.code === "Unimplemented";
-
-const isNodeDriver = ({ identity, nodeInfo, spoken }: DriverLook): Truth =>
-  spoken
-    .contains((one) => one === "other")
-    .or(identity.is(isUnimplemented))
-    .or(nodeInfo.contains(isUnimplemented))
-    .not();
 
 export function isOf(
   { plugin, endpoint }: Pick<Plugin, "endpoint" | "plugin">,

@@ -1,7 +1,7 @@
 import { driverOfSocket } from "../../../../registrar/model/socket-name";
-import { type Gap, looked, type Seen, truth } from "../../findings/seen";
+import { type Gap, listFrom, looked, type Seen, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "./directory";
-import { type Answer, type SeenDriver, unreadAt } from "./facts";
+import { type Answer, type Call, type SeenDriver, unreadAt } from "./facts";
 import type { SeenSocket, SocketFacts } from "./socket";
 import type { RegistrationFacts } from "./sockets-found";
 
@@ -13,8 +13,8 @@ export type RegistrationLook = ReturnType<typeof lookOfRegistration>;
 export type Folder = ReturnType<typeof lookOfFolder>;
 
 type Read<Facts> = Exclude<Facts, { readonly kind: "unread"; readonly gap: Gap }>;
-/** No process listens there, or an earlier call failed. */
-const UNASKED = { kind: "unasked" } as const;
+/** No process listens there, or an earlier call failed: another finding says so. */
+const unasked = ({ path }: SocketFacts, call: Call) => unreadAt(call, path, { kind: "unasked" });
 
 /** What is at a path; and its inode, undefined where no socket is. */
 export function lookOfSocket(socket: SocketFacts) {
@@ -23,14 +23,29 @@ export function lookOfSocket(socket: SocketFacts) {
   return { path, at, inode: looked(inode === undefined ? socket : inode, inode) };
 }
 
+const isUnimplemented = (answer: Answer<unknown> | undefined): boolean =>
+  answer?.kind === "failed" && answer.code === "Unimplemented";
+
 export function lookOfDriver({ socket, identity, nodeInfo, spoken }: SeenDriver) {
+  const isOther = spoken === "other" || isUnimplemented(identity) || isUnimplemented(nodeInfo);
+  const isThere = socket.kind === "accepting" || socket.kind === "unread";
+  const answer = looked(socket, identity ?? unasked(socket, "GetPluginInfo"));
   return {
     socket: lookOfSocket(socket),
-    identity: looked(socket, identity ?? UNASKED),
-    /** None where it was not asked. */
-    nodeInfo: looked(socket, identity, nodeInfo).items((answer) => answer),
-    /** What its server speaks; none if it answers the first call. */
-    spoken: looked(socket, identity, spoken).items((one) => one),
+    identity: answer,
+    /** Its name, if it says one. */
+    names: isThere
+      ? answer.items((one) => (one.kind === "answered" ? one.value.name : undefined))
+      : listFrom([]),
+    nodeInfo: looked(socket, identity, nodeInfo ?? unasked(socket, "NodeGetInfo")),
+    /** What its server speaks. */
+    spoken: looked(
+      socket,
+      identity,
+      spoken ?? (identity === undefined ? unasked(socket, "GetPluginInfo") : "http2"),
+    ),
+    /** Whether its socket is not certainly another plugin's, or that of a controller, which has no node service. */
+    isNode: looked(socket, identity, nodeInfo, !isOther).is((one) => one),
   };
 }
 
@@ -70,4 +85,4 @@ function lookOfFolder(facts: Extract<DirectoryFacts, { readonly kind: "directory
   };
 }
 
-export type Answered<Value> = Read<Answer<Value>> | typeof UNASKED;
+export type Answered<Value> = Read<Answer<Value>>;

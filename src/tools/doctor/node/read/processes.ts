@@ -8,7 +8,7 @@ import { isSameFile } from "../../../../unix/file-identity";
 import { mountPlaceOf, parseMountinfo } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../recognise/program";
-import { gapsOf, trueOrNull } from "../../findings/opened";
+import { gapsOf } from "../../findings/opened";
 import { type Reading, type SeenList, truth, type Why, whyOf } from "../../findings/seen";
 import type { NodeGap, NodePart } from "./facts";
 import {
@@ -235,7 +235,6 @@ async function readRegistrar(
   const isHere = directories.some(({ found }) => isSame(found, ours));
   const isWatched = kubelets.contains(({ is }) => is(used.found));
   if (!isHere) for (const gap of gapsOf(isWatched)) reading.unread(gap as NodeGap);
-  const registersIn = { true: "watched", false: "elsewhere", null: "unknown" }[`${trueOrNull(isWatched)}`];
   const socket = await lookAtSocket(csiAddress, { reach });
   if (socket.kind === "unread") throw systemError(`${socket.errno}`);
   return {
@@ -243,8 +242,9 @@ async function readRegistrar(
     isNodeWide: isNodeWide(flags),
     /** Its registration directory, as the host has it. */
     directory: await onHost(used.path),
-    /** `here`: this directory. `watched`: another one, which a kubelet of this machine watches. */
-    registersIn: isHere ? "here" : registersIn,
+    isHere,
+    /** Whether no kubelet of this machine watches its registration directory. */
+    isElsewhere: isWatched.or(isHere).not(),
     /** The driver's socket as kubelet gets it. */
     endpoint: flags.kubeletRegistrationPath || csiAddress,
     /** The driver's socket as the registrar sees it; its path is of the registrar's own file system. */
