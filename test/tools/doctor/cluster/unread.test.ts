@@ -4,24 +4,11 @@ import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { grouped } from "../../../../src/tools/doctor/findings/grouped";
 import { failedMount, volumeAttachment, waitingPod } from "../../../support/cluster-objects";
 import { placesIn, replaceAt, valueAt } from "../../../support/places";
-import { clusterOf } from "./admitted-cluster";
-import { makeHealthy, makeReplaced } from "./healthy-cluster";
 import { type MemoryCluster, makeCluster, NOW_MS, sickCluster } from "./memory-cluster";
-import { makePair } from "./pair-cluster";
 import { DISK, STORAGE } from "./sick-cluster";
+import { tooMuchIn, WORLDS } from "./too-much";
 
 // Taking information away may turn a verdict into `unknown`, and nothing else.
-
-const WORLDS: readonly (readonly [what: string, make: () => Promise<MemoryCluster>])[] = [
-  ["a healthy cluster", makeHealthy],
-  ["a sick cluster", sickCluster],
-  ["a cluster where other pods took the places of some", makeReplaced],
-  ["a cluster with a driver that is named by elimination", makePair],
-  [
-    "a cluster whose registrars a policy removed",
-    () => clusterOf({ inPod: null, inOthers: [{}], hasNodeWide: true }),
-  ],
-];
 
 interface OwnedPod {
   readonly metadata: {
@@ -32,40 +19,6 @@ interface OwnedPod {
   };
   readonly spec: { readonly nodeName?: string };
 }
-type Row = Readonly<Record<string, unknown>>;
-
-/** What a report says that one with all information does not: null, `unseen` and a name that is a guess say nothing. */
-function tooMuchIn(report: ClusterReport, whole: ClusterReport): readonly string[] {
-  const linesOf = ({ findings }: ClusterReport) =>
-    findings.flatMap(({ status, code, subject, text, nodes }) => {
-      if (status === "ok") return `${subject} ${text}`;
-      return status === "unknown" ? [] : ["", ...nodes].map((node) => `${code} ${subject} ${node}`);
-    });
-  const guesses = report.drivers.flatMap(({ name, guessed }) => (guessed ? name : []));
-  const othersOf = (kind: "drivers" | "nodes" | "registrars", keys: readonly string[], fields: object) =>
-    report[kind].flatMap((row: Row) => {
-      if (guesses.includes(String(row.driver ?? row.name))) return [];
-      const same = (whole[kind] as readonly Row[]).find((one) => keys.every((key) => one[key] === row[key]));
-      const others = Object.entries(fields).filter(([field, none]) => {
-        const text = JSON.stringify(row[field]);
-        return row[field] !== null && text !== JSON.stringify(same ? same[field] : none);
-      });
-      // CSINode has it, whatever its pod and node do.
-      const mayBe = ["unseen", same?.state, same?.csiNode ? "registered" : undefined];
-      const isOther = kind === "nodes" && same !== undefined && !mayBe.includes(row.state);
-      return [...others, ...(isOther ? ["state"] : [])].map((what) => `${what} of ${JSON.stringify(row)}`);
-    });
-  const lackOf = (kind: "drivers" | "nodes" | "registrars") =>
-    report[kind].length < whole[kind].length && !report.partial.includes(kind) ? `${kind} lack some` : [];
-  return [
-    ...(["drivers", "nodes", "registrars"] as const).flatMap(lackOf),
-    ...linesOf(report).filter((line) => !linesOf(whole).includes(line)),
-    ...othersOf("drivers", ["name"], { daemonSets: [], nodes: 0, registered: 0, csiDriver: false }),
-    ...othersOf("nodes", ["node", "driver"], { csiNode: false, waitingPods: [], volumeAttachments: 0 }),
-    ...othersOf("registrars", ["daemonSet"], { driver: "", pods: [] }),
-  ];
-}
-
 /** What the text for people says that is not known, or does not say. */
 function wrongIn(report: ClusterReport): readonly string[] {
   const text = renderClusterTable(report, { width: 1_000, colors: false });
