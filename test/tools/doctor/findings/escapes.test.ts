@@ -278,6 +278,8 @@ const REFUSED: readonly string[] = [
   "TypeScript: ({ processes }: View) => processes.registrars.map(({ registersIn }) => registersIn === 'here' ? ok(P, T) : problem(P, T, F))",
   "TypeScript: ({ processes }: View) => processes.registrars.map(({ isElsewhere }) => isElsewhere ? problem(P, T, F) : ok(P, T))",
   // What the arguments of a container tell.
+  "search: ({ registrars }: ManifestFacts) => registrars.map(({ driverSocket }) => driverSocket === undefined ? problem(P, T, F) : ok(P, T))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ driverSocket }) => driverSocket.place === undefined ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.csiAddress === '' ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings: { mode } }) => mode === 'one' ? problem(P, T, F) : undefined)",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ served }) => served.http === undefined ? problem(P, 'serves none', F) : ok(P, T))",

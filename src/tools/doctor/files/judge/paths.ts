@@ -8,7 +8,7 @@ import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-p
 import { isTemplate } from "../../../recognise/rule";
 import type { Said } from "../../findings/opened";
 import { directoryFor, judgeDriverPlace, registryOf, rootIn } from "../../findings/registration-directory";
-import { withheld, words } from "../../findings/seen";
+import { type ItemOf, isWhole, nothing, withheld, words } from "../../findings/seen";
 import { RENDER_FIRST, tooLong, writeFlag } from "../../findings/words";
 import type { RegistrarSettings } from "../read/arguments";
 import {
@@ -42,23 +42,23 @@ function judgeDriverPath(one: RegistrarContainer, settings: RegistrarSettings): 
       "write an absolute path",
     );
   const mountPoints = mounts.map(({ mountPath }) => mountPath);
+  const single = leadsThrough(csiAddress, mountPoints)
+    ? unknown("has mounts for single drivers below its patterns: their paths on the host are not compared")
+    : undefined;
+  const well = () => single ?? ok(`tells kubelet where the driver's socket is on the host: ${told}`);
   const isMounted = mountOf(csiAddress, mounts) !== undefined;
-  const said = judgePath(one, settings);
-  const isWell = said === "well";
-  if ((!isMounted || isWell) && leadsThrough(csiAddress, mountPoints))
-    return unknown(
-      "has mounts for single drivers below its patterns: their paths on the host are not compared",
-    );
-  return isWell ? ok(`tells kubelet where the driver's socket is on the host: ${told}`) : said;
+  return single !== undefined && !isMounted ? single : judgePath(one, settings, well);
 }
 
 const isSocketItself = (csiAddress: string, mounts: readonly MountedDirectory[]): boolean =>
   !isPattern(csiAddress) && mountOf(csiAddress, mounts)?.mountPath === csiAddress;
 
-function judgePath(one: RegistrarContainer, settings: RegistrarSettings): Statement | "well" | undefined {
-  const { mounts } = one;
-  const { open, hasOther = false } = one.driverSocket ?? {};
-  const driverSocket = open === undefined && !hasOther ? one.driverSocket : undefined;
+function judgePath(
+  one: RegistrarContainer,
+  settings: RegistrarSettings,
+  well: () => Statement,
+): Said<Statement> {
+  const { mounts, driverSocket } = one;
   const { csiAddress, kubeletRegistrationPath: told } = settings;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
@@ -90,23 +90,25 @@ function judgePath(one: RegistrarContainer, settings: RegistrarSettings): Statem
       "use a shorter directory",
     );
   const place = placeOf(csiAddress, mounts);
-  // Then CSI115 says what to do about both flags.
-  const isMadeElsewhere = !isPattern(csiAddress) && !isSamePlace(driverSocket?.place ?? place, place);
-  if (onHosts(told) !== onHosts(expected)) {
-    if (isMadeElsewhere) return undefined;
-    const fix = writeFlag("kubelet-registration-path", expected);
-    return mayBeLinked(told, expected)
-      ? unknown(`tells kubelet ${told}, and the driver's socket is ${expected}: ${LINKED}`, fix)
-      : problem(`tells kubelet ${told}, but on the host the driver's socket is ${expected}`, fix);
+  const fix = writeFlag("kubelet-registration-path", expected);
+  if (onHosts(told) === onHosts(expected)) {
+    if (told.endsWith("/"))
+      return problem(`tells kubelet ${told}: a path that ends with / is no socket's`, fix);
+    const misplaced = isPattern(told)
+      ? undefined
+      : judgeDriverPlace(told, one.place, "has the driver's socket");
+    return misplaced ?? well();
   }
-  if (told.endsWith("/"))
-    return problem(
-      `tells kubelet ${told}: a path that ends with / is no socket's`,
-      writeFlag("kubelet-registration-path", expected),
-    );
-  return (
-    (isPattern(told) ? undefined : judgeDriverPlace(told, one.place, "has the driver's socket")) ?? "well"
-  );
+  const isMadeThere = driverSocket.contains((made) => isSamePlace(made.place ?? place, place));
+  // Where it is made elsewhere, or that is not known, CSI115 says what to do about both flags.
+  return driverSocket.contains().and(isMadeThere.not()).and(!isPattern(csiAddress))({
+    yes: nothing,
+    no: () =>
+      mayBeLinked(told, expected)
+        ? unknown(`tells kubelet ${told}, and the driver's socket is ${expected}: ${LINKED}`, fix)
+        : problem(`tells kubelet ${told}, but on the host the driver's socket is ${expected}`, fix),
+    unknown: withheld,
+  });
 }
 
 const inMicroK8s = (path: string) =>
@@ -236,17 +238,30 @@ const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (
 );
 
 function judgeDriverSocket(one: RegistrarContainer, settings: RegistrarSettings): Said<Statement> {
-  const { csiAddress, kubeletRegistrationPath: told } = settings;
+  const { csiAddress } = settings;
   const place = placeOf(csiAddress, one.mounts);
   if (place === undefined || [isTemplate, isPattern].some((is) => is(place.path))) return undefined;
   // Then CSI102 says it.
-  if (one.driverSocket === undefined || isSocketItself(csiAddress, one.mounts)) return undefined;
-  const { container, path, place: made, mount, open, hasOther } = one.driverSocket;
-  if (open !== undefined)
-    return unknown(
-      `waits for ${sayPlace(place)}, and where container ${container} makes its socket is not known: ${open}`,
-      open.includes("$(") ? "compare its socket" : RENDER_FIRST,
-    );
+  if (isSocketItself(csiAddress, one.mounts)) return undefined;
+  return one.driverSocket.some({
+    yes: ({ first }) => judgeMade(first, place, one, settings),
+    no: nothing,
+    unknown: ([{ subject, why }]) => {
+      const open = why.kind === "flaw" ? why.at : "";
+      return unknown(
+        `waits for ${sayPlace(place)}, and where ${subject} makes its socket is not known: ${open}`,
+        open.includes("$(") ? "compare its socket" : RENDER_FIRST,
+      );
+    },
+  });
+}
+
+function judgeMade(
+  { container, path, place: made, mount }: ItemOf<RegistrarContainer["driverSocket"]>,
+  place: VolumePath,
+  one: RegistrarContainer,
+  { csiAddress, kubeletRegistrationPath: told }: RegistrarSettings,
+): Said<Statement> {
   const others = one.mayBeDrivers.filter((name) => name !== container);
   const isMade = () => ok(`waits for the socket that container ${container} makes: ${path}`);
   if (isSamePlace(place, made))
@@ -272,12 +287,16 @@ function judgeDriverSocket(one: RegistrarContainer, settings: RegistrarSettings)
             ? `make its endpoint unix://${csiAddress}, with the volume of ${directory} at ${directory} in container ${container}`
             : `mount the volume of ${directory} at ${dirname(path)} in container ${container}`,
         ];
-  if (hasOther) return unknown(`${waits}, unless its envFrom has another CSI_ENDPOINT`, "compare its socket");
   const isBeside = made?.volume === place.volume && dirname(made?.path ?? "") === dirname(place.path);
-  return others.some({
-    yes: (all) => unknown(words`${waits}; container ${all.first} may be the driver`, "compare its socket"),
-    no: () => problem(waits, made !== undefined && isBeside ? ofName : ofDirectory),
-    unknown: withheld,
+  const judge = () =>
+    others.some({
+      yes: (all) => unknown(words`${waits}; container ${all.first} may be the driver`, "compare its socket"),
+      no: () => problem(waits, made !== undefined && isBeside ? ofName : ofDirectory),
+      unknown: withheld,
+    });
+  return isWhole(one.driverSocket)({
+    ...{ yes: judge, no: judge },
+    unknown: () => unknown(`${waits}, unless its envFrom has another CSI_ENDPOINT`, "compare its socket"),
   });
 }
 

@@ -238,6 +238,6 @@ export function unseenOf({ startedBy, args, open }: ReturnType<typeof startOf>, 
   return found && unread("elsewhere", found.name);
 }
 
-export const unread = (flaw: Flaw, at: string): Unread => ({
-  ...{ kind: "unread", gap: { part: "files", subject: "", why: { kind: "flaw", flaw, at } } },
+export const unread = (flaw: Flaw, at: string, subject = ""): Unread => ({
+  ...{ kind: "unread", gap: { part: "files", subject, why: { kind: "flaw", flaw, at } } },
 });

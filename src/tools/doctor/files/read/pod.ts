@@ -16,8 +16,8 @@ import { lastPart } from "../../../recognise/image";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { PROBES } from "../../../recognise/swap";
-import { refuseFlaw } from "../../findings/seen";
-import { environmentOf, filledIn, listensOn, settingsOf, wordsOf } from "./arguments";
+import { listFrom, refuseFlaw, type SeenList } from "../../findings/seen";
+import { environmentOf, filledIn, listensOn, settingsOf, unread, wordsOf } from "./arguments";
 
 export type MountedDirectory = ReturnType<typeof mountsOf>[number];
 
@@ -65,11 +65,8 @@ const ENDPOINT = /(?:^|\s)--?((?:csi-)?endpoint)(?:=|\s+)["']?((?:\{\{.*?\}\}|[^
 
 const VARIABLE = "CSI_ENDPOINT";
 
-/**
- * The socket that one of these containers tells, or several as the same one. `open` is what is not filled in of it; `hasOther`:
- * another address, which is not seen here, may count.
- */
-export function driverSocketOf(containers: readonly Tree[], pod: Tree) {
+/** The socket that one of these containers tells, or several as the same one; it lacks what is not filled in, or not seen here. */
+export function driverSocketOf(containers: readonly Tree[], pod: Tree): SeenList<DriverSocket> {
   const sockets = containers.flatMap((container) => {
     const mounts = mountsOf(container, pod);
     return endpointsOf(container).flatMap((endpoint) => {
@@ -79,13 +76,28 @@ export function driverSocketOf(containers: readonly Tree[], pod: Tree) {
       // The endpoint of something else: a page, for example.
       if (place === undefined && /^\/.*(?<!\.sock)$/s.test(endpoint)) return [];
       const open = [path, place?.path ?? "", ...mounts.map(({ mountPath }) => mountPath)].find(isTemplate);
-      const found = { container: text(container.name), path, place, mount: mountOf(path, mounts), open };
-      return [{ ...found, hasOther: mayGetEndpoint(container) }];
+      const name = text(container.name);
+      const hasOther = mayGetEndpoint(container);
+      return [
+        { open, hasOther, name, socket: { container: name, path, place, mount: mountOf(path, mounts) } },
+      ];
     });
   });
-  const [socket] = sockets;
-  const open = sockets.find((one) => one.open !== undefined);
-  return open ?? (sockets.every(({ place }) => isSamePlace(place, socket?.place)) ? socket : undefined);
+  const lacking = (found: readonly DriverSocket[], name: string, at: string) =>
+    listFrom(found).with(listFrom<DriverSocket>(unread("placeholder", at, `container ${name}`)));
+  for (const { open, name } of sockets) if (open !== undefined) return lacking([], name, open);
+  const [first] = sockets;
+  if (first === undefined || sockets.some(({ socket }) => !isSamePlace(socket.place, first.socket.place)))
+    return listFrom<DriverSocket>([]);
+  return first.hasOther ? lacking([first.socket], first.name, VARIABLE) : listFrom([first.socket]);
+}
+
+interface DriverSocket {
+  readonly container: string;
+  readonly path: string;
+  /** Undefined: on no volume. */
+  readonly place: VolumePath | undefined;
+  readonly mount: MountedDirectory | undefined;
 }
 
 /** What may be the address of CSI: of each flag the last value, and the variable. Which one counts, only the driver knows. */

@@ -235,7 +235,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   const isRunning = (one: Tree) => !inits.includes(one) || roleOf(one) !== "init";
   const drivers = containers.filter((one) => one !== registrars[0]?.container && isRunning(one));
   // With several registrars it is not known which driver is whose.
-  const driverSocket = registrars.length > 1 ? undefined : driverSocketOf(drivers, pod);
+  const driverSocket = registrars.length > 1 ? listFrom([]) : driverSocketOf(drivers, pod);
   return registrars.map(({ container, recognised }) => ({
     place: `${about.name}, container ${text(container.name)}`,
     about: { ...about, container: text(container.name) },
