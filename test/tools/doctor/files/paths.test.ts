@@ -1,4 +1,4 @@
-import { type Changes, expectSaid, PATH, saidOf, TOLD } from "./one-daemon-set";
+import { type Changes, expectSaid, OFFICIAL, PATH, saidOf, TOLD } from "./one-daemon-set";
 
 const REGISTRY = { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } };
 const mounts = (...more: readonly object[]) => ({
@@ -64,6 +64,14 @@ test.each<readonly [expected: RegExp, Changes]>([
     { more: [`${TOLD}/`] },
   ],
   [/^CSI103 problem: has nothing mounted at \/registration/, mounts()],
+  [
+    /^CSI103 problem: has nothing mounted at \/ -> mount the hostPath .* at \/registration, and take --plugin-reg/,
+    { more: ["--plugin-registration-path="], image: OFFICIAL },
+  ],
+  [
+    /^CSI101 problem: does not start: plugin-registration-path is ""/,
+    { more: ["--plugin-registration-path="] },
+  ],
   [
     /^CSI103 problem: mounts \/registration read-only/,
     mounts({ name: "registration", mountPath: "/registration", readOnly: true }),

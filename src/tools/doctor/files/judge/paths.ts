@@ -187,7 +187,8 @@ function judgeRegistrationDirectory(
   if (mount === undefined && program.kind === "unknown") return undefined;
   const kubeletPaths = hostPaths.filter((path) => rootIn(path) !== undefined);
   const driverPath = onHost(csiAddress, mounts) ?? told;
-  const mountIt = `mount the hostPath ${directoryFor(driverPath, told, ...kubeletPaths)} there`;
+  const place = directory === "/" ? "at /registration, and take --plugin-registration-path out" : "there";
+  const mountIt = `mount the hostPath ${directoryFor(driverPath, told, ...kubeletPaths)} ${place}`;
   if (mount === undefined) return problem(`has nothing mounted at ${directory}`, mountIt);
   const host = onHost(directory, mounts);
   if (host === undefined)

@@ -151,14 +151,14 @@ export const isStarting = ({ start, kubeletRegistrationPath: told }: RegistrarSe
 /** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
 export function settingsOf(args: readonly string[], program: Program): RegistrarSettings {
   const words = args.map(withoutTemplates);
-  const settings = ourSettings(words);
+  const settings = ourSettings(words, program);
   if (program.kind !== "official") return settings;
   const start = askOfficial(words, program.release);
   if (start.kind === "starts") return settings;
   return { ...settings, start, mode: start.kind === "unclear" ? settings.mode : undefined };
 }
 
-function ourSettings(words: readonly string[]): RegistrarSettings {
+function ourSettings(words: readonly string[], { kind }: Program): RegistrarSettings {
   const line = parseFlags(words);
   const refuse = (message: string, ...unknown: readonly string[]): Start => ({
     ...{ kind: "refused", message, unknown },
@@ -166,7 +166,9 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
   if (line.kind === "help") return { ...NOTHING, start: line, mode: "print" };
   if (line.kind === "error")
     return { ...NOTHING, start: refuse(line.message, ...[line.unknown ?? []].flat()) };
-  const { flags } = line;
+  // The official one makes its socket in / then.
+  const root = kind === "official" && line.flags.pluginRegistrationPath === "" ? "/" : undefined;
+  const flags = { ...line.flags, ...(root && { pluginRegistrationPath: root }) };
   const problem = startProblemOf(flags);
   const endpoint = problem === undefined ? endpointOf(flags) : undefined;
   return {
