@@ -5,7 +5,7 @@ export function guardedCall<Value>(
 ): Value | undefined {
   try {
     const returned = callback();
-    if (isPromise(returned)) Promise.resolve(returned).catch(onError);
+    Promise.resolve(returned).catch(onError);
     return returned;
   } catch (error) {
     onError(error);

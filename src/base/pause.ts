@@ -32,7 +32,7 @@ export function followSignal(parent: AbortSignal): AbortController & Disposable 
   const controller = new AbortController();
   const abort = () => controller.abort(parent.reason);
   if (parent.aborted) abort();
-  parent.addEventListener("abort", abort, { once: true });
+  parent.addEventListener("abort", abort);
   return Object.assign(controller, { [Symbol.dispose]: () => parent.removeEventListener("abort", abort) });
 }
 

@@ -62,6 +62,20 @@ describe("a wake-up", () => {
     const wakeUp = called();
     expect(await wakeUp.wait(never, 60_000)).toBe(true);
     expect(await wakeUp.wait(never, 1)).toBe(false);
+    expect(await called().wait(AbortSignal.abort(), 60_000)).toBe(false);
+  });
+
+  test("a call ends one wait without a limit", async () => {
+    const wakeUp = called();
+    await wakeUp.called();
+    let isOver = false;
+    const waiting = wakeUp.called().then(() => {
+      isOver = true;
+    });
+    await new Promise(setImmediate);
+    expect(isOver).toBe(false);
+    wakeUp.call();
+    await waiting;
   });
 
   test.each(["before", "meanwhile"])("a wake-up does not wait when the signal is aborted %s", (when) =>

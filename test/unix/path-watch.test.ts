@@ -14,7 +14,7 @@ import { createTempFolder } from "../support/temp-folder";
 const folder = eachTest(createTempFolder);
 
 // Without its net, the poll every 5 s: everything must be noticed when it happens.
-controlWaits({ fromMs: 1_000 });
+const waits = controlWaits({ fromMs: 1_000 });
 const loading = import("../../src/unix/path-watch");
 const startWatch = async (path: string, log = silentLogger) => (await loading).watchPath(path, log);
 
@@ -173,13 +173,47 @@ test("many watches of one directory are no leak to Node, keep no process, and st
 
 test("close() releases everything, and ends the waits", () =>
   expectNothingLeft(async () => {
-    for (const path of [folder.at("a", "x.sock"), folder.at("b", "x.sock")]) {
+    for (const path of [folder.at("a", "x.sock"), folder.at("b", "x.sock"), "/x.sock"]) {
       const watch = await startWatch(path);
       const changed = watch.wait(never);
       watch.close();
       await changed;
     }
+    expect(waits.pending()).toEqual([]);
   }));
+
+test("a directory that another is mounted over is watched anew, unless the watch is closed meanwhile", async () => {
+  const path = folder.at("d");
+  mkdirSync(path);
+  const watch = await startWatch(folder.at("d", "x.sock"));
+  const { stat } = fs.promises;
+  const open = jest.spyOn(fs, "watch");
+  let later = 0;
+  let held: Promise<void> | undefined;
+  const looking = jest.spyOn(fs.promises, "stat").mockImplementation((async (at: string) => {
+    const found = await stat(at);
+    await held;
+    return at === path ? Object.assign(found, { ino: found.ino + ++later }) : found;
+  }) as never);
+  const hinted = watch.wait(never);
+  fs.chmodSync(path, 0o700);
+  await hinted;
+  expect(open.mock.calls.map(([at]) => at)).toContain(path);
+  await quiet(watch);
+  open.mockClear();
+  looking.mockClear();
+  let goOn = () => {};
+  held = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  fs.chmodSync(path, 0o755);
+  await eventually(() => expect(looking).toHaveBeenCalled());
+  watch.close();
+  goOn();
+  await Promise.all(looking.mock.results.map(({ value }) => value));
+  await new Promise(setImmediate);
+  expect(open.mock.calls.map(([at]) => at)).not.toContain(path);
+});
 
 test("no watch is opened where the file system hangs: inotify has no asynchronous call", async () => {
   mkdirSync(folder.at("d"));
@@ -228,4 +262,23 @@ test("a watch that is kept ends when another path is wanted", async () => {
   await kept.at(folder.at("b", "a.sock"));
   await eventually(() => expect(isOver).toBe(true));
   kept.close();
+  const again = await kept.at(folder.at("b", "a.sock"));
+  expect(await again.wait(AbortSignal.timeout(1))).toBe(false);
+  kept.close();
+});
+
+test("a poll watches by inotify what it could not before", async () => {
+  const full = () => {
+    throw systemError("EMFILE");
+  };
+  const open = jest.spyOn(fs, "watch").mockImplementationOnce(full).mockImplementationOnce(full);
+  using watch = await startWatch(folder.at("a.sock"));
+  expect(open).toHaveBeenCalledTimes(2);
+  const retried = watch.wait(never);
+  await waits.end(5_000);
+  await retried;
+  await quiet(watch);
+  const arrived = watch.wait(never);
+  writeFileSync(folder.at("a.sock"), "");
+  await arrived;
 });

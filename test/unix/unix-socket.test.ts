@@ -1,11 +1,13 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { bareCall } from "../../src/grpc/client/bare-call";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { identityMethods } from "../../src/grpc/methods";
 import { callFileSystem } from "../../src/unix/file-calls";
-import { tryConnect } from "../../src/unix/unix-socket";
+import { connectTo, judgeSocket, tryConnect } from "../../src/unix/unix-socket";
 import { eachTest } from "../support/each-test";
+import { eventually } from "../support/eventually";
+import { failLooks } from "../support/failing-looks";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { createTempFolder } from "../support/temp-folder";
 
@@ -13,6 +15,14 @@ const folder = eachTest(createTempFolder);
 
 test.each<[string, (path: string) => unknown, string | undefined]>([
   ["a living socket", startForeignSocket, undefined],
+  [
+    "a symbolic link to a living socket",
+    (path) => {
+      symlinkSync("y.sock", path);
+      return startForeignSocket(folder.at("y.sock"));
+    },
+    undefined,
+  ],
   ["nothing", () => {}, "ENOENT"],
   ["a dead socket", leaveDeadSocket, "ECONNREFUSED"],
   ["a regular file", (path) => writeFileSync(path, ""), "ENOTSOCK"],
@@ -23,6 +33,29 @@ test.each<[string, (path: string) => unknown, string | undefined]>([
     code && expect.objectContaining({ code }),
   );
   await (made as Partial<AsyncDisposable> | undefined)?.[Symbol.asyncDispose]?.();
+});
+
+test("a trial ends its connection, and a connection that fails ends nothing else", async () => {
+  let ended = 0;
+  await using _living = await startForeignSocket(folder.at("x.sock"), (socket) =>
+    socket.resume().once("end", () => {
+      ended += 1;
+    }),
+  );
+  expect(await tryConnect(folder.at("x.sock"))).toBeUndefined();
+  await eventually(() => expect(ended).toBe(1));
+  await leaveDeadSocket(folder.at("dead.sock"));
+  const socket = await connectTo(folder.at("dead.sock"));
+  await new Promise((resolve) => socket.once("close", resolve));
+});
+
+test.each([
+  ["ENOENT", "gone"],
+  ["ETIMEDOUT", "hanging"],
+])("a socket at which the second look fails with %s is %s", async (code, found) => {
+  await using _living = await startForeignSocket(folder.at("x.sock"));
+  using _failing = failLooks(folder.at("x.sock"), code, "stat");
+  expect(await judgeSocket(folder.at("x.sock"))).toBe(found);
 });
 
 const { GetPluginInfo } = identityMethods;

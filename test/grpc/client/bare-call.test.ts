@@ -1,6 +1,7 @@
+import { getEventListeners } from "node:events";
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import { createServer as createNetServer, type Server, type Socket } from "node:net";
-import { bareCall } from "../../../src/grpc/client/bare-call";
+import { bareCall, connectBare } from "../../../src/grpc/client/bare-call";
 import { MAX_MESSAGE_BYTES } from "../../../src/grpc/guard/frames";
 import { leaveDeadSocket } from "../../support/foreign-socket";
 import { createTempFolder } from "../../support/temp-folder";
@@ -15,7 +16,7 @@ async function callOn(server: Server, signal?: AbortSignal) {
   try {
     return await bareCall(path, PATH, { timeoutMs: 60_000, signal });
   } finally {
-    server.close();
+    await new Promise((resolve) => server.close(resolve)); // As soon as the connection has ended.
   }
 }
 
@@ -43,6 +44,26 @@ test("a bare call accepts gRPC's largest message", async () => {
     answering((stream) => stream.end(Buffer.alloc(5 + MAX_MESSAGE_BYTES))),
   );
   expect([grpcStatus, message.length]).toEqual(["0", MAX_MESSAGE_BYTES]);
+});
+
+test("calls over one connection leave nothing on it, on their signal, or in time", async () => {
+  await using folder = await createTempFolder();
+  const server = answering((stream) => stream.end(Buffer.alloc(5)));
+  await new Promise<void>((resolve) => server.listen(folder.at("x.sock"), resolve));
+  const warn = jest.spyOn(process, "emitWarning");
+  const { signal } = new AbortController();
+  const countTimers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+  const before = countTimers();
+  const connection = await connectBare(folder.at("x.sock"));
+  const CALLS = 12; // Node warns of more than 10 listeners.
+  for (let count = 0; count < CALLS; count++) await connection.call(PATH, { timeoutMs: 60_000, signal });
+  for (let count = 0; count < CALLS; count++) expect(await connection.ping(60_000)).toBe(true);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+  expect(countTimers() - before).toBeLessThan(CALLS);
+  expect(warn).not.toHaveBeenCalled();
+  connection.close();
+  expect(await connection.ping(60_000)).toBe(false);
+  await new Promise((resolve) => server.close(resolve));
 });
 
 test("a bare call ends at once if its signal was aborted before", async () => {

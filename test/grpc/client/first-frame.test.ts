@@ -7,16 +7,18 @@ test.each([
   ["HTTP/1", "other"],
   ["HTTP/1 of one that reads nothing", "other"],
   ["nothing", "nothing"],
+  ["silence", "nothing"],
 ])("a server that begins with %s speaks %s", async (first, expected) => {
   await using folder = await createTempFolder();
   const words =
     first === "SETTINGS" ? Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]) : Buffer.from("HTTP/1.1 400\r\n\r\n");
   await using server = await startForeignSocket(folder.at("x.sock"), (socket) => {
+    if (first === "silence") return;
     if (first === "nothing") socket.end();
     else if (first.endsWith("reads nothing")) socket.pause().write(words, () => socket.destroy());
     else socket.write(words);
   });
-  expect(await spokenOn(folder.at("x.sock"), 60_000)).toBe(expected);
+  expect(await spokenOn(folder.at("x.sock"), first === "silence" ? 20 : 60_000)).toBe(expected);
   await server.kill();
   expect(await spokenOn(folder.at("x.sock"), 60_000)).toBeUndefined();
 });

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { eventually } from "../../support/eventually";
+import { openCall } from "../attacks";
 import { connectRaw, gate, INFO, openDescriptors, serveGrpc } from "../served-grpc";
-import { CONTINUATION, frame, getInfoCall, HELLO, ONE_CALL, PING, RAW_PATH } from "../wire";
+import { CONTINUATION, DATA, frame, getInfoCall, HELLO, ONE_CALL, PING, RAW_PATH } from "../wire";
 
 const TOO_MUCH = "Too many connections, closed one";
 const BROKEN = "Closed a connection that broke HTTP/2 or a limit";
@@ -31,6 +32,7 @@ test("clients that break the rules leave no descriptor and no flood of warnings"
 });
 
 test("the server counts connections that it cut before any call, without silent ones", async () => {
+  const [timer, cleared] = [jest.spyOn(globalThis, "setTimeout"), jest.spyOn(globalThis, "clearTimeout")];
   await using served = await serveGrpc();
   for (const bytes of ["", CLIENT_PREFACE.subarray(0, 5), HELLO]) {
     const client = await served.connectNext();
@@ -39,6 +41,22 @@ test("the server counts connections that it cut before any call, without silent 
   }
   await eventually(() => expect(served.server.connections.open).toBe(0));
   expect(served.server.connections).toEqual({ accepted: 3, open: 0, cutBeforeCall: 2, rejected: 0 });
+  // When a client that has hung up is cut off, unless it is gone before.
+  const cut = timer.mock.calls.findIndex(([, ms]) => ms === 2_000);
+  expect(cleared.mock.calls.flat()).toContain(timer.mock.results[cut]?.value);
+});
+
+test("the unfinished requests of a client that leaves count no longer", async () => {
+  await using served = await serveGrpc({ limits: { maxUnfinishedBytes: 100_000 } });
+  const begun = Buffer.concat([openCall(1), frame(DATA, 0, 1, Buffer.from([0, 0, 0, 255, 255]))]);
+  const more = Buffer.concat(Array.from({ length: 300 }, () => frame(DATA, 0, 1, Buffer.alloc(1))));
+  for (const _turn of [1, 2, 3]) {
+    const client = served.connect(HELLO, begun, more, frame(PING, 0, 0, Buffer.alloc(8)));
+    await client.until(() => client.frames.some(({ type }) => type === PING));
+    client.socket.destroy();
+    await eventually(() => expect(served.server.connections.open).toBe(0));
+  }
+  expect(served.server.connections).toMatchObject({ accepted: 3, rejected: 0 });
 });
 
 test("kubelet is answered beside 500 idle connections", async () => {

@@ -2,6 +2,7 @@ import { bareCall } from "../../../src/grpc/client/bare-call";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { protos } from "../../../src/grpc/protos";
+import { timeoutMsOf } from "../../../src/grpc/server";
 import { eventually } from "../../support/eventually";
 import { INFO, serveGrpc } from "../served-grpc";
 import { chunksOf, fixture, GOAWAY, HELLO, ONE_CALL } from "../wire";
@@ -66,4 +67,9 @@ test("the server answers a client that sends byte by byte, and others meanwhile"
     }
   }
   expect(await slow.statusOf(1)).toBe("0");
+});
+
+test("what each unit of grpc-timeout is in milliseconds", () => {
+  const texts = ["1H", "2M", "3S", "4m", "5000u", "6000000n", "7x"];
+  expect(texts.map(timeoutMsOf)).toEqual([3_600_000, 120_000, 3_000, 4, 5, 6, 0]);
 });
