@@ -13,9 +13,18 @@ export interface Unlike {
   readonly wanted: string;
 }
 
-function refuseUnlike(
+export function refuseUnlike(
   value: unknown,
-  wanted: "list" | "list without null" | "map" | "text" | "text or number" | "number" | "boolean" | "time",
+  wanted:
+    | "list"
+    | "list without null"
+    | "map"
+    | "text"
+    | "text or number"
+    | "number"
+    | "whole number"
+    | "boolean"
+    | "time",
 ): never {
   const has = boundText(anyText(value) || (value ? JSON.stringify(value) : "nothing"), 120);
   const cause: Unlike = { kind: "unlike", value, has, wanted };

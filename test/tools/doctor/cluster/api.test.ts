@@ -79,7 +79,7 @@ test.each<readonly [what: string, more: object, then: readonly Answer[], from: s
 
 const pod = (name: string) => {
   const metadata = { name, namespace: "x", uid: "1", creationTimestamp: "2026-11-22T12:00:00Z" };
-  return { metadata, spec: {} };
+  return { metadata, spec: { containers: [{ name: "x" }] }, status: { phase: "Running" } };
 };
 
 test("a list of another kind, and an item without a name, are unread", async () => {

@@ -1,5 +1,5 @@
 import { makeHealthy } from "./healthy-cluster";
-import { expectSaid } from "./memory-cluster";
+import { expectSaid, makeCluster } from "./memory-cluster";
 
 // Objects of one API server that do not fit together: something between leaves some out.
 
@@ -19,3 +19,16 @@ test.each([
     );
   },
 );
+
+test.each<readonly [what: string, spec: object, expected: readonly RegExp[]]>([
+  ["null, as an API server sends it for no driver", { drivers: null }, [/^CSI204 problem: disk/]],
+  [
+    "not there",
+    {},
+    [/^CSI113 unknown: csinodes node-1 cannot be judged: it has no spec\.drivers /, /^CSI204 unknown: disk/],
+  ],
+])("the drivers of a CSINode are %s", async (_what, spec, expected) => {
+  const cluster = await makeCluster();
+  cluster.setView((path, one) => (path.endsWith("/csinodes") ? { ...one, spec } : one));
+  await expectSaid(cluster, ...expected);
+});

@@ -133,11 +133,12 @@ test.each(Object.entries(ADDED))("%s more changes no finding", async (_what, add
   expect(findings.filter(({ subject }) => subject !== NEW).map(told)).toEqual(whole.findings.map(told));
 });
 
+const OTHERS = [{ name: "x" }];
 const LISTED = "listed.csi.example.com";
 const podOf = (podSpec: object) => (cluster: MemoryCluster) =>
   cluster.create("/api/v1/namespaces/storage/pods", {
     metadata: { name: "alone", namespace: "storage" },
-    spec: { ...podSpec, nodeName: "node-1" },
+    spec: { containers: OTHERS, ...podSpec, nodeName: "node-1" },
   });
 const mounting = (path: string) => podOf({ volumes: [{ name: "x", hostPath: { path } }] });
 
@@ -208,7 +209,7 @@ propertyTest(
       const volumes = [{ name: "x", hostPath: { path: `/data/${driver}` } }];
       const other = {
         metadata: { name: `of-${at}`, namespace: "storage" },
-        spec: { nodeName: node, volumes },
+        spec: { nodeName: node, volumes, containers: OTHERS },
       };
       if (isServed) await cluster.create("/api/v1/namespaces/storage/pods", other);
     }
@@ -244,7 +245,10 @@ propertyTest(
       if (kind !== "nobody")
         await cluster.create("/api/v1/namespaces/storage/pods", {
           metadata: { name: `of-${at}`, namespace: "storage", ownerReferences },
-          spec: { nodeName: node, volumes: [{ name: "x", hostPath: { path: `/data/${LISTED}` } }] },
+          spec: {
+            ...{ nodeName: node, containers: OTHERS },
+            volumes: [{ name: "x", hostPath: { path: `/data/${LISTED}` } }],
+          },
         });
     }
     const { findings } = await cluster.report();

@@ -41,12 +41,13 @@ const typeOf = (value: unknown) => (Array.isArray(value) ? "list" : typeof value
 /** Fields that each object of an API server has, by its resource: Go's JSON has them without `omitempty`, or validation wants them. */
 const ALWAYS: Readonly<Record<string, RegExp>> = {
   "": /^metadata\.(?:name|uid|creationTimestamp)$|^metadata\.ownerReferences\[\d+\]\.\w+$/,
-  csinodes: /^spec\.drivers\[\d+\]\.name$/,
+  csidrivers: /^spec$/,
+  csinodes: /^spec(?:\.drivers\[\d+\]\.name)?$/,
   daemonsets:
-    /^metadata\.namespace$|^spec\.(?:selector|template)$|^status\.(?:current|desired)NumberScheduled$/,
+    /^metadata\.namespace$|^spec\.(?:selector|template)$|^status\.(?:current|desired)NumberScheduled$|^spec\.template\.spec\.(?:containers$|.*(?:name|mountPath|hostPath\.path)$)/,
   events: /^metadata\.namespace$|^involvedObject\.(?:kind|uid|name|namespace)$/,
   nodes: /^status(?:\.conditions(?:\[\d+\]\.(?:type|status))?)?$/,
-  pods: /^metadata\.namespace$|^status(?:\.phase|\.conditions\[\d+\]\.(?:type|status)|\.containerStatuses\[\d+\]\.(?:name|state|ready|restartCount)|.*\.(?:exitCode|startedAt))?$/,
+  pods: /^metadata\.namespace$|^spec\.(?:containers(?:\[\d+\]\..*(?:name|mountPath))?|volumes\[\d+\]\.(?:name|hostPath\.path))$|^status(?:\.phase|\.conditions\[\d+\]\.(?:type|status)|\.containerStatuses\[\d+\]\.(?:name|state|ready|restartCount)|.*\.(?:exitCode|startedAt))?$/,
   volumeattachments: /^spec\.(?:attacher|nodeName)$/,
   /** Pods of phase Running. */
   running: /^spec\.nodeName$|^status\.containerStatuses$/,

@@ -20,7 +20,7 @@ export function readPendingPod(object: unknown, { uid, name }: Identity) {
   if (node === undefined) return undefined;
   const inlineDrivers = list(tree(spec).volumes).flatMap((volume) => {
     const { csi } = tree(volume);
-    return csi === undefined ? [] : needed("driver of a volume", textOrNone(tree(csi).driver));
+    return csi === undefined ? [] : text(tree(csi).driver);
   });
   return { uid, name, node, inlineDrivers };
 }
@@ -77,8 +77,7 @@ export const countAttachments = (isMeant: (node: string) => boolean) => () => {
   const values = new Map<string, Attached>();
   const add = (object: unknown) => {
     const { attacher, nodeName } = tree(tree(object).spec);
-    const driver = needed("spec.attacher", textOrNone(attacher));
-    const node = needed("spec.nodeName", textOrNone(nodeName));
+    const [driver, node] = [text(attacher), text(nodeName)];
     if (!isMeant(node)) return;
     const key = `${node} ${driver}`;
     const sum = values.get(key) ?? { node, driver, attachments: 0 };
@@ -129,9 +128,7 @@ export function readCsiNode(object: unknown, { name, createdMs }: Identity) {
   const { metadata, spec } = tree(object);
   return {
     ...{ node: name, createdMs },
-    drivers: new Set(
-      list(tree(spec).drivers).map((one) => needed("name of a driver", textOrNone(tree(one).name))),
-    ),
+    drivers: new Set(list(tree(spec).drivers).map((one) => text(tree(one).name))),
     /** The UID of the Node that it belongs to. */
     owner: ownersOf(tree(metadata)).find(({ kind }) => kind === "Node")?.uid,
   };

@@ -1,7 +1,6 @@
 import { attempt, refuse } from "../../../../base/errors";
 import {
   bool,
-  boolOrNone,
   list,
   needed,
   numberOrNone,
@@ -100,8 +99,8 @@ export function readRegistrarPod(
   const containers = [...inits, ...mains];
   const isRunning = phaseOf(status) === "Running";
   // Kubelet writes a status of each. Other init containers have ended.
-  const ofMains = list(tree(spec).containers).map((one) => textOrNone(tree(one).name));
-  const wanted = [...ofMains.map((one) => needed("name of a container", one)), ...sidecars];
+  const ofMains = list(tree(spec).containers).map((one) => text(tree(one).name));
+  const wanted = [...ofMains, ...sidecars];
   const missing = wanted.find((name) => !containers.some((one) => one.name === name));
   if (isRunning && missing !== undefined) refuse(`it has no status of container ${missing}`);
   const { nodeName } = tree(spec);
@@ -228,14 +227,14 @@ function readContainer(
   registrars: readonly string[],
 ) {
   const own = <Value>(field: string, value: Value | undefined) => needed(`${field} of a container`, value);
-  const { waiting, running, terminated } = tree(own("state", state));
+  const { waiting, running, terminated } = tree(state);
   const ended = terminated ?? tree(lastState).terminated;
   const last = tree(ended);
   return {
-    name: own("name", textOrNone(name)),
+    name: text(name),
     who: whoIs(text(name)),
     isRegistrar: registrars.includes(text(name)),
-    isReady: own("readiness", boolOrNone(ready)),
+    isReady: bool(ready),
     hasStarted: bool(started),
     /** A state without any of the three is this one (ContainerState of the API). */
     waiting: running === undefined && terminated === undefined ? text(tree(waiting).reason) : undefined,

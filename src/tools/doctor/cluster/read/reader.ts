@@ -3,6 +3,7 @@ import { mapOf, nameOf, needed, text, textOrNone, timeOrNone, tree } from "../..
 import { itemsOf } from "../../findings/opened";
 import { type Gap, type SeenList, startReading, whyOf } from "../../findings/seen";
 import type { ListApi } from "./list-api";
+import { requireFields } from "./required";
 
 const STORAGE = "storage.k8s.io";
 /** The API group of each list, as RBAC names it. */
@@ -59,14 +60,13 @@ export type Identity = ReturnType<typeof identify>;
 /** What an API server sets in each object. Throws for one that lacks some of it. */
 function identify(item: unknown, resource: Resource) {
   const name = readName(item, resource);
-  const { metadata, spec } = tree(item);
-  const { namespace, uid, creationTimestamp } = tree(metadata);
-  if (resource !== "events") needed("spec", spec);
+  requireFields(item, resource);
+  const { namespace, uid, creationTimestamp } = tree(tree(item).metadata);
   return {
     /** `NAMESPACE/NAME`; the name alone of an object without a namespace. */
     name,
     namespace: text(namespace),
-    uid: needed("metadata.uid", textOrNone(uid)),
+    uid: text(uid),
     createdMs: needed("metadata.creationTimestamp", timeOrNone(creationTimestamp)),
   };
 }

@@ -9,7 +9,6 @@ export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 export function readRegistrarSet(object: unknown, identity: Identity, number: number, ours?: OurImage) {
   const { selector, template } = tree(tree(object).spec);
   const ofPods = tree(tree(template).spec);
-  needed("spec.template.spec.containers", ofPods.containers);
   const whole = { ...tree(object), kind: "DaemonSet" };
   const about = { object: number, name: placeIn(undefined, whole) };
   const registrars = registrarsIn(about, whole, ours);
@@ -19,7 +18,7 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
   return {
     ...identity,
     about,
-    selector: selectorOf(needed("spec.selector", selector)),
+    selector: selectorOf(selector),
     registrars,
     registrarsWith: (images: OurImage) => registrarsIn(about, whole, images),
     /** How its pods name the template that they are made from. */
