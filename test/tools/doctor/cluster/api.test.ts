@@ -149,6 +149,14 @@ test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
   ["a list that has expired for good", status(410, "too old"), { kind: "expired", message: "too old" }],
   ["kubectl that ended", "break", { kind: "unreachable", message: "socket hang up" }],
   ["a login page", { headers: { "content-type": "text/html" }, body: "<html>" }, NO_LIST],
+  [
+    "a way to a login page",
+    { code: 302, headers: { location: "https://x/login?token=1" }, body: "<a>" },
+    {
+      kind: "unexpected",
+      message: expect.stringMatching(/^the answer leads to https:\/\/x\/login: a login page/),
+    },
+  ],
   ["an object that is no list", { body: { kind: "Status", items: [] } }, NO_LIST],
   ["a list without items", { body: { kind: "ThingList" } }, NO_LIST],
   ["no JSON", { body: "<html>" }, NO_LIST],

@@ -20,6 +20,19 @@ test.each([
   },
 );
 
+test("where the DaemonSet of a driver wants no pod, doctor says why, and that an entry of CSINode is left", async () => {
+  const cluster = await makeHealthy();
+  const idle = { desiredNumberScheduled: 0, currentNumberScheduled: 0 };
+  cluster.edit((all) => all.filter(({ path }) => !path.endsWith("/pods")));
+  cluster.setView((path, one) => (path.endsWith("/daemonsets") ? { ...one, status: idle } : one));
+  await expectSaid(
+    cluster,
+    /^CSI207 problem: disk\S+ is needed, .*: no node fits its nodeSelector, .* CSINode lists .*--show-labels$/,
+    /^CSI208 warning: files\S+ is in CSINode, but DaemonSet storage\/files-node has no pods .*the socket that CSI019/,
+    /^CSI211 problem: disk/,
+  );
+});
+
 test.each<readonly [what: string, spec: object, expected: readonly RegExp[]]>([
   ["null, as an API server sends it for no driver", { drivers: null }, [/^CSI204 problem: disk/]],
   [

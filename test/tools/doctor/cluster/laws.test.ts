@@ -145,7 +145,8 @@ const mounting = (path: string) => podOf({ volumes: [{ name: "x", hostPath: { pa
 /** What can have registered a driver; or, behind `unread`, what keeps doctor from seeing it. */
 const PROVIDERS: Readonly<Record<string, (cluster: MemoryCluster) => unknown>> = {
   "its DaemonSet": (cluster) => deploy(cluster, daemonSet(LISTED), ["node-1"], () => WELL),
-  "its DaemonSet without a pod": (cluster) => deploy(cluster, daemonSet(LISTED), [], () => WELL),
+  "its DaemonSet without a pod": (cluster) =>
+    deploy(cluster, daemonSet(LISTED), [], () => WELL, { desired: 1 }),
   "the registrar of all drivers": (cluster) =>
     deploy(cluster, daemonSet("x", { path: "/var/lib/kubelet/plugins/*/csi.sock" }), [], () => WELL),
   "one of two without a name": async (cluster) => {

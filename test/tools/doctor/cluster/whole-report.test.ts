@@ -51,7 +51,13 @@ describe("a forbidden list is unknown, and the missing rule is named", () => {
   test("without any list there is no report", async () => {
     const cluster = await makeCluster();
     cluster.refuse([".*"], "you may not");
-    await expect(cluster.report()).rejects.toThrow("cannot read the cluster: you may not");
+    await expect(cluster.report()).rejects.toThrow(
+      "cannot read the cluster: you may not; ask a cluster administrator for the right to list events, limitranges,",
+    );
+    cluster.refuse([".*"], "Unauthorized", "unauthorized");
+    await expect(cluster.report()).rejects.toThrow(/Unauthorized; kubectl's token .*: log in again$/);
+    cluster.refuse(["pods"], "Unauthorized", "unauthorized");
+    expect((await said(cluster)).at(-1)).toMatch(/^CSI212 unknown: pods could .*: log in again$/);
     cluster.refuse([".*"], "dial tcp 127.0.0.1:8080: refused", "unavailable");
     await expect(cluster.report()).rejects.toThrow(/refused; .* set KUBECONFIG, or give --kubeconfig/);
   });
@@ -239,7 +245,7 @@ describe("of one driver", () => {
   test("a driver that is known by its DaemonSet, by a CSINode, or only by the registrar of all drivers", async () => {
     const codes = async (cluster: ReturnType<typeof createMemoryCluster>, driver: string) =>
       toldBy(await cluster.report({ driver })).map((line) => line.slice(0, 14).replace(/ [pw]\w+ .*/, ""));
-    expect(await codes(await makeCluster({ inCsiNode: {}, podsOn: [] }), DISK)).toEqual([]);
+    expect(await codes(await makeCluster({ inCsiNode: {}, podsOn: [] }), DISK)).toEqual(["CSI208 problem"]);
     expect(await codes(await makeCluster({ inCsiNode: { [DISK]: "i", [FILES]: "i" } }), FILES)).toEqual([
       "CSI208 warning",
     ]);

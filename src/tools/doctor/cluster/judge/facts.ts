@@ -3,9 +3,9 @@ import type { Closed } from "../../findings/opened";
 import { kept, nothing, otherwise } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import type { OwnersOf } from "../read/owners";
-import { EVERY_DRIVER, isGuess } from "../read/units";
+import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
 import type { placesIn } from "./places";
-import { inState, isDoubted, unlessServed } from "./states";
+import { inState, isDoubted, type Place, unlessServed, wantsNone } from "./states";
 
 /** What could not be read is a matter of the checks that report it. */
 export type FactsAndGaps = ReturnType<typeof factsOf>;
@@ -18,7 +18,12 @@ export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType
   const places = allPlaces.filter(({ driver }) => isMeant(driver));
   const unowned = places
     .filter(inState("unprovided", "registered"))
-    .flatMap((place) => place.units.contains()({ yes: nothing, ...otherwise(() => kept(place)) }))
+    .flatMap((place) =>
+      place.units.contains((unit) => mayHavePod(unit, place, around))({
+        yes: nothing,
+        ...otherwise(() => kept(place)),
+      }),
+    )
     .with(places.filter(isDoubted));
   const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));
   const guesses = all.filter(isGuess);
@@ -37,6 +42,13 @@ export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType
     hasGuess: guesses.contains(),
   };
 }
+
+/** A DaemonSet that wants no pod may have had one on a node. */
+export const mayHavePod = (
+  { set }: RegistrarUnit,
+  { node = "" }: Pick<Place, "node">,
+  { podsAt, leavingAt, nowMs }: Pick<ClusterReading, "podsAt" | "leavingAt" | "nowMs">,
+) => podsAt(set, node).contains().or(leavingAt(set, node).contains()).or(!wantsNone(set, nowMs));
 
 /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar is a cause. */
 interface Manifests {

@@ -28,12 +28,12 @@ import {
 import { counted, firstOf, namedText, shellWord, together } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { HostPod } from "../read/owners";
-import { GROUPS } from "../read/reader";
+import { GROUPS, LOG_IN } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 import { EVERY_DRIVER, type RegistrarUnit } from "../read/units";
-import type { ClusterFacts, FactsAndGaps } from "./facts";
+import { type ClusterFacts, type FactsAndGaps, mayHavePod } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, placesWhere, problemsOf, whoWaits } from "./groups";
-import { inState, isWaitedFor, isYoung, type Place, SETTLED, whyIn } from "./states";
+import { inState, isWaitedFor, isYoung, type Place, SETTLED, WANTS_NONE, wantsNone, whyIn } from "./states";
 import { startupTaints } from "./taints";
 import { lackText, ownerText } from "./troubles";
 
@@ -41,11 +41,18 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
   problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node, state }) => {
     const see = (fix: string) => kubectl(fix, facts.target, "describe node", node);
     return whyIn(state)
-      .map(() => see("add the toleration to the DaemonSet, or remove the taint; see"))
+      .map((why) =>
+        why === WANTS_NONE
+          ? seeLabels(facts)
+          : see("add the toleration to the DaemonSet, or remove the taint; see"),
+      )
       .told(see("compare its DaemonSet with the node's taints, labels and pods"));
   }),
   facts.units.grouped(({ set }) => set.uid).map(({ first: { set } }) => judgePods(set, facts)),
 ]);
+
+const seeLabels = ({ target }: ClusterFacts) =>
+  kubectl("correct them, or label the nodes; compare", target, "get nodes", "", " --show-labels");
 
 /** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
 function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdicts {
@@ -117,9 +124,11 @@ function adviceOnOwner(pod: HostPod, target: ClusterTarget): Advice {
 }
 
 /** CSINode lists it, and of all that doctor sees nothing can have registered it there, neither a DaemonSet nor a pod. */
-function isLeftover(place: Place, { hasGuess, unitsOfDriver, ownersOf }: ClusterFacts): Truth {
+function isLeftover(place: Place, facts: ClusterFacts): Truth {
+  const { hasGuess, unitsOfDriver, ownersOf } = facts;
   const { owners, rivals } = ownersOf(place);
-  const providers = [unitsOfDriver(place.driver), unitsOfDriver(EVERY_DRIVER), owners, rivals];
+  const own = unitsOfDriver(place.driver).filter((unit) => mayHavePod(unit, place, facts));
+  const providers = [own, unitsOfDriver(EVERY_DRIVER), owners, rivals];
   return providers.reduce((one, list) => one.or(list.contains()), hasGuess).not();
 }
 
@@ -128,7 +137,12 @@ function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts):
   const where = places.named(({ node = "" }) => node);
   const own = facts.places.filter((one) => one.driver === driver);
   const elsewhere = unlookedIn(own, facts.ownersOf).map(({ why }) => `, perhaps on others, too: ${why}`);
-  const text = words`is in CSINode, but no DaemonSet has a registrar for it, and no pod on ${where} can have registered it: the entry is probably left of an uninstall${elsewhere}${waiting}`;
+  const idle = facts
+    .unitsOfDriver(driver)
+    .together()
+    .map((all): Text => words`DaemonSet ${all.named(({ set }) => set.name)} has no pods (${WANTS_NONE})`)
+    .with(["no DaemonSet has a registrar for it"]);
+  const text = words`is in CSINode, but ${idle}, and no pod on ${where} can have registered it: the entry is probably left of an uninstall${elsewhere}${waiting}`;
   const keep = "install the driver again, until nothing needs it";
   const remove =
     "run registrar doctor --host-root=/host on the node, in kubectl debug node, and remove the socket that CSI019 names; then plugins/DRIVER there, and the CSIDriver object";
@@ -148,7 +162,8 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
   if (driver === undefined) return undefined;
   const there = node === undefined ? "" : ` on ${node}`;
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
-  const isProvided = units.contains((unit) => unit.driver.name === driver);
+  const own = units.filter((unit) => unit.driver.name === driver);
+  const isProvided = own.contains(({ set }) => !wantsNone(set, facts.nowMs));
   const isGuessed = guesses.contains().and(facts.mayBeOther);
   const isThere = csiNodes
     .contains(({ drivers }) => drivers.has(driver))
@@ -158,11 +173,16 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
   const found = described
     .map((): Text => "; only its CSIDriver object is there")
     .with([whatElse(driver, facts)]);
-  const text = words`${inWhich}, and no DaemonSet is known to register it${found}`;
+  const idle = own
+    .together()
+    .map((all): Text => words`DaemonSet ${all.named(({ set }) => set.name)} has no pods: ${WANTS_NONE}`)
+    .with([words`no DaemonSet is known to register it${found}`]);
+  const text = words`${inWhich}, and ${idle}`;
+  const fix = own.map((): Advice => seeLabels(facts)).told(howToGet(facts, described));
   const judge = () =>
     isThere.say({
       yes: nothing,
-      no: () => problem(driver, text, howToGet(facts, described)),
+      no: () => problem(driver, text, fix),
       unknown: (gaps) => unknown(driver, `is possibly installed${there}: ${lackText(gaps)}`),
     });
   // What needs it may be unread, and it is nowhere all the same.
@@ -278,7 +298,7 @@ export const rights = check<FactsAndGaps>("CSI212", "rights", ({ gaps, nodes, pl
     const [{ failure, message, subject }] = own;
     const resources = [...new Set(own.map(({ part }) => part))];
     const names = together(resources);
-    const fix = "run doctor again, or for one node only: --node";
+    const fix = failure === "unauthorized" ? LOG_IN : "run doctor again, or for one node only: --node";
     if (failure === "incomplete") {
       const more = own.length === 1 ? "" : `; the same of ${counted(own.length - 1, "other DaemonSet")}`;
       const how =

@@ -273,6 +273,11 @@ function stateWithout(place: Stateless, around: Surroundings): PlaceState {
   return units.contains(isProvider)({ yes: provided, no: () => state("unprovided"), unknown });
 }
 
+/** Its controller has had the time to count the nodes. */
+export const wantsNone = (set: RegistrarSet, nowMs: number): boolean =>
+  set.desired === 0 && !isYoung(set, nowMs);
+export const WANTS_NONE = "no node fits its nodeSelector, affinity and tolerations";
+
 /** By the first of its DaemonSets; without one, by the node-wide registrar. */
 function stateUncovered({ node = "", units }: Stateless, around: Surroundings): PlaceState {
   const left = (reason: string, word?: string): PlaceState => ({
@@ -282,11 +287,13 @@ function stateUncovered({ node = "", units }: Stateless, around: Surroundings): 
   const byNodeWide = () => hasCsiNode(node, around)({ yes: () => left(NOT_FOUND), no: lost, unknown });
   const bySet = ({ set }: RegistrarUnit) => {
     const reason = `no pod of DaemonSet ${set.name} is on the node`;
+    const alone = () =>
+      wantsNone(set, around.nowMs) ? left(`${reason}: ${WANTS_NONE}`, WANTS_NONE) : left(reason);
     const taints = around.nodeAt(node).flatMap((one) => repelling(set, one).map(taintText));
     const because = (word: string) => `${reason}, and the set does not tolerate its taint ${word}`;
     return taints.some({
       yes: ({ first: word }) => left(because(word), word),
-      no: () => left(reason),
+      no: alone,
       unknown: (gaps) => unseen(lackText(gaps), reason),
     });
   };

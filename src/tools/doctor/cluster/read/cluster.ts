@@ -5,6 +5,7 @@ import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/grouped";
 import { itemsOf, orNull, trueOrNull } from "../../findings/opened";
 import type { SeenList } from "../../findings/seen";
+import { together } from "../../findings/words";
 import type { ListApi } from "./list-api";
 import {
   countAttachments,
@@ -25,7 +26,7 @@ import {
   readRegistrarPod,
   withMountFailure,
 } from "./pod";
-import { createReader, each, type Reader } from "./reader";
+import { createReader, each, GROUPS, LOG_IN, type Reader } from "./reader";
 import { createRunningReader, currentIn, type RegistrarSet, readRegistrarSet } from "./set";
 
 /** Restricts the report to one node or driver; undefined: all. */
@@ -44,6 +45,13 @@ const NO_CLUSTER = /(?:127\.0\.0\.1|\[::1\]|localhost):8080/;
 const SET_KUBECONFIG =
   "; kubectl seems to have no cluster: set KUBECONFIG, or give --kubeconfig or --context";
 
+/** By the kind of the failure. */
+const ADVICE: Readonly<Partial<Record<string, string>>> = {
+  unauthorized: `; ${LOG_IN}`,
+  forbidden: `; ask a cluster administrator for the right to list ${together(Object.keys(GROUPS))}`,
+  "not-found": "; is something else at the API server's address?",
+};
+
 /**
  * Reads a cluster's lists page by page and keeps the facts that the checks judge. Rejects with INVALID_OPTION if no list can be
  * read, or the target's node does not exist.
@@ -54,10 +62,10 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     readSets(reader, target, ours),
     readOthers(reader, target),
   ]);
-  const failure = reader.gaps().flatMap(({ why }) => (why.kind === "list" ? why.message : []));
-  if (!reader.hasRead() && failure[0] !== undefined) {
-    const advice = NO_CLUSTER.test(failure[0]) ? SET_KUBECONFIG : "";
-    throw invalidOption(`cannot read the cluster: ${failure[0]}${advice}`);
+  const [failed] = reader.gaps().flatMap(({ why }) => (why.kind === "list" ? why : []));
+  if (!reader.hasRead() && failed !== undefined) {
+    const advice = NO_CLUSTER.test(failed.message) ? SET_KUBECONFIG : (ADVICE[failed.failure] ?? "");
+    throw invalidOption(`cannot read the cluster: ${failed.message}${advice}`);
   }
   const [nodes, csiNodes, csiDrivers, attached, pending, mounts, attaches] = others;
   if (target.node !== undefined && trueOrNull(nodes.contains()) === false)

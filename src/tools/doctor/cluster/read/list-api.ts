@@ -205,9 +205,15 @@ async function readAnswer(response: IncomingMessage, maxBytes: number) {
   const parsed: unknown = isJson ? attempt(() => JSON.parse(raw)) : undefined;
   const body: unknown = anyTree(parsed) === parsed ? parsed : { message: raw.trim() };
   const answered = failureOf(code, body, headers["retry-after"]);
+  const to = code >= 300 && code < 400 ? headers.location : undefined;
   const failure = {
     ...answered,
-    message: answered.message.replace(UNREACHED, "kubectl cannot reach the API server: "),
+    message:
+      to === undefined
+        ? answered.message.replace(UNREACHED, "kubectl cannot reach the API server: ")
+        : boundText(
+            `the answer leads to ${to.replace(/\?.*/s, "")}: a login page, or a proxy, is at the API server's address`,
+          ),
   };
   return {
     /** More than a page may have: the rest was not read. */

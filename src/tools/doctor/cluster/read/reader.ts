@@ -15,6 +15,9 @@ export const GROUPS = {
 
 export type Resource = keyof typeof GROUPS;
 
+/** What to do where the API server does not accept the token or certificate. */
+export const LOG_IN = "kubectl's token or certificate is not accepted: log in again";
+
 export const KINDS: Readonly<Record<Resource, string>> = {
   ...{ events: "Event", limitranges: "LimitRange", nodes: "Node", pods: "Pod", daemonsets: "DaemonSet" },
   ...{ csidrivers: "CSIDriver", csinodes: "CSINode", volumeattachments: "VolumeAttachment" },
