@@ -166,6 +166,8 @@ const PLAYS: Record<string, readonly [Partial<RegistrarOptions>, (play: Play) =>
       await log.when(
         "Kubelet has, or is registering, the driver by another socket, waiting for it where we were",
       );
+      await waits.end(30_000);
+      await log.when("Kubelet has not called");
       await registerOnce(node.socketPath(), error);
       await log.when(
         "Kubelet has, or is registering, the driver by a socket that cannot be found, trying again later",

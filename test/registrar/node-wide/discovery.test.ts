@@ -82,8 +82,11 @@ test("discovery finds present and new sockets that fit, and nothing else", async
   writeFileSync(folder.at("plugins", "no-directory"), "");
   await discovering("plugins/*/csi.sock", async ({ told }) => {
     await told({ disk: "found" });
+    const stat = jest.spyOn(fs.promises, "stat");
+    for (let round = 0; round < 10; round++) writeFileSync(folder.at("plugins", "disk", "log"), "");
     await makeSocket("plugins", "cloud", "csi.sock");
     await told({ disk: "found", cloud: "found" });
+    expect(stat.mock.calls.flat()).not.toContain(folder.at("plugins", "disk", "csi.sock"));
     remove("plugins", "file", "csi.sock");
     await makeSocket("plugins", "file", "csi.sock");
     await told({ disk: "found", cloud: "found", file: "found" });

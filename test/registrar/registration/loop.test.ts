@@ -143,6 +143,24 @@ test("the end of the look that follows a publication disturbs nothing else that 
   await loop.ended;
 });
 
+test("a socket that does not belong where it was put is withdrawn before it is put elsewhere", async () => {
+  const steps: string[] = [];
+  let other: AsyncDisposable | undefined;
+  await using loop = await startLoop({
+    publish: async (path) => {
+      const socketPath = loop.pathOf("x.csi-_abc");
+      other ??= await startFakeRegistrar({ socketPath, info: { name: "x.csi" } });
+      steps.push(basename(path));
+      return IN_PLACE;
+    },
+    withdraw: async () => void steps.push("withdrawn"),
+  });
+  loop.inbox.put(named);
+  await eventually(() => expect(loop.way).toContain("well-placed listening"));
+  expect(steps).toEqual(["x.csi-reg.sock", "withdrawn", "x.csi-_abc-reg.sock"]);
+  await other?.[Symbol.asyncDispose]();
+});
+
 test("a refusal ends the registration, also if kubelet calls again first, or our socket cannot be removed", async () => {
   const withdraw = () => Promise.reject(new Error("EROFS: read-only file system"));
   await using loop = await startLoop({ publish: async () => IN_PLACE, withdraw });
