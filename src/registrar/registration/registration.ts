@@ -179,9 +179,8 @@ function createSelfCheck(
 ) {
   const ask = createKeptAsk(publicationOf);
   const check = createCachedCheck(async (): Promise<SelfCheck> => {
-    const [path, name] = [view.socketPath(), view.driverName];
-    if (path === undefined || name === undefined || !view.hasSocket()) return { kind: "ok" };
-    return checkRegistrationSocket(path, name, timeoutMs, ask);
+    const own = view.ownSocket();
+    return own ? checkRegistrationSocket(own.path, own.name, timeoutMs, ask) : { kind: "ok" };
   });
   return async (): Promise<SelfCheck> =>
     view.state.kind !== "stopped" ? check() : { kind: "missing", text: "the registration has ended" };

@@ -47,11 +47,12 @@ export function createView(
     },
     /** Where our socket belongs; undefined before the driver has a name. */
     socketPath,
-    /** Whether our path should have our socket, or a peer's: after the first publication, unless a refusal lasts. */
-    hasSocket: () => {
+    /** The path that should have our socket, or a peer's, and whose: after the first publication, unless a refusal lasts. */
+    ownSocket: () => {
       const isRefused =
         state.kind === "refused" || (state.kind === "standby" && state.reason === "already-registered");
-      return state.facts?.everPublished === true && !isRefused;
+      if (isRefused || !state.facts?.everPublished) return undefined;
+      return { path: socketPathOf(state.facts, options), name: state.facts.driverName };
     },
     /** What self-checks get; `standbys` is the number of silent connections. */
     report: (standbys: number): RegistrationReport => {

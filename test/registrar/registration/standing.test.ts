@@ -105,7 +105,7 @@ test("what is known of a registration in each state", () => {
     const isNow = now === state;
     return [
       { trouble: trouble?.text, changedAtMs },
-      { isNow, driverName, socketPath: view.socketPath(), hasSocket: view.hasSocket() },
+      { isNow, driverName, socketPath: view.socketPath(), hasSocket: view.ownSocket() !== undefined },
       { last: history.at(-1)?.to, outcome: outcome?.kind, registrationSocketPath, trouble: after },
       view.report(2),
     ].map((part) => JSON.stringify(part));

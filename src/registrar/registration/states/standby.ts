@@ -107,7 +107,6 @@ async function untilGone(path: string, context: RegistrationContext, signal: Abo
     connection?.off("close", watch.hint);
     connection?.destroy();
     if (signal.aborted || peerIsGone(await context.socket.look(path, signal))) return;
-    const heldMs = performance.now() - sinceMs;
-    if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);
+    await pause(sinceMs + HOLD_AT_LEAST_MS - performance.now(), signal);
   }
 }
