@@ -160,7 +160,7 @@ export function runNodeReadiness(options: RunOptions, pace?: Partial<typeof PACE
     stop.abort();
     return closed;
   };
-  options.signal?.addEventListener("abort", close, { once: true });
+  options.signal?.addEventListener("abort", close);
   return {
     status: () => {
       const all = registrations.all();

@@ -37,13 +37,13 @@ export function createFaultScript<AnyFault extends Fault>(
   initial: readonly AnyFault[],
   onTaken: (fault: AnyFault, socketPath: string) => void,
 ) {
-  let armed: { readonly fault: AnyFault; left: number }[] = [];
-  const set = (faults: readonly AnyFault[]): void => {
-    armed = faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }));
-  };
-  set(initial);
+  const arm = (faults: readonly AnyFault[]) =>
+    faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }));
+  let armed = arm(initial);
   return {
-    set,
+    set: (faults: readonly AnyFault[]): void => {
+      armed = arm(faults);
+    },
     /** Uses the first fault of this kind that matches once, and returns it; undefined: none matches. */
     take: <Kind extends AnyFault["kind"]>(
       kind: Kind,

@@ -80,6 +80,28 @@ test("a slow call is the one that the fault names", async () => {
   ]);
 });
 
+const UPDATING =
+  "RegisterPlugin error -- plugin registration failed with err: error updating Node object with CSI driver node info: error updating node: timed out waiting for the condition; caused by: ";
+
+test.each([
+  [
+    "which the Node has with another value",
+    { "example.com/rack": "8" },
+    'detected topology value collision: driver reported "example.com/rack":"8" but existing label is "example.com/rack":"7"',
+  ],
+  [
+    "with a value that no label has",
+    { "example.com/b": "<&>", "example.com/a": "1", "example.com/rack": "7" },
+    String.raw`failed to patch status "{\"metadata\":{\"annotations\":{\"csi.volume.kubernetes.io/nodeid\":\"{\\\"x.csi\\\":\\\"n1\\\"}\"},\"labels\":{\"example.com/a\":\"1\",\"example.com/b\":\"\\u003c\\u0026\\u003e\"}}}" for node "node-1": `,
+  ],
+])("kubelet refuses a topology segment %s", async (_what, topology, why) => {
+  const labels = { "example.com/rack": "7" };
+  const { kubelet } = await node.all({ kubelet: { nodeLabels: labels }, driver: { topology } });
+  const { error } = await kubelet.refused("x.csi");
+  expect(error.slice(0, (UPDATING + why).length)).toBe(UPDATING + why);
+  expect(kubelet.node().metadata).toMatchObject({ labels, annotations: {} });
+});
+
 test("kubelet writes no volume limit beyond 32 bits", async () => {
   const { kubelet } = await node.all({ driver: { maxVolumes: 2 ** 40 } });
   await kubelet.registered("x.csi");

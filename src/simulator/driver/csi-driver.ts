@@ -142,7 +142,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     await close();
     refuseAborted("the simulated CSI driver", signal);
   }
-  signal?.addEventListener("abort", close, { once: true });
+  signal?.addEventListener("abort", close);
 
   return {
     name: driver.name,

@@ -136,7 +136,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     ending.abort();
     return closing;
   };
-  signal?.addEventListener("abort", close, { once: true });
+  signal?.addEventListener("abort", close);
 
   /** Resolves with `known`, where there is that, else with the next event of this kind and driver. */
   const wait = async <Kind extends "registered" | "deregistered" | "refused", Known>(
