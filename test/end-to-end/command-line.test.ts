@@ -128,7 +128,9 @@ test.each(["csi.sock", "*.sock"])(
       node.csiAddress.replace("csi.sock", pattern),
     );
     const registrar = node.cli(args);
-    const { fields } = await registrar.line("There is no plugin registration directory");
-    expect(fields).toMatchObject({ pluginRegistrationPath: directory, check: expect.any(String) });
+    const { severity, fields } = await registrar.line("There is no plugin registration directory");
+    const check =
+      "is kubelet's plugins_registry mounted here, and does --plugin-registration-path name that mount?";
+    expect([severity, fields]).toEqual(["W", { pluginRegistrationPath: directory, check }]);
   }),
 );

@@ -29,7 +29,9 @@ nodeTest(
     expect(await probe(node, HEALTHY)).toBe(0);
     const probing = node.registrar(READY);
     expect((await probing.exit()).code).toBe(1);
-    expect(probing.stderr).toContain("another registrar holds the driver's registration socket");
+    expect(probing.stderr).toBe(
+      `another registrar holds the driver's registration socket, and does not say whether the driver is registered (${DRIVER} at ${node.csiAddress})\n`,
+    );
     expect(await probe(node, HEALTHY, "--kubelet-registration-path=/other.sock")).toBe(1);
   },
 );
@@ -50,7 +52,11 @@ nodeTest("a published driver is healthy, a registered one ready, an ended one ne
   await registrar.stop();
   // On a busy machine a driver may be too slow for a probe, which is healthy.
   await eventually(async () => expect(await probe(node, HEALTHY)).toBe(1));
-  expect(await probe(node, READY)).toBe(1);
+  const probing = node.registrar(READY);
+  expect((await probing.exit()).code).toBe(1);
+  expect(probing.stderr).toBe(
+    `no registrar for ${node.csiAddress} answers on a socket in ${node.pluginDir}\n`,
+  );
 });
 
 nodeTest("a missing registration directory fails the ready probe, not the health probe", async (node) => {
@@ -155,7 +161,8 @@ nodeTest(
     await eventually(async () => {
       const probing = node.registrar(READY);
       expect((await probing.exit()).code).toBe(1);
-      expect(probing.stderr).toContain("not registered: state is refused");
+      const driver = `${DRIVER} at ${node.csiAddress}`;
+      expect(probing.stderr).toBe(`not registered: state is refused (${driver})\n`);
     });
     expect(await probe(node, HEALTHY)).toBe(0);
   },
