@@ -1,4 +1,5 @@
-import { nodeTest, registered } from "./support/node";
+import { eventually } from "../support/eventually";
+import { nodeTest, refused, registered } from "./support/node";
 import { allRegistered, driverFoldersOf, nameOf, namesOf, reached } from "./support/node-wide";
 import { patience } from "./support/process";
 
@@ -45,5 +46,31 @@ nodeTest(
     expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toEqual([]);
     await sidecar.stop();
     await reached(registrar, nameOf(0), "registered");
+  },
+);
+
+nodeTest(
+  "a refused driver fails a node's ready probe, which names it, not its health probe",
+  async (node) => {
+    const folders = driverFoldersOf(node);
+    const [A, B] = [nameOf(0), nameOf(1)];
+    const probe = async (mode: "health" | "ready") => {
+      const probing = folders.registrar(`--mode=${mode}-probe`);
+      const { code } = await probing.exit();
+      return { code, said: probing.stderr };
+    };
+    const said = `no registrar of this container for ${folders.csiAddress("*")} answers in ${node.pluginDir}\n`;
+    expect(await probe("health")).toEqual({ code: 1, said });
+    await folders.add(A);
+    await folders.add(B, { faults: [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }] });
+    const kubelet = await node.kubelet();
+    folders.registrar();
+    await registered(kubelet, { driverName: A });
+    await refused(kubelet, B);
+    const notRegistered = new RegExp(`^not registered: ${B}: state is \\w+ since [^\n]*\n$`);
+    await eventually(async () =>
+      expect(await probe("ready")).toEqual({ code: 1, said: expect.stringMatching(notRegistered) }),
+    );
+    expect(await probe("health")).toEqual({ code: 0, said: "" });
   },
 );

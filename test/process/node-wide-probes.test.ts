@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { nodeTest, refused, registered, registrarArguments } from "../end-to-end/support/node";
+import { nodeTest, registrarArguments } from "../end-to-end/support/node";
 import { type DriverFolders, driverFoldersOf, nameOf } from "../end-to-end/support/node-wide";
 import { eventually } from "../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
@@ -88,17 +88,3 @@ nodeTest(
     expect(node.files()).toEqual([]);
   },
 );
-
-nodeTest("a refused driver fails the ready probe, which names it", async (node) => {
-  const folders = driverFoldersOf(node);
-  await folders.add(A);
-  await folders.add(B, { faults: [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }] });
-  const kubelet = await node.kubelet();
-  folders.registrar();
-  await registered(kubelet, { driverName: A });
-  await refused(kubelet, B);
-  const { code, said } = await probe(folders, "ready");
-  expect(code).toBe(1);
-  expect(said).toMatch(new RegExp(`^not registered: ${B}: state is \\w+ since [^\n]*\n$`));
-  expect(await probe(folders, "health")).toMatchObject({ code: 0 });
-});
