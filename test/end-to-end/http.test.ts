@@ -44,6 +44,8 @@ nodeTest(
 nodeTest("--enable-pprof serves profiles, and the command line", async (node) => {
   const registrar = node.registrar("--http-endpoint=localhost:0", "--enable-pprof");
   const http = await httpOf(registrar);
+  for (const message of ["Starting HTTP server", "Starting profiling"])
+    expect(registrar.lines(message).map(({ fields }) => fields)).toEqual([{ endpoint: "localhost:0" }]);
   const client = request(`http://127.0.0.1:${http.port}/debug/pprof/profile?seconds=300`);
   client.on("error", () => {}).end();
   const short = () => http.get("/debug/pprof/profile?seconds=0.01");
