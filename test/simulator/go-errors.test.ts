@@ -1,0 +1,24 @@
+import { goRpcError } from "../../src/simulator/kubelet/calls";
+import { byOutcome } from "../support/recorded";
+
+/** What grpc-js says, by the code of the status. */
+const DETAILS: readonly (readonly [code: number, details: string])[] = [
+  [4, "Deadline exceeded after 1.000s"],
+  [14, "No connection established. Last error: Error: connect ENOENT /x"],
+  [14, "No connection established. Last error: Error: connect ECONNREFUSED /x"],
+  [14, "No connection established. Last error: Error: connect ENOTKNOWN /x"],
+  [14, "No connection established. Last error: Error: Protocol error"],
+  [14, "No connection established. Last error: null"],
+  [13, "Response message parsing error: index out of range"],
+  [13, "Response message parsing error: string field contains invalid UTF-8"],
+  [14, "Connection dropped"],
+  [1, "Received RST_STREAM with code 8 (Call cancelled)"],
+  [13, "Received RST_STREAM with code 99"],
+  [8, "no room"],
+];
+
+test("a failed call has the words of kubelet's gRPC", () => {
+  const rows = DETAILS.map(([code, details]) => [details, goRpcError({ code, details }, "/s.sock")] as const);
+  const plain = [["an error without a status", goRpcError(new Error("closed"), "/s.sock")] as const];
+  expect(`\n${byOutcome([...rows, ...plain])}\n`).toMatchSnapshot();
+});
