@@ -69,29 +69,11 @@ const isHeld = (node) => (isJudge ? holdsAsked(node) : isAsked(node));
 const mayBeUndefined = (node) =>
   typesOf(node).some((type) => type.isIntrinsicType() && type.intrinsicName === "undefined");
 
-const isNone = (node) => ["undefined", "null", "false", "[]", "{}", '""'].includes(bare(node).getText());
 /** Whether this is the kind of something that may be unread. */
 const isOpen = (node) => {
   const types = typesOf(node);
   return types.length > 1 && types.some((type) => type.isStringLiteralType() && type.value === "unread");
 };
-/** The first question to such a kind, before any other: is it unread? Then TypeScript knows it. */
-function asksFirst({ parent }) {
-  if (!ast.isBinaryExpression(parent) || bare(parent.right).text !== "unread") return false;
-  const kind = parent.operatorToken.kind;
-  if (![...EQUAL, ...UNEQUAL].includes(kind)) return false;
-  const choice = parent.parent;
-  if (!ast.isConditionalExpression(choice) || choice.condition !== parent) return true;
-  const said = bare(EQUAL.includes(kind) ? choice.whenTrue : choice.whenFalse);
-  if (/^(?:ok|problem)\(/.test(said.getText())) return false;
-  return !isNone(said) || isReturned(choice);
-}
-/** Whether this goes into the report as it is. */
-const isReturned = ({ parent }) =>
-  ast.isReturnStatement(parent) ||
-  ast.isArrowFunction(parent) ||
-  ((ast.isParenthesizedExpression(parent) || ast.isArrayLiteralExpression(parent)) && isReturned(parent));
-
 /** A judge only answers: with any other effect, what is said of each item could be counted. */
 const EFFECTS =
   /^(?:push|pop|shift|unshift|fill|sort|reverse|copyWithin|add|set(?:[A-Z]\w*)?|delete|clear|splice|assign|define\w+|append|write|emit|next|abort)$/;
@@ -223,8 +205,7 @@ function isEscape(node) {
   }
   if (ast.isBindingElement(node))
     return (node.propertyName ?? node.name)?.getText() === "kind" && isOpen(node.name);
-  if (ast.isPropertyAccessExpression(node))
-    return node.name.text === "kind" && isOpen(node) && !asksFirst(node);
+  if (ast.isPropertyAccessExpression(node)) return node.name.text === "kind" && isOpen(node);
   if (ast.isCallExpression(node))
     return (
       takesAnswers(node) ||

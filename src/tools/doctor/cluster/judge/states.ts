@@ -3,6 +3,7 @@ import {
   type Gap,
   ifYes,
   isWhole,
+  kept,
   lacking,
   listFrom,
   looked,
@@ -100,10 +101,12 @@ const troubled = (trouble: PodTrouble): PlaceState => ({
 
 const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASONS[kind] });
 
+const unread = (gap: Gap): Unread => ({ kind: "unread", gap });
+
 /** The check of places that are unread says why. */
 const unseen = (...reasons: readonly (string | null)[]): Unread => {
-  const text = reasons.filter((reason) => reason !== null).join("; ");
-  return { kind: "unread", gap: { part: "csinodes", subject: "", why: { kind: "object", text } } };
+  const text = reasons.filter(Boolean).join("; ");
+  return unread({ part: "csinodes", subject: "", why: { kind: "object", text } });
 };
 
 /** The first that was seen; where there is none, what could not be read decides. */
@@ -131,15 +134,22 @@ function stateByNode(place: Stateless, around: Surroundings): PlaceState {
   const found = stateOnNode(place, around);
   if (place.node === undefined) return found;
   const row = around.nodeAt(place.node);
-  const isSettled = found.kind === "unread" || SETTLED.includes(found.kind);
-  const there = row.map((one) => {
-    if (isYoung(one, around.nowMs)) return isSettled ? found : state("starting");
+  const look = looked(found);
+  const ofYoung = look({
+    seen: ({ kind }) => (SETTLED.includes(kind) ? found : state("starting")),
+    unread,
+  });
+  const there = row.map((one): PlaceState => {
+    if (isYoung(one, around.nowMs)) return ofYoung;
     return one.isReady ? found : state("node-away");
   });
   const byGone = () => isLeft(place, around)({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown });
-  const stays = found.kind === "unread" ? [found] : found.kind === "registered" ? listed(place) : [];
-  const more = found.kind === "unread" ? lackOf(found.gap) : found.reason;
-  return firstOf(there.with(ifYes(row.contains().not(), byGone)).with(stays), more);
+  const stays = look({
+    seen: ({ kind }) => (kind === "registered" ? listed(place) : listFrom<PlaceState>([])),
+    unread: () => kept(found),
+  });
+  const more = look({ seen: ({ reason }) => unseen(reason), unread });
+  return firstOf(there.with(ifYes(row.contains().not(), byGone)).with(stays), lackOf(more.gap));
 }
 
 /** The API's word for a node that no longer exists. */
