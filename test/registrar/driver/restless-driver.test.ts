@@ -218,21 +218,6 @@ test.each(LETS_NOBODY_IN)(
   },
 );
 
-test("a driver that fails again after each restart is not asked at once", async () => {
-  await using watch = await startWatching();
-  for (let failures = 1; failures <= 5; failures++) {
-    await using _failing = await startScriptedDriver(socketPath(), { code: status.INTERNAL });
-    await eventually(async () => {
-      for (const ms of pauses()) await endWait(ms);
-      expect(watch.log.all("Error retreiving CSI driver name").length).toBeGreaterThanOrEqual(failures);
-    });
-  }
-  await using _driver = await startScriptedDriver(socketPath(), x);
-  const held = await watch.heldBeforeAnswer(1);
-  expect([held.length > 0, watch.answers()]).toEqual([true, 0]);
-  await watch.untilAnsweredAtOnce(1);
-});
-
 test("a socket that nobody listens on is tried without a gRPC client", async () => {
   await leaveDeadSocket(socketPath());
   await using watch = await startWatching();
