@@ -4,6 +4,5 @@ const { globalSetup, globalTeardown, ...fastSuite } = require("../../jest.config
 module.exports = {
   ...fastSuite,
   testEnvironment: `${__dirname}/environment.cjs`,
-  testSequencer: `${__dirname}/sequencer.cjs`,
   reporters: [`${__dirname}/reporter.cjs`],
 };

@@ -45,10 +45,8 @@ runWithFlags(USAGE, OPTIONS, async ({ part: parts = PART_NAMES, seed, mutants: m
   await mutants.plant(chosen);
   const reaching = await reachingTests(mutants.path);
   using _prepared = prepareRuns(mutants.path);
-  const noticedBy = createJudge(mutants.path);
-
   const outcomes = new Map<Mutant, string>();
-  const judge = async (mutant: Mutant) => {
+  const judge = async (mutant: Mutant, noticedBy: ReturnType<typeof createJudge>) => {
     const tests = reaching(mutant);
     const test = await noticedBy(tests, mutant.id);
     const outcome = test !== undefined ? "noticed" : tests.length > 0 ? "SURVIVED" : "NOT REACHED";
@@ -61,7 +59,8 @@ runWithFlags(USAGE, OPTIONS, async ({ part: parts = PART_NAMES, seed, mutants: m
   for (const { ones, ...of } of drawn) {
     const left = ones.filter((mutant) => !outcomes.has(mutant)).values();
     const work = async () => {
-      for (const mutant of left) await judge(mutant);
+      using noticedBy = createJudge(mutants.path);
+      for (const mutant of left) await judge(mutant, noticedBy);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
     const noticed = ones.filter((mutant) => outcomes.get(mutant) === "noticed").length;

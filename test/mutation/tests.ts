@@ -15,9 +15,9 @@ interface Test {
   readonly tookMs: number;
 }
 
-/** What reporter.cjs sends. */
+/** What reporter.cjs sends, and worker.cjs at the end, which is broken where it is not a test that fails. */
 interface Step {
-  readonly kind: "started" | "ended" | "failed";
+  readonly kind: "started" | "ended" | "failed" | "done" | "broken";
   readonly file: string;
   /** "" for what a file does beside its tests. */
   readonly name: string;
@@ -40,7 +40,8 @@ export async function reachingTests(copy: string): Promise<(mutant: Mutant) => r
   writeFileSync(reached, "", { mode: 0o666 });
   const run = async (flags: readonly string[]) => {
     const json = folder.at("results.json");
-    const child = jest(copy, ["--json", `--outputFile=${json}`, ENVIRONMENT, ...flags], {
+    const words = ["--forceExit", "--json", `--outputFile=${json}`, ENVIRONMENT, ...flags];
+    const child = start(copy, [join(copy, "node_modules/jest/bin/jest.js"), ...words], {
       MUTATION_REACHED: reached,
     });
     const timer = setTimeout(child.end, ALL_MS);
@@ -101,76 +102,75 @@ export function prepareRuns(copy: string): Disposable {
 }
 
 /**
- * The test that notices a mutant: its file passed alone without one, and it fails again with the mutant. On a busy machine a
- * test may fail for another reason.
+ * The test that notices a mutant: it fails with the mutant, its file passes without one, and it fails again with the mutant. On a
+ * busy machine a test may fail for another reason. All in one process of jest, which a test that never ends makes it start anew.
  */
 export function createJudge(copy: string) {
-  const passedAlone = new Set<string>();
-  const passes = (tests: readonly Test[], mutant?: string) =>
-    firstFailure(copy, tests, mutant).then((failed) => failed === undefined);
-  return async (tests: readonly Test[], mutant: string): Promise<string | undefined> => {
+  let worker = startWorker(copy);
+  const firstFailure = async (tests: readonly Test[], mutant?: string) => {
+    const { failed, isLost } = await worker.run(tests, mutant);
+    if (isLost) {
+      worker.end();
+      worker = startWorker(copy);
+    }
+    return failed;
+  };
+  const noticedBy = async (tests: readonly Test[], mutant: string): Promise<string | undefined> => {
     for (let left = tests; left.length > 0; ) {
-      const failed = await firstFailure(copy, left, mutant);
+      const failed = await firstFailure(left, mutant);
       if (failed === undefined) return undefined;
       const { file, name } = failed;
       const same = left.filter((one) => one.file === file);
-      if (passedAlone.has(file) || (await passes(same))) {
-        passedAlone.add(file);
-        if (!(await passes(same, mutant))) return `${relative(copy, file)}: ${name}`;
-      }
+      const isReliable = (await firstFailure(same)) === undefined;
+      if (isReliable && (await firstFailure(same, mutant))) return `${relative(copy, file)}: ${name}`;
       left = left.filter((one) => one.file !== file || (name !== "" && one.name !== name));
     }
     return undefined;
   };
+  return Object.assign(noticedBy, { [Symbol.dispose]: () => worker.end() });
 }
 
-/** Runs these tests one after another until one fails or never ends. */
-async function firstFailure(
-  copy: string,
-  tests: readonly Test[],
-  mutant?: string,
-): Promise<Step | undefined> {
-  await using folder = await createTempFolder();
-  const timeoutOf = ({ tookMs }: Test) => Math.max(TEST_MS, TIMES_AS_LONG * tookMs);
-  const plan: Record<string, Record<string, number>> = {};
-  for (const test of tests) plan[test.file] = { ...plan[test.file], [test.name]: timeoutOf(test) };
-  writeFileSync(folder.at("plan"), JSON.stringify(plan));
-  const child = jest(
-    copy,
-    ["--config=test/mutation/jest.config.js", "--runInBand", "--runTestsByPath", ...Object.keys(plan)],
-    {
-      MUTATION_PLAN: folder.at("plan"),
-      REGISTRAR_RUN_FOLDER: folder.path,
-      __STRYKER_ACTIVE_MUTANT__: mutant,
-    },
-  );
-  let failed: Step | undefined;
-  let last: Step = { kind: "started", file: tests[0]?.file ?? "", name: "" };
-  const hangs = () => {
-    failed = last;
-    child.end();
+/** A process of jest that runs tests one after another until one fails or never ends, as often as it is asked to. */
+function startWorker(copy: string) {
+  const child = start(copy, [join(copy, "test/mutation/worker.cjs")], {});
+  let onStep = (_: Step) => {};
+  let onClose = () => {};
+  child.process.on("message", (step: Step) => onStep(step));
+  child.closed.then(() => onClose());
+  const run = async (tests: readonly Test[], mutant?: string) => {
+    await using folder = await createTempFolder();
+    const plan: Record<string, Record<string, number>> = {};
+    for (const { file, name, tookMs } of tests)
+      plan[file] = { ...plan[file], [name]: Math.max(TEST_MS, TIMES_AS_LONG * tookMs) };
+    try {
+      return await new Promise<{ failed?: Step | undefined; isLost?: boolean }>((resolve, reject) => {
+        let failed: Step | undefined;
+        let last: Step = { kind: "started", file: tests[0]?.file ?? "", name: "" };
+        const lost = () => resolve({ failed: { ...last, kind: "failed" }, isLost: true });
+        let timer = setTimeout(lost, BETWEEN_MS);
+        onStep = (step) => {
+          clearTimeout(timer);
+          if (step.kind === "done") return resolve({ failed });
+          if (step.kind === "broken") return reject(new Error(step.name));
+          if (step.kind === "failed") failed ??= step;
+          last = step;
+          const ownMs = step.kind === "started" ? (plan[step.file]?.[step.name] ?? 0) : 0;
+          timer = setTimeout(lost, BETWEEN_MS + ownMs);
+        };
+        onClose = lost;
+        child.process.send({ plan, mutant, folder: folder.path }, () => {}); // Not sent: it is closed.
+      });
+    } finally {
+      endProcessesOf(folder.path);
+    }
   };
-  let timer = setTimeout(hangs, BETWEEN_MS);
-  child.process.on("message", (step: Step) => {
-    clearTimeout(timer);
-    last = step;
-    if (step.kind === "failed") return hangs();
-    timer = setTimeout(
-      hangs,
-      BETWEEN_MS + (step.kind === "started" ? (plan[step.file]?.[step.name] ?? 0) : 0),
-    );
-  });
-  const code = await child.closed;
-  clearTimeout(timer);
-  endProcessesOf(folder.path);
-  return failed ?? (code === 0 ? undefined : { ...last, kind: "failed" });
+  return { run, end: child.end };
 }
 
-/** All processes of it have ended when `closed` resolves with the exit code, those in an endless loop, too. */
-function jest(copy: string, flags: readonly string[], env: NodeJS.ProcessEnv) {
-  const program = join(copy, "node_modules/jest/bin/jest.js");
+/** A Node process of the copy. All processes of it have ended when `closed` resolves, those in an endless loop, too. */
+function start(copy: string, words: readonly string[], env: NodeJS.ProcessEnv) {
   const options = `${process.env.NODE_OPTIONS ?? ""} --require=${JSON.stringify(IN_PROCESSES)}`;
-  const child = spawn(process.execPath, [program, "--forceExit", ...flags], {
+  const child = spawn(process.execPath, words, {
     ...{ cwd: copy, detached: true, stdio: ["ignore", "ignore", "ignore", "ipc"] },
     env: { ...process.env, NODE_OPTIONS: options, ...env },
   });
@@ -181,9 +181,5 @@ function jest(copy: string, flags: readonly string[], env: NodeJS.ProcessEnv) {
       // All have ended.
     }
   };
-  const closed = once(child, "close").then(([code]) => {
-    end();
-    return code as number | null;
-  });
-  return { process: child, end, closed };
+  return { process: child, end, closed: once(child, "close").then(end) };
 }
