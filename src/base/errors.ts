@@ -79,7 +79,8 @@ const UNNAMED = /^Unknown system error -(\d+)$/;
  * error.
  */
 export function errnoOf(error: unknown): string | undefined {
-  const code = String((Object(error) as { readonly code?: unknown }).code);
+  const { code } = Object(error) as { readonly code?: unknown };
+  if (typeof code !== "string") return undefined;
   if (/^E[A-Z0-9]+$/.test(code)) return code;
   const number = UNNAMED.exec(code)?.[1];
   if (number === undefined) return undefined;

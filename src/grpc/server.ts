@@ -168,7 +168,7 @@ export function createGrpcServer<Origin>({ newServer, log, ...options }: GrpcSer
 
   /** Serves a connection that the caller accepted. Destroys it after `close()`. */
   function accept(socket: Socket, origin?: Origin): void {
-    if (closing !== undefined) {
+    if (closing !== undefined || socket.destroyed) {
       socket.destroy();
       return;
     }

@@ -117,7 +117,7 @@ export async function watchPath(path: string, log: Logger) {
   let isDue = false;
   let arming = Promise.resolve();
   const rearm = (): void => {
-    if (!isDue) arming = arming.then(arm).then(hint);
+    if (!isDue) arming = arming.then(arm).then(hint, hint);
     isDue = true;
   };
   const watches = createDirectoryWatches((directory, name) => {

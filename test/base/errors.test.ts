@@ -26,6 +26,7 @@ test.each<[error: unknown, errno: string | undefined]>([
     { code },
     undefined,
   ]),
+  [{ code: Object.create(null) }, undefined],
   [broken, undefined],
   [undefined, undefined],
   [{ code: "Unknown system error -116" }, "ESTALE"],

@@ -68,6 +68,7 @@ export function createDriver(options: ResolvedRegistrarOptions, { log, events, a
 
   const follow = async (inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void> => {
     const fail = (error: unknown) => {
+      if (signal.aborted) return;
       log.error(error, "Cannot register the CSI driver");
       trouble = { kind: "failed", text: messageOf(error) };
       inbox.put({ kind: "stop", outcome: failedBy(error) });
@@ -141,7 +142,7 @@ async function watchDriver(options: ResolvedRegistrarOptions, context: WatchCont
       }
       const asking = { ...context, signal, onAnswered, watch };
       const problem = typeof found === "string" ? await ask(found, options, asking) : found;
-      if (problem === undefined) continue;
+      if (problem === undefined || signal.aborted) continue;
       if (await watch.wait(signal, record.refused(problem))) record.hinted();
     }
   } finally {
@@ -171,6 +172,7 @@ async function ask(
   const method = GetPluginInfo.path;
   let connectedAtMs: number | undefined;
   const client = createUnixClient(csiSocketPath, {}, () => {
+    if (connectedAtMs !== undefined) return; // grpc-js may dial again.
     connectedAtMs = performance.now();
     record.connected();
     log.v(1).info("Calling CSI driver to discover driver name");
@@ -185,7 +187,7 @@ async function ask(
     const identity = await callUnary(client, GetPluginInfo, {}, { timeoutMs, signal });
     tell(status.OK, textOf(identity));
     // Where another socket took its place meanwhile, either server may have answered.
-    if ((await lookAt(csiSocketPath, signal)) !== file) return undefined;
+    if ((await lookAt(csiSocketPath, signal)) !== file || signal.aborted) return undefined;
     onAnswered(identity, record.answered(file));
     const channel = client.getChannel();
     const isOpen = () => channel.getConnectivityState(false) === connectivityState.READY;

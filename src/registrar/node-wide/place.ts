@@ -56,6 +56,7 @@ export function startPlace(
     if (held !== undefined || gone.signal.aborted) return;
     look = setTimeout(async () => {
       const isBack = mayAccept(await tryConnect(csiAddress));
+      if (held !== undefined) return;
       if (!isBack) leave(`not there for ${driverGoneAfterMs / 1000}s`);
       // A driver that accepts connections without an answer may go without a further event: look again.
       else if (!registration.status().connected)

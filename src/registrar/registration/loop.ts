@@ -89,7 +89,8 @@ export async function runLoop(
   return state.outcome;
 
   async function perform(activity: Activity<StateKind>, state: RegistrationState, signal: AbortSignal) {
-    const event = await activity(state, context, signal).catch((error: unknown): LoopEvent => {
+    const event = await activity(state, context, signal).catch((error: unknown): LoopEvent | undefined => {
+      if (signal.aborted) return undefined; // What is no longer wanted may fail.
       log.error(error, "Registration cannot go on", { state: stateNameOf(state) });
       return { kind: "stop", outcome: failedBy(error) };
     });

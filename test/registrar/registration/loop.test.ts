@@ -187,6 +187,21 @@ test("an error in a state ends the registration with that error", async () => {
   ]);
 });
 
+test("an error of a state that has ended is no failure", async () => {
+  const looks: AbortSignal[] = [];
+  const look = (_path: string, signal: AbortSignal) =>
+    new Promise<never>((_resolve, reject) => {
+      looks.push(signal);
+      signal.addEventListener("abort", () => reject(new Error("the directory is unreadable")));
+    });
+  await using loop = await startLoop({ publish: async () => IN_PLACE, look });
+  loop.inbox.put(named);
+  await eventually(() => expect(looks).toHaveLength(1));
+  loop.inbox.put(stop);
+  expect(await loop.ended).toEqual({ kind: "stopped" });
+  expect(loop.log.all("Registration cannot go on")).toEqual([]);
+});
+
 test("a socket that cannot be removed fails a stop, and does not hide another outcome", async () => {
   const fault = Object.assign(new Error("EPERM: not permitted"), { code: "EPERM" });
   const close = () => {
