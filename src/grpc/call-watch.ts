@@ -120,9 +120,8 @@ function watchCall(call: Call, watching: Watching): WatchedCall {
     // A client may leave a stream, such as a watch, and a server may end one that has begun.
     const mayEnd = !isLate() && (!wasCut || sent.toWire > 0);
     if (responseStream && watched.handler && !isLost() && mayEnd) return;
-    const endedAfterMs = afterMs();
     await new Promise((resolve) => startImmediate(resolve)); // A handler that follows its signal ends meanwhile.
-    const fields = { ...fieldsNow(), afterMs: endedAfterMs };
+    const fields = fieldsNow();
     if (wasCut) log.error(undefined, "Cut off a call that was not answered", fields);
     else log.warn("A call ended before it was answered", { ...fields, why });
   };
@@ -139,7 +138,7 @@ function watchCall(call: Call, watching: Watching): WatchedCall {
     if (!watched.isSettled()) log.warn("A call without a deadline is not answered yet", fieldsNow());
   };
   const isEndless = timeoutMs === Number.POSITIVE_INFINITY && !requestStream && !responseStream;
-  const reminder = isEndless ? startTimer(remind, unansweredAfterMs).unref() : undefined;
+  const reminder = isEndless ? startTimer(remind, unansweredAfterMs) : undefined;
   followSends(call, (given) => {
     // grpc-js (1.14) ends a call so when its deadline passes, by its own clock.
     isTimedOut ||= given?.code === status.DEADLINE_EXCEEDED && given.details === "Deadline exceeded";

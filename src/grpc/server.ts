@@ -60,7 +60,6 @@ export function hardenServer(server: Server, { log = silentLogger, onRequest }: 
       if (stream.destroyed || stream.closed) return;
       onRequest?.(headers);
       const fail = (error: unknown, message: string) => {
-        if (stream.destroyed || stream.closed) return;
         log.error(error, message, { method: headers[":path"] });
         stream.close(constants.NGHTTP2_INTERNAL_ERROR);
       };

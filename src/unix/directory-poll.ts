@@ -48,7 +48,6 @@ export function pollDirectory(directory: string, onChange: () => void): () => vo
   }
   polled.add(one);
   return () => {
-    localAt.paths.delete(directory);
     if (polled.delete(one) && polled.size === 0) stopInterval(timer.interval);
   };
 }

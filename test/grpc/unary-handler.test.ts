@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { status } from "@grpc/grpc-js";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
@@ -33,4 +34,14 @@ test.each<[unknown, string]>([
   expect(() => unaryHandler(given as never)).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message }),
   );
+});
+
+test("unaryHandler ends no process when its answer cannot be given any more", async () => {
+  const answer = jest.fn(() => {
+    throw new Error("the client is gone");
+  });
+  const call = Object.assign(new EventEmitter(), { request: {}, getDeadline: () => 0, getPeer: () => "" });
+  unaryHandler(() => ({}))(call as never, answer);
+  await new Promise(setImmediate); // An unhandled rejection would fail this test.
+  expect(answer).toHaveBeenCalledTimes(1);
 });

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { promisify } from "node:util";
 import {
   getChannelzHandlers,
   Metadata,
@@ -245,15 +246,15 @@ test("a client that cancels many calls keeps its connection and its running call
   await closed;
 });
 
-test("grpc-js keeps no server of a driver that was closed", async () => {
-  const { GetServers } = getChannelzHandlers();
-  const servers = () =>
-    new Promise((resolve) =>
-      GetServers({ request: {} } as never, (_error, answer) => resolve(answer?.server?.length)),
-    );
-  const before = await servers();
-  await (await serve()).close();
-  expect(await servers()).toBe(before);
+test("grpc-js keeps no connection that has ended, and no server of a driver that was closed", async () => {
+  const servers = promisify(getChannelzHandlers().GetServers);
+  const listeners = async () =>
+    (await servers({ request: {} } as never))?.server?.map(({ listen_socket }) => listen_socket?.length);
+  const before = (await listeners()) as number[];
+  const driver = await serve();
+  await eventually(async () => expect(await listeners()).toEqual([...before, 0])); // Its own call is over.
+  await driver.close();
+  expect(await listeners()).toEqual(before);
 });
 
 test("a driver is served while kubelet refuses it, and registered when kubelet accepts it", async () => {

@@ -77,6 +77,23 @@ test("a file that cannot be read leaves no descriptor", async () => {
   await other.close();
 });
 
+test("a file that is opened only after its call was given up leaves no descriptor", async () => {
+  writeFileSync(folder.at("file"), "");
+  let opening: Promise<unknown> | undefined;
+  jest.resetModules();
+  jest.doMock("../../src/unix/file-calls", () => ({
+    callFileSystem: (_path: string, call: () => Promise<unknown>) => {
+      opening = call();
+      return Promise.reject(systemError("ETIMEDOUT"));
+    },
+  }));
+  const late = await import("../../src/unix/file-identity");
+  const before = countDescriptors();
+  expect(await late.holdFile(folder.at("file"))).toBe("hanging");
+  await opening;
+  expect(countDescriptors()).toBe(before);
+});
+
 test("a socket's version changes with each server, a directory's with each birth", async () => {
   const path = folder.at("x.sock");
   await leaveDeadSocket(path);

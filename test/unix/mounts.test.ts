@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { mountPlaceOf, onFileSystem, parseMountinfo, readMounts } from "../../src/unix/mounts";
+import { mountPlaceOf, onFileSystem, parseMountinfo, plainPath, readMounts } from "../../src/unix/mounts";
 import { createTempFolder } from "../support/temp-folder";
 
 const CONTAINER = parseMountinfo(
@@ -60,4 +60,8 @@ test("the table is the same array until it changes, and undefined where it canno
 test("a path's place on its file system is said where it is another path", () => {
   const texts = [undefined, "/a", "/data/a"].map((onHost) => onFileSystem("/a", onHost));
   expect(texts).toEqual(["", "", " (/data/a on its file system)"]);
+});
+
+test("a path is made plain, and none stays none", () => {
+  expect(["", "/", "//", "/a//b/./c/", "a/"].map(plainPath)).toEqual(["", "/", "/", "/a/b/c", "a"]);
 });
