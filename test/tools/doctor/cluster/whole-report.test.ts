@@ -215,9 +215,16 @@ test("a cluster without drivers has no problem", async () => {
   expect(await said(cluster)).toEqual([
     expect.stringMatching(/^CSI212 unknown: nodes are none: .*: kubectl get nodes$/),
   ]);
+  const firstLine = async (target = {}) =>
+    renderClusterTable(await cluster.report(target), { width: 200, colors: false }).split("\n")[0];
+  expect(await firstLine()).toBe("unknown CSI212 nodes");
   await addNode(cluster, "node-1", {});
   const { healthy, drivers, findings } = await cluster.report();
   expect([healthy, drivers, findings]).toEqual([true, [], []]);
+  const none = "No driver: no DaemonSet has a registrar, and no CSINode lists a driver.";
+  expect([await firstLine(), await firstLine({ driver: DISK })]).toEqual([none, `PROBLEM CSI208 ${DISK}`]);
+  cluster.setFault({ read: /csinodes/, page: 0, what: "broken" });
+  expect(await firstLine()).toMatch(/^unknown CSI113 /);
 });
 
 test("the table has the first twenty places that are not well, and says how many are left", async () => {
