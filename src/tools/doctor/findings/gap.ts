@@ -20,6 +20,8 @@ export type Why =
   | { readonly kind: "cut"; readonly read: number; readonly there: number }
   /** It was not asked, because what comes first failed. */
   | { readonly kind: "unasked" }
+  /** Not even its directory is there, so that a mount which is not here may have it. */
+  | { readonly kind: "unmounted" }
   /** It changes each time that it is read. */
   | { readonly kind: "moving" }
   /** Directories beyond the depth that is searched; `from`: the directory, or the link that leads to it. */

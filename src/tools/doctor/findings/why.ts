@@ -73,6 +73,8 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix?: string
       return { text: `has ${why.there.toLocaleString("en")} sockets, of which ${why.read} were inspected` };
     case "unasked":
       return { text: "was not asked, because what comes before that failed" };
+    case "unmounted":
+      return { text: "is not there, nor is its directory, which may be a mount that is not seen from here" };
     case "moving":
       return { text: "changed each time that it was read" };
     case "deep":

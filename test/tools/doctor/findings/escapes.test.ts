@@ -273,6 +273,8 @@ const REFUSED: readonly string[] = [
   "TypeScript: (facts: ClusterFacts) => facts.places.map(({ state }) => facts.hasGuess({ yes: () => looked({ kind: 'registered', reason: null }), no: () => state, unknown: () => state })); import { looked } from 'SRC/findings/seen'",
   "search: (one: State) => one.kind === 'unread' || one.kind === 'silent' ? undefined : problem(P, T, F); type State = { kind: 'silent' } | { kind: 'known' } | { kind: 'unread' }",
   "search: (one: State) => { if (one.kind === 'unread') return undefined; return ok(P, T); }; type State = { kind: 'silent' } | { kind: 'unread' }",
+  // What may be in a mount that is not seen.
+  "TypeScript: ({ driver }: View) => driver?.socket.at.map(({ kind }) => kind === 'unmounted' ? problem(P, 'is not there', F) : ok(P, T))",
   // What was not asked is no answer.
   "TypeScript: (view: View) => view.drivers.map((one) => one.nodeInfo.map(({ kind }) => kind === 'unasked' ? problem(P, 'has no node info', F) : ok(P, T)))",
   "TypeScript: (view: View) => view.drivers.map((one) => one.spoken.map((spoken) => spoken === 'unasked' ? problem(P, 'speaks no HTTP/2', F) : ok(P, T)))",

@@ -4,7 +4,7 @@ import { startReading } from "../../../../src/tools/doctor/findings/seen";
 import type { NodePart, SeenDriver } from "../../../../src/tools/doctor/node/read/facts";
 import { unreadAt } from "../../../../src/tools/doctor/node/read/facts";
 import type { RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
-import type { SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
+import { hiddenAt, type SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
 import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/sockets-found";
 import { type Changes, healthyFacts, healthyRegistrations } from "./healthy-facts";
 
@@ -57,7 +57,8 @@ export const SOCKETS: readonly ((path: string) => SocketFacts)[] = [
   (path) => socketAt(path, "dead", { explanation: "ECONNREFUSED: no process listens" }),
   (path) => socketAt(path, "stuck", { explanation: "EAGAIN: its queue is full" }),
   (path) => socketAt(path, "missing"),
-  (path) => socketAt(path, "unseen"),
+  (path) => socketAt(path, "no-directory"),
+  hiddenAt,
   (path) => socketAt(path, "not-a-socket", { fileType: "a directory" }),
   (path) => socketAt(path, "not-a-socket", { fileType: "a datagram socket" }),
   (path) => socketAt(path, "too-long", { bytes: 120 }),
@@ -285,7 +286,7 @@ export const REGISTERED = Object.fromEntries(
 );
 
 /** What is wrong in two places at a time. */
-const BAD_DRIVERS = Object.entries(DRIVERS).filter((_, index) => [2, 4, 13, 16, 23, 27, 34].includes(index));
+const BAD_DRIVERS = Object.entries(DRIVERS).filter((_, index) => [2, 4, 14, 17, 24, 28, 35].includes(index));
 const BAD_REGISTRATIONS = [
   "no registration",
   "listening, not called",

@@ -134,7 +134,7 @@ export const MACHINE: Readonly<Record<string, More>> = {
     kubelets: [kubelet({ isDeaf: truth({ ...UNKNOWN, why: { kind: "moving" } }) })],
   },
   ...Object.fromEntries(
-    ["missing", "unseen", "dead", "stuck", "accepting"].map((kind) => [
+    ["missing", "no-directory", "dead", "stuck", "accepting"].map((kind) => [
       `a registrar whose socket is ${kind}`,
       { registrars: [waiting(kind)] },
     ]),

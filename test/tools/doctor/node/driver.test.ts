@@ -25,7 +25,7 @@ const NOTHING = () => {};
 
 test.each([
   [NOTHING, "csi.sock", /^problem: .*is not there; fix: start the driver/, /^unknown: /],
-  [NOTHING, "no/csi.sock", /nor is its directory; fix: mount the directory here/, /^unknown: /],
+  [NOTHING, "no/csi.sock", /^problem: .* nor is its directory; fix: correct the path/, /^unknown: /],
   [
     OTHER,
     "csi.sock",

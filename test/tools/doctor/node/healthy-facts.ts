@@ -10,7 +10,7 @@ import {
 } from "../../../../src/tools/doctor/node/read/facts";
 import { type Facts, hostPathOf } from "../../../../src/tools/doctor/node/read/gather";
 import type { RunningKubelet, RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
-import type { SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
+import { hiddenAt, type SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
 import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/sockets-found";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
 import { inWholeWords } from "../findings/whole-words";
@@ -43,7 +43,7 @@ export interface Changes extends Partial<Omit<Facts, "host" | "directory" | "gap
 export function healthyFacts(changes: Changes = {}): Facts {
   const { folder, host, directory, gaps = [], registrations, kubelets, ...facts } = changes;
   const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
-  const missing = { kind: "unseen", path: endpoint } as const;
+  const missing = hiddenAt(endpoint);
   const ownership = { mode: 0o755, uid: 0, gid: 0 };
   const identity = { kind: "answered", value: { name: "x.csi", vendorVersion: "1", manifest: {} } } as const;
   const nodeInfo = { nodeId: "n1", maxVolumesPerNode: 0, accessibleTopology: null };
@@ -64,7 +64,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
     unwritable: undefined,
     inodes: { files: 9, ffree: 9 },
     place: placeAt("/var/lib/kubelet/plugins_registry"),
-    kubeletSocket: { kind: "unseen", path: "/device-plugins/kubelet.sock" },
+    kubeletSocket: { kind: "no-directory", path: "/device-plugins/kubelet.sock" },
     ...folder,
   };
   return {
@@ -93,7 +93,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
 /** The registration of the driver, by a registrar that does not tell. */
 export function healthyRegistrations(report?: RegistrationReport): readonly RegistrationFacts[] {
   const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
-  const missing = { kind: "unseen", path: endpoint } as const;
+  const missing = hiddenAt(endpoint);
   const ownership = { mode: 0o755, uid: 0, gid: 0 };
   const plugin = { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"], report };
   return [

@@ -16,7 +16,15 @@ import {
   warning,
 } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
-import { type CallFailure, type Gap, ifYes, otherwise, type SeenList, type Truth } from "../../findings/seen";
+import {
+  type CallFailure,
+  type Gap,
+  ifYes,
+  listFrom,
+  otherwise,
+  type SeenList,
+  type Truth,
+} from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { firstOf, namedText } from "../../findings/words";
 import type { DriverLook, SocketLook } from "../read/looks";
@@ -67,6 +75,7 @@ function judgeKubeletPath(path: string, view: View): Verdicts {
       // What is there may show it.
       unread: () => judgeByLook(path, true, view),
     });
+  if (found.isHidden) return byMounts();
   return found.at({
     seen: (there) => (there.kind === "too-long" ? judgeSocket(found, view) : byMounts()),
     unread: (gap) => unseen(path, gap, view, LEAD),
@@ -107,11 +116,12 @@ function judgeByLook(path: string, isHidden: boolean, view: View): SeenList<Verd
   const look = () =>
     found.at.map(({ kind }): Verdicts => {
       // The same path may be another socket here than on the host.
-      if ((isOwn && isHidden) || kind === "unseen" || isPattern(path)) return byMounts;
+      if ((isOwn && isHidden) || isPattern(path)) return byMounts;
       return driver === undefined ? asItIs() : byDriver(driver, kind);
     });
+  if (found.isHidden) return listFrom([byMounts]);
   return found.at.map(({ kind }) => {
-    if (driver === undefined || (!isOwn && ["missing", "unseen"].includes(kind))) return look();
+    if (driver === undefined || (!isOwn && ["missing", "no-directory"].includes(kind))) return look();
     return driver.socket.at.is(hasNoSocket)({
       yes: () => unknown(path, `${GIVEN}; there is no socket at ${csiSocketPath} to compare it with`),
       ...otherwise(look),

@@ -1,11 +1,11 @@
 import type { GetPluginInfoResponse } from "../../../../grpc/protos";
 import { check, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
-import { ifYes, otherwise, type Truth } from "../../findings/seen";
+import { ifYes, listFrom, otherwise, type SeenList, type Truth } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import type { Answered, DriverLook } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
 import { ADVICE, CAUSES, remedyFor, socketText } from "./trouble";
-import { type Answering, isCalled, isInSight, isSame, pathFix, soleIn, type View } from "./view";
+import { type Answering, isCalled, isSame, pathFix, soleIn, type View } from "./view";
 
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
@@ -45,7 +45,10 @@ export function judgeEndpoint(one: Answering, view: View): Verdicts {
   const toldPath = view.target.kubeletRegistrationPath;
   if (endpoint === undefined)
     return bad(name, `${saidAt}, which is not an absolute path of a file`, fixPath, wrong);
-  const look = () => endpoint.socket.at.map((there) => judgeAt(question, endpoint, there, view));
+  const look = (): SeenList<Verdicts> =>
+    endpoint.socket.isHidden
+      ? listFrom([judgeHidden(question, view)])
+      : endpoint.socket.at.map((there) => judgeAt(question, endpoint, there, view));
   return isAskedFor.and(!view.isWhole && toldPath !== undefined && !isTold)({
     yes: () => problem(name, `${saidAt}, not at ${toldPath}`, fixPath, wrong),
     ...otherwise(look),
@@ -53,13 +56,15 @@ export function judgeEndpoint(one: Answering, view: View): Verdicts {
 }
 
 function judgeAt(question: Question, endpoint: DriverLook, there: SeenSocket, view: View): Verdicts {
-  const { name, own, place, saidAt, isAskedFor, isTold } = question;
+  return there.kind === "accepting"
+    ? endpoint.identity.map((identity) => judgeIdentity(question, there, [endpoint, identity], view))
+    : judgeAbsent(question, there, view);
+}
+
+/** Its directory is not seen from here. */
+function judgeHidden(question: Question, view: View): Verdicts {
+  const { name, own, place, saidAt, isAskedFor, isTold, fixPath, wrong, bad } = question;
   const { hostPath, socketsOnHost, driver } = view;
-  const judge = () =>
-    there.kind === "accepting"
-      ? endpoint.identity.map((identity) => judgeIdentity(question, there, [endpoint, identity], view))
-      : judgeAbsent(question, there, view);
-  if (there.kind !== "unseen") return judge();
   const isAt = (isSo: (socket: DriverLook["socket"], inode: string) => boolean | Truth) =>
     own.contains(({ socket }) => socket.inode.is((inode) => inode !== undefined && isSo(socket, inode)));
   // What the mounts put there is the socket of --csi-address: this driver's.
@@ -70,7 +75,8 @@ function judgeAt(question: Question, endpoint: DriverLook, there: SeenSocket, vi
   const unseen = () => unknown(name, `${saidAt} on the host, which cannot be seen from here`);
   const hidden = () => ifYes(isAskedFor, () => isOwn({ yes: byMounts, ...otherwise(unseen) }));
   const isOnHost = isAt((_, inode) => socketsOnHost.contains((one) => one.inode === inode));
-  return isInSight(there.path, view).or(isOnHost)({ yes: judge, ...otherwise(hidden) });
+  const absent = () => bad(name, `${saidAt}, which is not there, nor is its directory`, fixPath, wrong);
+  return isOnHost({ yes: absent, ...otherwise(hidden) });
 }
 
 function judgeAbsent({ name, own, saidAt, fixPath, wrong, bad }: Question, there: SeenSocket, view: View) {

@@ -12,6 +12,7 @@ import {
   type Shown,
   type Text,
   type Truth,
+  truth,
   withheld,
   words,
 } from "../../findings/seen";
@@ -26,7 +27,7 @@ import {
   waitingText,
 } from "./found";
 import { failureIn, gapText, predicateOf, silenceOf } from "./trouble";
-import { type Answering, type Driver, isInSight, isOf, soleIn, type View } from "./view";
+import { type Answering, type Driver, isOf, soleIn, type View } from "./view";
 
 type Row = Told<DriverRow>;
 /** Null: unknown. */
@@ -149,7 +150,7 @@ function publishedRow(one: Answering, view: View): SeenList<Row> {
 /** Why a published driver does not say its name, as far as its socket is seen from here; none if it does. */
 function silencesOf(one: Answering, view: View): SeenList<string> {
   const isThere = ({ socket }: Pick<DriverLook, "socket">) =>
-    socket.at.is(({ kind }) => kind !== "unseen").or(isInSight(socket.path, view));
+    socket.isHidden ? truth(false) : socket.at.is(() => true);
   const own = view.drivers.filter((driver) => isThere(driver).and(isOf(one, driver, view.target)));
   return listFrom(one.endpoint ? [one.endpoint] : [])
     .filter(isThere)

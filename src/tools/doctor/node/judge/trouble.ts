@@ -26,8 +26,9 @@ export const LIMITS = "fs.inotify.max_user_instances or max_user_watches";
 
 /** What to do, by the kind of a driver's socket, by a call, by why something could not be read, and by an errno. */
 const REMEDIES: Readonly<Record<string, string>> = {
+  "no-directory": "correct the path",
   ...{ dead: ADVICE.startDriver, missing: ADVICE.startDriver, stuck: ADVICE.driverHangs },
-  unseen: "mount the directory here, or correct the path",
+  unmounted: "mount the directory here, or correct the path",
   "not-a-socket": "name the driver's socket itself",
   "too-long": "use a shorter path",
   ...{ GetInfo: ADVICE.seeRegistrar, GetPluginInfo: SEE_DRIVER, NodeGetInfo: ADVICE.noMetadata },
@@ -87,7 +88,8 @@ const unreadText = (errno: string): string =>
   `cannot be inspected: ${errno}${errno === "ETIMEDOUT" ? ", its file system does not answer" : ""}`;
 
 /** Why a socket could not be looked at, to follow its path. */
-export const unseenText = ({ why }: Gap): string => unreadText(sayWhy(why).text);
+export const unseenText = ({ why }: Gap): string =>
+  why.kind === "unmounted" ? sayWhy(why).text : unreadText(sayWhy(why).text);
 
 /** Why a driver does not say its name, if it does not. */
 export const silenceOf = ({ socket, identity }: Pick<DriverLook, "socket" | "identity">): SeenList<string> =>
@@ -165,6 +167,7 @@ const LACKS: Readonly<Record<NodePart, string>> = {
 };
 const WHOLE: readonly Why["kind"][] = [
   "unasked",
+  "unmounted",
   "mount",
   "link",
   "cut",

@@ -1,7 +1,6 @@
 import { basename, dirname } from "node:path";
 import { driverOfSocket, SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
-import { isWithin } from "../../../../unix/mounts";
 import { type Advice, problem, warning } from "../../findings/finding";
 import {
   type ItemOf,
@@ -26,6 +25,7 @@ import {
   type RegistrationLook,
   type SocketLook,
 } from "../read/looks";
+import { hiddenAt } from "../read/socket";
 import { REMOVE_ALIAS, removeOld, type Trouble, troubleOf } from "./trouble";
 
 /** What was seen, joined: which registration socket belongs to which driver. */
@@ -65,7 +65,7 @@ export function viewOf(facts: Facts) {
   return {
     ...{ target, processes, socketsOnHost, host },
     ...{ directory, folder, driver, hostPath: looked(facts.hostPath) },
-    kubeletPath: lookOfSocket(facts.kubeletPath ?? { kind: "unseen", path: "" }),
+    kubeletPath: lookOfSocket(facts.kubeletPath ?? hiddenAt("")),
     deadSockets: facts.deadSockets.map(({ socket, fits }) => ({ ...lookOfSocket(socket), fits })),
     drivers,
     registrations,
@@ -90,7 +90,7 @@ export function viewOf(facts: Facts) {
       plugins
         .contains(({ plugin }) => plugin.endpoint === endpoint)
         .not()
-        .and(!isNodeWide && ["missing", "unseen", "dead"].includes(socket.kind)),
+        .and(!isNodeWide && ["missing", "no-directory", "dead"].includes(socket.kind)),
     ),
     /** Those whose directory no kubelet of this machine watches. */
     misplaced: processes.registrars.filter(({ isElsewhere }) => isElsewhere),
@@ -107,7 +107,7 @@ const pluginOf = (one: RegistrationLook): SeenList<Plugin> =>
   );
 
 function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plugin>) {
-  const endpoints = plugins.flatMap(({ endpoint }) => endpoint);
+  const endpoints = plugins.flatMap(({ endpoint }) => endpoint).filter(({ socket }) => !socket.isHidden);
   const all = allDrivers.map((one) => ({ ...lookOfDriver(one), isNamed: one === driver }));
   const others = endpoints.with(all.filter(({ isNode }) => isNode));
   const isRegisteredBeside = (other: DriverLook, { socket }: DriverLook) =>
@@ -246,13 +246,6 @@ export function isOf(
     one === undefined ? byDriver() : isSame(endpoint.socket, driver.socket);
   return endpoint.socket.inode({ seen: bySocket, unread: byDriver });
 }
-
-/** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */
-export const isInSight = (path: string, { folder }: View): Truth =>
-  folder.contains(({ path: at, place }) => {
-    const root = dirname(at);
-    return place.is(({ isMountPoint }) => !isMountPoint && root !== "/" && isWithin(path, root));
-  });
 
 /** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */
 export function pathFix({ inode }: SocketLook, { socketsOnHost }: View, advice: string): Advice {

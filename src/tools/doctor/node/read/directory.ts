@@ -21,7 +21,7 @@ import {
   realPath,
   statsOrErrno,
 } from "./files";
-import { lookAtSocket, type Ownership } from "./socket";
+import { hiddenAt, lookAtSocket, type Ownership, type SocketFacts } from "./socket";
 
 const DEFAULT_CSI_ADDRESS = flagTable.dropIn["csi-address"].default;
 /** The errno, where it cannot be looked at. */
@@ -167,11 +167,20 @@ async function seeDirectory(path: string, mounts: Mounts, hostRoot: string, kube
 export function leadsAsOnHost(directory: DirectoryFacts, top: string, from: string, link: string): boolean {
   const to = resolve(dirname(from), link);
   if (!isAbsolute(link) && isWithin(to, top)) return true;
+  return isInSight(directory, to);
+}
+
+/** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */
+function isInSight(directory: DirectoryFacts, at: string): boolean {
   if (directory.kind !== "directory") return false;
   const { path, place } = directory;
   const root = dirname(path);
-  return !("gap" in place) && !place.isMountPoint && root !== "/" && isWithin(to, root);
+  return !("gap" in place) && !place.isMountPoint && root !== "/" && isWithin(at, root);
 }
+
+/** Without its directory, a mount that is not here may have the socket. */
+export const hiddenIn = (directory: DirectoryFacts, socket: SocketFacts): SocketFacts =>
+  socket.kind !== "no-directory" || isInSight(directory, socket.path) ? socket : hiddenAt(socket.path);
 
 function placeIn(mounts: Mounts, path: string): MountPlace | Unread<NodePart> {
   if ("gap" in mounts) return mounts;

@@ -3,7 +3,7 @@ import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-
 import { parseMountinfo } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { startReading, type Unread, whyOf } from "../../findings/seen";
-import { lookAtDirectory, type Mounts, otherDirectories } from "./directory";
+import { hiddenIn, lookAtDirectory, type Mounts, otherDirectories } from "./directory";
 import { answerIn, gapsIn, type NodePart, type SeenDriver, type Target, unreadAt } from "./facts";
 import { lookAtEach, pathOnHost, reachBelow, reachOnHost, readWhole } from "./files";
 import { findProcesses } from "./processes";
@@ -41,7 +41,7 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
     (error: unknown) => reading.unread({ part: "directory", subject: mountsPath, why: whyOf(error) }),
   );
   const reach = (path: string) => reachOnHost(hostRoot, path);
-  const [named, kubeletPath, directory] = await Promise.all([
+  const [csiSocket, kubeletSocket, directory] = await Promise.all([
     csiSocketPath === undefined
       ? undefined
       : lookAtSocket(csiSocketPath, { reach, own: pathOnHost(hostRoot, csiSocketPath) }),
@@ -50,7 +50,9 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
       : undefined,
     lookAtDirectory(pluginRegistrationPath, mounts, reading, given),
   ]);
-  const target: Target = { ...given, csiSocketPath: named?.path };
+  const target: Target = { ...given, csiSocketPath: csiSocket?.path };
+  const hidden = (found: SocketFacts | undefined) => found && hiddenIn(directory, found);
+  const [named, kubeletPath] = [hidden(csiSocket), hidden(kubeletSocket)];
   const own = await askAll(named ? [named] : []);
   const driver: SeenDriver | undefined = own.items[0];
   const { living, dead, onHost, ...found } = await findSockets(target, named, directory);
@@ -66,10 +68,7 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
   ]);
   const gaps = [...needed, ...own.gaps, ...others.gaps, ...(target.unseen ? [target.unseen] : [])];
   const nameless = drivers.flatMap(({ identity }) => gapsIn(identity));
-  const endpoints = registrations.flatMap(({ endpoint }) => endpoint ?? []);
-  const answers = [...drivers.map(({ nodeInfo }) => nodeInfo), ...endpoints.map(({ identity }) => identity)];
-  const unseen = endpoints.map(({ socket }) => socket);
-  for (const gap of [...gapsIn(...answers, ...unseen), ...aside]) reading.unread(gap);
+  for (const gap of [...gapsOfAnswers(drivers, registrations), ...aside]) reading.unread(gap);
   return {
     target,
     driver,
@@ -90,6 +89,14 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
     /** What could not be read. */
     gaps: reading.gaps(),
   };
+}
+
+/** What drivers and endpoints did not tell; that an endpoint is hidden is said with its registration. */
+function gapsOfAnswers(drivers: readonly SeenDriver[], registrations: readonly RegistrationFacts[]) {
+  const endpoints = registrations.flatMap(({ endpoint }) => endpoint ?? []);
+  const answers = [...drivers.map(({ nodeInfo }) => nodeInfo), ...endpoints.map(({ identity }) => identity)];
+  const gaps = gapsIn(...answers, ...endpoints.map(({ socket }) => socket));
+  return gaps.filter(({ why }) => why.kind !== "unmounted");
 }
 
 /** Where drivers with a registrar have their sockets: as it says, or as they are seen here by their names. */
@@ -115,9 +122,10 @@ async function judgeHostPathOf(
   driver: SeenDriver | undefined,
 ): Promise<HostPath> {
   const { csiSocketPath, pattern, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
+  const isNowhere = (socket: SocketFacts) =>
+    socket.kind === "unread" ? socket.gap.why.kind === "unmounted" : hasNoSocket(socket);
   // The mounts of this namespace say nothing about the host's own root below `hostRoot`.
-  const isSeen =
-    hostRoot === "/" && !(driver && driver.socket.kind !== "unread" && hasNoSocket(driver.socket));
+  const isSeen = hostRoot === "/" && !(driver && isNowhere(driver.socket));
   if (!isSeen || kubeletRegistrationPath === undefined) return hostPathOf({ kind: "unknown" });
   if ("gap" in mounts) return mounts;
   const csiAddress = csiSocketPath ?? pattern;

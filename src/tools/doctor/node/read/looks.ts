@@ -20,7 +20,9 @@ const unasked = ({ path }: SocketFacts, call: Call) => unreadAt(call, path, { ki
 export function lookOfSocket(socket: SocketFacts) {
   const { path, inode } = socket;
   const at: Seen<SeenSocket> = looked(socket);
-  return { path, at, inode: looked(inode === undefined ? socket : inode, inode) };
+  /** Whether it is in a directory that is not seen from here. */
+  const isHidden = socket.kind === "unread" && socket.gap.why.kind === "unmounted";
+  return { path, at, inode: looked(inode === undefined ? socket : inode, inode), isHidden };
 }
 
 const isUnimplemented = (answer: Answer<unknown> | undefined): boolean =>

@@ -25,8 +25,8 @@ export type SocketFacts = {
   | ({ readonly kind: "accepting" } & OfSocket)
   /** No process listens; or its queue of connections is full, because its process hangs. `explanation`: the errno, and what it means. */
   | ({ readonly kind: "dead" | "stuck"; readonly explanation: string } & OfSocket)
-  /** Nothing. `unseen`: nor is its directory there, so that a mount which is not here may have it. */
-  | { readonly kind: "missing" | "unseen" }
+  /** Nothing; or not even its directory. */
+  | { readonly kind: "missing" | "no-directory" }
   | { readonly kind: "not-a-socket"; readonly fileType: string }
   | { readonly kind: "too-long"; readonly bytes: number }
   /** The path leads nowhere, by its errno. */
@@ -48,7 +48,13 @@ export const isTelling = (errno: string): boolean =>
   isThereNone(errno) || BROKEN.has(errno) || errno in UNANSWERED || NO_LISTENER.includes(errno);
 
 export const hasNoSocket = ({ kind }: SeenSocket): boolean =>
-  kind === "missing" || kind === "unseen" || kind === "not-a-socket";
+  kind === "missing" || kind === "no-directory" || kind === "not-a-socket";
+
+/** A mount that is not here may have it. */
+export const hiddenAt = (path: string): SocketFacts => ({
+  ...{ kind: "unread", path },
+  gap: { part: "sockets", subject: path, why: { kind: "unmounted" } },
+});
 
 interface LookOptions {
   /** Of which check it is a gap where the look fails. Default: `sockets`. */
@@ -82,7 +88,7 @@ export async function lookAtSocket(
   if (stats === "ENOENT") {
     const directory = await statsOrErrno(dirname(path));
     if (typeof directory !== "string") return { kind: "missing", path };
-    return isThereNone(directory) ? { kind: "unseen", path } : unread(directory);
+    return isThereNone(directory) ? { kind: "no-directory", path } : unread(directory);
   }
   if (typeof stats === "string")
     return BROKEN.has(stats) ? { kind: "broken", path, errno: stats } : unread(stats);

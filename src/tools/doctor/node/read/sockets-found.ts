@@ -12,7 +12,7 @@ import { grouped } from "../../findings/grouped";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";
-import { type DirectoryFacts, leadsAsOnHost } from "./directory";
+import { type DirectoryFacts, hiddenIn, leadsAsOnHost } from "./directory";
 import { answerIn, gapsIn, type NodeGap, type Target, unreadAt } from "./facts";
 import {
   errnoIn,
@@ -43,7 +43,14 @@ const OF_SERVICES = ["/", "/run", "/var/run", "/tmp"];
 
 const SILENT: readonly (SocketKind | undefined)[] = ["missing", "dead", "stuck"];
 /** On the others a process listens, or may. */
-const NOT_LIVING: readonly SocketKind[] = ["dead", "missing", "unseen", "not-a-socket", "broken", "too-long"];
+const NOT_LIVING: readonly SocketKind[] = [
+  "dead",
+  "missing",
+  "no-directory",
+  "not-a-socket",
+  "broken",
+  "too-long",
+];
 
 /** The sockets beside a driver's that does not answer: it may listen on one of them. */
 async function walkBeside(driver: SocketFacts | undefined, isOfServices: (path: string) => boolean) {
@@ -203,7 +210,7 @@ export async function lookAtRegistrations(
     const before = await listRegistrations(directory, hostRoot, isAsOnHost);
     const { items: looked, gaps } = await lookAtEach(
       before.paths,
-      (path) => lookAtRegistration(path, timeoutMs, hostRoot, isAsOnHost),
+      (path) => lookAtRegistration(path, timeoutMs, hostRoot, isAsOnHost, facts),
       (subject, why): NodeGap => ({ part: "directory", subject, why }),
     );
     const after = await listRegistrations(directory, hostRoot, isAsOnHost);
@@ -255,6 +262,7 @@ async function lookAtRegistration(
   timeoutMs: number,
   hostRoot: string,
   isAsOnHost: ReturnType<typeof leadsOnHost>,
+  facts: DirectoryFacts,
 ) {
   let answer: Awaited<ReturnType<typeof askRegistration>> | undefined;
   const tryReach = async (short: string, reached: string) => {
@@ -279,7 +287,7 @@ async function lookAtRegistration(
   const reach = (at: string) => (told === "" ? reachOwn(at) : reachBelow(hostRoot, at));
   const there =
     told === "" || (told?.startsWith("/") && !told.includes("\0"))
-      ? await lookAtSocket(told || path, { reach, own: told || looking.own })
+      ? hiddenIn(facts, await lookAtSocket(told || path, { reach, own: told || looking.own }))
       : undefined;
   const isSilent = info?.kind === "failed" && isHidden(path) && socket.kind !== "dead";
   return {
