@@ -33,6 +33,10 @@ describe.each(Object.entries(SERVICES))("a service that writes JSON, %s", (_what
     const handlers: readonly Handler[] = [
       (_call) => given,
       (_call, answer: Callback) => answer(null, given),
+      (_call, answer: Callback) => {
+        setImmediate(answer, null, given);
+        return { id: 1, unref: () => {} }; // As fake timers do.
+      },
       unaryHandler(async () => given) as Handler,
     ];
     for (const handle of handlers)

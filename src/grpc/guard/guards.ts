@@ -186,7 +186,6 @@ function guardConnection(socket: Socket, { received, sent, onViolation }: Guard)
       });
     },
     destroy: (_error, done) => {
-      if (!socket.destroyed) fail("HTTP/2 error");
       socket.destroy();
       // An error handed on would be emitted, in the end to a session that may be gone: an uncaught exception.
       done(null);
