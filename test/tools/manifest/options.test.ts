@@ -35,7 +35,12 @@ const NO_IMAGE = "is not an image reference: give NAME:TAG or NAME@DIGEST, NAME 
 
 test.each([
   ...["a/b__c/d--e.f:v1", "Example.COM/registrar:V1_-.", "[fd00::1]:5000/registrar:v1"],
-  ...[`registrar:${"v".repeat(128)}`, `example.com/registrar:v1@${DIGEST}`, `a@sha512:${"0".repeat(128)}`],
+  ...[
+    `registrar:${"v".repeat(128)}`,
+    `example.com/registrar:v1@${DIGEST}`,
+    `a@sha384:${"0".repeat(96)}`,
+    `a@sha512:${"0".repeat(128)}`,
+  ],
 ])("the image %s is accepted", (image) => {
   expect(() => checkPinned("image", image)).not.toThrow();
 });

@@ -258,7 +258,9 @@ describe("of one driver", () => {
     ]);
     const set = { path: "/var/lib/kubelet/plugins/*/csi.sock" };
     const nodeWide = await makeCluster({ set, inCsiNode: {} });
-    expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208 problem");
+    expect(await codes(nodeWide, OTHER.driver)).toEqual(["CSI101 problem", "CSI208 problem"]);
+    const { drivers } = await nodeWide.report(OTHER);
+    expect(drivers.map(({ name }) => name)).toEqual(["(every driver)"]);
     nodeWide.refuse(["csinodes"], "no");
     expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208 unknown");
     const names = { "f.csi": "i", "e.csi": "i", "d.csi": "i", "c.csi": "i", "b.csi": "i" };

@@ -302,3 +302,27 @@ export const PAIRS = Object.fromEntries(
     ]),
   ),
 );
+
+const SECOND = `${PLUGINS}/second/csi.sock`;
+const BESIDE: Readonly<Record<string, SeenDriver>> = {
+  "one of its name": driverAt(SECOND, "x.csi"),
+  "one of another name": driverAt(SECOND, "y.csi"),
+  "one that says no name": driverAt(SECOND, "", { identity: undefined, nodeInfo: undefined }),
+  "a controller of its name": driverAt(SECOND, "x.csi", { nodeInfo: failed("NodeGetInfo", "Unimplemented") }),
+};
+/** Another driver beside it, and both seen on the host. */
+export const SEVERAL: Readonly<Record<string, More>> = Object.fromEntries(
+  Object.entries(BESIDE).flatMap(([what, other]) =>
+    ["no registration", "another endpoint", "a dead alias alone", "no endpoint"].map((one) => [
+      `${what}; ${one}`,
+      {
+        registrations: REGISTRATIONS[one] ?? [],
+        drivers: [other],
+        onHost: [
+          { inode: "1:2", path: ENDPOINT },
+          { inode: "1:9", path: SECOND },
+        ],
+      },
+    ]),
+  ),
+);

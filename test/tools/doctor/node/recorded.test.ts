@@ -14,6 +14,7 @@ import {
   PLUGINS,
   REGISTERED,
   REGISTRATIONS,
+  SEVERAL,
 } from "./changed-facts";
 import { kubelet, MACHINE, other, registrar } from "./changed-machine";
 import { WHOLE } from "./doctor-node";
@@ -56,6 +57,7 @@ describe.each<readonly [what: string, base: More, make: (more: More) => More]>([
     ["its paths", PATHS],
     ["its registration", REGISTERED],
     ["its driver and its registration", PAIRS],
+    ["another driver beside it", SEVERAL],
   ])("%s", (_part, changes) => {
     // Another gap than one of sockets is the same for both.
     const isMeant = ([one]: readonly [string, More]) =>
