@@ -15,7 +15,8 @@ import {
   type Words,
   wordingOf,
 } from "./opened";
-import type { Lacking, Text } from "./text";
+import type { Text } from "./text";
+import type { Answers, Known, Looked, Unclear } from "./unclear";
 import { counted, firstOf } from "./words";
 
 export { type CallFailure, type Flaw, type Gap, refuseFlaw, type Unread, type Why, whyOf } from "./gap";
@@ -29,38 +30,6 @@ interface Arms<Y, N, U> {
   readonly no: () => N;
   readonly unknown: (gaps: Gaps) => U;
 }
-declare const KNOWN: unique symbol;
-/** What never stands for the unknown. */
-interface Known {
-  readonly [KNOWN]: true;
-}
-
-/**
- * What stands for the unknown says so by its type: something closed, as `withheld`, a text, a list, another answer, or a finding
- * that is neither ok nor a problem; or a state that is certainly unread, and knows nothing but why. TypeScript refuses all else, as
- * undefined, "" or [], and a state that may be another one. A finding stands for it only among findings: beside true and false it
- * would be a third one, which a comparison takes for false.
- */
-type Unclear<U, Others> = [Wrong<U, Others>] extends [never] ? unknown : never;
-type Wrong<U, Others> = U extends Known
-  ? U
-  : U extends { readonly kind: "unread" }
-    ? U[Exclude<keyof U, "kind" | "gap" | "lack">] & {}
-    : U extends Closed<infer Inside>
-      ? Inside extends { readonly status: infer S }
-        ? [Others] extends [Said<Closed<{ readonly status: unknown }>>]
-          ? S & ("ok" | "problem")
-          : U
-        : Inside extends Looked<infer T>
-          ? T
-          : U extends Words
-            ? Exclude<U, Lacking>
-            : never
-      : U;
-/** An arm that throws answers nothing. */
-type Answers<U, Arm extends string = "unknown"> = [U] extends [never]
-  ? { readonly [At in Arm]: Known }
-  : unknown;
 type Answered<R> = undefined extends R ? R | Withheld : R;
 
 /** The same where the answer is no, and where it is unknown. */
@@ -112,14 +81,16 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   /** An item of which the answer is unknown is left out, and leaves its gap. */
   filter(isSo: IsSo<Item>): SeenList<Item>;
   with(more: readonly Item[] | SeenList<Item>): SeenList<Item>;
-  /** In groups, as far as the items were seen. */
-  grouped(keyOf: (item: Item) => Text | Told<string>): SeenList<Group<Item>>;
+  /** In groups, as far as the items were seen. Those of a group are alike in `at`, too: it lacks nothing that is known to be elsewhere. */
+  grouped(keyOf: (item: Item) => Text | Told<string>, at?: At<Item>): SeenList<Group<Item>>;
   /** All that were seen as one group, if there are any. */
   together(): SeenList<Group<Item>>;
   /** The items with a key. */
   by(keyOf: (item: Item) => string): (key: string) => SeenList<Item>;
   sorted(keyOf: (item: Item) => string | number): SeenList<Item>;
 }
+/** Where an item is; a list: where it may be. */
+type At<Item> = { readonly [Field in KnownField]?: (item: Item) => string | undefined | SeenList<string> };
 type Untold<Item> = Item extends Told<infer One> ? One : Item;
 
 /** A list of which one item was seen at least. */
@@ -211,16 +182,36 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
         return typeof answer === "string" ? (answer === "yes" ? [item] : []) : listOf<Item>([], answer);
       }),
     with: (more) => listOf(items.concat(insideList(more).items), union([gaps, insideList(more).gaps])),
-    grouped: (keyOf) =>
-      listOf(
-        Array.from(grouped(items, (one) => tell<string>(keyOf(one))).values(), (one) => groupOf(one, gaps)),
+    grouped: (keyOf, at = {}) => {
+      const keyIn = (one: Item) =>
+        JSON.stringify([
+          tell<string>(keyOf(one)),
+          ...Object.values(at).map((of) => insideList(of(one)).items),
+        ]);
+      const groups = [...grouped(items, keyIn).values()];
+      return listOf(
+        groups.map((one) =>
+          groupOf(
+            one,
+            gaps.filter((gap) => mayBeAt(at, one[0], gap)),
+          ),
+        ),
         gaps,
-      ),
+      );
+    },
     together: () => list.grouped(() => ""),
     by: (keyOf) => byKey(items, keyOf, () => gaps),
     sorted: (keyOf) => listOf(sortedBy(items, keyOf), gaps),
   };
   return close(list, { items, gaps }) as SeenList<Item>;
+}
+
+function mayBeAt<Item>(at: At<Item>, item: Item, { known = {} }: Gap): boolean {
+  return Object.entries(at).every(([field, of]) => {
+    const { items, gaps } = insideList(of(item));
+    const value = known[field as KnownField];
+    return value === undefined || items.length === 0 || gaps.length > 0 || items.includes(value);
+  });
 }
 
 function groupOf<Item>(items: readonly [Item, ...Item[]], gaps: readonly Gap[]): Group<Item> {
@@ -316,9 +307,6 @@ export function listFrom<Item>(found: readonly Item[] | Unread): SeenList<Item> 
   return "gap" in found ? listOf([], [found.gap]) : listOf(found, []);
 }
 
-interface Looked<T> {
-  readonly looked: T;
-}
 /** One thing as judges get it: call it with what follows from it, and with what is said if it could not be read. */
 export interface Seen<T> extends Closed<Looked<T>>, Mute {
   <S, U = S>(

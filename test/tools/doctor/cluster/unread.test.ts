@@ -5,7 +5,7 @@ import { grouped } from "../../../../src/tools/doctor/findings/grouped";
 import { failedMount, volumeAttachment, waitingPod } from "../../../support/cluster-objects";
 import { placesIn, replaceAt, valueAt } from "../../../support/places";
 import { type MemoryCluster, makeCluster, NOW_MS, sickCluster } from "./memory-cluster";
-import { DISK, STORAGE } from "./sick-cluster";
+import { DISK, FILES, STORAGE } from "./sick-cluster";
 import { tooMuchIn, WORLDS } from "./too-much";
 
 // Taking information away may turn a verdict into `unknown`, and nothing else.
@@ -239,6 +239,23 @@ describe.each(WORLDS)("%s", (what, make) => {
       expect(/^It is not known how many registrars/m.test(text)).toBe(isUnread);
     }
   });
+});
+
+test("a pod that could not be read blurs its own driver's findings alone", async () => {
+  const cluster = await sickCluster();
+  const saidOf = async (driver: string) =>
+    (await cluster.report()).findings.flatMap(({ subject, code, text }) =>
+      subject === driver ? `${code} ${text}` : [],
+    );
+  const disk = await saidOf(DISK);
+  const isUnread = ({ path, object }: { path: string; object: { metadata: { name: string } } }) =>
+    /\/pods$/.test(path) && /^files-node.*node-1$/.test(object.metadata.name);
+  cluster.edit((stored) =>
+    stored.map((one) => (isUnread(one) ? { ...one, object: { ...one.object, status: 7 } } : one)),
+  );
+  expect(disk).not.toEqual([]);
+  expect(await saidOf(DISK)).toEqual(disk);
+  expect((await saidOf(FILES)).join()).toMatch(/at least|not everything could be read/);
 });
 
 describe("an operator with half of the rights gets no false problem of the sick cluster", () => {

@@ -273,6 +273,9 @@ const REFUSED: readonly string[] = [
   "TypeScript: (facts: ClusterFacts) => facts.places.map(({ state }) => facts.hasGuess({ yes: () => looked({ kind: 'registered', reason: null }), no: () => state, unknown: () => state })); import { looked } from 'SRC/findings/seen'",
   "search: (one: State) => one.kind === 'unread' || one.kind === 'silent' ? undefined : problem(P, T, F); type State = { kind: 'silent' } | { kind: 'known' } | { kind: 'unread' }",
   "search: (one: State) => { if (one.kind === 'unread') return undefined; return ok(P, T); }; type State = { kind: 'silent' } | { kind: 'unread' }",
+  // A group of which it is not known where it is.
+  "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { driver: ({ driver }) => driver })",
+  "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { set: ({ pods }) => pods })",
   // What may be in a mount that is not seen.
   "TypeScript: ({ driver }: View) => driver?.socket.at.map(({ kind }) => kind === 'unmounted' ? problem(P, 'is not there', F) : ok(P, T))",
   // What was not asked is no answer.

@@ -178,6 +178,33 @@ test("a finding says so where its text lacks something, and is not ok", () => {
   ]);
 });
 
+test("a group lacks only what may be of it", () => {
+  const gapAt = (node?: string, set?: string): Gap => ({ ...GAP, known: { node, set } });
+  const saidWith = (gap: Gap, sets: SeenList<string>) =>
+    itemsOf(
+      startReading()
+        .list(["a", "b"], [gap])
+        .grouped(() => "", { node: (one) => one, set: () => sets })
+        .map((all) => tell<string>(words`${all.first}: ${all.counted("one")}`)),
+    );
+  const [all, none] = [
+    ["a: at least 1 one", "b: at least 1 one"],
+    ["a: 1 one", "b: 1 one"],
+  ];
+  const sets = listOf([1], true).map(() => "s");
+  expect(saidWith(gapAt(), sets)).toEqual(all);
+  expect(saidWith(gapAt("a"), sets)).toEqual([all[0], none[1]]);
+  expect(saidWith(gapAt("c"), sets)).toEqual(none);
+  expect(saidWith(gapAt(undefined, "t"), sets)).toEqual(none);
+  expect(saidWith(gapAt("b", "s"), sets)).toEqual([none[0], all[1]]);
+  expect(
+    saidWith(
+      gapAt(undefined, "t"),
+      listOf([1], false).map(() => "s"),
+    ),
+  ).toEqual(all);
+});
+
 test("what is unknown stays so beside problems that are warnings", () => {
   const said = softened([unknown("x", "x"), problem("x", "x", "x"), ok("x", "x")], "problem");
   expect(saidIn<Verdict>(said).map((one) => open(one).status)).toEqual(["unknown", "warning"]);

@@ -42,8 +42,16 @@ export const judgeGroups = (
   places
     .grouped(
       (place) => words`${place.driver} ${likeOf(place)} ${causesOf(place, facts).map(causeKey).told("")}`,
+      { set: ({ driver }) => setsOf(driver, facts) },
     )
     .map((group) => also(judge(group.first, group), { cause: causeOf(group.first, facts), nodes: group }));
+
+/** Those that may have a driver's pods. */
+const setsOf = (driver: string, { units, guesses }: ClusterFacts): SeenList<string> =>
+  units
+    .filter(({ driver: { name, kind } }) => name === driver || kind === "every")
+    .with(guesses)
+    .map(({ set }) => set.uid);
 
 /** The cause of the state of a place where the node reports: equal for all places that one change would fix. */
 export const causeOf = (place: Place, facts: ClusterFacts) => causesOf(place, facts).told(undefined);

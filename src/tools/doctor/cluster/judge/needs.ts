@@ -48,7 +48,9 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
       )
       .told(see("compare its DaemonSet with the node's taints, labels and pods"));
   }),
-  facts.units.grouped(({ set }) => set.uid).map(({ first: { set } }) => judgePods(set, facts)),
+  facts.units
+    .grouped(() => "", { set: ({ set }) => set.uid })
+    .map(({ first: { set } }) => judgePods(set, facts)),
 ]);
 
 const seeLabels = ({ target }: ClusterFacts) =>

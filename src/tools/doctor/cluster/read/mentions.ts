@@ -18,7 +18,7 @@ export const keyOfPlace = ({ node, pod, driver }: Pick<Mention, "driver" | "node
 /** Place by place: the mentions by pods that are not over, and of those the leading one. */
 export const mentionsByPlace = (all: SeenList<Mention>) =>
   all
-    .grouped(keyOfPlace)
+    .grouped(keyOfPlace, { node: ({ node }) => node })
     .sorted(({ first }) => keyOfPlace(first))
     .map((group) => {
       const ofPods = itemsOf(group).filter(({ pod }) => pod);
