@@ -246,6 +246,7 @@ const LINES = [
     "--timeout=1s",
     "--timeout=1",
     "--mode=x",
+    "--mode=health-prob",
   ],
   ...["--http-endpoint=:1", "--health-port=1", "--plugin-registration-path=/r", "--enable-pprof"],
   ...["--logging-format=json", "--log-flush-frequency=1s", "--log-text-split-stream"],

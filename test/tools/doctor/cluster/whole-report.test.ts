@@ -26,6 +26,14 @@ test("an object that cannot be judged is not a list that could not be read", asy
   );
 });
 
+test("where no Node is listed, and a CSINode is, the Nodes are to be compared", async () => {
+  const cluster = await makeCluster({ podsOn: [] });
+  cluster.edit((stored) => stored.filter(({ path }) => path !== "/api/v1/nodes"));
+  expect(await said(cluster)).toEqual([
+    `CSI204 unknown: ${DISK} is possibly registered: the list of Nodes lacks a node that a CSINode or a running pod names -> run doctor again, and compare the Nodes: kubectl get nodes`,
+  ]);
+});
+
 /** All lists, whichever is missing: one role is enough. */
 const RULE =
   "registrar-doctor --verb=list --resource=events,limitranges,nodes,pods,daemonsets.apps,csidrivers.storage.k8s.io,csinodes.storage.k8s.io,volumeattachments.storage.k8s.io";

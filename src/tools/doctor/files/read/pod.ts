@@ -108,7 +108,7 @@ function endpointsOf(container: Tree): readonly string[] {
   const names = list(container.env).map((one) => text(tree(one).name));
   const variables = names.includes(VARIABLE)
     ? [environmentOf(container)(`$(${VARIABLE})`).text]
-    : names.filter((name) => flags.size === 0 && isTemplate(name)).slice(0, 1);
+    : names.filter((name) => flags.size === 0 && isTemplate(name));
   return [...flags.values(), ...variables];
 }
 
