@@ -91,7 +91,9 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
   ["CSI105 .* -> raise default in LimitRange ns/o to 64Mi at least$", {}, byDefault("32Mi")],
   ["CSI114 .* -> raise default in .* 200m .*; raise max in .* to 200m at least$", {}, range(OF_CPU)],
   // Beside the container's own limit.
-  ...["64Mi", "65536Ki"].map((most) => [`${OWN}$`, SMALL, max(most)] as const),
+  [`${OWN}$`, SMALL, max("64Mi")],
+  [`${OWN}$`, SMALL, max("65536Ki")],
+  [`${OWN}$`, SMALL, max("67108864000000u")],
   [`${OWN}$`, SMALL, max("0")],
   [`${OWN}$`, SMALL, byDefault("50Mi")],
   [`${OWN}; raise max in LimitRange ns/o to 64Mi`, SMALL, max("50Mi")],

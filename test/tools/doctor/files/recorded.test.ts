@@ -63,7 +63,10 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   periodSeconds: [0, 1, 30],
   failureThreshold: [0, 3, 30],
   restartPolicy: ["Always", "Never"],
-  kind: ["Deployment", "StatefulSet", "ReplicaSet", "Pod", "CronJob", "PodTemplate", "Custom", "List"],
+  kind: [
+    ...["Deployment", "StatefulSet", "ReplicaSet", "Pod", "CronJob", "PodTemplate", "Custom", "List"],
+    ...["Job", "ReplicationController"],
+  ],
   host: ["127.0.0.1", "localhost", "x"],
   scheme: ["HTTPS", "HTTP"],
   name: ["", "driver", "plugin", "registration", "healthz", "NODE_NAME"],

@@ -181,7 +181,7 @@ test("columns", () => {
     ["x.csi", "registered", "2027", "a reason that is long enough to be wrapped in a narrow terminal"],
     ["longer.csi.example.com", "unknown", "-", `one-${"long".repeat(12)}-word`],
   ];
-  const texts = [30, 50, 60, 80, 120, undefined].map((width) =>
+  const texts = [5, 30, 50, 60, 80, 120, undefined].map((width) =>
     [`${width}:`, ...renderColumns(["DRIVER", "STATE", "SINCE", "WHY"], rows, width)].join("\n"),
   );
   expect(texts.join("\n")).toMatchSnapshot();
