@@ -149,6 +149,26 @@ function isConverted({ expression, arguments: given }) {
   return isOfAsked && (takesAny || /^(?:join|to\w*String)$/.test(callee.name.text));
 }
 
+const functionAround = (node) =>
+  node === undefined ||
+  ast.isFunctionLike?.(node) ||
+  ast.isArrowFunction(node) ||
+  ast.isFunctionDeclaration(node)
+    ? node
+    : functionAround(node.parent);
+/** Whether all is said to be well because of those that were seen; that there is one, `yes` of a list says. */
+function isOkOfGroup(node) {
+  if (node.expression.getText() !== "ok") return false;
+  const around = functionAround(node.parent);
+  const isYes = around && ast.isPropertyAssignment(around.parent) && around.parent.name.getText() === "yes";
+  return (
+    !isYes &&
+    (around?.parameters ?? []).some(
+      (one) => namesOf(one.name).includes("Group") || namesOf(one).includes("Group"),
+    )
+  );
+}
+
 const KNOWN = ["KnownTruth", "KnownList"];
 const isKnown = (node) => node !== undefined && namesOf(bare(node)).every((name) => KNOWN.includes(name));
 const isArm = ({ parent }) =>
@@ -209,7 +229,8 @@ function isEscape(node) {
   if (ast.isCallExpression(node))
     return (
       takesAnswers(node) ||
-      (isJudge && (isSearched(node) || isTried(node) || asksGaps(node) || isConverted(node))) ||
+      (isJudge &&
+        (isSearched(node) || isTried(node) || asksGaps(node) || isConverted(node) || isOkOfGroup(node))) ||
       node.arguments.some(
         (one) =>
           !ast.isSpreadElement(one) &&

@@ -273,6 +273,10 @@ const REFUSED: readonly string[] = [
   "TypeScript: (facts: ClusterFacts) => facts.places.map(({ state }) => facts.hasGuess({ yes: () => looked({ kind: 'registered', reason: null }), no: () => state, unknown: () => state })); import { looked } from 'SRC/findings/seen'",
   "search: (one: State) => one.kind === 'unread' || one.kind === 'silent' ? undefined : problem(P, T, F); type State = { kind: 'silent' } | { kind: 'known' } | { kind: 'unread' }",
   "search: (one: State) => { if (one.kind === 'unread') return undefined; return ok(P, T); }; type State = { kind: 'silent' } | { kind: 'unread' }",
+  // Well for all, by those that were seen.
+  "search: (view: View) => view.drivers.together().map((all) => ok(P, words`is all that \x24{all.first.socket.path} has`))",
+  "search: (view: View) => view.drivers.together().map(({ first }) => ok(first.socket.path, 'has all drivers'))",
+  "search: (view: View) => { const say = ({ first }: Group<Driver>) => { return ok(first.socket.path, T); }; return view.drivers.together().map(say); }; import type { Group } from 'SRC/findings/seen'",
   // A group of which it is not known where it is.
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { driver: ({ driver }) => driver })",
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { set: ({ pods }) => pods })",
