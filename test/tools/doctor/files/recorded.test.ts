@@ -63,10 +63,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   periodSeconds: [0, 1, 30],
   failureThreshold: [0, 3, 30],
   restartPolicy: ["Always", "Never"],
-  kind: [
-    ...["Deployment", "StatefulSet", "ReplicaSet", "Pod", "CronJob", "PodTemplate", "Custom", "List"],
-    ...["Job", "ReplicationController"],
-  ],
+  kind: ["Deployment", "StatefulSet", "ReplicaSet", "Pod", "CronJob", "PodTemplate", "Custom", "List"],
   host: ["127.0.0.1", "localhost", "x"],
   scheme: ["HTTPS", "HTTP"],
   name: ["", "driver", "plugin", "registration", "healthz", "NODE_NAME"],
