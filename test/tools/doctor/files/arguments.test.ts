@@ -1,6 +1,7 @@
 import { type Changes, daemonSet, expectSaid, OFFICIAL, said, saidOf, TOLD } from "./one-daemon-set";
 
 const TAINT = "--remove-startup-taint=x.csi/agent-not-ready";
+const PROBE = "--mode=kubelet-registration-probe";
 const HEAP = "--metrics-path=/debug/pprof/heap";
 
 test.each<readonly [expected: RegExp, Changes]>([
@@ -57,6 +58,12 @@ test.each<readonly [expected: RegExp, Changes]>([
   ...[["true"], ["--node-name", "version", "true"]].map((more): [RegExp, Changes] => [
     /^CSI101 warning: stops parsing at "true"; ignored: true -> take true out$/,
     { more },
+  ]),
+  ...["registrar:v1", OFFICIAL].flatMap((image): readonly [RegExp, Changes][] => [
+    [/^CSI101 problem: registers nothing: its --mode is a probe,/, { image, more: [PROBE] }],
+    [/^CSI101 problem: .* prints its version and ends -> remove --version$/, { image, more: ["--version"] }],
+    [/^CSI101 unknown: .* not filled in: --mode={{ \.m }} -> render/, { image, more: ["--mode={{ .m }}"] }],
+    [/^CSI101 problem: .*-nope/, { image, more: ["--nope", "--mode={{ .m }}"] }],
   ]),
   // A variable that is nowhere stays as it is in the container, too.
   [
@@ -127,6 +134,9 @@ test.each<Changes>([
   { more: ["--logtostderr"], image: "rancher/x-csi-node-driver-registrar:v2.9.0-eks-1" },
   { more: ["--logtostderr"], image: "node-driver-registrar/registrar:v1" },
   { more: ["--http-endpoint=:1", HEAP] },
+  // No probes of this program.
+  { more: ["--mode=health-probe"], image: OFFICIAL },
+  { more: ["--mode=$(M)"] },
   // No path, so that the rest can be judged.
   { more: ["--http-endpoint=$(POD_IP):9809"], env: [elsewhere("POD_IP")] },
 ])("no fault in %j", (changes) => {

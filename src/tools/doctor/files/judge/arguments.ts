@@ -119,6 +119,8 @@ function judgeStart(one: RegistrarContainer, settings: RegistrarSettings): State
     const text = `stops parsing at "${ignored.words[0]}"; ignored: ${ignored.words.join(" ")}`;
     return told === "" ? problem(text, adviceOnIgnored(ignored)) : warning(text, adviceOnIgnored(ignored));
   }
+  const ending = settings.mode === undefined ? undefined : ENDING[settings.mode];
+  if (ending !== undefined) return problem(`registers nothing: ${ending.text}`, ending.fix);
   if (told === "")
     return problem(
       "does not start: kubelet-registration-path is a required parameter",
@@ -131,6 +133,12 @@ function judgeStart(one: RegistrarContainer, settings: RegistrarSettings): State
       )
     : undefined;
 }
+
+/** What does not run as a registrar. */
+const ENDING: Readonly<Partial<Record<string, { readonly text: string; readonly fix: string }>>> = {
+  probe: { text: "its --mode is a probe, which ends at once", fix: "remove --mode from the container" },
+  print: { text: "it prints its version and ends", fix: "remove --version" },
+};
 
 const UNKNOWN = {
   open: { text: "is not filled in", fix: RENDER_FIRST },

@@ -3,7 +3,7 @@ import { isTemplate } from "../../../recognise/rule";
 import type { Said } from "../../findings/opened";
 import { type ItemOf, withheld } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
-import { listensOn, modeIn, type RegistrarSettings } from "../read/arguments";
+import { listensOn, modeIn, type RegistrarSettings, withoutVariables } from "../read/arguments";
 import type { BesideFacts, ProbeFacts } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { judgeProgram, releaseText, sayRefusal } from "./arguments";
@@ -163,7 +163,7 @@ function judgeExec(
   { kind, command, elsewhere, settings: asked }: ProbeFacts,
   one: RegistrarContainer,
 ): Statement | undefined {
-  const open = command.find((word) => isTemplate(word.replaceAll(/\$\([^)]*\)/g, "")));
+  const open = command.find((word) => isTemplate(withoutVariables(word)));
   if (open !== undefined)
     return unknown(`has a ${kind} whose command is not filled in: ${open}`, RENDER_FIRST);
   const foreign = judgeProgram(one, kind, USE_HTTP);

@@ -1,3 +1,4 @@
+import { OFFICIAL_PROBE_MODE } from "../../../../flags/grammar";
 import { startProblemOf } from "../../../../flags/node-readiness";
 import { endpointOf, wantsNodeReadiness } from "../../../../flags/start-options";
 import { ACCEPTED_FLAGS, type Flags, isProbeMode, parseFlags } from "../../../../flags/table";
@@ -179,13 +180,14 @@ function ourSettings(words: readonly string[], { kind }: Program): RegistrarSett
     http: endpoint && { ...endpoint, metricsPath: flags.metricsPath },
     needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
     ignored: ignoredOf(words, flags.rest),
-    mode: modeOf(flags),
+    mode: modeOf(flags, kind),
   };
 }
 
-function modeOf(flags: Flags): RegistrarSettings["mode"] {
+function modeOf(flags: Flags, kind: Program["kind"]): RegistrarSettings["mode"] {
   if (flags.version) return "print";
-  if (isProbeMode(flags.mode)) return "probe";
+  // The official one has this probe only, and registers in any other mode.
+  if (kind === "official" ? flags.mode === OFFICIAL_PROBE_MODE : isProbeMode(flags.mode)) return "probe";
   return [flags.csiAddress, flags.kubeletRegistrationPath].some(isPattern) ? "node-wide" : "one";
 }
 
@@ -231,14 +233,18 @@ export function unseenOf({ startedBy, args, open }: ReturnType<typeof startOf>, 
   const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, start, ignored } = settings;
   if (ignored !== undefined && isTemplate(ignored.words[0])) return unread("argument", ignored.words[0]);
   const message = start.kind === "refused" ? start.message : "";
-  // Kubelet leaves a $(NAME) without a value as it is.
-  if (isTemplate(message.replaceAll(/\$\([^)]*\)/g, ""))) return unread("argument", message);
-  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath ?? "", message, modeIn(args)];
+  if (isTemplate(withoutVariables(message))) return unread("argument", message);
+  const mode = modeIn(args);
+  if (isStarting(settings) && isTemplate(withoutVariables(mode))) return unread("argument", `--mode=${mode}`);
+  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath ?? "", message, mode];
   const found = open.find(
     ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
   );
   return found && unread("elsewhere", found.name);
 }
+
+/** Only kubelet fills in a `$(NAME)`, and leaves one without a value as it is. */
+export const withoutVariables = (text: string): string => text.replaceAll(/\$\([^)]*\)/g, "");
 
 export const unread = (flaw: Flaw, at: string, subject = ""): Unread => ({
   ...{ kind: "unread", gap: { part: "files", subject, why: { kind: "flaw", flaw, at } } },
