@@ -66,11 +66,8 @@ export function startPluginWatcher(
   };
 
   /** Whether it has a name that appeared in its place: a hidden one from before is another link, as a registrar makes. */
-  const wasRenamed = ({ descriptor, stats: { dev, ino } }: HeldFile) => {
-    const links = [...hiddenNames].filter((name) => {
-      const found = statOf(name);
-      return found?.dev === dev && found.ino === ino;
-    });
+  const wasRenamed = ({ descriptor, stats: { ino } }: HeldFile) => {
+    const links = [...hiddenNames].filter((name) => statOf(name)?.ino === ino);
     return fstatSync(descriptor).nlink > links.length;
   };
 
@@ -170,7 +167,7 @@ function release(file: HeldFile | undefined): void {
 }
 
 function isUnchanged(a: BigIntStats, b: BigIntStats): boolean {
-  return a.dev === b.dev && a.ino === b.ino && a.ctimeNs === b.ctimeNs;
+  return a.ino === b.ino && a.ctimeNs === b.ctimeNs;
 }
 
 const isLink = (path: string) => attempt(() => lstatSync(path))?.isSymbolicLink() ?? false;
