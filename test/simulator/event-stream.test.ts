@@ -44,6 +44,11 @@ test("a wait rejects when its caller gives up, or when the part is closed", asyn
   await expect(log.stream.when("tock")).rejects.toMatchObject({ code: "ABORTED" });
 });
 
+test("a wait for an unknown kind is refused", async () => {
+  const wait = makeLog().stream.when("tik" as "tick");
+  await expect(wait).rejects.toMatchObject(failure("INVALID_OPTION", "when"));
+});
+
 test.each([
   [{ timoutMs: 5 }, 'when: there is no option "timoutMs"; did you mean timeoutMs?'],
   [{ timeoutMs: 0 }, "when: timeoutMs is 0; it takes milliseconds"],
