@@ -327,8 +327,8 @@ test.each<[string, Partial<ServedCsiDriverOptions>, object]>([
     refused('csiAddress is "0.0.0.0:9000"; it takes the path of a unix'),
   ],
   ["GetPluginInfo fails", { addServices: failing }, failure("DRIVER_FAILED", /INTERNAL: no room/)],
-  ["its directory is away", { csiAddress: "/none/csi.sock" }, NONE],
-  ["kubelet's directory is away", { pluginRegistrationPath: "/none/here" }, NONE],
+  ["its directory is away", { csiAddress: "/proc/none/csi.sock" }, NONE],
+  ["kubelet's directory is away", { pluginRegistrationPath: "/proc/none/here" }, NONE],
   [
     "serverOptions are none",
     { serverOptions: [] as never },

@@ -81,15 +81,18 @@ test("discovery finds present and new sockets that fit, and nothing else", async
   mkdirSync(folder.at("plugins", "directory", "csi.sock"), { recursive: true });
   writeFileSync(folder.at("plugins", "no-directory"), "");
   await discovering("plugins/*/csi.sock", async ({ told }) => {
+    // Each directory that is found is looked at once more when it is watched: the next one tells that this is over.
     await told({ disk: "found" });
+    await makeSocket("plugins", "block", "csi.sock");
+    await told({ disk: "found", block: "found" });
     const stat = jest.spyOn(fs.promises, "stat");
     for (let round = 0; round < 10; round++) writeFileSync(folder.at("plugins", "disk", "log"), "");
     await makeSocket("plugins", "cloud", "csi.sock");
-    await told({ disk: "found", cloud: "found" });
+    await told({ disk: "found", block: "found", cloud: "found" });
     expect(stat.mock.calls.flat()).not.toContain(folder.at("plugins", "disk", "csi.sock"));
     remove("plugins", "file", "csi.sock");
     await makeSocket("plugins", "file", "csi.sock");
-    await told({ disk: "found", cloud: "found", file: "found" });
+    await told({ disk: "found", block: "found", cloud: "found", file: "found" });
   });
 });
 
