@@ -85,12 +85,18 @@ test.each<readonly [port: unknown, beside: object, status: string, own: number]>
   [9808, { image: "x/livenessprobe:v2" }, "warning: .* on port 9808, which is container beside's: it", 9809],
   [1, { ports: [{ containerPort: 1 }, { containerPort: 9809 }] }, "warning: .* on port 1, which is", 9810],
   [1, { ports: [{ containerPort: 2 }] }, "problem: .* serves none", 1],
-  ["{{ x }}", { args: ["--health-port={{ x }}"] }, "problem: .* serves none", 9809],
 ])("a probe on port %s beside %j: %s", (port, beside, status, own) => {
   const initContainers = [{ name: "beside", restartPolicy: "Always", ...beside }];
   const [line = "", ...more] = saidOf({ ...http({ port }), pod: { initContainers } });
   expect(line).toMatch(new RegExp(`^CSI104 ${status}.* -> add --http-endpoint=:${own}(?!\\d)`));
   expect(more).toEqual([]);
+});
+
+test.each([{ port: "{{ x }}" }, { host: "{{ x }}" }])("whom a probe with %j asks is unknown", (open) => {
+  const initContainers = [{ name: "beside", restartPolicy: "Always", args: ["--health-port={{ x }}"] }];
+  expectSaid(saidOf({ ...http(open), pod: { initContainers } }), [
+    /^CSI104 unknown: has a livenessProbe that is not filled in: {{ x }} -> render the file first$/,
+  ]);
 });
 
 test("the mode that proves nothing", () => {

@@ -28,10 +28,12 @@ const judgePort = (probe: ProbeFacts, one: RegistrarContainer) =>
   });
 
 /** Kubelet asks the pod, where another container may answer. */
-function judgeUnserved({ kind, asks, port, path, open }: ProbeFacts, one: RegistrarContainer): Statement {
+function judgeUnserved({ kind, asks, port, path, host }: ProbeFacts, one: RegistrarContainer): Statement {
+  const open = [port, host ?? ""].find(isTemplate);
+  if (open !== undefined) return unknown(`has a ${kind} that is not filled in: ${open}`, RENDER_FIRST);
   const ownerOf = (asked: string) =>
     one.beside.find(({ ports, declared }) => [...ports, ...declared].includes(asked));
-  const owner = open === undefined ? ownerOf(port) : undefined;
+  const owner = ownerOf(port);
   const isFree = Number(port) > 0 && owner === undefined;
   const own = isFree ? Number(port) : USUAL_PORTS.find((free) => ownerOf(`${free}`) === undefined);
   const isServed = isFree && ["HTTP", "TCP"].includes(asks) && servesPath(one, path);
