@@ -28,6 +28,10 @@ test.each<readonly [expected: RegExp, Changes]>([
       },
     ],
   ]),
+  ...["", null].map((mountPath): [RegExp, Changes] => [
+    /^CSI103 problem: mounts the volume registration without a mountPath: the API server refuses it -> add its/,
+    mounts({ name: "plugin", mountPath: "/csi" }, { ...REGISTRY, mountPath }),
+  ]),
   [/^CSI102 problem: mounts .* plugin, and its pod has no volume of/, { pod: { volumes: [REGISTRY] } }],
   [/^CSI102 .* nothing mounted where --csi-address=\/other/, { more: ["--csi-address=/other/csi.sock"] }],
   [

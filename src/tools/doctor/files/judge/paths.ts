@@ -172,19 +172,22 @@ const isReadOnly = (text: string) =>
 /** By the CSI specification; nearly every driver's directory has its name. One without a dot is rather a word of something else. */
 const DRIVER_NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
 
-const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registration-directory", (one) =>
+const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registration-directory", (one) => [
+  one.pathless.map((volume) =>
+    problem(`mounts the volume ${volume} without a mountPath: the API server refuses it`, "add its mountPath"),
+  ),
   one.settings.map((settings) => judgeRegistrationDirectory(one, settings)),
-);
+]);
 
 function judgeRegistrationDirectory(
-  { program, mounts, hostPaths }: RegistrarContainer,
+  { program, mounts, pathless, hostPaths }: RegistrarContainer,
   settings: RegistrarSettings,
 ): Statement | undefined {
   const { pluginRegistrationPath: directory, kubeletRegistrationPath: told, csiAddress } = settings;
   // CSI101 judges an empty one.
   if (directory === undefined || directory === "") return undefined;
   const mount = mountOf(directory, mounts);
-  if (mount === undefined && program.kind === "unknown") return undefined;
+  if (mount === undefined && (program.kind === "unknown" || pathless.length > 0)) return undefined;
   const kubeletPaths = hostPaths.filter((path) => rootIn(path) !== undefined);
   const driverPath = onHost(csiAddress, mounts) ?? told;
   const place = directory === "/" ? "at /registration, and take --plugin-registration-path out" : "there";

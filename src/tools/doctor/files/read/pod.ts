@@ -27,6 +27,7 @@ export function mountsOf(container: Tree, pod: Tree) {
   const volumes = new Map(list(pod.volumes).map((volume) => [text(tree(volume).name), tree(volume)]));
   return list(container.volumeMounts)
     .map(tree)
+    .filter(hasPath)
     .map((mount) => {
       const volume = volumes.get(text(mount.name));
       const open = [text(mount.name), ...volumes.keys()].find(isTemplate);
@@ -48,6 +49,14 @@ export function mountsOf(container: Tree, pod: Tree) {
     })
     .sort((one, other) => other.mountPath.length - one.mountPath.length);
 }
+
+const hasPath = ({ mountPath }: Tree): boolean => text(mountPath) !== "";
+
+/** The volumes that a container mounts nowhere: the API server requires a path. */
+export const pathlessIn = ({ volumeMounts }: Tree): readonly string[] =>
+  list(volumeMounts)
+    .map(tree)
+    .flatMap((mount) => (hasPath(mount) ? [] : text(mount.name)));
 
 /** The innermost mount that holds a path of the container. */
 export const mountOf = (path: string, mounts: readonly MountedDirectory[]): MountedDirectory | undefined =>

@@ -37,6 +37,7 @@ import {
   mayBeDrivers,
   mountsOf,
   numberOrOpen,
+  pathlessIn,
   probesOf,
   readLimitRange,
   updateOf,
@@ -300,6 +301,7 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     joined,
     literals: literalsIn(written, start.open),
     mounts,
+    pathless: pathlessIn(container),
     /** Those of all volumes of the pod. */
     hostPaths: list(pod.volumes).map((volume) => plainPath(text(tree(tree(volume).hostPath).path))),
     probes: probesOf(container, program),
