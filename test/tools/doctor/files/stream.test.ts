@@ -61,6 +61,18 @@ describe("two registrars of one driver", () => {
     ]);
   });
 
+  test.each<object>([
+    { nodeSelector: { pool: "{{ .p }}" } },
+    { ...pool("a").pod, affinity: { nodeAffinity: {}, podAffinity: { "{{ .a }}": {} } } },
+  ])("are unknown where a placeholder decides whether one node may have both: %j", (pod) => {
+    expect(listed(daemonSet(pool("a")), daemonSet({ name: "y", pod }))).toEqual([
+      TWIN.replace("warning", "unknown"),
+    ]);
+    const apart = { ...pod, nodeSelector: { pool: "{{ .p }}", zone: "b" } };
+    const inZone = { nodeSelector: { pool: "a", zone: "a" } };
+    expect(listed(daemonSet({ pod: inZone }), daemonSet({ name: "y", pod: apart }))).toEqual([]);
+  });
+
   test.each<[what: string, other: object]>([
     ["on other nodes", daemonSet({ name: "y", ...pool("b") })],
     [
@@ -82,12 +94,29 @@ describe("two registrars on the network of one node", () => {
     [":2", ":2"],
     [":2", "localhost:2"],
   ])("cannot serve %s and %s", (one, other) => {
-    const [first, ...more] = said(onNode("x", one), onNode("y", other));
+    const pod = { affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } } };
+    const [first, ...more] = said(onNode("x", one, pod), onNode("y", other, pod));
     expect(first).toMatch(
       /^CSI109 problem: serves port 2 of the node's network, and so does .* ns\/x, container/,
     );
     // One clash is said once.
     expect(more).toEqual([]);
+  });
+
+  test.each<readonly [endpoint: string, pod: object]>([
+    ["127.0.0.1:2", { nodeSelector: { pool: "{{ .p }}" } }],
+    ["$(H):2", { nodeSelector: { pool: "a" } }],
+  ])("may serve %s, or not, with %j", (endpoint, pod) => {
+    const env = [{ name: "H", valueFrom: { configMapKeyRef: { name: "x", key: "h" } } }];
+    const onPool = (name: string, own: object) => onNode(name, endpoint, own, { env });
+    const unknown = expect.stringMatching(
+      /^CSI109 unknown: .* so does .* ns\/x, .* cannot be seen here -> give/,
+    );
+    expect(said(onPool("x", { nodeSelector: { pool: "a" } }), onPool("y", pod))).toContainEqual(unknown);
+    expect(said(onPool("x", pod), onPool("y", pod))).toContainEqual(unknown);
+    expect(
+      said(onPool("x", { nodeSelector: { pool: "a" } }), onPool("y", { ...pod, hostNetwork: false })),
+    ).not.toContainEqual(unknown);
   });
 
   test.each<[what: string, other: object]>([

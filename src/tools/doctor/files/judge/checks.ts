@@ -1,14 +1,14 @@
-import { isTemplate } from "../../../recognise/rule";
+import { type Decided, isTemplate } from "../../../recognise/rule";
 import { also, check, type Status, skipped, unknown, type Verdict, warning } from "../../findings/finding";
 import { ifYes, words } from "../../findings/seen";
-import { LEAVE_ONE } from "../../findings/words";
+import { LEAVE_ONE, RENDER_FIRST } from "../../findings/words";
 import { onHosts } from "../read/pod";
 import type { FileFacts, RegistrarContainer } from "../read/registrars";
 import { manifestArguments } from "./arguments";
 import { manifestReadable } from "./gaps";
 import { limitChecks } from "./limits";
 import { pathChecks } from "./paths";
-import { manifestOperatingSystem, podChecks } from "./pod";
+import { areApart, manifestOperatingSystem, podChecks } from "./pod";
 import { manifestProbes } from "./probes";
 
 export const MANIFEST_CHECKS = [manifestArguments, manifestProbes, manifestReadable].concat(
@@ -72,21 +72,32 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
     )
     .grouped(({ told }) => onHosts(told))
     .map(({ first, others }) => {
-      const text = `registers the driver of ${first.told}, and so does ${first.place}: on one node they take the registration from each other`;
-      return others
-        .filter((one) => mayMeet(one, first))
-        .together()
-        .map(({ first: { place, about } }) => also(warning(place, text, LEAVE_ONE), { about }));
+      const text = `registers the driver of ${first.told}, and so does ${first.place}`;
+      const beside = (answer: Decided) => others.filter((one) => isApart(one, first) === answer).together();
+      return [
+        beside(false).map(({ first: { place, about } }) =>
+          also(warning(place, `${text}: on one node they take the registration from each other`, LEAVE_ONE), {
+            about,
+          }),
+        ),
+        beside("open").map(({ first: { place, about } }) =>
+          also(
+            unknown(
+              place,
+              `${text}: whether on one node, a node selector or affinity that is not filled in decides`,
+              RENDER_FIRST,
+            ),
+            { about },
+          ),
+        ),
+      ];
     }),
 );
 
-/** In one pod, or in pods that one node may have. */
-function mayMeet(one: RegistrarContainer, other: RegistrarContainer): boolean {
-  if (one.about.object === other.about.object) return true;
-  const isApart = one.nodeSelector.some(([key, value]) =>
-    other.nodeSelector.some((wanted) => wanted[0] === key && wanted[1] !== value),
-  );
-  return one.about.name !== other.about.name && one.affinity === other.affinity && !isApart;
+/** Not in one pod, nor in pods that one node may have. */
+function isApart(one: RegistrarContainer, other: RegistrarContainer): Decided {
+  if (one.about.object === other.about.object) return false;
+  return one.about.name === other.about.name || areApart(one, other);
 }
 
 /** Of files alone: a cluster has each object once. */

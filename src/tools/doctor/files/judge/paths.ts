@@ -174,7 +174,10 @@ const DRIVER_NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
 
 const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registration-directory", (one) => [
   one.pathless.map((volume) =>
-    problem(`mounts the volume ${volume} without a mountPath: the API server refuses it`, "add its mountPath"),
+    problem(
+      `mounts the volume ${volume} without a mountPath: the API server refuses it`,
+      "add its mountPath",
+    ),
   ),
   one.settings.map((settings) => judgeRegistrationDirectory(one, settings)),
 ]);

@@ -1,4 +1,4 @@
-import { isTemplate } from "../../../recognise/rule";
+import { type Decided, isTemplate } from "../../../recognise/rule";
 import { unsure } from "../../findings/finding";
 import type { Said } from "../../findings/opened";
 import { type ItemOf, nothing, type SeenList, withheld } from "../../findings/seen";
@@ -170,39 +170,55 @@ function judgePort(
       `serves port ${port}, and whether container ${unclear.name} does is not filled in: ${unclear.open}`,
       RENDER_FIRST,
     );
-  return (
+  const fix = `${OTHER_PORT}, or leave hostNetwork out`;
+  const others = (answer: Decided) =>
     registrars
       .filter((another) =>
-        isOnSameNodes(one, another).and(another.served.contains((its) => isSamePort(http, its))),
+        another.isForWindows
+          .not()
+          .and(another.served.contains((its) => clashes(one, another, isSamePort(http, its)) === answer)),
       )
       // The same one, in whatever order they are read.
       .sorted(({ place }) => place)
-      .together()
-      .map(({ first: { place } }) =>
-        problem(
-          `serves port ${http.port} of the node's network, and so does ${place}: the second one on a node cannot bind it`,
-          `${OTHER_PORT}, or leave hostNetwork out`,
-        ),
-      )
-  );
+      .together();
+  const text = `serves port ${http.port} of the node's network, and so does`;
+  return [
+    others(true).map(({ first: { place } }) =>
+      problem(`${text} ${place}: the second one on a node cannot bind it`, fix),
+    ),
+    others("open").map(({ first: { place } }) =>
+      unknown(`${text} ${place}: whether at one address of one node cannot be seen here`, fix),
+    ),
+  ];
 }
 
-/** Pods of two objects that share the network of their nodes. */
-const isOnSameNodes = (one: RegistrarContainer, another: RegistrarContainer) =>
-  another.isForWindows.not().and(
-    one.isOnNode &&
-      another.isOnNode &&
-      !isTemplate(one.nodes) &&
-      // The other one says it, in whatever order they are read.
-      another.place < one.place &&
-      one.about.name !== another.about.name &&
-      one.nodes === another.nodes,
+/** Whether pods of two objects share the network of their nodes, and this port of it. */
+function clashes(one: RegistrarContainer, another: RegistrarContainer, isSame: Decided): Decided {
+  // The other one says it, in whatever order they are read.
+  if (!one.isOnNode || !another.isOnNode || another.place >= one.place) return false;
+  if (isSame === false || one.about.name === another.about.name) return false;
+  if (one.nodes === another.nodes) return isTemplate(one.nodes) ? "open" : isSame;
+  return areApart(one, another) === "open" && "open";
+}
+
+/** Whether no node may have the pods of both, as far as their node selectors and affinities tell; `open`: a placeholder decides it. */
+export function areApart(one: RegistrarContainer, another: RegistrarContainer): Decided {
+  const selectors = one.nodeSelector.flatMap(([key, value]) =>
+    another.nodeSelector.flatMap((other) => (other[0] === key ? [[value, other[1]]] : [])),
   );
+  const differing = [...selectors, [one.affinity, another.affinity]].filter(([its, other]) => its !== other);
+  if (differing.some((texts) => !texts.some(isTemplate))) return true;
+  return differing.length > 0 && "open";
+}
 
 type Served = ItemOf<RegistrarContainer["served"]>;
 
-const isSamePort = ({ host, port }: Served, another: Served) =>
-  another.port === port && (host === another.host || [host, another.host].includes(undefined));
+function isSamePort(one: Served, another: Served): Decided {
+  const both = [one.on, another.on];
+  if (one.port !== another.port) return false;
+  if (both.includes("all") || both.every((on) => on === "pod")) return true;
+  return both.includes("open") ? "open" : one.host === another.host;
+}
 
 export const podChecks = [
   ...[manifestInit, manifestSurge, manifestUser, manifestPorts, manifestArchitecture],

@@ -255,6 +255,9 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
 const roleOf = ({ restartPolicy }: Tree) =>
   text(restartPolicy) === "Always" ? "sidecar" : isTemplate(text(restartPolicy)) ? "open" : "init";
 
+/** Indented, because braces beside each other are a placeholder's. */
+const asText = (value: unknown): string => JSON.stringify(value, undefined, 1);
+
 /** The check of each question says so. */
 const UNKNOWN = unread("placeholder", "");
 /** What a placeholder decides is not known. */
@@ -284,9 +287,9 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     user: userOf(tree(container.securityContext), tree(pod.securityContext)),
     isOnNode: bool(pod.hostNetwork),
     /** Which nodes its pod may run on, as far as two texts that are alike tell. */
-    nodes: JSON.stringify([pod.nodeSelector, pod.affinity]),
+    nodes: asText([pod.nodeSelector, pod.affinity]),
     nodeSelector: Object.entries(tree(pod.nodeSelector)).map(([key, value]) => [key, text(value)] as const),
-    affinity: JSON.stringify(pod.affinity),
+    affinity: asText(tree(pod.affinity)),
     mayKnowNodeName: mayKnowNodeName(container),
     /** Unread: for example, a shell starts the registrar. */
     settings,
