@@ -118,6 +118,7 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "diagnostics/http/connection.ts": "the Date of an answer",
   "tools/doctor/cluster/read/list-api.ts": "the API server's time of an answer, where it tells none",
   "tools/doctor/cluster/read/reader.ts": "compared with the API server's times",
+  "tools/doctor/node/read/gather.ts": "compared with the time of a registrar's state",
   "simulator/event-stream.ts": "when an event happened, for people",
   "cli/register.ts": "when the process started, as Prometheus wants it",
   "grpc/call-watch.ts": "whether grpc-js' deadline of a call has passed",

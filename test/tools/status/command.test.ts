@@ -66,7 +66,7 @@ test.each(["status", "doctor"])("%s escapes a socket's name with a line feed", a
     expect(status.stderr).toContain(`${path} is a mount of fuse and was not inspected`);
 
   using doctor = startCommand(["doctor", flag(), "-o", "json"]);
-  expect(await doctor.exitCode()).toBe(1);
+  expect(await doctor.exitCode()).toBe(3);
   const { findings } = JSON.parse(doctor.lines.join("\n"));
   for (const path of paths)
     expect(findings).toContainEqual(

@@ -54,7 +54,7 @@ export async function createDoctorNode() {
         }),
     /** What runs beside the test is another node's: this /proc has the processes of this one, none at first. */
     procfs: procfs.path,
-    look: async (target: Partial<Target> = {}, { impatient = false, timeoutMs = 0 } = {}) => {
+    look: async (target: Partial<Target> = {}, { impatient = false, timeoutMs = 0, isLater = true } = {}) => {
       const paths = { csiSocketPath: csiAddress, kubeletRegistrationPath: csiAddress };
       const facts = await gatherFacts(
         { ...paths, pluginRegistrationPath: directory, ...target },
@@ -63,6 +63,8 @@ export async function createDoctorNode() {
           uid: 0,
           knownDirectories: [],
           procfs: procfs.path,
+          // Nothing is young.
+          nowMs: Date.now() + (isLater ? 60_000 : 0),
         },
       );
       const report = reportOn(facts);

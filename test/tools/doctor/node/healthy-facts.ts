@@ -85,6 +85,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
       ...published.flatMap(({ socket }) => gapsIn(socket)),
     ]),
     host: { uid: 0, otherDirectories: listFrom([]), ...host },
+    nowMs: 86_400_000,
     gaps: reading.gaps(),
     ...facts,
   };

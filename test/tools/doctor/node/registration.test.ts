@@ -65,8 +65,14 @@ test("what the registrar of a DRA driver says that keeps it from being registere
 test("kubelet does not call; kubelet refused the driver", async () => {
   const registrar = await node.registrar({ onRegistrationFailure: "retry" });
   await registrar.state("listening");
+  const young = await node.look({}, { isLater: false });
+  expect(young.says("registration")).toMatch(
+    /^unknown: .* has not called: it was published \d+ s ago; fix: run/,
+  );
   const { says, healthy } = await node.look();
-  expect(says("registration")).toMatch(/is published on .*, but .* has not called; fix: .*plugins_registry/);
+  expect(says("registration")).toMatch(
+    /^problem: .* published on .*, but .* has not called; fix: .*plugins_registry/,
+  );
   expect(healthy).toBe(false);
   await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", error: "no" }] });
   await registrar.state("refused");

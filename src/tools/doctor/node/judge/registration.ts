@@ -1,4 +1,5 @@
 import { basename, dirname } from "node:path";
+import { REMINDERS, reminderMs } from "../../../../base/backoff";
 import type { PluginInfo } from "../../../../grpc/protos";
 import { validateVersions } from "../../../../kubelet-rules/driver-versions";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
@@ -91,6 +92,10 @@ const judgeRegistration = (one: Published, view: View): SeenList<Verdicts> =>
       : problem(one.path, said.text, said.fix),
   );
 
+/** After it the registrar itself warns. */
+const KUBELET_COMES_MS = reminderMs(REMINDERS.kubeletSilent, 0);
+const LOOK_LATER = `run doctor again ${KUBELET_COMES_MS / 1000} s after it was published`;
+
 function judgeAnswered(one: Answering, view: View): Verdict | undefined {
   const { path, plugin } = one;
   const { name, report } = plugin;
@@ -103,7 +108,7 @@ function judgeAnswered(one: Answering, view: View): Verdict | undefined {
     const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
     return skipped(name, text, SEE_CSI_NODES);
   }
-  const { state, reason, kubeletError } = report;
+  const { state, reason, kubeletError, changedAtMs } = report;
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
   if (state === "refused" || (state !== "registered" && kubeletError !== undefined))
     return judgeRefusal(one, kubeletError, view);
@@ -114,6 +119,9 @@ function judgeAnswered(one: Answering, view: View): Verdict | undefined {
     return warning(name, text, `look again in a while, and ${ADVICE.seeRegistrar}`);
   }
   const text = `is published on ${path}, but ${reason ?? "kubelet does not call"}`;
+  const ageMs = view.nowMs - changedAtMs;
+  if (ageMs >= 0 && ageMs < KUBELET_COMES_MS)
+    return unknown(name, `${text}: it was published ${Math.floor(ageMs / 1000)} s ago`, LOOK_LATER);
   return problem(name, text, ...remedyForSilence(dirname(path), view));
 }
 

@@ -39,7 +39,7 @@ export type DeadSocket = ItemOf<View["deadSockets"]>;
 type Plugin = RegistrationLook & Pick<RegistrationFound, "endpoint"> & { readonly plugin: SeenPlugin };
 
 export function viewOf(facts: Facts) {
-  const { target, processes, socketsOnHost, host } = facts;
+  const { target, processes, socketsOnHost, host, nowMs } = facts;
   const { csiSocketPath, kubeletRegistrationPath } = target;
   const isWhole = csiSocketPath === undefined;
   const directory = lookOfDirectory(facts.directory);
@@ -63,7 +63,7 @@ export function viewOf(facts: Facts) {
   const answering = answered.filter(({ plugin }) => plugin.type === "CSIPlugin");
   const registrars = processes.registrars.filter(({ isHere }) => isHere);
   return {
-    ...{ target, processes, socketsOnHost, host },
+    ...{ target, processes, socketsOnHost, host, nowMs },
     ...{ directory, folder, driver, hostPath: looked(facts.hostPath) },
     kubeletPath: lookOfSocket(facts.kubeletPath ?? hiddenAt("")),
     deadSockets: facts.deadSockets.map(({ socket, fits }) => ({ ...lookOfSocket(socket), fits })),

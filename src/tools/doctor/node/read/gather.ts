@@ -19,6 +19,8 @@ export interface GatherOptions {
   readonly knownDirectories?: readonly string[];
   /** Default `/proc`. */
   readonly procfs?: string;
+  /** The time of the look, in milliseconds since the epoch. */
+  readonly nowMs?: number;
 }
 
 export type Facts = Awaited<ReturnType<typeof gatherFacts>>;
@@ -28,7 +30,7 @@ export type Facts = Awaited<ReturnType<typeof gatherFacts>>;
  * for kubelet's. What it cannot see is a fact too: it never rejects.
  */
 export async function gatherFacts(given: Target, options: GatherOptions) {
-  const { timeoutMs, uid, knownDirectories = KNOWN_DIRECTORIES, procfs = "/proc" } = options;
+  const { timeoutMs, uid, knownDirectories = KNOWN_DIRECTORIES, procfs = "/proc", nowMs } = options;
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = given;
   const reading = startReading<NodePart>();
   const askAll = async (sockets: readonly SocketFacts[]) => {
@@ -86,6 +88,7 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
     ]),
     processes: await findProcesses(pluginRegistrationPath, procfs, reading),
     host: { uid, otherDirectories: reading.list(beside) },
+    nowMs: nowMs ?? Date.now(),
     /** What could not be read. */
     gaps: reading.gaps(),
   };
