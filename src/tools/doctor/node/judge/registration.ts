@@ -180,6 +180,7 @@ const others = check("CSI019", "other-registrations", (view: View) =>
     const judge = () =>
       answer.map((said) => {
         if (said.kind === "plugin") return judgeOtherKind(answeredBy(one, said), view);
+        if (said.isIgnored) return skipped(path, `${said.text}: kubelet ignores it`, said.fix);
         const { text, fix } = said;
         const say = () => warning(path, text, fix);
         const alone = () => problem(path, `${text}; this node has no other driver`, fix);

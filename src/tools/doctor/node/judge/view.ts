@@ -155,8 +155,13 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
 /** What is known of the registrar on a registration socket. */
 type Answer =
   | ({ readonly kind: "plugin"; readonly plugin: SeenPlugin } & Pick<RegistrationFound, "endpoint">)
-  /** `isFile`: not a socket; `isAlias`: of a driver that has another one. */
-  | ({ readonly kind: "trouble"; readonly isFile: boolean; readonly isAlias: Truth } & Trouble);
+  /** `isFile`: not a stream socket; `isIgnored`: no socket, so kubelet's watcher passes it over; `isAlias`: of a driver that has another one. */
+  | ({
+      readonly kind: "trouble";
+      readonly isFile: boolean;
+      readonly isIgnored: boolean;
+      readonly isAlias: Truth;
+    } & Trouble);
 
 export const answeredBy = <One>(one: One, { plugin, endpoint }: Extract<Answer, { kind: "plugin" }>) => ({
   ...one,
@@ -186,7 +191,9 @@ function publishedOf(
     const isDeadAlias = published.contains(isOther).and(socket.kind === "dead" && isAlias);
     const trouble = troubleOf(seen, facts);
     const fix = ifYes(isDeadAlias, () => REMOVE_ALIAS).told(newNames.map(removeOld).told(trouble.fix));
-    return { kind: "trouble", ...trouble, fix, isAlias: isDeadAlias, isFile: "fileType" in socket };
+    const isFile = "fileType" in socket;
+    const isIgnored = isFile && socket.inode === undefined;
+    return { kind: "trouble", ...trouble, fix, isAlias: isDeadAlias, isFile, isIgnored };
   };
   const answer: Seen<Answer> = found({
     seen: (seen) => looked(answerOf(seen)),

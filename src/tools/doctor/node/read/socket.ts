@@ -19,7 +19,7 @@ type SocketPart = "directory" | "sockets";
 /** What is at a path where a unix socket belongs. */
 export type SocketFacts = {
   readonly path: string;
-  /** Device and inode of a socket, which two paths may share. */
+  /** Device and inode of a socket, of whatever type, which two paths may share. */
   readonly inode?: string | undefined;
 } & (
   | ({ readonly kind: "accepting" } & OfSocket)
@@ -98,7 +98,8 @@ export async function lookAtSocket(
   if (error === undefined) return { kind: "accepting", ...socket };
   const errno = errnoOf(error) ?? error.message;
   // No gRPC server listens on one.
-  if (errno === "EPROTOTYPE") return { kind: "not-a-socket", path, fileType: "a datagram socket" };
+  if (errno === "EPROTOTYPE")
+    return { kind: "not-a-socket", path, inode: socket.inode, fileType: "a datagram socket" };
   const kind = UNANSWERED[errno];
   if (kind !== undefined) return { kind, ...socket, explanation: explainConnectError(error) ?? errno };
   return unread(errno, socket.inode);
