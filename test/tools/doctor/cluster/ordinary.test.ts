@@ -152,7 +152,12 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
   [
     "a second pod of the DaemonSet",
     world({}, pod(RUNS)),
-    [/^CSI206 .*disk-node-new and .* -> its.*delete pod/],
+    [/^CSI206 .*disk-node-new and .* all but one; see: kubectl -n storage get pods disk-node-new disk-\S+$/],
+  ],
+  [
+    "a second pod of the DaemonSet that is not Ready",
+    world({}, pod({ ...RUNS, conditions: [isReady] })),
+    [/^CSI206 .*disk-node-new and .* delete the one that is not Ready: .* delete pod disk-node-new$/],
   ],
   [
     "a registrar that has just started, before it removes the startup taint",

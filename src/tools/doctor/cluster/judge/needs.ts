@@ -28,12 +28,13 @@ import {
 import { counted, firstOf, namedText, shellWord, together } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { HostPod } from "../read/owners";
+import { isYoung } from "../read/pod";
 import { GROUPS, LOG_IN } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 import { EVERY_DRIVER, type RegistrarUnit } from "../read/units";
 import { type ClusterFacts, type FactsAndGaps, mayHavePod } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, placesWhere, problemsOf, whoWaits } from "./groups";
-import { inState, isWaitedFor, isYoung, type Place, SETTLED, WANTS_NONE, wantsNone, whyIn } from "./states";
+import { inState, isWaitedFor, type Place, SETTLED, WANTS_NONE, wantsNone, whyIn } from "./states";
 import { startupTaints } from "./taints";
 import { lackText, ownerText } from "./troubles";
 

@@ -53,9 +53,10 @@ function twinsIn(mentions: readonly Mention[], { nowMs }: Surroundings): PlaceSt
     return settled.length > 1 ? settled : [ones[0]];
   });
   if (registering.length < 2) return undefined;
-  const names = registering.map(({ pod }) => pod?.name ?? "");
+  const twins = registering.flatMap(({ pod }) => pod ?? []);
   const word = ofSets.size === 1 ? ONE_SET : "";
-  return { kind: "duplicate", why: { word }, reason: `${together(names)} register it` };
+  const names = twins.map(({ name }) => name);
+  return { kind: "duplicate", why: { word }, twins, reason: `${together(names)} register it` };
 }
 
 /** The API's word for what the pods have in common. */

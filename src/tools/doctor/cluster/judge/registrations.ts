@@ -22,7 +22,8 @@ import {
   words,
 } from "../../findings/seen";
 import { LEAVE_ONE, shellWord, together } from "../../findings/words";
-import type { Container } from "../read/pod";
+import type { ClusterTarget } from "../read/cluster";
+import type { Container, RegistrarPod } from "../read/pod";
 import { isGuess, type RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { judgeGroups, kubectl, kubectlFor, placeCheck, problemsOf, whoWaits } from "./groups";
@@ -195,13 +196,21 @@ function seePodIn({ kind, trouble }: KnownState, { pods }: Place, { target }: Cl
   return kubectlFor(pods, target, fix, "describe pod");
 }
 
-function leaveOne({ state, pods }: Place, { target }: ClusterFacts): Advice {
-  return whyIn(state)
-    .filter((why) => why === ONE_SET)
-    .map(() =>
-      kubectlFor(pods, target, "its DaemonSet wants one pod on a node: delete the other", "delete pod"),
-    )
+const leaveOne = ({ state }: Place, { target }: ClusterFacts): Advice =>
+  state
+    .items(({ why, twins = [] }) => (why?.word === ONE_SET ? leaveOnePod(twins, target) : undefined))
     .told(LEAVE_ONE);
+
+function leaveOnePod(twins: readonly RegistrarPod[], target: ClusterTarget): Advice {
+  const want = "its DaemonSet wants one pod on a node: delete";
+  const unready = twins.filter(({ isReady }) => !isReady);
+  const [sole] = unready;
+  if (sole && unready.length === 1)
+    return kubectl(`${want} the one that is not Ready`, target, "delete pod", sole.name);
+  const names = twins.map(({ name }) => name.replace(/^.*\//, ""));
+  const [first] = twins;
+  const more = names.slice(1).map((name) => ` ${shellWord(name)}`);
+  return kubectl(`${want} all but one; see`, target, "get pods", first?.name, more.join(""));
 }
 
 /** A driver may be registered meanwhile. */

@@ -18,14 +18,7 @@ import { asWord } from "../../findings/words";
 import { keyOfPlace } from "../read/mentions";
 import type { readNode } from "../read/needs";
 import type { OwnersOf } from "../read/owners";
-import {
-  type Container,
-  CREATION_MS,
-  isOver,
-  LONG_MS,
-  type PodTrouble,
-  type RegistrarPod,
-} from "../read/pod";
+import { type Container, isOver, isYoung, LONG_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
 import type { RegistrarSet } from "../read/set";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
 import type { Surroundings } from "./surroundings";
@@ -52,6 +45,8 @@ export interface KnownState {
   readonly reason: string | null;
   readonly why?: Alike;
   readonly trouble?: PodTrouble;
+  /** The pods that register it, if there are several. */
+  readonly twins?: readonly RegistrarPod[];
 }
 
 export const wordOf = (state: AnyState) =>
@@ -166,10 +161,6 @@ const isLeft = ({ node = "", pods }: Stateless, { csiNodeAt }: Surroundings): Tr
 
 /** These hold whether the node is ready or not. */
 export const SETTLED: readonly KnownState["kind"][] = ["registered", "starting"];
-
-/** Created so recently that what it needs may still be on its way. */
-export const isYoung = ({ createdMs }: { readonly createdMs: number }, nowMs: number): boolean =>
-  nowMs - createdMs < CREATION_MS;
 
 const MAY_BE_REPLACED = "its pod failed or was deleted, and another may have taken its place";
 

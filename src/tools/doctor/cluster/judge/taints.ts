@@ -2,10 +2,11 @@ import type { Taint } from "../../../../node-readiness/node-api";
 import { taintText } from "../../../../node-readiness/startup-taint";
 import { also, check, problem } from "../../findings/finding";
 import { shellWord } from "../../findings/words";
+import { isYoung } from "../read/pod";
 import type { RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { kubectl } from "./groups";
-import { inState, isYoung, type Place, repelling } from "./states";
+import { inState, type Place, repelling } from "./states";
 
 /** By its arguments, or as the drivers that remove theirs themselves call it. */
 function isStartupTaint({ key, effect }: Taint, { driver, set }: RegistrarUnit): boolean {

@@ -25,6 +25,10 @@ export const LONG_MS = 10 * 60_000;
 export const CREATION_MS = 2 * 60_000;
 const TOGETHER_MS = 60_000;
 
+/** Created so recently that what it needs may still be on its way. */
+export const isYoung = ({ createdMs }: { readonly createdMs: number }, nowMs: number): boolean =>
+  nowMs - createdMs < CREATION_MS;
+
 /** Why a pod does not work. Words and messages are the API's. */
 export type PodTrouble =
   /** The scheduler finds no node. */
@@ -125,6 +129,7 @@ export function readRegistrarPod(
     running,
     /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
     startedMs: Number.isFinite(startedMs) ? startedMs : undefined,
+    isReady: times.isReady,
     /** How long nothing has changed in it. */
     quietMs: times.quietMs,
     /** The containers that run, and that kubelet has long not called ready. */
@@ -192,10 +197,11 @@ function timesOf(
   const changes = conditions.map(({ changedMs = 0 }) => changedMs);
   const changedMs = Math.max(...changes, ...containers.map(({ endedMs = 0 }) => endedMs), 0);
   const ready = conditionOf("Ready");
+  const isReady = ready?.status === "True";
   return {
-    nowMs,
+    ...{ nowMs, isReady },
     /** When it was Ready for the last time, or created. */
-    readyMs: ready?.status === "True" ? nowMs : (ready?.changedMs ?? createdMs),
+    readyMs: isReady ? nowMs : (ready?.changedMs ?? createdMs),
     /** It was created, or its node made it anew, a moment ago. */
     isNew: nowMs - Math.max(createdMs, sandboxMs) < CREATION_MS,
     quietMs: nowMs - Math.max(createdMs, changedMs),
