@@ -100,6 +100,13 @@ test.each<[what: string, handlers: unknown]>([
   server.addService(service, handlers as never);
 });
 
+test.each(["NodeGetInfo", "nodeGetInfo"])("the handler that was added as %s is known", (name) => {
+  const server = new Server();
+  const known = checkServices(server);
+  server.addService(service, { [name]: handler } as never);
+  expect(known.handlerOf("/csi.v1.Node/NodeGetInfo")).toBe(handler);
+});
+
 const Static = Object.assign(class {}, {
   answer: { a: 1 },
   ask() {

@@ -58,12 +58,16 @@ test("a request that is not answered is given up after 10 s", async () => {
   expect(await asking).toEqual({ kind: "failed", failure });
 }, 5_000);
 
-test("a request leaves no listener on its caller's signal", async () => {
+test("a request leaves no timer, and no listener on its caller's signal", async () => {
+  const [set, clear] = [jest.spyOn(globalThis, "setTimeout"), jest.spyOn(globalThis, "clearTimeout")];
   const { signal: long } = new AbortController();
   const [added, removed] = [jest.spyOn(long, "addEventListener"), jest.spyOn(long, "removeEventListener")];
   await connection.client.call(getNode, long);
   expect(added).toHaveBeenCalledTimes(1);
   expect(removed.mock.calls[0]).toEqual(added.mock.calls[0]?.slice(0, 2));
+  const limits = set.mock.results.filter((_, at) => set.mock.calls[at]?.[1] === 10_000);
+  expect(limits).not.toEqual([]);
+  for (const { value } of limits) expect(clear.mock.calls.some(([cleared]) => cleared === value)).toBe(true);
 });
 
 test("TLS is verified, by the given authority and name", async () => {

@@ -65,10 +65,12 @@ test.each([
   ["conflict", 5],
   ["forbidden", 1],
 ])("a removal that ends with %s is tried %i times at once", async (kind, patches) => {
-  const play = createPlay(FOUGHT);
+  const play = createPlay(FOUGHT, UNLISTED);
   play.failure = { kind: "failed", doing: "", failure: { kind, message: "no" } };
-  expect(await play.turn(FOUGHT)).toBe(play.failure);
+  expect(await play.turn(FOUGHT, UNLISTED)).toBe(play.failure);
   expect(play.patches).toBe(patches);
+  const hindrances = ["no", "CSINode does not list the driver"];
+  expect(play.status()).toMatchObject(hindrances.map((hindrance) => ({ hindrance })));
 });
 
 test("a removal ends where the Node was made again, of which the watch will tell", async () => {

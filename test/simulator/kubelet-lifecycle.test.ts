@@ -221,6 +221,7 @@ test.each<[string, (closed: Promise<void>) => unknown, object]>([
 
 test("the log names the kubelet that simulates another version", async () => {
   const { logger, records } = recordLog();
+  await (await node.kubelet({ version: "1.33", logger })).close();
   const kubelet = await node.kubelet({ version: "v1.30.4", logger });
   const fields = { version: "v1.30.4", simulated: "1.33" };
   const message = "Simulating the kubelet that behaves like this version";

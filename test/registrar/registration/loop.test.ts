@@ -187,6 +187,15 @@ test("an error in a state ends the registration with that error", async () => {
   ]);
 });
 
+test("an error in a state counts also if kubelet's next call leads out of it in that moment", async () => {
+  const look = jest.fn(async () => "ours" as const).mockRejectedValueOnce(new TypeError("broken"));
+  await using loop = await startLoop({ publish: async () => IN_PLACE, look });
+  jest.spyOn(loop.log.logger, "error").mockImplementation(() => loop.inbox.put({ kind: "get-info" }));
+  loop.inbox.put(named);
+  expect(await loop.ended).toMatchObject({ kind: "failed" });
+  expect(loop.way.slice(-3)).toEqual(["get-info asked", "stop stopping", "closed stopped"]);
+});
+
 test("an error of a state that has ended is no failure", async () => {
   const looks: AbortSignal[] = [];
   const look = (_path: string, signal: AbortSignal) =>

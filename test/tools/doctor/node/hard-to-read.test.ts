@@ -42,6 +42,7 @@ test("a driver in a directory whose name is not UTF-8, and such a registration s
   const directory = renameToBytes(node.at("plugins", "x.csi"), "");
   await leaveDeadSocket(join(node.directory, "x-reg.sock"));
   const socket = renameToBytes(join(node.directory, "x-reg.sock"), "-reg.sock");
+  fs.writeFileSync(join(node.directory, "README"), "");
   const { says, healthy, drivers } = await node.look(WHOLE);
   const rename = "EILSEQ; fix: rename it: its name is not UTF-8, and no tool can be told it";
   expect(says("drivers-found")).toBe(
