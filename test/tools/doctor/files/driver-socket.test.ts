@@ -122,17 +122,20 @@ test.each<readonly [what: string, ...drivers: object[]]>([
   expect(saidBeside(drivers as readonly object[])).toEqual([]);
 });
 
+const seeValueOf = (variable: string) =>
+  `see where its env takes $(${variable}) from, or define it before its use: the socket must be ${PATH}/csi.sock`;
+
 test.each<readonly [open: string, fix: string, driver: object]>([
   [
     "/$(CSI_ENDPOINT)",
-    "compare its socket",
+    seeValueOf("CSI_ENDPOINT"),
     environment({ valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }),
   ],
   ["/{{ .Values.socket }}", "render the file first", endpoint("unix:///{{ .Values.socket }}")],
   ["<socket>", "render the file first", endpoint("<socket>")],
   [
     `${PATH}/$(X)/csi.sock`,
-    "compare its socket",
+    seeValueOf("X"),
     endpoint("/csi/csi.sock", { ...AT_CSI[0], subPathExpr: "$(X)" }),
   ],
 ])("a driver's socket at %s is unknown", (open, fix, driver) => {

@@ -135,6 +135,10 @@ test.each<readonly [expected: RegExp | string, object: object]>([
     beside(HTTP, liveness(["{{ .args }}"])),
   ],
   [
+    /^CSI109 unknown: .* is not filled in: \$\(HP\) -> see where its env takes \$\(HP\) from: 9809 must be/,
+    beside(HTTP, liveness(["--health-port=$(HP)"])),
+  ],
+  [
     /^CSI106 unknown: is an init container whose restartPolicy is not filled in -> render/,
     asInit({}, { restartPolicy: "{{ .policy }}" }),
   ],

@@ -255,9 +255,12 @@ function judgeDriverSocket(one: RegistrarContainer, settings: RegistrarSettings)
     no: nothing,
     unknown: ([{ subject, why }]) => {
       const open = why.kind === "flaw" ? why.at : "";
+      const [variable] = /\$\([^)]*\)/.exec(open) ?? [];
       return unknown(
         `waits for ${sayPlace(place)}, and where ${subject} makes its socket is not known: ${open}`,
-        open.includes("$(") ? "compare its socket" : RENDER_FIRST,
+        variable === undefined
+          ? RENDER_FIRST
+          : `see where its env takes ${variable} from, or define it before its use: the socket must be ${sayPlace(place)}`,
       );
     },
   });
@@ -295,15 +298,16 @@ function judgeMade(
             : `mount the volume of ${directory} at ${dirname(path)} in container ${container}`,
         ];
   const isBeside = made?.volume === place.volume && dirname(made?.path ?? "") === dirname(place.path);
+  const compare = `compare its socket with ${sayPlace(place)}`;
   const judge = () =>
     others.some({
-      yes: (all) => unknown(words`${waits}; container ${all.first} may be the driver`, "compare its socket"),
+      yes: (all) => unknown(words`${waits}; container ${all.first} may be the driver`, compare),
       no: () => problem(waits, made !== undefined && isBeside ? ofName : ofDirectory),
       unknown: withheld,
     });
   return isWhole(one.driverSocket)({
     ...{ yes: judge, no: judge },
-    unknown: () => unknown(`${waits}, unless its envFrom has another CSI_ENDPOINT`, "compare its socket"),
+    unknown: () => unknown(`${waits}, unless its envFrom has another CSI_ENDPOINT`, compare),
   });
 }
 

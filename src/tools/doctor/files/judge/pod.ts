@@ -3,6 +3,7 @@ import { unsure } from "../../findings/finding";
 import type { Said } from "../../findings/opened";
 import { type ItemOf, nothing, type SeenList, withheld } from "../../findings/seen";
 import { RENDER_FIRST, together } from "../../findings/words";
+import { withoutVariables } from "../read/arguments";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 
@@ -168,7 +169,9 @@ function judgePort(
   if (unclear)
     return unknown(
       `serves port ${port}, and whether container ${unclear.name} does is not filled in: ${unclear.open}`,
-      RENDER_FIRST,
+      isTemplate(withoutVariables(unclear.open ?? ""))
+        ? RENDER_FIRST
+        : `see where its env takes ${unclear.open} from: ${port} must be the registrar's alone`,
     );
   const fix = `${OTHER_PORT}, or leave hostNetwork out`;
   const others = (answer: Decided) =>
