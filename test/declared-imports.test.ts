@@ -5,10 +5,9 @@ import { buildSync } from "esbuild";
 import { dependencies, devDependencies } from "../package.json";
 import { ROOT } from "./docs/markdown";
 
-/** What jest and tsc load by a name in their settings, types that a test names, and programs that are run and not imported. */
+/** What jest and tsc load by a name in their settings, types that a test names, and a program that is run and not imported. */
 const NOT_IMPORTED = [
   ...["@biomejs/biome", "@grafana/schema", "@types/jest", "@types/js-yaml", "@types/node", "@types/yargs"],
-  "jest",
 ];
 
 function modulesIn(folder: string): readonly string[] {
