@@ -1,5 +1,5 @@
 import { makeHealthy } from "./healthy-cluster";
-import { expectSaid, makeCluster } from "./memory-cluster";
+import { ago, expectSaid, makeCluster } from "./memory-cluster";
 
 // Objects of one API server that do not fit together: something between leaves some out.
 
@@ -44,4 +44,25 @@ test.each<readonly [what: string, spec: object, expected: readonly RegExp[]]>([
   const cluster = await makeCluster();
   cluster.setView((path, one) => (path.endsWith("/csinodes") ? { ...one, spec } : one));
   await expectSaid(cluster, ...expected);
+});
+
+test.each([
+  ["problem", 60],
+  ["unknown", 1],
+])("a DaemonSet that its controller has not counted is a %s after %d min", async (status, minutes) => {
+  const cluster = await makeCluster({ inCsiNode: {}, podsOn: [] });
+  const metadata = { generation: 1, creationTimestamp: ago(minutes) };
+  cluster.edit((stored) =>
+    stored.map((one) =>
+      one.path.includes("daemonsets")
+        ? { ...one, object: { ...one.object, metadata: { ...one.object.metadata, ...metadata } } }
+        : one,
+    ),
+  );
+  await expectSaid(
+    cluster,
+    new RegExp(
+      `^CSI207 ${status}: DaemonSet storage/disk-node has a status .* -l component=kube-controller-manager$`,
+    ),
+  );
 });

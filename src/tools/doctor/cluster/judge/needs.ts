@@ -30,10 +30,10 @@ import type { ClusterTarget } from "../read/cluster";
 import type { HostPod } from "../read/owners";
 import { isYoung } from "../read/pod";
 import { GROUPS, LOG_IN } from "../read/reader";
-import type { RegistrarSet } from "../read/set";
 import { EVERY_DRIVER, type RegistrarUnit } from "../read/units";
 import { type ClusterFacts, type FactsAndGaps, mayHavePod } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, placesWhere, problemsOf, whoWaits } from "./groups";
+import { judgePods } from "./set-pods";
 import { inState, isWaitedFor, type Place, SETTLED, WANTS_NONE, wantsNone, whyIn } from "./states";
 import { startupTaints } from "./taints";
 import { lackText, ownerText } from "./troubles";
@@ -56,21 +56,6 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
 
 const seeLabels = ({ target }: ClusterFacts) =>
   kubectl("correct them, or label the nodes; compare", target, "get nodes", "", " --show-labels");
-
-/** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
-function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdicts {
-  const { name, current, desired, uid } = set;
-  const { nodes, leavingOf, nowMs, target } = facts;
-  if (current >= desired) return undefined;
-  const text = `has only ${current.toLocaleString("en")} of ${counted(desired, "pod")}: the others were not created`;
-  const fix = kubectl("see its events", target, "describe daemonset", name);
-  const isChanging = leavingOf(uid).contains().or(isYoung(set, nowMs));
-  return isChanging.or(nodes.contains((node) => isYoung(node, nowMs)))({
-    yes: nothing,
-    no: () => problem(`DaemonSet ${name}`, text, fix),
-    unknown: (gaps) => unknown(`DaemonSet ${name}`, `${text}, and ${lackText(gaps)}`),
-  });
-}
 
 const INSTALL = "install the driver, or correct its name in the volume or StorageClass";
 

@@ -276,7 +276,7 @@ function stateWithout(place: Stateless, around: Surroundings): PlaceState {
 
 /** Its controller has had the time to count the nodes. */
 export const wantsNone = (set: RegistrarSet, nowMs: number): boolean =>
-  set.desired === 0 && !isYoung(set, nowMs);
+  set.desired === 0 && !set.isUncounted && !isYoung(set, nowMs);
 export const WANTS_NONE = "no node fits its nodeSelector, affinity and tolerations";
 
 /** By the first of its DaemonSets; without one, by the node-wide registrar. */

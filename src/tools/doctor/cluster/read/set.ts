@@ -14,7 +14,9 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
   const registrars = registrarsIn(about, whole, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, status } = tree(object);
-  const { desiredNumberScheduled } = tree(status);
+  const { desiredNumberScheduled, observedGeneration } = tree(status);
+  const current = currentIn(object);
+  const changes = numberOrNone(tree(metadata).generation) ?? 0;
   return {
     ...identity,
     about,
@@ -25,7 +27,10 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
     generation: textOrNone(tree(tree(metadata).annotations)["deprecated.daemonset.template.generation"]),
     /** The number of pods that it wants, and has. */
     desired: needed("status.desiredNumberScheduled", numberOrNone(desiredNumberScheduled)),
-    current: currentIn(object),
+    current,
+    /** Its controller has not counted any node for it yet: the numbers are those of a new object. */
+    isUncounted:
+      current === 0 && (numberOrNone(observedGeneration) ?? 0) < changes && desiredNumberScheduled === 0,
     tolerations: list(ofPods.tolerations).map((one) => {
       const { key, operator, value, effect } = tree(one);
       return { key: text(key), operator: text(operator), value: text(value), effect: text(effect) };

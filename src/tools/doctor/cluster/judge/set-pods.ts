@@ -1,0 +1,34 @@
+import { problem, unknown, type Verdicts } from "../../findings/finding";
+import { nothing } from "../../findings/seen";
+import { counted } from "../../findings/words";
+import { isYoung } from "../read/pod";
+import type { RegistrarSet } from "../read/set";
+import type { ClusterFacts } from "./facts";
+import { kubectl } from "./groups";
+import { lackText } from "./troubles";
+
+/** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
+export function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdicts {
+  const { name, current, desired, uid } = set;
+  const { nodes, leavingOf, nowMs, target } = facts;
+  if (set.isUncounted) {
+    const text = "has a status that its controller has not written for its latest change";
+    const see = kubectl(
+      "see whether kube-controller-manager runs",
+      target,
+      "get pods",
+      "kube-system/",
+      " -l component=kube-controller-manager",
+    );
+    return (isYoung(set, nowMs) ? unknown : problem)(`DaemonSet ${name}`, text, see);
+  }
+  if (current >= desired) return undefined;
+  const text = `has only ${current.toLocaleString("en")} of ${counted(desired, "pod")}: the others were not created`;
+  const fix = kubectl("see its events", target, "describe daemonset", name);
+  const isChanging = leavingOf(uid).contains().or(isYoung(set, nowMs));
+  return isChanging.or(nodes.contains((node) => isYoung(node, nowMs)))({
+    yes: nothing,
+    no: () => problem(`DaemonSet ${name}`, text, fix),
+    unknown: (gaps) => unknown(`DaemonSet ${name}`, `${text}, and ${lackText(gaps)}`),
+  });
+}
