@@ -165,10 +165,11 @@ export function isRegistrar(container: Tree, ours: OurImage): boolean {
   );
 }
 
-/** Its name or its mount says so, and its arguments are not filled in, or its image alone is there and is not. */
+/** Its arguments, or its image without any, are not filled in; and its name, its mount or a flag beside an open image says so. */
 function mayBecomeRegistrar(container: Tree, words: readonly string[]): boolean {
   const isOpen = words.length === 0 ? isTemplate(text(container.image)) : words.some(isOpenWord);
-  return isOpen && (/registrar/.test(text(container.name)) || holds(HAS_OWN_MARK, container));
+  const isOurs = isTemplate(text(container.image)) && words.some((word) => OUR_FLAG.test(word));
+  return isOpen && (isOurs || /registrar/.test(text(container.name)) || holds(HAS_OWN_MARK, container));
 }
 const isOpenWord = (word: string) => isTemplate(word) && !/^--?[a-z][\w.-]*=/.test(word);
 

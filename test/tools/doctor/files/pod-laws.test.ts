@@ -65,6 +65,10 @@ test.each<readonly [expected: RegExp | string, object: object]>([
     daemonSet({ image: "{{ .image }}" }),
   ],
   [
+    /^CSI101 unknown: has an argument that is not filled in: {{ \.args }} -> render the file first$/,
+    beside({}, { name: "reg2", image: "{{ .image }}", args: ["--csi-address=/csi/csi.sock", "{{ .args }}"] }),
+  ],
+  [
     /^CSI101 unknown: has an argument that is not filled in: csi-address "{{ \.socket }}" is not .* -> render/,
     daemonSet({ args: ["--csi-address={{ .socket }}", TOLD] }),
   ],
