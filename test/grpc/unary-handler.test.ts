@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { status } from "@grpc/grpc-js";
+import { Metadata, status } from "@grpc/grpc-js";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
 import { protos } from "../../src/grpc/protos";
@@ -17,11 +17,14 @@ test("unaryHandler answers a call whose metadata is sent twice on any server", a
   client.close();
 });
 
-test("unaryHandler fails a call whose answer is no message on any server", async () => {
-  await using served = await serveGrpc({ getInfo: () => "text" as never });
+test.each<[unknown, string]>([
+  ["text", '"text"'],
+  [new Metadata(), "an instance of Metadata"],
+])("unaryHandler fails a call whose answer is no message on any server: %p", async (answer, shown) => {
+  await using served = await serveGrpc({ getInfo: () => answer as never });
   const client = createUnixClient(served.path);
   const called = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: 60_000 });
-  const details = expect.stringContaining('the handler answered "text"; it takes a plain object');
+  const details = expect.stringMatching(`the handler answered ${shown}.*; it takes a plain object`);
   await expect(called).rejects.toMatchObject({ code: status.INTERNAL, details });
   client.close();
 });

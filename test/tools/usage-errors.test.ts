@@ -16,7 +16,7 @@ test.each<Row>([
     ["--csi-address=tcp://x", /--csi-address: .*not a unix socket path/],
     ["--outputs=json", /did you mean --output\?/],
     ["--cluster -f x.yaml", "--file: cannot be used with --cluster"],
-    ["-f=x.yaml --csi-address=/x", "--csi-address: cannot be used with -f"],
+    ["-f=x.yaml --cluster=false --csi-address=/x", "--csi-address: cannot be used with -f"],
     ["-f=x.yaml --host-root=/x", "--host-root: cannot be used with -f"],
     ["--cluster --timeout=2s", "--timeout: cannot be used with --cluster"],
     ["--cluster --node=", "--node: it must not be empty"],

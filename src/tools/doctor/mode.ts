@@ -1,8 +1,7 @@
-import { attempt, refuse } from "../../base/errors";
+import { refuse } from "../../base/errors";
 import type { CommandFlags } from "../../flags/command-flags";
 import type { FlagForm, FlagValues, Setting } from "../../flags/grammar";
 import { outputFlag, switchFlag } from "../../flags/kinds";
-import { parseBool } from "../../flags/values";
 import { escapeJson } from "../../logging/escape";
 import { print } from "../../runtime/print";
 import { type CommandLine, createCommand, toolError } from "../command-line";
@@ -92,8 +91,8 @@ function misplacedFlags(
       const needed = homes.flatMap(({ chosenBy }) => chosenBy?.[1] ?? []);
       const why = written ? `cannot be used with ${written}` : `works only with ${needed.join(" or ")}`;
       const { alias, bare } = homes[0]?.flags[name] ?? {};
-      const isOff = (text: string) => bare === "true" && attempt(() => parseBool(text)) === false;
-      const row = { describe: "", hidden: true, parse: (text: string) => isOff(text) || refuse(why) };
+      // A switch that is on has chosen its mode: this one is off.
+      const row = { describe: "", hidden: true, parse: () => bare === "true" || refuse(why) };
       return [name, { ...row, ...(alias && { alias }), ...(bare !== undefined && { bare }) }];
     }),
   );

@@ -1,10 +1,15 @@
-import { isRegistrar } from "../../../src/tools/recognise/program";
+import { behindRegistrar, isRegistrar } from "../../../src/tools/recognise/program";
 import { type Changes, daemonSet, expectSaid, said, saidOf, TOLD } from "../doctor/files/one-daemon-set";
 
 test("a SIP registrar is not recognised, whatever its container's name", () => {
   const sip = { name: "registrar", image: "example.com/sip/registrar:v1", args: ["--listen=:5060"] };
   expect(isRegistrar(sip, {})).toBe(false);
   expect(isRegistrar({ ...sip, args: ["--csi-address=/csi/csi.sock"] }, {})).toBe(true);
+});
+
+test("Node's own options come before its program", () => {
+  const words = ["node", "--no-warnings", "-max-old-space-size=64", "/cli.js", "--v=5"];
+  expect(behindRegistrar(words)).toEqual(["--v=5"]);
 });
 
 const UNKNOWN =

@@ -158,6 +158,10 @@ test.each<readonly [expected: RegExp | string, object: object]>([
   ],
   [/^CSI109 problem/, on(ELSEWHERE, {}, "--metrics=:9809")],
   [/^CSI109 unknown: .*: whether on one address cannot be seen here/, on(ELSEWHERE, {}, LOCAL_METRICS)],
+  [
+    /^CSI109 unknown: .*: whether on one address cannot be seen here/,
+    on(ELSEWHERE, {}, "--metrics={{.host}}:9809"),
+  ],
 ])("%s", (expected, object) => {
   expectSaid(said(object), [expected]);
 });
