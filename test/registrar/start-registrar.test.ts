@@ -35,7 +35,7 @@ test("startRegistrar registers a driver: kubelet, listeners and the log get each
   });
   const { report } = await askInfo(node.socketPath(name), { timeoutMs: PATIENCE_MS });
   const changedAtMs = registrar.status().history.at(-1)?.atMs;
-  expect(report).toEqual({ state: "registered", changedAtMs, hasKubeletCalled: true, standbys: 0 });
+  expect(report).toMatchObject({ state: "registered", changedAtMs, hasKubeletCalled: true });
   const isCall = (kind: string) => kind !== "state-changed";
   expect(events.filter(isCall)).toEqual([
     "driver-call",
