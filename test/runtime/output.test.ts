@@ -38,12 +38,12 @@ test.each([
 ])("help where stdout is a terminal: %s, of %i columns, has %i", (isTerminal, columns, width) => {
   const writes = recordWrites();
   jest.spyOn(tty, "isatty").mockReturnValue(isTerminal);
-  const own = Object.getOwnPropertyDescriptor(process.stdout, "columns");
-  Object.defineProperty(process.stdout, "columns", { value: columns, configurable: true });
+  const own = process.stdout.columns;
+  process.stdout.columns = columns;
   const read = jest.spyOn(fs, "readFileSync").mockImplementation((file) => basename(String(file)));
   expect(printHelp("doctor")).toBe(0);
   read.mockRestore();
-  Object.defineProperty(process.stdout, "columns", own ?? { value: undefined, configurable: true });
+  process.stdout.columns = own; // Other test files of this process have the same one.
   expect(writes).toEqual([`1 doctor-${width}.txt`]);
 });
 
