@@ -164,9 +164,9 @@ async function ask(
   { log, signal, record, events, onAnswered, watch }: WatchContext & { readonly watch: PathWatch },
 ): Promise<Error | undefined> {
   if (record.isRefused()) {
-    // Without a gRPC client, which costs three times as much.
+    // Without a gRPC client, which costs three times as much. What accepts may be another file by now, which is asked once.
     const problem = await tryConnect(csiSocketPath);
-    if (problem !== undefined) return problem;
+    if (problem !== undefined || (await lookAt(csiSocketPath, signal)) !== file) return problem;
   }
   const { GetPluginInfo } = identityMethods;
   const method = GetPluginInfo.path;
