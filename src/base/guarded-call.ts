@@ -5,7 +5,8 @@ export function guardedCall<Value>(
 ): Value | undefined {
   try {
     const returned = callback();
-    Promise.resolve(returned).catch(onError);
+    // No promise is made for each line of the log and each event.
+    if (isPromise(returned)) Promise.resolve(returned).catch(onError);
     return returned;
   } catch (error) {
     onError(error);
