@@ -70,7 +70,7 @@ export function createConnectionLimit<Connection extends { readonly socket: Sock
       connection.socket.once("close", () => open.delete(connection));
       if (shortage !== undefined) closeOne(shortage);
       // The event loop reads from what it accepted one turn later.
-      setImmediate(() => setImmediate(trim));
+      if (open.size > max) setImmediate(() => setImmediate(trim));
     },
     closeAll(): void {
       for (const { socket } of open.keys()) socket.destroy();
