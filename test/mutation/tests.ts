@@ -146,7 +146,10 @@ function startWorker(copy: string) {
       return await new Promise<{ failed?: Step | undefined; isLost?: boolean }>((resolve, reject) => {
         let failed: Step | undefined;
         let last: Step = { kind: "started", file: tests[0]?.file ?? "", name: "" };
-        const lost = () => resolve({ failed: { ...last, kind: "failed" }, isLost: true });
+        const lost = () => {
+          clearTimeout(timer);
+          resolve({ failed: { ...last, kind: "failed" }, isLost: true });
+        };
         let timer = setTimeout(lost, BETWEEN_MS);
         onStep = (step) => {
           clearTimeout(timer);
