@@ -52,7 +52,7 @@ export function daemonSet(driver: string, changes: SetChanges = {}) {
 export const storedSet = <Set extends object>(set: Set, uid = "1") =>
   [
     { ...set, status: { currentNumberScheduled: 0, desiredNumberScheduled: 0 } },
-    { name: `${NAMESPACE}/x`, namespace: NAMESPACE, uid, createdMs: 0 },
+    { name: `${NAMESPACE}/x`, namespace: NAMESPACE, uid, createdMs: 0, sentMs: 0 },
   ] as const;
 
 /** A pod of a DaemonSet that was created: on a node, or made for it and not scheduled. */

@@ -8,6 +8,7 @@ import {
 import { createReader, each } from "../../../../src/tools/doctor/cluster/read/reader";
 import { itemsOf, orNull } from "../../../../src/tools/doctor/findings/opened";
 import { createTempFolder } from "../../../support/temp-folder";
+import { NOW_MS } from "./memory-cluster";
 
 type Answer = { readonly code?: number; readonly headers?: Record<string, string>; readonly body: unknown };
 
@@ -86,7 +87,7 @@ test("a list of another kind, and an item without a name, are unread", async () 
   const { failure, items } = await listFrom([page([1])], { path: "/x", kind: "PodList" });
   expect([failure?.kind, items]).toEqual(["unexpected", []]);
   const list: ListApi["list"] = async ({ kind }, onPage) => {
-    onPage([null, { metadata: {} }, pod(`${kind}`)], 1, true);
+    onPage([null, { metadata: {} }, pod(`${kind}`)], NOW_MS, true);
     return undefined;
   };
   const { read, gaps } = createReader({ list });
@@ -97,7 +98,7 @@ test("a list of another kind, and an item without a name, are unread", async () 
 
 test("a list that begins again drops what was read of it", async () => {
   const list: ListApi["list"] = async (_request, onPage) => {
-    for (const name of ["a", "b"]) onPage([pod(name)], 1, true);
+    for (const name of ["a", "b"]) onPage([pod(name)], NOW_MS, true);
     return undefined;
   };
   const read = await createReader({ list }).read(

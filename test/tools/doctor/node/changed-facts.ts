@@ -171,6 +171,7 @@ export const REGISTRATIONS: Readonly<Record<string, readonly RegistrationFacts[]
     ]),
   ),
   "an impossible time": [published({ report: report({ changedAtMs: 1e20 }) })],
+  "published in the future": [published({ report: report({ state: "listening", changedAtMs: 1e8 }) })],
   standbys: [published({ report: report({ standbys: 2 }) })],
   "standbys of two": [
     published({ report: report({ standbys: 1 }) }),

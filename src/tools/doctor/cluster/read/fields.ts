@@ -1,3 +1,4 @@
+import { refuse } from "../../../../base/errors";
 import { bool, list, type Tree, text, timeOrNone, tree } from "../../../../kube-api/objects";
 
 // What objects of several kinds have.
@@ -9,14 +10,25 @@ export const ownersOf = ({ ownerReferences }: Tree) =>
     return { uid: text(uid), kind: text(kind), name: text(name), isController: bool(controller) };
   });
 
-export const conditionsOf = (status: unknown) =>
+/** The clocks of nodes and API servers differ by less. */
+export const SKEW_MS = 60_000;
+
+/** A time that had passed when the API server sent it. Throws for one in the future: how long ago it was is not known. */
+export function pastOrNone(value: unknown, sentMs: number): number | undefined {
+  const ms = timeOrNone(value);
+  if (ms !== undefined && ms - sentMs >= SKEW_MS)
+    refuse("it has a time in the future: the clock of a node or of an API server is wrong");
+  return ms;
+}
+
+export const conditionsOf = (status: unknown, sentMs = Number.POSITIVE_INFINITY) =>
   list(tree(status).conditions).map((one) => {
     const { type, status, message, lastTransitionTime } = tree(one);
     return {
       type: text(type),
       status: text(status),
       message: text(message),
-      changedMs: timeOrNone(lastTransitionTime),
+      changedMs: pastOrNone(lastTransitionTime, sentMs),
     };
   });
 

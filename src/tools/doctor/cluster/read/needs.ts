@@ -1,9 +1,9 @@
-import { list, needed, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
+import { list, needed, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
 import { itemsOf } from "../../findings/opened";
 import type { SeenList } from "../../findings/seen";
-import { conditionsOf, ownersOf } from "./fields";
+import { conditionsOf, ownersOf, pastOrNone } from "./fields";
 import type { Identity } from "./reader";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
@@ -28,7 +28,7 @@ export function readPendingPod(object: unknown, { uid, name }: Identity) {
 type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;
 
 /** An event that names a driver which a pod waits for. */
-export function readNeedEvent(object: unknown) {
+export function readNeedEvent(object: unknown, { sentMs }: Pick<Identity, "sentMs">) {
   const { message, involvedObject, source } = tree(object);
   const ofMount = MOUNT_FAILED.exec(text(message));
   const { groups = {} } = ofMount ?? ATTACH_FAILED.exec(text(message)) ?? {};
@@ -36,7 +36,8 @@ export function readNeedEvent(object: unknown) {
   if (driver === undefined) return undefined;
   const { kind, uid } = tree(involvedObject);
   if (needed("involvedObject.kind", textOrNone(kind)) !== "Pod") return undefined;
-  const deniedMs = ofMount === null ? undefined : timeOrNone(needed("lastTimestamp", lastTimeOf(object)));
+  const deniedMs =
+    ofMount === null ? undefined : pastOrNone(needed("lastTimestamp", lastTimeOf(object)), sentMs);
   return { podUid: needed("involvedObject.uid", textOrNone(uid)), driver, node, deniedMs };
 }
 
@@ -53,8 +54,8 @@ export function startMountEvents() {
     string,
     { readonly podUid: string; readonly at: string; readonly message: string }
   >();
-  const add = (object: unknown) => {
-    const need = readNeedEvent(object);
+  const add = (object: unknown, identity: Identity) => {
+    const need = readNeedEvent(object, identity);
     if (need !== undefined) return void needs.push(need);
     const { message, involvedObject } = tree(object);
     const podUid = text(tree(involvedObject).uid);

@@ -12,7 +12,7 @@ import {
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
-import { conditionsOf, hasEnded, ownersOf, phaseOf } from "./fields";
+import { conditionsOf, hasEnded, ownersOf, pastOrNone, phaseOf, SKEW_MS } from "./fields";
 import type { Identity } from "./reader";
 import type { ReadRunning, RegistrarSet } from "./set";
 
@@ -81,7 +81,7 @@ export function createPodCount(nowMs: () => number) {
 /** Undefined for a pod that has ended well. */
 export function readRegistrarPod(
   object: unknown,
-  { uid, name, createdMs }: Identity,
+  { uid, name, createdMs, sentMs }: Identity,
   set: RegistrarSet,
   nowMs: number,
   readRunning: ReadRunning,
@@ -94,7 +94,8 @@ export function readRegistrarPod(
   const sidecars = ofInits.flatMap(({ name, restartPolicy }) =>
     text(restartPolicy) === "Always" ? text(name) : [],
   );
-  const readEach = (statuses: unknown) => list(statuses).map((one) => readContainer(tree(one), names));
+  const readEach = (statuses: unknown) =>
+    list(statuses).map((one) => readContainer(tree(one), names, sentMs));
   const inits = readEach(initContainerStatuses).map((one) => {
     const kind = sidecars.includes(one.name) ? "sidecar" : "init container";
     return { ...one, who: `${kind} ${one.name}` };
@@ -109,7 +110,7 @@ export function readRegistrarPod(
   if (isRunning && missing !== undefined) refuse(`it has no status of container ${missing}`);
   const { nodeName } = tree(spec);
   if (isRunning || containers.length > 0) needed("spec.nodeName", textOrNone(nodeName));
-  const times = timesOf(tree(object), createdMs, containers, nowMs);
+  const times = timesOf(tree(object), { createdMs, sentMs }, containers, nowMs);
   if (phaseOf(status) === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
   const waitedFor = containers.filter(({ isRegistrar }) => isRegistrar || running.dropped.length > 0);
@@ -185,12 +186,14 @@ export const withMountFailure = (pod: RegistrarPod, mountFailure: string | undef
 
 function timesOf(
   { metadata, status }: Tree,
-  createdMs: number,
+  { createdMs, sentMs }: Pick<Identity, "createdMs" | "sentMs">,
   containers: readonly Container[],
   nowMs: number,
 ) {
+  if (containers.some(({ startedMs }) => createdMs - startedMs >= SKEW_MS))
+    refuse("it has a container that started before it was created: the clock of its node is wrong");
   const { deletionTimestamp } = tree(metadata);
-  const conditions = conditionsOf(status);
+  const conditions = conditionsOf(status, sentMs);
   const conditionOf = (wanted: string) => conditions.find(({ type }) => type === wanted);
   const sandboxMs = conditionOf("PodReadyToStartContainers")?.changedMs ?? 0;
   // A reboot of the node ends its containers.
@@ -231,6 +234,7 @@ export type Container = ReturnType<typeof readContainer>;
 function readContainer(
   { name, state, lastState, restartCount, ready, started }: Tree,
   registrars: readonly string[],
+  sentMs: number,
 ) {
   const own = <Value>(field: string, value: Value | undefined) => needed(`${field} of a container`, value);
   const { waiting, running, terminated } = tree(state);
@@ -246,11 +250,11 @@ function readContainer(
     waiting: running === undefined && terminated === undefined ? text(tree(waiting).reason) : undefined,
     waitingMessage: boundText(text(tree(waiting).message).trim()),
     /** NaN: it does not run. */
-    startedMs: running === undefined ? Number.NaN : own("start", timeOrNone(tree(running).startedAt)),
+    startedMs: running === undefined ? Number.NaN : own("start", pastOrNone(tree(running).startedAt, sentMs)),
     restarts: own("restartCount", numberOrNone(restartCount)),
     hasEnded: terminated !== undefined,
     /** When and how it ended the last time, and its termination message. */
-    endedMs: timeOrNone(last.finishedAt),
+    endedMs: pastOrNone(last.finishedAt, sentMs),
     exitCode: ended === undefined ? undefined : own("exitCode", numberOrNone(last.exitCode)),
     endReason: text(last.reason),
     message: boundText(text(last.message).trim()),

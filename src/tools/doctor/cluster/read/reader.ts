@@ -1,7 +1,8 @@
 import { attempt } from "../../../../base/errors";
-import { mapOf, nameOf, needed, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
+import { mapOf, nameOf, needed, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { itemsOf } from "../../findings/opened";
 import { type Gap, type SeenList, startReading, whyOf } from "../../findings/seen";
+import { pastOrNone } from "./fields";
 import type { ListApi } from "./list-api";
 import { requireFields } from "./required";
 
@@ -61,7 +62,7 @@ function readName(item: unknown, resource: Resource): string {
 export type Identity = ReturnType<typeof identify>;
 
 /** What an API server sets in each object. Throws for one that lacks some of it. */
-function identify(item: unknown, resource: Resource) {
+function identify(item: unknown, resource: Resource, sentMs: number) {
   const name = readName(item, resource);
   requireFields(item, resource);
   const { namespace, uid, creationTimestamp } = tree(tree(item).metadata);
@@ -70,7 +71,9 @@ function identify(item: unknown, resource: Resource) {
     name,
     namespace: text(namespace),
     uid: text(uid),
-    createdMs: needed("metadata.creationTimestamp", timeOrNone(creationTimestamp)),
+    createdMs: needed("metadata.creationTimestamp", pastOrNone(creationTimestamp, sentMs)),
+    /** The API server's time when it sent the object. */
+    sentMs,
   };
 }
 
@@ -102,7 +105,7 @@ export function createReader(api: Pick<ListApi, "list">) {
           beganMs ??= dateMs;
           if (isFirst) [collector, gaps, seen] = [start(), [], new Set()];
           const readInto = (one: Collector<Value>, known: Set<string>) => (item: unknown) => {
-            const identity = identify(item, resource);
+            const identity = identify(item, resource, dateMs);
             const key = `${identity.name} ${identity.uid}`;
             if (known.has(key)) return;
             known.add(key);

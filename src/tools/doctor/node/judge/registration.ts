@@ -120,7 +120,9 @@ function judgeAnswered(one: Answering, view: View): Verdict | undefined {
   }
   const text = `is published on ${path}, but ${reason ?? "kubelet does not call"}`;
   const ageMs = view.nowMs - changedAtMs;
-  if (ageMs >= 0 && ageMs < KUBELET_COMES_MS)
+  if (ageMs < 0)
+    return unknown(name, `${text}: it was published in the future, by the clock here`, ADVICE.seeRegistrar);
+  if (ageMs < KUBELET_COMES_MS)
     return unknown(name, `${text}: it was published ${Math.floor(ageMs / 1000)} s ago`, LOOK_LATER);
   return problem(name, text, ...remedyForSilence(dirname(path), view));
 }

@@ -1,0 +1,31 @@
+import { type ContainerChange, podStatus } from "../../../support/cluster-objects";
+import { ago, type Changes, makeCluster, said } from "./memory-cluster";
+
+const both = (container: ContainerChange) => podStatus({ registrar: container, driver: container });
+const started = (at: string): Changes => ({ inCsiNode: {}, status: both({ kind: "running", at }) });
+const ended = { at: ago(-60), exitCode: 1 };
+const restarted: ContainerChange = { kind: "running", at: ago(4), restarts: 3, last: ended };
+const FUTURE = "a time in the future: the clock of a node or of an API server is wrong";
+
+test.each<readonly [what: string, changes: Changes, lacks: readonly string[]]>([
+  ["a container started in an hour", started(ago(-60)), ["pods", FUTURE]],
+  ["a container ended in an hour", { status: both(restarted) }, ["pods", FUTURE]],
+  ["a container started in half a minute, so it has just started", started(ago(-0.5)), []],
+  ["a container started before its pod", started(ago(90)), ["pods", "a container that started before it"]],
+  ...["pods", "nodes", "csinodes", "daemonsets"].map(
+    (of) => [`${of} are created in an hour`, { inCsiNode: {} }, [of, FUTURE]] as const,
+  ),
+])("what depends on a wrong clock is unknown: %s", async (what, changes, [of, why]) => {
+  const cluster = await makeCluster(changes);
+  cluster.edit((stored) =>
+    stored.map(({ path, object }) => {
+      const isMeant = /are created/.test(what) && path.endsWith(`/${of}`);
+      const metadata = { ...object.metadata, ...(isMeant && { creationTimestamp: ago(-60) }) };
+      return { path, object: { ...object, metadata } };
+    }),
+  );
+  const lines = await said(cluster);
+  expect(lines.filter((line) => !/^CSI\d+ unknown: /.test(line))).toEqual([]);
+  const told = new RegExp(`^CSI113 .*: ${of} \\S+ cannot be judged: it has ${why}`);
+  expect(lines.filter((line) => told.test(line))).toHaveLength(of ? 1 : 0);
+});
