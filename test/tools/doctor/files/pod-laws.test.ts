@@ -143,7 +143,7 @@ test.each<readonly [expected: RegExp | string, object: object]>([
     beside(HTTP, liveness(["--health-port=$(HP)"])),
   ],
   [
-    /^CSI106 unknown: is an init container whose restartPolicy is not filled in -> render/,
+    /^CSI106 unknown: is an init container whose restartPolicy is not filled in: \{\{ \.policy }} -> render/,
     asInit({}, { restartPolicy: "{{ .policy }}" }),
   ],
   [/^CSI109 problem: serves port 9808/, beside({ more: ["--http-endpoint=:9808"] }, liveness(["--v=2"]))],

@@ -1,5 +1,5 @@
 import { type Advice, check, unknown, type Verdict } from "../../findings/finding";
-import type { Why } from "../../findings/seen";
+import type { Gap, Why } from "../../findings/seen";
 import { CORRECT, sayWhy } from "../../findings/why";
 import type { ManifestFacts } from "../read/registrars";
 
@@ -18,6 +18,10 @@ export function sayWhyOfFile(why: Why) {
   const { text, fix = why.kind === "errno" ? ERRNOS[why.errno] : undefined } = sayWhy(why);
   return { text, fix: fix ?? CORRECT };
 }
+
+/** A field and its placeholder, which is not filled in. */
+export const unfilledIn = ({ subject, why }: Gap): string =>
+  [subject, why.kind === "flaw" ? why.at : ""].filter(Boolean).join(" ");
 
 export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", ({ gaps }) =>
   gaps.map(({ subject, why }) => sayGap(subject, why)),

@@ -1,54 +1,63 @@
 import { type Decided, isTemplate } from "../../../recognise/rule";
-import { unsure } from "../../findings/finding";
 import type { Said } from "../../findings/opened";
-import { type ItemOf, nothing, type SeenList, withheld } from "../../findings/seen";
+import { type Gap, type ItemOf, nothing, type Seen, type SeenList, withheld } from "../../findings/seen";
 import { RENDER_FIRST, together } from "../../findings/words";
 import { withoutVariables } from "../read/arguments";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
+import { unfilledIn } from "./gaps";
 
 const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
   const { type, maxSurge, maxUnavailable } = one.update;
-  // Then the controller does not read the values.
-  if (type === "OnDelete") return undefined;
-  const found = judgeUpdate(one);
-  if (found.length > 0)
-    return isTemplate(type)
-      ? found.map((said) =>
-          unsure(said, `, if its type of update is one that uses that: ${type}`, RENDER_FIRST),
-        )
-      : found;
-  const open = [maxSurge, maxUnavailable].map(String).find(isTemplate);
-  return open === undefined
-    ? undefined
-    : unknown(`updates with values that are not filled in: ${open}`, RENDER_FIRST);
+  const say = (text: string, fix: string) =>
+    type({
+      seen: () => problem(text, fix),
+      unread: (gap) =>
+        unknown(`${text}, if its type of update is one that uses that: ${unfilledIn(gap)}`, RENDER_FIRST),
+    });
+  const unfilled = (gap: Gap) =>
+    unknown(`updates with values that are not filled in: ${unfilledIn(gap)}`, RENDER_FIRST);
+  const judge = (surge: Amount): Said<Statement> => {
+    if (whyInvalid(surge) !== undefined) return undefined;
+    if (!isZero(surge) && one.hasDriver)
+      return say(
+        `updates with maxSurge ${surge}, and has a driver in its pods`,
+        "set maxSurge: 0, and maxUnavailable: 1",
+      );
+    return maxUnavailable({
+      seen: (most) => judgeBoth(surge, most, say),
+      unread: (gap) => unfilled(gap),
+    });
+  };
+  return [
+    judgeAmount("maxSurge", maxSurge, say),
+    judgeAmount("maxUnavailable", maxUnavailable, say),
+    maxSurge({ seen: judge, unread: (gap) => unfilled(gap) }),
+  ];
 });
 
-/** What is refused is in the API server's words (ValidateRollingUpdateDaemonSet). */
-function judgeUpdate({ update, hasDriver }: RegistrarContainer): readonly Statement[] {
-  const { maxSurge, maxUnavailable } = update;
-  const refused = "is refused by the API server:";
-  const invalid = Object.entries({ maxSurge, maxUnavailable }).flatMap(([field, value]) => {
+type Amount = string | number;
+type SayUpdate = (text: string, fix: string) => Said<Statement>;
+
+const isZero = (amount: Amount) => /^0+%?$/.test(`${amount}`);
+
+// What is refused is in the API server's words (ValidateRollingUpdateDaemonSet).
+const REFUSED = "is refused by the API server:";
+
+const judgeAmount = (field: string, amount: Seen<Amount>, say: SayUpdate) =>
+  amount.map((value) => {
     const why = whyInvalid(value);
-    if (why === undefined) return [];
+    if (why === undefined) return undefined;
     const isQuoted = typeof value === "string" && /^\d+$/.test(value);
     const fix = isQuoted ? `write ${value} without quotes` : A_NUMBER;
-    return problem(`${refused} ${field}: Invalid value: ${JSON.stringify(value)}: ${why}`, fix);
+    return say(`${REFUSED} ${field}: Invalid value: ${JSON.stringify(value)}: ${why}`, fix);
   });
-  if (invalid.length > 0) return invalid;
-  const [surges, isUnavailable] = [maxSurge, maxUnavailable].map((value) => !/^0+%?$/.test(`${value}`));
-  if (!surges && !isUnavailable)
-    return [problem(`${refused} maxUnavailable cannot be 0 when maxSurge is 0`, "set maxUnavailable: 1")];
-  if (!surges || isTemplate(`${maxSurge}`)) return [];
-  if (hasDriver)
-    return [
-      problem(
-        `updates with maxSurge ${maxSurge}, and has a driver in its pods`,
-        "set maxSurge: 0, and maxUnavailable: 1",
-      ),
-    ];
-  const text = `${refused} maxSurge may not be set when maxUnavailable is non-zero`;
-  return isUnavailable && !isTemplate(`${maxUnavailable}`) ? [problem(text, "set maxUnavailable: 0")] : [];
+
+function judgeBoth(surge: Amount, unavailable: Amount, say: SayUpdate): Said<Statement> {
+  if (whyInvalid(unavailable) !== undefined || isZero(surge) !== isZero(unavailable)) return undefined;
+  return isZero(surge)
+    ? say(`${REFUSED} maxUnavailable cannot be 0 when maxSurge is 0`, "set maxUnavailable: 1")
+    : say(`${REFUSED} maxSurge may not be set when maxUnavailable is non-zero`, "set maxUnavailable: 0");
 }
 
 const A_NUMBER = "write a whole number from 0 on, or a percentage up to 100%, such as 10%";
@@ -59,21 +68,19 @@ function whyInvalid(value: string | number): string | undefined {
     if (value < 0) return "must be greater than or equal to 0";
     return Number.isInteger(value) && value <= MAX_INT32 ? undefined : "is not an int32";
   }
-  if (isTemplate(value)) return undefined;
   if (!/^[0-9]+%$/.test(value))
     return "a valid percent string must be a numeric string followed by an ending '%'";
   return Number(value.slice(0, -1)) > 100 ? "must not be greater than 100%" : undefined;
 }
 
 const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ user: { isNonRoot, id } }) => {
-  if (!isNonRoot && isTemplate(id))
-    return unknown(`has a user that is not filled in: runAsUser ${id}`, RENDER_FIRST);
-  return isNonRoot || !/^0*$/.test(id)
-    ? problem(
-        `does not run as root: ${isNonRoot ? "runAsNonRoot" : `runAsUser ${id}`}`,
-        "set runAsUser: 0 and runAsNonRoot: false in the container",
-      )
-    : undefined;
+  const notRoot = (field: string) =>
+    problem(`does not run as root: ${field}`, "set runAsUser: 0 and runAsNonRoot: false in the container");
+  if (isNonRoot) return notRoot("runAsNonRoot");
+  return id({
+    seen: (uid) => (/^0*$/.test(uid) ? undefined : notRoot(`runAsUser ${uid}`)),
+    unread: (gap) => unknown(`has a user that is not filled in: ${unfilledIn(gap)}`, RENDER_FIRST),
+  });
 });
 
 export const manifestOperatingSystem = eachRegistrar(
@@ -120,16 +127,18 @@ const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role,
     .say({ yes: () => judgeRole(role), no: nothing, unknown: withheld }),
 );
 
-function judgeRole(role: RegistrarContainer["role"]): Statement | undefined {
-  if (role === "open")
-    return unknown("is an init container whose restartPolicy is not filled in", RENDER_FIRST);
-  return role === "init"
-    ? problem(
-        "is an init container, and never ends: no container of the pod starts",
-        "move it to containers, or set restartPolicy: Always",
-      )
-    : undefined;
-}
+const judgeRole = (role: RegistrarContainer["role"]) =>
+  role({
+    seen: (one) =>
+      one === "init"
+        ? problem(
+            "is an init container, and never ends: no container of the pod starts",
+            "move it to containers, or set restartPolicy: Always",
+          )
+        : undefined,
+    unread: (gap) =>
+      unknown(`is an init container whose restartPolicy is not filled in: ${unfilledIn(gap)}`, RENDER_FIRST),
+  });
 
 const OTHER_PORT = "give one of them another port, and its probes too";
 

@@ -1,7 +1,7 @@
 import { addedIn } from "../../../recognise/official";
 import { isTemplate } from "../../../recognise/rule";
 import type { Said } from "../../findings/opened";
-import { type ItemOf, withheld } from "../../findings/seen";
+import { type ItemOf, withheld, words } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import { listensOn, modeIn, type RegistrarSettings, withoutVariables } from "../read/arguments";
 import type { BesideFacts, ProbeFacts } from "../read/pod";
@@ -94,11 +94,12 @@ function judgeAddress(
     );
   if (path?.split("?", 1)[0] === "/readyz" && kind !== "readinessProbe")
     return problem(
-      `has a ${kind} on /readyz, which fails until kubelet has registered the driver: ${
-        kind === "startupProbe" && one.role === "sidecar"
-          ? "the driver's container starts only when it succeeds"
-          : "kubelet restarts the registrar meanwhile"
-      }`,
+      words`has a ${kind} on /readyz, which fails until kubelet has registered the driver${one.role.map(
+        (role) =>
+          kind === "startupProbe" && role === "sidecar"
+            ? ": the driver's container starts only when it succeeds"
+            : ": kubelet restarts the registrar meanwhile",
+      )}`,
       `ask /healthz, and leave /readyz to a readinessProbe`,
     );
   return waitsForDriver(one).and(kind === "startupProbe")({
@@ -130,7 +131,10 @@ function judgeHost(
 
 /** The official registrar asks the driver for its name before it serves a port. */
 const waitsForDriver = ({ program, role, mayBeDrivers }: RegistrarContainer) =>
-  mayBeDrivers.contains().and(program.kind === "official" && role === "sidecar");
+  mayBeDrivers
+    .contains()
+    .and(program.kind === "official")
+    .and(role.is((one) => one === "sidecar"));
 
 /** Kubelet would end the driver for what the registrar lacks. */
 function judgeDriversProbe(container: BesideFacts, http: Served): Statement | undefined {

@@ -9,7 +9,8 @@ import { parseCsiAddress } from "../../../../unix/socket-path";
 import { askOfficial } from "../../../recognise/official";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
-import { type Flaw, refuseFlaw, type Unread } from "../../findings/seen";
+import { refuseFlaw } from "../../findings/seen";
+import { unread } from "./filled";
 
 /** A `$(NAME)` whose value is not in the object. */
 interface OpenVariable {
@@ -245,7 +246,3 @@ export function unseenOf({ startedBy, args, open }: ReturnType<typeof startOf>, 
 
 /** Only kubelet fills in a `$(NAME)`, and leaves one without a value as it is. */
 export const withoutVariables = (text: string): string => text.replaceAll(/\$\([^)]*\)/g, "");
-
-export const unread = (flaw: Flaw, at: string, subject = ""): Unread => ({
-  ...{ kind: "unread", gap: { part: "files", subject, why: { kind: "flaw", flaw, at } } },
-});

@@ -1,5 +1,4 @@
 import {
-  anyText,
   bool,
   list,
   nameOf,
@@ -16,8 +15,9 @@ import { lastPart } from "../../../recognise/image";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { PROBES } from "../../../recognise/swap";
-import { listFrom, refuseFlaw, type SeenList } from "../../findings/seen";
-import { environmentOf, filledIn, listensOn, settingsOf, unread, wordsOf } from "./arguments";
+import { listFrom, looked, refuseFlaw, type SeenList } from "../../findings/seen";
+import { environmentOf, filledIn, listensOn, settingsOf, wordsOf } from "./arguments";
+import { filled, numberOrOpen, unread } from "./filled";
 
 export type MountedDirectory = ReturnType<typeof mountsOf>[number];
 
@@ -173,9 +173,14 @@ export function mayBeDrivers(
     .map(({ name }) => text(name));
 }
 
-/** A number as text; empty if it is absent. A placeholder stays as it is. */
-export const numberOrOpen = (value: unknown): string =>
-  typeof value === "string" && isTemplate(value) ? value : anyText(numberOrNone(value));
+/** Whether an init container ends before the others start. */
+export const isEnding = ({ restartPolicy }: Tree): boolean =>
+  text(restartPolicy) !== "Always" && !isTemplate(text(restartPolicy));
+
+export const roleOf = (container: Tree, inits: readonly Tree[]) =>
+  inits.includes(container)
+    ? filled(text(container.restartPolicy), "", isEnding(container) ? "init" : "sidecar")
+    : looked("container" as const);
 
 export type LimitedResource = "memory" | "cpu";
 
@@ -213,7 +218,10 @@ const amountIn = (value: unknown) => (typeof value === "number" ? value : textOr
 export function updateOf({ spec }: Tree) {
   const { type, rollingUpdate } = tree(tree(spec).updateStrategy);
   const { maxSurge = 0, maxUnavailable = 1 } = tree(rollingUpdate);
-  return { type: text(type), maxSurge: amountIn(maxSurge), maxUnavailable: amountIn(maxUnavailable) };
+  const amounts = [amountIn(maxSurge), amountIn(maxUnavailable)] as const;
+  // With this type the controller does not read them.
+  const [surge, unavailable] = text(type) === "OnDelete" ? [0, 1] : amounts;
+  return { type: filled(text(type)), maxSurge: filled(surge), maxUnavailable: filled(unavailable) };
 }
 
 export type LimitRange = ReturnType<typeof readLimitRange>;

@@ -27,19 +27,21 @@ import {
   truth,
   whyOf,
 } from "../../findings/seen";
-import { isStarting, listensOn, literalsIn, settingsOf, startOf, unread, unseenOf } from "./arguments";
+import { isStarting, listensOn, literalsIn, settingsOf, startOf, unseenOf } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
+import { filled, numberOrOpen, unread } from "./filled";
 import {
   besideOf,
   driverSocketOf,
+  isEnding,
   type LimitRange,
   limitsOf,
   mayBeDrivers,
   mountsOf,
-  numberOrOpen,
   pathlessIn,
   probesOf,
   readLimitRange,
+  roleOf,
   updateOf,
 } from "./pod";
 
@@ -233,7 +235,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   needed("kind", textOrNone(object.kind));
   refuseHuge(pod, OF_POD);
   // Other init containers have ended when the containers start.
-  const isRunning = (one: Tree) => !inits.includes(one) || roleOf(one) !== "init";
+  const isRunning = (one: Tree) => !inits.includes(one) || !isEnding(one);
   const drivers = containers.filter((one) => one !== registrars[0]?.container && isRunning(one));
   // With several registrars it is not known which driver is whose.
   const driverSocket = registrars.length > 1 ? listFrom([]) : driverSocketOf(drivers, pod);
@@ -244,16 +246,12 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     namespace: text(tree(object.metadata).namespace),
     update: updateOf(object),
     driverSocket,
-    role: inits.includes(container) ? roleOf(container) : "container",
+    role: roleOf(container, inits),
     beside: containers.filter((one) => one !== container && isRunning(one)).map(besideOf),
     /** The pod has a container that is not a registrar. */
     hasDriver: containers.length > registrars.length,
   }));
 }
-
-/** Of an init container. `open`: that is not filled in. */
-const roleOf = ({ restartPolicy }: Tree) =>
-  text(restartPolicy) === "Always" ? "sidecar" : isTemplate(text(restartPolicy)) ? "open" : "init";
 
 /** Indented, because braces beside each other are a placeholder's. */
 const asText = (value: unknown): string => JSON.stringify(value, undefined, 1);
@@ -317,7 +315,7 @@ const JOINED = /^--?[a-z]\S*\s+--?[a-z]/;
 
 function userOf(own: Tree, ofPod: Tree) {
   const isNonRoot = bool(own.runAsNonRoot ?? ofPod.runAsNonRoot);
-  return { isNonRoot, id: numberOrOpen(own.runAsUser ?? ofPod.runAsUser) };
+  return { isNonRoot, id: filled(numberOrOpen(own.runAsUser ?? ofPod.runAsUser), "runAsUser") };
 }
 
 /** Where a variable comes from: a field, or a key of another object. Throws for one of another type. */

@@ -1,0 +1,20 @@
+import { anyText, numberOrNone } from "../../../../kube-api/objects";
+import { isTemplate } from "../../../recognise/rule";
+import { type Flaw, looked, type Unread } from "../../findings/seen";
+
+// What is not known of an object in a file: a placeholder may be in the place of each text and number.
+
+export const unread = (flaw: Flaw, at: string, subject = ""): Unread => ({
+  ...{ kind: "unread", gap: { part: "files", subject, why: { kind: "flaw", flaw, at } } },
+});
+
+/** What is made of a field; unread while a placeholder in it is not filled in. `name` is the field's, for people. */
+export const filled = <Field extends string | number, Made = Field>(
+  field: Field,
+  name = "",
+  made = field as unknown as Made,
+) => looked(isTemplate(`${field}`) ? unread("placeholder", `${field}`, name) : undefined, made);
+
+/** A number as text; empty if it is absent. A placeholder stays as it is. */
+export const numberOrOpen = (value: unknown): string =>
+  typeof value === "string" && isTemplate(value) ? value : anyText(numberOrNone(value));
