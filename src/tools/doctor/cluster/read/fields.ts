@@ -11,7 +11,7 @@ export const ownersOf = ({ ownerReferences }: Tree) =>
   });
 
 /** The clocks of nodes and API servers differ by less. */
-export const SKEW_MS = 60_000;
+const SKEW_MS = 60_000;
 
 /** A time that had passed when the API server sent it. Throws for one in the future: how long ago it was is not known. */
 export function pastOrNone(value: unknown, sentMs: number): number | undefined {

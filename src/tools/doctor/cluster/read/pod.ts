@@ -12,7 +12,7 @@ import {
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
-import { conditionsOf, hasEnded, ownersOf, pastOrNone, phaseOf, SKEW_MS } from "./fields";
+import { conditionsOf, hasEnded, ownersOf, pastOrNone, phaseOf } from "./fields";
 import type { Identity } from "./reader";
 import type { ReadRunning, RegistrarSet } from "./set";
 
@@ -114,7 +114,8 @@ export function readRegistrarPod(
   if (phaseOf(status) === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
   const waitedFor = containers.filter(({ isRegistrar }) => isRegistrar || running.dropped.length > 0);
-  const startedMs = Math.max(...waitedFor.map((one) => one.startedMs));
+  // No container starts before its pod is there: then the clock of the node is late.
+  const startedMs = Math.max(...waitedFor.map((one) => Math.max(one.startedMs, createdMs)));
   const isWaitedFor = ({ name, hasStarted }: Container) => (sidecars.includes(name) ? !hasStarted : true);
   const trouble = () =>
     unscheduled(tree(status)) ??
@@ -190,8 +191,6 @@ function timesOf(
   containers: readonly Container[],
   nowMs: number,
 ) {
-  if (containers.some(({ startedMs }) => createdMs - startedMs >= SKEW_MS))
-    refuse("it has a container that started before it was created: the clock of its node is wrong");
   const { deletionTimestamp } = tree(metadata);
   const conditions = conditionsOf(status, sentMs);
   const conditionOf = (wanted: string) => conditions.find(({ type }) => type === wanted);
