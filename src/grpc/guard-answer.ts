@@ -29,7 +29,7 @@ export function answerOnce(handle: Handler, guarded: GuardedMethod): Handler {
     let hint: string | undefined;
     const fail = (error: unknown) => (isAnswered ? report(error) : answer(errorStatus(error)));
     const report = guardCall(call, guarded, fail, (error) => {
-      if (isAnswered || call.cancelled) report(error);
+      if (isAnswered) report(error);
       else if (error) answer(error);
       else fail(error);
     });

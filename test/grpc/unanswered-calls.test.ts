@@ -67,6 +67,21 @@ test("with the client gone, a handler that follows its signal is not logged; one
   expect(served.problems()).toEqual([NOT_ANSWERED]);
 });
 
+test("with the client gone, an error that a handler emits is logged once", async () => {
+  const { promise: entered, resolve: enter } = later<void>();
+  const emitLate: Handler = (call, _callback) => {
+    enter();
+    call.on("cancelled", () => call.emit("error", new Error("late")));
+  };
+  await using served = await serve({ ask: emitLate });
+  const call = served.call();
+  await entered;
+  call.cancel();
+  await served.log.when("A handler failed");
+  await turn();
+  expect(served.problems().sort()).toEqual(["A handler failed", NOT_ANSWERED].sort());
+});
+
 /** A deadline that the client does not keep: it ends the call. */
 const grpcTimeout = (text: string) => Metadata.fromHttp2Headers({ "grpc-timeout": text });
 

@@ -1,5 +1,7 @@
-import { getEventListeners } from "node:events";
+import { getEventListeners, once } from "node:events";
 import fs, { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { someCallHangs, untilCallsSettle } from "../../../src/unix/file-calls";
 import { eachTest } from "../../support/each-test";
@@ -71,6 +73,33 @@ test("a server that replaces the dialled one does not answer for it", async () =
   replacing.mockRestore();
   expect(watch.answered).toEqual([{ name: "x.csi", awayMs: undefined }]);
   expect(watch.losses()).toBe(0);
+});
+
+test("what was replaced right after it accepted is not asked", async () => {
+  const received: Buffer[] = [];
+  let accepted = 0;
+  const former = createServer((connection) => {
+    accepted += 1;
+    connection.on("data", (bytes) => received.push(bytes));
+  });
+  await once(former.listen(folder.at("former.sock")), "listening");
+  await using _next = await startScriptedDriver(folder.at("y.sock"), x);
+  await using watch = watchAt(socketPath());
+  await watch.log.when("Connecting");
+  const { stat } = fs.promises;
+  const replacing = jest.spyOn(fs.promises, "stat").mockImplementation((async (looked: string) => {
+    for (let turns = 0; turns < 10; turns += 1) await turn(); // Until a connection that was made is accepted.
+    if (looked === socketPath() && accepted > 0 && existsSync(folder.at("y.sock")))
+      renameSync(folder.at("y.sock"), socketPath());
+    return stat(looked);
+  }) as never);
+  renameSync(folder.at("former.sock"), socketPath());
+  await watch.untilAnswered();
+  replacing.mockRestore();
+  former.close();
+  expect(accepted).toBe(1);
+  expect(received).toEqual([]);
+  expect(watch.calls).toMatchObject([{ code: status.OK }]);
 });
 
 test("one connection serves the call and notices the end", async () => {
