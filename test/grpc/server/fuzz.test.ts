@@ -5,6 +5,7 @@ import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { dialRegistration } from "../../support/dial-registration";
 import { eventually } from "../../support/eventually";
 import { propertyTest } from "../../support/fuzz";
+import { realProcess } from "../../support/real-process";
 import { ATTACKS } from "../attacks";
 import { INFO, openDescriptors, serveGrpc } from "../served-grpc";
 import { bytesOf, chunksOf, frame, GOAWAY, getInfoCall, HELLO, PADDED, RAW_PATH, SETTINGS } from "../wire";
@@ -75,10 +76,10 @@ describe("no input of a client stops the server", () => {
     // The first connection loads what Node loads late.
     await visit(served, [Buffer.alloc(1)], "end");
     descriptors = openDescriptors();
-    process.on("warning", warned);
+    realProcess.on("warning", warned);
   });
   afterAll(async () => {
-    process.off("warning", warned);
+    realProcess.off("warning", warned);
     await served[Symbol.asyncDispose]();
   });
 
