@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { type EventEmitter, once } from "node:events";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import { Metadata, status } from "@grpc/grpc-js";
 import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
@@ -71,7 +71,8 @@ test("with the client gone, an error that a handler emits is logged once", async
   const { promise: entered, resolve: enter } = later<void>();
   const emitLate: Handler = (call, _callback) => {
     enter();
-    call.on("cancelled", () => call.emit("error", new Error("late")));
+    const emitter = call as EventEmitter;
+    emitter.on("cancelled", () => emitter.emit("error", new Error("late")));
   };
   await using served = await serve({ ask: emitLate });
   const call = served.call();
