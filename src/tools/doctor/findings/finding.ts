@@ -69,7 +69,7 @@ type SayWithFix<S extends Status> = (subject: Text, text: Text, fix: Advice, cau
 
 const say =
   <S extends Status>(status: S) =>
-  (subject: Text, text: Text, fix?: Advice, cause?: Because): Verdict<S> => {
+  (subject: Text, text: Text, fix?: Advice | Told<string | Run | undefined>, cause?: Because): Verdict<S> => {
     const advice = tell<string | Run | undefined>(fix);
     const { gaps, isSaid } = wordingOf(subject, text);
     const isLacking = gaps.length > 0;

@@ -26,13 +26,17 @@ test("an object that cannot be judged is not a list that could not be read", asy
   );
 });
 
-test("where no Node is listed, and a CSINode is, the Nodes are to be compared", async () => {
-  const cluster = await makeCluster({ podsOn: [] });
-  cluster.edit((stored) => stored.filter(({ path }) => path !== "/api/v1/nodes"));
-  expect(await said(cluster)).toEqual([
-    `CSI204 unknown: ${DISK} is possibly registered: the list of Nodes lacks a node that a CSINode or a running pod names -> run doctor again, and compare the Nodes: kubectl get nodes`,
-  ]);
-});
+test.each([true, false])(
+  "a CSINode without its Node is to be compared, others listed: %s",
+  async (hasOther) => {
+    const cluster = await makeCluster({ podsOn: [] });
+    cluster.edit((stored) => stored.filter(({ path }) => path !== "/api/v1/nodes"));
+    if (hasOther) await addNode(cluster, "node-2", {});
+    expect(await said(cluster)).toEqual([
+      `CSI204 unknown: ${DISK} is possibly registered: the list of Nodes lacks a node that a CSINode or a running pod names -> run doctor again: Kubernetes removes the CSINode of a deleted Node; compare: kubectl get nodes,csinodes`,
+    ]);
+  },
+);
 
 /** All lists, whichever is missing: one role is enough. */
 const RULE =
@@ -279,9 +283,18 @@ describe("of one driver", () => {
     );
   });
 
-  test("whether CSINode has a driver whose name is a guess is not known", async () => {
-    const cluster = await makeCluster({ inCsiNode: {}, hasCsiDriver: false, set: UNKNOWN_NAME });
-    expect((await cluster.report()).nodes).toMatchObject([{ node: "node-1", csiNode: null }]);
+  test("whether CSINode has a driver whose name is a guess is not known, and the registrar's log tells its name", async () => {
+    const cluster = await makeCluster({
+      inCsiNode: { x: "i", y: "i" },
+      hasCsiDriver: false,
+      set: UNKNOWN_NAME,
+    });
+    expect((await cluster.report()).nodes).toContainEqual(
+      expect.objectContaining({ node: "node-1", driver: "plugin", csiNode: null }),
+    );
+    expect((await said(cluster))[0]).toMatch(
+      /^CSI204 unknown: .* -> see the name of its driver in the registrar's log, .*: kubectl -n storage logs \S+-node-1 -c registrar$/,
+    );
   });
 
   test("a guessed driver's name is not printed in a fix, and may be the one of --driver", async () => {

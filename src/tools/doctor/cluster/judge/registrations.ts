@@ -50,7 +50,7 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
       place.state({ seen: () => listFrom<Place>([]), unread: () => kept(place) }),
     ),
     (first, places) => judgeUnseen(first, places, facts),
-    sayListing,
+    (place) => words`${sayListing(place)} ${sayReason(place.state)}`,
   ),
   healthyDrivers(facts),
 ]);
@@ -74,16 +74,20 @@ function sayListing({ units, listing }: Place): Text {
 }
 
 function judgeUnseen(first: Place, places: Group<Place>, facts: ClusterFacts): Verdict {
-  const { driver, state } = first;
+  const { driver, state, node = "", units, pods } = first;
   const waiting = whoWaits(places, facts, "; needed by ");
   const text = words`${sayListing(first)}: ${sayReason(state)}${waiting}`;
-  const toCompare = kubectl("run doctor again, and compare the Nodes", facts.target, "get", "nodes");
-  return facts.nodes.contains()({
-    yes: () => unknown(driver, text),
-    no: () => unknown(driver, text, toCompare),
-    unknown: () => unknown(driver, text),
-  });
+  const compare = () => kubectl(COMPARE_NODES, facts.target, "get nodes,csinodes");
+  const seeName = ({ registrar: { container } }: RegistrarUnit): Advice =>
+    kubectlFor(pods, facts.target, SEE_NAME, "logs", ` -c ${shellWord(container)}`);
+  const fix = ifYes<Advice>(facts.nodeAt(node).contains().not(), compare)
+    .with(units.filter(isGuess).map(seeName))
+    .told(undefined);
+  return unknown(driver, text, fix);
 }
+
+const COMPARE_NODES = "run doctor again: Kubernetes removes the CSINode of a deleted Node; compare";
+const SEE_NAME = "see the name of its driver in the registrar's log, and whether CSINode lists it";
 
 const SEE_NODE_WIDE =
   "see the log of the node-wide registrar on that node, and its --allow-drivers and --deny-drivers";
