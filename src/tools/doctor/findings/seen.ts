@@ -8,116 +8,55 @@ import {
   itemsOf,
   open,
   type Said,
-  type Told,
   tell,
   textOf,
   toldOf,
-  type Words,
   wordingOf,
 } from "./opened";
+import type {
+  Arms,
+  At,
+  Gaps,
+  Group,
+  Inside,
+  KnownList,
+  KnownSeen,
+  KnownTruth,
+  OrWithheld,
+  Seen,
+  SeenList,
+  Shown,
+  Some,
+  Truth,
+  Withheld,
+  YesNo,
+} from "./shapes";
 import type { Text } from "./text";
-import type { Answers, Known, Looked, Unclear } from "./unclear";
+import type { Unclear } from "./unclear";
 import { counted, firstOf } from "./words";
 
 export { type CallFailure, type Flaw, type Gap, refuseFlaw, type Unread, type Why, whyOf } from "./gap";
+export type { Group, ItemOf, Seen, SeenList, Shown, Truth, Withheld } from "./shapes";
 export { lacking, type Text, words } from "./text";
-
-// An unread list never counts as an empty one: these types have no conversion from one to the other.
-
-type Gaps = readonly [Gap, ...Gap[]];
-interface Arms<Y, N, U> {
-  readonly yes: () => Y;
-  readonly no: () => N;
-  readonly unknown: (gaps: Gaps) => U;
-}
-type Answered<R> = undefined extends R ? R | Withheld : R;
 
 /** The same where the answer is no, and where it is unknown. */
 export const otherwise = <R>(say: () => R) => ({ no: say, unknown: say });
 
 /** What is said, or is there, only if the answer is yes. */
-export const ifYes = <One>(isSo: Truth, say: () => One): SeenList<One> =>
-  isSo({ yes: () => listOf([say()], []), no: () => listOf<One>([], []), unknown: withheld });
-
-/** What every function has says nothing of an answer. */
-type Mute = { readonly [Own in Exclude<keyof CallableFunction, symbol>]: Known };
-
-/**
- * An answer to a question: yes, no or unknown. Call it with what each of the three means. It is a function, so that TypeScript
- * refuses it as a condition; test/tools/doctor/findings/escapes.mjs finds what TypeScript cannot refuse, such as `!answer`.
- */
-export interface Truth extends Closed<Answer>, Mute {
-  <Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U, Y | N>> & Answers<U>): Answered<Y | N | U>;
-  /** The same, closed. */
-  say<Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U, Y | N>> & Answers<U>): SeenList<Y | N | U>;
-  not(): Truth;
-  or(other: boolean | Truth): Truth;
-  and(other: boolean | Truth): Truth;
+export function ifYes<One>(isSo: KnownTruth, say: () => One): KnownList<One>;
+export function ifYes<One>(isSo: Truth, say: () => One): SeenList<One>;
+export function ifYes<One>(isSo: Truth, say: () => One): SeenList<One> {
+  return isSo({ yes: () => listOf([say()], []), no: () => listOf<One>([], []), unknown: withheld });
 }
 
-type IsSo<Item> = (item: Item) => boolean | Truth;
-type Some<R> = R | readonly R[] | undefined;
-interface Inside<Item> {
-  readonly items: readonly Item[];
-  readonly gaps: readonly Gap[];
-}
-
-/**
- * The items of a list that could be read, and which parts could not. It has no length, no index and no iterator: whether an
- * item is absent is a question, with the answer unknown where a part of the list could not be read.
- */
-export interface SeenList<Item> extends Closed<Inside<Item>> {
-  /** What follows from the items that were seen, if there is one; there may be others. */
-  some<Y, N = Y, U = Y>(
-    arms: Omit<Arms<Y, N, U & Unclear<U, N>>, "yes"> &
-      Answers<U> & { readonly yes: (seen: Group<Item>) => Y },
-  ): Answered<Y | N | U>;
-  /** As advice or a cause, the first that was seen, or else another one: no text of a finding takes it, for it claims nothing. */
-  told<Other>(other: Other | Told<Other>): Told<Untold<Item> | Other>;
-  /** Yes beats unknown, unknown beats no. Without a question: whether it contains anything. */
-  contains(isSo?: IsSo<Item>): Truth;
-  map<R>(change: (item: Item) => R): SeenList<R>;
-  flatMap<R>(change: (item: Item) => Some<R> | SeenList<R>): SeenList<R>;
-  /** An item of which the answer is unknown is left out, and leaves its gap. */
-  filter(isSo: IsSo<Item>): SeenList<Item>;
-  with(more: readonly Item[] | SeenList<Item>): SeenList<Item>;
-  /** In groups, as far as the items were seen. Those of a group are alike in `at`, too: it lacks nothing that is known to be elsewhere. */
-  grouped(keyOf: (item: Item) => Text | Told<string>, at?: At<Item>): SeenList<Group<Item>>;
-  /** All that were seen as one group, if there are any. */
-  together(): SeenList<Group<Item>>;
-  /** The items with a key. */
-  by(keyOf: (item: Item) => string): (key: string) => SeenList<Item>;
-  sorted(keyOf: (item: Item) => string | number): SeenList<Item>;
-}
-/** Where an item is; a list: where it may be. */
-type At<Item> = { readonly [Field in KnownField]?: (item: Item) => string | undefined | SeenList<string> };
-type Untold<Item> = Item extends Told<infer One> ? One : Item;
-
-/** A list of which one item was seen at least. */
-export interface Group<Item> extends SeenList<Item> {
-  readonly first: Item;
-  readonly others: SeenList<Item>;
-  /** The words of those that were seen, each once, joined. With these three a finding says where there may be more. */
-  joined(wordsOf: (item: Item) => Text, by?: string): Words;
-  /** Of many only the first ones; one that is like this word leads. */
-  named(nameOf: (item: Item) => string, like?: string): Words;
-  /** How many were seen, or the sum of their sizes: `2 nodes`, or `at least 2 nodes`. */
-  counted(one: string, sizeOf?: (item: Item) => number): Words;
-}
-/** It passes for a list, and for nothing else. */
-export interface Withheld extends SeenList<never> {}
-
-type Answer = "yes" | "no" | Gaps;
-
-type KnownTruth = Truth & Known;
 export const truth = <One extends boolean | Gap>(answer: One) =>
   truthOf(typeof answer === "boolean" ? (answer ? "yes" : "no") : [answer]) as [One] extends [boolean]
     ? KnownTruth
     : Truth;
 
-const truthOf = (answer: Answer) => (answer === "yes" ? YES : answer === "no" ? NO : newTruth(answer));
+const truthOf = (answer: YesNo) => (answer === "yes" ? YES : answer === "no" ? NO : newTruth(answer));
 
-function newTruth(answer: Answer): Truth {
+function newTruth(answer: YesNo): Truth {
   const not = () => truthOf(answer === "yes" ? "no" : answer === "no" ? "yes" : answer);
   const or = (other: boolean | Truth) => truthOf(eitherOf(answer, answerOf(other)));
   const and = (other: boolean | Truth) =>
@@ -129,17 +68,17 @@ function newTruth(answer: Answer): Truth {
   return close(Object.assign(ask, { say, not, or, and }), answer) as unknown as Truth;
 }
 
-function sayBy<Y, N, U>(answer: Answer, { yes, no, unknown }: Arms<Y, N, U>): Answered<Y | N | U> {
+function sayBy<Y, N, U>(answer: YesNo, { yes, no, unknown }: Arms<Y, N, U>): OrWithheld<Y | N | U> {
   const said = answer === "yes" ? yes() : answer === "no" ? no() : unknown(answer);
-  return said as Answered<Y | N | U>;
+  return said as OrWithheld<Y | N | U>;
 }
 
 const [YES, NO] = [newTruth("yes"), newTruth("no")];
 
-const answerOf = (asked: boolean | Truth): Answer =>
+const answerOf = (asked: boolean | Truth): YesNo =>
   typeof asked === "boolean" ? (asked ? "yes" : "no") : open(asked);
 
-function eitherOf(one: Answer, other: Answer): Answer {
+function eitherOf(one: YesNo, other: YesNo): YesNo {
   if (one === "yes" || other === "yes") return "yes";
   if (one === "no") return other;
   return other === "no" ? one : (union<Gap>([one, other]) as readonly Gap[] as Gaps);
@@ -181,7 +120,8 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
         const answer = answerOf(isSo(item));
         return typeof answer === "string" ? (answer === "yes" ? [item] : []) : listOf<Item>([], answer);
       }),
-    with: (more) => listOf(items.concat(insideList(more).items), union([gaps, insideList(more).gaps])),
+    with: (more) => listOf(items.concat(itemsOf(more)), union([gaps, open(more).gaps])),
+    orElse: (other) => listOf(items.length + gaps.length > 0 ? items : [other()], gaps),
     grouped: (keyOf, at = {}) => {
       const keyIn = (one: Item) =>
         JSON.stringify([
@@ -252,12 +192,6 @@ export const withheld = (gaps: Gaps): Withheld => listOf<never>([], gaps);
 export const nothing = () => undefined;
 /** What a table shows even where it is not known whether it belongs there. */
 export const kept = <Row>(row: Row & Shown<Row>): SeenList<Row> => listOf<Row>([row], []);
-export type Shown<Row> = [Row] extends [Told<object>]
-  ? unknown
-  : Row extends Closed<unknown>
-    ? never
-    : unknown;
-
 export type Reading<Part extends string> = ReturnType<typeof startReading<Part>>;
 
 /** The only maker of things with gaps: the report has what a reader leaves out. */
@@ -299,27 +233,20 @@ export function changed<One, Other>(
 /** Whether a list lacks nothing: yes, or unknown. */
 export const isWhole = (list: SeenList<unknown>): Truth => list.contains(() => false).not();
 
-type KnownList<Item> = SeenList<Item> & Known;
 /** What was seen, or not, as a list. */
-export function listFrom<Item>(found: readonly Item[]): KnownList<Item>;
+export function listFrom<Item>(
+  found: readonly Item[],
+): [Extract<Item, Unread>] extends [never] ? KnownList<Item> : SeenList<Item>;
 export function listFrom<Item>(found: readonly Item[] | Unread): SeenList<Item>;
 export function listFrom<Item>(found: readonly Item[] | Unread): SeenList<Item> {
   return "gap" in found ? listOf([], [found.gap]) : listOf(found, []);
 }
 
-/** One thing as judges get it: call it with what follows from it, and with what is said if it could not be read. */
-export interface Seen<T> extends Closed<Looked<T>>, Mute {
-  <S, U = S>(
-    arms: { seen: (value: T) => S; unread: (gap: Gap) => U & Unclear<U, S> } & Answers<U, "unread">,
-  ): Answered<S | U>;
-  /** Unknown if it could not be read. */
-  is(isSo: IsSo<T>): Truth;
-  /** What is made of it: none where it could not be read. */
-  map<R>(change: (value: T) => R): SeenList<R>;
-  items<R>(change: (value: T) => Some<R> | SeenList<R>): SeenList<R>;
-}
-
 /** The first of these that could not be read, or the last one. */
+export function looked<T>(
+  found: T,
+): [Extract<T, Unread>] extends [never] ? KnownSeen<T> : Seen<Exclude<T, Unread>>;
+export function looked<T>(...found: readonly [...unknown[], T]): Seen<Exclude<T, Unread>>;
 export function looked<T>(...found: readonly [...unknown[], T]): Seen<Exclude<T, Unread>> {
   const unread = found.find((one): one is Unread => (one as Partial<Unread> | undefined)?.kind === "unread");
   const value = found.at(-1) as Exclude<T, Unread>;
@@ -338,4 +265,3 @@ export function wholes<Items extends readonly unknown[]>(
   const unread = lists.flatMap((list) => open(list).gaps.map((gap) => ({ kind: "unread", gap })));
   return looked(...unread, lists.map(itemsOf) as { [At in keyof Items]: readonly Items[At][] });
 }
-export type ItemOf<List> = List extends SeenList<infer Item> ? Item : never;

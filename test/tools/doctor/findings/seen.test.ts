@@ -71,12 +71,15 @@ test("no list derived from one with a gap reports an item as absent", () => {
     fc.property(worlds, ({ items, isWhole, wanted }) => {
       const list = listOf(items, isWhole);
       const whole = listOf([], true);
+      const other = list.orElse(() => 6);
+      expect(itemsOf(other)).toEqual(items.length > 0 ? items : isWhole ? [6] : []);
+      expect(wordOf(other.contains((item) => item === 7))).toBe(isWhole ? "no" : "unknown");
       const made = [
         list,
         list.map((item) => item),
         list.filter(() => true),
         list.flatMap((item) => [item]),
-        list.with([]),
+        list.with(whole),
         whole.with(list),
         listOf([1], true).flatMap(() => list),
         list.grouped(String).flatMap((group) => group.map((item) => item)),

@@ -6,7 +6,7 @@ import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
 import type { ClusterFacts } from "./facts";
-import { GONE, isWaitedFor, type Place, restartingIn, sayReason, UNWRITTEN, wordOf } from "./states";
+import { GONE, isWaitedFor, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
 import { endingOf, ownerKey } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
@@ -24,7 +24,7 @@ export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, 
 const shortReason = (place: Place, facts: ClusterFacts): SeenList<Text> =>
   manifestCauseOf(place, facts)
     .flatMap(() => restartingIn(place.state).map((one): Text => endingOf(one)))
-    .with([sayReason(place.state)]);
+    .with(place.state.map(({ reason }): Text => reason ?? ""));
 
 export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
   check<ClusterFacts>(code, name, (facts) => problemsOf(facts, isMeant, lead, fixOf));
@@ -54,16 +54,16 @@ const setsOf = (driver: string, { units, guesses }: ClusterFacts): SeenList<stri
     .map(({ set }) => set.uid);
 
 /** The cause of the state of a place where the node reports: equal for all places that one change would fix. */
-export const causeOf = (place: Place, facts: ClusterFacts) => causesOf(place, facts).told(undefined);
+export const causeOf = (place: Place, facts: ClusterFacts) => causesOf(place, facts).told(plainCause(place));
+const plainCause = ({ driver, state }: Place) =>
+  ({ kind: "trouble", driver, trouble: wordOf(state) }) as const;
 
 /** The first one counts. */
 function causesOf(place: Place, facts: ClusterFacts): SeenList<Cause> {
-  const { state, units, driver } = place;
-  const plain = { kind: "trouble", driver, trouble: wordOf(state) } as const;
+  const { state, units } = place;
+  const plain = plainCause(place);
   const causesAt = (object?: number, word?: string): SeenList<Cause> =>
-    state
-      .map(({ why }): Cause => ({ ...plain, ...(why && { object, ...why }), ...(word && { word }) }))
-      .with([plain]);
+    state.map(({ why }): Cause => ({ ...plain, ...(why && { object, ...why }), ...(word && { word }) }));
   // What serves it on one node says nothing of another.
   const owners = state.items(({ kind }) =>
     kind === "unprovided" ? facts.ownersOf(place).owners : undefined,

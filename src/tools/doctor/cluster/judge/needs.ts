@@ -129,7 +129,7 @@ function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts):
     .unitsOfDriver(driver)
     .together()
     .map((all): Text => words`DaemonSet ${all.named(({ set }) => set.name)} has no pods (${WANTS_NONE})`)
-    .with(["no DaemonSet has a registrar for it"]);
+    .orElse(() => "no DaemonSet has a registrar for it");
   const text = words`is in CSINode, but ${idle}, and no pod on ${where} can have registered it: the entry is probably left of an uninstall${elsewhere}${waiting}`;
   const keep = "install the driver again, until nothing needs it";
   const remove =
@@ -160,11 +160,11 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
   const described = facts.csiDrivers.filter((name) => name === driver);
   const found = described
     .map((): Text => "; only its CSIDriver object is there")
-    .with([whatElse(driver, facts)]);
+    .orElse(() => whatElse(driver, facts));
   const idle = own
     .together()
     .map((all): Text => words`DaemonSet ${all.named(({ set }) => set.name)} has no pods: ${WANTS_NONE}`)
-    .with([words`no DaemonSet is known to register it${found}`]);
+    .orElse(() => words`no DaemonSet is known to register it${found}`);
   const text = words`${inWhich}, and ${idle}`;
   const fix = own.map((): Advice => seeLabels(facts)).told(howToGet(facts, described));
   const judge = () =>

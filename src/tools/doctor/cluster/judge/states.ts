@@ -3,11 +3,9 @@ import {
   type Gap,
   ifYes,
   isWhole,
-  kept,
   lacking,
   listFrom,
   looked,
-  otherwise,
   type Seen,
   type SeenList,
   type Truth,
@@ -122,7 +120,7 @@ export function stateOf(place: Stateless, twins: PlaceState | undefined, around:
   const restarting = place.pods.flatMap(({ trouble }) =>
     trouble?.kind === "restarting" ? troubled(trouble) : undefined,
   );
-  return twins ?? firstOf(restarting.with([stateByNode(place, around)]));
+  return twins ?? firstOf(restarting.with(listFrom([stateByNode(place, around)])));
 }
 
 function stateByNode(place: Stateless, around: Surroundings): PlaceState {
@@ -141,7 +139,7 @@ function stateByNode(place: Stateless, around: Surroundings): PlaceState {
   const byGone = () => isLeft(place, around)({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown });
   const stays = look({
     seen: ({ kind }) => (kind === "registered" ? listed(place) : listFrom<PlaceState>([])),
-    unread: () => kept(found),
+    unread: () => listFrom<PlaceState>([found]),
   });
   const more = look({ seen: ({ reason }) => unseen(reason), unread });
   return firstOf(there.with(ifYes(row.contains().not(), byGone)).with(stays), lackOf(more.gap));
@@ -190,7 +188,7 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
     const isLost = hasCsiNode(node, around).not().and(isLong);
     return isLost({ yes: () => unwritten(NO_CSI_NODE), no: () => state("registered"), unknown });
   };
-  return firstOf(ofTrouble.with([byListing()]));
+  return firstOf(ofTrouble.with(listFrom([byListing()])));
 }
 
 /** The state of a driver that CSINode lists: kubelet leaves an entry there when the driver's socket stays behind. */
@@ -234,9 +232,11 @@ export function unlessServed(place: Place, ownersOf: OwnersOf): Place {
     const isServed = owners.contains().or(rivals.contains());
     return isServed({ yes: () => looked(state("registered")), no: () => place.state, unknown: unsure });
   };
-  const doubted = ifYes(isDoubted(place), byOthers).with([place.state]);
-  const none = () => looked(unseen());
-  return { ...place, state: doubted.some({ yes: ({ first }) => first, ...otherwise(none) }) };
+  const judged = place.state({
+    seen: () => isDoubted(place)({ yes: byOthers, no: () => place.state, unknown: unsure }),
+    unread: (gap) => looked(unread(gap)),
+  });
+  return { ...place, state: judged };
 }
 
 const NO_OWN = "no pod of its DaemonSet is there";

@@ -2,7 +2,7 @@ import { list, needed, text, textOrNone, tree } from "../../../../kube-api/objec
 import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
 import { itemsOf } from "../../findings/opened";
-import type { SeenList } from "../../findings/seen";
+import { listFrom, type SeenList } from "../../findings/seen";
 import { conditionsOf, ownersOf, pastOrNone } from "./fields";
 import type { Identity } from "./reader";
 
@@ -100,9 +100,9 @@ export interface Waiting {
 export function waitingIn(pods: SeenList<PendingPod>, events: SeenList<NeedEvent>): SeenList<Waiting> {
   const eventsOf = events.by(({ podUid }) => podUid);
   return pods.flatMap(({ uid, name, node, inlineDrivers }) =>
-    eventsOf(uid)
-      .map(({ driver, deniedMs }) => ({ driver, deniedMs }))
-      .with(inlineDrivers.map((driver) => ({ driver, deniedMs: undefined })))
+    listFrom(inlineDrivers)
+      .map((driver): Pick<Waiting, "driver" | "deniedMs"> => ({ driver, deniedMs: undefined }))
+      .with(eventsOf(uid).map(({ driver, deniedMs }) => ({ driver, deniedMs })))
       .grouped(({ driver }) => driver)
       .map((own) => {
         const denials = itemsOf(own).flatMap(({ deniedMs = [] }) => deniedMs);

@@ -98,20 +98,21 @@ export interface Standing {
 
 /** The first that is certain; none where the driver could not be asked for its name. */
 export function standingOf(driver: Driver): SeenList<Standing> {
-  const { names, whyNot, isUnwanted, isUnclear, hasTwin, twins } = driver;
+  const { names, whyNot, isRegistered, isUnwanted, isUnclear, hasTwin, twins } = driver;
   const as =
     (kind: Standing["kind"], name: string) =>
     (why: string): Standing => ({ kind, name, why });
   const silent = ifYes(names.contains().not(), () => as("silent", "")("it says no name"));
   const named = names.flatMap((name) => {
     const verdict = judgeDriverName(name);
+    const unsafe = verdict.kind === "unsafe" ? verdict.problem : "";
     return whyNot
       .filter(() => isUnwanted)
       .map(as("not-wanted", name))
       .with(ifYes(isUnclear, () => as("unclear", name)("")))
-      .with(verdict.kind === "unsafe" ? [as("unsafe", name)(verdict.problem)] : [])
+      .with(ifYes(isRegistered.not().and(unsafe !== ""), () => as("unsafe", name)(unsafe)))
       .with(twins.filter(() => hasTwin).map(({ socket }) => as("twin", name)(socket.path)))
-      .with([as("unpublished", name)("")]);
+      .with(ifYes(isRegistered.not(), () => as("unpublished", name)("")));
   });
   return silent
     .with(named)

@@ -184,7 +184,7 @@ function unpublishedState(
     case "unclear":
       return ["unknown", NO_NODE_SERVICE];
     case "silent":
-      return ["unpublished", silenceOf(driver).with([standing.why])];
+      return ["unpublished", silenceOf(driver).orElse(() => standing.why)];
     case "unsafe":
       return ["unpublished", `a registrar refuses the driver's name: ${standing.why}`];
     case "twin":

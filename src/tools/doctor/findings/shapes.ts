@@ -1,0 +1,123 @@
+import type { Gap, KnownField } from "./gap";
+import type { Closed, Told, Words } from "./opened";
+import type { Text } from "./text";
+import type { Answers, Known, Looked, Unclear } from "./unclear";
+
+// The types of what may be unread. An unread list never counts as an empty one: they have no conversion from one to the other.
+
+export type Gaps = readonly [Gap, ...Gap[]];
+export interface Arms<Y, N, U> {
+  readonly yes: () => Y;
+  readonly no: () => N;
+  readonly unknown: (gaps: Gaps) => U;
+}
+export type OrWithheld<R> = undefined extends R ? R | Withheld : R;
+
+/** What every function has says nothing of an answer. */
+type Mute = { readonly [Own in Exclude<keyof CallableFunction, symbol>]: Known };
+
+/**
+ * An answer to a question: yes, no or unknown. Call it with what each of the three means. It is a function, so that TypeScript
+ * refuses it as a condition; test/tools/doctor/findings/escapes.mjs finds what TypeScript cannot refuse, such as `!answer`.
+ */
+export interface Truth extends Closed<YesNo>, Mute {
+  <Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U, Y | N>> & Answers<U>): OrWithheld<Y | N | U>;
+  /** The same, closed. */
+  say<Y, N = Y, U = Y>(arms: Arms<Y, N, U & Unclear<U, Y | N>> & Answers<U>): SeenList<Y | N | U>;
+  not(): Truth;
+  or(other: boolean | Truth): Truth;
+  and(other: boolean | Truth): Truth;
+}
+
+export type IsSo<Item> = (item: Item) => boolean | Truth;
+export type Some<R> = R | readonly R[] | undefined;
+export interface Inside<Item> {
+  readonly items: readonly Item[];
+  readonly gaps: readonly Gap[];
+}
+
+/**
+ * The items of a list that could be read, and which parts could not. It has no length, no index and no iterator: whether an
+ * item is absent is a question, with the answer unknown where a part of the list could not be read.
+ */
+export interface SeenList<Item> extends Closed<Inside<Item>> {
+  /** What follows from the items that were seen, if there is one; there may be others. */
+  some<Y, N = Y, U = Y>(
+    arms: Omit<Arms<Y, N, U & Unclear<U, N>>, "yes"> &
+      Answers<U> & { readonly yes: (seen: Group<Item>) => Y },
+  ): OrWithheld<Y | N | U>;
+  /** As advice or a cause, the first that was seen, or else another one: no text of a finding takes it, for it claims nothing. */
+  told<Other>(other: Other | Told<Other>): Told<Untold<Item> | Other>;
+  /** Yes beats unknown, unknown beats no. Without a question: whether it contains anything. */
+  contains(isSo?: IsSo<Item>): Truth;
+  map<R>(change: (item: Item) => R): SeenList<R>;
+  flatMap<R>(change: (item: Item) => Some<R> | SeenList<R>): SeenList<R>;
+  /** An item of which the answer is unknown is left out, and leaves its gap. */
+  filter(isSo: IsSo<Item>): SeenList<Item>;
+  /** With those of a list that may lack some, too: what is certain would be the first of what was not read. */
+  with<More extends SeenList<Item>>(more: More & Unsettled<More>): SeenList<Item>;
+  /** With this one, if it certainly has no other. */
+  orElse(other: () => Item): SeenList<Item>;
+  /** In groups, as far as the items were seen. Those of a group are alike in `at`, too: it lacks nothing that is known to be elsewhere. */
+  grouped(keyOf: (item: Item) => Text | Told<string>, at?: At<Item>): SeenList<Group<Item>>;
+  /** All that were seen as one group, if there are any. */
+  together(): SeenList<Group<Item>>;
+  /** The items with a key. */
+  by(keyOf: (item: Item) => string): (key: string) => SeenList<Item>;
+  sorted(keyOf: (item: Item) => string | number): SeenList<Item>;
+}
+/** Where an item is; a list: where it may be. */
+export type At<Item> = {
+  readonly [Field in KnownField]?: (item: Item) => string | undefined | SeenList<string>;
+};
+type Untold<Item> = Item extends Told<infer One> ? One : Item;
+
+/** A list of which one item was seen at least. */
+export interface Group<Item> extends SeenList<Item> {
+  readonly first: Item;
+  readonly others: SeenList<Item>;
+  /** The words of those that were seen, each once, joined. With these three a finding says where there may be more. */
+  joined(wordsOf: (item: Item) => Text, by?: string): Words;
+  /** Of many only the first ones; one that is like this word leads. */
+  named(nameOf: (item: Item) => string, like?: string): Words;
+  /** How many were seen, or the sum of their sizes: `2 nodes`, or `at least 2 nodes`. */
+  counted(one: string, sizeOf?: (item: Item) => number): Words;
+}
+/** It passes for a list, and for nothing else. */
+export interface Withheld extends SeenList<never> {}
+
+export type YesNo = "yes" | "no" | Gaps;
+
+export type KnownTruth = Truth & Known;
+
+export interface KnownList<Item> extends SeenList<Item>, Known {
+  map<R>(change: (item: Item) => R): KnownList<R>;
+  flatMap<R>(change: (item: Item) => Some<R & Shown<R>>): KnownList<R>;
+  flatMap<R>(change: (item: Item) => Some<R> | SeenList<R>): SeenList<R>;
+  filter(isSo: (item: Item) => boolean): KnownList<Item>;
+  filter(isSo: IsSo<Item>): SeenList<Item>;
+  orElse(other: () => Item): KnownList<Item>;
+  sorted(keyOf: (item: Item) => string | number): KnownList<Item>;
+}
+type Unsettled<More> = [More] extends [Known] ? never : unknown;
+
+/** One thing as judges get it: call it with what follows from it, and with what is said if it could not be read. */
+export interface Seen<T> extends Closed<Looked<T>>, Mute {
+  <S, U = S>(
+    arms: { seen: (value: T) => S; unread: (gap: Gap) => U & Unclear<U, S> } & Answers<U, "unread">,
+  ): OrWithheld<S | U>;
+  /** Unknown if it could not be read. */
+  is(isSo: IsSo<T>): Truth;
+  /** What is made of it: none where it could not be read. */
+  map<R>(change: (value: T) => R): SeenList<R>;
+  items<R>(change: (value: T) => Some<R> | SeenList<R>): SeenList<R>;
+}
+
+export type KnownSeen<T> = Pick<KnownList<T>, "map"> & Known & Seen<T>;
+
+export type Shown<Row> = [Row] extends [Told<object>]
+  ? unknown
+  : Row extends Closed<unknown>
+    ? never
+    : unknown;
+export type ItemOf<List> = List extends SeenList<infer Item> ? Item : never;
