@@ -39,7 +39,7 @@ export interface Changes extends Partial<Omit<Facts, "host" | "directory" | "gap
   readonly gaps?: readonly NodeGap[];
 }
 
-/** What is seen in the pod of a driver that is well, by a registrar that does not tell. */
+/** What is seen in the pod of a driver that is well, with kubelet's own socket, by a registrar that does not tell. */
 export function healthyFacts(changes: Changes = {}): Facts {
   const { folder, host, directory, gaps = [], registrations, kubelets, ...facts } = changes;
   const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
@@ -64,7 +64,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
     unwritable: undefined,
     inodes: { files: 9, ffree: 9 },
     place: placeAt("/var/lib/kubelet/plugins_registry"),
-    kubeletSocket: { kind: "no-directory", path: "/device-plugins/kubelet.sock" },
+    kubeletSocket: { kind: "accepting", path: "/device-plugins/kubelet.sock", ownership, inode: "1:9" },
     ...folder,
   };
   return {

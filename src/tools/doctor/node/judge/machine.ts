@@ -14,8 +14,8 @@ import { type Gap, ifYes, otherwise, withheld, words } from "../../findings/seen
 import { sayWhy } from "../../findings/why";
 import type { Folder } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
-import { LIMITS, ownershipText, remedyForErrno } from "./trouble";
-import type { View } from "./view";
+import { LIMITS, ownershipText, remedyForErrno, socketText } from "./trouble";
+import type { Answering, View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
   if (startProblem === undefined) return undefined;
@@ -29,7 +29,7 @@ export const folderCheck = (code: string, name: string, judge: (folder: Folder, 
 
 /** A kubelet that does not run, or gets no events, makes no call and logs nothing. */
 const kubelet = folderCheck("CSI012", "kubelet", ({ kubeletSocket, path }, view) => [
-  kubeletSocket.at.items(judgeKubeletSocket),
+  kubeletSocket.at.items((there) => judgeKubeletSocket(there, view)),
   view.processes.kubelets
     .filter(({ isHere }) => isHere)
     .map(({ pid, isDeaf }) => {
@@ -44,11 +44,23 @@ const kubelet = folderCheck("CSI012", "kubelet", ({ kubeletSocket, path }, view)
     }),
 ]);
 
-function judgeKubeletSocket({ kind, path }: SeenSocket): Verdict | undefined {
-  if (kind !== "dead") return undefined;
-  const text = `does not seem to run: no process listens on its socket ${path}`;
-  return problem("kubelet", text, SEE_SERVICE, KUBELET_DOWN);
+function judgeKubeletSocket(socket: SeenSocket, { processes, answered }: View): Verdicts {
+  const { kind, path } = socket;
+  if (kind === "accepting") return undefined;
+  const dead = `does not seem to run: no process listens on its socket ${path}`;
+  if (kind === "dead") return problem("kubelet", dead, SEE_SERVICE, KUBELET_DOWN);
+  if (kind === "stuck")
+    return unknown("kubelet", `may hang: its socket ${path} ${socketText(socket)}`, SEE_SERVICE);
+  const text = `is not seen from here, neither its process nor its socket: ${path} ${socketText(socket)}`;
+  const isSeen = processes.kubelets.contains().or(answered.contains(hasBeenCalled));
+  return ifYes(isSeen.not(), () => skipped("kubelet", text, SEE_HOST));
 }
+/** By kubelet. */
+const hasBeenCalled = ({ plugin: { report } }: Answering): boolean =>
+  report?.hasKubeletCalled === true || report?.state === "registered";
+
+const SEE_HOST =
+  "see whether it runs; from a container, only kubectl debug node with --host-root=/host shows it";
 
 const KUBELET_DOWN = { kind: "kubelet-down" } as const;
 const SEE_SERVICE = {
@@ -111,12 +123,10 @@ const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory
           }),
         unknown: byPlace,
       });
-  return answered
-    .filter(({ plugin: { report } }) => report?.hasKubeletCalled === true || report?.state === "registered")
-    .some({
-      yes: ({ first: proof }) => ok(path, `is kubelet's: it has called on ${proof.path}`),
-      ...otherwise(byProcess),
-    });
+  return answered.filter(hasBeenCalled).some({
+    yes: ({ first: proof }) => ok(path, `is kubelet's: it has called on ${proof.path}`),
+    ...otherwise(byProcess),
+  });
 });
 
 const judgePlace = ({ path, place }: Folder, view: View) =>
