@@ -27,6 +27,7 @@ test.each(["alone", "beside V8's code cache", "beside the cache of another text"
     });
     expect(load("part:a")).toBe(loaded);
     expect(load("part:b")).toEqual((loaded as { readonly b: object }).b);
+    expect(load("./counterpart:b")).toBe("module ./counterpart:b");
     expect(() => load("part:c")).toThrow("ENOENT");
   },
 );

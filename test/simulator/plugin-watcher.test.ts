@@ -1,4 +1,4 @@
-import { linkSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { startPluginWatcher } from "../../src/simulator/kubelet/plugin-watcher";
 import { countDescriptors } from "../../src/unix/descriptors";
@@ -31,4 +31,22 @@ test("kubelet sees a socket under its new name, and its removal, but not that th
   await follows(() => rmSync(at("x")), "socket-gone ");
   close();
   await eventually(() => expect(countDescriptors()).toBe(before));
+});
+
+test.each([
+  [false, ["file-ignored directory", "file-ignored link"]],
+  [true, ["file-ignored directory", "socket-seen link"]],
+])("links at the scan: a kubelet that follows them: %s", async (scanFollowsLinks, expected) => {
+  mkdirSync(folder.at("reg"));
+  mkdirSync(folder.at("there"));
+  await leaveDeadSocket(folder.at("x"));
+  symlinkSync(folder.at("x"), folder.at("reg", "link"));
+  symlinkSync(folder.at("there"), folder.at("reg", "directory"));
+  const told: string[] = [];
+  const { close } = startPluginWatcher(folder.at("reg"), { scanFollowsLinks }, (event) => {
+    const path = "path" in event ? event.path : "socketPath" in event ? event.socketPath : "";
+    told.push(`${event.kind} ${basename(path)}`);
+  });
+  close();
+  expect(told.sort()).toEqual(expected);
 });
