@@ -102,6 +102,12 @@ test("a field that the message lacks is dropped, with one warning a minute that 
   );
 });
 
+test("of a method at most 64 such fields are named", async () => {
+  const unknown = Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`zone${at}`, "a"]));
+  const { lines } = await outcomeOf({ nodeId: "n", ...unknown });
+  expect(lines).toHaveLength(64);
+});
+
 class Dto {}
 /** An instance whose class has a getter for each field. */
 function withGetters(fields: object): object {
