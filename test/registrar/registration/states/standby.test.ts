@@ -163,33 +163,6 @@ test("warns once while the holder accepts connections and does not answer, and t
   expect(started.registrar.status().state).toBe("standby");
 });
 
-test("does not warn of a holder that goes while it is asked", async () => {
-  const { warnWhileMute } = await import("../../../../src/registrar/registration/mute-holder");
-  const log = recordLog();
-  const over = new AbortController();
-  let asked = 0;
-  await using _holder = await startForeignSocket(node.socketPath(), (socket) => {
-    asked += 1;
-    if (asked === 2) over.abort();
-    socket.destroy();
-  });
-  const warning = warnWhileMute(node.socketPath(), 600_000, log.logger, over.signal);
-  for (let ask = 0; ask < 2; ask++) await waits.end(ASK_HOLDER_MS);
-  await warning;
-  expect([asked, log.records]).toEqual([2, []]);
-});
-
-test("a holder whose socket is gone when it is asked does not answer", async () => {
-  const { warnWhileMute } = await import("../../../../src/registrar/registration/mute-holder");
-  const log = recordLog();
-  const over = new AbortController();
-  const warning = warnWhileMute(node.socketPath(), 600_000, log.logger, over.signal);
-  for (let ask = 0; ask < 2; ask++) await waits.end(ASK_HOLDER_MS);
-  await log.when("The registrar that holds the socket accepts connections and does not answer");
-  over.abort();
-  await warning;
-});
-
 test("ends when a holder that hung says that it is the registrar of a driver whose name looks like an alias", async () => {
   await using started = await (await loading).startListening(node, { timeoutMs: 300 });
   const neighbour = "x.csi-_abc";
