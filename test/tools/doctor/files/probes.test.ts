@@ -99,6 +99,17 @@ test.each([{ port: "{{ x }}" }, { host: "{{ x }}" }])("whom a probe with %j asks
   ]);
 });
 
+test("whether a container serves the port of a probe is unknown while its own port is not filled in", () => {
+  const initContainers = [{ name: "beside", restartPolicy: "Always", args: ["--health-port={{ x }}"] }];
+  expectSaid(saidOf({ ...http({ port: 9809 }), pod: { initContainers } }), [
+    /^CSI104 unknown: .* on port 9809, and whether container beside serves it is not filled in: {{ x }}/,
+  ]);
+  const more = ["--http-endpoint=:2", "--metrics-path=/$X"];
+  expectSaid(saidOf({ ...http({ path: "/m" }), more }), [
+    /^CSI104 unknown: .* on \/m, and whether it serves that is not filled in: --metrics-path \/\$X/,
+  ]);
+});
+
 test("the mode that proves nothing", () => {
   const expected = /^CSI104 warning: .* --mode=kubelet-registration-probe, which proves nothing/;
   expectSaid(saidOf(mode("kubelet-registration-probe")), [expected]);
@@ -121,11 +132,8 @@ test.each<Changes>([
   serving({ ...http({ port: "healthz" }), ports: [{ name: "healthz", containerPort: 2 }] }),
   mode("health-probe"),
   {
-    ...exec("--mode=health-probe", "--kubelet-registration-path=$(TOLD)", "--timeout=$(T)"),
-    env: [
-      { name: "TOLD", value: `${PATH}/csi.sock` },
-      { name: "T", valueFrom: { configMapKeyRef: { name: "x", key: "t" } } },
-    ],
+    ...exec("--mode=health-probe", "--kubelet-registration-path=$(TOLD)"),
+    env: [{ name: "TOLD", value: `${PATH}/csi.sock` }],
   },
   exec("--version"),
   { livenessProbe: { exec: { command: ["/csi/check", "--mode=x"] } }, image: OFFICIAL },
@@ -156,6 +164,7 @@ const DEPENDS = /^CSI104 unknown: .* depends on \$\(M\), which is defined elsewh
 test.each<readonly [expected: readonly RegExp[], Changes]>([
   [[DEPENDS], { ...FROM_MAP, ...exec(TOLD, "--mode=$(M)") }],
   [[DEPENDS], { ...FROM_MAP, ...exec("$(M)") }],
+  [[DEPENDS], { ...FROM_MAP, ...exec("--mode=health-probe", TOLD, "--timeout=$(M)") }],
   [[DEPENDS], { envFrom: [{ configMapRef: { name: "c" } }], ...exec("--mode=$(M)", TOLD) }],
   [[/^CSI104 problem: .*second registrar/], { ...FROM_MAP, ...exec(TOLD, "--v=$(M)") }],
   [[/^CSI104 problem: /], exec(TOLD, "--mode=$(M)")],

@@ -1,14 +1,15 @@
-import { type Decided, isTemplate } from "../../../recognise/rule";
+import { isTemplate } from "../../../recognise/rule";
 import { also, check, type Status, skipped, unknown, type Verdict, warning } from "../../findings/finding";
-import { ifYes, words } from "../../findings/seen";
+import { ifYes, nothing, type Truth, truth, words } from "../../findings/seen";
 import { LEAVE_ONE, RENDER_FIRST } from "../../findings/words";
 import { onHosts } from "../read/pod";
+import { areApart } from "../read/pool";
 import type { FileFacts, RegistrarContainer } from "../read/registrars";
 import { manifestArguments } from "./arguments";
 import { manifestReadable } from "./gaps";
 import { limitChecks } from "./limits";
 import { pathChecks } from "./paths";
-import { areApart, manifestOperatingSystem, podChecks } from "./pod";
+import { manifestOperatingSystem, podChecks } from "./pod";
 import { manifestProbes } from "./probes";
 
 export const MANIFEST_CHECKS = [manifestArguments, manifestProbes, manifestReadable].concat(
@@ -73,32 +74,44 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
     .grouped(({ told }) => onHosts(told))
     .map(({ first, others }) => {
       const text = `registers the driver of ${first.told}, and so does ${first.place}`;
-      const beside = (answer: Decided) => others.filter((one) => isApart(one, first) === answer).together();
       return [
-        beside(false).map(({ first: { place, about } }) =>
-          also(warning(place, `${text}: on one node they take the registration from each other`, LEAVE_ONE), {
-            about,
-          }),
-        ),
-        beside("open").map(({ first: { place, about } }) =>
-          also(
-            unknown(
-              place,
-              `${text}: whether on one node, a node selector or affinity that is not filled in decides`,
-              RENDER_FIRST,
+        others
+          .filter((one) => isApart(one, first).not())
+          .together()
+          .map(({ first: { place, about } }) =>
+            also(
+              warning(place, `${text}: on one node they take the registration from each other`, LEAVE_ONE),
+              {
+                about,
+              },
             ),
-            { about },
           ),
+        others.flatMap((one) =>
+          isApart(
+            one,
+            first,
+          )({
+            ...{ yes: nothing, no: nothing },
+            unknown: () =>
+              also(
+                unknown(
+                  one.place,
+                  `${text}: whether on one node, a node selector or affinity that is not filled in decides`,
+                  RENDER_FIRST,
+                ),
+                { about: one.about },
+              ),
+          }),
         ),
       ];
     }),
 );
 
 /** Not in one pod, nor in pods that one node may have. */
-function isApart(one: RegistrarContainer, other: RegistrarContainer): Decided {
-  if (one.about.object === other.about.object) return false;
-  return one.about.name === other.about.name || areApart(one, other);
-}
+const isApart = (one: RegistrarContainer, other: RegistrarContainer): Truth =>
+  truth(one.about.name === other.about.name)
+    .or(areApart(one.pool, other.pool))
+    .and(one.about.object !== other.about.object);
 
 /** Of files alone: a cluster has each object once. */
 export const STREAM_CHECKS = [windowsUnjudged, manifestOverwritten, manifestTwins];

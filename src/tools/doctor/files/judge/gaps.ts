@@ -20,8 +20,8 @@ export function sayWhyOfFile(why: Why) {
 }
 
 /** A field and its placeholder, which is not filled in. */
-export const unfilledIn = ({ subject, why }: Gap): string =>
-  [subject, why.kind === "flaw" ? why.at : ""].filter(Boolean).join(" ");
+export const unfilledIn = (gap: Gap): string => [gap.subject, placeholderIn(gap)].filter(Boolean).join(" ");
+export const placeholderIn = ({ why }: Gap): string => (why.kind === "flaw" ? why.at : "");
 
 export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", ({ gaps }) =>
   gaps.map(({ subject, why }) => sayGap(subject, why)),

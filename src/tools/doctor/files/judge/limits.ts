@@ -2,9 +2,10 @@ import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { Advice } from "../../findings/finding";
-import { listFrom, nothing, otherwise, type SeenList } from "../../findings/seen";
+import { ifYes, listFrom, nothing, otherwise, type SeenList } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
-import { amountOf, type LimitedResource, type LimitRange, type ProbeFacts, quantityOf } from "../read/pod";
+import { amountOf, type LimitedResource, type LimitRange, quantityOf } from "../read/pod";
+import type { ProbeFacts } from "../read/probes";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 
@@ -76,7 +77,7 @@ function limitsOn(one: RegistrarContainer, ranges: SeenList<LimitRange>, resourc
 const limitCheck = (
   code: string,
   resource: LimitedResource,
-  judgeBound: (bound: Bound, one: RegistrarContainer) => readonly Judged[],
+  judgeBound: (bound: Bound, one: RegistrarContainer) => SeenList<Judged>,
 ) => {
   const judge = (one: RegistrarContainer, ranges: SeenList<LimitRange>) => {
     const { bounds, maxima } = limitsOn(one, ranges, resource);
@@ -137,16 +138,19 @@ const WRITE_NAMESPACE = "write the namespace into both";
 
 const manifestMemory = limitCheck("CSI105", "memory", ({ most, amount }, { program }) => {
   if (/m\s*$/.test(most) && amount < 1024)
-    return [{ say: problem, text: "m is a thousandth of a byte", fix: "write Mi or M in place of m" }];
+    return listFrom<Judged>([
+      { say: problem, text: "m is a thousandth of a byte", fix: "write Mi or M in place of m" },
+    ]);
   // The least limit with which Node starts when its pages are not in the page cache.
-  return program.kind === "ours" && amount < amountOf(LEAST.memory)
-    ? [{ say: problem, text: "Node.js may hang while loading after a reboot" }]
-    : [];
+  const isTooLow = program.kind === "ours" && amount < amountOf(LEAST.memory);
+  return listFrom<Judged>(
+    isTooLow ? [{ say: problem, text: "Node.js may hang while loading after a reboot" }] : [],
+  );
 });
 
 /** For what kubelet waits, and for how many seconds: for an exec probe, and for a start. */
 const waitsIn = (probes: readonly ProbeFacts[]) =>
-  probes.flatMap(({ kind, settings, timeoutSeconds, patienceSeconds }) => {
+  listFrom(probes).flatMap(({ kind, settings, timeoutSeconds, patienceSeconds }) => {
     const first = probes.some((one) => one.kind === "startupProbe") ? "startupProbe" : "livenessProbe";
     const ofProbe = {
       ...{ what: `its ${kind}`, cpu: PROBE_CPU_SECONDS, most: timeoutSeconds },
@@ -158,11 +162,12 @@ const waitsIn = (probes: readonly ProbeFacts[]) =>
       bound: `its ${kind} ends it after ${patienceSeconds} s`,
       fix: `set initialDelaySeconds: ${LEAST.probeTimeoutSeconds} in its ${kind}`,
     };
-    return [...(settings?.mode === "probe" ? [ofProbe] : []), ...(kind === first ? [ofStart] : [])];
+    const ofAsked = settings.items((asked) => (asked?.mode === "probe" ? ofProbe : undefined));
+    return listFrom(kind === first ? [ofStart] : []).with(ofAsked);
   });
 
 const manifestCpu = limitCheck("CSI114", "cpu", ({ amount }, { program, probes }) => {
-  if (program.kind !== "ours") return [];
+  if (program.kind !== "ours") return listFrom<Judged>([]);
   const isLittle = amount < amountOf(LEAST.cpu);
   const late = waitsIn(probes).flatMap(({ what, cpu, most, bound, fix }): readonly Judged[] => {
     if (cpu.cold / amount <= most) return [];
@@ -171,7 +176,8 @@ const manifestCpu = limitCheck("CSI114", "cpu", ({ amount }, { program, probes }
     return [{ say: cpu.warm / amount > most ? problem : warning, text, ...(isLittle ? {} : { fix }) }];
   });
   const little = `Node.js takes seconds to start with less than ${LEAST.cpu}, and exec probes may fail`;
-  return late.length === 0 && isLittle ? [{ say: warning, text: little }] : late;
+  const isOnlyLittle = late.contains().not().and(isLittle);
+  return late.with(ifYes<Judged>(isOnlyLittle, () => ({ say: warning, text: little })));
 });
 
 export const limitChecks = [manifestMemory, manifestCpu];

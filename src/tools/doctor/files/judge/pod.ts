@@ -1,11 +1,20 @@
-import { type Decided, isTemplate } from "../../../recognise/rule";
+import { isTemplate } from "../../../recognise/rule";
 import type { Said } from "../../findings/opened";
-import { type Gap, type ItemOf, nothing, type Seen, type SeenList, withheld } from "../../findings/seen";
+import {
+  type Gap,
+  type ItemOf,
+  nothing,
+  type Seen,
+  type SeenList,
+  type Truth,
+  withheld,
+} from "../../findings/seen";
 import { RENDER_FIRST, together } from "../../findings/words";
 import { withoutVariables } from "../read/arguments";
+import { areTogether } from "../read/pool";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
-import { unfilledIn } from "./gaps";
+import { placeholderIn, unfilledIn } from "./gaps";
 
 const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
   const { type, maxSurge, maxUnavailable } = one.update;
@@ -153,84 +162,100 @@ function judgePort(
 ): Said<Statement> {
   if (http.port === 0) return undefined;
   const port = `${http.port}`;
-  const servedBy = (isShared: (on: string) => boolean) =>
-    one.beside.find(({ serves }) => serves.some((its) => its.port === port && isShared(its.on)));
-  const isAll = (on: string) => [on, http.on].includes("all") || (on === http.on && on !== "open");
-  const other = servedBy(isAll);
-  if (other)
-    return problem(
-      `serves port ${port}, and so does container ${other.name}: the second one cannot bind it`,
-      OTHER_PORT,
-    );
-  const owner = one.beside.find(({ declared }) => declared.includes(port));
-  if (owner)
-    return warning(
-      `serves port ${port}, which is one of container ${owner.name}'s ports: if that serves it, the second one cannot bind it`,
-      `${OTHER_PORT}; or move the port's declaration to the registrar`,
-    );
-  const mayBeOther = servedBy((on) => [on, http.on].includes("open"));
-  if (mayBeOther)
-    return unknown(
-      `serves port ${port}, and so does container ${mayBeOther.name}: whether on one address cannot be seen here`,
-      OTHER_PORT,
-    );
-  const unclear = one.beside.find(({ open }) => open !== undefined);
-  if (unclear)
-    return unknown(
-      `serves port ${port}, and whether container ${unclear.name} does is not filled in: ${unclear.open}`,
-      isTemplate(withoutVariables(unclear.open ?? ""))
+  const text = `serves port ${port}, and so does container`;
+  const serving = one.beside.flatMap(({ name, serves }) =>
+    serves
+      .filter((its) => its.port === port)
+      .flatMap((its) =>
+        isOneAddress(
+          http,
+          its,
+        )({
+          yes: () => problem(`${text} ${name}: the second one cannot bind it`, OTHER_PORT),
+          no: nothing,
+          unknown: () => unknown(`${text} ${name}: whether on one address cannot be seen here`, OTHER_PORT),
+        }),
+      ),
+  );
+  const declaring = one.beside.flatMap(({ name, declared }) =>
+    declared
+      .filter((its) => its === port)
+      .map(() =>
+        warning(
+          `serves port ${port}, which is one of container ${name}'s ports: if that serves it, the second one cannot bind it`,
+          `${OTHER_PORT}; or move the port's declaration to the registrar`,
+        ),
+      ),
+  );
+  const unclear = (gap: Gap) =>
+    unknown(
+      `serves port ${port}, and whether ${gap.subject} does is not filled in: ${placeholderIn(gap)}`,
+      isTemplate(withoutVariables(placeholderIn(gap)))
         ? RENDER_FIRST
-        : `see where its env takes ${unclear.open} from: ${port} must be the registrar's alone`,
+        : `see where its env takes ${placeholderIn(gap)} from: ${port} must be the registrar's alone`,
     );
+  return serving.some({
+    yes: (all) => all,
+    no: () =>
+      declaring.some({
+        yes: ({ first }) => first,
+        no: () => judgeOnNode(one, http, registrars),
+        unknown: ([gap]) => unclear(gap),
+      }),
+    unknown: ([gap]) => unclear(gap),
+  });
+}
+
+/** The other one says it, in whatever order they are read. */
+function judgeOnNode(one: RegistrarContainer, http: Served, registrars: SeenList<RegistrarContainer>) {
   const fix = `${OTHER_PORT}, or leave hostNetwork out`;
-  const others = (answer: Decided) =>
-    registrars
-      .filter((another) =>
-        another.isForWindows
-          .not()
-          .and(another.served.contains((its) => clashes(one, another, isSamePort(http, its)) === answer)),
-      )
-      // The same one, in whatever order they are read.
-      .sorted(({ place }) => place)
-      .together();
   const text = `serves port ${http.port} of the node's network, and so does`;
+  const isMeant = (another: RegistrarContainer) =>
+    another.isForWindows.not().and(one.isOnNode && another.isOnNode && another.place < one.place);
+  const clashes = (another: RegistrarContainer) =>
+    another.served
+      .contains((its) =>
+        isOneAddress(http, its)
+          .and(its.port === http.port)
+          .and(
+            areBothLocal(http, its)
+              .and(its.host !== http.host)
+              .not(),
+          ),
+      )
+      .and(one.about.name !== another.about.name)
+      .and(areTogether(one.pool, another.pool));
+  const others = registrars.filter(isMeant).sorted(({ place }) => place);
   return [
-    others(true).map(({ first: { place } }) =>
-      problem(`${text} ${place}: the second one on a node cannot bind it`, fix),
-    ),
-    others("open").map(({ first: { place } }) =>
-      unknown(`${text} ${place}: whether at one address of one node cannot be seen here`, fix),
+    others
+      .filter(clashes)
+      .together()
+      .map(({ first: { place } }) =>
+        problem(`${text} ${place}: the second one on a node cannot bind it`, fix),
+      ),
+    others.flatMap((another) =>
+      clashes(another)({
+        ...{ yes: nothing, no: nothing },
+        unknown: () =>
+          unknown(`${text} ${another.place}: whether at one address of one node cannot be seen here`, fix),
+      }),
     ),
   ];
 }
 
-/** Whether pods of two objects share the network of their nodes, and this port of it. */
-function clashes(one: RegistrarContainer, another: RegistrarContainer, isSame: Decided): Decided {
-  // The other one says it, in whatever order they are read.
-  if (!one.isOnNode || !another.isOnNode || another.place >= one.place) return false;
-  if (isSame === false || one.about.name === another.about.name) return false;
-  if (one.nodes === another.nodes) return isTemplate(one.nodes) ? "open" : isSame;
-  return areApart(one, another) === "open" && "open";
-}
-
-/** Whether no node may have the pods of both, as far as their node selectors and affinities tell; `open`: a placeholder decides it. */
-export function areApart(one: RegistrarContainer, another: RegistrarContainer): Decided {
-  const selectors = one.nodeSelector.flatMap(([key, value]) =>
-    another.nodeSelector.flatMap((other) => (other[0] === key ? [[value, other[1]]] : [])),
-  );
-  const differing = [...selectors, [one.affinity, another.affinity]].filter(([its, other]) => its !== other);
-  if (differing.some((texts) => !texts.some(isTemplate))) return true;
-  return differing.length > 0 && "open";
-}
+/** Then each host is an address of its own. */
+const areBothLocal = (...both: readonly Pick<Served, "on">[]): Truth =>
+  both.map(({ on }) => on.is((at) => at === "local")).reduce((one, other) => one.and(other));
 
 type Served = ItemOf<RegistrarContainer["served"]>;
 
-function isSamePort(one: Served, another: Served): Decided {
-  const both = [one.on, another.on];
-  if (one.port !== another.port) return false;
-  if (both.includes("all") || both.every((on) => on === "pod")) return true;
-  return both.includes("open") ? "open" : one.host === another.host;
-}
+const isOneAddress = (one: Pick<Served, "on">, other: Pick<Served, "on">): Truth =>
+  [one, other]
+    .map(({ on }) => on.is((at) => at === "all"))
+    .reduce(
+      (some, all) => some.or(all),
+      one.on.is((at) => other.on.is((its) => its === at)),
+    );
 
 export const podChecks = [
   ...[manifestInit, manifestSurge, manifestUser, manifestPorts, manifestArchitecture],

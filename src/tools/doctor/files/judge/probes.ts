@@ -1,69 +1,95 @@
 import { addedIn } from "../../../recognise/official";
 import { isTemplate } from "../../../recognise/rule";
 import type { Said } from "../../findings/opened";
-import { type ItemOf, withheld, words } from "../../findings/seen";
+import {
+  type ItemOf,
+  listFrom,
+  nothing,
+  type Seen,
+  type SeenList,
+  withheld,
+  words,
+} from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
-import { listensOn, modeIn, type RegistrarSettings, withoutVariables } from "../read/arguments";
-import type { BesideFacts, ProbeFacts } from "../read/pod";
+import { isLoopback, modeIn, type RegistrarSettings } from "../read/arguments";
+import type { BesideFacts, ProbeAddress, ProbeFacts } from "../read/probes";
 import type { RegistrarContainer } from "../read/registrars";
 import { judgeProgram, releaseText, sayRefusal } from "./arguments";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
+import { placeholderIn, unfilledIn } from "./gaps";
 
 export const manifestProbes = eachRegistrar("CSI104", "manifest-probes", (one) =>
   one.program.kind === "unknown"
     ? undefined
     : [
-        one.probes.map((probe) => (probe.asks === "exec" ? judgeExec : judgePort)(probe, one)),
-        one.served.map((http) => one.beside.map((container) => judgeDriversProbe(container, http))),
+        one.probes.map((probe) =>
+          probe.address === undefined ? judgeExec(probe, one) : judgePort(probe, probe.address, one),
+        ),
+        one.served.map((http) => one.beside.flatMap((container) => judgeDriversProbe(container, http))),
       ],
 );
 
 type Served = ItemOf<RegistrarContainer["served"]>;
+type Address = ProbeAddress & Pick<ProbeFacts, "kind">;
 
-const judgePort = (probe: ProbeFacts, one: RegistrarContainer) =>
-  one.served.some({
-    yes: ({ first }) => judgeAddress(probe, one, first),
-    no: () => judgeUnserved(probe, one),
-    unknown: withheld,
+const judgePort = ({ kind }: ProbeFacts, address: Seen<ProbeAddress>, one: RegistrarContainer) =>
+  address({
+    seen: (its) =>
+      one.served.some({
+        yes: ({ first }) => judgeAddress({ kind, ...its }, one, first),
+        no: () => judgeUnserved({ kind, ...its }, one),
+        unknown: withheld,
+      }),
+    unread: (gap) => unknown(`has a ${kind} that is not filled in: ${unfilledIn(gap)}`, RENDER_FIRST),
   });
 
 /** Kubelet asks the pod, where another container may answer. */
-function judgeUnserved({ kind, asks, port, path, host }: ProbeFacts, one: RegistrarContainer): Statement {
-  const open = [port, host ?? ""].find(isTemplate);
-  if (open !== undefined) return unknown(`has a ${kind} that is not filled in: ${open}`, RENDER_FIRST);
-  const ownerOf = (asked: string) =>
-    one.beside.find(({ ports, declared }) => [...ports, ...declared].includes(asked));
-  const owner = ownerOf(port);
-  const isFree = Number(port) > 0 && owner === undefined;
-  const own = isFree ? Number(port) : USUAL_PORTS.find((free) => ownerOf(`${free}`) === undefined);
-  const isServed = isFree && ["HTTP", "TCP"].includes(asks) && servesPath(one, path);
+function judgeUnserved({ kind, asks, port, path }: Address, one: RegistrarContainer): Said<Statement> {
+  const ownersOf = (asked: string) =>
+    one.beside.filter(({ serves, declared }) =>
+      serves.contains((its) => its.port === asked).or(declared.contains((its) => its === asked)),
+    );
+  const free = listFrom(USUAL_PORTS).filter((own) => ownersOf(own).contains().not());
   const since = addedIn("http-endpoint") ?? 0;
   const isOld = one.program.kind === "official" && (one.program.release ?? since) < since;
-  const fix = [
-    isOld ? `take a release from ${releaseText(since)} on, and ` : "",
-    `add --http-endpoint=:${own}`,
-    isServed ? "" : `, and use httpGet on /healthz, port ${own}`,
-  ].join("");
-  if (owner === undefined) return problem(`has a ${kind} on ${asks}, and the registrar serves none`, fix);
-  const text = `has a ${kind} on port ${port}, which is container ${owner.name}'s: it tells of that one's faults`;
-  return warning(text, fix);
+  const serve = (ports: SeenList<string>, isServed: boolean) => {
+    const own = ports.told("");
+    const use = isServed ? "" : words`, and use httpGet on /healthz, port ${own}`;
+    const first = isOld ? `take a release from ${releaseText(since)} on, and ` : "";
+    return words`${first}add --http-endpoint=:${own}${use}`;
+  };
+  const isServed = ["HTTP", "TCP"].includes(asks) && isAnswered(path, pathsOf(one, "/metrics"));
+  return ownersOf(port).some({
+    yes: ({ first }) =>
+      warning(
+        `has a ${kind} on port ${port}, which is container ${first.name}'s: it tells of that one's faults`,
+        serve(free, false),
+      ),
+    no: () =>
+      problem(
+        `has a ${kind} on ${asks}, and the registrar serves none`,
+        Number(port) > 0 ? serve(listFrom([port]), isServed) : serve(free, false),
+      ),
+    unknown: ([gap]) =>
+      unknown(
+        `has a ${kind} on port ${port}, and whether ${gap.subject} serves it is not filled in: ${placeholderIn(gap)}`,
+        RENDER_FIRST,
+      ),
+  });
 }
 
-const USUAL_PORTS = Array.from({ length: 100 }, (_, n) => 9809 + n);
+const USUAL_PORTS = Array.from({ length: 100 }, (_, n) => `${9809 + n}`);
 
 /** Where the registrar answers to GET. */
 const pathsOf = ({ program }: RegistrarContainer, metricsPath: string): readonly string[] =>
   program.kind === "official" ? ["/healthz"] : ["/healthz", "/livez", "/readyz", "/statusz", metricsPath];
 
-const servesPath = (one: RegistrarContainer, path: string | undefined, metricsPath = "/metrics"): boolean =>
-  path === undefined || pathsOf(one, metricsPath).includes(path.split("?", 1)[0] ?? "");
+const isAnswered = (path: string | undefined, served: readonly string[]): boolean =>
+  path === undefined || served.includes(withoutQuery(path));
+const withoutQuery = (path: string) => path.replace(/\?.*/s, "");
 
-function judgeAddress(
-  { kind, asks, port, path, host, open }: ProbeFacts,
-  one: RegistrarContainer,
-  http: Served,
-): Said<Statement> {
-  if (open !== undefined) return unknown(`has a ${kind} that is not filled in: ${open}`, RENDER_FIRST);
+function judgeAddress(address: Address, one: RegistrarContainer, http: Served): Said<Statement> {
+  const { kind, asks, port, path } = address;
   if (port !== "" && port !== `${http.port}`)
     return /^\d+$/.test(port)
       ? problem(
@@ -79,20 +105,48 @@ function judgeAddress(
       `has a ${kind} with ${asks}, and the registrar serves plain HTTP`,
       `use httpGet on /healthz, port ${http.port}${asks === "HTTPS" ? ", without scheme: HTTPS" : ""}`,
     );
-  if (!servesPath(one, path, http.metricsPath)) {
-    const served = pathsOf(one, http.metricsPath);
-    return problem(
-      `has a ${kind} on ${path}, which it does not serve`,
-      `ask ${served.length > 1 ? "one of " : ""}${served.join(", ")}`,
-    );
-  }
-  // Kubelet connects from the node: to the pod's address, unless the probe has a host.
-  if (host === undefined && http.on === "local")
-    return problem(
-      `has a ${kind} that asks the pod's address, and the registrar serves ${http.host} only`,
-      `write --http-endpoint=:${http.port}`,
-    );
-  if (path?.split("?", 1)[0] === "/readyz" && kind !== "readinessProbe")
+  const judge = () => [judgeHost(address, one, http), judgeStart(address, one)];
+  if (isAnswered(path, pathsOf(one, "/healthz"))) return judge();
+  return http.metricsPath({
+    seen: (metricsPath) => {
+      const served = pathsOf(one, metricsPath);
+      return isAnswered(path, served)
+        ? judge()
+        : problem(
+            `has a ${kind} on ${path}, which it does not serve`,
+            `ask ${served.length > 1 ? "one of " : ""}${served.join(", ")}`,
+          );
+    },
+    unread: (gap) =>
+      unknown(
+        `has a ${kind} on ${path}, and whether it serves that is not filled in: ${unfilledIn(gap)}`,
+        RENDER_FIRST,
+      ),
+  });
+}
+
+/** Kubelet connects from the node: to the pod's address, unless the probe has a host. */
+function judgeHost({ kind, host }: Address, { isOnNode }: RegistrarContainer, http: Served) {
+  if (host !== undefined)
+    return isLoopback(host) && !isOnNode
+      ? problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "remove host")
+      : undefined;
+  const asks = `has a ${kind} that asks the pod's address, and`;
+  return http.on({
+    seen: (on) =>
+      on === "local"
+        ? problem(`${asks} the registrar serves ${http.host} only`, `write --http-endpoint=:${http.port}`)
+        : undefined,
+    unread: (gap) =>
+      unknown(
+        `${asks} where the registrar serves cannot be seen here: ${placeholderIn(gap)}`,
+        `render the file first, or write --http-endpoint=:${http.port}`,
+      ),
+  });
+}
+
+function judgeStart({ kind, path = "" }: Address, one: RegistrarContainer): Said<Statement> {
+  if (withoutQuery(path) === "/readyz" && kind !== "readinessProbe")
     return problem(
       words`has a ${kind} on /readyz, which fails until kubelet has registered the driver${one.role.map(
         (role) =>
@@ -102,31 +156,17 @@ function judgeAddress(
       )}`,
       `ask /healthz, and leave /readyz to a readinessProbe`,
     );
-  return waitsForDriver(one).and(kind === "startupProbe")({
-    yes: () =>
-      problem(
-        `has a ${kind}, and serves nothing until the driver answers: the driver's container starts only when it succeeds`,
-        "remove the startupProbe",
-      ),
-    no: () => judgeHost(kind, host, one, http),
-    unknown: withheld,
-  });
-}
-
-function judgeHost(
-  kind: ProbeFacts["kind"],
-  host: string | undefined,
-  { isOnNode }: RegistrarContainer,
-  http: Served,
-): Statement | undefined {
-  if (listensOn(host ?? "", []) === "local" && !isOnNode)
-    return problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "remove host");
-  return host === undefined && http.on === "open"
-    ? unknown(
-        `has a ${kind} that asks the pod's address, and where the registrar serves cannot be seen here: ${http.host}`,
-        `render the file first, or write --http-endpoint=:${http.port}`,
-      )
-    : undefined;
+  return waitsForDriver(one)
+    .and(kind === "startupProbe")
+    .say({
+      yes: () =>
+        problem(
+          `has a ${kind}, and serves nothing until the driver answers: the driver's container starts only when it succeeds`,
+          "remove the startupProbe",
+        ),
+      no: nothing,
+      unknown: withheld,
+    });
 }
 
 /** The official registrar asks the driver for its name before it serves a port. */
@@ -137,26 +177,29 @@ const waitsForDriver = ({ program, role, mayBeDrivers }: RegistrarContainer) =>
     .and(role.is((one) => one === "sidecar"));
 
 /** Kubelet would end the driver for what the registrar lacks. */
-function judgeDriversProbe(container: BesideFacts, http: Served): Statement | undefined {
-  const probe = container.probes.find(
-    ({ kind, asks, port }) => kind === "livenessProbe" && asks !== "exec" && port === `${http.port}`,
-  );
-  const open = container.probes.find((one) => one.kind === "livenessProbe" && one.open !== undefined);
-  if (open !== undefined)
-    return unknown(
-      `serves port ${http.port}, and the livenessProbe of container ${container.name} is not filled in: ${open.open}`,
-      RENDER_FIRST,
+function judgeDriversProbe({ name, probes, serves, declared }: BesideFacts, http: Served): Said<Statement> {
+  const served = `${http.port}`;
+  const isOwn = serves
+    .contains(({ port }) => port === served)
+    .or(declared.contains((port) => port === served));
+  const judge = () =>
+    problem(
+      `serves port ${served}, and the livenessProbe of container ${name} asks it: kubelet restarts that container for the registrar's faults`,
+      `give that probe the port of the driver's own livenessprobe, or remove it`,
     );
-  if (
-    probe === undefined ||
-    container.ports.includes(`${probe.port}`) ||
-    container.declared.includes(`${probe.port}`)
-  )
-    return undefined;
-  return problem(
-    `serves port ${probe.port}, and the livenessProbe of container ${container.name} asks it: kubelet restarts that container for the registrar's faults`,
-    `give that probe the port of the driver's own livenessprobe, or remove it`,
-  );
+  return probes
+    .filter(({ kind }) => kind === "livenessProbe")
+    .map(({ address }) =>
+      address?.({
+        seen: ({ port }) =>
+          port === served ? isOwn.say({ yes: nothing, no: judge, unknown: withheld }) : undefined,
+        unread: (gap) =>
+          unknown(
+            `serves port ${served}, and the livenessProbe of container ${name} is not filled in: ${unfilledIn(gap)}`,
+            RENDER_FIRST,
+          ),
+      }),
+    );
 }
 
 const OFFICIAL_MODE = "kubelet-registration-probe";
@@ -165,20 +208,17 @@ const PASSES_SINCE = 209;
 const USE_HTTP = "use --http-endpoint and an httpGet on /healthz";
 
 /** Judges a probe that runs the registrar itself; nothing is known of other programs. */
-function judgeExec(
-  { kind, command, elsewhere, settings: asked }: ProbeFacts,
-  one: RegistrarContainer,
-): Statement | undefined {
-  const open = command.find((word) => isTemplate(withoutVariables(word)));
-  if (open !== undefined)
-    return unknown(`has a ${kind} whose command is not filled in: ${open}`, RENDER_FIRST);
-  const foreign = judgeProgram(one, kind, USE_HTTP);
-  if (foreign !== undefined) return foreign;
-  const said = asked && judgeAsked(kind, command, asked, one);
-  return said && elsewhere !== undefined
-    ? unknown(`has a ${kind} that depends on $(${elsewhere}), which is defined elsewhere`, USE_HTTP)
-    : said;
-}
+const judgeExec = ({ kind, command, settings }: ProbeFacts, one: RegistrarContainer) =>
+  settings({
+    seen: (asked) => judgeProgram(one, kind, USE_HTTP) ?? (asked && judgeAsked(kind, command, asked, one)),
+    unread: (gap) => {
+      const { why } = gap;
+      const at = placeholderIn(gap);
+      return why.kind === "flaw" && why.flaw === "elsewhere"
+        ? unknown(`has a ${kind} that depends on $(${at}), which is defined elsewhere`, USE_HTTP)
+        : unknown(`has a ${kind} whose command is not filled in: ${at}`, RENDER_FIRST);
+    },
+  });
 
 function judgeAsked(
   kind: ProbeFacts["kind"],

@@ -9,7 +9,7 @@ import { parseCsiAddress } from "../../../../unix/socket-path";
 import { askOfficial } from "../../../recognise/official";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
-import { refuseFlaw } from "../../findings/seen";
+import { refuseFlaw, type Unread } from "../../findings/seen";
 import { unread } from "./filled";
 
 /** A `$(NAME)` whose value is not in the object. */
@@ -98,14 +98,17 @@ const ADDRESSES = ["status.podIP", "status.hostIP"];
 
 const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 const ANYWHERE = /^(?:|0\.0\.0\.0|::|\[::\])$/;
-/** Where a server listens: on `all` addresses, `local`ly, on the `pod`'s, `open`: it is not filled in, or the host as it is written. */
-export function listensOn(host: string, open: readonly OpenVariable[]): string {
+/** Only in its pod, or on its node. */
+export const isLoopback = (host: string): boolean => LOCALHOST.test(host);
+
+/** Where a server listens: on `all` addresses, `local`ly, on the `pod`'s, or the host as it is written. */
+export function listensOn(host: string, open: readonly OpenVariable[]): string | Unread {
   if (ANYWHERE.test(host)) return "all";
-  if (LOCALHOST.test(host)) return "local";
+  if (isLoopback(host)) return "local";
   const own = open.filter(({ name }) => host.includes(`$(${name})`));
   if (own.length > 0 && own.every(({ isAddress }) => isAddress)) return "pod";
   const isLiteral = own.length > 0 && own.every(({ isElsewhere }) => !isElsewhere);
-  return isTemplate(host) && !isLiteral ? "open" : host;
+  return isTemplate(host) && !isLiteral ? unread("placeholder", host, "--http-endpoint") : host;
 }
 
 /** The variables that decide something and have no value: no author of a DaemonSet writes more of them by mistake. */
@@ -232,16 +235,19 @@ export function modeIn(words: readonly string[]): string {
 export function unseenOf({ startedBy, args, open }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
   if (startedBy !== undefined) return unread("started", startedBy);
   const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, start, ignored } = settings;
-  if (ignored !== undefined && isTemplate(ignored.words[0])) return unread("argument", ignored.words[0]);
   const message = start.kind === "refused" ? start.message : "";
-  if (isTemplate(withoutVariables(message))) return unread("argument", message);
+  const [ends = ""] = ignored?.words ?? [];
   const mode = modeIn(args);
-  if (isStarting(settings) && isTemplate(withoutVariables(mode))) return unread("argument", `--mode=${mode}`);
-  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath ?? "", message, mode];
+  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath ?? "", message, mode, ends];
   const found = open.find(
     ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
   );
-  return found && unread("elsewhere", found.name);
+  if (found !== undefined) return unread("elsewhere", found.name);
+  if (isTemplate(ends)) return unread("argument", ends);
+  if (isTemplate(withoutVariables(message))) return unread("argument", message);
+  return isStarting(settings) && isTemplate(withoutVariables(mode))
+    ? unread("argument", `--mode=${mode}`)
+    : undefined;
 }
 
 /** Only kubelet fills in a `$(NAME)`, and leaves one without a value as it is. */

@@ -1,6 +1,6 @@
 import { anyText, numberOrNone } from "../../../../kube-api/objects";
 import { isTemplate } from "../../../recognise/rule";
-import { type Flaw, looked, type Unread } from "../../findings/seen";
+import { type Flaw, listFrom, looked, type SeenList, type Unread } from "../../findings/seen";
 
 // What is not known of an object in a file: a placeholder may be in the place of each text and number.
 
@@ -14,6 +14,17 @@ export const filled = <Field extends string | number, Made = Field>(
   name = "",
   made = field as unknown as Made,
 ) => looked(isTemplate(`${field}`) ? unread("placeholder", `${field}`, name) : undefined, made);
+
+/** A list that lacks what the first placeholder in these texts of `subject` may stand for. */
+export function allFilled<Item>(
+  items: readonly Item[],
+  texts: readonly string[],
+  subject: string,
+): SeenList<Item> {
+  const open = texts.find(isTemplate);
+  const lacking = open === undefined ? [] : unread("placeholder", open, subject);
+  return listFrom(items).with(listFrom<Item>(lacking));
+}
 
 /** A number as text; empty if it is absent. A placeholder stays as it is. */
 export const numberOrOpen = (value: unknown): string =>

@@ -3,7 +3,6 @@ import {
   list,
   nameOf,
   needed,
-  numberOrNone,
   type Tree,
   text,
   textOrNone,
@@ -11,13 +10,10 @@ import {
   tree,
 } from "../../../../kube-api/objects";
 import { isWithin, plainPath } from "../../../../unix/mounts";
-import { lastPart } from "../../../recognise/image";
-import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
-import { PROBES } from "../../../recognise/swap";
 import { listFrom, looked, refuseFlaw, type SeenList } from "../../findings/seen";
-import { environmentOf, filledIn, listensOn, settingsOf, wordsOf } from "./arguments";
-import { filled, numberOrOpen, unread } from "./filled";
+import { environmentOf, wordsOf } from "./arguments";
+import { filled, unread } from "./filled";
 
 export type MountedDirectory = ReturnType<typeof mountsOf>[number];
 
@@ -240,100 +236,5 @@ export function readLimitRange({ metadata, spec }: Tree) {
         max: forEach((resource) => textOrNumber(tree(item.max)[resource])),
         byDefault: forEach((resource) => textOrNumber(tree(item.default)[resource])),
       })),
-  };
-}
-
-export type ProbeFacts = ReturnType<typeof probesOf>[number];
-
-export function probesOf(container: Tree, program: Program) {
-  const fill = environmentOf(container);
-  const ports = new Map(
-    list(container.ports)
-      .map(tree)
-      .map((one) => [text(one.name), numberOrOpen(one.containerPort)]),
-  );
-  const openPort = [...ports.keys()].find((name) => isTemplate(name));
-  return PROBES.flatMap((kind) => {
-    const probe = tree(container[kind]);
-    const { exec, grpc, httpGet, tcpSocket } = probe;
-    if ([exec, grpc, httpGet, tcpSocket].every((way) => way === undefined || way === null)) return [];
-    const asked = tree(httpGet ?? grpc ?? tcpSocket);
-    const scheme = text(asked.scheme);
-    const http = scheme === "HTTPS" ? "HTTPS" : "HTTP";
-    const words = list(tree(exec).command).map((word) => fill(text(word)));
-    const command = words.map((word) => word.text);
-    const own = behindRegistrar(command);
-    /** A number, a placeholder, or the name of a port that the container does not have. */
-    const port = textOrNumber(
-      ports.get(textOrNumber(asked.port)) ??
-        (typeof asked.port === "string" ? openPort : undefined) ??
-        asked.port,
-    );
-    const path = httpGet ? text(asked.path ?? "/") : undefined;
-    const host = textOrNone(asked.host);
-    return {
-      kind,
-      /** What is not filled in of where it asks. */
-      open: [port, path ?? "", host ?? "", scheme].find(isTemplate),
-      /** Kubelet runs a command in the container (exec), or connects to a port. */
-      asks: httpGet ? http : grpc ? "gRPC" : tcpSocket ? "TCP" : "exec",
-      /** Undefined: kubelet connects to the pod's address. */
-      host,
-      port,
-      path,
-      command,
-      /** A variable in it whose value another object has; a log level decides nothing. */
-      elsewhere: words
-        .flatMap((word) => (/^--?v=/.test(word.text) ? [] : word.open))
-        .find(({ isElsewhere }) => isElsewhere)?.name,
-      /** Undefined: the command is another program's. */
-      settings: own && settingsOf(own, program),
-      /** Kubelet takes 0 for 1. */
-      timeoutSeconds: (own && numberOrNone(probe.timeoutSeconds)) || 1,
-      /** How long it may fail after the start, if it asks our server. */
-      patienceSeconds: exec || program.kind !== "ours" ? Number.POSITIVE_INFINITY : patienceOf(probe),
-    };
-  });
-}
-
-/** The API server takes 0 for the default of a period, and of a number of failures. */
-const patienceOf = ({ initialDelaySeconds, periodSeconds, failureThreshold }: Tree): number =>
-  (numberOrNone(initialDelaySeconds) ?? 0) +
-  (numberOrNone(periodSeconds) || 10) * (numberOrNone(failureThreshold) || 3);
-
-export type BesideFacts = ReturnType<typeof besideOf>;
-
-const PORT_FLAG =
-  /(?:^|\s)--?(?:health-port|http-endpoint|(?:health-probe|metrics)-bind-address|metrics(?:-(?:endpoint|addr|address|port))?)[=\s]["']?(?:([^\s"']*?)(\d+)|\S*(\{\{.*?\}\}|\$\S+|<[^<>]*>))["']?(?=\s|$)/g;
-/** That of kubernetes-csi's livenessprobe without a flag. */
-const LIVENESS_PORT = "9808";
-
-/** Another container that runs beside a registrar. */
-export function besideOf(container: Tree) {
-  const filled = filledIn(container);
-  const all = filled.map(({ text }) => text);
-  const words = all.join(" ");
-  const variables = filled.flatMap(({ open }) => open);
-  const found = Array.from(words.matchAll(PORT_FLAG), ([, host = "", port, open = ""]) => ({
-    port: port ?? open,
-    on: listensOn(host.replace(/^\w+:\/\/|:$/g, ""), variables),
-  }));
-  const isLivenessProbe = /^livenessprobe/.test(lastPart(text(container.image))) && !isTemplate(words);
-  const serves = found.length === 0 && isLivenessProbe ? [{ port: LIVENESS_PORT, on: "all" }] : found;
-  const ports = serves.map(({ port }) => port);
-  const declared = list(container.ports).flatMap((one) => {
-    const { containerPort, hostPort } = tree(one);
-    return [containerPort, hostPort].map(numberOrOpen).filter((port) => port !== "");
-  });
-  return {
-    name: text(container.name),
-    /** The ports that it serves, as far as its flags tell, and where it does. */
-    ports,
-    serves,
-    /** Those that it says it has. A program may serve others, and another container these. */
-    declared,
-    /** What is not filled in, and may be a port. */
-    open: [...ports, ...declared, ...all.filter((word) => !word.startsWith("-"))].find(isTemplate),
-    probes: probesOf(container, { kind: "unknown", what: "other" }),
   };
 }

@@ -31,7 +31,6 @@ import { isStarting, listensOn, literalsIn, settingsOf, startOf, unseenOf } from
 import type { FilesRead, ReadObject } from "./documents";
 import { filled, numberOrOpen, unread } from "./filled";
 import {
-  besideOf,
   driverSocketOf,
   isEnding,
   type LimitRange,
@@ -39,11 +38,12 @@ import {
   mayBeDrivers,
   mountsOf,
   pathlessIn,
-  probesOf,
   readLimitRange,
   roleOf,
   updateOf,
 } from "./pod";
+import { poolOf } from "./pool";
+import { besideOf, probesOf } from "./probes";
 
 /** Lists of a large cluster have some 100,000 values. */
 const OF_LIST = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
@@ -247,14 +247,11 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     update: updateOf(object),
     driverSocket,
     role: roleOf(container, inits),
-    beside: containers.filter((one) => one !== container && isRunning(one)).map(besideOf),
+    beside: listFrom(containers.filter((one) => one !== container && isRunning(one)).map(besideOf)),
     /** The pod has a container that is not a registrar. */
     hasDriver: containers.length > registrars.length,
   }));
 }
-
-/** Indented, because braces beside each other are a placeholder's. */
-const asText = (value: unknown): string => JSON.stringify(value, undefined, 1);
 
 /** The check of each question says so. */
 const UNKNOWN = unread("placeholder", "");
@@ -284,10 +281,7 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     limits: limitsOf(container, pod),
     user: userOf(tree(container.securityContext), tree(pod.securityContext)),
     isOnNode: bool(pod.hostNetwork),
-    /** Which nodes its pod may run on, as far as two texts that are alike tell. */
-    nodes: asText([pod.nodeSelector, pod.affinity]),
-    nodeSelector: Object.entries(tree(pod.nodeSelector)).map(([key, value]) => [key, text(value)] as const),
-    affinity: asText(tree(pod.affinity)),
+    pool: poolOf(pod),
     mayKnowNodeName: mayKnowNodeName(container),
     /** Unread: for example, a shell starts the registrar. */
     settings,
@@ -297,7 +291,13 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     written: toldOf(written),
     /** The HTTP endpoint, if there is one. */
     served: http
-      ? listFrom([{ ...http, on: listensOn(http.host ?? "", start.open) }])
+      ? listFrom([
+          {
+            ...http,
+            on: looked(listensOn(http.host ?? "", start.open)),
+            metricsPath: filled(http.metricsPath, "--metrics-path"),
+          },
+        ])
       : usable.items(() => []),
     joined,
     literals: literalsIn(written, start.open),

@@ -1,0 +1,119 @@
+import {
+  list,
+  numberOrNone,
+  type Tree,
+  text,
+  textOrNone,
+  textOrNumber,
+  tree,
+} from "../../../../kube-api/objects";
+import { lastPart } from "../../../recognise/image";
+import { behindRegistrar, type Program } from "../../../recognise/program";
+import { isTemplate } from "../../../recognise/rule";
+import { PROBES } from "../../../recognise/swap";
+import { looked } from "../../findings/seen";
+import { environmentOf, filledIn, listensOn, settingsOf, unseenOf, withoutVariables } from "./arguments";
+import { allFilled, filled, numberOrOpen, unread } from "./filled";
+
+/** What kubelet connects to. */
+export interface ProbeAddress {
+  /** A number, or the name of a port that the container does not have. */
+  readonly port: string;
+  readonly path: string | undefined;
+  /** Undefined: the pod's address. */
+  readonly host: string | undefined;
+  readonly asks: "HTTP" | "HTTPS" | "gRPC" | "TCP";
+}
+
+export type ProbeFacts = ReturnType<typeof probesOf>[number];
+
+export function probesOf(container: Tree, program: Program) {
+  const fill = environmentOf(container);
+  const ports = new Map(
+    list(container.ports)
+      .map(tree)
+      .map((one) => [text(one.name), numberOrOpen(one.containerPort)]),
+  );
+  const openPort = [...ports.keys()].find(isTemplate);
+  return PROBES.flatMap((kind) => {
+    const probe = tree(container[kind]);
+    const { exec, grpc, httpGet, tcpSocket } = probe;
+    if ([exec, grpc, httpGet, tcpSocket].every((way) => way === undefined || way === null)) return [];
+    const asked = tree(httpGet ?? grpc ?? tcpSocket);
+    const scheme = text(asked.scheme);
+    const http = scheme === "HTTPS" ? "HTTPS" : "HTTP";
+    const words = list(tree(exec).command).map((word) => fill(text(word)));
+    const command = words.map((word) => word.text);
+    const own = behindRegistrar(command);
+    const port = textOrNumber(
+      ports.get(textOrNumber(asked.port)) ??
+        (typeof asked.port === "string" ? openPort : undefined) ??
+        asked.port,
+    );
+    const path = httpGet ? text(asked.path ?? "/") : undefined;
+    const host = textOrNone(asked.host);
+    const open = [port, path ?? "", host ?? "", scheme].find(isTemplate);
+    const address: ProbeAddress = { port, path, host, asks: httpGet ? http : grpc ? "gRPC" : "TCP" };
+    const unfilled = command.find((word) => isTemplate(withoutVariables(word)));
+    const start = { startedBy: undefined, args: command, open: words.flatMap((word) => word.open) };
+    const settings = own && settingsOf(own, program);
+    return {
+      kind,
+      /** What kubelet connects to; undefined: it runs a command in the container. */
+      address: exec ? undefined : filled(open ?? "", "", address),
+      command,
+      /** Of a registrar; undefined: the command is another program's. */
+      settings:
+        unfilled === undefined
+          ? looked(settings && unseenOf(start, settings), settings)
+          : looked(unread("placeholder", unfilled), settings),
+      /** Kubelet takes 0 for 1. */
+      timeoutSeconds: (own && numberOrNone(probe.timeoutSeconds)) || 1,
+      /** How long it may fail after the start, if it asks our server. */
+      patienceSeconds: exec || program.kind !== "ours" ? Number.POSITIVE_INFINITY : patienceOf(probe),
+    };
+  });
+}
+
+/** The API server takes 0 for the default of a period, and of a number of failures. */
+const patienceOf = ({ initialDelaySeconds, periodSeconds, failureThreshold }: Tree): number =>
+  (numberOrNone(initialDelaySeconds) ?? 0) +
+  (numberOrNone(periodSeconds) || 10) * (numberOrNone(failureThreshold) || 3);
+
+const PORT_FLAG =
+  /(?:^|\s)--?(?:health-port|http-endpoint|(?:health-probe|metrics)-bind-address|metrics(?:-(?:endpoint|addr|address|port))?)[=\s]["']?(?:([^\s"']*?)(\d+)|\S*(\{\{.*?\}\}|\$\S+|<[^<>]*>))["']?(?=\s|$)/g;
+/** That of kubernetes-csi's livenessprobe without a flag. */
+const LIVENESS_PORT = "9808";
+
+export type BesideFacts = ReturnType<typeof besideOf>;
+
+/** Another container that runs beside a registrar. */
+export function besideOf(container: Tree) {
+  const [name, image, words] = [text(container.name), text(container.image), filledIn(container)];
+  const all = words.map((word) => word.text);
+  const variables = words.flatMap(({ open }) => open);
+  const found = Array.from(all.join(" ").matchAll(PORT_FLAG), ([, host = "", port, open = ""]) => ({
+    port: port ?? open,
+    on: listensOn(host.replace(/^\w+:\/\/|:$/g, ""), variables),
+  }));
+  const mayBePorts = [...found.map(({ port }) => port), ...all.filter((word) => !word.startsWith("-"))];
+  const serves = found.map(({ port, on }) => ({ port, on: looked(on) }));
+  const mayBeLiveness = isTemplate(lastPart(image)) || /^livenessprobe/.test(lastPart(image));
+  const byDefault = {
+    port: LIVENESS_PORT,
+    on: filled(mayBePorts.find(isTemplate) ?? lastPart(image), "", "all"),
+  };
+  const declared = list(container.ports).flatMap((one) => {
+    const { containerPort, hostPort } = tree(one);
+    return [containerPort, hostPort].map(numberOrOpen).filter((port) => port !== "");
+  });
+  const who = `container ${name}`;
+  return {
+    name,
+    /** The ports that it serves, as far as its flags tell, and where it does. */
+    serves: allFilled(found.length === 0 && mayBeLiveness ? [byDefault] : serves, mayBePorts, who),
+    /** Those that it says it has. A program may serve others, and another container these. */
+    declared: allFilled(declared, declared, who),
+    probes: probesOf(container, { kind: "unknown", what: "other" }),
+  };
+}
