@@ -289,6 +289,11 @@ test("a mistyped kind of events gets the nearest one named", async () => {
   }
 });
 
+test("addMetrics refuses what has a status, and no events", () =>
+  expect(() => library.addMetrics({ status: () => ({}) } as never, promClient)).toThrow(
+    "addMetrics is given an object; it takes a registration, or a node's",
+  ));
+
 test("addMetrics reports prom-client's error of a registry that has the metrics already", () => {
   const registry = new Registry();
   const add = () => library.addMetrics(registration as never, promClient, registry);

@@ -15,8 +15,8 @@ function observe(admission: ReturnType<typeof createAdmission>) {
     granted,
     withheld,
     request: async (who: string, name = NAME) => {
-      const requested = admission.request(name, addressOf(who), log.logger, ({ kind }) =>
-        withheld.push(kind),
+      const requested = admission.request(name, addressOf(who), log.logger, ({ kind, text }) =>
+        withheld.push(`${kind}: ${text}`),
       );
       void requested.then(() => granted.push(`${who} ${name}`));
       await settled();
@@ -67,7 +67,10 @@ test("a name that the lists exclude is not granted, and both the log and the dri
   expect(granted).toEqual([`two ${OTHER}`]);
   const [said] = log.all("CSI driver is excluded by the name lists");
   expect(said?.fields.because).toBe("it is among those denied");
-  expect(withheld).toEqual(["not-wanted", "name-withheld"]);
+  expect(withheld).toEqual([
+    `not-wanted: the name lists exclude ${NAME}`,
+    `name-withheld: another driver on this node has the name ${OTHER}`,
+  ]);
 });
 
 test("a denied driver does not hold a name that another may have", async () => {
