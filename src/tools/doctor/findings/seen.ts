@@ -8,6 +8,7 @@ import {
   itemsOf,
   open,
   type Said,
+  type Told,
   tell,
   textOf,
   toldOf,
@@ -16,6 +17,7 @@ import {
 import type {
   Arms,
   At,
+  Doubted,
   Gaps,
   Group,
   Inside,
@@ -25,7 +27,6 @@ import type {
   OrWithheld,
   Seen,
   SeenList,
-  Shown,
   Some,
   Truth,
   Withheld,
@@ -33,14 +34,27 @@ import type {
 } from "./shapes";
 import type { Text } from "./text";
 import type { Unclear } from "./unclear";
+import type { Verdict } from "./verdict";
 import { counted, firstOf } from "./words";
 
 export { type CallFailure, type Flaw, type Gap, refuseFlaw, type Unread, type Why, whyOf } from "./gap";
-export type { Group, ItemOf, Seen, SeenList, Shown, Truth, Withheld } from "./shapes";
+export { toldOf } from "./opened";
+export type { Group, ItemOf, Seen, SeenList, Truth, Withheld } from "./shapes";
 export { lacking, type Text, words } from "./text";
 
-/** The same where the answer is no, and where it is unknown. */
-export const otherwise = <R>(say: () => R) => ({ no: say, unknown: say });
+/** The same where the answer is no, and where it is unknown: then it is doubted. */
+export const otherwise = <R>(say: () => R) => ({ no: say, unknown: () => doubted(say()) });
+
+/** What would be bad is unknown, and nothing is well, where something that decides on it could not be read. */
+export function doubted<R>(said: R): Doubted<R> {
+  const inside = Array.isArray(said) ? { items: said } : Object(insideOf(said));
+  if (!("status" in inside || "items" in inside)) return said as Doubted<R>;
+  return changed(said as Said<Verdict>, (one) => {
+    const { status, ...sentence } = Object(insideOf(one));
+    if (status === undefined) return one;
+    return status === "ok" ? undefined : close({}, { ...sentence, status: "unknown" });
+  }) as Doubted<R>;
+}
 
 /** What is said, or is there, only if the answer is yes. */
 export function ifYes<One>(isSo: KnownTruth, say: () => One): KnownList<One>;
@@ -88,7 +102,7 @@ const union = <One>(lists: readonly (readonly One[])[]): readonly One[] => [...n
 
 function insideList<Item>(value: Some<Item> | SeenList<Item>): Inside<Item> {
   const inside = insideOf(value);
-  if (inside && "gaps" in inside) return inside as Inside<Item>;
+  if (inside && "items" in inside) return inside as Inside<Item>;
   const items = (value === undefined ? [] : Array.isArray(value) ? value : [value]) as readonly Item[];
   return { items, gaps: [] };
 }
@@ -120,7 +134,7 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
         const answer = answerOf(isSo(item));
         return typeof answer === "string" ? (answer === "yes" ? [item] : []) : listOf<Item>([], answer);
       }),
-    with: (more) => listOf(items.concat(itemsOf(more)), union([gaps, open(more).gaps])),
+    with: (more) => listOf([...items, ...itemsOf(more)], union([gaps, open(more).gaps])),
     orElse: (other) => listOf(items.length + gaps.length > 0 ? items : [other()], gaps),
     grouped: (keyOf, at = {}) => {
       const keyIn = (one: Item) =>
@@ -190,8 +204,12 @@ function byKey<Item>(
 /** Nothing is said of what is unknown: another finding says what could not be read. */
 export const withheld = (gaps: Gaps): Withheld => listOf<never>([], gaps);
 export const nothing = () => undefined;
+type Shown = Told<object> | { readonly row: Told<object> };
 /** What a table shows even where it is not known whether it belongs there. */
-export const kept = <Row>(row: Row & Shown<Row>): SeenList<Row> => listOf<Row>([row], []);
+export const kept = <Row extends Shown>(row: Row): SeenList<Row> => listOf<Row>([row], []);
+/** The same, unless another row certainly shows it. */
+export const unless = <Row extends Shown>(isShown: Truth, row: Row): SeenList<Row> =>
+  listOf<Row>(open(isShown) === "yes" ? [] : [row], []);
 export type Reading<Part extends string> = ReturnType<typeof startReading<Part>>;
 
 /** The only maker of things with gaps: the report has what a reader leaves out. */

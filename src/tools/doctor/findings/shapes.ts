@@ -1,7 +1,8 @@
 import type { Gap, KnownField } from "./gap";
-import type { Closed, Told, Words } from "./opened";
+import type { Closed, Said, Told, Words } from "./opened";
 import type { Text } from "./text";
 import type { Answers, Known, Looked, Unclear } from "./unclear";
+import type { Verdict } from "./verdict";
 
 // The types of what may be unread. An unread list never counts as an empty one: they have no conversion from one to the other.
 
@@ -29,6 +30,8 @@ export interface Truth extends Closed<YesNo>, Mute {
   and(other: boolean | Truth): Truth;
 }
 
+/** Of findings what is unknown; all else as it is. */
+export type Doubted<R> = [R] extends [Said<Verdict>] ? SeenList<Verdict<"unknown">> : R;
 export type IsSo<Item> = (item: Item) => boolean | Truth;
 export type Some<R> = R | readonly R[] | undefined;
 export interface Inside<Item> {
@@ -55,7 +58,9 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   /** An item of which the answer is unknown is left out, and leaves its gap. */
   filter(isSo: IsSo<Item>): SeenList<Item>;
   /** With those of a list that may lack some, too: what is certain would be the first of what was not read. */
-  with<More extends SeenList<Item>>(more: More & Unsettled<More>): SeenList<Item>;
+  with<Other, More extends SeenList<Other>>(
+    more: More & SeenList<Other> & Unsettled<More>,
+  ): SeenList<Item | Other>;
   /** With this one, if it certainly has no other. */
   orElse(other: () => Item): SeenList<Item>;
   /** In groups, as far as the items were seen. Those of a group are alike in `at`, too: it lacks nothing that is known to be elsewhere. */
@@ -115,9 +120,5 @@ export interface Seen<T> extends Closed<Looked<T>>, Mute {
 
 export type KnownSeen<T> = Pick<KnownList<T>, "map"> & Known & Seen<T>;
 
-export type Shown<Row> = [Row] extends [Told<object>]
-  ? unknown
-  : Row extends Closed<unknown>
-    ? never
-    : unknown;
+type Shown<Row> = Row extends Closed<unknown> ? never : unknown;
 export type ItemOf<List> = List extends SeenList<infer Item> ? Item : never;

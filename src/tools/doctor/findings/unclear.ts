@@ -1,5 +1,6 @@
-import type { Closed, Said, Words } from "./opened";
+import type { Closed, Said, Told, Words } from "./opened";
 import type { Lacking } from "./text";
+import type { Verdict } from "./verdict";
 
 declare const KNOWN: unique symbol;
 /** What never stands for the unknown. */
@@ -8,27 +9,29 @@ export interface Known {
 }
 
 /**
- * What stands for the unknown says so by its type: something closed, as `withheld`, a text, a list, another answer, or a finding
- * that is neither ok nor a problem; or a state that is certainly unread, and knows nothing but why. TypeScript refuses all else, as
- * undefined, "" or [], and a state that may be another one. A finding stands for it only among findings: beside true and false it
- * would be a third one, which a comparison takes for false.
+ * What stands for the unknown says so by its type: a finding that is unknown, a text that says what is lacking, a row, advice, a
+ * list of such ones or `withheld`; or a state that is certainly unread, and knows nothing but why. TypeScript refuses all else, as
+ * undefined, "" or [], and another answer. A finding stands for it only among findings: beside true and false it would be a third
+ * one, which a comparison takes for false.
  */
 export type Unclear<U, Others> = [Wrong<U, Others>] extends [never] ? unknown : never;
-type Wrong<U, Others> = U extends Known
+type Wrong<U, Others> = U extends Known | undefined | readonly unknown[]
   ? U
   : U extends { readonly kind: "unread" }
     ? U[Exclude<keyof U, "kind" | "gap" | "lack">] & {}
-    : U extends Closed<infer Inside>
-      ? Inside extends { readonly status: infer S }
-        ? [Others] extends [Said<Closed<{ readonly status: unknown }>>]
-          ? S & ("ok" | "problem")
-          : U
-        : Inside extends Looked<infer T>
-          ? T
-          : U extends Words
-            ? Exclude<U, Lacking>
-            : never
-      : U;
+    : U extends Verdict
+      ? [Others] extends [Said<Verdict>]
+        ? Exclude<U, Verdict<"unknown">>
+        : U
+      : U extends Words
+        ? Exclude<U, Lacking>
+        : U extends Said<Stand> | Told<unknown>
+          ? never
+          : U;
+type Stand =
+  | (Verdict<"unknown"> | Lacking | Told<object> | Closed<Looked<never> | "word">)
+  | { readonly row: Told<object> }
+  | { readonly kind: "unread" };
 /** An arm that throws answers nothing. */
 export type Answers<U, Arm extends string = "unknown"> = [U] extends [never]
   ? { readonly [At in Arm]: Known }

@@ -150,10 +150,7 @@ function isConverted({ expression, arguments: given }) {
 }
 
 const functionAround = (node) =>
-  node === undefined ||
-  ast.isFunctionLike?.(node) ||
-  ast.isArrowFunction(node) ||
-  ast.isFunctionDeclaration(node)
+  node === undefined || ast.isArrowFunction(node) || ast.isFunctionDeclaration(node)
     ? node
     : functionAround(node.parent);
 /** Whether all is said to be well because of those that were seen; that there is one, `yes` of a list says. */
@@ -171,20 +168,11 @@ function isOkOfGroup(node) {
 
 const KNOWN = ["KnownTruth", "KnownList"];
 const isKnown = (node) => node !== undefined && namesOf(bare(node)).every((name) => KNOWN.includes(name));
-const isArm = ({ parent }) =>
-  (ast.isPropertyAssignment(parent) && /^(?:unknown|unread)$/.test(parent.name.getText())) ||
-  (ast.isCallExpression(parent) && parent.expression.getText() === "otherwise");
-/** Whether what stands for the unknown gets a type that hides that it is known. */
+/** Whether what is known gets a type that hides it: in a list it would be the first of what was not read. */
 function isWidened(node) {
-  if (ast.isCallExpression(node) && node.typeArguments?.length > 0) {
-    const callee = bare(node.expression);
-    const isOfAsked = ast.isPropertyAccessExpression(callee) && /^(?:some|say)$/.test(callee.name.text);
-    return isAsked(callee) || callee.getText() === "otherwise" || (isOfAsked && isAsked(callee.expression));
-  }
   if (ast.isArrowFunction(node)) {
     const body = ast.isParenthesizedExpression(node.body) ? node.body.expression : node.body;
-    const isCast = ast.isAsExpression(body) && body.type.getText() !== "const";
-    return (isArm(node) && (node.type !== undefined || isCast)) || (node.type !== undefined && isKnown(body));
+    return node.type !== undefined && isKnown(body);
   }
   if (ast.isVariableDeclaration(node)) return node.type !== undefined && isKnown(node.initializer);
   if (!ast.isReturnStatement(node) || node.parent.statements?.length !== 1) return false;

@@ -1,5 +1,12 @@
 import fc from "fast-check";
-import { ok, problem, softened, unknown, type Verdict } from "../../../../src/tools/doctor/findings/finding";
+import {
+  ok,
+  problem,
+  skipped,
+  softened,
+  unknown,
+  type Verdict,
+} from "../../../../src/tools/doctor/findings/finding";
 import { itemsOf, open, saidIn, tell } from "../../../../src/tools/doctor/findings/opened";
 import {
   changed,
@@ -8,11 +15,13 @@ import {
   ifYes,
   lacking,
   looked,
+  otherwise,
   type Seen,
   type SeenList,
   startReading,
   type Text,
   type Truth,
+  toldOf,
   truth,
   type Unread,
   wholes,
@@ -219,4 +228,15 @@ test("an error without an errno does not count as a file system's", () => {
     errno: "EACCES",
   });
   expect(whyOf(new TypeError("x is not a function"))).toMatchObject({ kind: "fault" });
+});
+
+test("of what is said otherwise only what is unknown is left where the answer is unknown", () => {
+  const say = () => [unknown("x", "x"), problem("y", "x", "x"), [skipped("z", "x", "x")], ok("x", "x")];
+  const saidOf = (one: Truth) =>
+    saidIn<Verdict>(one({ yes: () => undefined, ...otherwise(say) })).map((said) => open(said).status);
+  expect(saidOf(truths.yes)).toEqual([]);
+  expect(saidOf(truths.no)).toEqual(["unknown", "problem", "skipped", "ok"]);
+  expect(saidOf(truths.unknown)).toEqual(["unknown", "unknown", "unknown"]);
+  const row = toldOf({ name: "x" });
+  expect(tell(truths.unknown({ yes: () => row, ...otherwise(() => row) }))).toEqual({ name: "x" });
 });

@@ -1,6 +1,6 @@
 import type { Finding } from "../../findings/finding";
 import type { Closed } from "../../findings/opened";
-import { kept, nothing, otherwise } from "../../findings/seen";
+import { nothing, otherwise, toldOf } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import type { OwnersOf } from "../read/owners";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
@@ -21,10 +21,10 @@ export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType
     .flatMap((place) =>
       place.units.contains((unit) => mayHavePod(unit, place, around))({
         yes: nothing,
-        ...otherwise(() => kept(place)),
+        ...otherwise(() => toldOf(place)),
       }),
     )
-    .with(places.filter(isDoubted));
+    .with(places.filter(isDoubted).map(toldOf));
   const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));
   const guesses = all.filter(isGuess);
   const guessesOf = guesses.by(({ driver }) => driver.name);

@@ -1,5 +1,5 @@
 import { type About, type Cause, causeKey } from "../../findings/causes";
-import { type Advice, also, check, problem, type Run, type Verdict } from "../../findings/finding";
+import { type Advice, alsoEach, check, problem, type Run, type Verdicts } from "../../findings/finding";
 import type { Words } from "../../findings/opened";
 import { type Group, type SeenList, type Text, type Truth, words } from "../../findings/seen";
 import { flagsOf, shellWord } from "../../findings/words";
@@ -36,15 +36,17 @@ export const placesWhere = (facts: ClusterFacts, isMeant: IsMeant): SeenList<Pla
 export const judgeGroups = (
   facts: ClusterFacts,
   places: SeenList<Place>,
-  judge: (first: Place, group: Group<Place>) => Verdict,
+  judge: (first: Place, group: Group<Place>) => Verdicts,
   likeOf: (place: Place) => Text = () => "",
-): SeenList<Verdict> =>
+): SeenList<Verdicts> =>
   places
     .grouped(
       (place) => words`${place.driver} ${likeOf(place)} ${causesOf(place, facts).map(causeKey).told("")}`,
       { set: ({ driver }) => setsOf(driver, facts) },
     )
-    .map((group) => also(judge(group.first, group), { cause: causeOf(group.first, facts), nodes: group }));
+    .map((group) =>
+      alsoEach(judge(group.first, group), { cause: causeOf(group.first, facts), nodes: group }),
+    );
 
 /** Those that may have a driver's pods. */
 const setsOf = (driver: string, { units, guesses }: ClusterFacts): SeenList<string> =>

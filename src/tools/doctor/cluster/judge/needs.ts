@@ -12,16 +12,17 @@ import {
 import { grouped } from "../../findings/grouped";
 import type { Words } from "../../findings/opened";
 import {
+  type Gap,
   type Group,
   ifYes,
   isWhole,
-  kept,
   lacking,
   nothing,
   otherwise,
   type SeenList,
   type Text,
   type Truth,
+  toldOf,
   truth,
   words,
 } from "../../findings/seen";
@@ -71,37 +72,25 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
 
 /** A pod may serve the driver that is of no DaemonSet with a registrar. */
 function adviceFor(_first: Place, { ownersOf, target }: ClusterFacts, places: Group<Place>): Advice {
-  const look = ({ node, why }: Unlooked) => {
-    const which = ` --field-selector=spec.nodeName=${node}`;
-    return kubectl(
-      `${INSTALL}, unless a pod of its node serves it: ${why}`,
-      target,
-      "get pods -A",
-      "",
-      which,
-    );
+  const look = ({ node }: Place, gaps: readonly Gap[]) => {
+    const fix = `${INSTALL}, unless a pod of its node serves it: ${lackText(gaps)}`;
+    return toldOf(kubectl(fix, target, "get pods -A", "", ` --field-selector=spec.nodeName=${node}`));
   };
   const owners = places.flatMap((place) => ownersOf(place).owners);
   const none = ifYes<Advice>(owners.contains().not(), () => INSTALL);
   return owners
     .map((pod) => adviceOnOwner(pod, target))
     .with(none)
-    .with(unlookedIn(places, ownersOf).map(look))
+    .with(
+      places.flatMap((place) =>
+        isWhole(ownersOf(place).owners)({
+          ...{ yes: nothing, no: nothing },
+          unknown: (gaps) => look(place, gaps),
+        }),
+      ),
+    )
     .told(INSTALL);
 }
-
-interface Unlooked extends Pick<Place, "node"> {
-  readonly why: string;
-}
-
-/** Those whose nodes' pods were not all seen. */
-const unlookedIn = (places: SeenList<Place>, ownersOf: ClusterFacts["ownersOf"]): SeenList<Unlooked> =>
-  places.flatMap((place) =>
-    isWhole(ownersOf(place).owners)({
-      ...{ yes: nothing, no: nothing },
-      unknown: (gaps) => kept({ node: place.node, why: lackText(gaps) }),
-    }),
-  );
 
 function adviceOnOwner(pod: HostPod, target: ClusterTarget): Advice {
   const { name, registrar } = pod;
@@ -124,7 +113,12 @@ function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts):
   const waiting = whoWaits(places, facts, "; needed by ");
   const where = places.named(({ node = "" }) => node);
   const own = facts.places.filter((one) => one.driver === driver);
-  const elsewhere = unlookedIn(own, facts.ownersOf).map(({ why }) => `, perhaps on others, too: ${why}`);
+  const elsewhere = own.flatMap((place) =>
+    isWhole(facts.ownersOf(place).owners)({
+      ...{ yes: nothing, no: nothing },
+      unknown: (gaps) => lacking(gaps, `, perhaps on others, too: ${lackText(gaps)}`),
+    }),
+  );
   const idle = facts
     .unitsOfDriver(driver)
     .together()
@@ -211,10 +205,9 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
   const isNamed = (place: Place) => {
     const { driver, units, listing } = place;
     const byCsiNode = listing.kind === "one" ? listing.isListed : truth(false);
-    return units.some({
-      yes: ({ first: unit }) => truth(unit.driver.name !== driver || unit.driver.kind === "known"),
-      ...otherwise(() => byCsiNode.and(isLeftover(place, facts).not())),
-    });
+    return units
+      .contains((unit) => unit.driver.name !== driver || unit.driver.kind === "known")
+      .or(byCsiNode.and(isLeftover(place, facts).not()));
   };
   const named = facts.places.filter(isNamed).grouped(({ driver }) => driver);
   const text =

@@ -13,9 +13,8 @@ import {
   type Group,
   ifYes,
   isWhole,
-  kept,
   lacking,
-  listFrom,
+  nothing,
   type Text,
   type Truth,
   truth,
@@ -46,10 +45,8 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   problemsOf(facts, isUnlisted, "is not in CSINode: ", whereToLook),
   judgeGroups(
     facts,
-    facts.places.flatMap((place) =>
-      place.state({ seen: () => listFrom<Place>([]), unread: () => kept(place) }),
-    ),
-    (first, places) => judgeUnseen(first, places, facts),
+    facts.places,
+    (first, places) => first.state({ seen: nothing, unread: () => judgeUnseen(first, places, facts) }),
     (place) => words`${sayListing(place)} ${sayReason(place.state)}`,
   ),
   healthyDrivers(facts),
@@ -73,7 +70,7 @@ function sayListing({ units, listing }: Place): Text {
   });
 }
 
-function judgeUnseen(first: Place, places: Group<Place>, facts: ClusterFacts): Verdict {
+function judgeUnseen(first: Place, places: Group<Place>, facts: ClusterFacts): Verdict<"unknown"> {
   const { driver, state, node = "", units, pods } = first;
   const waiting = whoWaits(places, facts, "; needed by ");
   const text = words`${sayListing(first)}: ${sayReason(state)}${waiting}`;

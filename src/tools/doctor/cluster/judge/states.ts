@@ -139,7 +139,7 @@ function stateByNode(place: Stateless, around: Surroundings): PlaceState {
   const byGone = () => isLeft(place, around)({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown });
   const stays = look({
     seen: ({ kind }) => (kind === "registered" ? listed(place) : listFrom<PlaceState>([])),
-    unread: () => listFrom<PlaceState>([found]),
+    unread: (gap) => listFrom([unread(gap)]),
   });
   const more = look({ seen: ({ reason }) => unseen(reason), unread });
   return firstOf(there.with(ifYes(row.contains().not(), byGone)).with(stays), lackOf(more.gap));

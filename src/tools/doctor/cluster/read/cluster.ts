@@ -3,7 +3,7 @@ import { tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
 import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/grouped";
-import { itemsOf, orNull, trueOrNull } from "../../findings/opened";
+import { itemsOf, orNull, type Told, trueOrNull } from "../../findings/opened";
 import type { SeenList } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ListApi } from "./list-api";
@@ -95,7 +95,7 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     csiNodeAt: reader.unique(csiNodes, ({ node }) => node),
     waiting: waitingIn(pending, events),
     /** These read more, so they come before `gaps`. */
-    readOwners: (unowned: SeenList<Unowned>) => readOwners(reader, unowned, registrars.sets),
+    readOwners: (unowned: SeenList<Told<Unowned>>) => readOwners(reader, unowned, registrars.sets),
     readRivals: (node: string) => readRivals(reader, node, registrars.sets),
     gaps: () => sortedBy(reader.gaps(), ({ subject }) => subject),
   };

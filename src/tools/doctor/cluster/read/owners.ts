@@ -1,7 +1,7 @@
 import { list, text, tree } from "../../../../kube-api/objects";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped, sortedBy } from "../../findings/grouped";
-import { itemsOf } from "../../findings/opened";
+import { itemsOf, type Told, tell } from "../../findings/opened";
 import { listFrom, type SeenList } from "../../findings/seen";
 import { hasEnded, ownersOf } from "./fields";
 import { each, type Identity, type Reader } from "./reader";
@@ -22,8 +22,12 @@ export type Owners = Readonly<Record<"owners" | "rivals", SeenList<HostPod>>>;
 export type OwnersOf = Awaited<ReturnType<typeof readOwners>>;
 
 /** What may serve such a driver on its node: static pods, those of other controllers. */
-export async function readOwners(reader: Reader, unowned: SeenList<Unowned>, sets: SeenList<RegistrarSet>) {
-  const drivers = [...grouped(itemsOf(unowned), ({ driver }) => driver).values()];
+export async function readOwners(
+  reader: Reader,
+  unowned: SeenList<Told<Unowned>>,
+  sets: SeenList<RegistrarSet>,
+) {
+  const drivers = [...grouped(itemsOf(unowned).map(tell<Unowned>), ({ driver }) => driver).values()];
   // A node of each driver, then another one of each.
   const inTurn = sortedBy(
     drivers.flatMap((own) => own.flatMap(({ node }, turn) => (node === undefined ? [] : { node, turn }))),

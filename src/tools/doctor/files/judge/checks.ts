@@ -1,6 +1,6 @@
 import { isTemplate } from "../../../recognise/rule";
 import { also, check, type Status, skipped, unknown, type Verdict, warning } from "../../findings/finding";
-import { ifYes, nothing, type Truth, truth, words } from "../../findings/seen";
+import { ifYes, nothing, otherwise, type Truth, truth, words } from "../../findings/seen";
 import { LEAVE_ONE, RENDER_FIRST } from "../../findings/words";
 import { onHosts } from "../read/pod";
 import { areApart } from "../read/pool";
@@ -29,8 +29,7 @@ const windowsUnjudged = check<FileFacts>(
     return registrars.flatMap(({ program, isForWindows, place, about }) => {
       const say = <S extends Status>(by: (...said: Parameters<typeof skipped>) => Verdict<S>) =>
         also(by(place, "is for Windows nodes, which doctor does not judge", SEE_WINDOWS), { about });
-      const skip = () => say(skipped);
-      const yes = () => hasOther({ yes: skip, no: () => say(unknown), unknown: skip });
+      const yes = () => hasOther({ yes: () => say(skipped), ...otherwise(() => say(unknown)) });
       return ifYes(isForWindows.and(program.kind !== "ours"), yes);
     });
   },

@@ -98,18 +98,17 @@ const limitCheck = (
         .map((all) => all.joined((some) => some, "; "))
         .told("");
     const unread = bounds.filter(({ amount }) => amount === undefined).together();
-    const judgeUnread = () =>
-      unread.map(({ first: { most, what } }): Said => {
-        const fix = isTemplate(most) ? RENDER_FIRST : `write ${ENOUGH[resource]}, for example`;
-        return { say: unknown, text: `${boundText(what)}, which is not a quantity`, fix };
-      });
+    const unclear = unread.map(({ first: { most, what } }): Said => {
+      const fix = isTemplate(most) ? RENDER_FIRST : `write ${ENOUGH[resource]}, for example`;
+      return { say: unknown, text: `${boundText(what)}, which is not a quantity`, fix };
+    });
     const judged = least.flatMap((bound) =>
       judgeBound(bound, one).map(({ say, text, fix }): Said => {
         return { say, text: `${bound.what}: ${text}`, fix: fix ?? higherThan(bound) };
       }),
     );
     const isEnough = judged.contains().or(one.program.kind !== "ours");
-    return judged.with(isEnough({ yes: () => listFrom<Said>([]), ...otherwise(judgeUnread) }));
+    return judged.with(unclear.filter(() => isEnough.not()));
   };
   return eachRegistrar(code, `manifest-${resource}`, (one, { limitRanges }) => {
     const judgeWith = (isMeant: (isOfIt: Decided) => boolean) =>

@@ -39,7 +39,7 @@ import {
   socketText,
   unseenText,
 } from "./trouble";
-import { type Driver, pathFix, type View } from "./view";
+import { type Driver, firstIn, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";
 const LEAD = `${GIVEN}; it `;
@@ -66,15 +66,13 @@ function judgeKubeletPath(path: string, view: View): Verdicts {
     return problem(path, "is not an absolute path", "give the path of the driver's socket on the host");
   const misplaced = judgeDriverPlace(path, path, "lies");
   if (misplaced !== undefined) return misplaced;
-  const byMounts = () =>
-    hostPath({
-      seen: (one) =>
-        one.kind === "wrong"
-          ? problem(path, `${GIVEN}; ${one.problem}`, one.fix, { kind: "host-path" })
-          : judgeByLook(path, false, view),
-      // What is there may show it.
-      unread: () => judgeByLook(path, true, view),
-    });
+  const isWrong = hostPath.items((one) =>
+    one.kind === "wrong"
+      ? problem(path, `${GIVEN}; ${one.problem}`, one.fix, { kind: "host-path" })
+      : undefined,
+  );
+  // What is there may show it, whatever the mounts tell.
+  const byMounts = () => firstIn(isWrong.with(judgeByLook(path, view)));
   if (found.isHidden) return byMounts();
   return found.at({
     seen: (there) => (there.kind === "too-long" ? judgeSocket(found, view) : byMounts()),
@@ -91,8 +89,7 @@ const OTHER = [
   "make both flags name the same socket",
 ] as const;
 
-/** `isHidden`: the mounts do not tell what the host has there. */
-function judgeByLook(path: string, isHidden: boolean, view: View): SeenList<Verdicts> {
+function judgeByLook(path: string, view: View): SeenList<Verdicts> {
   const { driver, kubeletPath: found } = view;
   const { csiSocketPath } = view.target;
   const isOwn = path === csiSocketPath;
@@ -102,9 +99,12 @@ function judgeByLook(path: string, isHidden: boolean, view: View): SeenList<Verd
         ? ok(path, `${GIVEN}, and accepts connections`)
         : judgeSocket(found, view, LEAD, path),
     );
-  const byMounts = isHidden
-    ? unknown(path, `${GIVEN}; it cannot be seen from here`)
-    : ok(path, `${GIVEN}, and it fits the mounts of this container`);
+  const cannotSee = () => unknown(path, `${GIVEN}; it cannot be seen from here`);
+  const byMounts = () =>
+    view.hostPath({
+      seen: () => ok(path, `${GIVEN}, and it fits the mounts of this container`),
+      unread: cannotSee,
+    });
   const byDriver = ({ socket }: DriverLook, kind: SeenSocket["kind"]) => {
     const [text, advice] = kind === "missing" ? ELSEWHERE : OTHER;
     const other = () => problem(path, text, pathFix(socket, view, advice));
@@ -115,11 +115,12 @@ function judgeByLook(path: string, isHidden: boolean, view: View): SeenList<Verd
   };
   const look = () =>
     found.at.map(({ kind }): Verdicts => {
+      if (isPattern(path)) return byMounts();
+      const judge = () => (driver === undefined ? asItIs() : byDriver(driver, kind));
       // The same path may be another socket here than on the host.
-      if ((isOwn && isHidden) || isPattern(path)) return byMounts;
-      return driver === undefined ? asItIs() : byDriver(driver, kind);
+      return isOwn ? view.hostPath({ seen: judge, unread: cannotSee }) : judge();
     });
-  if (found.isHidden) return listFrom([byMounts]);
+  if (found.isHidden) return listFrom([byMounts()]);
   return found.at.map(({ kind }) => {
     if (driver === undefined || (!isOwn && ["missing", "no-directory"].includes(kind))) return look();
     return driver.socket.at.is(hasNoSocket)({

@@ -5,7 +5,7 @@ import { callText } from "../../findings/why";
 import type { Answered, DriverLook } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
 import { ADVICE, CAUSES, remedyFor, socketText } from "./trouble";
-import { type Answering, isCalled, isSame, pathFix, soleIn, type View } from "./view";
+import { type Answering, firstIn, isCalled, isSame, pathFix, soleIn, type View } from "./view";
 
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
@@ -104,14 +104,14 @@ function judgeIdentity(
   if (identity.value.name !== name)
     return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath, wrong);
   return ifYes(isAskedFor, () => {
-    const well = () => ok(name, `is at the path that kubelet gets: ${place}`);
     // What answers at this path in the container may be nothing on the host.
-    return hostPath({
-      seen: (path) =>
-        isTold && path.kind === "wrong"
-          ? problem(name, `${saidAt}; ${path.problem}`, path.fix, { kind: "host-path" })
-          : well(),
-      unread: () => endpoint.identity.map(well),
-    });
+    const isWrong = hostPath.items((path) =>
+      isTold && path.kind === "wrong"
+        ? problem(name, `${saidAt}; ${path.problem}`, path.fix, { kind: "host-path" })
+        : undefined,
+    );
+    return firstIn(
+      isWrong.with(endpoint.identity.map(() => ok(name, `is at the path that kubelet gets: ${place}`))),
+    );
   });
 }

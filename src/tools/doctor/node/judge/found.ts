@@ -17,7 +17,7 @@ import type { DriverLook } from "../read/looks";
 import type { RunningRegistrar } from "../read/processes";
 import type { SeenSocket } from "../read/socket";
 import { ADVICE, CAUSES, DRIVER, remedyFor, socketText, unsureOfOthers } from "./trouble";
-import { type DeadSocket, type Driver, isSame, type View } from "./view";
+import { type DeadSocket, type Driver, firstIn, isSame, type View } from "./view";
 
 const driversFound = check("CSI020", "drivers-found", (view: View) => [
   view.drivers.map((one): Verdicts => {
@@ -114,10 +114,7 @@ export function standingOf(driver: Driver): SeenList<Standing> {
       .with(twins.filter(() => hasTwin).map(({ socket }) => as("twin", name)(socket.path)))
       .with(ifYes(isRegistered.not(), () => as("unpublished", name)("")));
   });
-  return silent
-    .with(named)
-    .together()
-    .map(({ first }) => first);
+  return firstIn(silent.with(named));
 }
 
 const NO_DRIVER = "if a driver should listen there, see what does";

@@ -10,7 +10,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
-import { type Gap, ifYes, otherwise, withheld, words } from "../../findings/seen";
+import { doubted, type Gap, ifYes, nothing, withheld, words } from "../../findings/seen";
 import { sayWhy } from "../../findings/why";
 import type { Folder } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
@@ -105,35 +105,28 @@ const FREE_INODES = {
 
 const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory, view) => {
   const { answered, processes } = view;
-  const { path } = directory;
+  const { path, place } = directory;
   const { kubelets } = processes;
-  const byPlace = () => judgePlace(directory, view);
-  const byProcess = () =>
-    kubelets
-      .contains(({ isHere }) => isHere)
-      .say({
-        yes: () => ok(path, "is what kubelet watches, by its --root-dir"),
-        no: () =>
-          kubelets.some({
-            yes: ({ first: other }) => {
-              const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
-              return unknown(path, text, `look there: --plugin-registration-path=${other.directory}`);
-            },
-            ...otherwise(byPlace),
-          }),
-        unknown: byPlace,
-      });
-  return answered.filter(hasBeenCalled).some({
-    yes: ({ first: proof }) => ok(path, `is kubelet's: it has called on ${proof.path}`),
-    ...otherwise(byProcess),
-  });
+  const isWatched = kubelets.contains(({ isHere }) => isHere);
+  const called = answered
+    .filter(hasBeenCalled)
+    .map((proof): Verdicts => ok(path, `is kubelet's: it has called on ${proof.path}`));
+  const others = kubelets
+    .filter(() => isWatched.not())
+    .map((other) => {
+      const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
+      return unknown(path, text, `look there: --plugin-registration-path=${other.directory}`);
+    });
+  return called
+    .with(ifYes(isWatched, () => ok(path, "is what kubelet watches, by its --root-dir")))
+    .with(others)
+    .with(place.map((one) => judgeMount(path, one, view)))
+    .some({
+      yes: ({ first }) => first,
+      no: nothing,
+      unknown: () => unknown(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE),
+    });
 });
-
-const judgePlace = ({ path, place }: Folder, view: View) =>
-  place({
-    seen: () => place.map((one) => judgeMount(path, one, view)),
-    unread: () => unknown(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE),
-  });
 
 function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
   const { answered } = view;
@@ -150,7 +143,7 @@ function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
   return isNamedSo({
     yes: () => judgeUsual(path, `is at a usual path of kubelet's directory${where}`, view),
     no: () => (place.fileSystem === "overlay" ? problem(path, inContainer, MOUNT_IT, NOT_KUBELETS) : other()),
-    unknown: other,
+    unknown: () => doubted(other()),
   });
 }
 

@@ -9,10 +9,9 @@ import {
   listFrom,
   otherwise,
   type SeenList,
-  type Shown,
   type Text,
-  type Truth,
   truth,
+  unless,
   withheld,
   words,
 } from "../../findings/seen";
@@ -98,10 +97,6 @@ export function driversIn(view: View): SeenList<Row> {
   return rows.reduce((all, some) => all.with(some), published);
 }
 
-/** What is shown, unless another row certainly shows the same. */
-const unless = <One>(isShown: Truth, one: One & Shown<One>): SeenList<One> =>
-  isShown({ yes: () => listFrom<One>([]), ...otherwise(() => kept<One>(one)) });
-
 interface Unpublished {
   readonly driver: Driver;
   readonly row: Row;
@@ -157,8 +152,7 @@ function silencesOf(one: Answering, view: View): SeenList<string> {
     .some({
       yes: ({ first }) => silenceOf(first),
       no: () => own.flatMap(silenceOf),
-      unknown: (gaps) =>
-        own.some({ yes: (seen) => seen.flatMap(silenceOf), ...otherwise(() => withheld(gaps)) }),
+      unknown: withheld,
     });
 }
 

@@ -7,10 +7,10 @@ import {
   ifYes,
   listFrom,
   looked,
-  otherwise,
   type Seen,
   type SeenList,
   type Truth,
+  truth,
 } from "../../findings/seen";
 import { writeFlag } from "../../findings/words";
 import type { SeenPlugin } from "../read/facts";
@@ -21,9 +21,11 @@ import {
   lookOfDriver,
   lookOfRegistration,
   lookOfSocket,
+  namesOf,
   type RegistrationFound,
   type RegistrationLook,
   type SocketLook,
+  tellsOwner,
 } from "../read/looks";
 import { hiddenAt } from "../read/socket";
 import { REMOVE_ALIAS, removeOld, type Trouble, troubleOf } from "./trouble";
@@ -53,7 +55,7 @@ export function viewOf(facts: Facts) {
   const told = plugins
     .filter(({ plugin }) => plugin.endpoint === kubeletRegistrationPath)
     .map(({ plugin }) => plugin.name);
-  const targetNames = said.contains()({ yes: () => said, ...otherwise(() => said.with(told)) });
+  const targetNames = namesOf(said, told);
   const registrations = published.map((one) =>
     publishedOf(one, facts, drivers, [published, plugins, targetNames]),
   );
@@ -236,22 +238,29 @@ export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
     .filter(({ others }) => others.contains().not())
     .map(({ first }) => first);
 
+export const firstIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
+  list.together().map(({ first }) => first);
+
 export function isOf(
   { plugin, endpoint }: Pick<Plugin, "endpoint" | "plugin">,
   driver: DriverLook,
   { csiSocketPath, kubeletRegistrationPath }: Facts["target"],
 ): Truth {
-  const { path, inode } = driver.socket;
+  const { path } = driver.socket;
   const byName = isCalled(driver, plugin.name);
   // Where no socket is left, its path says it.
   const isTold = path === csiSocketPath && plugin.endpoint === kubeletRegistrationPath;
-  const byPath = () => byName.or(isTold || endpoint?.socket.path === path);
-  const byDriver = () => inode({ seen: (one) => (one === undefined ? byPath() : byName), unread: byPath });
-  if (endpoint === undefined) return byDriver();
   // An endpoint that is seen says which of two drivers with one name it is.
-  const bySocket = (one: string | undefined) =>
-    one === undefined ? byDriver() : isSame(endpoint.socket, driver.socket);
-  return endpoint.socket.inode({ seen: bySocket, unread: byDriver });
+  switch (tellsOwner(endpoint?.socket, driver.socket)) {
+    case "own":
+      return truth(true);
+    case "other":
+      return truth(false);
+    case "name":
+      return byName;
+    case "path":
+      return byName.or(isTold || endpoint?.socket.path === path);
+  }
 }
 
 /** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */

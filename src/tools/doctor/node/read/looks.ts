@@ -1,5 +1,6 @@
 import { driverOfSocket } from "../../../../registrar/model/socket-name";
-import { type Gap, listFrom, looked, type Seen, truth } from "../../findings/seen";
+import { itemsOf, trueOrNull } from "../../findings/opened";
+import { type Gap, listFrom, looked, type Seen, type SeenList, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "./directory";
 import { type Answer, type Call, type SeenDriver, unreadAt } from "./facts";
 import type { SeenSocket, SocketFacts } from "./socket";
@@ -23,6 +24,18 @@ export function lookOfSocket(socket: SocketFacts) {
   /** Whether it is in a directory that is not seen from here. */
   const isHidden = socket.kind === "unread" && socket.gap.why.kind === "unmounted";
   return { path, at, inode: looked(inode === undefined ? socket : inode, inode), isHidden };
+}
+
+/** What a driver that was named is called: as it says, or as the registrar says that kubelet dials at its path. */
+export const namesOf = (said: SeenList<string>, told: SeenList<string>) =>
+  itemsOf(said).length > 0 ? said : said.with(told);
+
+/** What tells whether a registrar's endpoint is a driver: the sockets, if both were seen; else the names, or also the paths. */
+export function tellsOwner(endpoint: SocketLook | undefined, { inode }: SocketLook) {
+  const hasSocket = (one: SocketLook["inode"]) => trueOrNull(one.is((its) => its !== undefined)) === true;
+  const isOwn = endpoint && trueOrNull(endpoint.inode.is((one) => inode.is((its) => its === one)));
+  if (endpoint && hasSocket(endpoint.inode) && typeof isOwn === "boolean") return isOwn ? "own" : "other";
+  return hasSocket(inode) ? "name" : "path";
 }
 
 const isUnimplemented = (answer: Answer<unknown> | undefined): boolean =>
