@@ -8,7 +8,7 @@ import type { Finding } from "../findings/finding";
 import { grouped } from "../findings/grouped";
 import { close, itemsOf, open, orNull, tell, trueOrNull } from "../findings/opened";
 import { CLUSTER_SCHEMA, findingsOf, keyOf, leadingIn, reportFindings } from "../findings/report";
-import { listFrom, type SeenList } from "../findings/seen";
+import { listFrom, type SeenList, type Truth, truth } from "../findings/seen";
 import { type ClusterFacts, factsOf, meantIn } from "./judge/facts";
 import { causeOf, isMissedAway, manifestCause, NODES_AWAY } from "./judge/groups";
 import { needChecks, objects, rights } from "./judge/needs";
@@ -36,8 +36,24 @@ export async function conclude({ readOwners, readRivals, gaps, ...lists }: Clust
   const found = leadingFirst([...findings, ...running].filter(({ status }) => status !== "ok"));
   return factsOf(meant, ownersOf, gaps(), {
     manifestFindings: close({}, found),
-    manifestCauses: new Set(found.flatMap(({ cause }) => (cause ? causeKey(cause) : []))),
+    isManifestCause: causesIn(found),
   });
+}
+
+/** Whether one is among these; what is not known of its registrar may be it. */
+function causesIn(found: readonly Finding[]) {
+  const seen = new Set(found.flatMap(({ cause }) => (cause ? causeKey(cause) : [])));
+  const doubted = new Map(
+    found.flatMap(({ status, about, subject, text }) =>
+      status === "unknown" && about ? [[causeKey(manifestCause(about)), { subject, text }] as const] : [],
+    ),
+  );
+  return (cause: Cause): Truth => {
+    const { subject, text } = doubted.get(causeKey(cause)) ?? {};
+    if (subject === undefined || text === undefined || seen.has(causeKey(cause)))
+      return truth(seen.has(causeKey(cause)));
+    return truth({ part: "daemonsets", subject, why: { kind: "object", text } });
+  };
 }
 
 /** The DaemonSets' registrars as `doctor -f` has them, if these images are this registrar's. */

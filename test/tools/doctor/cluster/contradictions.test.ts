@@ -46,23 +46,35 @@ test.each<readonly [what: string, spec: object, expected: readonly RegExp[]]>([
   await expectSaid(cluster, ...expected);
 });
 
-test.each([
-  ["problem", 60],
-  ["unknown", 1],
-])("a DaemonSet that its controller has not counted is a %s after %d min", async (status, minutes) => {
-  const cluster = await makeCluster({ inCsiNode: {}, podsOn: [] });
-  const metadata = { generation: 1, creationTimestamp: ago(minutes) };
-  cluster.edit((stored) =>
-    stored.map((one) =>
-      one.path.includes("daemonsets")
-        ? { ...one, object: { ...one.object, metadata: { ...one.object.metadata, ...metadata } } }
-        : one,
-    ),
-  );
-  await expectSaid(
-    cluster,
-    new RegExp(
-      `^CSI207 ${status}: DaemonSet storage/disk-node has a status .* -l component=kube-controller-manager$`,
-    ),
-  );
-});
+test.each<readonly [status: string, minutes: number, generation: number, ofStatus: object]>([
+  ["problem", 60, 1, {}],
+  ["unknown", 1, 1, {}],
+  ["unknown", 60, 2, { observedGeneration: 1 }],
+  ["unknown", 60, 2, { observedGeneration: 1, desiredNumberScheduled: 3 }],
+])(
+  "a DaemonSet that its controller has not counted is a %s after %d min",
+  async (status, minutes, generation, ofStatus) => {
+    const cluster = await makeCluster({ inCsiNode: {}, podsOn: [] });
+    const metadata = { generation, creationTimestamp: ago(minutes) };
+    cluster.edit((stored) =>
+      stored.map((one) =>
+        one.path.includes("daemonsets")
+          ? {
+              ...one,
+              object: {
+                ...one.object,
+                metadata: { ...one.object.metadata, ...metadata },
+                status: { ...Object(one.object.status), ...ofStatus },
+              },
+            }
+          : one,
+      ),
+    );
+    await expectSaid(
+      cluster,
+      new RegExp(
+        `^CSI207 ${status}: DaemonSet storage/disk-node has a status .* -l component=kube-controller-manager$`,
+      ),
+    );
+  },
+);

@@ -1,11 +1,13 @@
+import type { Cause } from "../../findings/causes";
 import type { Finding } from "../../findings/finding";
 import type { Closed } from "../../findings/opened";
-import { nothing, otherwise, toldOf } from "../../findings/seen";
+import { nothing, otherwise, type Truth, toldOf } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import type { OwnersOf } from "../read/owners";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
 import type { placesIn } from "./places";
-import { inState, isDoubted, type Place, unlessServed, wantsNone } from "./states";
+import { wantsNone } from "./set-wants";
+import { inState, isDoubted, type Place, unlessServed } from "./states";
 
 /** What could not be read is a matter of the checks that report it. */
 export type FactsAndGaps = ReturnType<typeof factsOf>;
@@ -48,12 +50,12 @@ export const mayHavePod = (
   { set }: RegistrarUnit,
   { node = "" }: Pick<Place, "node">,
   { podsAt, leavingAt, nowMs }: Pick<ClusterReading, "podsAt" | "leavingAt" | "nowMs">,
-) => podsAt(set, node).contains().or(leavingAt(set, node).contains()).or(!wantsNone(set, nowMs));
+) => podsAt(set, node).contains().or(leavingAt(set, node).contains()).or(wantsNone(set, nowMs).not());
 
 /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar is a cause. */
 interface Manifests {
   readonly manifestFindings: Closed<readonly Finding[]>;
-  readonly manifestCauses: ReadonlySet<string>;
+  readonly isManifestCause: (cause: Cause) => Truth;
 }
 
 /** With the owners of drivers that no DaemonSet registers. */

@@ -77,7 +77,7 @@ function causesOf(place: Place, facts: ClusterFacts): SeenList<Cause> {
 }
 
 /** What `doctor -f` finds in the first of its registrars. */
-function manifestCauseOf({ state, units }: Place, { manifestCauses }: ClusterFacts): SeenList<Cause> {
+function manifestCauseOf({ state, units }: Place, { isManifestCause }: ClusterFacts): SeenList<Cause> {
   const isUnregistered = state.is(
     ({ kind, why }) => kind === "unregistered" && !UNWRITTEN.includes(why?.word),
   );
@@ -87,7 +87,7 @@ function manifestCauseOf({ state, units }: Place, { manifestCauses }: ClusterFac
   return units
     .together()
     .map(({ first }) => manifestCause(first.registrar.about))
-    .filter((cause) => isOfRegistrar.and(manifestCauses.has(causeKey(cause))));
+    .filter((cause) => isOfRegistrar.and(isManifestCause(cause)));
 }
 
 export const manifestCause = ({ object, container = "" }: About): Cause => ({

@@ -35,7 +35,8 @@ import { EVERY_DRIVER, type RegistrarUnit } from "../read/units";
 import { type ClusterFacts, type FactsAndGaps, mayHavePod } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, placesWhere, problemsOf, whoWaits } from "./groups";
 import { judgePods } from "./set-pods";
-import { inState, isWaitedFor, type Place, SETTLED, WANTS_NONE, wantsNone, whyIn } from "./states";
+import { NONE_FITS, WANTS_NONE, wantsNone } from "./set-wants";
+import { inState, isWaitedFor, type Place, SETTLED, whyIn } from "./states";
 import { startupTaints } from "./taints";
 import { lackText, ownerText } from "./troubles";
 
@@ -122,7 +123,7 @@ function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts):
   const idle = facts
     .unitsOfDriver(driver)
     .together()
-    .map((all): Text => words`DaemonSet ${all.named(({ set }) => set.name)} has no pods (${WANTS_NONE})`)
+    .map((all): Text => words`DaemonSet ${all.named(({ set }) => set.name)} has no pods (${NONE_FITS})`)
     .orElse(() => "no DaemonSet has a registrar for it");
   const text = words`is in CSINode, but ${idle}, and no pod on ${where} can have registered it: the entry is probably left of an uninstall${elsewhere}${waiting}`;
   const keep = "install the driver again, until nothing needs it";
@@ -145,7 +146,7 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
   const there = node === undefined ? "" : ` on ${node}`;
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
   const own = units.filter((unit) => unit.driver.name === driver);
-  const isProvided = own.contains(({ set }) => !wantsNone(set, facts.nowMs));
+  const isProvided = own.contains(({ set }) => wantsNone(set, facts.nowMs).not());
   const isGuessed = guesses.contains().and(facts.mayBeOther);
   const isThere = csiNodes
     .contains(({ drivers }) => drivers.has(driver))
@@ -157,7 +158,7 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
     .orElse(() => whatElse(driver, facts));
   const idle = own
     .together()
-    .map((all): Text => words`DaemonSet ${all.named(({ set }) => set.name)} has no pods: ${WANTS_NONE}`)
+    .map((all): Text => words`DaemonSet ${all.named(({ set }) => set.name)} has no pods: ${NONE_FITS}`)
     .orElse(() => words`no DaemonSet is known to register it${found}`);
   const text = words`${inWhich}, and ${idle}`;
   const fix = own.map((): Advice => seeLabels(facts)).told(howToGet(facts, described));

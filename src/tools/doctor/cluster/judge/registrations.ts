@@ -14,6 +14,7 @@ import {
   ifYes,
   isWhole,
   lacking,
+  listFrom,
   nothing,
   type Text,
   type Truth,
@@ -204,14 +205,18 @@ const leaveOne = ({ state }: Place, { target }: ClusterFacts): Advice =>
 
 function leaveOnePod(twins: readonly RegistrarPod[], target: ClusterTarget): Advice {
   const want = "its DaemonSet wants one pod on a node: delete";
-  const unready = twins.filter(({ isReady }) => !isReady);
-  const [sole] = unready;
-  if (sole && unready.length === 1)
-    return kubectl(`${want} the one that is not Ready`, target, "delete pod", sole.name);
+  const unready = listFrom(twins)
+    .filter(({ isReady }) => isReady.not())
+    .together();
+  const sole = unready.flatMap(({ first, others }) =>
+    ifYes(others.contains().not(), () =>
+      kubectl(`${want} the one that is not Ready`, target, "delete pod", first.name),
+    ),
+  );
   const names = twins.map(({ name }) => name.replace(/^.*\//, ""));
   const [first] = twins;
   const more = names.slice(1).map((name) => ` ${shellWord(name)}`);
-  return kubectl(`${want} all but one; see`, target, "get pods", first?.name, more.join(""));
+  return sole.told(kubectl(`${want} all but one; see`, target, "get pods", first?.name, more.join("")));
 }
 
 /** A driver may be registered meanwhile. */

@@ -9,19 +9,26 @@ import { lackText } from "./troubles";
 
 /** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
 export function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdicts {
-  const { name, current, desired, uid } = set;
-  const { nodes, leavingOf, nowMs, target } = facts;
-  if (set.isUncounted) {
-    const text = "has a status that its controller has not written for its latest change";
-    const see = kubectl(
-      "see whether kube-controller-manager runs",
-      target,
-      "get pods",
-      "kube-system/",
-      " -l component=kube-controller-manager",
-    );
-    return (isYoung(set, nowMs) ? unknown : problem)(`DaemonSet ${name}`, text, see);
-  }
+  const text = "has a status that its controller has not written for its latest change";
+  const see = kubectl(
+    "see whether kube-controller-manager runs",
+    facts.target,
+    "get pods",
+    "kube-system/",
+    " -l component=kube-controller-manager",
+  );
+  if (set.isUncounted && !isYoung(set, facts.nowMs)) return problem(`DaemonSet ${set.name}`, text, see);
+  return set.counts({
+    seen: (counts) => judgeCounts(counts, set, facts),
+    unread: (gap) => unknown(`DaemonSet ${gap.subject}`, text, see),
+  });
+}
+
+function judgeCounts(
+  { current, desired }: Readonly<Record<"current" | "desired", number>>,
+  { name, uid, ...set }: RegistrarSet,
+  { nodes, leavingOf, nowMs, target }: ClusterFacts,
+): Verdicts {
   if (current >= desired) return undefined;
   const text = `has only ${current.toLocaleString("en")} of ${counted(desired, "pod")}: the others were not created`;
   const fix = kubectl("see its events", target, "describe daemonset", name);

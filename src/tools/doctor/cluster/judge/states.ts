@@ -14,11 +14,10 @@ import {
 } from "../../findings/seen";
 import { asWord } from "../../findings/words";
 import { keyOfPlace } from "../read/mentions";
-import type { readNode } from "../read/needs";
 import type { OwnersOf } from "../read/owners";
 import { type Container, isOver, isYoung, LONG_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
-import type { RegistrarSet } from "../read/set";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
+import { NONE_FITS, repelling, WANTS_NONE, wantsNone } from "./set-wants";
 import type { Surroundings } from "./surroundings";
 import { type Alike, alikeOf, lackText, sayTrouble } from "./troubles";
 
@@ -186,7 +185,7 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
     // Only the registrar of all drivers knows which ones there are.
     const isLong = pods.contains(({ startedMs = around.nowMs }) => around.nowMs - startedMs >= START_MS);
     const isLost = hasCsiNode(node, around).not().and(isLong);
-    return isLost({ yes: () => unwritten(NO_CSI_NODE), no: () => state("registered"), unknown });
+    return isLost({ yes: () => unwritten("NoCSINode"), no: () => state("registered"), unknown });
   };
   return firstOf(ofTrouble.with(listFrom([byListing()])));
 }
@@ -241,23 +240,6 @@ export function unlessServed(place: Place, ownersOf: OwnersOf): Place {
 
 const NO_OWN = "no pod of its DaemonSet is there";
 
-/** The controller lets the pods of every DaemonSet tolerate those that Kubernetes sets. */
-const OF_KUBERNETES = /^node\.kubernetes\.io\//;
-
-/** The taints that keep a DaemonSet's pods from a node. What the operator Gt, or one yet to come, tolerates is not known. */
-export const repelling = ({ tolerations }: RegistrarSet, { taints }: ReturnType<typeof readNode>) =>
-  taints.filter(
-    (taint) =>
-      !OF_KUBERNETES.test(taint.key) &&
-      taint.effect !== "PreferNoSchedule" &&
-      !tolerations.some(
-        ({ key, operator, value, effect }) =>
-          (effect === "" || effect === taint.effect) &&
-          (key === taint.key || (key === "" && operator === "Exists")) &&
-          (!["", "Equal"].includes(operator) || value === taint.value),
-      ),
-  );
-
 /** The state of a driver that has no pod on the node. */
 function stateWithout(place: Stateless, around: Surroundings): PlaceState {
   const { driver, node = "" } = place;
@@ -274,11 +256,6 @@ function stateWithout(place: Stateless, around: Surroundings): PlaceState {
   return units.contains(isProvider)({ yes: provided, no: () => state("unprovided"), unknown });
 }
 
-/** Its controller has had the time to count the nodes. */
-export const wantsNone = (set: RegistrarSet, nowMs: number): boolean =>
-  set.desired === 0 && !set.isUncounted && !isYoung(set, nowMs);
-export const WANTS_NONE = "no node fits its nodeSelector, affinity and tolerations";
-
 /** By the first of its DaemonSets; without one, by the node-wide registrar. */
 function stateUncovered({ node = "", units }: Stateless, around: Surroundings): PlaceState {
   const left = (reason: string, word?: string): PlaceState => ({
@@ -289,7 +266,14 @@ function stateUncovered({ node = "", units }: Stateless, around: Surroundings): 
   const bySet = ({ set }: RegistrarUnit) => {
     const reason = `no pod of DaemonSet ${set.name} is on the node`;
     const alone = () =>
-      wantsNone(set, around.nowMs) ? left(`${reason}: ${WANTS_NONE}`, WANTS_NONE) : left(reason);
+      wantsNone(
+        set,
+        around.nowMs,
+      )({
+        yes: () => left(`${reason}: ${NONE_FITS}`, WANTS_NONE),
+        no: () => left(reason),
+        unknown: (gaps) => unseen(lackText(gaps), reason),
+      });
     const taints = around.nodeAt(node).flatMap((one) => repelling(set, one).map(taintText));
     const because = (word: string) => `${reason}, and the set does not tolerate its taint ${word}`;
     return taints.some({
@@ -301,13 +285,17 @@ function stateUncovered({ node = "", units }: Stateless, around: Surroundings): 
   return units.some({ yes: ({ first }) => bySet(first), no: byNodeWide, unknown });
 }
 
-const REMADE =
-  "its pod runs, and the node's CSINode was made anew after it had started: kubelet does not write it again";
-const NO_CSI_NODE =
-  "its pod runs, and the node has no CSINode, which was probably deleted: kubelet writes it only when it registers a driver";
-/** The reasons why CSINode may lack a driver that kubelet has. */
-export const UNWRITTEN: readonly (string | undefined)[] = [REMADE, NO_CSI_NODE];
-const unwritten = (reason: string): PlaceState => ({ kind: "unregistered", why: { word: reason }, reason });
+/** Why CSINode may lack a driver that kubelet has: words, and what they mean. */
+const LACKS = {
+  Remade:
+    "its pod runs, and the node's CSINode was made anew after it had started: kubelet does not write it again",
+  NoCSINode:
+    "its pod runs, and the node has no CSINode, which was probably deleted: kubelet writes it only when it registers a driver",
+};
+export const UNWRITTEN: readonly (string | undefined)[] = Object.keys(LACKS);
+const unwritten = (word: keyof typeof LACKS): PlaceState => ({
+  ...{ kind: "unregistered", why: { word }, reason: LACKS[word] },
+});
 /** Kubelet's own word against CSINode, which it wrote before. */
 export const DENIED: KnownState = {
   kind: "unregistered",
@@ -328,8 +316,8 @@ function stateWith(pod: RegistrarPod, { node = "", units }: Stateless, around: S
     if (around.nowMs - startedMs < START_MS) return state("starting");
     const isRemade = csiNode.contains(({ createdMs }) => createdMs - startedMs >= START_MS);
     const written = () =>
-      isRemade({ yes: () => unwritten(REMADE), no: () => state("unregistered"), unknown });
-    return csiNode.contains()({ yes: written, no: () => unwritten(NO_CSI_NODE), unknown });
+      isRemade({ yes: () => unwritten("Remade"), no: () => state("unregistered"), unknown });
+    return csiNode.contains()({ yes: written, no: () => unwritten("NoCSINode"), unknown });
   };
   // If the name is a guess, a listed driver without a registrar may be this one.
   const hasOther = csiNode.flatMap(({ drivers }) => [...drivers]);

@@ -6,7 +6,8 @@ import { isYoung } from "../read/pod";
 import type { RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { kubectl } from "./groups";
-import { inState, type Place, repelling } from "./states";
+import { repelling } from "./set-wants";
+import { inState, type Place } from "./states";
 
 /** By its arguments, or as the drivers that remove theirs themselves call it. */
 function isStartupTaint({ key, effect }: Taint, { driver, set }: RegistrarUnit): boolean {

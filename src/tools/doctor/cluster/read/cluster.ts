@@ -3,7 +3,7 @@ import { tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
 import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/grouped";
-import { itemsOf, orNull, type Told, trueOrNull } from "../../findings/opened";
+import { itemsOf, orNull, type Told, tell, trueOrNull } from "../../findings/opened";
 import type { SeenList } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ListApi } from "./list-api";
@@ -181,9 +181,10 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
 async function withLack(
   { read, lacking }: Reader,
   pods: SeenList<RegistrarPod>,
-  { name, namespace, uid, current }: RegistrarSet,
+  { name, namespace, uid, written }: RegistrarSet,
   { isChanging, nodes }: PodCount,
 ): Promise<SeenList<RegistrarPod>> {
+  const current = tell(written);
   const isLess = (counted: number) => nodes() < counted && !isChanging();
   if (!isLess(current) || orNull(pods, () => true) === null) return pods;
   const query = { fieldSelector: `metadata.name=${name.replace(/.*\//, "")}` };

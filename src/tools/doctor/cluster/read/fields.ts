@@ -1,7 +1,13 @@
 import { refuse } from "../../../../base/errors";
 import { bool, list, type Tree, text, timeOrNone, tree } from "../../../../kube-api/objects";
+import type { Unread } from "../../findings/seen";
 
 // What objects of several kinds have.
+
+/** What an object does not say, or not yet. */
+export const notWritten = <Part extends string>(part: Part, subject: string, text: string): Unread<Part> => ({
+  ...{ kind: "unread", gap: { part, subject, why: { kind: "object", text } } },
+});
 
 /** The objects that it belongs to. */
 export const ownersOf = ({ ownerReferences }: Tree) =>

@@ -12,7 +12,8 @@ import {
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
-import { conditionsOf, hasEnded, ownersOf, pastOrNone, phaseOf } from "./fields";
+import { truth } from "../../findings/seen";
+import { conditionsOf, hasEnded, notWritten, ownersOf, pastOrNone, phaseOf } from "./fields";
 import type { Identity } from "./reader";
 import type { ReadRunning, RegistrarSet } from "./set";
 
@@ -131,7 +132,10 @@ export function readRegistrarPod(
     running,
     /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
     startedMs: Number.isFinite(startedMs) ? startedMs : undefined,
-    isReady: times.isReady,
+    /** As kubelet says. */
+    isReady: truth(
+      times.saysReady ? times.isReady : notWritten("pods", name, "it has no condition Ready").gap,
+    ),
     /** How long nothing has changed in it. */
     quietMs: times.quietMs,
     /** The containers that run, and that kubelet has long not called ready. */
@@ -201,7 +205,7 @@ function timesOf(
   const ready = conditionOf("Ready");
   const isReady = ready?.status === "True";
   return {
-    ...{ nowMs, isReady },
+    ...{ nowMs, isReady, saysReady: ready !== undefined },
     /** When it was Ready for the last time, or created. */
     readyMs: isReady ? nowMs : (ready?.changedMs ?? createdMs),
     /** It was created, or its node made it anew, a moment ago. */

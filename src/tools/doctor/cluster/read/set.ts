@@ -1,6 +1,9 @@
 import { list, needed, numberOrNone, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
 import { containersIn, placeIn, registrarsIn } from "../../files/read/registrars";
+import { toldOf } from "../../findings/opened";
+import { looked } from "../../findings/seen";
+import { notWritten } from "./fields";
 import type { Identity } from "./reader";
 
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
@@ -15,8 +18,12 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
   if (registrars.length === 0) return undefined;
   const { metadata, status } = tree(object);
   const { desiredNumberScheduled, observedGeneration } = tree(status);
-  const current = currentIn(object);
-  const changes = numberOrNone(tree(metadata).generation) ?? 0;
+  const counts = {
+    desired: needed("status.desiredNumberScheduled", numberOrNone(desiredNumberScheduled)),
+    current: currentIn(object),
+  };
+  const observed = numberOrNone(observedGeneration) ?? 0;
+  const isBehind = observed < (numberOrNone(tree(metadata).generation) ?? 0);
   return {
     ...identity,
     about,
@@ -25,12 +32,12 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
     registrarsWith: (images: OurImage) => registrarsIn(about, whole, images),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(tree(metadata).annotations)["deprecated.daemonset.template.generation"]),
-    /** The number of pods that it wants, and has. */
-    desired: needed("status.desiredNumberScheduled", numberOrNone(desiredNumberScheduled)),
-    current,
-    /** Its controller has not counted any node for it yet: the numbers are those of a new object. */
-    isUncounted:
-      current === 0 && (numberOrNone(observedGeneration) ?? 0) < changes && desiredNumberScheduled === 0,
+    /** The numbers of pods that it wants, and has. */
+    counts: looked(isBehind ? notWritten("daemonsets", identity.name, OLD_STATUS) : undefined, counts),
+    /** The latter as it is written, for readers. */
+    written: toldOf(counts.current),
+    /** Its controller has never counted the nodes for it. */
+    isUncounted: isBehind && observed === 0,
     tolerations: list(ofPods.tolerations).map((one) => {
       const { key, operator, value, effect } = tree(one);
       return { key: text(key), operator: text(operator), value: text(value), effect: text(effect) };
@@ -39,6 +46,8 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
     words: wordsIn(ofPods.containers),
   };
 }
+
+const OLD_STATUS = "its status is not that of its latest change";
 
 export const currentIn = (set: unknown): number =>
   needed("status.currentNumberScheduled", numberOrNone(tree(tree(set).status).currentNumberScheduled));
