@@ -1,4 +1,5 @@
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
+import { claimedTooMuch } from "../findings/completions";
 import { clusterOf } from "./admitted-cluster";
 import { makeHealthy, makeReplaced } from "./healthy-cluster";
 import { type MemoryCluster, sickCluster } from "./memory-cluster";
@@ -19,11 +20,6 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** What a report says that one with all information does not: null, `unseen` and a name that is a guess say nothing. */
 export function tooMuchIn(report: ClusterReport, whole: ClusterReport): readonly string[] {
-  const linesOf = ({ findings }: ClusterReport) =>
-    findings.flatMap(({ status, code, subject, text, nodes }) => {
-      if (status === "ok") return `${subject} ${text}`;
-      return status === "unknown" ? [] : ["", ...nodes].map((node) => `${code} ${subject} ${node}`);
-    });
   const guesses = report.drivers.flatMap(({ name, guessed }) => (guessed ? name : []));
   const othersOf = (kind: "drivers" | "nodes" | "registrars", keys: readonly string[], fields: object) =>
     report[kind].flatMap((row: Row) => {
@@ -47,7 +43,7 @@ export function tooMuchIn(report: ClusterReport, whole: ClusterReport): readonly
     report[kind].length < whole[kind].length && !report.partial.includes(kind) ? `${kind} lack some` : [];
   return [
     ...(["drivers", "nodes", "registrars"] as const).flatMap(lackOf),
-    ...linesOf(report).filter((line) => !linesOf(whole).includes(line)),
+    ...claimedTooMuch(report.findings, whole.findings),
     ...othersOf("drivers", ["name"], { daemonSets: [], nodes: 0, registered: 0, csiDriver: false }),
     ...othersOf("nodes", ["node", "driver"], { csiNode: false, waitingPods: [], volumeAttachments: 0 }),
     ...othersOf("registrars", ["daemonSet"], { driver: "", pods: [] }),

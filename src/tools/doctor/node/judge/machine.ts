@@ -1,10 +1,12 @@
 import { type MountPlace, onFileSystem } from "../../../../unix/mounts";
+import type { Cause } from "../../findings/causes";
 import {
   check,
   ok,
   problem,
   skipped,
   unknown,
+  unsure,
   type Verdict,
   type Verdicts,
   warning,
@@ -129,9 +131,14 @@ const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory
 });
 
 function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
-  const { answered } = view;
+  const { answered, processes } = view;
+  const isKubelets = processes.kubelets.contains(({ isHere }) => isHere).or(answered.contains(hasBeenCalled));
+  const bad = (text: string, cause?: Cause) => {
+    const say = () => problem(path, text, MOUNT_IT, cause);
+    return isKubelets({ yes: say, no: say, unknown: () => unsure(say()) });
+  };
   if (place.path.includes("/kubernetes.io~empty-dir/"))
-    return problem(path, "is an emptyDir volume, where kubelet does not look", MOUNT_IT);
+    return bad("is an emptyDir volume, where kubelet does not look");
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
   const isUsual = KNOWN_DIRECTORIES.some((known) => known.endsWith(place.path) || place.path.endsWith(known));
   // A root of another name is kubelet's only if kubelet calls.
@@ -142,7 +149,7 @@ function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
   const inContainer = "belongs to the container: nothing is mounted there";
   return isNamedSo({
     yes: () => judgeUsual(path, `is at a usual path of kubelet's directory${where}`, view),
-    no: () => (place.fileSystem === "overlay" ? problem(path, inContainer, MOUNT_IT, NOT_KUBELETS) : other()),
+    no: () => (place.fileSystem === "overlay" ? bad(inContainer, NOT_KUBELETS) : other()),
     unknown: () => doubted(other()),
   });
 }

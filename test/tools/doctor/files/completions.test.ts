@@ -1,0 +1,72 @@
+import type { Finding } from "../../../../src/tools/doctor/findings/finding";
+import { leavesIn, replaceAt, valueAt } from "../../../support/places";
+import { claimedTooMuch } from "../findings/completions";
+import { daemonSet, OFFICIAL, PATH, verdictsIn, WINDOWS } from "./one-daemon-set";
+import { full, limitRange, official } from "./worlds";
+
+// What is said while a field or a document is hidden must hold whatever it has.
+
+const HIDDEN = "{{ .Values.x }}";
+/** Objects with a fault each. */
+const SICK: readonly object[] = [
+  daemonSet({ more: ["--nope"] }),
+  daemonSet({ args: ["--csi-address=/csi/csi.sock", "--kubelet-registration-path=/csi/csi.sock"] }),
+  daemonSet({ registry: "/data/plugins", plugin: { hostPath: { path: PATH, type: "File" } } }),
+  daemonSet({ resources: { limits: { memory: "16Mi", cpu: "10m" }, requests: { memory: "1Gi" } } }),
+  daemonSet({ livenessProbe: { httpGet: { path: "/healthz", port: 9810 } } }),
+  daemonSet({ image: OFFICIAL, ...WINDOWS, more: ["--nope"] }),
+  { kind: "List", items: [limitRange, daemonSet({ name: "a" }), daemonSet({ name: "b" })] },
+];
+/** What other objects have in some field. */
+const OTHERS = [
+  "x",
+  "/elsewhere",
+  "/registration",
+  "Always",
+  "windows",
+  "30Mi",
+  "File",
+  "HTTPS",
+  "ns",
+  "--nope",
+  7,
+  9809,
+  0,
+  true,
+];
+
+/** The claims that do not hold where the placeholder is this value, or the document another one. */
+function brokenBy(hidden: readonly Finding[], completion: readonly object[], value: unknown = HIDDEN) {
+  const whole = verdictsIn(completion);
+  // An object that cannot be read has no truth.
+  if (whole.some(({ code, status }) => code === "CSI113" && status === "unknown")) return [];
+  const fill = (text: string) => text.replaceAll(HIDDEN, String(value));
+  const said = hidden.map((one) => ({ ...one, subject: fill(one.subject), text: fill(one.text) }));
+  return claimedTooMuch(said, whole);
+}
+
+const WORLDS = [full, official, ...SICK].map((world, at) => [at, world] as const);
+
+test.each(WORLDS)("what is said without a field holds whatever it has: world %i", (_at, world) => {
+  const wrong = leavesIn(world).flatMap((path) => {
+    const hidden = verdictsIn([replaceAt(world, path, HIDDEN) as object]);
+    return [...OTHERS, valueAt(world, path)].flatMap((value) =>
+      brokenBy(hidden, [replaceAt(world, path, value) as object], value).map(
+        (one) => `${path.join(".")}: ${one}`,
+      ),
+    );
+  });
+  expect([...new Set(wrong)]).toEqual([]);
+});
+
+test("what is said without a document holds whatever it is", () => {
+  const all = WORLDS.map(([, world]) => world);
+  const unread = { kind: "DaemonSet", metadata: { name: "u" }, spec: 7 };
+  expect(verdictsIn([unread])).toHaveLength(1);
+  const wrong = all.flatMap((one) =>
+    [[], ...all.map((other) => [other])].flatMap((more) =>
+      brokenBy(verdictsIn([one, unread]), [one, ...more]),
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
