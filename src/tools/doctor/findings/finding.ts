@@ -3,6 +3,7 @@ import {
   close,
   insideOf,
   itemsOf,
+  type Lacking,
   open,
   type Said,
   saidIn,
@@ -45,20 +46,28 @@ type SayWithFix<S extends Status> = (subject: Text, text: Text, fix: Advice, cau
 
 const say =
   <S extends Status>(status: S) =>
-  (subject: Text, text: Text, fix?: Advice | Told<string | Run | undefined>, cause?: Because): Verdict<S> => {
+  (
+    subject: Text | Lacking,
+    text: Text | Lacking,
+    fix?: Advice | Told<string | Run | undefined>,
+    cause?: Because,
+  ): Verdict<S> => {
     const advice = tell<string | Run | undefined>(fix);
     const { gaps, isSaid } = wordingOf(subject, text);
     const isLacking = gaps.length > 0;
-    const more = isSaid === false ? "; not everything could be read" : "";
+    const more = isSaid === false ? NOT_ALL : "";
     return close(
       {},
       {
         status: isLacking && status === "ok" ? ("unknown" as S) : status,
-        ...{ subject: tell(subject), text: tell(text) + more, cause: tell<Cause | undefined>(cause) },
+        subject: tell<string>(subject as string),
+        ...{ text: tell<string>(text as string) + more, isLacking, cause: tell<Cause | undefined>(cause) },
         ...(typeof advice === "object" ? advice : { fix: advice }),
       },
     );
   };
+
+const NOT_ALL = "; not everything could be read";
 
 /** Where something in the text could not be read, this is unknown. */
 export const ok: (subject: Text, text: Text) => Verdict<"ok" | "unknown"> = say<"ok" | "unknown">("ok");
@@ -73,16 +82,21 @@ interface More extends Pick<Sentence, "about"> {
   readonly subject?: string;
   readonly nodes?: SeenList<{ readonly node: string | undefined }>;
 }
-export const also = <S extends Status>(verdict: Verdict<S>, { nodes, cause, ...more }: More): Verdict<S> =>
-  close(
+export const also = <S extends Status>(verdict: Verdict<S>, { nodes, cause, ...more }: More): Verdict<S> => {
+  const { status, text, isLacking } = open(verdict);
+  const lacksNodes = nodes !== undefined && open(nodes).gaps.length > 0;
+  return close(
     {},
     {
       ...open(verdict),
       ...more,
+      status: lacksNodes && status === "ok" ? ("unknown" as S) : status,
+      text: lacksNodes && !isLacking ? text + NOT_ALL : text,
       ...(cause && { cause: tell<Cause | undefined>(cause) }),
       ...(nodes && { nodes: [...new Set(itemsOf(nodes).flatMap(({ node }) => node ?? []))] }),
     },
   );
+};
 
 export const alsoEach = (said: Verdicts, more: More) => changed(said, (one: Verdict) => also(one, more));
 
@@ -105,7 +119,7 @@ export const causeIn = (said: Verdicts, other: Because): Told<Cause | undefined>
   return toldOf((first && open(first).cause) ?? tell<Cause | undefined>(other));
 };
 
-export type Cell<Value> = Value | Words | SeenList<Value & {}>;
+export type Cell<Value> = Value | Words | Lacking | SeenList<Value & {}>;
 /** A row; of a list it has the first item that was seen, or null. */
 export const toldRow = <Row extends object>(
   cells: { readonly [Column in keyof Row]: Cell<Row[Column]> },

@@ -18,11 +18,18 @@ interface Wording {
   /** Whether it says that there may be more; undefined: it need not. */
   readonly isSaid?: boolean | undefined;
 }
+declare const LACKING: unique symbol;
 /** A text of what was read. */
-export interface Words extends Closed<Wording> {}
+export interface Words extends Closed<Wording> {
+  readonly [LACKING]?: never;
+}
+/** The text of an answer that is unknown: it says what is lacking, and goes into a finding that is unknown. */
+export interface Lacking extends Closed<Wording> {
+  readonly [LACKING]: true;
+}
 /** A part of a text: the first of these, or nothing. */
 export interface Phrase
-  extends Closed<{ readonly items: readonly (string | Words)[]; readonly gaps: readonly Gap[] }> {}
+  extends Closed<{ readonly items: readonly (string | Words | Lacking)[]; readonly gaps: readonly Gap[] }> {}
 /** What is said: of one thing, of several, or nothing. */
 export type Said<One> =
   | One
@@ -67,6 +74,7 @@ export function saidIn<One>(said: Said<One>): readonly One[] {
 }
 
 export const textOf = (wording: Wording): Words => close({}, wording);
+export const lackingOf = (wording: Wording) => textOf(wording) as Closed<Wording> as Lacking;
 /** One text of several parts. */
 export function wordingOf(...parts: readonly unknown[]): Wording {
   const all = parts.map(partOf);

@@ -38,7 +38,7 @@ import type { Verdict } from "./verdict";
 import { counted, firstOf } from "./words";
 
 export { type CallFailure, type Flaw, type Gap, refuseFlaw, type Unread, type Why, whyOf } from "./gap";
-export { toldOf } from "./opened";
+export { type Lacking, toldOf } from "./opened";
 export type { Group, ItemOf, Seen, SeenList, Truth, Withheld } from "./shapes";
 export { lacking, type Text, words } from "./text";
 

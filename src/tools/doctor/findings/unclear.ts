@@ -1,5 +1,4 @@
-import type { Closed, Said, Told, Words } from "./opened";
-import type { Lacking } from "./text";
+import type { Closed, Lacking, Said, Told, Words } from "./opened";
 import type { Verdict } from "./verdict";
 
 declare const KNOWN: unique symbol;
@@ -24,7 +23,7 @@ type Wrong<U, Others> = U extends Known | undefined | readonly unknown[]
         ? Exclude<U, Verdict<"unknown">>
         : U
       : U extends Words
-        ? Exclude<U, Lacking>
+        ? U
         : U extends Said<Stand> | Told<unknown>
           ? never
           : U;

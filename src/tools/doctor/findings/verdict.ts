@@ -14,6 +14,8 @@ export interface Sentence<S extends Status = Status> {
   /** A path or a name, as found: it may hold anything. */
   readonly subject: string;
   readonly text: string;
+  /** Whether the text is of what could not be read in part. */
+  readonly isLacking?: boolean | undefined;
   /** What to do about it, in one line; undefined if there is nothing to do. */
   readonly fix?: string | undefined;
   /** What to run, or to paste, for it: in one line, as it is. */

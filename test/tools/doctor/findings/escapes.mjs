@@ -149,22 +149,31 @@ function isConverted({ expression, arguments: given }) {
   return isOfAsked && (takesAny || /^(?:join|to\w*String)$/.test(callee.name.text));
 }
 
-const functionAround = (node) =>
-  node === undefined || ast.isArrowFunction(node) || ast.isFunctionDeclaration(node)
-    ? node
-    : functionAround(node.parent);
+const isFunction = (node) => ast.isArrowFunction(node) || ast.isFunctionDeclaration(node);
+const functionsAround = (node) =>
+  node === undefined ? [] : [...(isFunction(node) ? [node] : []), ...functionsAround(node.parent)];
+const takes = ({ parameters }, names) =>
+  parameters.some((one) =>
+    [one.name, one].some((own) =>
+      typesOf(own).some((type) => [type, ...itemTypesOf(type)].some((its) => names.includes(nameOf(its)))),
+    ),
+  );
+const isYes = ({ parent }) => ast.isPropertyAssignment(parent) && parent.name.getText() === "yes";
+const isIfWhole = ({ parent }) =>
+  ast.isCallExpression(parent) &&
+  parent.expression.getText() === "ifYes" &&
+  /\bisWhole\(/.test(parent.arguments[0].getText());
 /** Whether all is said to be well because of those that were seen; that there is one, `yes` of a list says. */
 function isOkOfGroup(node) {
-  if (node.expression.getText() !== "ok") return false;
-  const around = functionAround(node.parent);
-  const isYes = around && ast.isPropertyAssignment(around.parent) && around.parent.name.getText() === "yes";
-  return (
-    !isYes &&
-    (around?.parameters ?? []).some(
-      (one) => namesOf(one.name).includes("Group") || namesOf(one).includes("Group"),
-    )
-  );
+  if (!/(?:^|\.)ok$/.test(node.expression.getText())) return false;
+  const around = functionsAround(node.parent);
+  const last = around.findIndex((one) => isYes(one) || isIfWhole(one));
+  return (last === -1 ? around : around.slice(0, last)).some((one) => takes(one, ["Group"]));
 }
+/** Whether something is claimed of what could not be read. */
+const isOfGap = (node) =>
+  /(?:^|\.)(?:ok|problem|warning|skipped)$/.test(node.expression.getText()) &&
+  functionsAround(node.parent).some((one) => takes(one, ["Gap", "NodeGap"]));
 
 const KNOWN = ["KnownTruth", "KnownList"];
 const isKnown = (node) => node !== undefined && namesOf(bare(node)).every((name) => KNOWN.includes(name));
@@ -218,7 +227,12 @@ function isEscape(node) {
     return (
       takesAnswers(node) ||
       (isJudge &&
-        (isSearched(node) || isTried(node) || asksGaps(node) || isConverted(node) || isOkOfGroup(node))) ||
+        (isSearched(node) ||
+          isTried(node) ||
+          asksGaps(node) ||
+          isConverted(node) ||
+          isOkOfGroup(node) ||
+          isOfGap(node))) ||
       node.arguments.some(
         (one) =>
           !ast.isSpreadElement(one) &&

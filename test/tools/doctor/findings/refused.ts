@@ -114,6 +114,15 @@ export const REFUSED: readonly string[] = [
   "TypeScript: ({ driver }: View) => driver?.identity({ seen: nothing, unread: () => skipped(P, T, F) }); import { skipped } from 'SRC/findings/finding'",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => view.isWhole, no: () => view.isWhole, unknown: () => view.drivers.contains() })",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => view.folder.contains(), ...otherwise(() => view.drivers.contains()) })({ yes: nothing, no: () => problem(P, T, F), unknown: withheld })",
+  // A text that only says what is lacking, in a claim.
+  "TypeScript: (view: View) => problem(P, view.isDeserted({ yes: () => T, no: () => T, unknown: (gaps) => lacking(gaps, 'is deserted') }), F); import { lacking } from 'SRC/findings/seen'",
+  "TypeScript: (view: View) => problem(view.isDeserted({ yes: () => P, no: () => P, unknown: (gaps) => lacking(gaps, gaps[0].subject) }), T, F); import { lacking } from 'SRC/findings/seen'",
+  // A claim of what could not be read.
+  "search: ({ gaps }: ManifestFacts) => gaps.map(({ subject }) => problem(subject, T, F))",
+  "search: ({ gaps }: ManifestFacts) => gaps.map((gap) => ok(gap.subject, T))",
+  "search: ({ gaps }: ManifestFacts) => gaps.flatMap(({ subject, why }) => why.kind === 'errno' && why.errno === 'ENOENT' ? problem(subject, 'is not there', F) : [])",
+  "search: ({ gaps }: ManifestFacts) => gaps.map(({ subject, why }) => { const say = () => problem(subject, T, F); return why.kind === 'errno' ? say() : undefined; })",
+  "search: ({ driver }: View) => driver?.identity({ seen: nothing, unread: (gap) => unknown(P, T, problem(gap.subject, T, F) && F) })",
   // An error in place of it.
   "TypeScript: (view: View) => attempt(() => view.isDeserted({ yes: () => true, no: () => false, unknown: () => refuse('') })) === true ? problem(P, T, F) : ok(P, T); const refuse = (text: string): never => { throw new Error(text); }; import { attempt } from 'SRC/../../base/errors'",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => 1, no: () => 2, unknown: () => { throw new Error(P); } })",
@@ -173,6 +182,10 @@ export const REFUSED: readonly string[] = [
   "search: (view: View) => view.drivers.together().map((all) => ok(P, words`is all that \x24{all.first.socket.path} has`))",
   "search: (view: View) => view.drivers.together().map(({ first }) => ok(first.socket.path, 'has all drivers'))",
   "search: (view: View) => { const say = ({ first }: Group<Driver>) => { return ok(first.socket.path, T); }; return view.drivers.together().map(say); }; import type { Group } from 'SRC/findings/seen'",
+  "search: (view: View) => view.drivers.together().map(({ others }) => others.map(() => ok(P, 'has all drivers')))",
+  "search: (view: View) => view.drivers.together().map((all) => [all].map(() => ok(P, 'has all drivers')))",
+  "search: (view: View) => view.drivers.together().map((all) => { const say = () => ok(all.first.socket.path, 'has all drivers'); return say(); })",
+  "search: (view: View) => view.answering.grouped(({ plugin }) => plugin.name).map((ones) => ifYes(ones.contains((one) => one.isAskedFor), () => ok(ones.first.path, 'is the only one')))",
   // A group of which it is not known where it is.
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { driver: ({ driver }) => driver })",
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { set: ({ pods }) => pods })",

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import {
+  also,
   ok,
   problem,
   skipped,
@@ -239,4 +240,17 @@ test("of what is said otherwise only what is unknown is left where the answer is
   expect(saidOf(truths.unknown)).toEqual(["unknown", "unknown", "unknown"]);
   const row = toldOf({ name: "x" });
   expect(tell(truths.unknown({ yes: () => row, ...otherwise(() => row) }))).toEqual({ name: "x" });
+});
+
+test("a finding on nodes of which some may be missing says so once, and is not ok", () => {
+  const nodesOf = (isWhole: boolean) => listOf([1], isWhole).map((one) => ({ node: `n${one}` }));
+  const saidOf = (verdict: Verdict, isWhole: boolean) => {
+    const { status, text, nodes } = open(also(verdict, { nodes: nodesOf(isWhole) }));
+    return `${status}: ${text} on ${nodes}`;
+  };
+  const more = "; not everything could be read";
+  expect(saidOf(problem("x", "x", "x"), true)).toBe("problem: x on n1");
+  expect(saidOf(problem("x", "x", "x"), false)).toBe(`problem: x${more} on n1`);
+  expect(saidOf(ok("x", "x"), false)).toBe(`unknown: x${more} on n1`);
+  expect(saidOf(unknown("x", lacking([GAP], "x")), false)).toBe("unknown: x on n1");
 });

@@ -1,7 +1,7 @@
 import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Advice, alsoEach, check, problem, type Run, type Verdicts } from "../../findings/finding";
 import type { Words } from "../../findings/opened";
-import { type Group, type SeenList, type Text, type Truth, words } from "../../findings/seen";
+import { type Group, type Lacking, type SeenList, type Text, type Truth, words } from "../../findings/seen";
 import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
@@ -37,7 +37,7 @@ export const judgeGroups = (
   facts: ClusterFacts,
   places: SeenList<Place>,
   judge: (first: Place, group: Group<Place>) => Verdicts,
-  likeOf: (place: Place) => Text = () => "",
+  likeOf: (place: Place) => Text | Lacking = () => "",
 ): SeenList<Verdicts> =>
   places
     .grouped(

@@ -13,6 +13,7 @@ import {
   type Group,
   ifYes,
   isWhole,
+  type Lacking,
   lacking,
   listFrom,
   nothing,
@@ -58,7 +59,7 @@ const isUnlisted = (place: Place): Truth => inState("unregistered")(place).and(i
 
 const POSSIBLY = "is possibly registered";
 
-function sayListing({ units, listing }: Place): Text {
+function sayListing({ units, listing }: Place): Text | Lacking {
   const byList = () =>
     (listing.kind === "one" ? listing.isListed : truth(true))({
       yes: () => POSSIBLY,

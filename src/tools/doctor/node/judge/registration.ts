@@ -210,10 +210,12 @@ const duplicates = check("CSI018", "registration-duplicates", ({ answering }: Vi
       const isAskedFor = ones.contains((one) => one.isAskedFor);
       const { name, endpoint } = ones.first.plugin;
       const living = words`has ${ones.counted("living registration socket")}, of which kubelet refuses all but one: ${ones.joined((one) => one.path)}`;
-      const isOne = isAskedFor.and(!hasStandby(ones.first)).and(isWhole(answering));
+      const isOne = isAskedFor.and(!hasStandby(ones.first));
+      const judgeOne = () =>
+        ifYes(isOne.and(isWhole(answering)), () => ok(name, "has one living registration socket"));
       return ones.others.some({
         yes: () => asAsked(isAskedFor)(name, living, LEAVE_ONE, CAUSES.duplicates(endpoint)),
-        ...otherwise(() => ifYes(isOne, () => ok(name, "has one living registration socket"))),
+        ...otherwise(judgeOne),
       });
     }),
 ]);
