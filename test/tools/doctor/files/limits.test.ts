@@ -99,6 +99,15 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
   [`${OWN}; raise max in LimitRange ns/o to 64Mi`, SMALL, max("50Mi")],
   [`${OWN}; raise the limit of its pod to 64Mi`, inPod({ memory: "50Mi" }, { memory: "32Mi" })],
   ["CSI105 unknown: .* of \\$MEM, which is not a quantity -> render", inPod({ memory: "$MEM" })],
+  ...["-64Mi", "-1"].flatMap((memory): [string, Changes][] => [
+    [
+      `CSI105 problem: has a limit of ${memory}: the API server refuses a neg.* -> write 100Mi, or`,
+      limits({ memory }),
+    ],
+    ["CSI105 problem: is in a pod with a limit of -", inPod({ memory })],
+    ["CSI105 problem: has a request of -", { resources: { requests: { memory } }, image: OFFICIAL }],
+  ]),
+  ["CSI114 problem: has a request of -1", { resources: { requests: { cpu: -1 } } }],
   ["CSI113 unknown: .*<type>", {}, range({ ...OF_CPU, type: "<type>" })],
   ["CSI113 unknown: .* has no type of a limit", {}, range({ ...OF_CPU, type: null })],
   ["CSI105 problem: gets a memory limit of 50Mi", {}, { kind: "List", items: [max("50Mi")] }],

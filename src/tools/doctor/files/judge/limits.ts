@@ -49,6 +49,15 @@ const isBelow = (limit: string, amount: string) => amountOf(limit) > 0 && amount
 
 const NAMES = { memory: "memory", cpu: "CPU" };
 
+/** Those of a container and its pod that the API server refuses. */
+const negativeIn = ({ limits }: RegistrarContainer, resource: LimitedResource): readonly string[] => {
+  const { own, ofPod, request } = limits[resource];
+  const all = { "has a limit": own, "is in a pod with a limit": ofPod, "has a request": request };
+  return Object.entries(all).flatMap(([what, amount]) =>
+    amountOf(amount) < 0 ? `${what} of ${amount}` : [],
+  );
+};
+
 /** The limits on a container: its own, or its namespace's default, and its pod's; and the maxima beside them. */
 function limitsOn(one: RegistrarContainer, ranges: SeenList<LimitRange>, resource: LimitedResource) {
   const { own, ofPod } = one.limits[resource];
@@ -122,6 +131,12 @@ const limitCheck = (
       known.map(({ say, text, fix }) => say(text, fix)),
       judgeWith((isOfIt) => isOfIt !== false).map((one) =>
         known.contains(({ text }) => text === one.text)({ yes: nothing, ...otherwise(() => unsure(one)) }),
+      ),
+      negativeIn(one, resource).map((what) =>
+        problem(
+          `${what}: the API server refuses a negative one`,
+          `write ${ENOUGH[resource]}, or leave it out`,
+        ),
       ),
     ];
   });

@@ -197,13 +197,17 @@ export function quantityOf(quantity: string): number | undefined {
 
 export const amountOf = (quantity: string) => quantityOf(quantity) ?? 0;
 
-/** A limit of a container or a pod. A missing limit is `0`, which Kubernetes takes for no limit, too. */
-const limitIn = ({ resources }: Tree, resource: LimitedResource): string =>
-  textOrNumber(tree(tree(resources).limits)[resource] ?? "0");
+/** A limit or request of a container or a pod. A missing limit is `0`, which Kubernetes takes for no limit, too. */
+const amountFor = (resource: LimitedResource, { resources }: Tree, of: "limits" | "requests"): string =>
+  textOrNumber(tree(tree(resources)[of])[resource] ?? "0");
 
-/** The limits of a container and of its pod. */
+/** The limits of a container and of its pod, and its request. */
 export const limitsOf = (container: Tree, pod: Tree) =>
-  forEach((resource) => ({ own: limitIn(container, resource), ofPod: limitIn(pod, resource) }));
+  forEach((resource) => ({
+    own: amountFor(resource, container, "limits"),
+    ofPod: amountFor(resource, pod, "limits"),
+    request: amountFor(resource, container, "requests"),
+  }));
 
 const forEach = <R>(read: (resource: LimitedResource) => R) => ({ memory: read("memory"), cpu: read("cpu") });
 
