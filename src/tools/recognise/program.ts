@@ -1,6 +1,6 @@
 import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { version } from "../../runtime/version";
-import { HAS_OFFICIAL_NAME, partsOf } from "./image";
+import { HAS_OFFICIAL_NAME, isOtherSidecar, partsOf } from "./image";
 import { foreignArchitecturesOf, isForWindows } from "./nodes";
 import { askOfficial } from "./official";
 import { ask, type Decided, holds, isTemplate } from "./rule";
@@ -16,7 +16,7 @@ export type Program =
   /** v2.17 is 217; undefined where the image does not say it. */
   | { readonly kind: "official"; readonly release: number | undefined }
   /** `open`: its image has a placeholder. */
-  | { readonly kind: "unknown"; readonly what: "all-in-one" | "predecessor" | "open" | "other" };
+  | { readonly kind: "unknown"; readonly what: "all-in-one" | "predecessor" | "open" | "other" | "sidecar" };
 
 /** How our image is recognised where its name does not say it. */
 export interface OurImage {
@@ -47,11 +47,17 @@ const OFFICIAL_NAME = /^(?!driver-registrar$|.*cluster-driver)[\w.-]*driver-(?:w
 /** Where its builds are published; copies keep the tags. Those of OpenShift have tags of their own. */
 const OFFICIAL_REPOSITORY =
   /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/(?:k8scsi|openshift)|registry\.redhat\.io\/openshift4|mcr\.microsoft\.com\/oss(?:\/v2)?\/kubernetes-csi|public\.ecr\.aws\/(?:csi-components|eks-distro\/kubernetes-csi))\//;
+/** Where kubernetes-csi publishes its builds: from a base image without a shell. */
+const KUBERNETES_CSI = /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/k8scsi)\//;
+const isOfKubernetes = (image: string): Decided =>
+  KUBERNETES_CSI.test(image) || (isTemplate(partsOf(image).repository) && "open");
 const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 
 /** What a container with a registrar is. Files, swap and cluster ask this; the image policy has the same rules in CEL. */
 export interface Recognised {
   readonly program: Program;
+  /** Its image is of kubernetes-csi's registries. */
+  readonly isOfKubernetes: Decided;
   readonly isForWindows: Decided;
   /** It has the official image's name, or the image that is swapped, and does not run ours. */
   readonly isReplaceable: Decided;
@@ -70,6 +76,7 @@ export function recognise(container: Tree, pod: Tree, ours: OurImage): Recognise
   const isMeant = isNamed(text(container.image), ours.replaced) || ask(HAS_OFFICIAL_NAME, container);
   return {
     program,
+    isOfKubernetes: isOfKubernetes(text(container.image)),
     isForWindows: isForWindows(pod, container),
     isReplaceable: program.kind !== "ours" && isMeant,
     foreign: isElsewhere
@@ -96,6 +103,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
     return { ...OURS, image: "other" };
   if (isOfficialElsewhere(container)) return { kind: "official", release: undefined };
   const what = name === ALL_IN_ONE ? "all-in-one" : name === PREDECESSOR ? "predecessor" : "other";
+  if (isOtherSidecar(name) && isOfKubernetes(image) === true) return { kind: "unknown", what: "sidecar" };
   return { kind: "unknown", what: isTemplate(image) ? "open" : what };
 }
 

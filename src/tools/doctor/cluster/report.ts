@@ -207,10 +207,10 @@ interface ImageRow {
   readonly version: string | null;
 }
 
-const imageRow = ({ image, program }: Pick<RegistrarContainer, "image" | "program">): ImageRow => ({
-  image,
+const imageRow = ({ reference, program }: Pick<RegistrarContainer, "reference" | "program">): ImageRow => ({
+  image: tell(reference),
   program: program.kind,
-  version: tagOf(image) ?? null,
+  version: tagOf(tell(reference)) ?? null,
 });
 
 /** Each registrar of each DaemonSet: its image there, and what its pods have. */

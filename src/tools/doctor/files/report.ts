@@ -5,7 +5,7 @@ import { holds, isTemplate } from "../../recognise/rule";
 import { check, unknown } from "../findings/finding";
 import { gapsOf, trueOrNull } from "../findings/opened";
 import { findingsOf, reportOf } from "../findings/report";
-import { withheld } from "../findings/seen";
+import { type Text, withheld, words } from "../findings/seen";
 import { renderReport, type TableLook } from "../findings/table";
 import { namedText, shellWord } from "../findings/words";
 import { sayUnknown } from "./judge/arguments";
@@ -77,10 +77,10 @@ const nothingToSwap = check(
   manifestReadable.name,
   ({ files, registrars }: FilesRead & FileFacts) => {
     const whys = registrars.flatMap(({ place, program, image }) =>
-      program.kind === "unknown" ? `${place}: ${sayUnknown(program, image)}` : undefined,
+      program.kind === "unknown" ? words`${place}: ${sayUnknown(program, image)}` : undefined,
     );
     const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
-    const say = (why: string) => unknown(files.join(", "), `has nothing to swap: ${why}`, fix);
+    const say = (why: Text) => unknown(files.join(", "), words`has nothing to swap: ${why}`, fix);
     return whys.some({
       yes: ({ first }) => say(first),
       no: () => say("no container for Linux has the official registrar's image"),

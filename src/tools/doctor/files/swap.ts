@@ -1,7 +1,7 @@
 import type { OurImage } from "../../recognise/program";
 import { LAST_HOOK } from "../../recognise/swap";
 import type { Finding, Run } from "../findings/finding";
-import { itemsOf, orNull } from "../findings/opened";
+import { itemsOf, orNull, tell } from "../findings/opened";
 import { findingsOf, keyOf, reportFindings } from "../findings/report";
 import { counted, flagsOf } from "../findings/words";
 import { manifestArguments } from "./judge/arguments";
@@ -21,7 +21,7 @@ export function readSwap<Facts extends ManifestFacts>(
   const known = { ...ours, replaced, image: to || undefined };
   const before = read(known);
   const swapped = before.registrars.filter(({ isSwappable }) => isSwappable);
-  const images = new Set(itemsOf(swapped).map(({ image }) => image));
+  const images = new Set(itemsOf(swapped).map(({ reference }) => tell(reference)));
   const after = read({ ...known, swapped: images });
   return { before, after, swapped };
 }

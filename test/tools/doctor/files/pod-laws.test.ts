@@ -143,6 +143,13 @@ test.each<readonly [expected: RegExp | string, object: object]>([
     beside(HTTP, liveness(["--health-port=$(HP)"])),
   ],
   [
+    /^CSI101 unknown: has a postStart hook, and whether its image has that program is not filled in: {{ \.x }}/,
+    daemonSet({
+      image: "{{ .x }}/csi-node-driver-registrar:v2.17.0",
+      lifecycle: { postStart: { exec: { command: ["sh"] } } },
+    }),
+  ],
+  [
     /^CSI106 unknown: is an init container whose restartPolicy is not filled in: \{\{ \.policy }} -> render/,
     asInit({}, { restartPolicy: "{{ .policy }}" }),
   ],

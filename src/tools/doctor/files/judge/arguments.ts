@@ -4,79 +4,109 @@ import { ACCEPTED_FLAGS, nearestFlag } from "../../../../flags/table";
 import { parseBool } from "../../../../flags/values";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { boundText } from "../../../../logging/escape";
-import { isOtherSidecar, lastPart } from "../../../recognise/image";
 import { addedIn, LATEST, officialFlags } from "../../../recognise/official";
 import type { Program } from "../../../recognise/program";
-import { isTemplate } from "../../../recognise/rule";
 import { LAST_HOOK } from "../../../recognise/swap";
-import { withheld } from "../../findings/seen";
+import type { Advice } from "../../findings/finding";
+import type { Words } from "../../findings/opened";
+import {
+  ifYes,
+  listFrom,
+  nothing,
+  otherwise,
+  type SeenList,
+  type Truth,
+  withheld,
+  words,
+} from "../../findings/seen";
 import { RENDER_FIRST, together } from "../../findings/words";
 import type { RegistrarSettings, Start } from "../read/arguments";
 import { mountOf } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
-import { sayWhyOfFile } from "./gaps";
+import { placeholderIn, sayWhyOfFile } from "./gaps";
 
 export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (one) => {
   const { program, image, joined } = one;
-  if (program.kind === "unknown" && KUBERNETES_CSI.test(image) && isOtherSidecar(lastPart(image)))
+  if (program.kind === "unknown" && program.what === "sidecar")
     return problem(
-      `has the image of another sidecar, ${lastPart(image)}, which does not know --kubelet-registration-path`,
+      words`has the image of another sidecar, ${image}, which does not know --kubelet-registration-path`,
       "use the image of a registrar",
     );
-  const command = judgeProgram(one, "command", adviceOnCommand(one));
   const hooks = ["postStart hook", LAST_HOOK].map((kind) => judgeProgram(one, kind, "remove the hook"));
-  const found = [command, ...hooks, judgeJoined(one)].filter((said) => said !== undefined);
+  const programs = hooks.reduce(
+    (some, more) => some.with(more),
+    judgeProgram(one, "command", adviceOnCommand(one)),
+  );
+  const isFound = programs.contains().or(joined !== undefined);
   const judged = one.settings({
     seen: (settings) => {
       const patterns = judgePatterns(one, settings);
       const trouble = judgeStart(one, settings);
-      const isFound = found.length > 0 || patterns !== undefined;
       // What one text of several arguments lacks may be in it.
-      if (isFound && (trouble === undefined || joined !== undefined)) return patterns;
-      return [patterns, trouble ?? ok("has arguments with which the registrar starts")];
+      if (trouble !== undefined && joined === undefined) return [patterns, trouble];
+      const isWell = isFound.or(patterns !== undefined).not();
+      return [patterns, ifYes(isWell, () => ok("has arguments with which the registrar starts"))];
     },
     unread: (gap) => {
       const { text, fix } = sayWhyOfFile(gap.why);
       // A program that the image lacks does nothing with the arguments.
       const isMoot = joined !== undefined || (gap.why.kind === "flaw" && gap.why.flaw === "started");
-      return found.length > 0 && isMoot ? withheld([gap]) : unknown(text, fix);
+      return isFound.and(isMoot)({ yes: () => withheld([gap]), ...otherwise(() => unknown(text, fix)) });
     },
   });
-  return [found, judged];
+  return [programs, judgeJoined(one), judged];
 });
 
-/** Where kubernetes-csi publishes its builds: from a base image without a shell. */
-const KUBERNETES_CSI = /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/k8scsi)\//;
-
 /** Judges what a container starts besides its image's own program: our image has nothing else, nor has the official one. */
-export function judgeProgram(
-  { program, image, mounts, foreign }: RegistrarContainer,
+export const judgeProgram = (one: RegistrarContainer, kind: string, fix: Advice): SeenList<Statement> =>
+  listFrom(one.foreign.programs.filter(({ what }) => what === kind)).flatMap(({ program }) =>
+    hasNoOther(one)({
+      yes: () =>
+        program({
+          seen: (path) => judgeStarted(path, kind, fix, one),
+          unread: (gap) =>
+            unknown(`has a ${kind} that is not filled in: ${placeholderIn(gap)}`, RENDER_FIRST),
+        }),
+      no: nothing,
+      unknown: () =>
+        unknown(
+          words`has a ${kind}, and whether its image has that program is not filled in: ${one.image}`,
+          RENDER_FIRST,
+        ),
+    }),
+  );
+
+/** Neither ours nor those of kubernetes-csi have other programs. */
+const hasNoOther = ({ program, isOfKubernetes }: RegistrarContainer): Truth =>
+  isOfKubernetes.and(program.kind === "official").or(program.kind === "ours");
+
+function judgeStarted(
+  path: string,
   kind: string,
-  fix: string,
+  fix: Advice,
+  { program, mounts }: RegistrarContainer,
 ): Statement | undefined {
-  const started = foreign.programs.find(({ what }) => what === kind)?.program;
   const isOurs = program.kind === "ours";
-  const isKnown = isOurs || (program.kind === "official" && KUBERNETES_CSI.test(image));
-  if (started === undefined || !isKnown) return undefined;
-  const has = `has a ${kind} that runs ${started}, and`;
-  const isOpen = isTemplate(started);
-  if (!isOpen && (!started.includes("/") || mountOf(started, mounts) === undefined))
+  const has = `has a ${kind} that runs ${path}, and`;
+  if (!path.includes("/") || mountOf(path, mounts) === undefined)
     return (kind === LAST_HOOK ? warning : problem)(
       `${has} ${isOurs ? "this registrar's" : "its"} image has no other program`,
       fix,
     );
   // The program of a command has a finding of its own.
-  if (kind === "command" || !(isOurs || isOpen)) return undefined;
-  return isOpen
-    ? unknown(`has a ${kind} that is not filled in: ${started}`, RENDER_FIRST)
+  return kind === "command" || !isOurs
+    ? undefined
     : unknown(`${has} whether a file of a volume runs in this registrar's image is not known`, fix);
 }
 
 /** The image policy leaves such a container alone; another way of a swap makes one that does not start. */
-function adviceOnCommand({ program, image }: RegistrarContainer): string {
-  const mayStay = program.kind === "ours" && program.image === "swapped" && !KUBERNETES_CSI.test(image);
-  return `leave the command out, and write each argument as an item of args${mayStay ? ", or keep the official image there" : ""}`;
+function adviceOnCommand({ program, isOfKubernetes }: RegistrarContainer): Advice {
+  const isSwapped = program.kind === "ours" && program.image === "swapped";
+  const stay = ifYes(isOfKubernetes.not().and(isSwapped), () => ", or keep the official image there").told(
+    "",
+  );
+  return words`leave the command out, and write each argument as an item of args${stay}`;
 }
 
 function judgeJoined({ joined }: RegistrarContainer): Statement | undefined {
@@ -102,7 +132,7 @@ function judgeStart(one: RegistrarContainer, settings: RegistrarSettings): State
   const { program, image, literals, mayKnowNodeName } = one;
   const { start, ignored, kubeletRegistrationPath: told } = settings;
   if (program.kind === "unknown")
-    return unknown(`runs an unknown program: ${sayUnknown(program, image)}`, UNKNOWN[program.what].fix);
+    return unknown(words`runs an unknown program: ${sayUnknown(program, image)}`, UNKNOWN[program.what].fix);
   if (start.kind === "unclear") return judgeUnclear(start, program);
   const refusal = sayRefusal(start, program);
   if (refusal !== undefined) {
@@ -147,14 +177,15 @@ const UNKNOWN = {
     text: "is the driver-registrar of 2018, the predecessor of the official one",
     fix: "take csi-node-driver-registrar or this registrar, whose flags doctor knows",
   },
+  sidecar: { text: "is another sidecar's", fix: "use the image of a registrar" },
   other: {
     text: "is neither this registrar's nor an official release",
     fix: "if it is this registrar's, name it with --image=IMAGE; a copy of the official one is known by that name and its release as tag, csi-node-driver-registrar:v2.17.0",
   },
 } as const;
 
-export const sayUnknown = ({ what }: Extract<Program, { kind: "unknown" }>, image: string): string =>
-  `its image ${boundText(image) || "(none)"} ${UNKNOWN[what].text}`;
+export const sayUnknown = ({ what }: Extract<Program, { kind: "unknown" }>, image: Words): Words =>
+  words`its image ${image} ${UNKNOWN[what].text}`;
 
 function adviceOnIgnored({ words: [word], behind }: NonNullable<RegistrarSettings["ignored"]>): string {
   const isValue = behind !== undefined && attempt(() => parseBool(word)) !== undefined;

@@ -210,7 +210,12 @@ const USE_HTTP = "use --http-endpoint and an httpGet on /healthz";
 /** Judges a probe that runs the registrar itself; nothing is known of other programs. */
 const judgeExec = ({ kind, command, settings }: ProbeFacts, one: RegistrarContainer) =>
   settings({
-    seen: (asked) => judgeProgram(one, kind, USE_HTTP) ?? (asked && judgeAsked(kind, command, asked, one)),
+    seen: (asked) =>
+      judgeProgram(one, kind, USE_HTTP).some({
+        yes: (all) => all,
+        no: () => asked && judgeAsked(kind, command, asked, one),
+        unknown: withheld,
+      }),
     unread: (gap) => {
       const { why } = gap;
       const at = placeholderIn(gap);

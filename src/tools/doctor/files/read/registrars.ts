@@ -11,12 +11,13 @@ import {
   textOrNone,
   tree,
 } from "../../../../kube-api/objects";
+import { boundText } from "../../../../logging/escape";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
 import { plainPath } from "../../../../unix/mounts";
 import { type OurImage, type Recognised, recognise, tellsPath } from "../../../recognise/program";
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { About } from "../../findings/causes";
-import { toldOf } from "../../findings/opened";
+import { textOf, toldOf } from "../../findings/opened";
 import {
   type Gap,
   listFrom,
@@ -272,9 +273,18 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
   for (const { mountPath } of mounts) if (isTemplate(mountPath)) refuseFlaw("placeholder", mountPath);
   return {
     container: text(container.name),
-    image: text(container.image),
+    /** Its image as it is written: in texts, and for readers. */
+    image: textOf({ told: boundText(text(container.image)) || "(none)", gaps: [] }),
+    reference: toldOf(text(container.image)),
+    isOfKubernetes: truthOf(recognised.isOfKubernetes),
     program,
-    foreign,
+    foreign: {
+      ...foreign,
+      // That of its command is not known: so its settings say.
+      programs: foreign.programs.flatMap(({ what, program: own }) =>
+        what === "command" && isTemplate(own) ? [] : { what, program: filled(own) },
+      ),
+    },
     isForWindows,
     /** A swap gives it our image: it is for Linux. */
     isSwappable: truthOf(recognised.isReplaceable).and(isForWindows.not()),
