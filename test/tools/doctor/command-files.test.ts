@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MANIFEST_CHECKS } from "../../../src/tools/doctor/files/judge/checks";
 import { readRegistrars } from "../../../src/tools/doctor/files/read/registrars";
@@ -7,6 +7,7 @@ import { itemsOf } from "../../../src/tools/doctor/findings/opened";
 import { findingsOf } from "../../../src/tools/doctor/findings/report";
 import { ROOT, readText } from "../../docs/markdown";
 import { runCommand } from "../../support/run-command";
+import { createTempFolder } from "../../support/temp-folder";
 import { parseAll } from "../../support/yaml";
 import { readAs } from "./files/one-daemon-set";
 
@@ -47,6 +48,14 @@ test("doctor -f judges a whole directory, and once what is named again", async (
   const { status, stdout } = await runCommand("doctor", "-f", EXAMPLES, ...again);
   expect(stdout).toMatch(/^No problem found: 0 problems, 0 warnings, 0 unknown, \d+ ok\.\n$/);
   expect(status).toBe(0);
+});
+
+test("doctor -f names the directories below one that it does not read", async () => {
+  await using folder = await createTempFolder();
+  mkdirSync(folder.at("below"));
+  copyFileSync(join(EXAMPLES, yamlFiles[0] ?? ""), folder.at("a.yaml"));
+  const { stderr } = await runCommand("doctor", "-f", folder.path);
+  expect(stderr).toContain(`registrar doctor: not read, name them too: ${folder.at("below")}\n`);
 });
 
 test("a file may be called false", async () => {

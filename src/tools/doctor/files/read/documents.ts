@@ -5,7 +5,9 @@ import { attempt } from "../../../../base/errors";
 import { readBody } from "../../../../kube-api/request";
 import { readYaml, secondKeyIn } from "../../../../kube-api/yaml";
 import { boundText } from "../../../../logging/escape";
+import { printError } from "../../../../runtime/print";
 import { type Gap, refuseFlaw, type SeenList, startReading, whyOf } from "../../findings/seen";
+import { firstOf } from "../../findings/words";
 
 export interface ReadObject {
   readonly file: string;
@@ -78,14 +80,18 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
 /** A directory stands for the YAML and JSON files in it, as it does for kubectl. */
 async function filesIn(name: string): Promise<readonly string[]> {
   if (name === "-" || !(await stat(name)).isDirectory()) return [name];
-  const files = (await readdir(name)).filter((file) => /\.(?:ya?ml|json)$/.test(file));
+  const entries = await readdir(name, { withFileTypes: true });
+  const below = entries.flatMap((one) => (one.isDirectory() ? join(name, one.name) : []));
+  const files = entries.flatMap((one) => (/\.(?:ya?ml|json)$/.test(one.name) ? join(name, one.name) : []));
   if (files.length === 0) refuseFlaw("no-files");
-  return files.map((file) => join(name, file));
+  if (below.length > 0) printError(`registrar doctor: not read, name them too: ${firstOf(below)}`);
+  return files;
 }
 
 /** What the command line names is read even if it is a pipe; nothing may ever write to a pipe in a directory. */
 async function contentOf(path: string, isInDirectory: boolean): Promise<string> {
   if (isInDirectory && !(await stat(path)).isFile()) refuseFlaw("pipe");
+  if (path === "-" && process.stdin.isTTY) printError("registrar doctor: reads stdin, until Ctrl-D");
   const bytes = await readBody(path === "-" ? process.stdin : createReadStream(path), MAX_FILE_BYTES);
   if (bytes === undefined) return refuseFlaw("large", `${MAX_FILE_BYTES / MEBIBYTE} MiB`);
   const text = attempt(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
