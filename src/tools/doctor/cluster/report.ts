@@ -7,7 +7,14 @@ import { type Cause, causeKey } from "../findings/causes";
 import type { Finding } from "../findings/finding";
 import { grouped } from "../findings/grouped";
 import { close, itemsOf, open, orNull, tell, trueOrNull } from "../findings/opened";
-import { CLUSTER_SCHEMA, findingsOf, keyOf, leadingIn, reportFindings } from "../findings/report";
+import {
+  CLUSTER_SCHEMA,
+  findingsOf,
+  findingsOfAll,
+  keyOf,
+  leadingIn,
+  reportFindings,
+} from "../findings/report";
 import { listFrom, type SeenList, type Truth, truth } from "../findings/seen";
 import { type ClusterFacts, factsOf, meantIn } from "./judge/facts";
 import { causeOf, isMissedAway, manifestCause, NODES_AWAY } from "./judge/groups";
@@ -109,7 +116,7 @@ export type ClusterReport = Awaited<ReturnType<typeof reportOnCluster>>;
 export async function reportOnCluster(reading: ClusterReading, swap?: string) {
   const facts = await conclude(reading);
   if (swap === undefined)
-    return reportOf(facts, [...open(facts.manifestFindings), ...findingsOf(CLUSTER_CHECKS, facts)]);
+    return reportOf(facts, findingsOfAll(CLUSTER_CHECKS, facts, open(facts.manifestFindings)));
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
   const { findings, ...counts } = judgeSwap(both);
   return reportOf(facts, [...findings, ...findingsOf([rights, objects], facts)], { swap, ...counts });

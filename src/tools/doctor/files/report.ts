@@ -4,7 +4,7 @@ import type { OurImage } from "../../recognise/program";
 import { holds, isTemplate } from "../../recognise/rule";
 import { check, unknown } from "../findings/finding";
 import { gapsOf, trueOrNull } from "../findings/opened";
-import { findingsOf, reportOf } from "../findings/report";
+import { findingsOf, findingsOfAll, reportOf } from "../findings/report";
 import { type Text, withheld, words } from "../findings/seen";
 import { renderReport, type TableLook } from "../findings/table";
 import { namedText, shellWord } from "../findings/words";
@@ -18,7 +18,7 @@ import { commandWithout, judgeSwap, readSwap, whatElse } from "./swap";
 /** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */
 export function reportOnFiles(read: FilesRead, ours: OurImage) {
   const checks = [...MANIFEST_CHECKS, ...STREAM_CHECKS];
-  const report = reportOf({ files: read.files }, findingsOf(checks, factsOf(read, ours)));
+  const report = reportOf({ files: read.files }, findingsOfAll(checks, factsOf(read, ours)));
   return { report, render: (look: TableLook) => renderReport(report, look, { isBySubject: true }) };
 }
 

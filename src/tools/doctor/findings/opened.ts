@@ -73,6 +73,13 @@ export function saidIn<One>(said: Said<One>): readonly One[] {
     : [said as One];
 }
 
+/** What the lists in it lack. */
+export function lackIn(said: Said<Closed<object>>): readonly Gap[] {
+  if (Array.isArray(said)) return said.flatMap(lackIn);
+  const inside: { items?: readonly Said<Closed<object>>[]; gaps?: readonly Gap[] } = Object(insideOf(said));
+  return inside.items === undefined ? [] : [...(inside.gaps ?? []), ...inside.items.flatMap(lackIn)];
+}
+
 export const textOf = (wording: Wording): Words => close({}, wording);
 export const lackingOf = (wording: Wording) => textOf(wording) as Closed<Wording> as Lacking;
 /** One text of several parts. */

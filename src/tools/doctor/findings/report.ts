@@ -1,13 +1,39 @@
 import { causeKey, rankOf } from "./causes";
 import type { Check, Finding, Status } from "./finding";
+import type { Gap } from "./gap";
 import { sortedBy } from "./grouped";
-import { open, saidIn } from "./opened";
+import { lackIn, open, saidIn } from "./opened";
+import { sayWhy } from "./why";
 
 /** Runs the checks in order of their codes: a cause has a lower one than what follows from it. */
 export const findingsOf = <Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Finding[] =>
   sortedBy(checks, ({ code }) => code).flatMap(({ code, name, verdicts }) =>
     saidIn(verdicts(facts)).map((verdict) => ({ code, check: name, ...open(verdict) })),
   );
+
+/**
+ * The same, of a whole report: where nothing is bad or unknown, and something was withheld because of what no finding reports, it
+ * is unknown.
+ */
+export function findingsOfAll<Seen extends { readonly gaps: readonly Gap[] }>(
+  checks: readonly Check<Seen>[],
+  facts: Seen,
+  others: readonly Finding[] = [],
+): readonly Finding[] {
+  const found = [...others, ...findingsOf(checks, facts)];
+  if (found.some(({ status }) => status === "problem" || status === "unknown")) return found;
+  const told = new Set(facts.gaps.map(gapKey));
+  const untold = checks.flatMap(({ code, name, verdicts }) =>
+    lackIn(verdicts(facts))
+      .filter((gap) => gap.why.kind !== "aside" && !told.has(gapKey(gap)))
+      .map(({ subject, why }): Finding => {
+        const { text, fix } = sayWhy(why);
+        return { code, check: name, status: "unknown", subject, text: `could not be judged: ${text}`, fix };
+      }),
+  );
+  return [...found, ...untold.slice(0, 1)];
+}
+const gapKey = ({ part, subject }: Gap) => JSON.stringify([part, subject]);
 
 /** The same for two findings that are one: of a check on a container of an object, whatever they say. */
 export const keyOf = ({ code, status, about, subject }: Finding): string =>

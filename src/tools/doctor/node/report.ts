@@ -1,7 +1,7 @@
 import { plain } from "../../../logging/escape";
 import type { Check } from "../findings/finding";
 import { itemsOf, tell } from "../findings/opened";
-import { findingsOf, type Report, reportOf } from "../findings/report";
+import { findingsOfAll, type Report, reportOf } from "../findings/report";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
 import { namedText } from "../findings/words";
 import { driverChecks } from "./judge/driver";
@@ -29,7 +29,7 @@ export function reportOn(facts: Facts): Report {
   const target = { csiAddress, kubeletRegistrationPath, pluginRegistrationPath };
   const view = viewOf(facts);
   const rows = itemsOf(driversIn(view)).map(tell);
-  const found = findingsOf([...gapChecks, ...NODE_CHECKS], { ...view, gaps: facts.gaps });
+  const found = findingsOfAll([...gapChecks, ...NODE_CHECKS], { ...view, gaps: facts.gaps });
   return reportOf(target, found, rows);
 }
 

@@ -1,14 +1,17 @@
 import fc from "fast-check";
 import {
   also,
+  check,
   ok,
   problem,
   skipped,
   softened,
   unknown,
   type Verdict,
+  type Verdicts,
 } from "../../../../src/tools/doctor/findings/finding";
 import { itemsOf, open, saidIn, tell } from "../../../../src/tools/doctor/findings/opened";
+import { findingsOfAll } from "../../../../src/tools/doctor/findings/report";
 import {
   changed,
   type Gap,
@@ -16,6 +19,7 @@ import {
   ifYes,
   lacking,
   looked,
+  nothing,
   otherwise,
   type Seen,
   type SeenList,
@@ -27,6 +31,7 @@ import {
   type Unread,
   wholes,
   whyOf,
+  withheld,
   words,
 } from "../../../../src/tools/doctor/findings/seen";
 
@@ -253,4 +258,17 @@ test("a finding on nodes of which some may be missing says so once, and is not o
   expect(saidOf(problem("x", "x", "x"), false)).toBe(`problem: x${more} on n1`);
   expect(saidOf(ok("x", "x"), false)).toBe(`unknown: x${more} on n1`);
   expect(saidOf(unknown("x", lacking([GAP], "x")), false)).toBe("unknown: x on n1");
+});
+
+test("what was withheld because of a gap that no finding reports is unknown, unless the report has worse", () => {
+  const checkOf = (code: string, said: Verdicts) => check(code, "x", (_: { gaps: readonly Gap[] }) => said);
+  const lack = checkOf("X2", [undefined, [truths.unknown({ yes: nothing, no: nothing, unknown: withheld })]]);
+  const saidOf = (said: Verdicts, gaps: readonly Gap[]) =>
+    findingsOfAll([lack, checkOf("X1", said)], { gaps }).map(
+      (one) => `${one.code} ${one.status}: ${one.text}`,
+    );
+  expect(saidOf(ok("x", "x"), [])).toEqual(["X1 ok: x", "X2 unknown: could not be judged: EACCES"]);
+  expect(saidOf(ok("x", "x"), [GAP])).toEqual(["X1 ok: x"]);
+  expect(saidOf(problem("x", "x", "x"), [])).toEqual(["X1 problem: x"]);
+  expect(saidOf(unknown("x", "x"), [])).toEqual(["X1 unknown: x"]);
 });
