@@ -24,6 +24,10 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/not defined: -csi-adress -> .*: did you mean --csi-address\?$/, { more: ["--csi-adress=/x"] }],
   [/name -> add to its env: .*NODE_NAME/, { more: [TAINT], env: [{ name: "NODE_NAME", value: "" }] }],
   [/^CSI101 problem: .*need the node's name/, { more: ["--node-condition=x.csi/Registered"] }],
+  [
+    /^CSI101 unknown: needs the node's name, which cannot be seen here: its envFrom may have it/,
+    { more: [TAINT], envFrom: [{ configMapRef: { name: "c" } }] },
+  ],
   [/^CSI101 problem: does not start: node condition "a b": the type/, { more: ["--node-condition=a b"] }],
   [/^CSI101 problem: does not start: .*the type must/, { more: ["--node-condition={driver}"] }],
   [/^CSI101 problem: .* node condition "\$\(TYPE\)": the type/, { more: ["--node-condition=$(TYPE)"] }],
@@ -130,7 +134,6 @@ test.each<readonly [changes: Changes, expected: readonly RegExp[]]>([
 test.each<Changes>([
   { more: [TAINT, "--node-name=n1"] },
   { more: [TAINT], env: [elsewhere("KUBE_NODE_NAME")] },
-  { more: [TAINT], envFrom: [{ configMapRef: { name: "node" } }] },
   { more: ["--logtostderr"], image: "rancher/x-csi-node-driver-registrar:v2.9.0-eks-1" },
   { more: ["--logtostderr"], image: "node-driver-registrar/registrar:v1" },
   { more: ["--http-endpoint=:1", HEAP] },

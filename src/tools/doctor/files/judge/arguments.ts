@@ -8,7 +8,7 @@ import { addedIn, LATEST, officialFlags } from "../../../recognise/official";
 import type { Program } from "../../../recognise/program";
 import { LAST_HOOK } from "../../../recognise/swap";
 import type { Advice } from "../../findings/finding";
-import type { Words } from "../../findings/opened";
+import type { Said, Words } from "../../findings/opened";
 import {
   ifYes,
   listFrom,
@@ -44,9 +44,13 @@ export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (
       const patterns = judgePatterns(one, settings);
       const trouble = judgeStart(one, settings);
       // What one text of several arguments lacks may be in it.
-      if (trouble !== undefined && joined === undefined) return [patterns, trouble];
-      const isWell = isFound.or(patterns !== undefined).not();
-      return [patterns, ifYes(isWell, () => ok("has arguments with which the registrar starts"))];
+      if (joined !== undefined) return patterns;
+      const isWell = programs
+        .contains()
+        .or(patterns !== undefined)
+        .not();
+      const well = () => ifYes(isWell, () => ok("has arguments with which the registrar starts"));
+      return [patterns, trouble ?? judgeNodeName(one, settings, well)];
     },
     unread: (gap) => {
       const { text, fix } = sayWhyOfFile(gap.why);
@@ -129,7 +133,7 @@ function judgePatterns(
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
 
 function judgeStart(one: RegistrarContainer, settings: RegistrarSettings): Statement | undefined {
-  const { program, image, literals, mayKnowNodeName } = one;
+  const { program, image, literals } = one;
   const { start, ignored, kubeletRegistrationPath: told } = settings;
   if (program.kind === "unknown")
     return unknown(words`runs an unknown program: ${sayUnknown(program, image)}`, UNKNOWN[program.what].fix);
@@ -156,13 +160,27 @@ function judgeStart(one: RegistrarContainer, settings: RegistrarSettings): State
       "does not start: kubelet-registration-path is a required parameter",
       "add --kubelet-registration-path: the driver's socket as the host has it",
     );
-  return settings.needsNodeName && !mayKnowNodeName
-    ? problem(
+  return undefined;
+}
+
+const judgeNodeName = (
+  { knowsNodeName }: RegistrarContainer,
+  { needsNodeName }: RegistrarSettings,
+  well: () => Said<Statement>,
+) =>
+  knowsNodeName.or(!needsNodeName)({
+    yes: well,
+    no: () =>
+      problem(
         "does not start: --remove-startup-taint and --node-condition need the node's name",
         "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}",
-      )
-    : undefined;
-}
+      ),
+    unknown: ([gap]) =>
+      unknown(
+        `needs the node's name, which cannot be seen here: ${placeholderIn(gap)} may have it`,
+        "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}",
+      ),
+  });
 
 /** What does not run as a registrar. */
 const ENDING: Readonly<Partial<Record<string, { readonly text: string; readonly fix: string }>>> = {

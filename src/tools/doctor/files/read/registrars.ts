@@ -25,6 +25,7 @@ import {
   refuseFlaw,
   type SeenList,
   startReading,
+  type Truth,
   truth,
   whyOf,
 } from "../../findings/seen";
@@ -292,7 +293,7 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     user: userOf(tree(container.securityContext), tree(pod.securityContext)),
     isOnNode: bool(pod.hostNetwork),
     pool: poolOf(pod),
-    mayKnowNodeName: mayKnowNodeName(container),
+    knowsNodeName: knowsNodeName(container),
     /** Unread: for example, a shell starts the registrar. */
     settings,
     /** Those with which the registrar starts, as far as they tell, and gets its paths. */
@@ -336,11 +337,13 @@ function sourceOf(valueFrom: unknown): Tree {
   return source;
 }
 
-/** The environment has the node's name, or is partly defined elsewhere. */
-function mayKnowNodeName({ env, envFrom }: Tree): boolean {
+/** Whether the environment has the node's name. */
+function knowsNodeName({ env, envFrom }: Tree): Truth {
   const names = list(env)
     .map(tree)
     .filter(({ value, valueFrom }) => Object.keys(sourceOf(valueFrom)).length > 0 || text(value) !== "")
     .map(({ name }) => text(name));
-  return list(envFrom).map(tree).length > 0 || NODE_NAME_VARIABLES.some((name) => names.includes(name));
+  const open = names.find(isTemplate) ?? (list(envFrom).map(tree).length > 0 ? "its envFrom" : undefined);
+  if (NODE_NAME_VARIABLES.some((name) => names.includes(name))) return truth(true);
+  return truth(open !== undefined && unread("placeholder", open).gap);
 }
