@@ -17,3 +17,13 @@ export function grouped<Item, Key = string>(
   }
   return groups;
 }
+
+/** The same function, called once for each key. */
+export function remembered<Value>(find: (key: string) => Value) {
+  const known = new Map<string, Value>();
+  return (key: string): Value => {
+    const value = known.get(key) ?? find(key);
+    known.set(key, value);
+    return value;
+  };
+}

@@ -1,10 +1,12 @@
 import { type About, type Cause, causeKey } from "../../findings/causes";
 import { type Advice, alsoEach, check, problem, type Run, type Verdicts } from "../../findings/finding";
+import { remembered } from "../../findings/grouped";
 import type { Words } from "../../findings/opened";
 import { type Group, type Lacking, type SeenList, type Text, type Truth, words } from "../../findings/seen";
 import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
+import { EVERY_DRIVER } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { GONE, isWaitedFor, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
 import { endingOf, ownerKey } from "./troubles";
@@ -33,27 +35,29 @@ export const placesWhere = (facts: ClusterFacts, isMeant: IsMeant): SeenList<Pla
   facts.places.filter((place) => isMeant(place, facts));
 
 /** Judges the places of a driver with the same cause together; `likeOf`: in what else they are alike. */
-export const judgeGroups = (
+export function judgeGroups(
   facts: ClusterFacts,
   places: SeenList<Place>,
   judge: (first: Place, group: Group<Place>) => Verdicts,
   likeOf: (place: Place) => Text | Lacking = () => "",
-): SeenList<Verdicts> =>
-  places
+): SeenList<Verdicts> {
+  const { unitsOfDriver, guesses } = facts;
+  /** Those that may have a driver's pods; thousands of places have one driver. */
+  const setsOf = remembered((driver) =>
+    unitsOfDriver(driver)
+      .with(unitsOfDriver(EVERY_DRIVER))
+      .with(guesses)
+      .map(({ set }) => set.uid),
+  );
+  return places
     .grouped(
       (place) => words`${place.driver} ${likeOf(place)} ${causesOf(place, facts).map(causeKey).told("")}`,
-      { set: ({ driver }) => setsOf(driver, facts) },
+      { set: ({ driver }) => setsOf(driver) },
     )
     .map((group) =>
       alsoEach(judge(group.first, group), { cause: causeOf(group.first, facts), nodes: group }),
     );
-
-/** Those that may have a driver's pods. */
-const setsOf = (driver: string, { units, guesses }: ClusterFacts): SeenList<string> =>
-  units
-    .filter(({ driver: { name, kind } }) => name === driver || kind === "every")
-    .with(guesses)
-    .map(({ set }) => set.uid);
+}
 
 /** The cause of the state of a place where the node reports: equal for all places that one change would fix. */
 export const causeOf = (place: Place, facts: ClusterFacts) => causesOf(place, facts).told(plainCause(place));
