@@ -1,5 +1,7 @@
+import { daemonSet } from "../../../support/cluster-objects";
 import { makeHealthy } from "./healthy-cluster";
 import { ago, expectSaid, makeCluster } from "./memory-cluster";
+import { deploy } from "./sick-cluster";
 
 // Objects of one API server that do not fit together: something between leaves some out.
 
@@ -78,3 +80,20 @@ test.each<readonly [status: string, minutes: number, generation: number, ofStatu
     );
   },
 );
+
+test("a node-wide registrar that kubelet does not report is unknown where there is no CSINode", async () => {
+  const cluster = await makeCluster({ podsOn: [] });
+  const set = daemonSet("all", { path: "/var/lib/kubelet/plugins/*/csi.sock" });
+  await deploy(cluster, set, ["node-1"], () => ({}));
+  const young = { creationTimestamp: ago(1) };
+  cluster.edit((stored) =>
+    stored
+      .filter(({ path }) => !path.endsWith("/csinodes"))
+      .map(({ path, object }) => {
+        const metadata = { ...object.metadata, ...(path.endsWith("/pods") && young) };
+        return { path, object: { ...object, metadata } };
+      }),
+  );
+  const { nodes } = await cluster.report();
+  expect(nodes.map(({ driver, state }) => [driver, state])).toContainEqual(["(every driver)", "unseen"]);
+});

@@ -44,6 +44,7 @@ const crashing = podStatus({
   registrar: running,
   driver: { kind: "crash-loop", restarts: 9, last: { at: ago(1), exitCode: 1 } },
 });
+const recent = { kind: "running", at: ago(1.5) } as const;
 const onThird = (status: object) => (node: string) => (node === "node-3" ? status : WELL);
 
 /** A pod that may register drivers, on all nodes: of a controller that is no DaemonSet. */
@@ -108,6 +109,18 @@ test.each(
     "a node without its pod has the driver": { isSo: false, podsOn: ["node-1", "node-2"] },
     "none of its pods works": { isSo: false, statusOn: () => crashing },
     "all have just started": { isSo: false, statusOn: () => starting },
+    "all were made so recently that their trouble is not judged yet": {
+      ...{ isSo: false, statusOn: () => podStatus({ registrar: recent, driver: recent }) },
+      change: async ({ edit }) =>
+        edit((stored) =>
+          stored.map((one) => {
+            const { metadata } = one.object;
+            return one.path.endsWith("/pods")
+              ? { ...one, object: { ...one.object, metadata: { ...metadata, creationTimestamp: ago(1.6) } } }
+              : one;
+          }),
+        ),
+    },
     "another driver is listed": { isSo: false, listed: { "node-2": [FILES, OTHER] } },
     "another driver is needed": {
       isSo: false,

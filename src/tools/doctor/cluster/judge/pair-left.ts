@@ -1,4 +1,5 @@
-import { type ItemOf, type SeenList, wholes } from "../../findings/seen";
+import { type ItemOf, listFrom, type SeenList, wholes } from "../../findings/seen";
+import type { RegistrarPod } from "../read/pod";
 import { isGuess, type Pair, type RegistrarUnit } from "../read/units";
 import type { placesIn } from "./places";
 import { isWithoutRegistrar, START_MS } from "./states";
@@ -37,23 +38,29 @@ function pairIn({
     return undefined;
   if (units.some((one) => one.driver.kind === "every")) return undefined;
   const listed = csiNodes.flatMap(({ node, drivers }) => (drivers.has(driver) ? node : []));
-  const node = nodeInCommon(unit, new Set(listed), others);
-  return node === undefined ? undefined : { registrar: unit.registrar, driver, node };
+  return nodeInCommon(unit, new Set(listed), others)?.map((node) => ({
+    ...{ registrar: unit.registrar, driver, node },
+  }));
 }
 
 /** One of the nodes, if exactly these have a pod of the DaemonSet; one whose pod does not work, or not yet, may be missing. */
 function nodeInCommon(
   unit: RegistrarUnit,
   listed: ReadonlySet<string>,
-  { pods, leaving, nowMs }: Whole<"pods" | "leaving">,
-): string | undefined {
-  const own = pods.filter(({ setUid }) => setUid === unit.set.uid);
+  { pods: all, leaving, nowMs }: Whole<"pods" | "leaving">,
+): SeenList<string> | undefined {
+  const own = all.filter(({ setUid }) => setUid === unit.set.uid);
   if (own.some((pod) => isWithoutRegistrar(pod, unit))) return undefined;
   const going = leaving.filter(({ setUid }) => setUid === unit.set.uid);
   const covered = new Set([...own, ...going].map(({ node }) => node));
-  const working = own.flatMap(({ node, trouble, startedMs = nowMs }) =>
-    node !== undefined && trouble === undefined && nowMs - startedMs >= START_MS ? node : [],
-  );
-  const isSame = working.every((one) => listed.has(one)) && [...listed].every((one) => covered.has(one));
-  return isSame ? working[0] : undefined;
+  if (![...listed].every((one) => covered.has(one))) return undefined;
+  const isWorking = ({ trouble, started }: RegistrarPod) =>
+    started.contains((ms) => nowMs - ms >= START_MS).and(trouble.contains().not());
+  const isElsewhere = ({ node }: RegistrarPod) => node !== undefined && !listed.has(node);
+  const pods = listFrom(own);
+  const areListed = pods.contains((pod) => isWorking(pod).and(isElsewhere(pod))).not();
+  return pods
+    .filter(isWorking)
+    .flatMap(({ node }) => node)
+    .filter(() => areListed);
 }

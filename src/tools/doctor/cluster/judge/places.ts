@@ -2,7 +2,6 @@ import { grouped } from "../../findings/grouped";
 import { type ItemOf, listFrom, looked, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import { type Mention, mentionsByPlace } from "../read/mentions";
-import { LONG_MS } from "../read/pod";
 import { EVERY_DRIVER, type Pair } from "../read/units";
 import { type Place, type PlaceState, stateOf } from "./states";
 import { type ClusterLists, type Surroundings, surroundingsOf } from "./surroundings";
@@ -23,12 +22,14 @@ export function placesIn(lists: ClusterLists, pair?: Pair) {
   const ofCsiNodes = lists.csiNodes.flatMap(({ node, drivers }) =>
     Array.from(drivers, (driver): Mention => ({ driver, node })),
   );
-  const places = mentionsByPlace(ofPods.with(ofCsiNodes).with(needs)).map((one) => placeOf(one, around));
+  const places = mentionsByPlace(ofPods.with(ofCsiNodes).with(needs), lists.nowMs).map((one) =>
+    placeOf(one, around),
+  );
   return { ...around, needs, places };
 }
 
 function placeOf(
-  { mention, living, leading }: ItemOf<ReturnType<typeof mentionsByPlace>>,
+  { mention, leading, ...mentions }: ItemOf<ReturnType<typeof mentionsByPlace>>,
   around: Surroundings,
 ): Place {
   const { driver, node } = mention;
@@ -42,14 +43,17 @@ function placeOf(
     around.unitsOfDriver(driver).flatMap(({ set }) => around.podsAt(set, name));
   const pods = node === undefined ? found : found.with(podsOn(node).filter(() => false));
   const place = { driver, node, listing, units, pods };
-  return { ...place, state: looked(stateOf(place, twinsIn(living, around), around)) };
+  return { ...place, state: looked(stateOf(place, twinsIn(mentions), around)) };
 }
 
 /** Several pods that register a driver on a node. Of a DaemonSet that is rolled out with maxSurge two are there for a while. */
-function twinsIn(mentions: readonly Mention[], { nowMs }: Surroundings): PlaceState | undefined {
-  const ofSets = grouped(mentions, ({ unit }) => unit?.registrar.place);
+function twinsIn({
+  living,
+  settled: all,
+}: Readonly<Record<"living" | "settled", readonly Mention[]>>): PlaceState | undefined {
+  const ofSets = grouped(living, ({ unit }) => unit?.registrar.place);
   const registering = [...ofSets.values()].flatMap((ones) => {
-    const settled = ones.filter(({ pod }) => nowMs - (pod?.startedMs ?? nowMs) >= LONG_MS);
+    const settled = ones.filter((one) => all.includes(one));
     return settled.length > 1 ? settled : [ones[0]];
   });
   if (registering.length < 2) return undefined;

@@ -15,7 +15,7 @@ import {
 import { asWord } from "../../findings/words";
 import { keyOfPlace } from "../read/mentions";
 import type { OwnersOf } from "../read/owners";
-import { type Container, isOver, isYoung, LONG_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
+import { type Container, isYoung, LONG_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
 import { NONE_FITS, repelling, WANTS_NONE, wantsNone } from "./set-wants";
 import type { Surroundings } from "./surroundings";
@@ -116,9 +116,10 @@ const listed = ({ listing }: Stateless): SeenList<PlaceState> =>
 
 export function stateOf(place: Stateless, twins: PlaceState | undefined, around: Surroundings): PlaceState {
   // What a container said before its node went away is still true.
-  const restarting = place.pods.flatMap(({ trouble }) =>
-    trouble?.kind === "restarting" ? troubled(trouble) : undefined,
-  );
+  const restarting = place.pods
+    .flatMap(({ trouble }) => trouble)
+    .filter(({ kind }) => kind === "restarting")
+    .map(troubled);
   return twins ?? firstOf(restarting.with(listFrom([stateByNode(place, around)])));
 }
 
@@ -154,7 +155,7 @@ const NO_NODE = "the list of Nodes lacks a node that a CSINode or a running pod 
 const isLeft = ({ node = "", pods }: Stateless, { csiNodeAt }: Surroundings): Truth =>
   csiNodeAt(node)
     .contains()
-    .or(pods.contains((pod) => !isOver(pod)));
+    .or(pods.contains(({ isOver }) => !isOver));
 
 /** These hold whether the node is ready or not. */
 export const SETTLED: readonly KnownState["kind"][] = ["registered", "starting"];
@@ -164,13 +165,13 @@ const MAY_BE_REPLACED = "its pod failed or was deleted, and another may have tak
 /** The state of a driver on a node that is ready. */
 function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
   const { pods, listing, node = "" } = place;
-  const ofTrouble = pods.flatMap((pod) => {
-    if (pod.trouble === undefined) return undefined;
-    const known = troubled(pod.trouble);
-    const unsure = (gaps: readonly Gap[]) => unseen(lackText(gaps), MAY_BE_REPLACED);
-    const isLast = isWhole(pods).or(!isOver(pod));
-    return isLast({ yes: () => known, no: () => known, unknown: unsure });
-  });
+  const unsure = (gaps: readonly Gap[]) => unseen(lackText(gaps), MAY_BE_REPLACED);
+  const ofTrouble = pods.flatMap(({ isOver, trouble }) =>
+    trouble.map(troubled).map((known) => {
+      const isLast = isWhole(pods).or(!isOver);
+      return isLast({ yes: () => known, no: () => known, unknown: unsure });
+    }),
+  );
   const byListing = (): PlaceState => {
     if (listing.kind === "one")
       return listing.isListed({
@@ -183,7 +184,7 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
         unknown,
       });
     // Only the registrar of all drivers knows which ones there are.
-    const isLong = pods.contains(({ startedMs = around.nowMs }) => around.nowMs - startedMs >= START_MS);
+    const isLong = pods.contains(({ started }) => started.contains((ms) => around.nowMs - ms >= START_MS));
     const isLost = hasCsiNode(node, around).not().and(isLong);
     return isLost({ yes: () => unwritten("NoCSINode"), no: () => state("registered"), unknown });
   };
@@ -194,11 +195,11 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
 function stateListed(place: Stateless, around: Surroundings): PlaceState {
   const { pods, units } = place;
   // Lately, and when the registrar had had its time.
-  const isDenied = ({ startedMs = Number.POSITIVE_INFINITY }: RegistrarPod) =>
+  const isDenied = ({ started }: RegistrarPod) =>
     around
       .waitingAt(keyOfPlace(place))
-      .contains(
-        ({ deniedMs = 0 }) => deniedMs >= startedMs + START_MS && around.nowMs - deniedMs < RETRIED_MS,
+      .contains(({ deniedMs = 0 }) =>
+        started.contains((ms) => deniedMs >= ms + START_MS).and(around.nowMs - deniedMs < RETRIED_MS),
       );
   const lacksPod = units.contains().and(pods.contains().not());
   const isLeftThere = isWaitedFor(place, around).and(around.areNamed).and(lacksPod);
@@ -309,16 +310,16 @@ const NOT_RUNNING = "its registrar's container does not run, and kubelet does no
 
 /** The state of a driver whose pod is on the node, and that is not listed. */
 function stateWith(pod: RegistrarPod, { node = "", units }: Stateless, around: Surroundings): PlaceState {
-  const { startedMs = Number.POSITIVE_INFINITY, quietMs } = pod;
   const csiNode = around.csiNodeAt(node);
-  const known = (): PlaceState => {
-    if (startedMs === Number.POSITIVE_INFINITY && quietMs >= LONG_MS) return unseen(NOT_RUNNING);
+  const byStart = (startedMs: number): PlaceState => {
     if (around.nowMs - startedMs < START_MS) return state("starting");
     const isRemade = csiNode.contains(({ createdMs }) => createdMs - startedMs >= START_MS);
     const written = () =>
       isRemade({ yes: () => unwritten("Remade"), no: () => state("unregistered"), unknown });
     return csiNode.contains()({ yes: written, no: () => unwritten("NoCSINode"), unknown });
   };
+  const idle = pod.quietMs >= LONG_MS ? unseen(NOT_RUNNING) : state("starting");
+  const known = () => firstOf(pod.started.map(byStart).with(listFrom([idle])));
   // If the name is a guess, a listed driver without a registrar may be this one.
   const hasOther = csiNode.flatMap(({ drivers }) => [...drivers]);
   const mayBe = around.mayBeOther.or(

@@ -26,7 +26,7 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
       .filter((one) => one.isReady && !isYoung(one, nowMs))
       .flatMap(({ taints }) => taints.filter((taint) => isStartupTaint(taint, unit)));
   const isLong = ({ pods }: Place) =>
-    pods.contains(({ startedMs }) => startedMs !== undefined && !isYoung({ createdMs: startedMs }, nowMs));
+    pods.contains(({ started }) => started.contains((createdMs) => !isYoung({ createdMs }, nowMs)));
   const left = places
     .filter((place) => inState("registered")(place).and(isLong(place)))
     .flatMap(({ node, driver, units }) =>

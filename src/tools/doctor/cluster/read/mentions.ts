@@ -1,6 +1,6 @@
 import { itemsOf } from "../../findings/opened";
 import type { SeenList } from "../../findings/seen";
-import { isOver, type RegistrarPod } from "./pod";
+import { LONG_MS, type RegistrarPod } from "./pod";
 import type { RegistrarUnit } from "./units";
 
 /** What tells that a driver is, or should be, on a node: a pod of its registrar, its CSINode, or what needs it. */
@@ -15,21 +15,22 @@ export interface Mention {
 export const keyOfPlace = ({ node, pod, driver }: Pick<Mention, "driver" | "node" | "pod">) =>
   JSON.stringify([node ?? pod?.name, driver]);
 
-/** Place by place: the mentions by pods that are not over, and of those the leading one. */
-export const mentionsByPlace = (all: SeenList<Mention>) =>
+/** Place by place: the mentions by pods that are not over, those that have long run, and the leading one. */
+export const mentionsByPlace = (all: SeenList<Mention>, nowMs: number) =>
   all
     .grouped(keyOfPlace, { node: ({ node }) => node })
     .sorted(({ first }) => keyOfPlace(first))
     .map((group) => {
       const ofPods = itemsOf(group).filter(({ pod }) => pod);
-      const living = ofPods.filter(({ pod }) => pod && !isOver(pod));
+      const living = ofPods.filter(({ pod }) => pod?.isOver === false);
       const leading = (living.length > 0 ? living : ofPods).toSorted(
         (one, other) => rankOf(one) - rankOf(other),
       );
-      return { mention: group.first, living, leading: leading[0] };
+      const settled = living.filter(({ pod }) => nowMs - startOf(pod) >= LONG_MS);
+      return { mention: group.first, living, settled, leading: leading[0] };
     });
 
 /** Of two pods of a DaemonSet on a node: the one with a trouble, then the older one. */
-function rankOf({ pod }: Mention): number {
-  return pod?.trouble ? 0 : (pod?.startedMs ?? Number.MAX_SAFE_INTEGER);
-}
+const rankOf = ({ pod }: Mention): number => (pod && itemsOf(pod.trouble).length > 0 ? 0 : startOf(pod));
+const startOf = (pod: RegistrarPod | undefined) =>
+  (pod && itemsOf(pod.started)[0]) ?? Number.MAX_SAFE_INTEGER;

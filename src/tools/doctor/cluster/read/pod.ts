@@ -12,7 +12,7 @@ import {
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
-import { truth } from "../../findings/seen";
+import { listFrom, truth } from "../../findings/seen";
 import { conditionsOf, hasEnded, notWritten, ownersOf, pastOrNone, phaseOf } from "./fields";
 import type { Identity } from "./reader";
 import type { ReadRunning, RegistrarSet } from "./set";
@@ -53,10 +53,6 @@ export type PodTrouble =
   | { readonly kind: "terminating"; readonly since: string };
 
 export type RegistrarPod = NonNullable<ReturnType<typeof readRegistrarPod>>;
-
-/** Whether another pod would take its place. */
-export const isOver = ({ trouble }: RegistrarPod): boolean =>
-  trouble?.kind === "failed" || trouble?.kind === "terminating";
 
 export const isPodOf = (object: unknown, set: RegistrarSet): boolean =>
   ownersOf(tree(tree(object).metadata)).some(({ uid }) => uid === set.uid);
@@ -106,8 +102,7 @@ export function readRegistrarPod(
   const isRunning = phaseOf(status) === "Running";
   // Kubelet writes a status of each. Other init containers have ended.
   const ofMains = list(tree(spec).containers).map((one) => text(tree(one).name));
-  const wanted = [...ofMains, ...sidecars];
-  const missing = wanted.find((name) => !containers.some((one) => one.name === name));
+  const missing = [...ofMains, ...sidecars].find((name) => !containers.some((one) => one.name === name));
   if (isRunning && missing !== undefined) refuse(`it has no status of container ${missing}`);
   const { nodeName } = tree(spec);
   if (isRunning || containers.length > 0) needed("spec.nodeName", textOrNone(nodeName));
@@ -118,24 +113,30 @@ export function readRegistrarPod(
   // No container starts before its pod is there: then the clock of the node is late.
   const startedMs = Math.max(...waitedFor.map((one) => Math.max(one.startedMs, createdMs)));
   const isWaitedFor = ({ name, hasStarted }: Container) => (sidecars.includes(name) ? !hasStarted : true);
-  const trouble = () =>
+  const unwritten = (text: string) => notWritten("pods", name, text);
+  const unreported =
+    containers.length === 0 ? unwritten("kubelet does not report its containers") : undefined;
+  const over = overTrouble(tree(metadata), tree(status));
+  const others = () =>
     unscheduled(tree(status)) ??
     troubleIn(containers, mains, times, names) ??
-    initTrouble(inits.filter(isWaitedFor), mains, times);
+    initTrouble(inits.filter(isWaitedFor), mains, times) ??
+    [];
+  const unjudged = times.isNew ? unwritten("it has only just started") : undefined;
   return {
-    setUid,
-    ...{ uid, name },
+    ...{ setUid, uid, name },
     /** It was deleted, has failed or has succeeded a moment ago: another pod will take its place. */
     isLeaving: times.isLeaving,
     node: nodeOf(tree(spec)),
-    trouble: overTrouble(tree(metadata), tree(status)) ?? (times.isNew ? undefined : trouble()),
+    /** Another pod would take its place. */
+    isOver: over !== undefined,
+    /** Not known of a new one. */
+    trouble: listFrom<PodTrouble>(over ? [over] : (unjudged ?? [others()].flat())),
     running,
-    /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
-    startedMs: Number.isFinite(startedMs) ? startedMs : undefined,
+    /** When its last registrar's container started, in Unix time; none unless all of them run. */
+    started: listFrom<number>(unreported ?? [startedMs].filter(Number.isFinite)),
     /** As kubelet says. */
-    isReady: truth(
-      times.saysReady ? times.isReady : notWritten("pods", name, "it has no condition Ready").gap,
-    ),
+    isReady: truth(times.saysReady ? times.isReady : unwritten("it has no condition Ready").gap),
     /** How long nothing has changed in it. */
     quietMs: times.quietMs,
     /** The containers that run, and that kubelet has long not called ready. */
@@ -185,9 +186,11 @@ function initTrouble(
 
 /** A pod that waits for its volumes tells nothing itself: kubelet writes an event. */
 export const withMountFailure = (pod: RegistrarPod, mountFailure: string | undefined): RegistrarPod =>
-  pod.trouble?.kind === "blocked" && mountFailure !== undefined
-    ? { ...pod, trouble: { ...pod.trouble, mountFailure } }
-    : pod;
+  mountFailure === undefined
+    ? pod
+    : { ...pod, trouble: pod.trouble.map((one) => failing(one, mountFailure)) };
+const failing = (trouble: PodTrouble, mountFailure: string): PodTrouble =>
+  trouble.kind === "blocked" ? { ...trouble, mountFailure } : trouble;
 
 function timesOf(
   { metadata, status }: Tree,
