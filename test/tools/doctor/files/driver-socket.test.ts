@@ -13,7 +13,8 @@ const VOLUMES = {
 
 function saidBeside(drivers: readonly object[], volumes: readonly object[] = [], registrar?: object) {
   const onHost = Object.entries(VOLUMES).map(([name, path]) => ({ name, hostPath: { path } }));
-  const all = [...onHost, { name: "empty", emptyDir: {} }, ...volumes];
+  const named = [...onHost, { name: "empty", emptyDir: {} }, ...volumes].map((one) => ({ name: "", ...one }));
+  const all = [...new Map(named.map((one) => [one.name, one])).values()];
   const containers = drivers.map((driver, n) => ({ name: `driver${n}`, volumeMounts: AT_CSI, ...driver }));
   return saidOf({ pod: { containers: [{ ...REGISTRAR, ...registrar }, ...containers], volumes: all } });
 }

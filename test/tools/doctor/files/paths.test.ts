@@ -30,8 +30,28 @@ test.each<readonly [expected: RegExp, Changes]>([
   ]),
   ...["", null].map((mountPath): [RegExp, Changes] => [
     /^CSI103 problem: mounts the volume registration without a mountPath: the API server refuses it -> add its/,
-    mounts({ name: "plugin", mountPath: "/csi" }, { ...REGISTRY, mountPath }),
+    mounts({ ...REGISTRY, mountPath }),
   ]),
+  ...[`${PATH}/../x.csi`, `${PATH}/a/..`].map((path): [RegExp, Changes] => [
+    /^CSI103 problem: has the path .*, with a \.\.: the API server refuses it -> write \/var\/lib\/kubelet\/plugins\/x\.csi\/?$/,
+    { plugin: hostPath(path) },
+  ]),
+  [
+    /^CSI103 problem: has the path a\/\.\., with a \.\./,
+    mounts({ ...REGISTRY, mountPath: "/registration" }, { name: "plugin", mountPath: "/a", subPath: "a/.." }),
+  ],
+  [
+    /^CSI103 problem: has two mounts at \/csi: the API server refuses it -> leave one of them$/,
+    mounts({ name: "registration", mountPath: "/csi" }, { ...REGISTRY, mountPath: "/registration" }),
+  ],
+  [
+    /^CSI103 problem: has two volumes of the name registration: the API server refuses it/,
+    { pod: { volumes: [{ name: "plugin", ...hostPath(PATH) }, REGISTRY, REGISTRY] } },
+  ],
+  [
+    /^CSI101 problem: restarts forever: .* dials \/csi\/csi\.sock\/, and .* -> write: --csi-address=\/csi\/csi\.sock$/,
+    { image: OFFICIAL, more: ["--csi-address=/csi/csi.sock/"] },
+  ],
   [/^CSI102 problem: mounts .* plugin, and its pod has no volume of/, { pod: { volumes: [REGISTRY] } }],
   [/^CSI102 .* nothing mounted where --csi-address=\/other/, { more: ["--csi-address=/other/csi.sock"] }],
   [

@@ -19,7 +19,7 @@ import {
   withheld,
   words,
 } from "../../findings/seen";
-import { RENDER_FIRST, together } from "../../findings/words";
+import { RENDER_FIRST, together, writeFlag } from "../../findings/words";
 import type { RegistrarSettings, Start } from "../read/arguments";
 import { mountOf } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
@@ -41,16 +41,16 @@ export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (
   const isFound = programs.contains().or(joined !== undefined);
   const judged = one.settings({
     seen: (settings) => {
-      const patterns = judgePatterns(one, settings);
+      const dialed = judgeDialed(one, settings);
       const trouble = judgeStart(one, settings);
       // What one text of several arguments lacks may be in it.
-      if (joined !== undefined) return patterns;
+      if (joined !== undefined) return dialed;
       const isWell = programs
         .contains()
-        .or(patterns !== undefined)
+        .or(dialed !== undefined)
         .not();
       const well = () => ifYes(isWell, () => ok("has arguments with which the registrar starts"));
-      return [patterns, trouble ?? judgeNodeName(one, settings, well)];
+      return [dialed, trouble ?? judgeNodeName(one, settings, well)];
     },
     unread: (gap) => {
       const { text, fix } = sayWhyOfFile(gap.why);
@@ -120,14 +120,21 @@ function judgeJoined({ joined }: RegistrarContainer): Statement | undefined {
 }
 
 /** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
-function judgePatterns(
+function judgeDialed(
   { program }: RegistrarContainer,
-  { csiAddress, kubeletRegistrationPath: told }: RegistrarSettings,
+  { csiAddress, dialed, kubeletRegistrationPath: told }: RegistrarSettings,
 ): Statement | undefined {
+  if (program.kind !== "official") return undefined;
+  const say = (why: string, fix: Advice) => problem(`restarts forever: the official registrar ${why}`, fix);
   const pattern = [csiAddress, told].find(isPattern);
-  if (program.kind !== "official" || pattern === undefined) return undefined;
-  const text = `restarts forever: the official registrar takes * literally: ${pattern}`;
-  return problem(text, "write the paths of one driver, or use this registrar's image");
+  if (pattern !== undefined)
+    return say(
+      `takes * literally: ${pattern}`,
+      "write the paths of one driver, or use this registrar's image",
+    );
+  return dialed.endsWith("/")
+    ? say(`dials ${dialed}, and a path that ends with / is no socket's`, writeFlag("csi-address", csiAddress))
+    : undefined;
 }
 
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path/posix";
+import { basename, dirname, join, normalize } from "node:path/posix";
 import { flagTable } from "../../../../flags/table";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../../../host-path/kubelet-roots";
 import { isPattern, leadsThrough } from "../../../../host-path/path-pattern";
@@ -173,24 +173,29 @@ const isReadOnly = (text: string) =>
 const DRIVER_NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
 
 const manifestRegistrationDirectory = eachRegistrar("CSI103", "manifest-registration-directory", (one) => [
-  one.pathless.map((volume) =>
-    problem(
-      `mounts the volume ${volume} without a mountPath: the API server refuses it`,
-      "add its mountPath",
-    ),
-  ),
+  judgeRefused(one.refused),
   one.settings.map((settings) => judgeRegistrationDirectory(one, settings)),
 ]);
 
+const judgeRefused = ({ pathless, backsteps, mountedTwice, namedTwice }: RegistrarContainer["refused"]) =>
+  [
+    ...pathless.map(
+      (volume) => [`mounts the volume ${volume} without a mountPath`, "add its mountPath"] as const,
+    ),
+    ...backsteps.map((path) => [`has the path ${path}, with a ..`, `write ${normalize(path)}`] as const),
+    ...mountedTwice.map((path) => [`has two mounts at ${path}`, "leave one of them"] as const),
+    ...namedTwice.map((name) => [`has two volumes of the name ${name}`, "leave one of them"] as const),
+  ].map(([text, fix]) => problem(`${text}: the API server refuses it`, fix));
+
 function judgeRegistrationDirectory(
-  { program, mounts, pathless, hostPaths }: RegistrarContainer,
+  { program, mounts, refused, hostPaths }: RegistrarContainer,
   settings: RegistrarSettings,
 ): Statement | undefined {
   const { pluginRegistrationPath: directory, kubeletRegistrationPath: told, csiAddress } = settings;
   // CSI101 judges an empty one.
   if (directory === undefined || directory === "") return undefined;
   const mount = mountOf(directory, mounts);
-  if (mount === undefined && (program.kind === "unknown" || pathless.length > 0)) return undefined;
+  if (mount === undefined && (program.kind === "unknown" || refused.pathless.length > 0)) return undefined;
   const kubeletPaths = hostPaths.filter((path) => rootIn(path) !== undefined);
   const driverPath = onHost(csiAddress, mounts) ?? told;
   const place = directory === "/" ? "at /registration, and take --plugin-registration-path out" : "there";

@@ -133,6 +133,8 @@ export type Start =
 export interface RegistrarSettings {
   readonly start: Start;
   readonly csiAddress: string;
+  /** The former as it is written. */
+  readonly dialed: string;
   readonly kubeletRegistrationPath: string;
   /** Undefined: it cannot parse the arguments, which may name any. */
   readonly pluginRegistrationPath: string | undefined;
@@ -179,6 +181,7 @@ function ourSettings(words: readonly string[], { kind }: Program): RegistrarSett
   return {
     start: problem === undefined ? STARTS : refuse(problem),
     csiAddress: problem === undefined ? plainPath(parseCsiAddress(flags.csiAddress)) : flags.csiAddress,
+    dialed: flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
     pluginRegistrationPath: plainPath(flags.pluginRegistrationPath),
     http: endpoint && { ...endpoint, metricsPath: flags.metricsPath },
@@ -214,6 +217,7 @@ const STARTS = { kind: "starts" } as const;
 const NOTHING: RegistrarSettings = {
   start: STARTS,
   csiAddress: "",
+  dialed: "",
   kubeletRegistrationPath: "",
   pluginRegistrationPath: undefined,
   http: undefined,

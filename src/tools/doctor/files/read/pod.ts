@@ -48,11 +48,21 @@ export function mountsOf(container: Tree, pod: Tree) {
 
 const hasPath = ({ mountPath }: Tree): boolean => text(mountPath) !== "";
 
-/** The volumes that a container mounts nowhere: the API server requires a path. */
-export const pathlessIn = ({ volumeMounts }: Tree): readonly string[] =>
-  list(volumeMounts)
-    .map(tree)
-    .flatMap((mount) => (hasPath(mount) ? [] : text(mount.name)));
+/** What the API server refuses: a volume that is mounted nowhere, paths with a `..`, and what must be unique and is not. */
+export function refusedIn({ volumeMounts }: Tree, pod: Tree) {
+  const [mounts, volumes] = [list(volumeMounts).map(tree), list(pod.volumes).map(tree)];
+  const paths = [...volumes.map(({ hostPath }) => tree(hostPath).path), ...mounts.map((one) => one.subPath)];
+  return {
+    pathless: mounts.flatMap((mount) => (hasPath(mount) ? [] : text(mount.name))),
+    backsteps: paths.map(text).filter((path) => path.split("/").includes("..")),
+    mountedTwice: repeatedIn(mounts.filter(hasPath).map(({ mountPath }) => text(mountPath))),
+    namedTwice: repeatedIn(volumes.map(({ name }) => text(name))),
+  };
+}
+
+const repeatedIn = (words: readonly string[]): readonly string[] => [
+  ...new Set(words.filter((word, at) => words.indexOf(word) < at)),
+];
 
 /** The innermost mount that holds a path of the container. */
 export const mountOf = (path: string, mounts: readonly MountedDirectory[]): MountedDirectory | undefined =>

@@ -39,8 +39,8 @@ import {
   limitsOf,
   mayBeDrivers,
   mountsOf,
-  pathlessIn,
   readLimitRange,
+  refusedIn,
   roleOf,
   updateOf,
 } from "./pod";
@@ -313,7 +313,7 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     joined,
     literals: literalsIn(written, start.open),
     mounts,
-    pathless: pathlessIn(container),
+    refused: refusedIn(container, pod),
     /** Those of all volumes of the pod. */
     hostPaths: list(pod.volumes).map((volume) => plainPath(text(tree(tree(volume).hostPath).path))),
     probes: probesOf(container, program),
