@@ -197,6 +197,10 @@ export const REFUSED: readonly string[] = [
   "TypeScript: ({ driver }: View) => driver?.identity.map(({ kind }) => kind === 'unasked' ? problem(P, 'has no name', F) : ok(P, T))",
   "TypeScript: ({ processes }: View) => processes.registrars.map(({ registersIn }) => registersIn === 'here' ? ok(P, T) : problem(P, T, F))",
   "TypeScript: ({ processes }: View) => processes.registrars.map(({ isElsewhere }) => isElsewhere ? problem(P, T, F) : ok(P, T))",
+  // What a registrar does not say.
+  "TypeScript: ({ answering }: View) => answering.map(({ plugin, path }) => plugin.report?.state === 'registered' ? ok(path, T) : problem(path, T, F))",
+  "search: ({ answering }: View) => answering.map(({ plugin, path }) => plugin.report === undefined ? ok(path, 'is official') : undefined)",
+  "TypeScript: ({ registrations }: View) => registrations.map(({ names, path }) => names.includes('x.csi') ? ok(path, T) : problem(path, T, F))",
   // What the arguments of a container tell.
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ driverSocket }) => driverSocket === undefined ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ driverSocket }) => driverSocket.place === undefined ? problem(P, T, F) : ok(P, T))",

@@ -75,7 +75,9 @@ function judgeStanding(standing: Standing, driver: Driver, view: View): Verdicts
     }
     case "unpublished": {
       // CSI015 or CSI019 judges its registration socket.
-      const isJudged = registrations.contains((one) => one.isLeft.and(one.name === name));
+      const isJudged = registrations.contains((one) =>
+        one.isLeft.and(one.names.contains((own) => own === name)),
+      );
       const own = processesOf(driver, view);
       const mayWait = own.map(() => "").told(MAY_WAIT);
       const isNodeWide = registrars.contains((one) => one.isNodeWide).or(target.pattern !== undefined);

@@ -12,7 +12,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
-import { doubted, type Gap, ifYes, nothing, withheld, words } from "../../findings/seen";
+import { doubted, type Gap, ifYes, nothing, type Truth, withheld, words } from "../../findings/seen";
 import { sayWhy } from "../../findings/why";
 import type { Folder } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
@@ -46,7 +46,7 @@ const kubelet = folderCheck("CSI012", "kubelet", ({ kubeletSocket, path }, view)
     }),
 ]);
 
-function judgeKubeletSocket(socket: SeenSocket, { processes, answered }: View): Verdicts {
+function judgeKubeletSocket(socket: SeenSocket, { processes, reporting }: View): Verdicts {
   const { kind, path } = socket;
   if (kind === "accepting") return undefined;
   const dead = `does not seem to run: no process listens on its socket ${path}`;
@@ -54,12 +54,12 @@ function judgeKubeletSocket(socket: SeenSocket, { processes, answered }: View): 
   if (kind === "stuck")
     return unknown("kubelet", `may hang: its socket ${path} ${socketText(socket)}`, SEE_SERVICE);
   const text = `is not seen from here, neither its process nor its socket: ${path} ${socketText(socket)}`;
-  const isSeen = processes.kubelets.contains().or(answered.contains(hasBeenCalled));
+  const isSeen = processes.kubelets.contains().or(reporting.contains(hasBeenCalled));
   return ifYes(isSeen.not(), () => skipped("kubelet", text, SEE_HOST));
 }
 /** By kubelet. */
-const hasBeenCalled = ({ plugin: { report } }: Answering): boolean =>
-  report?.hasKubeletCalled === true || report?.state === "registered";
+const hasBeenCalled = ({ plugin }: Answering): Truth =>
+  plugin.report.is(({ hasKubeletCalled, state }) => hasKubeletCalled || state === "registered");
 
 const SEE_HOST =
   "see whether it runs; from a container, only kubectl debug node with --host-root=/host shows it";
@@ -106,11 +106,11 @@ const FREE_INODES = {
 };
 
 const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory, view) => {
-  const { answered, processes } = view;
+  const { reporting, processes } = view;
   const { path, place } = directory;
   const { kubelets } = processes;
   const isWatched = kubelets.contains(({ isHere }) => isHere);
-  const called = answered
+  const called = reporting
     .filter(hasBeenCalled)
     .map((proof): Verdicts => ok(path, `is kubelet's: it has called on ${proof.path}`));
   const others = kubelets
@@ -131,8 +131,10 @@ const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory
 });
 
 function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
-  const { answered, processes } = view;
-  const isKubelets = processes.kubelets.contains(({ isHere }) => isHere).or(answered.contains(hasBeenCalled));
+  const { reporting, processes } = view;
+  const isKubelets = processes.kubelets
+    .contains(({ isHere }) => isHere)
+    .or(reporting.contains(hasBeenCalled));
   const bad = (text: string, cause?: Cause) => {
     const say = () => problem(path, text, MOUNT_IT, cause);
     return isKubelets({ yes: say, no: say, unknown: () => unsure(say()) });
@@ -142,7 +144,9 @@ function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
   const isUsual = KNOWN_DIRECTORIES.some((known) => known.endsWith(place.path) || place.path.endsWith(known));
   // A root of another name is kubelet's only if kubelet calls.
-  const isCalled = answered.contains(({ plugin }) => plugin.report?.state === "listening").not();
+  const isCalled = reporting
+    .contains(({ plugin }) => plugin.report.is(({ state }) => state === "listening"))
+    .not();
   const isNamedSo = isCalled.and(place.path.endsWith("/kubelet/plugins_registry")).or(isUsual);
   const where = onFileSystem(path, place.path);
   const other = () => skipped(path, `is not the registration directory of a known kubelet${where}`, COMPARE);

@@ -1,6 +1,5 @@
 import { basename, dirname } from "node:path";
 import { REMINDERS, reminderMs } from "../../../../base/backoff";
-import type { PluginInfo } from "../../../../grpc/protos";
 import { validateVersions } from "../../../../kubelet-rules/driver-versions";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
 import {
@@ -8,6 +7,7 @@ import {
   hintForRefusal,
   withoutDriversWords,
 } from "../../../../registrar/registration/hints";
+import type { RegistrationReport } from "../../../../registrar/registration/self-report";
 import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
 import {
@@ -30,10 +30,11 @@ import {
   nothing,
   otherwise,
   type SeenList,
+  type Truth,
   words,
 } from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
-import type { Folder } from "../read/looks";
+import type { Folder, PluginLook } from "../read/looks";
 import { asAsked, judgeEndpoint } from "./endpoint";
 import { processesOf, seeProcess } from "./found";
 import { folderCheck } from "./machine";
@@ -96,18 +97,24 @@ const judgeRegistration = (one: Published, view: View): SeenList<Verdicts> =>
 const KUBELET_COMES_MS = reminderMs(REMINDERS.kubeletSilent, 0);
 const LOOK_LATER = `run doctor again ${KUBELET_COMES_MS / 1000} s after it was published`;
 
-function judgeAnswered(one: Answering, view: View): Verdict | undefined {
+function judgeAnswered(one: Answering, view: View): Verdicts {
   const { path, plugin } = one;
-  const { name, report } = plugin;
-  const versions = report?.state === "registered" ? undefined : versionsProblem(plugin);
-  if (versions !== undefined && report?.kubeletError === undefined) {
-    const hint = hintForRefusal(versions, path) ?? ADVICE.seeRegistrar;
-    return problem(name, `will be refused: ${versions}`, hint);
-  }
-  if (report === undefined) {
-    const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
-    return skipped(name, text, SEE_CSI_NODES);
-  }
+  const { name, isReporting, report } = plugin;
+  const versions = versionsProblem(plugin);
+  const hint = versions && hintForRefusal(versions, path);
+  const refuse = () => problem(name, `will be refused: ${versions}`, hint ?? ADVICE.seeRegistrar);
+  const unreported = `has a registrar on ${path} that does not report whether kubelet registered it`;
+  if (!isReporting) return versions ? refuse() : skipped(name, unreported, SEE_CSI_NODES);
+  return report.map((told) =>
+    versions && told.state !== "registered" && told.kubeletError === undefined
+      ? refuse()
+      : judgeReport(told, one, view),
+  );
+}
+
+function judgeReport(report: RegistrationReport, one: Answering, view: View): Verdict {
+  const { path } = one;
+  const { name } = one.plugin;
   const { state, reason, kubeletError, changedAtMs } = report;
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
   if (state === "refused" || (state !== "registered" && kubeletError !== undefined))
@@ -147,7 +154,7 @@ function remedyForSilence(path: string, { folder, processes }: View) {
 }
 
 /** Kubelet's own words on versions that it does not take. */
-function versionsProblem({ type, name, supportedVersions }: PluginInfo): string | undefined {
+function versionsProblem({ type, name, supportedVersions }: PluginLook): string | undefined {
   if (type !== "CSIPlugin") return undefined;
   const { versionsWording } = behaviourOf(NEWEST_SIMULATED);
   const judged = validateVersions("ValidatePlugin", name, supportedVersions, undefined, versionsWording);
@@ -198,19 +205,19 @@ const others = check("CSI019", "other-registrations", (view: View) =>
 
 /** A DRA driver, or a device plugin, has a registrar that says the same of itself. */
 function judgeOtherKind(one: Answering, view: View): Verdicts {
-  if (one.plugin.type === "CSIPlugin" || one.plugin.report === undefined) return undefined;
+  if (one.plugin.type === "CSIPlugin" || !one.plugin.isReporting) return undefined;
   return softened(judgeAnswered(one, view), "problem");
 }
 
-const duplicates = check("CSI018", "registration-duplicates", ({ answering }: View) => [
-  answering.filter(hasStandby).together().map(judgeStandbys),
+const duplicates = check("CSI018", "registration-duplicates", ({ answering, reporting }: View) => [
+  reporting.filter(hasStandby).together().map(judgeStandbys),
   answering
     .grouped(({ plugin }) => plugin.name)
     .map((ones) => {
       const isAskedFor = ones.contains((one) => one.isAskedFor);
-      const { name, endpoint } = ones.first.plugin;
+      const { name, endpoint, isReporting } = ones.first.plugin;
       const living = words`has ${ones.counted("living registration socket")}, of which kubelet refuses all but one: ${ones.joined((one) => one.path)}`;
-      const isOne = isAskedFor.and(!hasStandby(ones.first));
+      const isOne = isAskedFor.and(!isReporting || hasStandby(ones.first).not());
       const judgeOne = () =>
         ifYes(isOne.and(isWhole(answering)), () => ok(name, "has one living registration socket"));
       return ones.others.some({
@@ -220,7 +227,8 @@ const duplicates = check("CSI018", "registration-duplicates", ({ answering }: Vi
     }),
 ]);
 
-const hasStandby = ({ plugin }: Answering): boolean => (plugin.report?.standbys ?? 0) > 0;
+const hasStandby = ({ plugin }: Answering): Truth =>
+  plugin.report.is(({ standbys }) => standbys > 0).and(plugin.type === "CSIPlugin");
 
 /** A node-wide registrar stands by for all drivers. */
 function judgeStandbys(ones: Group<Answering>): Verdict {

@@ -51,8 +51,8 @@ export function driversIn(view: View): SeenList<Row> {
   const published = answering.flatMap((one) => publishedRow(one, view));
   const unpublished = drivers.flatMap((driver) => withRow(driver, view));
   // Registration sockets on which no registrar answers.
-  const silent = registrations.flatMap(({ path, name, answer }) => {
-    if (name === undefined) return undefined;
+  const named = registrations.flatMap(({ names, ...one }) => names.map((name) => ({ ...one, name })));
+  const silent = named.flatMap(({ path, name, answer }) => {
     // Of several drivers, or where one may not be seen, any may be its driver: one that says no name, too.
     const isOwn = ({ driver: { names } }: Unpublished) => names.contains((one) => one === name);
     const mayBe = (one: Unpublished) => isOwn(one).or(one.driver.names.contains().not());
@@ -125,20 +125,24 @@ function withRow(driver: Driver, view: View): SeenList<Unpublished> {
 
 function publishedRow(one: Answering, view: View): SeenList<Row> {
   const { plugin, path } = one;
-  const { report } = plugin;
+  const { isReporting, report } = plugin;
   const known = {
     name: plugin.name,
-    since: attempt(() => new Date(report?.changedAtMs ?? Number.NaN).toISOString()) ?? null,
     csiSocket: plugin.endpoint || path,
     registrationSocket: path,
   };
   const say = (reason: string | null) =>
-    kept(rowOf(report?.state ?? "unreported", report?.reason ?? reason, known));
+    isReporting
+      ? report.map((told) => {
+          const since = attempt(() => new Date(told.changedAtMs).toISOString()) ?? null;
+          return rowOf(told.state, told.reason ?? reason, { ...known, since });
+        })
+      : kept(rowOf("unreported", reason, known));
   return silencesOf(one, view).some({
     yes: ({ first }) => say(first),
     no: () => say(null),
     // Without a state, whether its driver answers is all that the row would tell.
-    unknown: ([gap]) => (report ? say(gapText(gap)) : kept(rowOf("unknown", gapText(gap), known))),
+    unknown: ([gap]) => (isReporting ? say(gapText(gap)) : kept(rowOf("unknown", gapText(gap), known))),
   });
 }
 

@@ -141,10 +141,9 @@ export const removeOld = (name: string) => `remove it: the driver in that direct
 export const RESTART_REGISTRARS = `start their registrars again, which replace them: one, if it is node-wide; ${KEEP_SOCKET}`;
 
 export function troubleOf(
-  { socket, info, link }: RegistrationFound,
+  { socket, failure, link }: RegistrationFound,
   facts: Pick<Facts, "host">,
 ): typeof DEAD {
-  const failure = info?.kind === "failed" ? info : undefined;
   if (failure?.code === "DeadlineExceeded" || socket.kind === "stuck") return HANGS;
   // No registrar makes one, and ours takes its name only when it is gone.
   if (link !== null)

@@ -13,7 +13,6 @@ import {
   truth,
 } from "../../findings/seen";
 import { writeFlag } from "../../findings/words";
-import type { SeenPlugin } from "../read/facts";
 import type { Facts } from "../read/gather";
 import {
   type DriverLook,
@@ -22,6 +21,7 @@ import {
   lookOfRegistration,
   lookOfSocket,
   namesOf,
+  type PluginLook,
   type RegistrationFound,
   type RegistrationLook,
   type SocketLook,
@@ -38,7 +38,7 @@ export type Answering = ItemOf<View["answering"]>;
 export type DeadSocket = ItemOf<View["deadSockets"]>;
 
 /** A registration socket on which a registrar answers. */
-type Plugin = RegistrationLook & Pick<RegistrationFound, "endpoint"> & { readonly plugin: SeenPlugin };
+type Plugin = RegistrationLook & Pick<RegistrationFound, "endpoint"> & { readonly plugin: PluginLook };
 
 export function viewOf(facts: Facts) {
   const { target, processes, socketsOnHost, host, nowMs } = facts;
@@ -71,9 +71,8 @@ export function viewOf(facts: Facts) {
     deadSockets: facts.deadSockets.map(({ socket, fits }) => ({ ...lookOfSocket(socket), fits })),
     drivers,
     registrations,
-    /** Those on which a registrar answers; and a CSI driver's registrar. */
-    answered,
-    answering,
+    /** Those on which a registrar of a CSI driver answers, and on which one that reports. */
+    ...{ answering, reporting: answered.filter(({ plugin }) => plugin.isReporting) },
     /** The name of the driver that the doctor was called for, if it is known. */
     targetNames,
     /** Whether the doctor was called for all drivers. */
@@ -104,9 +103,7 @@ export function viewOf(facts: Facts) {
 }
 
 const pluginOf = (one: RegistrationLook): SeenList<Plugin> =>
-  one.found.items(({ info, endpoint }) =>
-    info?.kind === "answered" ? { ...one, endpoint, plugin: info.value } : undefined,
-  );
+  one.found.items(({ plugin, endpoint }) => plugin && { ...one, endpoint, plugin });
 
 function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plugin>) {
   const endpoints = plugins.flatMap(({ endpoint }) => endpoint).filter(({ socket }) => !socket.isHidden);
@@ -156,7 +153,7 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
 
 /** What is known of the registrar on a registration socket. */
 type Answer =
-  | ({ readonly kind: "plugin"; readonly plugin: SeenPlugin } & Pick<RegistrationFound, "endpoint">)
+  | ({ readonly kind: "plugin"; readonly plugin: PluginLook } & Pick<RegistrationFound, "endpoint">)
   /** `isFile`: not a stream socket; `isIgnored`: no socket, so kubelet's watcher passes it over; `isAlias`: of a driver that has another one. */
   | ({
       readonly kind: "trouble";
@@ -183,10 +180,11 @@ function publishedOf(
   const { path, found } = one;
   const own = driverOfSocket(path);
   const isAlias = own !== undefined && basename(path) !== own + SOCKET_TAIL;
-  const isOther = (other: RegistrationLook) => other.path !== path && other.name === own;
+  const isOther = (other: RegistrationLook) =>
+    other.names.contains((name) => name === own).and(other.path !== path);
   const answerOf = (seen: RegistrationFound): Answer => {
-    const { socket, info, endpoint } = seen;
-    if (info?.kind === "answered") return { kind: "plugin", plugin: info.value, endpoint };
+    const { socket, plugin, endpoint } = seen;
+    if (plugin) return { kind: "plugin", plugin, endpoint };
     const newNames = plugins.flatMap(({ plugin: { name, endpoint: at } }) =>
       socket.kind === "dead" && name !== own && basename(dirname(at)) === own ? name : undefined,
     );
@@ -201,16 +199,16 @@ function publishedOf(
     seen: (seen) => looked(answerOf(seen)),
     unread: (gap) => looked({ kind: "unread", gap } as const),
   });
-  const { name } = one;
+  const { names } = one;
   const isOwn = (other: ItemOf<typeof drivers>) =>
-    other.isNode.and(other.isWanted).and(name !== undefined && isCalled(other, name));
+    other.isNode.and(other.isWanted).and(names.contains((name) => isCalled(other, name)));
+  const isSilenced = (name: string) => plugins.contains(({ plugin }) => plugin.name === name).not();
   const isSilent = answer.is(({ kind }) => kind === "trouble");
   const isLeft = drivers
     .contains(isOwn)
     .or(answer.is((said) => said.kind === "trouble" && said.state === "hanging"))
-    .and(plugins.contains(({ plugin }) => plugin.name === name).not())
-    .and(isSilent)
-    .and(name !== undefined);
+    .and(names.contains(isSilenced))
+    .and(isSilent);
   return {
     ...one,
     answer,
@@ -220,7 +218,7 @@ function publishedOf(
     isAskedFor:
       facts.target.csiSocketPath === undefined
         ? answer.is((said) => (said.kind === "plugin" ? said.plugin.type === "CSIPlugin" : isLeft))
-        : targetNames.contains((target) => target === name),
+        : targetNames.contains((target) => names.contains((name) => name === target)),
   };
 }
 

@@ -2,7 +2,7 @@ import { driverOfSocket } from "../../../../registrar/model/socket-name";
 import { itemsOf, trueOrNull } from "../../findings/opened";
 import { type Gap, listFrom, looked, type Seen, type SeenList, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "./directory";
-import { type Answer, type Call, type SeenDriver, unreadAt } from "./facts";
+import { type Answer, type Call, type SeenDriver, type SeenPlugin, unreadAt } from "./facts";
 import type { SeenSocket, SocketFacts } from "./socket";
 import type { RegistrationFacts } from "./sockets-found";
 
@@ -64,21 +64,35 @@ export function lookOfDriver({ socket, identity, nodeInfo, spoken }: SeenDriver)
   };
 }
 
+export type PluginLook = ReturnType<typeof lookOfPlugin>;
+
+/** `isReporting`: it is one of ours, which says how its registration is. */
+const lookOfPlugin = ({ report, ...plugin }: SeenPlugin, path: string) => {
+  const unreported = unreadAt("GetInfo", path, { kind: "object", text: "its registrar does not report" });
+  return { ...plugin, isReporting: report !== undefined, report: looked(report ?? unreported) };
+};
+
 /** What is found on a registration socket. */
 export interface RegistrationFound {
   readonly socket: SeenSocket;
-  readonly info: Read<RegistrationFacts["info"]>;
+  /** What its registrar answers; undefined without one, or if that failed. */
+  readonly plugin: PluginLook | undefined;
+  readonly failure: Extract<RegistrationFacts["info"], { readonly kind: "failed" }> | undefined;
   readonly link: string | null;
   /** What is at its endpoint; undefined without an absolute path. */
   readonly endpoint: DriverLook | undefined;
 }
 
 export function lookOfRegistration({ socket, info, link, endpoint }: RegistrationFacts) {
-  const found = { socket, info, link, endpoint: endpoint && lookOfDriver(endpoint) } as RegistrationFound;
   const { path } = socket;
+  const plugin = info?.kind === "answered" ? lookOfPlugin(info.value, path) : undefined;
+  const failure = info?.kind === "failed" ? info : undefined;
+  const parts = { socket, plugin, failure, link, endpoint: endpoint && lookOfDriver(endpoint) };
+  const found = looked(socket, info, parts as RegistrationFound);
+  const own = plugin?.name || driverOfSocket(path);
   /** As its registrar says, or else as the socket's own name. */
-  const name = (info?.kind === "answered" && info.value.name) || driverOfSocket(path);
-  return { path, name, found: looked(socket, info, found) };
+  const names = own === undefined ? found.items<string>(() => undefined) : listFrom([own]);
+  return { path, names, found };
 }
 
 export const lookOfDirectory = (facts: DirectoryFacts) =>
