@@ -1,6 +1,12 @@
-import { failedMount, podStatus, waitingPod } from "../../../support/cluster-objects";
+import {
+  daemonSet,
+  failedMount,
+  podStatus,
+  volumeAttachment,
+  waitingPod,
+} from "../../../support/cluster-objects";
 import { ago, expectSaid, makeCluster } from "./memory-cluster";
-import { DISK } from "./sick-cluster";
+import { addNode, DISK, STORAGE } from "./sick-cluster";
 
 test.each([
   [
@@ -44,4 +50,18 @@ test("a DaemonSet whose containers are missing cannot be judged", async () => {
     spec: { selector: { matchLabels: { app: "bare" } }, template: { metadata: {}, spec: {} } },
   });
   await expectSaid(cluster, /^CSI113 unknown: daemonsets storage\/bare cannot be judged: /);
+});
+
+test("a driver that a Deployment registers on another node is not to be installed", async () => {
+  const cluster = await makeCluster({ inCsiNode: { [DISK]: "i-1", "lost.csi": "i-1" } });
+  const ownerReferences = [{ kind: "ReplicaSet", name: "x", uid: "1", controller: true }];
+  await addNode(cluster, "node-2");
+  await cluster.create("/api/v1/namespaces/storage/pods", {
+    metadata: { name: "lost", namespace: "storage", ownerReferences },
+    spec: { ...daemonSet("lost.csi").spec.template.spec, nodeName: "node-1" },
+  });
+  await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", "lost.csi", "node-2"));
+  const CSI208 =
+    /^CSI208 problem: lost.* -> pod storage\/lost \(ReplicaSet x\) has .* on another node: run it in a Dae/;
+  await expectSaid(cluster, CSI208, /^CSI209/, /^CSI211 problem: lost/);
 });

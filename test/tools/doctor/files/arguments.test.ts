@@ -212,8 +212,14 @@ test.each([
   expect(saidOf({ command })).toContainEqual(expect.stringMatching(/^CSI101 prob.*-nope/));
 });
 
-test.each(["Pod", "Deployment"])("a registrar in a %s is judged", (kind) => {
+const SOME = /^CSI107 warning: is in a \w+: only the nodes with its pods .* -> use a DaemonSet, unless/;
+test.each<readonly [kind: string, ...says: RegExp[]]>([
+  ["Pod"],
+  ["DaemonSet"],
+  ...["Deployment", "ReplicaSet", "StatefulSet", "Job"].map((kind): [string, RegExp] => [kind, SOME]),
+  ["{{ .kind }}", /^CSI107 unknown: is in an object whose kind is not filled in: \{\{ .kind \}\}/],
+])("a registrar in a %s is judged", (kind, ...says) => {
   const { spec, ...other } = daemonSet({ more: ["--nope"] });
   const one = { ...other, kind, spec: kind === "Pod" ? spec.template.spec : spec };
-  expectSaid(said(one), [/^CSI101 problem: .*-nope/]);
+  expectSaid(said(one), [/^CSI101 problem: .*-nope/, ...says]);
 });

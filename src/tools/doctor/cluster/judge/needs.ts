@@ -72,13 +72,20 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => [
 ]);
 
 /** A pod may serve the driver that is of no DaemonSet with a registrar. */
-function adviceFor(_first: Place, { ownersOf, target }: ClusterFacts, places: Group<Place>): Advice {
+function adviceFor(
+  { driver }: Place,
+  { ownersOf, target, places: all }: ClusterFacts,
+  places: Group<Place>,
+): Advice {
   const look = ({ node }: Place, gaps: readonly Gap[]) => {
     const fix = `${INSTALL}, unless a pod of its node serves it: ${lackText(gaps)}`;
     return toldOf(kubectl(fix, target, "get pods -A", "", ` --field-selector=spec.nodeName=${node}`));
   };
   const owners = places.flatMap((place) => ownersOf(place).owners);
-  const none = ifYes<Advice>(owners.contains().not(), () => INSTALL);
+  const elsewhere = all
+    .filter((one) => inState("registered")(one).and(one.driver === driver))
+    .flatMap((place) => ownersOf(place).owners);
+  const none = ifYes<Advice>(owners.contains().not(), () => elsewhere.map(adviceElsewhere).told(INSTALL));
   return owners
     .map((pod) => adviceOnOwner(pod, target))
     .with(none)
@@ -100,6 +107,9 @@ function adviceOnOwner(pod: HostPod, target: ClusterTarget): Advice {
   const more = ` -c ${shellWord(registrar)}`;
   return kubectl(`${served} and a registrar: see its log`, target, "logs", name, more);
 }
+
+const adviceElsewhere = (pod: HostPod): Advice =>
+  `pod ${pod.name} (${ownerText(pod)}) has the driver's directory on another node: run it in a DaemonSet, which has a pod on each`;
 
 /** CSINode lists it, and of all that doctor sees nothing can have registered it there, neither a DaemonSet nor a pod. */
 function isLeftover(place: Place, facts: ClusterFacts): Truth {

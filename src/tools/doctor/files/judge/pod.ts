@@ -12,7 +12,7 @@ import {
 import { RENDER_FIRST, together } from "../../findings/words";
 import { withoutVariables } from "../read/arguments";
 import { areTogether } from "../read/pool";
-import type { RegistrarContainer } from "../read/registrars";
+import { type RegistrarContainer, WITH_PODS } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
 import { placeholderIn, unfilledIn } from "./gaps";
 
@@ -39,11 +39,24 @@ const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
     });
   };
   return [
+    one.workload({
+      seen: (kind) =>
+        ON_SOME_NODES.includes(kind)
+          ? warning(
+              `is in a ${kind}: only the nodes with its pods get the driver, and one may get two pods`,
+              "use a DaemonSet, unless these nodes are enough",
+            )
+          : undefined,
+      unread: (gap) =>
+        unknown(`is in an object whose kind is not filled in: ${placeholderIn(gap)}`, RENDER_FIRST),
+    }),
     judgeAmount("maxSurge", maxSurge, say),
     judgeAmount("maxUnavailable", maxUnavailable, say),
     maxSurge({ seen: judge, unread: (gap) => unfilled(gap) }),
   ];
 });
+
+const ON_SOME_NODES = WITH_PODS.filter((kind) => kind !== "DaemonSet");
 
 type Amount = string | number;
 type SayUpdate = (text: string, fix: string) => Said<Statement>;

@@ -195,7 +195,7 @@ function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void 
 export type RegistrarContainer = ReturnType<typeof registrarsIn>[number];
 
 const SETS = ["DaemonSet", "Deployment", "StatefulSet"];
-const WITH_PODS = [...SETS, "ReplicaSet", "Job", "ReplicationController"];
+export const WITH_PODS = [...SETS, "ReplicaSet", "Job", "CronJob", "ReplicationController"];
 
 /** What other kinds have in the place of a pod may be anything else. */
 function podIn({ kind, spec, template }: Tree): Tree {
@@ -246,6 +246,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     about: { ...about, container: text(container.name) },
     ...readContainer(container, recognised, pod),
     namespace: text(tree(object.metadata).namespace),
+    workload: filled(text(object.kind)),
     update: updateOf(object),
     driverSocket,
     role: roleOf(container, inits),
