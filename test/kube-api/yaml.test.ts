@@ -10,7 +10,10 @@ test.each<readonly [yaml: string, object: unknown]>([
   ["x: &x {a: 1}\nz:\n  <<: [*x, {a: 2, b: 2}]", { x: { a: 1 }, z: { a: 1, b: 2 } }],
   ["{<<: {a: 1}, <<: {a: 2}, b: <<, c: [<<]}", { a: 2, b: "<<", c: ["<<"] }],
   ["y: 1", { true: 1 }],
-  ["a: 'b\nc'\nd: !x e\nf: !!binary aGk=\ng: !!str 1", { a: "b c", d: "e", f: "hi", g: "1" }],
+  [
+    "a: 'b\nc'\nd: !x e\nf: !!binary aGk=\ng: !!str 1\nh: !!bool yes",
+    { a: "b c", d: "e", f: "hi", g: "1", h: true },
+  ],
   [`a: &a [1]\nb: [${"*a,".repeat(1_000)}]`, { a: [1], b: Array(1_000).fill([1]) }],
   ["a:\n- --a={{ .X }}\n- '{{ .Y }}'", { a: ["--a={{ .X }}", "{{ .Y }}"] }],
 ])("%s", (yaml, object) => {
