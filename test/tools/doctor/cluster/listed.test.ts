@@ -5,7 +5,7 @@ import {
   volumeAttachment,
   waitingPod,
 } from "../../../support/cluster-objects";
-import { ago, expectSaid, makeCluster } from "./memory-cluster";
+import { ago, expectSaid, makeCluster, said } from "./memory-cluster";
 import { addNode, DISK, STORAGE } from "./sick-cluster";
 
 test.each([
@@ -64,4 +64,20 @@ test("a driver that a Deployment registers on another node is not to be installe
   const CSI208 =
     /^CSI208 problem: lost.* -> pod storage\/lost \(ReplicaSet x\) has .* on another node: run it in a Dae/;
   await expectSaid(cluster, CSI208, /^CSI209/, /^CSI211 problem: lost/);
+});
+
+test.each([
+  [
+    "two Ready nodes",
+    {},
+    /^CSI212 unknown: csinodes could not be listed: the answer is an empty list, though 2 nodes are Ready -> use an account/,
+  ],
+  ["one Ready node", { isReady: false }, /^CSI204 problem: .*has no CSINode, which was probably deleted/],
+])("no CSINode at all, and %s", async (_what, second, says) => {
+  const cluster = await makeCluster();
+  await addNode(cluster, "node-2", {}, second);
+  cluster.edit((all) => all.filter(({ path }) => !path.endsWith("/csinodes")));
+  expect((await said(cluster)).filter((line) => !/possibly/.test(line))).toEqual([
+    expect.stringMatching(says),
+  ]);
 });

@@ -274,6 +274,13 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
     .map((all) => also(problem("CSINodes", text, fix), { nodes: all.map(({ name }) => ({ node: name })) }));
 });
 
+/** By the kind of the failure. */
+const ADVICE: Readonly<Partial<Record<string, string>>> = {
+  unauthorized: LOG_IN,
+  hidden:
+    "use an account, and an address of the API server, that gives CSINodes; if all were deleted, restart kubelet on each node",
+};
+
 /** Lists that failed alike are one finding: an API server that went away fails all. */
 export const rights = check<FactsAndGaps>("CSI212", "rights", ({ gaps, nodes, places, target }) => {
   const lists = gaps.flatMap(({ part, subject, why }) =>
@@ -290,7 +297,7 @@ export const rights = check<FactsAndGaps>("CSI212", "rights", ({ gaps, nodes, pl
     const [{ failure, message, subject }] = own;
     const resources = [...new Set(own.map(({ part }) => part))];
     const names = together(resources);
-    const fix = failure === "unauthorized" ? LOG_IN : "run doctor again, or for one node only: --node";
+    const fix = ADVICE[failure] ?? "run doctor again, or for one node only: --node";
     if (failure === "incomplete") {
       const more = own.length === 1 ? "" : `; the same of ${counted(own.length - 1, "other DaemonSet")}`;
       const how =

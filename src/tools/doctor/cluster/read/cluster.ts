@@ -26,7 +26,7 @@ import {
   readRegistrarPod,
   withMountFailure,
 } from "./pod";
-import { createReader, each, GROUPS, LOG_IN, type Reader } from "./reader";
+import { type ClusterGap, createReader, each, GROUPS, LOG_IN, type Reader } from "./reader";
 import { createRunningReader, currentIn, type RegistrarSet, readRegistrarSet } from "./set";
 
 /** Restricts the report to one node or driver; undefined: all. */
@@ -67,7 +67,10 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     const advice = NO_CLUSTER.test(failed.message) ? SET_KUBECONFIG : (ADVICE[failed.failure] ?? "");
     throw invalidOption(`cannot read the cluster: ${failed.message}${advice}`);
   }
-  const [nodes, csiNodes, csiDrivers, attached, pending, mounts, attaches] = others;
+  const [nodes, listed, csiDrivers, attached, pending, mounts, attaches] = others;
+  const ready = itemsOf(nodes).filter(({ isReady }) => isReady).length;
+  const isHidden = ready > 1 && target.node === undefined && trueOrNull(listed.contains()) === false;
+  const csiNodes = isHidden ? reader.lacking(listed, hiddenCsiNodes(ready)) : listed;
   if (target.node !== undefined && trueOrNull(nodes.contains()) === false)
     refuse(`there is no node ${target.node}`);
   const events = mounts
@@ -100,6 +103,16 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     gaps: () => sortedBy(reader.gaps(), ({ subject }) => subject),
   };
 }
+
+/** Kubelet makes the CSINode of its Node before that is Ready (pkg/volume/csi, initializeCSINode). */
+const hiddenCsiNodes = (ready: number): ClusterGap => ({
+  ...{ part: "csinodes", subject: "csinodes" },
+  why: {
+    kind: "list",
+    failure: "hidden",
+    message: `the answer is an empty list, though ${ready} nodes are Ready`,
+  },
+});
 
 const isMeant = ({ node: wanted }: ClusterTarget, node: string | undefined) =>
   wanted === undefined || node === undefined || node === wanted;
