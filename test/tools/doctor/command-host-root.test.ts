@@ -52,6 +52,29 @@ test("kubelet's path is looked up below the host's root", async () => {
   expect(await endpoints()).toMatchObject([{ status: "problem" }]);
 });
 
+test.each<
+  readonly [
+    code: string,
+    status: string,
+    flag: string,
+    given: (at: string) => string,
+    meant: (at: string) => string,
+  ]
+>([
+  ["CSI002", "unknown", "csi-address", () => PLUGIN, (at) => at + PLUGIN],
+  ["CSI008", "problem", "plugin-registration-path", () => REGISTRY, (at) => at + REGISTRY],
+  ["CSI007", "unknown", "kubelet-registration-path", (at) => at + PLUGIN, () => PLUGIN],
+])(
+  "a path that lacks the way to the host's root, or has it: %s",
+  async (code, status, flag, given, meant) => {
+    const { path, driver: start, doctor } = host;
+    await using _driver = await start();
+    const { findings } = await doctor(`--${flag}=${given(path)}`);
+    const command = `--${flag}=${meant(path)}`;
+    expect(findings).toContainEqual(expect.objectContaining({ code, status, command }));
+  },
+);
+
 test("an absolute link at kubelet's root, as on MicroK8s, is followed on the host", async () => {
   const { at, doctor } = host;
   const [root, snap] = ["/var/lib/kubelet", "/var/snap/microk8s/common/var/lib/kubelet"];

@@ -3,6 +3,7 @@ import type { NodeGetInfoResponse } from "../../../../grpc/protos";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { invalidCsiNodeDriver, invalidLabels } from "../../../../kubelet-rules/api-refusals";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
+import { isWithin } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
 import {
   check,
@@ -27,10 +28,12 @@ import {
 } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { firstOf, namedText } from "../../findings/words";
+import { pathOnHost } from "../read/files";
 import type { DriverLook, SocketLook } from "../read/looks";
 import { hasNoSocket, type SeenSocket } from "../read/socket";
 import {
   ADVICE,
+  belowRoot,
   CAUSES,
   DRIVER,
   ownershipText,
@@ -99,7 +102,14 @@ function judgeByLook(path: string, view: View): SeenList<Verdicts> {
         ? ok(path, `${GIVEN}, and accepts connections`)
         : judgeSocket(found, view, LEAD, path),
     );
-  const cannotSee = () => unknown(path, `${GIVEN}; it cannot be seen from here`);
+  const { hostRoot = "/" } = view.target;
+  const without = {
+    fix: "kubelet has the path without --host-root: write",
+    command: `--kubelet-registration-path=${pathOnHost(hostRoot, path)}`,
+  };
+  const isBelow = hostRoot !== "/" && isWithin(path, hostRoot);
+  const cannotSee = () =>
+    unknown(path, `${GIVEN}; it cannot be seen from here`, isBelow ? without : undefined);
   const byMounts = () =>
     view.hostPath({
       seen: () => ok(path, `${GIVEN}, and it fits the mounts of this container`),
@@ -130,8 +140,11 @@ function judgeByLook(path: string, view: View): SeenList<Verdicts> {
   });
 }
 
-const unseen = (path: string, gap: Gap, view: View, lead: string) =>
-  unknown(path, lead + unseenText(gap), remedyForGap(gap, view));
+const unseen = (path: string, gap: Gap, view: View, lead: string) => {
+  const advice = remedyForGap(gap, view);
+  const fix = gap.why.kind === "unmounted" ? belowRoot("csi-address", path, view.target, advice) : advice;
+  return unknown(path, lead + unseenText(gap), fix);
+};
 
 /** Judges what is in the place of a driver's socket; `lead` goes before what is wrong with it. */
 const judgeSocket = ({ path, at }: SocketLook, view: View, lead = "", subject = path): Verdict =>

@@ -16,7 +16,7 @@ import { doubted, type Gap, ifYes, nothing, type Truth, withheld, words } from "
 import { sayWhy } from "../../findings/why";
 import type { Folder } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
-import { LIMITS, ownershipText, remedyForErrno, socketText } from "./trouble";
+import { belowRoot, LIMITS, ownershipText, remedyForErrno, socketText } from "./trouble";
 import type { Answering, View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
@@ -85,7 +85,7 @@ const directoryCheck = check("CSI008", "registration-directory", ({ directory, t
     if (kind === "not-a-directory") return problem(path, `is ${found.fileType}, not a directory`, MOUNT_IT);
     return target.isGuess && isWhole
       ? unknown(path, "is not there, nor is that of another usual kubelet root", NO_NODE)
-      : problem(path, "is not there", MOUNT_IT);
+      : problem(path, "is not there", belowRoot("plugin-registration-path", path, target, MOUNT_IT));
   }),
 );
 

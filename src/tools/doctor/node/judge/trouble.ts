@@ -1,10 +1,12 @@
+import { join } from "node:path";
+import { isWithin } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
 import { type Advice, check, skipped, unknown, unsure, type Verdict } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import type { Gap, SeenList, Why } from "../../findings/seen";
 import { callText, OUR_FAULT, sayWhy } from "../../findings/why";
 import { tooLong } from "../../findings/words";
-import type { NodePart } from "../read/facts";
+import type { NodePart, Target } from "../read/facts";
 import type { Facts } from "../read/gather";
 import type { Answered, DriverLook, RegistrationFound } from "../read/looks";
 import type { Ownership, SeenSocket } from "../read/socket";
@@ -49,6 +51,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
     "from here that path has over 107 bytes: look from where it is shorter, as with --host-root=/host or in the registrar's container",
   EMFILE: "raise the limit of open files: ulimit -n",
 };
+
+/** A path that is not below `--host-root` may be meant as the host's. */
+export const belowRoot = (flag: string, path: string, { hostRoot = "/" }: Target, advice: Advice): Advice =>
+  isWithin(path, hostRoot)
+    ? advice
+    : { fix: "for a path of the host write", command: `--${flag}=${join(hostRoot, path)}` };
 
 const SEE_KERNEL = "see the kernel's messages about that file system: dmesg";
 export function remedyForErrno(errno: string, { host }: Pick<Facts, "host">): string {
