@@ -76,14 +76,13 @@ test.each([
   `--v=2 ${WRONG}`,
 ])("a command line that has a registrar's argument is seen in an object of any kind: %s", (line) => {
   const pod = { containers: [{ name: "x", image: "x/y:v1", command: ["sh", "-c", line] }] };
-  const kinds = [
-    { kind: "DaemonSet", spec: { selector: {}, template: { spec: pod } } },
-    { kind: "CronJob", spec: { jobTemplate: { spec: { template: { spec: pod } } } } },
-  ];
-  for (const object of kinds)
-    expectSaid(said(daemonSet(), { ...object, metadata: { name: "y" } }), [
-      /^CSI101 unknown: is started by sh: /,
-    ]);
+  const STARTED = /^CSI101 unknown: is started by sh: /;
+  const template = { spec: pod };
+  const metadata = { name: "y" };
+  const ofEachNode = { kind: "DaemonSet", metadata, spec: { selector: {}, template } };
+  expectSaid(said(daemonSet(), ofEachNode), [STARTED]);
+  const ofSome = { kind: "CronJob", metadata, spec: { jobTemplate: { spec: { template } } } };
+  expectSaid(said(daemonSet(), ofSome), [STARTED, /^CSI107 warning: is in a CronJob: /]);
   for (const spec of [{ pods: [pod] }, { job: { template: { spec: pod } } }])
     expectSaid(said(daemonSet(), { kind: "Custom", metadata: { name: "y" }, spec }), [
       /^CSI113 unknown: .* it has a registrar's arguments, and its kind/,
