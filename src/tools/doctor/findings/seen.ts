@@ -127,7 +127,11 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
       const unsure = union<Gap>([gaps, ...answers.filter((one) => typeof one !== "string")]);
       return truthOf(answers.includes("yes") ? "yes" : unsure.length > 0 ? (unsure as Gaps) : "no");
     },
-    map: (change) => listOf(items.map(change), gaps),
+    map: (change) =>
+      listOf(
+        items.map((item) => change(item)),
+        gaps,
+      ),
     flatMap,
     filter: (isSo) =>
       flatMap((item) => {
@@ -174,7 +178,7 @@ function groupOf<Item>(items: readonly [Item, ...Item[]], gaps: readonly Gap[]):
     first: items[0],
     others: listOf(items.slice(1), gaps),
     joined: (wordsOf: (item: Item) => Text, by = ", ") => {
-      const own = wordingOf(...items.map(wordsOf));
+      const own = wordingOf(...items.map((item) => wordsOf(item)));
       const told = each(wordsOf).join(by);
       return textOf({ told, gaps: union([gaps, own.gaps]), isSaid: own.isSaid ?? false });
     },
@@ -184,7 +188,7 @@ function groupOf<Item>(items: readonly [Item, ...Item[]], gaps: readonly Gap[]):
       return textOf({ told, gaps, isSaid: false });
     },
     counted: (one: string, sizeOf: (item: Item) => number = () => 1) => {
-      const size = items.map(sizeOf).reduce((sum, some) => sum + some);
+      const size = items.reduce((sum, item) => sum + sizeOf(item), 0);
       const least = gaps.length > 0 ? "at least " : "";
       return textOf({ told: least + counted(size, one), gaps, isSaid: true });
     },

@@ -129,6 +129,18 @@ test("no list derived from one with a gap reports an item as absent", () => {
   );
 });
 
+test("what is asked of an item gets the item alone", () => {
+  const given = new Set<number>();
+  const note = (...all: readonly unknown[]) => given.add(all.length).size;
+  const say = (...all: readonly unknown[]) => `${note(...all)}`;
+  const isSo = (...all: readonly unknown[]) => note(...all) > 0;
+  const list = listOf([1, 2], false);
+  const groups = list.grouped(say).map((one) => [one.joined(say), one.named(say), one.counted("one", note)]);
+  list.orElse(note).with(list.map(note)).with(list.flatMap(note)).filter(isSo).contains(isSo);
+  list.by(say)("").with(list.sorted(say));
+  expect([itemsOf(groups).length, ...given]).toEqual([1, 1]);
+});
+
 test("an item of which the answer is unknown is left out, and its gap stays", () => {
   const list = listOf([1, 2], true).filter((item) => (item === 1 ? true : truths.unknown));
   expect(itemsOf(list)).toEqual([1]);
