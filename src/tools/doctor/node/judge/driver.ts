@@ -178,7 +178,7 @@ function driverCheck(
   return check(code, name, (view: View) => [
     view.drivers.map((driver): Verdicts => {
       if (driver.isNamed) return judge(driver, DRIVER, view);
-      const { socket, isNode, isWanted } = driver;
+      const { socket, isNode, isDialled, isWanted } = driver;
       const yes = (): Verdicts => {
         const verdicts = judge(driver, `${DRIVER} on ${socket.path}`, view);
         // Beside a driver that was named, what is wrong with others is worth a warning.
@@ -186,7 +186,7 @@ function driverCheck(
       };
       // CSI020 judges a socket that accepts no connection.
       const isLiving = socket.at.is(({ kind }) => kind === "accepting");
-      return ifYes(isLiving.and(isNode).and(isWanted), yes);
+      return ifYes(isLiving.and(isNode.or(isDialled)).and(isWanted), yes);
     }),
   ]);
 }

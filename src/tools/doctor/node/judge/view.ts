@@ -132,6 +132,8 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
         .and(!one.isNamed)
         .and(all.contains((other) => isRegisteredBeside(other, one))),
       isRegistered,
+      /** Whether kubelet dials its socket, where it says a name: then it needs a node service. */
+      isDialled: endpoints.contains(isHere).and(names.contains()),
       /** Why the registrar's name lists exclude it. */
       whyNot,
       /** Whether they do, and it is not registered. */
