@@ -1,5 +1,6 @@
-import { type ContainerChange, podStatus } from "../../../support/cluster-objects";
+import { type ContainerChange, podStatus, volumeAttachment } from "../../../support/cluster-objects";
 import { ago, type Changes, expectSaid, makeCluster, said } from "./memory-cluster";
+import { DISK, STORAGE } from "./sick-cluster";
 
 const both = (container: ContainerChange) => podStatus({ registrar: container, driver: container });
 const started = (at: string): Changes => ({ inCsiNode: {}, status: both({ kind: "running", at }) });
@@ -27,6 +28,24 @@ test.each<readonly [what: string, changes: Changes, lacks: readonly string[]]>([
   expect(lines.filter((line) => !/^CSI\d+ unknown: /.test(line))).toEqual([]);
   const told = new RegExp(`^CSI113 .*: ${of} \\S+ cannot be judged: it has ${why}`);
   expect(lines.filter((line) => told.test(line))).toHaveLength(of ? 1 : 0);
+});
+
+test("where no judge needs the age of an object, a time in the future hides nothing", async () => {
+  const cluster = await makeCluster({ inCsiNode: {}, hasCsiDriver: true });
+  await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
+  const before = await said(cluster);
+  cluster.edit((stored) =>
+    stored.map((one) =>
+      /csidrivers|volumeattachments$/.test(one.path)
+        ? {
+            ...one,
+            object: { ...one.object, metadata: { ...one.object.metadata, creationTimestamp: ago(-60) } },
+          }
+        : one,
+    ),
+  );
+  expect(before).not.toEqual([]);
+  expect(await said(cluster)).toEqual(before);
 });
 
 test("no container started before its pod was created: a CSINode of the same time was not made anew", async () => {

@@ -71,7 +71,10 @@ function identify(item: unknown, resource: Resource, sentMs: number) {
     name,
     namespace: text(namespace),
     uid: text(uid),
-    createdMs: needed("metadata.creationTimestamp", pastOrNone(creationTimestamp, sentMs)),
+    /** Throws for a time in the future: only what depends on the age is unread then. */
+    get createdMs() {
+      return needed("metadata.creationTimestamp", pastOrNone(creationTimestamp, sentMs));
+    },
     /** The API server's time when it sent the object. */
     sentMs,
   };
