@@ -16,10 +16,10 @@ export const isRegistrationDirectory = (path: string): boolean => path.endsWith(
 export const registryOf = (path: string): string | undefined =>
   new RegExp(`^(.*/${NAME})(?:/.*)?$`, "s").exec(path)?.[1];
 
-/** The registration directory in the first kubelet root of which one of these paths of the host tells. */
-export function directoryFor(...paths: readonly string[]): string {
-  const [root = DEFAULT_KUBELET_ROOT] = paths.flatMap((path) => kubeletRootOf(path) ?? rootIn(path) ?? []);
-  return join(root, NAME);
+/** The registration directory in the kubelet root of which a path of the host tells. */
+export function directoryFor(path: string): string | undefined {
+  const root = kubeletRootOf(path) ?? rootIn(path);
+  return root && join(root, NAME);
 }
 
 /** The kubelet root that a path is in, by its name: a known one, or one called `kubelet`. */

@@ -121,7 +121,8 @@ function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units
       "run registrar doctor --host-root=/host on the node, in kubectl debug node, and see the registrar's log",
     );
     if (program.kind !== "ours") return onNode;
-    const inPod = usable.map(({ csiAddress, kubeletRegistrationPath: told }) => {
+    const known = usable.items(({ paths }) => paths.map((one) => one));
+    const inPod = known.map(({ csiAddress, told }) => {
       const paths = `--csi-address=${shellWord(csiAddress)} --kubelet-registration-path=${shellWord(told)}`;
       const more = ` -c ${shellWord(container)} -- /csi-node-driver-registrar doctor ${paths}`;
       return kubectlFor(pods, target, "run doctor in its container", "exec", more);

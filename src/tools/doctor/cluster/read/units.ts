@@ -1,5 +1,5 @@
 import { isPattern } from "../../../../host-path/path-pattern";
-import { onHost } from "../../files/read/pod";
+import { writtenOnHost } from "../../files/read/pod";
 import type { RegistrarContainer } from "../../files/read/registrars";
 import { itemsOf, orNull, tell } from "../../findings/opened";
 import type { SeenList } from "../../findings/seen";
@@ -79,5 +79,5 @@ function nameInPath(registrar: RegistrarContainer, known: ReadonlySet<string>): 
 /** The driver's socket on the host: by the volumes, and as kubelet gets it, which may be wrong. */
 function socketPathsOf({ written, mounts }: RegistrarContainer): readonly string[] {
   const { csiAddress, kubeletRegistrationPath } = tell(written);
-  return [onHost(csiAddress, mounts) ?? [], kubeletRegistrationPath].flat();
+  return [writtenOnHost(csiAddress, mounts) ?? [], kubeletRegistrationPath].flat();
 }

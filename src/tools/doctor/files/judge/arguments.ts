@@ -20,7 +20,7 @@ import {
   words,
 } from "../../findings/seen";
 import { RENDER_FIRST, together, writeFlag } from "../../findings/words";
-import type { RegistrarSettings, Start } from "../read/arguments";
+import type { RegistrarSettings, Start, ToldPaths } from "../read/arguments";
 import { mountOf } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
@@ -41,14 +41,12 @@ export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (
   const isFound = programs.contains().or(joined !== undefined);
   const judged = one.settings({
     seen: (settings) => {
-      const dialed = judgeDialed(one, settings);
+      const dialing = listFrom(program.kind === "official" ? [settings] : []);
+      const dialed = dialing.flatMap(({ paths }) => paths.items(judgeDialed));
       const trouble = judgeStart(one, settings);
       // What one text of several arguments lacks may be in it.
       if (joined !== undefined) return dialed;
-      const isWell = programs
-        .contains()
-        .or(dialed !== undefined)
-        .not();
+      const isWell = programs.contains().or(dialed.contains()).not();
       const well = () => ifYes(isWell, () => ok("has arguments with which the registrar starts"));
       return [dialed, trouble ?? judgeNodeName(one, settings, well)];
     },
@@ -120,11 +118,7 @@ function judgeJoined({ joined }: RegistrarContainer): Statement | undefined {
 }
 
 /** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
-function judgeDialed(
-  { program }: RegistrarContainer,
-  { csiAddress, dialed, kubeletRegistrationPath: told }: RegistrarSettings,
-): Statement | undefined {
-  if (program.kind !== "official") return undefined;
+function judgeDialed({ csiAddress, dialed, told }: ToldPaths): Statement | undefined {
   const say = (why: string, fix: Advice) => problem(`restarts forever: the official registrar ${why}`, fix);
   const pattern = [csiAddress, told].find(isPattern);
   if (pattern !== undefined)
@@ -141,7 +135,7 @@ export const defineFirst = (variable: string) => `define ${variable} in its env,
 
 function judgeStart(one: RegistrarContainer, settings: RegistrarSettings): Statement | undefined {
   const { program, image, literals } = one;
-  const { start, ignored, kubeletRegistrationPath: told } = settings;
+  const { start, ignored, hasKubeletPath } = settings;
   if (program.kind === "unknown")
     return unknown(words`runs an unknown program: ${sayUnknown(program, image)}`, UNKNOWN[program.what].fix);
   if (start.kind === "unclear") return judgeUnclear(start, program);
@@ -158,11 +152,11 @@ function judgeStart(one: RegistrarContainer, settings: RegistrarSettings): State
     );
   if (ignored !== undefined) {
     const text = `stops parsing at "${ignored.words[0]}"; ignored: ${ignored.words.join(" ")}`;
-    return told === "" ? problem(text, adviceOnIgnored(ignored)) : warning(text, adviceOnIgnored(ignored));
+    return (hasKubeletPath ? warning : problem)(text, adviceOnIgnored(ignored));
   }
   const ending = settings.mode === undefined ? undefined : ENDING[settings.mode];
   if (ending !== undefined) return problem(`registers nothing: ${ending.text}`, ending.fix);
-  if (told === "")
+  if (!hasKubeletPath)
     return problem(
       "does not start: kubelet-registration-path is a required parameter",
       "add --kubelet-registration-path: the driver's socket as the host has it",

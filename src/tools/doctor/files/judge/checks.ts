@@ -1,4 +1,3 @@
-import { isTemplate } from "../../../recognise/rule";
 import { also, check, type Status, skipped, unknown, type Verdict, warning } from "../../findings/finding";
 import { ifYes, nothing, otherwise, type Truth, truth, words } from "../../findings/seen";
 import { LEAVE_ONE, RENDER_FIRST } from "../../findings/words";
@@ -64,9 +63,9 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
   registrars
     .filter(({ isForWindows }) => isForWindows.not())
     .flatMap((one) =>
-      one.settings.items(({ mode, kubeletRegistrationPath: told }) =>
-        (mode === "one" || mode === "node-wide") && told !== "" && !isTemplate(told)
-          ? { ...one, told }
+      one.settings.items(({ mode, paths, hasKubeletPath }) =>
+        (mode === "one" || mode === "node-wide") && hasKubeletPath
+          ? paths.map(({ told }) => ({ ...one, told }))
           : undefined,
       ),
     )

@@ -243,7 +243,7 @@ function judgeAsked(
   if (does !== "probe") return undefined;
   // Outside a container the registrar's paths have defaults.
   const isInContainer = isOfficial || mounts.some(({ mountPath }) => mountPath === "/registration");
-  if (asked.kubeletRegistrationPath === "" && isInContainer)
+  if (!asked.hasKubeletPath && isInContainer)
     return problem(
       `has a ${kind} that always fails: kubelet-registration-path is a required parameter`,
       "add the container's --kubelet-registration-path to it",

@@ -9,8 +9,8 @@ import { parseCsiAddress } from "../../../../unix/socket-path";
 import { askOfficial } from "../../../recognise/official";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
-import { refuseFlaw, type Unread } from "../../findings/seen";
-import { unread } from "./filled";
+import { looked, refuseFlaw, type Unread } from "../../findings/seen";
+import { filled, unread } from "./filled";
 
 /** A `$(NAME)` whose value is not in the object. */
 interface OpenVariable {
@@ -111,16 +111,25 @@ export function listensOn(host: string, open: readonly OpenVariable[]): string |
   return isTemplate(host) && !isLiteral ? unread("placeholder", host, "--http-endpoint") : host;
 }
 
+export const servedBy = (http: NonNullable<WrittenSettings["http"]>, open: readonly OpenVariable[]) => ({
+  ...http,
+  on: looked(listensOn(http.host ?? "", open)),
+  metricsPath: filled(http.metricsPath, "--metrics-path"),
+});
+
 /** The variables that decide something and have no value: no author of a DaemonSet writes more of them by mistake. */
 export function literalsIn(
-  { csiAddress, kubeletRegistrationPath, http, start }: RegistrarSettings,
+  { csiAddress, kubeletRegistrationPath, pluginRegistrationPath = "", http, start }: WrittenSettings,
   open: readonly OpenVariable[],
-): readonly string[] {
+) {
   const message = start.kind === "refused" ? start.message : "";
-  const words = [csiAddress, kubeletRegistrationPath, http?.host, message];
+  const paths = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath];
+  const words = [...paths, http?.host, message];
   const names = open.flatMap(({ name, isElsewhere }) => (isElsewhere ? [] : name));
   const found = names.filter((name) => words.some((word) => word?.includes(`$(${name})`)));
-  return [...new Set(found)].slice(0, MAX_LITERALS);
+  const literals = [...new Set(found)].slice(0, MAX_LITERALS);
+  const ofPaths = literals.filter((name) => paths.some((path) => path.includes(`$(${name})`)));
+  return { literals, ofPaths };
 }
 const MAX_LITERALS = 10;
 
@@ -130,7 +139,7 @@ export type Start =
   | { readonly kind: "help" }
   | { readonly kind: "refused"; readonly message: string; readonly unknown: readonly string[] };
 
-export interface RegistrarSettings {
+export interface WrittenSettings {
   readonly start: Start;
   readonly csiAddress: string;
   /** The former as it is written. */
@@ -152,11 +161,25 @@ export interface RegistrarSettings {
   readonly mode: "one" | "node-wide" | "probe" | "print" | undefined;
 }
 
-export const isStarting = ({ start, kubeletRegistrationPath: told }: RegistrarSettings): boolean =>
+export const isStarting = ({ start, kubeletRegistrationPath: told }: WrittenSettings): boolean =>
   ["starts", "unclear"].includes(start.kind) && told !== "";
 
+/** The same for judges: a path may have a placeholder. */
+export type RegistrarSettings = ReturnType<typeof lookOfSettings>;
+export function lookOfSettings(written: WrittenSettings) {
+  const { csiAddress, dialed, kubeletRegistrationPath: told, pluginRegistrationPath, ...others } = written;
+  const open = [told, csiAddress].find(isTemplate) ?? "";
+  return {
+    ...others,
+    paths: filled(open, "", { csiAddress, dialed, told }),
+    hasKubeletPath: told !== "",
+    pluginRegistrationPath: filled(pluginRegistrationPath ?? "", "", pluginRegistrationPath),
+  };
+}
+export type ToldPaths = Readonly<Record<"csiAddress" | "dialed" | "told", string>>;
+
 /** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
-export function settingsOf(args: readonly string[], program: Program): RegistrarSettings {
+export function settingsOf(args: readonly string[], program: Program): WrittenSettings {
   const words = args.map(withoutTemplates);
   const settings = ourSettings(words, program);
   if (program.kind !== "official") return settings;
@@ -165,7 +188,7 @@ export function settingsOf(args: readonly string[], program: Program): Registrar
   return { ...settings, start, mode: start.kind === "unclear" ? settings.mode : undefined };
 }
 
-function ourSettings(words: readonly string[], { kind }: Program): RegistrarSettings {
+function ourSettings(words: readonly string[], { kind }: Program): WrittenSettings {
   const line = parseFlags(words);
   const refuse = (message: string, ...unknown: readonly string[]): Start => ({
     ...{ kind: "refused", message, unknown },
@@ -191,7 +214,7 @@ function ourSettings(words: readonly string[], { kind }: Program): RegistrarSett
   };
 }
 
-function modeOf(flags: Flags, kind: Program["kind"]): RegistrarSettings["mode"] {
+function modeOf(flags: Flags, kind: Program["kind"]): WrittenSettings["mode"] {
   if (flags.version) return "print";
   // The official one has this probe only, and registers in any other mode.
   if (kind === "official" ? flags.mode === OFFICIAL_PROBE_MODE : isProbeMode(flags.mode)) return "probe";
@@ -199,7 +222,7 @@ function modeOf(flags: Flags, kind: Program["kind"]): RegistrarSettings["mode"] 
 }
 
 /** The words that end the flags, such as the next word of a switch. */
-function ignoredOf(words: readonly string[], rest: readonly string[]): RegistrarSettings["ignored"] {
+function ignoredOf(words: readonly string[], rest: readonly string[]): WrittenSettings["ignored"] {
   const [first, ...more] = rest;
   if (first === undefined) return undefined;
   const before = words[words.length - rest.length - 1] ?? "";
@@ -214,7 +237,7 @@ function withoutTemplates(word: string): string {
 
 const STARTS = { kind: "starts" } as const;
 
-const NOTHING: RegistrarSettings = {
+const NOTHING: WrittenSettings = {
   start: STARTS,
   csiAddress: "",
   dialed: "",
@@ -236,7 +259,7 @@ export function modeIn(words: readonly string[]): string {
 }
 
 /** Why the settings are not known. A variable from elsewhere matters only where its value decides a path, a refusal or the mode. */
-export function unseenOf({ startedBy, args, open }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
+export function unseenOf({ startedBy, args, open }: ReturnType<typeof startOf>, settings: WrittenSettings) {
   if (startedBy !== undefined) return unread("started", startedBy);
   const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, start, ignored } = settings;
   const message = start.kind === "refused" ? start.message : "";

@@ -12,8 +12,12 @@ export const unread = (flaw: Flaw, at: string, subject = ""): Unread => ({
 export const filled = <Field extends string | number, Made = Field>(
   field: Field,
   name = "",
-  made = field as unknown as Made,
-) => looked(isTemplate(`${field}`) ? unread("placeholder", `${field}`, name) : undefined, made);
+  ...made: readonly [Made] | readonly []
+) =>
+  looked(
+    isTemplate(`${field}`) ? unread("placeholder", `${field}`, name) : undefined,
+    (made.length > 0 ? made[0] : field) as Made,
+  );
 
 /** A list that lacks what the first placeholder in these texts of `subject` may stand for. */
 export function allFilled<Item>(

@@ -11,7 +11,8 @@ import {
 } from "../../../../kube-api/objects";
 import { isWithin, plainPath } from "../../../../unix/mounts";
 import { isTemplate } from "../../../recognise/rule";
-import { listFrom, looked, refuseFlaw, type SeenList } from "../../findings/seen";
+import { tell } from "../../findings/opened";
+import { listFrom, looked, refuseFlaw, type SeenList, toldOf } from "../../findings/seen";
 import { environmentOf, wordsOf } from "./arguments";
 import { filled, unread } from "./filled";
 
@@ -30,15 +31,17 @@ export function mountsOf(container: Tree, pod: Tree) {
       if (volume === undefined && open !== undefined) refuseFlaw("placeholder", open);
       const { path, type } = tree(volume?.hostPath);
       const subPath = text(mount.subPath) || fill(text(mount.subPathExpr)).text;
+      const hostPath = textOrNone(path) && plainPath(`${text(path)}/${subPath}`);
       return {
         mountPath: plainPath(text(mount.mountPath)),
         isReadOnly: bool(mount.readOnly),
         volume: text(mount.name),
-        subPath,
+        subPath: toldOf(subPath),
         /** The host's directory; undefined for other volumes than a hostPath, and for one without a path. */
-        hostPath: textOrNone(path) && plainPath(`${text(path)}/${subPath}`),
+        hostPath: filled(hostPath ?? "", "", hostPath),
+        written: toldOf(hostPath),
         /** What kubelet requires the hostPath to be; empty: anything. */
-        type: text(type),
+        type: filled(hostPath === undefined ? "" : text(type)),
         /** `hostPath`, `emptyDir` (the default), ...; undefined: the pod has no such volume. */
         volumeKind: volume && (Object.keys(volume).find((key) => key !== "name") ?? "emptyDir"),
       };
@@ -68,11 +71,17 @@ const repeatedIn = (words: readonly string[]): readonly string[] => [
 export const mountOf = (path: string, mounts: readonly MountedDirectory[]): MountedDirectory | undefined =>
   mounts.find(({ mountPath }) => isWithin(path, mountPath));
 
-export function onHost(path: string, mounts: readonly MountedDirectory[]): string | undefined {
+/** A path of the container as the host has it; undefined: not there. */
+export function onHost(path: string, mounts: readonly MountedDirectory[]) {
+  const host = writtenOnHost(path, mounts);
+  return filled(host ?? "", "", host);
+}
+export function writtenOnHost(path: string, mounts: readonly MountedDirectory[]): string | undefined {
   const mount = mountOf(path, mounts);
-  if (mount?.hostPath === undefined) return undefined;
-  const rest = mount.mountPath === "/" ? path : path.slice(mount.mountPath.length);
-  return `${mount.hostPath === "/" ? "" : mount.hostPath}${rest}`;
+  const host = mount && tell<string | undefined>(mount.written);
+  if (host === undefined) return undefined;
+  const rest = mount?.mountPath === "/" ? path : path.slice(mount?.mountPath.length);
+  return `${host === "/" ? "" : host}${rest}`;
 }
 
 /** The flags that most drivers have; it may also stand in a shell's command line. */
@@ -87,7 +96,7 @@ export function driverSocketOf(containers: readonly Tree[], pod: Tree): SeenList
     return endpointsOf(container).flatMap((endpoint) => {
       const path = pathOf(endpoint) ?? (isTemplate(endpoint) ? endpoint : undefined);
       if (path === undefined) return [];
-      const place = placeOf(path, mounts);
+      const place = writtenPlaceOf(path, mounts);
       // The endpoint of something else: a page, for example.
       if (place === undefined && /^\/.*(?<!\.sock)$/s.test(endpoint)) return [];
       const open = [path, place?.path ?? "", ...mounts.map(({ mountPath }) => mountPath)].find(isTemplate);
@@ -152,12 +161,16 @@ export const isSamePlace = (one: VolumePath | undefined, other: VolumePath | und
 export const onHosts = (path: string): string => plainPath(path).replace(/^\/var\/run\//, "/run/");
 
 /** Undefined for a path on no volume of the pod. */
-export function placeOf(path: string, mounts: readonly MountedDirectory[]): VolumePath | undefined {
+export function placeOf(path: string, mounts: readonly MountedDirectory[]) {
+  const place = writtenPlaceOf(path, mounts);
+  return filled(place?.path ?? "", "", place);
+}
+function writtenPlaceOf(path: string, mounts: readonly MountedDirectory[]): VolumePath | undefined {
   const mount = mountOf(path, mounts);
   if (mount?.volumeKind === undefined) return undefined;
-  const host = onHost(path, mounts);
+  const host = writtenOnHost(path, mounts);
   if (host !== undefined) return { volume: undefined, path: onHosts(host) };
-  return { volume: mount.volume, path: `${mount.subPath}${path.slice(mount.mountPath.length)}` };
+  return { volume: mount.volume, path: `${tell(mount.subPath)}${path.slice(mount.mountPath.length)}` };
 }
 
 /** Other containers with the volume of `--csi-address`, but no sidecars, which would have that flag. */

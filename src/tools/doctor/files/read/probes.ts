@@ -12,7 +12,15 @@ import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { PROBES } from "../../../recognise/swap";
 import { looked } from "../../findings/seen";
-import { environmentOf, filledIn, listensOn, settingsOf, unseenOf, withoutVariables } from "./arguments";
+import {
+  environmentOf,
+  filledIn,
+  listensOn,
+  lookOfSettings,
+  settingsOf,
+  unseenOf,
+  withoutVariables,
+} from "./arguments";
 import { allFilled, filled, numberOrOpen, unread } from "./filled";
 
 /** What kubelet connects to. */
@@ -65,8 +73,8 @@ export function probesOf(container: Tree, program: Program) {
       /** Of a registrar; undefined: the command is another program's. */
       settings:
         unfilled === undefined
-          ? looked(settings && unseenOf(start, settings), settings)
-          : looked(unread("placeholder", unfilled), settings),
+          ? looked(settings && unseenOf(start, settings), settings && lookOfSettings(settings))
+          : looked(unread("placeholder", unfilled), settings && lookOfSettings(settings)),
       /** Kubelet takes 0 for 1. */
       timeoutSeconds: (own && numberOrNone(probe.timeoutSeconds)) || 1,
       /** How long it may fail after the start, if it asks our server. */

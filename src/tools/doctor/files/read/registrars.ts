@@ -29,9 +29,9 @@ import {
   truth,
   whyOf,
 } from "../../findings/seen";
-import { isStarting, listensOn, literalsIn, settingsOf, startOf, unseenOf } from "./arguments";
+import { isStarting, literalsIn, lookOfSettings, servedBy, settingsOf, startOf, unseenOf } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
-import { filled, numberOrOpen, unread } from "./filled";
+import { allFilled, filled, numberOrOpen, unread } from "./filled";
 import {
   driverSocketOf,
   isEnding,
@@ -270,9 +270,11 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
   const unseen = unseenOf(start, written);
   const joined = program.kind === "unknown" ? undefined : start.args.find((word) => JOINED.test(word.trim()));
   const isUsable = joined === undefined && isStarting(written);
-  const [settings, usable] = [looked(unseen, written), looked(unseen, isUsable ? unseen : UNKNOWN, written)];
+  const look = lookOfSettings(written);
+  const [settings, usable] = [looked(unseen, look), looked(unseen, isUsable ? unseen : UNKNOWN, look)];
   const mounts = mountsOf(container, pod);
   for (const { mountPath } of mounts) if (isTemplate(mountPath)) refuseFlaw("placeholder", mountPath);
+  const hostPaths = list(pod.volumes).map((one) => plainPath(text(tree(tree(one).hostPath).path)));
   return {
     container: text(container.name),
     /** Its image as it is written: in texts, and for readers. */
@@ -302,23 +304,15 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     /** For readers, which find names in them. */
     written: toldOf(written),
     /** The HTTP endpoint, if there is one. */
-    served: http
-      ? listFrom([
-          {
-            ...http,
-            on: looked(listensOn(http.host ?? "", start.open)),
-            metricsPath: filled(http.metricsPath, "--metrics-path"),
-          },
-        ])
-      : usable.items(() => []),
+    served: http ? listFrom([servedBy(http, start.open)]) : usable.items(() => []),
     joined,
-    literals: literalsIn(written, start.open),
+    ...literalsIn(written, start.open),
     mounts,
     refused: refusedIn(container, pod),
     /** Those of all volumes of the pod. */
-    hostPaths: list(pod.volumes).map((volume) => plainPath(text(tree(tree(volume).hostPath).path))),
+    hostPaths: allFilled(hostPaths, hostPaths, ""),
     probes: probesOf(container, program),
-    mayBeDrivers: settings.items(({ csiAddress }) => mayBeDrivers(container, pod, csiAddress, mounts)),
+    mayBeDrivers: settings.items(() => mayBeDrivers(container, pod, written.csiAddress, mounts)),
   };
 }
 
