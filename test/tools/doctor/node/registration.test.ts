@@ -53,7 +53,7 @@ test("what the registrar of a DRA driver says that keeps it from being registere
   );
   await eventually(() => expect(registration.status().state).toBe("listening"));
   expect((await node.look(WHOLE)).says("other-registrations")).toMatch(
-    /^warning: gpu\.example\.com is published on \S+, but kubelet has not called; fix: \S+\/reg must be the host's/,
+    /^warning: gpu\.example\.com is published on \S+, but kubelet has not called; fix: \S+\/reg must be plugins_registry/,
   );
   await node.kubelet({ version: "1.28" });
   await eventually(() => expect(registration.status().state).toBe("refused"));

@@ -2,11 +2,7 @@ import { basename, dirname } from "node:path";
 import { REMINDERS, reminderMs } from "../../../../base/backoff";
 import { validateVersions } from "../../../../kubelet-rules/driver-versions";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
-import {
-  explainSilence,
-  hintForRefusal,
-  withoutDriversWords,
-} from "../../../../registrar/registration/hints";
+import { hintForRefusal, withoutDriversWords } from "../../../../registrar/registration/hints";
 import type { RegistrationReport } from "../../../../registrar/registration/self-report";
 import { onFileSystem } from "../../../../unix/mounts";
 import type { Cause } from "../../findings/causes";
@@ -50,7 +46,6 @@ const SEE_CSI_NODES = {
   fix: "see the drivers that kubelet registered",
   command: "kubectl get csinodes -o custom-columns='NODE:.metadata.name,DRIVERS:.spec.drivers[*].name'",
 };
-const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
 const registration = folderCheck("CSI015", "registration", (directory, view) => {
   const theirs = view.registrations.filter((one) => one.isAskedFor);
@@ -134,12 +129,13 @@ function judgeReport(report: RegistrationReport, one: Answering, view: View): Ve
   return problem(name, text, ...remedyForSilence(dirname(path), view));
 }
 
+const remedyIn = (directory: string) =>
+  `${directory} must be plugins_registry in kubelet's --root-dir; kubelet must be running, and SELinux must let it open the socket`;
+
 /** Why kubelet may not call on what is published in its directory. */
 function remedyForSilence(path: string, { folder, processes }: View) {
   const places = folder.flatMap(({ place }) => place.items((one) => one));
-  const silence = places
-    .map((one) => explainSilence(path + onFileSystem(path, one.path), NO_CONNECTION))
-    .told(explainSilence(path, NO_CONNECTION));
+  const silence = places.map((one) => remedyIn(path + onFileSystem(path, one.path))).told(remedyIn(path));
   const isDeaf = processes.kubelets.contains((one) => one.isDeaf.and(one.isHere));
   // Unless its own files show that it gets events.
   const hears = processes.kubelets.contains((one) => one.isDeaf.not().and(one.isHere));
