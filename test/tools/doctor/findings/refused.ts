@@ -235,6 +235,7 @@ export const REFUSED: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ image }) => image === 'x' ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ isOfKubernetes }) => isOfKubernetes ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ foreign }) => foreign.programs.some(({ program }) => program === '/bin/sh') ? problem(P, T, F) : ok(P, T))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ foreign }) => foreign.architectures.length === 0 ? ok(P, T) : problem(P, T, F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ knowsNodeName }) => knowsNodeName ? ok(P, T) : problem(P, T, F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ served }) => served.http === undefined ? problem(P, 'serves none', F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ mayBeDrivers }) => mayBeDrivers.length === 0 ? problem(P, T, F) : ok(P, T))",

@@ -9,7 +9,7 @@ import {
   type Truth,
   withheld,
 } from "../../findings/seen";
-import { RENDER_FIRST, together } from "../../findings/words";
+import { RENDER_FIRST } from "../../findings/words";
 import { withoutVariables } from "../read/arguments";
 import { areTogether } from "../read/pool";
 import { type RegistrarContainer, WITH_PODS } from "../read/registrars";
@@ -132,16 +132,21 @@ const judgeWindows = (isSwapped: boolean): Statement =>
       )
     : problem("is for Windows nodes, and this registrar runs on Linux only", "use the official image there");
 
-const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({ program, foreign }) => {
-  const all = foreign.architectures;
-  if (program.kind !== "ours" || all.length === 0) return undefined;
-  return all.some(isTemplate)
-    ? unknown(`is for nodes whose architecture is not filled in: ${together(all)}`, RENDER_FIRST)
-    : warning(
-        `may run on ${all.join(" and ")} nodes, for which the build of README.md makes no image`,
-        `build the image with --platform=linux/amd64,linux/arm64${all.map((one) => `,linux/${one}`).join("")}`,
-      );
-});
+const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({ program, foreign }) =>
+  foreign.architectures({
+    seen: (all) =>
+      program.kind === "ours" && all.length > 0
+        ? warning(
+            `may run on ${all.join(" and ")} nodes, for which the build of README.md makes no image`,
+            `build the image with --platform=linux/amd64,linux/arm64${all.map((one) => `,linux/${one}`).join("")}`,
+          )
+        : undefined,
+    unread: (gap) =>
+      program.kind === "ours"
+        ? unknown(`is for nodes whose architecture is not filled in: ${placeholderIn(gap)}`, RENDER_FIRST)
+        : withheld([gap]),
+  }),
+);
 
 const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role, settings }) =>
   settings

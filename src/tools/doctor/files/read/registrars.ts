@@ -284,6 +284,7 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     program,
     foreign: {
       ...foreign,
+      architectures: filled(foreign.architectures.find(isTemplate) ?? "", "", foreign.architectures),
       // That of its command is not known: so its settings say.
       programs: foreign.programs.flatMap(({ what, program: own }) =>
         what === "command" && isTemplate(own) ? [] : { what, program: filled(own) },
