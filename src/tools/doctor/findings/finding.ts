@@ -1,4 +1,4 @@
-import type { Cause } from "./causes";
+import { type Cause, causeKey } from "./causes";
 import {
   close,
   insideOf,
@@ -13,7 +13,8 @@ import {
   type Words,
   wordingOf,
 } from "./opened";
-import { changed, type SeenList, type Text } from "./seen";
+import { changed, type Group, type SeenList, type Text } from "./seen";
+import type { At } from "./shapes";
 import type { Sentence, Status, Verdict } from "./verdict";
 
 export type { Sentence, Status, Verdict } from "./verdict";
@@ -97,6 +98,22 @@ export const also = <S extends Status>(verdict: Verdict<S>, { nodes, cause, ...m
     },
   );
 };
+
+/**
+ * Judges what has equal keys and causes together: a cause claims nothing. Where the key may lack something, all that is said is
+ * unknown.
+ */
+export const judgeAlike = <Item extends { readonly node: string | undefined }, Key extends Text | Lacking>(
+  items: SeenList<Item>,
+  alike: { keyOf: (item: Item) => Key; causeOf: (item: Item) => Told<Cause>; at: At<Item> },
+  judge: (group: Group<Item>) => [Key] extends [string] ? Verdicts : Said<Verdict<"unknown">>,
+) =>
+  items
+    .grouped(
+      (one) => JSON.stringify([tell<string>(alike.keyOf(one) as string), causeKey(tell(alike.causeOf(one)))]),
+      alike.at,
+    )
+    .map((group) => alsoEach(judge(group), { cause: alike.causeOf(group.first), nodes: group }));
 
 export const alsoEach = (said: Verdicts, more: More) => changed(said, (one: Verdict) => also(one, more));
 

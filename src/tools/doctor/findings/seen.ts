@@ -142,10 +142,7 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     orElse: (other) => listOf(items.length + gaps.length > 0 ? items : [other()], gaps),
     grouped: (keyOf, at = {}) => {
       const keyIn = (one: Item) =>
-        JSON.stringify([
-          tell<string>(keyOf(one)),
-          ...Object.values(at).map((of) => insideList(of(one)).items),
-        ]);
+        JSON.stringify([keyOf(one), ...Object.values(at).map((of) => insideList(of(one)).items)]);
       const groups = [...grouped(items, keyIn).values()];
       return listOf(
         groups.map((one) =>

@@ -63,8 +63,11 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   ): SeenList<Item | Other>;
   /** With this one, if it certainly has no other. */
   orElse(other: () => Item): SeenList<Item>;
-  /** In groups, as far as the items were seen. Those of a group are alike in `at`, too: it lacks nothing that is known to be elsewhere. */
-  grouped(keyOf: (item: Item) => Text | Told<string>, at?: At<Item>): SeenList<Group<Item>>;
+  /**
+   * In groups, as far as the items were seen. Those of a group are alike in `at`, too: it lacks nothing that is known to be elsewhere.
+   * A key is no text of what may be unread: equal ones would say that the items are alike.
+   */
+  grouped(keyOf: (item: Item) => string, at?: At<Item>): SeenList<Group<Item>>;
   /** All that were seen as one group, if there are any. */
   together(): SeenList<Group<Item>>;
   /** The items with a key. */

@@ -189,6 +189,11 @@ export const REFUSED: readonly string[] = [
   // A group of which it is not known where it is.
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { driver: ({ driver }) => driver })",
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { set: ({ pods }) => pods })",
+  // A key that may lack something: two that were not read would be alike.
+  "TypeScript: (view: View) => view.drivers.grouped(({ names }) => words`\x24{names}`).map((ones) => ones.others.some({ yes: () => problem(ones.first.socket.path, 'has the same name as another driver', F), no: nothing, unknown: withheld }))",
+  "TypeScript: (view: View) => view.drivers.grouped(({ names }) => names.told('')).map((ones) => ones.others.some({ yes: () => problem(ones.first.socket.path, 'has the same name as another driver', F), no: nothing, unknown: withheld }))",
+  "TypeScript: ({ answering }: View) => answering.grouped(({ endpoint }) => words`\x24{endpoint.map(({ socket }) => socket.path)}`).map((ones) => ones.others.some({ yes: () => problem(P, 'shares its driver with another registration', F), no: nothing, unknown: withheld }))",
+  "TypeScript: (facts: ClusterFacts) => judgeAlike(facts.places, { ...alikeIn(facts), keyOf: ({ state }) => sayReason(state) }, ({ first, others }) => others.some({ yes: () => problem(first.driver, 'is in one state on several nodes', F), no: nothing, unknown: withheld })); import { judgeAlike } from 'SRC/findings/finding'; import { alikeIn } from 'SRC/cluster/judge/groups'; import { sayReason } from 'SRC/cluster/judge/states'",
   // What may be in a mount that is not seen.
   "TypeScript: ({ driver }: View) => driver?.socket.at.map(({ kind }) => kind === 'unmounted' ? problem(P, 'is not there', F) : ok(P, T))",
   // What was not asked is no answer.

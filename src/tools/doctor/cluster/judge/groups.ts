@@ -1,8 +1,8 @@
-import { type About, type Cause, causeKey } from "../../findings/causes";
-import { type Advice, alsoEach, check, problem, type Run, type Verdicts } from "../../findings/finding";
+import type { About, Cause } from "../../findings/causes";
+import { type Advice, check, judgeAlike, problem, type Run, type Verdicts } from "../../findings/finding";
 import { remembered } from "../../findings/grouped";
 import type { Words } from "../../findings/opened";
-import { type Group, type Lacking, type SeenList, type Text, type Truth, words } from "../../findings/seen";
+import { type Group, type SeenList, type Text, type Truth, words } from "../../findings/seen";
 import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
@@ -34,13 +34,17 @@ export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: s
 export const placesWhere = (facts: ClusterFacts, isMeant: IsMeant): SeenList<Place> =>
   facts.places.filter((place) => isMeant(place, facts));
 
-/** Judges the places of a driver with the same cause together; `likeOf`: in what else they are alike. */
-export function judgeGroups(
+/** Judges the places of a driver with the same cause together. */
+export const judgeGroups = (
   facts: ClusterFacts,
   places: SeenList<Place>,
   judge: (first: Place, group: Group<Place>) => Verdicts,
-  likeOf: (place: Place) => Text | Lacking = () => "",
-): SeenList<Verdicts> {
+) =>
+  judgeAlike(places, { ...alikeIn(facts), keyOf: ({ driver }) => driver }, (group) =>
+    judge(group.first, group),
+  );
+
+export function alikeIn(facts: ClusterFacts) {
   const { unitsOfDriver, guesses } = facts;
   /** Those that may have a driver's pods; thousands of places have one driver. */
   const setsOf = remembered((driver) =>
@@ -49,14 +53,10 @@ export function judgeGroups(
       .with(guesses)
       .map(({ set }) => set.uid),
   );
-  return places
-    .grouped(
-      (place) => words`${place.driver} ${likeOf(place)} ${causesOf(place, facts).map(causeKey).told("")}`,
-      { set: ({ driver }) => setsOf(driver) },
-    )
-    .map((group) =>
-      alsoEach(judge(group.first, group), { cause: causeOf(group.first, facts), nodes: group }),
-    );
+  return {
+    causeOf: (place: Place) => causeOf(place, facts),
+    at: { set: ({ driver }: Place) => setsOf(driver) },
+  };
 }
 
 /** The cause of the state of a place where the node reports: equal for all places that one change would fix. */

@@ -3,6 +3,7 @@ import {
   type Advice,
   also,
   check,
+  judgeAlike,
   ok,
   unknown,
   type Verdict,
@@ -27,7 +28,7 @@ import type { ClusterTarget } from "../read/cluster";
 import type { Container, RegistrarPod } from "../read/pod";
 import { isGuess, type RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
-import { judgeGroups, kubectl, kubectlFor, placeCheck, problemsOf, whoWaits } from "./groups";
+import { alikeIn, kubectl, kubectlFor, placeCheck, problemsOf, whoWaits } from "./groups";
 import { ONE_SET } from "./places";
 import {
   DENIED,
@@ -45,11 +46,13 @@ import { lackText } from "./troubles";
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   problemsOf(facts, isDenied, "is in CSINode, but ", whereToLook),
   problemsOf(facts, isUnlisted, "is not in CSINode: ", whereToLook),
-  judgeGroups(
-    facts,
+  judgeAlike(
     facts.places,
-    (first, places) => first.state({ seen: nothing, unread: () => judgeUnseen(first, places, facts) }),
-    (place) => words`${sayListing(place)} ${sayReason(place.state)}`,
+    {
+      ...alikeIn(facts),
+      keyOf: (place) => words`${place.driver} ${sayListing(place)} ${sayReason(place.state)}`,
+    },
+    (places) => places.first.state({ seen: nothing, unread: () => judgeUnseen(places, facts) }),
   ),
   healthyDrivers(facts),
 ]);
@@ -72,7 +75,8 @@ function sayListing({ units, listing }: Place): Text | Lacking {
   });
 }
 
-function judgeUnseen(first: Place, places: Group<Place>, facts: ClusterFacts): Verdict<"unknown"> {
+function judgeUnseen(places: Group<Place>, facts: ClusterFacts): Verdict<"unknown"> {
+  const { first } = places;
   const { driver, state, node = "", units, pods } = first;
   const waiting = whoWaits(places, facts, "; needed by ");
   const text = words`${sayListing(first)}: ${sayReason(state)}${waiting}`;
