@@ -33,3 +33,27 @@ export function allFilled<Item>(
 /** A number as text; empty if it is absent. A placeholder stays as it is. */
 export const numberOrOpen = (value: unknown): string =>
   typeof value === "string" && isTemplate(value) ? value : anyText(numberOrNone(value));
+
+/** The first place that a parameter fills in: `${NAME}`, or `${{NAME}}` for another value than a text. */
+export function parameterIn(value: unknown, parameters: readonly string[]): string | undefined {
+  if (parameters.length === 0 || value === null) return undefined;
+  if (typeof value === "object")
+    return Object.values(value).reduce<string | undefined>(
+      (found, one) => found ?? parameterIn(one, parameters),
+      undefined,
+    );
+  if (typeof value !== "string") return undefined;
+  const places = Array.from(value.matchAll(/\$\{(?:(\w+)|\{(\w+)\})\}/g));
+  return places.find(([, name, other]) => parameters.includes(name ?? other ?? ""))?.[0];
+}
+
+/** The first field's name with a placeholder: any field that is absent may be that one. */
+export function openKeyIn(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  return Object.entries(value).reduce<string | undefined>(
+    (found, [key, one]) => found ?? (isTemplate(key) ? key : isFree(key) ? undefined : openKeyIn(one)),
+    undefined,
+  );
+}
+/** Whatever its keys are, no check needs one. */
+const isFree = (field: string) => field === "labels" || field === "annotations";

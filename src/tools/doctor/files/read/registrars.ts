@@ -31,7 +31,7 @@ import {
 } from "../../findings/seen";
 import { isStarting, literalsIn, lookOfSettings, servedBy, settingsOf, startOf, unseenOf } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
-import { allFilled, filled, numberOrOpen, unread } from "./filled";
+import { allFilled, filled, numberOrOpen, openKeyIn, parameterIn, unread } from "./filled";
 import {
   driverSocketOf,
   isEnding,
@@ -80,6 +80,11 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
       if (parameter !== undefined) refuseFlaw("parameter", parameter);
       const registrars = registrarsIn({ object: number++, name: place }, object, ours);
       if (registrars.length > 0 && isPatch(object)) refuseFlaw("patch");
+      const whole = { ...object, metadata: undefined };
+      const mayMatter =
+        registrars.length > 0 || object.kind === "LimitRange" || hasRegistrarsArguments(whole);
+      const openKey = mayMatter ? openKeyIn(whole) : undefined;
+      if (openKey !== undefined) refuseFlaw("placeholder", openKey);
       return [
         {
           registrars,
@@ -165,19 +170,6 @@ function unfold(object: unknown, parameters: readonly string[] = []): readonly I
 
 /** Each is judged by itself, also one that is null. */
 const anyItems = (items: unknown): readonly unknown[] => (Array.isArray(items) ? items : list(items));
-
-/** The first place that a parameter fills in: `${NAME}`, or `${{NAME}}` for another value than a text. */
-function parameterIn(value: unknown, parameters: readonly string[]): string | undefined {
-  if (parameters.length === 0 || value === null) return undefined;
-  if (typeof value === "object")
-    return Object.values(value).reduce<string | undefined>(
-      (found, one) => found ?? parameterIn(one, parameters),
-      undefined,
-    );
-  if (typeof value !== "string") return undefined;
-  const places = Array.from(value.matchAll(/\$\{(?:(\w+)|\{(\w+)\})\}/g));
-  return places.find(([, name, other]) => parameters.includes(name ?? other ?? ""))?.[0];
-}
 
 /** Throws INVALID_OPTION for a value that would take too long to judge, and for one that holds itself. */
 function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void {
