@@ -22,7 +22,7 @@ import { needChecks, objects, rights } from "./judge/needs";
 import { pairLeft } from "./judge/pair-left";
 import { placesIn } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
-import { inState, isWithoutRegistrar, type Place, sayReason, wordOf } from "./judge/states";
+import { inState, isWithoutRegistrar, type Place, sayReason } from "./judge/states";
 import type { ClusterReading } from "./read/cluster";
 import { keyOfPlace } from "./read/mentions";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./read/units";
@@ -198,7 +198,7 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
   return {
     node: node ?? null,
     driver,
-    state: wordOf(state),
+    state: tell<string>(state.map(({ kind }) => kind).told("unseen")),
     reason: tell<string>(sayReason(state)) || null,
     code: code ?? null,
     pod: itemsOf(pods)[0]?.name ?? null,

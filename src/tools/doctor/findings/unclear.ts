@@ -28,7 +28,7 @@ type Wrong<U, Others> = U extends Known | undefined | readonly unknown[]
           ? never
           : U;
 type Stand =
-  | (Verdict<"unknown"> | Lacking | Told<object> | Closed<Looked<never> | "word">)
+  | (Verdict<"unknown"> | Lacking | Told<object> | Closed<Looked<never>>)
   | { readonly row: Told<object> }
   | { readonly kind: "unread" };
 /** An arm that throws answers nothing. */

@@ -1,6 +1,5 @@
 import { plain, printable } from "../../../logging/escape";
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
-import type { Closed } from "./opened";
 
 export function tooLong(bytes: number): string {
   return `has ${bytes} bytes, but a unix socket path has at most ${MAX_SOCKET_PATH_BYTES}`;
@@ -50,7 +49,3 @@ export const flagsOf = (values: Readonly<Record<string, string | undefined>>): r
   Object.entries(values).flatMap(([flag, value]) =>
     value === undefined ? [] : `--${flag}=${shellWord(value)}`,
   );
-
-/** As reports name a state: no judge compares it. */
-export type Word = string & Closed<"word">;
-export const asWord = (word: string) => word as Word;

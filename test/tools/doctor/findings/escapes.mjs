@@ -12,7 +12,7 @@ const K = ast.SyntaxKind;
 /** Of these types each value is truthy, and equal to nothing: they are asked by their methods, or for their kind. */
 const ASKED = [
   ...["Truth", "KnownTruth", "SeenList", "KnownList", "Group", "Seen", "Unread", "Withheld"],
-  ...["Told", "Words", "Said", "Verdict", "Verdicts", "Closed", "Word"],
+  ...["Told", "Words", "Said", "Verdict", "Verdicts", "Closed"],
 ];
 /** What only readers and reports may load, as the module that it is: it opens what is closed. */
 const OPENERS = /findings\/(?:opened|report)$/;
@@ -55,12 +55,16 @@ const hasAsked = (type) =>
   );
 /** Whether it may be unread, or something else. */
 function mayBeUnread(node) {
-  const kinds = typesOf(bare(node)).map(
-    (type) => type.isObjectType() && checker.getPropertyOfType(type, "kind"),
-  );
-  const isUnread = (kind) => kind && checker.getTypeOfSymbol(kind)?.value === "unread";
-  return kinds.length > 1 && kinds.some(isUnread);
+  const types = typesOf(bare(node));
+  return types.length > 1 && types.some(isUnread);
 }
+function isUnread(type) {
+  const kind = type.isObjectType() && checker.getPropertyOfType(type, "kind");
+  return kind && checker.getTypeOfSymbol(kind)?.value === "unread";
+}
+const hasKind = (node) =>
+  node !== undefined &&
+  typesOf(node).some((type) => type.isObjectType() && checker.getPropertyOfType(type, "kind"));
 const holdsAsked = (node) =>
   isAsked(node) || mayBeUnread(node) || hasAsked(checker.getTypeAtLocation(bare(node)));
 /** Readers join what they read. */
@@ -190,6 +194,8 @@ function isWidened(node) {
 
 function isEscape(node) {
   if (isJudge && isWidened(node)) return true;
+  // It would take what may be unread for what it asks of its kind.
+  if (ast.isTypeParameterDeclaration(node)) return isJudge && hasKind(node.constraint);
   if (ast.isPrefixUnaryExpression(node))
     return node.operator === K.ExclamationToken ? isUndecided(node.operand) : isAsked(node.operand);
   if (ast.isConditionalExpression(node)) return isUndecided(node.condition);
@@ -250,6 +256,7 @@ function isTaken(argument) {
   const type = checker.getContextualType(argument);
   const isAny = (one) => one.isIntrinsicType?.() && ANY.includes(one.intrinsicName);
   if (type === undefined || !isJudge) return type !== undefined && !isAny(type);
+  if (mayBeUnread(argument) && !hasAsked(type) && !partsOf(type).some(isUnread)) return false;
   return hasAsked(type) || !partsOf(type).some((one) => isAny(one) || isEmpty(one));
 }
 /** What each object fits. */

@@ -8,7 +8,7 @@ import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
 import { EVERY_DRIVER } from "../read/units";
 import type { ClusterFacts } from "./facts";
-import { GONE, isWaitedFor, type Place, restartingIn, UNWRITTEN, wordOf } from "./states";
+import { GONE, isWaitedFor, type Place, restartingIn, UNWRITTEN } from "./states";
 import { endingOf, ownerKey } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
@@ -60,16 +60,17 @@ export function alikeIn(facts: ClusterFacts) {
 }
 
 /** The cause of the state of a place where the node reports: equal for all places that one change would fix. */
-export const causeOf = (place: Place, facts: ClusterFacts) => causesOf(place, facts).told(plainCause(place));
-const plainCause = ({ driver, state }: Place) =>
-  ({ kind: "trouble", driver, trouble: wordOf(state) }) as const;
+export const causeOf = (place: Place, facts: ClusterFacts) =>
+  causesOf(place, facts).told<Cause>({ kind: "trouble", driver: place.driver, trouble: "unseen" });
 
 /** The first one counts. */
 function causesOf(place: Place, facts: ClusterFacts): SeenList<Cause> {
-  const { state, units } = place;
-  const plain = plainCause(place);
+  const { state, units, driver } = place;
   const causesAt = (object?: number, word?: string): SeenList<Cause> =>
-    state.map(({ why }): Cause => ({ ...plain, ...(why && { object, ...why }), ...(word && { word }) }));
+    state.map(({ kind, why }) => ({
+      ...({ kind: "trouble", driver, trouble: kind } as const),
+      ...{ ...(why && { object, ...why }), ...(word && { word }) },
+    }));
   // What serves it on one node says nothing of another.
   const owners = state.items(({ kind }) =>
     kind === "unprovided" ? facts.ownersOf(place).owners : undefined,

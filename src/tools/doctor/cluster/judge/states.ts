@@ -12,7 +12,6 @@ import {
   type Unread,
   words,
 } from "../../findings/seen";
-import { asWord } from "../../findings/words";
 import { keyOfPlace } from "../read/mentions";
 import type { OwnersOf } from "../read/owners";
 import { type Container, isYoung, LONG_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
@@ -46,8 +45,6 @@ export interface KnownState {
   readonly twins?: readonly RegistrarPod[];
 }
 
-export const wordOf = (state: AnyState) =>
-  state({ seen: ({ kind }) => asWord(kind), unread: () => asWord("unseen") });
 export const sayReason = (state: AnyState) =>
   state({ seen: ({ reason }) => words`${reason ?? ""}`, unread: (gap) => lacking([gap], lackOf(gap)) });
 const lackOf = ({ why }: Gap): string => (why.kind === "object" ? why.text : "");
