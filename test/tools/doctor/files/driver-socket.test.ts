@@ -152,6 +152,8 @@ test.each<readonly [what: string, status: string | undefined, driver: object]>([
   ["all variables of a ConfigMap", "unknown", {}],
   ["those whose name begins with CSI_", "unknown", { prefix: "CSI_" }],
   ["those of another name", "problem", { prefix: "X_" }],
+  ["all, and it has no flag", "unknown", { args: [] }],
+  ["all, and it is a sidecar", undefined, { args: ["--csi-address=/csi/csi.sock"] }],
   ["all, and its own hides them", "problem", environment({ value: "/csi/x.sock" })],
   ["all, and it is where the flag says", undefined, endpoint("/csi/csi.sock")],
 ])("a driver's flag beside %s: %s", (_what, status, { prefix, ...driver }: { prefix?: string }) => {

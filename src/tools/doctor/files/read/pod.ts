@@ -111,9 +111,11 @@ export function driverSocketOf(containers: readonly Tree[], pod: Tree): SeenList
     listFrom(found).with(listFrom<DriverSocket>(unread("placeholder", at, `container ${name}`)));
   for (const { open, name } of sockets) if (open !== undefined) return lacking([], name, open);
   const [first] = sockets;
+  const untold = containers.find((one) => mayGetEndpoint(one) && !isSidecar(one));
+  if (first === undefined && untold !== undefined) return lacking([], text(untold.name), `$(${VARIABLE})`);
   if (first === undefined || sockets.some(({ socket }) => !isSamePlace(socket.place, first.socket.place)))
     return listFrom<DriverSocket>([]);
-  return first.hasOther ? lacking([first.socket], first.name, VARIABLE) : listFrom([first.socket]);
+  return first.hasOther ? lacking([first.socket], first.name, `$(${VARIABLE})`) : listFrom([first.socket]);
 }
 
 interface DriverSocket {
@@ -173,6 +175,8 @@ function writtenPlaceOf(path: string, mounts: readonly MountedDirectory[]): Volu
   return { volume: mount.volume, path: `${tell(mount.subPath)}${path.slice(mount.mountPath.length)}` };
 }
 
+const isSidecar = (container: Tree): boolean => /--?csi-address\b/.test(wordsOf(container).join(" "));
+
 /** Other containers with the volume of `--csi-address`, but no sidecars, which would have that flag. */
 export function mayBeDrivers(
   registrar: Tree,
@@ -186,7 +190,7 @@ export function mayBeDrivers(
     .filter(
       (one) =>
         one.name !== registrar.name &&
-        !/--?csi-address\b/.test(wordsOf(one).join(" ")) &&
+        !isSidecar(one) &&
         mountsOf(one, pod).some((mount) => mount.volume === volume),
     )
     .map(({ name }) => text(name));
