@@ -177,7 +177,7 @@ propertyTest(
     for (const one of providers) await PROVIDERS[one]?.(cluster);
     const told = (await said(cluster)).filter((line) => line.includes(LISTED));
     const left = {
-      no: /^CSI208 warning: .* left of an uninstall -> run registrar doctor .*remove the socket/,
+      no: /^CSI208 warning: .* left of an uninstall -> see first that no .* run registrar doctor .*remove the socket/,
       yes: /^CSI208 warning: .* left of an uninstall; needed by 1 VolumeAttachment -> install the driver again/,
       unread:
         /left of an uninstall; not everything could be read -> VolumeAttachments could not be listed: if something needs it, install .* remove/,

@@ -130,22 +130,24 @@ function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts):
       unknown: (gaps) => lacking(gaps, `, perhaps on others, too: ${lackText(gaps)}`),
     }),
   );
-  const idle = facts
-    .unitsOfDriver(driver)
+  const units = facts.unitsOfDriver(driver);
+  const idle = units
     .together()
     .map((all): Text => words`DaemonSet ${all.named(({ set }) => set.name)} has no pods (${NONE_FITS})`)
     .orElse(() => "no DaemonSet has a registrar for it");
-  const text = words`is in CSINode, but ${idle}, and no pod on ${where} can have registered it: the entry is probably left of an uninstall${elsewhere}${waiting}`;
+  const origin = units.map(() => "a pod that it had there").orElse(() => "an uninstall");
+  const text = words`is in CSINode, but ${idle}, and no pod on ${where} can have registered it: the entry is probably left of ${origin}${elsewhere}${waiting}`;
   const keep = "install the driver again, until nothing needs it";
   const remove =
-    "run registrar doctor --host-root=/host on the node, in kubectl debug node, and remove the socket that CSI019 names; then plugins/DRIVER there, and the CSIDriver object";
-  const fix = places.contains((place) => isWaitedFor(place, facts))({
+    "see first that no pod's volume, PersistentVolume or StorageClass has it; run registrar doctor --host-root=/host on the node, in kubectl debug node, and remove the socket that CSI019 names; then plugins/DRIVER there, and the CSIDriver object";
+  const without = places.contains((place) => isWaitedFor(place, facts))({
     yes: () => keep,
     no: () => remove,
     unknown: (gaps) =>
       words`${lacking(gaps, lackText(gaps))}: if something needs it, ${keep}; else ${remove}`,
   });
-  return warning(driver, text, fix);
+  // It is installed: to remove what is left would remove a driver that comes back.
+  return warning(driver, text, units.map((): Advice => seeLabels(facts)).told(without));
 }
 
 /** A driver that was asked for and is nowhere. */
