@@ -1,12 +1,35 @@
+import {
+  inState,
+  type KnownState,
+  type Place,
+  restartingIn,
+  whyIn,
+} from "../../../../src/tools/doctor/cluster/judge/states";
 import type { ClusterTarget } from "../../../../src/tools/doctor/cluster/read/cluster";
+import type { RegistrarPod } from "../../../../src/tools/doctor/cluster/read/pod";
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { grouped } from "../../../../src/tools/doctor/findings/grouped";
+import { trueOrNull } from "../../../../src/tools/doctor/findings/opened";
+import { listFrom, looked, startReading } from "../../../../src/tools/doctor/findings/seen";
 import { failedMount, volumeAttachment, waitingPod } from "../../../support/cluster-objects";
 import { placesIn, replaceAt, valueAt } from "../../../support/places";
 import { type MemoryCluster, makeCluster, NOW_MS, sickCluster } from "./memory-cluster";
 import { DISK, FILES, STORAGE } from "./sick-cluster";
 import { tooMuchIn, WORLDS } from "./too-much";
+
+test("a state that is known without the pod does not say how the pod is", () => {
+  const why = { kind: "object", text: "no" } as const;
+  const pods = startReading<"pods">().list<RegistrarPod>([], [{ part: "pods", subject: "x", why }]);
+  const state = looked<KnownState>({ kind: "registered", reason: null });
+  const asked = (place: Pick<Place, "state" | "pods">) =>
+    [
+      ...[inState("registered")(place), inState("restarting", "failed")(place)],
+      ...[whyIn(place).contains(), restartingIn(place).contains()],
+    ].map(trueOrNull);
+  expect(asked({ state, pods })).toEqual([true, null, null, null]);
+  expect(asked({ state, pods: listFrom<RegistrarPod>([]) })).toEqual([true, false, false, false]);
+});
 
 // Taking information away may turn a verdict into `unknown`, and nothing else.
 

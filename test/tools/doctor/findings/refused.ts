@@ -164,7 +164,7 @@ export const REFUSED: readonly string[] = [
   "search: (view: View) => { const date = new Date(0); return [view.drivers.map(() => void date.setTime(1)), date.getTime() === 0 ? problem(P, T, F) : ok(P, T)]; }",
   "TypeScript: (facts: ClusterFacts) => facts.places.map((place) => place.state.reason === null ? ok(place.driver, T) : problem(place.driver, T, F))",
   "TypeScript: (facts: ClusterFacts) => facts.places.map((place) => place.state.why?.word === undefined ? ok(place.driver, T) : problem(place.driver, T, F))",
-  "search: (facts: ClusterFacts) => facts.places.map((place) => restartingIn(place.state) ? problem(place.driver, T, F) : ok(place.driver, 'does not restart')); import { restartingIn } from 'SRC/cluster/judge/states'",
+  "search: (facts: ClusterFacts) => facts.places.map((place) => restartingIn(place) ? problem(place.driver, T, F) : ok(place.driver, 'does not restart')); import { restartingIn } from 'SRC/cluster/judge/states'",
   "search: (view: View) => new Set([view.isDeserted, view.isDeserted.or(true)]).size === 1 ? problem(P, T, F) : ok(P, T)",
   "search: (view: View) => { for (const key in view.drivers) if (key === 'first') return ok(P, T); return problem(P, T, F); }",
   "search: (view: View) => +view.isDeserted > 0 ? problem(P, T, F) : ok(P, T)",
@@ -260,6 +260,9 @@ export const REFUSED: readonly string[] = [
   "TypeScript: (facts: ClusterFacts) => facts.places.flatMap(({ pods: { first }, driver }) => first === undefined ? problem(driver, T, F) : undefined)",
   "search: (facts: ClusterFacts) => facts.places.flatMap((place) => facts.ownersOf(place).owners === undefined ? problem(place.driver, T, F) : undefined)",
   "TypeScript: (facts: ClusterFacts) => facts.manifestFindings.some(({ status }) => status === 'problem') ? undefined : ok(P, T)",
+  // A state that CSINode tells, where the pod is unread.
+  "TypeScript: ({ places }: ClusterFacts) => places.map(({ state, driver }) => whyIn(state).contains((one) => one === 'OOMKilled')({ yes: () => problem(driver, 'needs more memory', F), no: () => ok(driver, 'has enough memory'), unknown: withheld })); import { whyIn } from 'SRC/cluster/judge/states'",
+  "TypeScript: ({ places }: ClusterFacts) => places.map(({ state, driver }) => inState('restarting')({ state })({ yes: () => problem(driver, 'restarts', F), no: () => ok(driver, 'does not restart'), unknown: withheld }))",
   // The word of a state, and a state as any object with a kind.
   "TypeScript: ({ places }: ClusterFacts) => places.map(({ state, driver }) => { const word = state.map(({ kind }) => kind).told('unseen'); return word === 'registered' ? ok(driver, T) : problem(driver, T, F); })",
   "TypeScript: ({ places }: ClusterFacts) => places.map(({ state, driver }) => { const word = state.map(({ kind }) => kind).told('unseen'); return /^registered$/.test(word) ? ok(driver, T) : problem(driver, T, F); })",

@@ -25,7 +25,7 @@ export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, 
 /** Without the termination message where the finding that it follows from says the same. */
 const shortReason = (place: Place, facts: ClusterFacts): SeenList<Text> =>
   manifestCauseOf(place, facts)
-    .flatMap(() => restartingIn(place.state).map((one): Text => endingOf(one)))
+    .flatMap(() => restartingIn(place).map((one): Text => endingOf(one)))
     .with(place.state.map(({ reason }): Text => reason ?? ""));
 
 export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
@@ -82,14 +82,14 @@ function causesOf(place: Place, facts: ClusterFacts): SeenList<Cause> {
 }
 
 /** What `doctor -f` finds in the first of its registrars. */
-function manifestCauseOf({ state, units }: Place, { isManifestCause }: ClusterFacts): SeenList<Cause> {
-  const isUnregistered = state.is(
+function manifestCauseOf(place: Place, { isManifestCause }: ClusterFacts): SeenList<Cause> {
+  const isUnregistered = place.state.is(
     ({ kind, why }) => kind === "unregistered" && !UNWRITTEN.includes(why?.word),
   );
-  const isOfRegistrar = restartingIn(state)
+  const isOfRegistrar = restartingIn(place)
     .contains(({ isRegistrar }) => isRegistrar)
     .or(isUnregistered);
-  return units
+  return place.units
     .together()
     .map(({ first }) => manifestCause(first.registrar.about))
     .filter((cause) => isOfRegistrar.and(isManifestCause(cause)));

@@ -41,9 +41,9 @@ import { startupTaints } from "./taints";
 import { lackText, ownerText } from "./troubles";
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
-  problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node, state }) => {
-    const see = (fix: string) => kubectl(fix, facts.target, "describe node", node);
-    return whyIn(state)
+  problemsOf(facts, inState("uncovered"), "is needed, and ", (place) => {
+    const see = (fix: string) => kubectl(fix, facts.target, "describe node", place.node);
+    return whyIn(place)
       .map((why) =>
         why === WANTS_NONE
           ? seeLabels(facts)

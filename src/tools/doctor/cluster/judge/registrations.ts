@@ -98,8 +98,9 @@ const AGAIN = "have it registered again: delete the pod, or restart kubelet if t
 const REMOVED = "an admission policy removed its registrar";
 const RESTORE = "delete the policy, and restart the driver's DaemonSet";
 
-function whereToLook({ units, pods, state }: Place, facts: ClusterFacts): Advice {
-  return whyIn(state)
+function whereToLook(place: Place, facts: ClusterFacts): Advice {
+  const { units, pods } = place;
+  return whyIn(place)
     .filter((why) => UNWRITTEN.includes(why))
     .map((): Advice => kubectlFor(pods, facts.target, AGAIN, "delete pod"))
     .with(units.map((unit) => whereToLookIn(pods, unit, facts)))
@@ -155,11 +156,11 @@ const RESTARTING = "has a registrar that keeps restarting: ";
 const NOT_RUNNING = "has a pod that does not run: ";
 const isRestarting =
   (ofRegistrar: boolean) =>
-  ({ state }: Place): Truth =>
-    restartingIn(state).contains(({ isRegistrar }) => isRegistrar === ofRegistrar);
+  (place: Place): Truth =>
+    restartingIn(place).contains(({ isRegistrar }) => isRegistrar === ofRegistrar);
 
 const adviceOn = (place: Place, facts: ClusterFacts): Advice =>
-  restartingIn(place.state)
+  restartingIn(place)
     .map((container) => adviceOnContainer(container, place, facts))
     .told("");
 

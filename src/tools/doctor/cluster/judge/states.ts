@@ -51,14 +51,27 @@ const lackOf = ({ why }: Gap): string => (why.kind === "object" ? why.text : "")
 
 export const inState =
   (...kinds: readonly KnownState["kind"][]) =>
-  ({ state }: Pick<Place, "state">): Truth =>
-    state.is(({ kind }) => kinds.includes(kind));
+  ({ state, pods }: Pick<Place, "state" | "pods">): Truth => {
+    const isSo = state.is(({ kind }) => kinds.includes(kind));
+    return kinds.some((kind) => OF_PODS.includes(kind)) ? isSo.or(isWhole(pods).not()) : isSo;
+  };
+/** CSINode, or a Node, is certain where a pod is unread: it does not say how the pod is. One that has only just started has no trouble. */
+const OF_PODS: readonly KnownState["kind"][] = [
+  "unscheduled",
+  "blocked",
+  "restarting",
+  "failed",
+  "terminating",
+];
 
 /** The container of a pod that ends again and again. */
-export const restartingIn = (state: AnyState): SeenList<Container> =>
-  state.items(({ trouble }) => (trouble?.kind === "restarting" ? trouble.container : undefined));
+export const restartingIn = ({ state, pods }: Pick<Place, "state" | "pods">): SeenList<Container> =>
+  state
+    .items(({ trouble }) => (trouble?.kind === "restarting" ? trouble.container : undefined))
+    .with(pods.flatMap((): readonly Container[] => []));
 /** The API's word for why it is so, or ours. */
-export const whyIn = (state: AnyState): SeenList<string> => state.items(({ why }) => why?.word);
+export const whyIn = ({ state, pods }: Pick<Place, "state" | "pods">): SeenList<string> =>
+  state.items(({ why }) => why?.word).with(pods.flatMap((): readonly string[] => []));
 
 export interface Place {
   readonly driver: string;
