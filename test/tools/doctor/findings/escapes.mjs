@@ -167,17 +167,44 @@ const isIfWhole = ({ parent }) =>
   ast.isCallExpression(parent) &&
   parent.expression.getText() === "ifYes" &&
   /\bisWhole\(/.test(parent.arguments[0].getText());
+/** The functions of the file, by their names. */
+const locals = new Map();
+function noteLocal(node) {
+  const own = ast.isVariableDeclaration(node) ? bare(node.initializer) : node;
+  if (own !== undefined && isFunction(own) && node.name !== undefined)
+    locals.set(node.name.getText(), [...(locals.get(node.name.getText()) ?? []), own]);
+  node.forEachChild(noteLocal);
+}
+/** Whether a call says this itself, or by functions of the file, called or given; not where a function around it is a guard. */
+function says(node, what, isGuard, seen = []) {
+  const saysIn = (own) =>
+    !seen.includes(own) &&
+    hasWithin(
+      own.body,
+      (one) =>
+        ast.isCallExpression(one) &&
+        !functionsAround(one.parent).slice(0, functionsAround(one.parent).indexOf(own)).some(isGuard) &&
+        says(one, what, isGuard, [...seen, own]),
+    );
+  return (
+    what.test(node.expression.getText()) ||
+    [node.expression, ...node.arguments].some(
+      (one) => ast.isIdentifier(one) && (locals.get(one.text) ?? []).some(saysIn),
+    )
+  );
+}
 /** Whether all is said to be well because of those that were seen; that there is one, `yes` of a list says. */
 function isOkOfGroup(node) {
-  if (!/(?:^|\.)ok$/.test(node.expression.getText())) return false;
+  const isGuard = (one) => isYes(one) || isIfWhole(one);
+  if (!says(node, /(?:^|\.)ok$/, isGuard)) return false;
   const around = functionsAround(node.parent);
-  const last = around.findIndex((one) => isYes(one) || isIfWhole(one));
+  const last = around.findIndex(isGuard);
   return (last === -1 ? around : around.slice(0, last)).some((one) => takes(one, ["Group"]));
 }
 /** Whether something is claimed of what could not be read. */
 const isOfGap = (node) =>
-  /(?:^|\.)(?:ok|problem|warning|skipped)$/.test(node.expression.getText()) &&
-  functionsAround(node.parent).some((one) => takes(one, ["Gap", "NodeGap"]));
+  functionsAround(node.parent).some((one) => takes(one, ["Gap", "NodeGap"])) &&
+  says(node, /(?:^|\.)(?:ok|problem|warning|skipped)$/, () => false);
 
 const KNOWN = ["KnownTruth", "KnownList"];
 const isKnown = (node) => node !== undefined && namesOf(bare(node)).every((name) => KNOWN.includes(name));
@@ -278,6 +305,8 @@ for (const name of program
     lines.push(`${relative(process.cwd(), name)}:${line}: ${by}: ${what}`);
   };
   isJudge = /\/judge\//.test(name);
+  locals.clear();
+  file.forEachChild(noteLocal);
   // A reader makes the gap.
   const isReader = /\/read\//.test(name);
   const visit = (node) => {

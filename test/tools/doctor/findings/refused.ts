@@ -186,6 +186,10 @@ export const REFUSED: readonly string[] = [
   "search: (view: View) => view.drivers.together().map((all) => [all].map(() => ok(P, 'has all drivers')))",
   "search: (view: View) => view.drivers.together().map((all) => { const say = () => ok(all.first.socket.path, 'has all drivers'); return say(); })",
   "search: (view: View) => view.answering.grouped(({ plugin }) => plugin.name).map((ones) => ifYes(ones.contains((one) => one.isAskedFor), () => ok(ones.first.path, 'is the only one')))",
+  "search: (view: View) => { const good = (path: string) => ok(path, 'has all drivers'); return view.drivers.together().map(({ first }) => good(first.socket.path)); }",
+  "search: (view: View) => { const good = (path: string) => ok(path, 'has all drivers'); return view.drivers.together().map(({ first }) => [first.socket.path].map(good)); }",
+  "search: (view: View) => { const good = (path: string) => ok(path, 'has all drivers'); const say = (one: Driver) => good(one.socket.path); return view.drivers.together().map(({ first }) => say(first)); }",
+  "search: ({ gaps }: ManifestFacts) => { const bad = (subject: string) => problem(subject, 'is no driver', F); return gaps.map(({ subject }) => bad(subject)); }",
   // A group of which it is not known where it is.
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { driver: ({ driver }) => driver })",
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { set: ({ pods }) => pods })",
