@@ -123,7 +123,7 @@ test("close() removes the driver's socket, kill() leaves it", async () => {
 
 test("listenAfterMs delays the socket, and the signal closes the driver", async () => {
   const stop = new AbortController();
-  const late = start({ listenAfterMs: 60_000 }, stop.signal);
+  const late = start({ listenAfterMs: 3_600_000 }, stop.signal);
   stop.abort();
   await expect(late).rejects.toMatchObject({ code: "ABORTED" });
   expect(existsSync(folder.csiAddress)).toBe(false);

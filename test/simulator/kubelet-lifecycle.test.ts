@@ -130,6 +130,8 @@ describe("faults", () => {
     const errors = registrar.events.history("notified").map(({ error }) => error);
     const refusal = "RegisterPlugin error -- plugin registration failed with err: API server is away";
     expect(errors).toEqual([refusal, refusal, ""]);
+    const waiting = { because: { kind: "backoff" } };
+    expect(kubelet.events.history("waiting")).toMatchObject([waiting, waiting]);
     expect(kubelet.events.history("fault-applied")).toHaveLength(2);
   });
 

@@ -183,6 +183,12 @@ test("what is done while our socket is in place", () => {
   expect(Object.fromEntries(courses)).toMatchSnapshot();
 });
 
+test("how long kubelet is busy counts from its question, however long the socket is in place", () => {
+  const seen = { found: "dead", kubelet: { isAsking: true, isKnown: true, endedAtMs: 0 } } as const;
+  for (const sinceMs of [IDLE.sinceMs, -1_000_000])
+    expect(judged(asked, { ...seen, sinceMs })).toEqual({ kind: "wait", ms: 150_000 });
+});
+
 test("a status that is lost counts as that later each time, and at another moment on each node", () => {
   const after = (lostStatuses: number, random: number) =>
     judged({ ...asked, facts: { ...facts, lostStatuses } }, { random });

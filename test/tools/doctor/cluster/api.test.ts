@@ -146,6 +146,11 @@ test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
     { code: 404, headers: { "content-type": "text/plain" }, body: "404 page not found\n" },
     { kind: "not-found", message: "HTTP status 404: 404 page not found" },
   ],
+  [
+    "a failure behind a proxy that names the encoding",
+    { ...status(403, "no"), headers: { "content-type": "application/json; charset=utf-8" } },
+    { kind: "forbidden", message: "no" },
+  ],
   ["no word", { code: 500, body: {} }, { kind: "unavailable", message: "HTTP status 500" }],
   ["a list that has expired for good", status(410, "too old"), { kind: "expired", message: "too old" }],
   ["kubectl that ended", "break", { kind: "unreachable", message: "socket hang up" }],

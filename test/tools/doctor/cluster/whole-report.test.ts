@@ -162,6 +162,31 @@ describe("causes", () => {
     expect(toldBy(await (await makeCluster(changes)).report())).toEqual(expected);
   });
 
+  const REGISTRAR = "storage/disk-node, container registrar";
+  const wrong = ["--csi-address=/csi/csi.sock", "--kubelet-registration-path=/csi/csi.sock"];
+  const postStart = { exec: { command: ["{{ .Values.hook }}"] } };
+
+  test.each<readonly [what: string, expected: readonly string[], registrar: object]>([
+    [
+      "a warning of a registrar causes no trouble",
+      [`CSI114 warning ${REGISTRAR} -`, `CSI204 problem ${DISK} - node-1`],
+      { resources: { limits: { cpu: "10m" } } },
+    ],
+    [
+      "a problem of a registrar is a cause, whatever else of it is unknown",
+      [
+        ...[`CSI101 unknown ${REGISTRAR} -`, `CSI102 problem ${REGISTRAR} -`],
+        `CSI204 problem ${DISK} CSI102 node-1`,
+      ],
+      { args: wrong, lifecycle: { postStart } },
+    ],
+  ])("%s", async (_what, expected, fields) => {
+    const daemon = daemonSet(DISK);
+    for (const one of daemon.spec.template.spec.containers)
+      if (one.name === "registrar") Object.assign(one, fields);
+    expect(toldBy(await (await makeCluster({ daemon, inCsiNode: {} })).report())).toEqual(expected);
+  });
+
   test("a registrar that ended because of its path has one finding, with its last words", async () => {
     const status = podStatus({ registrar: crash("write the right path"), driver: running });
     const report = await (await makeCluster({ inCsiNode: {}, set: WRONG_PATH, status })).report();

@@ -1,0 +1,6 @@
+import { keyOfPlace } from "../../../../src/tools/doctor/cluster/read/mentions";
+
+test("each pod without a node is a place of its own", () => {
+  const keyOf = (name: string) => keyOfPlace({ driver: "x.csi", node: undefined, pod: { name } as never });
+  expect(keyOf("a")).not.toBe(keyOf("b"));
+});
