@@ -201,10 +201,19 @@ function isOkOfGroup(node) {
   const last = around.findIndex(isGuard);
   return (last === -1 ? around : around.slice(0, last)).some((one) => takes(one, ["Group"]));
 }
+const CLAIMS = /(?:^|\.)(?:ok|problem|warning|skipped)$/;
+/** Whether something is claimed of the first of those that were seen, in an order: one that was not read may come before it. */
+const isOfRank = (node) =>
+  functionsAround(node.parent).some((one) => {
+    const list = ast.isCallExpression(one.parent) ? one.parent.expression.getText() : "";
+    const isFirst =
+      /\bfirstIn\(/.test(list) || (/\.together\(/.test(list) && /\bfirst\b/.test(one.getText()));
+    return isFirst && /\.sorted\(/.test(list);
+  }) && says(node, CLAIMS, () => false);
 /** Whether something is claimed of what could not be read. */
 const isOfGap = (node) =>
   functionsAround(node.parent).some((one) => takes(one, ["Gap", "NodeGap"])) &&
-  says(node, /(?:^|\.)(?:ok|problem|warning|skipped)$/, () => false);
+  says(node, CLAIMS, () => false);
 
 const KNOWN = ["KnownTruth", "KnownList"];
 const isKnown = (node) => node !== undefined && namesOf(bare(node)).every((name) => KNOWN.includes(name));
@@ -265,6 +274,7 @@ function isEscape(node) {
           asksGaps(node) ||
           isConverted(node) ||
           isOkOfGroup(node) ||
+          isOfRank(node) ||
           isOfGap(node))) ||
       node.arguments.some(
         (one) =>

@@ -190,6 +190,9 @@ export const REFUSED: readonly string[] = [
   "search: (view: View) => { const good = (path: string) => ok(path, 'has all drivers'); return view.drivers.together().map(({ first }) => [first.socket.path].map(good)); }",
   "search: (view: View) => { const good = (path: string) => ok(path, 'has all drivers'); const say = (one: Driver) => good(one.socket.path); return view.drivers.together().map(({ first }) => say(first)); }",
   "search: ({ gaps }: ManifestFacts) => { const bad = (subject: string) => problem(subject, 'is no driver', F); return gaps.map(({ subject }) => bad(subject)); }",
+  // The first in an order, of those that were seen.
+  "search: ({ nodes }: ClusterFacts) => nodes.sorted(({ createdMs }) => createdMs).together().map(({ first }) => problem(first.name, 'is the oldest node of the cluster', F))",
+  "search: ({ answering }: View) => firstIn(answering.sorted(({ path }) => path)).map(({ plugin }) => ok(plugin.name, 'is the first driver of this node')); import { firstIn } from 'SRC/node/judge/view'",
   // A group of which it is not known where it is.
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { driver: ({ driver }) => driver })",
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { set: ({ pods }) => pods })",
