@@ -2,6 +2,7 @@ import type { GetPluginInfoResponse } from "../../../../grpc/protos";
 import { check, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
 import { ifYes, listFrom, otherwise, type SeenList, type Truth } from "../../findings/seen";
 import { callText } from "../../findings/why";
+import { namedText } from "../../findings/words";
 import type { Answered, DriverLook } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
 import { ADVICE, CAUSES, remedyFor, socketText } from "./trouble";
@@ -30,7 +31,7 @@ function questionOf({ plugin, isAskedFor, path }: Answering, view: View) {
   const own = soleIn(drivers.filter((driver) => isCalled(driver, name)));
   const fixPath = own.map(({ socket }) => pathFix(socket, view, CORRECT_PATH)).told(CORRECT_PATH);
   return {
-    ...{ name, place, own, fixPath, isAskedFor },
+    ...{ name: namedText(name), place, own, fixPath, isAskedFor },
     saidAt: `is said to be at ${place}`,
     wrong: { kind: "endpoint", driver: name } as const,
     bad: asAsked(isAskedFor),
@@ -101,8 +102,8 @@ function judgeIdentity(
     const fix = identity.code === "DeadlineExceeded" ? ADVICE.driverHangs : fixPath;
     return bad(name, `${saidAt}, which ${callText(identity)}`, fix, CAUSES.nameless(there));
   }
-  if (identity.value.name !== name)
-    return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath, wrong);
+  const its = namedText(identity.value.name);
+  if (its !== name) return bad(name, `${saidAt}, where the driver ${its} answers`, fixPath, wrong);
   return ifYes(isAskedFor, () => {
     // What answers at this path in the container may be nothing on the host.
     const isWrong = hostPath.items((path) =>

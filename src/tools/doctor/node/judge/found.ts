@@ -52,7 +52,7 @@ function judgeLiving(driver: Driver, view: View): Verdicts {
 
 function judgeStanding(standing: Standing, driver: Driver, view: View): Verdicts {
   const { socket, isNode, isWanted, isRegistered } = driver;
-  const { bad, folder, registrations, registrars, target } = view;
+  const { answering, bad, folder, registrations, registrars, target } = view;
   const { path } = socket;
   const { name } = standing;
   switch (standing.kind) {
@@ -78,13 +78,15 @@ function judgeStanding(standing: Standing, driver: Driver, view: View): Verdicts
       const isJudged = registrations.contains((one) =>
         one.isLeft.and(one.names.contains((own) => own === name)),
       );
+      // CSI016 judges one of that name with another endpoint.
+      const isPublished = answering.contains(({ plugin }) => plugin.name === name);
       const own = processesOf(driver, view);
       const mayWait = own.map(() => "").told(MAY_WAIT);
       const isNodeWide = registrars.contains((one) => one.isNodeWide).or(target.pattern !== undefined);
       const hint = ifYes(isNodeWide, () => words`${mayWait}${LEAVE_OUT}`).told("");
       const fix = words`${own.map(seeProcess).told(SEE_POD)}; ${DRIVER} answers${hint}`;
       const text = `has the driver ${name}, for which there is no registration socket in ${target.pluginRegistrationPath}`;
-      const isWell = isRegistered.or(isJudged).or(folder.contains().not()).or(isNode.not());
+      const isWell = isRegistered.or(isJudged).or(isPublished).or(folder.contains().not()).or(isNode.not());
       return ifYes(isWell.not(), () => bad(path, text, fix, CAUSES.nodeInfo(name)));
     }
   }

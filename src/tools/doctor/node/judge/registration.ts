@@ -94,7 +94,8 @@ const LOOK_LATER = `run doctor again ${KUBELET_COMES_MS / 1000} s after it was p
 
 function judgeAnswered(one: Answering, view: View): Verdicts {
   const { path, plugin } = one;
-  const { name, isReporting, report } = plugin;
+  const { isReporting, report } = plugin;
+  const name = namedText(plugin.name);
   const versions = versionsProblem(plugin);
   const hint = versions && hintForRefusal(versions, path);
   const refuse = () => problem(name, `will be refused: ${versions}`, hint ?? ADVICE.seeRegistrar);
@@ -109,7 +110,7 @@ function judgeAnswered(one: Answering, view: View): Verdicts {
 
 function judgeReport(report: RegistrationReport, one: Answering, view: View): Verdict {
   const { path } = one;
-  const { name } = one.plugin;
+  const name = namedText(one.plugin.name);
   const { state, reason, kubeletError, changedAtMs } = report;
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
   if (state === "refused" || (state !== "registered" && kubeletError !== undefined))
@@ -211,7 +212,8 @@ const duplicates = check("CSI018", "registration-duplicates", ({ answering, repo
     .grouped(({ plugin }) => plugin.name)
     .map((ones) => {
       const isAskedFor = ones.contains((one) => one.isAskedFor);
-      const { name, endpoint, isReporting } = ones.first.plugin;
+      const { endpoint, isReporting } = ones.first.plugin;
+      const name = namedText(ones.first.plugin.name);
       const living = words`has ${ones.counted("living registration socket")}, of which kubelet refuses all but one: ${ones.joined((one) => one.path)}`;
       const isOne = isAskedFor.and(!isReporting || hasStandby(ones.first).not());
       const judgeOne = () =>

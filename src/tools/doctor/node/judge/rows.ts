@@ -171,8 +171,12 @@ function unpublishedState(
       seen: (answer) => failureIn(answer) ?? text,
       unread: (gap) => words`the driver ${lacking([gap], predicateOf(gap))}`,
     });
-  const byWhom = processesOf(driver, view).some({
-    yes: ({ first }) => `${processText(first)} has not published it`,
+  const elsewhere = view.answering
+    .filter(({ plugin }) => plugin.name === standing.name)
+    .map(({ path }) => `its registrar on ${path} names another endpoint`);
+  const waiting = processesOf(driver, view).map((one) => `${processText(one)} has not published it`);
+  const byWhom = elsewhere.with(waiting).some({
+    yes: ({ first }) => first,
     no: () => "no registrar has published it",
     unknown: (gaps) => lacking(gaps, `whether a registrar runs is not known: ${gapText(gaps[0])}`),
   });
