@@ -61,7 +61,8 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix?: string
   switch (why.kind) {
     case "flaw": {
       const [text, fix] = FLAWS[why.flaw];
-      return { text: text.replace("{}", () => why.at), fix };
+      const isOpen = why.flaw === "started" && isTemplate(why.at);
+      return { text: text.replace("{}", () => why.at), fix: isOpen ? RENDER_FIRST : fix };
     }
     case "errno":
       return { text: why.errno };

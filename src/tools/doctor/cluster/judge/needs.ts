@@ -310,7 +310,7 @@ export const rights = check<FactsAndGaps>("CSI212", "rights", ({ gaps, nodes, pl
     if (failure !== "forbidden") return unknown(names, `could not be listed: ${message}`, fix);
     // All that doctor reads: a list that is read later may be forbidden, too, and a role is created once.
     const all = Object.entries(GROUPS).map((one) => one.filter(Boolean).join("."));
-    const advice = "have a cluster administrator create it, and bind it to you";
+    const advice = "have a cluster administrator create this ClusterRole, and bind it to you";
     const rule = ` --verb=list --resource=${all.join(",")}`;
     const create = kubectl(advice, target, "create clusterrole", "registrar-doctor", rule);
     return unknown(names, `cannot be listed: ${message}`, create);

@@ -286,7 +286,7 @@ function stateUncovered({ node = "", units }: Stateless, around: Surroundings): 
         unknown: (gaps) => unseen(lackText(gaps), reason),
       });
     const taints = around.nodeAt(node).flatMap((one) => repelling(set, one).map(taintText));
-    const because = (word: string) => `${reason}, and the set does not tolerate its taint ${word}`;
+    const because = (word: string) => `${reason}, and the set does not tolerate the node's taint ${word}`;
     return taints.some({
       yes: ({ first: word }) => left(because(word), word),
       no: alone,

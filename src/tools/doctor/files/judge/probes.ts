@@ -248,7 +248,9 @@ function judgeAsked(
       `has a ${kind} that always fails: kubelet-registration-path is a required parameter`,
       "add the container's --kubelet-registration-path to it",
     );
-  return mode === OFFICIAL_MODE && (!isOfficial || (program.release ?? 0) >= PASSES_SINCE)
-    ? warning(`has a ${kind} with --mode=${mode}, which proves nothing`, USE_HTTP)
-    : undefined;
+  if (mode !== OFFICIAL_MODE) return undefined;
+  const text = `has a ${kind} with --mode=${mode}, which proves nothing`;
+  const release = program.kind === "official" ? program.release : PASSES_SINCE;
+  if (release === undefined) return unknown(`${text} from v2.9 on: its release is not known`, USE_HTTP);
+  return release >= PASSES_SINCE ? warning(text, USE_HTTP) : undefined;
 }
