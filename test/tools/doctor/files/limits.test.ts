@@ -109,6 +109,12 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
   ]),
   ["CSI114 problem: has a request of -1", { resources: { requests: { cpu: -1 } } }],
   ["CSI113 unknown: .*<type>", {}, range({ ...OF_CPU, type: "<type>" })],
+  [
+    "CSI105 problem: has .* of 100Mi, over the max of 50Mi in LimitRange ns/o: .* refuses",
+    ENOUGH,
+    max("50Mi"),
+  ],
+  ["CSI105 unknown: has .*, over the max of 50Mi", ENOUGH, inNamespace("$NS", max("50Mi"))],
   ["CSI113 unknown: .* has no type of a limit", {}, range({ ...OF_CPU, type: null })],
   ["CSI105 problem: gets a memory limit of 50Mi", {}, { kind: "List", items: [max("50Mi")] }],
   ["CSI105 unknown: gets .* one namespace is not known -> write", {}, inNamespace("$NS", max("50Mi"))],
@@ -120,7 +126,7 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
 test.each<[changes: Changes, beside?: object]>([
   [ENOUGH, byDefault("10Mi")],
   [{}, inNamespace("other", max("50Mi"))],
-  [ENOUGH, inNamespace("$NS", max("50Mi"))],
+  [ENOUGH, inNamespace("$NS", max("100Mi"))],
   [{}, inNamespace("$NS", max("64Mi"))],
   [{}, { ...max("50Mi"), kind: "ResourceQuota" }],
   [{}, range({ min: { memory: "128Mi" } })],

@@ -116,8 +116,15 @@ const limitCheck = (
         return { say, text: `${bound.what}: ${text}`, fix: fix ?? higherThan(bound) };
       }),
     );
+    const { own } = one.limits[resource];
+    const refused = maxima.flatMap(({ of, raise, most }): Said | undefined => {
+      const text = `has a ${NAMES[resource]} limit of ${own}, over the max of ${most} in ${of}: the API server refuses its pods`;
+      return isBelow(most, own)
+        ? { say: problem, text, fix: `raise ${raise}, or lower the limit` }
+        : undefined;
+    });
     const isEnough = judged.contains().or(one.program.kind !== "ours");
-    return judged.with(unclear.filter(() => isEnough.not()));
+    return judged.with(refused).with(unclear.filter(() => isEnough.not()));
   };
   return eachRegistrar(code, `manifest-${resource}`, (one, { limitRanges }) => {
     const judgeWith = (isMeant: (isOfIt: Decided) => boolean) =>
