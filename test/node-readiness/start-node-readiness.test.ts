@@ -203,8 +203,9 @@ async function hangingToken() {
       return callFileSystem(path, () => opened);
     },
     [Symbol.asyncDispose]: async () => {
-      closeSync(openSync(path, constants.O_RDWR));
+      const writer = openSync(path, constants.O_RDWR); // Kept, because a thread may open the path as a reader only now.
       await Promise.all(ends);
+      closeSync(writer);
       await folder[Symbol.asyncDispose]();
     },
   };

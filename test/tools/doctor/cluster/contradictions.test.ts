@@ -49,8 +49,8 @@ test.each<readonly [what: string, spec: object, expected: readonly RegExp[]]>([
 });
 
 test.each<readonly [status: string, minutes: number, generation: number, ofStatus: object]>([
-  ["problem", 60, 1, {}],
-  ["unknown", 1, 1, {}],
+  ["problem", 60, 1, { observedGeneration: 0 }],
+  ["unknown", 1, 1, { observedGeneration: 0 }],
   ["unknown", 60, 2, { observedGeneration: 1 }],
   ["unknown", 60, 2, { observedGeneration: 1, desiredNumberScheduled: 3 }],
 ])(

@@ -63,7 +63,7 @@ export async function deploy(
   const stored = await writer.create(DAEMON_SETS, set);
   await writer.setStatus(`${DAEMON_SETS}/${stored.metadata.name}`, {
     ...{ currentNumberScheduled: nodes.length, desiredNumberScheduled: desired },
-    ...{ numberMisscheduled: 0, numberReady: nodes.length },
+    ...{ numberMisscheduled: 0, numberReady: nodes.length, observedGeneration: 1 },
   });
   for (const name of nodes) {
     const pod = await writer.create(PODS, registrarPod(admit(stored, name), name, { isScheduled }));

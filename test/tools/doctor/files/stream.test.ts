@@ -63,7 +63,7 @@ describe("two registrars of one driver", () => {
 
   test.each<object>([
     { nodeSelector: { pool: "{{ .p }}" } },
-    { ...pool("a").pod, affinity: { nodeAffinity: {}, podAffinity: { "{{ .a }}": {} } } },
+    { ...pool("a").pod, affinity: { nodeAffinity: {}, podAffinity: { required: "{{ .a }}" } } },
   ])("are unknown where a placeholder decides whether one node may have both: %j", (pod) => {
     expect(listed(daemonSet(pool("a")), daemonSet({ name: "y", pod }))).toEqual([
       TWIN.replace("warning", "unknown"),

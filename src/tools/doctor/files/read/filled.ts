@@ -55,5 +55,5 @@ export function openKeyIn(value: unknown): string | undefined {
     undefined,
   );
 }
-/** Whatever its keys are, no check needs one. */
-const isFree = (field: string) => field === "labels" || field === "annotations";
+/** No check needs a key of these, or the one that does asks whether it is filled in. */
+const isFree = (field: string) => ["labels", "annotations", "nodeSelector"].includes(field);
