@@ -1,15 +1,22 @@
 import { causeKey, rankOf } from "./causes";
-import type { Check, Finding, Status } from "./finding";
+import type { Check, Finding, Status, Verdicts } from "./finding";
 import type { Gap } from "./gap";
 import { sortedBy } from "./grouped";
 import { lackIn, open, saidIn } from "./opened";
 import { sayWhy } from "./why";
 
-/** Runs the checks in order of their codes: a cause has a lower one than what follows from it. */
-export const findingsOf = <Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Finding[] =>
-  sortedBy(checks, ({ code }) => code).flatMap(({ code, name, verdicts }) =>
-    saidIn(verdicts(facts)).map((verdict) => ({ code, check: name, ...open(verdict) })),
+type Answered = Pick<Check<never>, "code" | "name"> & { readonly said: Verdicts };
+const answersOf = <Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Answered[] =>
+  checks.map(({ code, name, verdicts }) => ({ code, name, said: verdicts(facts) }));
+
+/** In order of the checks' codes: a cause has a lower one than what follows from it. */
+const findingsIn = (answers: readonly Answered[]): readonly Finding[] =>
+  sortedBy(answers, ({ code }) => code).flatMap(({ code, name, said }) =>
+    saidIn(said).map((verdict) => ({ code, check: name, ...open(verdict) })),
   );
+
+export const findingsOf = <Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Finding[] =>
+  findingsIn(answersOf(checks, facts));
 
 /**
  * The same, of a whole report: where nothing is bad or unknown, and something was withheld because of what no finding reports, it
@@ -20,11 +27,12 @@ export function findingsOfAll<Seen extends { readonly gaps: readonly Gap[] }>(
   facts: Seen,
   others: readonly Finding[] = [],
 ): readonly Finding[] {
-  const found = [...others, ...findingsOf(checks, facts)];
+  const answers = answersOf(checks, facts);
+  const found = [...others, ...findingsIn(answers)];
   if (found.some(({ status }) => status === "problem" || status === "unknown")) return found;
   const told = new Set(facts.gaps.map(gapKey));
-  const untold = checks.flatMap(({ code, name, verdicts }) =>
-    lackIn(verdicts(facts))
+  const untold = answers.flatMap(({ code, name, said }) =>
+    lackIn(said)
       .filter((gap) => gap.why.kind !== "aside" && !told.has(gapKey(gap)))
       .map(({ subject, why }): Finding => {
         const { text, fix } = sayWhy(why);
