@@ -56,6 +56,13 @@ export function doubted<R>(said: R): Doubted<R> {
   }) as Doubted<R>;
 }
 
+/** What is said only where the answer is unknown. */
+export const ifUnknown = <U>(
+  isSo: Truth,
+  say: (gaps: Gaps) => U & Unclear<U, undefined>,
+): U | undefined | Withheld =>
+  isSo<undefined, undefined, never>({ yes: nothing, no: nothing, unknown: say as never } as never);
+
 /** What is said, or is there, only if the answer is yes. */
 export function ifYes<One>(isSo: KnownTruth, say: () => One): KnownList<One>;
 export function ifYes<One>(isSo: Truth, say: () => One): SeenList<One>;
@@ -204,6 +211,8 @@ function byKey<Item>(
 
 /** Nothing is said of what is unknown: another finding says what could not be read. */
 export const withheld = (gaps: Gaps): Withheld => listOf<never>([], gaps);
+/** What a list lacks, without what it has. */
+export const lackingIn = (list: SeenList<unknown>): Withheld => listOf<never>([], open(list).gaps);
 export const nothing = () => undefined;
 type Shown = Told<object> | { readonly row: Told<object> };
 /** What a table shows even where it is not known whether it belongs there. */

@@ -14,6 +14,9 @@ export const REFUSED: readonly string[] = [
   "TypeScript: (view: View) => view.isDeserted({ yes: () => [P], no: () => [], unknown: (): string[] => [] }).length === 0 ? problem(P, T, F) : ok(P, T)",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => new Map([[P, T]]), no: () => new Map(), unknown: () => new Map() })",
   "TypeScript: (view: View) => view.isDeserted.say({ yes: () => problem(P, T, F), no: () => ok(P, T), unknown: () => ok(P, T) })",
+  "TypeScript: (view: View) => ifUnknown(view.isDeserted, () => problem(P, T, F)); import { ifUnknown } from 'SRC/findings/seen'",
+  "TypeScript: (view: View) => ifUnknown(view.isDeserted, () => ok(P, T)); import { ifUnknown } from 'SRC/findings/seen'",
+  "TypeScript: (view: View) => ifUnknown(view.isDeserted, (): string[] => []); import { ifUnknown } from 'SRC/findings/seen'",
   // What is certain, as the first of a list that was not read.
   "TypeScript: (view: View) => view.targetNames.with(['no driver']).together().map(({ first }) => problem(P, first, F))",
   "TypeScript: (view: View) => view.targetNames.with(listFrom(['no driver'])).together().map(({ first }) => problem(P, first, F)); import { listFrom } from 'SRC/findings/seen'",

@@ -14,6 +14,7 @@ import type { Words } from "../../findings/opened";
 import {
   type Gap,
   type Group,
+  ifUnknown,
   ifYes,
   isWhole,
   lacking,
@@ -89,14 +90,7 @@ function adviceFor(
   return owners
     .map((pod) => adviceOnOwner(pod, target))
     .with(none)
-    .with(
-      places.flatMap((place) =>
-        isWhole(ownersOf(place).owners)({
-          ...{ yes: nothing, no: nothing },
-          unknown: (gaps) => look(place, gaps),
-        }),
-      ),
-    )
+    .with(places.flatMap((place) => ifUnknown(isWhole(ownersOf(place).owners), (gaps) => look(place, gaps))))
     .told(INSTALL);
 }
 
@@ -125,10 +119,9 @@ function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts):
   const where = places.named(({ node = "" }) => node);
   const own = facts.places.filter((one) => one.driver === driver);
   const elsewhere = own.flatMap((place) =>
-    isWhole(facts.ownersOf(place).owners)({
-      ...{ yes: nothing, no: nothing },
-      unknown: (gaps) => lacking(gaps, `, perhaps on others, too: ${lackText(gaps)}`),
-    }),
+    ifUnknown(isWhole(facts.ownersOf(place).owners), (gaps) =>
+      lacking(gaps, `, perhaps on others, too: ${lackText(gaps)}`),
+    ),
   );
   const units = facts.unitsOfDriver(driver);
   const idle = units

@@ -1,5 +1,5 @@
 import { grouped } from "../../findings/grouped";
-import { type ItemOf, listFrom, looked, truth } from "../../findings/seen";
+import { type ItemOf, lackingIn, listFrom, looked, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import { type Mention, mentionsByPlace } from "../read/mentions";
 import { EVERY_DRIVER, type Pair } from "../read/units";
@@ -41,7 +41,7 @@ function placeOf(
   const found = listFrom(pod ? [pod] : []);
   const podsOn = (name: string) =>
     around.unitsOfDriver(driver).flatMap(({ set }) => around.podsAt(set, name));
-  const pods = node === undefined ? found : found.with(podsOn(node).filter(() => false));
+  const pods = node === undefined ? found : found.with(lackingIn(podsOn(node)));
   const place = { driver, node, listing, units, pods };
   return { ...place, state: looked(stateOf(place, twinsIn(mentions), around)) };
 }

@@ -4,6 +4,7 @@ import {
   ifYes,
   isWhole,
   lacking,
+  lackingIn,
   listFrom,
   looked,
   type Seen,
@@ -68,10 +69,10 @@ const OF_PODS: readonly KnownState["kind"][] = [
 export const restartingIn = ({ state, pods }: Pick<Place, "state" | "pods">): SeenList<Container> =>
   state
     .items(({ trouble }) => (trouble?.kind === "restarting" ? trouble.container : undefined))
-    .with(pods.flatMap((): readonly Container[] => []));
+    .with(lackingIn(pods));
 /** The API's word for why it is so, or ours. */
 export const whyIn = ({ state, pods }: Pick<Place, "state" | "pods">): SeenList<string> =>
-  state.items(({ why }) => why?.word).with(pods.flatMap((): readonly string[] => []));
+  state.items(({ why }) => why?.word).with(lackingIn(pods));
 
 export interface Place {
   readonly driver: string;

@@ -164,6 +164,8 @@ function judgeStart(one: RegistrarContainer, settings: RegistrarSettings): State
   return undefined;
 }
 
+const GIVE_NODE_NAME = "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
+
 const judgeNodeName = (
   { knowsNodeName }: RegistrarContainer,
   { needsNodeName }: RegistrarSettings,
@@ -174,12 +176,12 @@ const judgeNodeName = (
     no: () =>
       problem(
         "does not start: --remove-startup-taint and --node-condition need the node's name",
-        "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}",
+        GIVE_NODE_NAME,
       ),
     unknown: ([gap]) =>
       unknown(
         `needs the node's name, which cannot be seen here: ${placeholderIn(gap)} may have it`,
-        "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}",
+        GIVE_NODE_NAME,
       ),
   });
 

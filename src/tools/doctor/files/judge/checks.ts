@@ -1,5 +1,5 @@
 import { also, check, type Status, skipped, unknown, type Verdict, warning } from "../../findings/finding";
-import { ifYes, nothing, otherwise, type Truth, truth, words } from "../../findings/seen";
+import { ifUnknown, ifYes, otherwise, type Truth, truth, words } from "../../findings/seen";
 import { LEAVE_ONE, RENDER_FIRST } from "../../findings/words";
 import { onHosts } from "../read/pod";
 import { areApart } from "../read/pool";
@@ -72,34 +72,17 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
     .grouped(({ told }) => onHosts(told))
     .map(({ first, others }) => {
       const text = `registers the driver of ${first.told}, and so does ${first.place}`;
+      const twice = `${text}: on one node they take the registration from each other`;
+      const perhaps = `${text}: whether on one node, a node selector or affinity that is not filled in decides`;
       return [
         others
           .filter((one) => isApart(one, first).not())
           .together()
-          .map(({ first: { place, about } }) =>
-            also(
-              warning(place, `${text}: on one node they take the registration from each other`, LEAVE_ONE),
-              {
-                about,
-              },
-            ),
-          ),
+          .map(({ first: { place, about } }) => also(warning(place, twice, LEAVE_ONE), { about })),
         others.flatMap((one) =>
-          isApart(
-            one,
-            first,
-          )({
-            ...{ yes: nothing, no: nothing },
-            unknown: () =>
-              also(
-                unknown(
-                  one.place,
-                  `${text}: whether on one node, a node selector or affinity that is not filled in decides`,
-                  RENDER_FIRST,
-                ),
-                { about: one.about },
-              ),
-          }),
+          ifUnknown(isApart(one, first), () =>
+            also(unknown(one.place, perhaps, RENDER_FIRST), { about: one.about }),
+          ),
         ),
       ];
     }),

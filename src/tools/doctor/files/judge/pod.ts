@@ -3,6 +3,7 @@ import type { Said } from "../../findings/opened";
 import {
   type Gap,
   type ItemOf,
+  ifUnknown,
   nothing,
   type Seen,
   type SeenList,
@@ -252,11 +253,9 @@ function judgeOnNode(one: RegistrarContainer, http: Served, registrars: SeenList
         problem(`${text} ${place}: the second one on a node cannot bind it`, fix),
       ),
     others.flatMap((another) =>
-      clashes(another)({
-        ...{ yes: nothing, no: nothing },
-        unknown: () =>
-          unknown(`${text} ${another.place}: whether at one address of one node cannot be seen here`, fix),
-      }),
+      ifUnknown(clashes(another), () =>
+        unknown(`${text} ${another.place}: whether at one address of one node cannot be seen here`, fix),
+      ),
     ),
   ];
 }
