@@ -5,7 +5,7 @@ import type { Gap } from "./gap";
 
 const INSIDE: unique symbol = Symbol("inside");
 
-/** Without this file nobody sees what is inside. */
+/** Only code that imports this file reads the inside. */
 export interface Closed<Inside> {
   readonly [INSIDE]: Inside;
 }
@@ -19,7 +19,7 @@ interface Wording {
   readonly isSaid?: boolean | undefined;
 }
 declare const LACKING: unique symbol;
-/** A text of what was read. */
+/** A text about things that were read. */
 export interface Words extends Closed<Wording> {
   readonly [LACKING]?: never;
 }

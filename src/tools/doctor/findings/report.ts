@@ -19,8 +19,8 @@ export const findingsOf = <Seen>(checks: readonly Check<Seen>[], facts: Seen): r
   findingsIn(answersOf(checks, facts));
 
 /**
- * The same, of a whole report: where nothing is bad or unknown, and something was withheld because of what no finding reports, it
- * is unknown.
+ * The same for a whole report. If it has no problem and no unknown finding, and a check withheld something because of a gap that
+ * `facts.gaps` does not list, one unknown finding names the first such gap.
  */
 export function findingsOfAll<Seen extends { readonly gaps: readonly Gap[] }>(
   checks: readonly Check<Seen>[],

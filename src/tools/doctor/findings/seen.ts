@@ -45,7 +45,7 @@ export { lacking, type Text, words } from "./text";
 /** The same where the answer is no, and where it is unknown: then it is doubted. */
 export const otherwise = <R>(say: () => R) => ({ no: say, unknown: () => doubted(say()) });
 
-/** What would be bad is unknown, and nothing is well, where something that decides on it could not be read. */
+/** For an input that could not be read: a finding becomes unknown, and an `ok` is left out. */
 export function doubted<R>(said: R): Doubted<R> {
   const inside = Array.isArray(said) ? { items: said } : Object(insideOf(said));
   if (!("status" in inside || "items" in inside)) return said as Doubted<R>;

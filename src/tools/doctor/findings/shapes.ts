@@ -4,7 +4,7 @@ import type { Text } from "./text";
 import type { Answers, Known, Looked, Unclear } from "./unclear";
 import type { Verdict } from "./verdict";
 
-// The types of what may be unread. An unread list never counts as an empty one: they have no conversion from one to the other.
+// Types for values that may be unread. No conversion makes an empty list of an unread one.
 
 export type Gaps = readonly [Gap, ...Gap[]];
 export interface Arms<Y, N, U> {
@@ -57,7 +57,7 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   flatMap<R>(change: (item: Item) => Some<R> | SeenList<R>): SeenList<R>;
   /** An item of which the answer is unknown is left out, and leaves its gap. */
   filter(isSo: IsSo<Item>): SeenList<Item>;
-  /** With those of a list that may lack some, too: what is certain would be the first of what was not read. */
+  /** Adds the items of a list that may lack some. TypeScript refuses a certain list: its item would lead where this list was not read. */
   with<Other, More extends SeenList<Other>>(
     more: More & SeenList<Other> & Unsettled<More>,
   ): SeenList<Item | Other>;
@@ -65,7 +65,7 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   orElse(other: () => Item): SeenList<Item>;
   /**
    * In groups, as far as the items were seen. Those of a group are alike in `at`, too: it lacks nothing that is known to be elsewhere.
-   * A key is no text of what may be unread: equal ones would say that the items are alike.
+   * A key is a plain string: two keys that could not be read would be equal, and their items would count as alike.
    */
   grouped(keyOf: (item: Item) => string, at?: At<Item>): SeenList<Group<Item>>;
   /** All that were seen as one group, if there are any. */

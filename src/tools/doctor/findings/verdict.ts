@@ -14,7 +14,7 @@ export interface Sentence<S extends Status = Status> {
   /** A path or a name, as found: it may hold anything. */
   readonly subject: string;
   readonly text: string;
-  /** Whether the text is of what could not be read in part. */
+  /** Whether the text is made of something that could not be read completely. */
   readonly isLacking?: boolean | undefined;
   /** What to do about it, in one line; undefined if there is nothing to do. */
   readonly fix?: string | undefined;
