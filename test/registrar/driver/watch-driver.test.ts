@@ -58,6 +58,20 @@ test("a driver whose socket is removed or replaced is lost, though its old conne
   expect(watch.losses()).toBe(2);
 });
 
+test.each(["dev", "ino", "mtimeMs"] as const)("a socket of another %s is another server's", async (field) => {
+  await using _driver = await startScriptedDriver(socketPath(), x);
+  await using watch = watchAt(socketPath());
+  await watch.untilAnswered();
+  const { stat } = fs.promises;
+  jest.spyOn(fs.promises, "stat").mockImplementation((async (looked: string) => {
+    const found = await stat(looked);
+    return looked === socketPath() ? Object.assign(found, { [field]: found[field] + 1 }) : found;
+  }) as never);
+  chmodSync(socketPath(), 0o700); // A hint.
+  await watch.untilAnswered(2);
+  expect(watch.losses()).toBe(1);
+});
+
 test("a server that replaces the dialled one does not answer for it", async () => {
   await using former = await startScriptedDriver(socketPath(), { name: "former.csi" });
   await using _next = await startScriptedDriver(folder.at("y.sock"), x);

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startKubectlProxy } from "../../../src/tools/doctor/cluster/read/kubectl-proxy";
 import { fencesIn, isShownBy, readText } from "../../docs/markdown";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
@@ -125,56 +124,6 @@ test.each<readonly [said: string, script: string]>([
     expect([code, text]).toEqual([3, ""]);
   }),
 );
-
-test.each([
-  ["no word", HANGING, 60],
-  // Enough for it to be deaf by then.
-  [
-    "no word, and no end when it is told to",
-    HANGING.replace('-e "', "-e \"process.on('SIGTERM', () => {});"),
-    1_000,
-  ],
-])("a kubectl with %s: it is ended, and the error says so", async (_what, script, silentMs) => {
-  const { PATH } = process.env;
-  const told = jest.spyOn(process.stderr, "write").mockReturnValue(true);
-  try {
-    await withKubectl(script, async (folder) => {
-      process.env.PATH = `${folder.path}:${PATH}`;
-      const patience = { noticeMs: 20, silentMs, longestMs: 2_000 };
-      const proxy = startKubectlProxy({ context: undefined }, patience);
-      await expect(proxy).rejects.toMatchObject({
-        code: "INVALID_OPTION",
-        message: `kubectl proxy: no answer within ${silentMs / 1_000} s: kubectl proxy to start`,
-      });
-      expect(told).toHaveBeenCalledWith("registrar doctor: waiting for kubectl proxy to start\n");
-    });
-  } finally {
-    process.env.PATH = PATH;
-    told.mockRestore();
-  }
-});
-
-test("a line feed that comes behind the word that kubectl serves is no word to the user", async () => {
-  const { PATH } = process.env;
-  const told = jest.spyOn(process.stderr, "write").mockReturnValue(true);
-  const script = `printf 'Starting to serve on x'
-    until [ -e "\${0%/*}/go" ]; do sleep 0.01; done
-    printf '\\n'; printf '\\n' >&2; echo $$ > "\${0%/*}/told.new"; mv "\${0%/*}/told.new" "\${0%/*}/told"`;
-  try {
-    await withKubectl(script, async (folder) => {
-      process.env.PATH = `${folder.path}:${PATH}`;
-      await using proxy = await startKubectlProxy({ context: undefined });
-      writeFileSync(folder.at("go"), "");
-      const pid = Number(await eventually(() => readFileSync(folder.at("told"), "utf8")));
-      await eventually(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
-      expect(proxy.isLoggingIn()).toBe(false);
-      expect(told).not.toHaveBeenCalled();
-    });
-  } finally {
-    process.env.PATH = PATH;
-    told.mockRestore();
-  }
-});
 
 test("a kubectl that says in several pieces that it serves, serves", () =>
   withKubectl(

@@ -157,7 +157,8 @@ test.each<readonly [expected: RegExp | string, object: object]>([
   [/^CSI104 problem: has a livenessProbe on port 1, /, on(POD_IP, { livenessProbe: httpGet("/healthz", 1) })],
   [
     /^CSI104 unknown: .* asks the pod's address, and where the registrar serves cannot be seen here: \$\(IP\)/,
-    on(ELSEWHERE, { livenessProbe: httpGet("/healthz") }),
+    // The last one of a name counts.
+    on([...POD_IP, ...ELSEWHERE], { livenessProbe: httpGet("/healthz") }),
   ],
   [
     /^CSI101 problem: does not start: it cannot listen on \$\(IP\), which its env .* -> define IP /,
@@ -177,7 +178,7 @@ test.each<readonly [what: string, object: object]>([
   ["directories", daemonSet(volumes({ type: "DirectoryOrCreate" }, { type: "Directory" }))],
   ["types that say nothing", daemonSet(volumes({ type: "" }, { type: null }))],
   ["a readiness probe on /readyz", daemonSet({ ...HTTP, readinessProbe: httpGet("/readyz") })],
-  ["the pod's address", on(POD_IP, { livenessProbe: httpGet("/healthz") }, LOCAL_METRICS)],
+  ["the pod's address", on([...ELSEWHERE, ...POD_IP], { livenessProbe: httpGet("/healthz") }, LOCAL_METRICS)],
   ["another port on an unknown address", on(ELSEWHERE, {}, "--metrics=:9810")],
   ["a native sidecar", asInit({ ...HTTP, startupProbe: httpGet("/healthz") }, { restartPolicy: "Always" })],
   ["an init container that prints the version", asInit({ args: ["--version"], volumeMounts: [] }, {})],

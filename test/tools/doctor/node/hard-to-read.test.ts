@@ -84,28 +84,6 @@ test("a driver below kubelet's own directory in plugins is found; volumes there 
   expect(found).toEqual(expect.arrayContaining(beside.map((path) => node.at("plugins", path, "csi.sock"))));
 });
 
-test("a directory in the place of /proc does not count as a table of processes", async () => {
-  fs.rmSync(join(node.procfs, "self"));
-  const { says } = await node.look(WHOLE);
-  expect(says("registrars")).toMatch(/^unknown: the processes of this node cannot be inspected: ENOENT/);
-  fs.symlinkSync("7", join(node.procfs, "self"));
-  expect((await node.look(WHOLE)).says("registrars")).toMatch(/^unknown: .* cannot be inspected: ESRCH/);
-});
-
-test("an ending process, of which /proc fails with EINVAL, counts as ended; one that lives does not", async () => {
-  fs.mkdirSync(node.at("plugins_registry"));
-  const process = join(node.procfs, "7");
-  fs.mkdirSync(process);
-  fs.writeFileSync(join(process, "comm"), "registrar\n");
-  // Reading it fails, as reading /proc/PID/environ does.
-  fs.mkdirSync(join(process, "cmdline"));
-  const said = async () => (await node.look(WHOLE)).says("registrars");
-  fs.writeFileSync(join(process, "stat"), "7 (a) S 1) S 1 7\n");
-  expect(await said()).toMatch(/^unknown: a registrar \(process 7\) cannot be inspected: EISDIR/);
-  fs.writeFileSync(join(process, "stat"), "7 (a) S 1) Z 1 7\n");
-  expect(await said()).toBe("");
-});
-
 test.each(["ENOTDIR", "EACCES"])("without flags, a %s at /run/csi names no driver", async (errno) => {
   await node.driverUnder("x.csi");
   const real = fs.promises.stat;
