@@ -34,11 +34,7 @@ const OF_TOOLS = {
   doctor: ["tools/doctor/command"],
   // They know the lists that they made.
   "doctor-seen": ["tools/doctor/findings/seen", "tools/doctor/findings/opened"],
-  "doctor-node": [
-    ...["read/directory", "read/gather", "judge/rows", "judge/view", "report"].map(
-      (name) => `tools/doctor/node/${name}`,
-    ),
-  ],
+  "doctor-node": [...["read/directory", "read/gather", "report"].map((name) => `tools/doctor/node/${name}`)],
   "doctor-files": ["tools/doctor/files/read/documents", "tools/doctor/files/report"],
   "doctor-cluster": [
     ...["cluster", "kubectl-proxy", "list-api"].map((name) => `tools/doctor/cluster/read/${name}`),

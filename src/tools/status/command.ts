@@ -6,22 +6,17 @@ import { nameListsFrom } from "../../flags/paths";
 import { escapeJson, plain } from "../../logging/escape";
 import { print, printError } from "../../runtime/print";
 import { createCommand } from "../command-line";
-import { itemsOf, tell } from "../doctor/findings/opened";
-import { type DriverRow, EXIT_UNKNOWN, findingsOf } from "../doctor/findings/report";
+import { type DriverRow, EXIT_UNKNOWN, type ReportedFinding } from "../doctor/findings/report";
 import { renderColumns } from "../doctor/findings/table";
 import { sayWhy } from "../doctor/findings/why";
 import { namedText } from "../doctor/findings/words";
-import { driversIn } from "../doctor/node/judge/rows";
-import { gapChecks } from "../doctor/node/judge/trouble";
-import { viewOf } from "../doctor/node/judge/view";
 import { resolveTarget } from "../doctor/node/read/directory";
 import { type Facts, gatherFacts } from "../doctor/node/read/gather";
+import { reportOn, unreadIn } from "../doctor/node/report";
 
-/** One that reports no state is asked for no more than whether it and its driver answer. */
-export const isWell = ({ state, reason }: DriverRow) =>
-  ["registered", "not-wanted"].includes(state) || (state === "unreported" && reason === null);
+/** One that reports no state is well if doctor finds nothing wrong with it. */
+export const isWell = ({ state }: DriverRow) => ["registered", "not-wanted", "unreported"].includes(state);
 const LOOK_EVERY_MS = 1_000;
-const isNeeded = ({ why }: Facts["gaps"][number]) => why.kind !== "aside";
 /** Of the object in place of a list that may lack drivers. */
 const SCHEMA = "registrar.status/1";
 
@@ -32,8 +27,8 @@ export const runStatus = createCommand(
     describe: [
       "Shows the drivers of this node, and where their registrars say that they stand. It changes nothing.",
       "The official registrar tells nothing: its state is `unreported`; `dead` is one that left its socket behind,",
-      "`hanging` one that does not answer. A `registered` driver that does not answer stays so, as kubelet has it; REASON says it.",
-      "Run registrar doctor to see why a driver is not registered.",
+      "`hanging` one that does not answer. A `registered` driver that does not answer stays so, as kubelet has it.",
+      "REASON has what registrar doctor finds wrong with the driver; run that to see what to do.",
     ].join(" "),
     flags: {
       "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
@@ -46,7 +41,7 @@ export const runStatus = createCommand(
     examples: ["status", "status --wait=30s", "status --host-root=/host -o json"],
     notes: [
       "JSON: a list of {name, state, since, reason, csiSocket, registrationSocket}, null is unknown; {schema, error, drivers} where that list may lack some.",
-      "Exit codes: 0 all are registered, not-wanted, or unreported without a reason; 1 not all, or none; 2 bad flag; 3 could not look; 130 Ctrl-C, 143 SIGTERM.",
+      "Exit codes: 0 all are registered, not-wanted or unreported, and doctor exits with 0; 1 not all, none, or a problem; 2 bad flag; 3 what decides is unknown; 130 Ctrl-C, 143 SIGTERM.",
     ],
   },
   async (flags) => {
@@ -64,30 +59,38 @@ export const runStatus = createCommand(
     const until = performance.now() + (flags.wait ?? 0);
     const look = async () => {
       const facts = await gatherFacts(target, options);
-      const rows = itemsOf(driversIn(viewOf(facts))).map(tell);
-      return { facts, rows, isHealthy: rows.length > 0 && rows.every(isWell) };
+      const report = reportOn(facts);
+      const isHealthy = report.healthy && report.drivers.length > 0 && report.drivers.every(isWell);
+      return { facts, report, isHealthy };
     };
     let seen = await look();
     while (!seen.isHealthy && performance.now() < until) {
       await delay(Math.min(LOOK_EVERY_MS, until - performance.now()));
       seen = await look();
     }
-    const { facts, rows, isHealthy } = seen;
+    const { facts, report, isHealthy } = seen;
+    const { drivers: rows, findings, summary } = report;
     const unseen = unseenRegistrations(facts);
     const directory = target.pluginRegistrationPath;
-    const gaps = findingsOf(gapChecks, { ...facts, gaps: facts.gaps.filter(isNeeded) });
+    const gaps = unreadIn(facts);
+    // The table may show nothing of it.
+    const isShown = !rows.every(isWell) || rows.length === 0;
+    const isWrong = ({ status, follows }: ReportedFinding) =>
+      follows === null && (status === "problem" || status === "unknown");
     if (unseen !== undefined) complain(unseen);
-    else for (const { subject, text } of gaps) complain(`${subject} ${text}`);
+    else
+      for (const { subject, text } of isShown ? gaps : findings.filter(isWrong))
+        complain(`${subject} ${text}`);
     if (rows.length === 0 && gaps.length === 0 && unseen === undefined && !isJson)
       complain(`no driver in ${directory} or ${join(dirname(directory), "plugins")}`);
-    // Where no driver is found, each gap may hide one.
-    const [unread] = gaps.filter(({ status }) => status === "unknown" || rows.length === 0);
+    // Each gap may hide a driver.
+    const [unread] = gaps;
     const error = unseen ?? (unread && `${unread.subject} ${unread.text}`);
     const json = error === undefined ? rows : { schema: SCHEMA, error, drivers: rows };
     const written = print(isJson ? toJson(json) : tableOf(rows));
     if (written !== 0 || unseen !== undefined) return EXIT_UNKNOWN;
-    if (isHealthy && error === undefined) return 0;
-    const isBad = rows.some((row) => !isWell(row) && row.state !== "unknown");
+    if (isHealthy) return 0;
+    const isBad = summary.problem > 0 || rows.some((row) => !isWell(row) && row.state !== "unknown");
     const isNone = rows.length === 0 && error === undefined;
     return isBad || isNone ? 1 : EXIT_UNKNOWN;
   },

@@ -1,3 +1,4 @@
+import { reportOn } from "../../../src/tools/doctor/node/report";
 import { byOutcome } from "../../support/recorded";
 import {
   DRIVERS,
@@ -5,12 +6,15 @@ import {
   factsOf,
   type More,
   own,
+  PAIRS,
   PATHS,
   PLUGINS,
   REGISTERED,
+  SEVERAL,
 } from "../doctor/node/changed-facts";
 import { MACHINE } from "../doctor/node/changed-machine";
 import { WHOLE } from "../doctor/node/doctor-node";
+import { healthyRegistrations } from "../doctor/node/healthy-facts";
 
 // What the command prints of a healthy node of which one fact is another, and its exit code, recorded: `npx jest -u
 // test/tools/status/recorded` writes it anew. The text of a gap is in the recording of doctor.
@@ -23,13 +27,20 @@ const printTo = (name: string) => (text: string) => {
 };
 const PRINTING = { print: printTo("out"), printError: printTo("err") };
 let more: More = {};
+let looked: ReturnType<typeof factsOf> | undefined;
 jest.doMock("../../../src/runtime/print", () => PRINTING);
 jest.doMock(GATHER, () => ({
   ...jest.requireActual<object>(GATHER),
   gatherFacts: async (target: object) => {
     const { driver, drivers = [], ...facts } = more;
     const found = [...("driver" in more && !driver ? [] : [driver ?? own]), ...drivers];
-    return factsOf({ ...facts, target: { ...target, ...WHOLE } as never, driver: undefined, drivers: found });
+    looked = factsOf({
+      ...facts,
+      target: { ...target, ...WHOLE } as never,
+      driver: undefined,
+      drivers: found,
+    });
+    return looked;
   },
 }));
 
@@ -49,6 +60,38 @@ test.each<readonly [what: string, changes: Readonly<Record<string, More>>]>([
   const rows: (readonly [string, string])[] = [];
   for (const [what, facts] of Object.entries(changes)) rows.push([what, await statusOf(facts)]);
   expect(byOutcome(rows)).toMatchSnapshot();
+});
+
+const CHANGES = Object.entries({ ...MACHINE, ...DRIVERS, ...PATHS, ...REGISTERED, ...PAIRS, ...SEVERAL });
+/** With the driver at each endpoint that cannot be seen. */
+const seen = ({ registrations = healthyRegistrations(), ...facts }: More): More => ({
+  ...facts,
+  registrations: registrations.map((one) => {
+    const isHidden = one.endpoint?.socket.kind === "unread" && one.endpoint.socket.errno === undefined;
+    return isHidden ? { ...one, endpoint: own } : one;
+  }),
+});
+
+test("status exits with 0 only where doctor does, and with 1 only where doctor says why", async () => {
+  const wrong: string[] = [];
+  const exits = new Set<string>();
+  for (const [what, facts] of CHANGES)
+    for (const changed of [facts, seen(facts)]) {
+      const said = await statusOf(changed);
+      const exit = Number(/\d+/.exec(said)?.[0]);
+      const { summary, healthy, drivers } = reportOn(looked as never);
+      const isSaid = summary.problem + summary.unknown + summary.warning > 0 || drivers.length === 0;
+      const isRight = exit === 0 ? healthy : exit === 1 ? isSaid : summary.problem === 0 || /err /.test(said);
+      if (!isRight) wrong.push(`${what}: ${said}`);
+      exits.add(`${exit} where doctor ${healthy ? "is content" : "is not"}`);
+    }
+  expect(wrong).toEqual([]);
+  expect([...exits].sort()).toEqual([
+    "0 where doctor is content",
+    "1 where doctor is content",
+    "1 where doctor is not",
+    "3 where doctor is not",
+  ]);
 });
 
 const gap = (kind: "directory" | "sockets") => ({

@@ -4,16 +4,18 @@ import {
   insideOf,
   itemsOf,
   type Lacking,
+  lackIn,
   open,
   type Said,
   saidIn,
   type Told,
   tell,
+  textOf,
   toldOf,
   type Words,
   wordingOf,
 } from "./opened";
-import { changed, type Group, type SeenList, type Text } from "./seen";
+import { changed, type Group, listFrom, type SeenList, type Text, withheld } from "./seen";
 import type { At } from "./shapes";
 import type { Sentence, Status, Verdict } from "./verdict";
 
@@ -135,6 +137,16 @@ export const causeIn = (said: Verdicts, other: Because): Told<Cause | undefined>
   const [first] = saidIn(said);
   return toldOf((first && open(first).cause) ?? tell<Cause | undefined>(other));
 };
+
+/** What is not well, each as a sentence; it lacks what could not be judged. */
+export function troublesIn(said: Verdicts): SeenList<Words> {
+  const bad = saidIn(said)
+    .map(open)
+    .filter(({ status }) => status !== "ok" && status !== "skipped");
+  const [gap, ...gaps] = lackIn(said).filter(({ why }) => why.kind !== "aside");
+  const texts = listFrom(bad.map(({ subject, text }) => textOf({ told: `${subject} ${text}`, gaps: [] })));
+  return gap === undefined ? texts : texts.with(withheld([gap, ...gaps]));
+}
 
 export type Cell<Value> = Value | Words | Lacking | SeenList<Value & {}>;
 /** A row; of a list it has the first item that was seen, or null. */

@@ -43,8 +43,8 @@ export interface CallFailure {
   /** As Go writes it: `DeadlineExceeded`. */
   readonly code: string;
   readonly message: string;
-  /** The doctor gave up earlier than its usual caller would. */
-  readonly gaveUp?: { readonly afterMs: number; readonly who: string; readonly waitsMs: number } | undefined;
+  /** There was no answer in the doctor's own time, and how long its usual caller waits. */
+  readonly late?: { readonly afterMs: number; readonly who: string; readonly waitsMs: number } | undefined;
 }
 
 /** Something that could not be read. `part` decides which check says so, and whether the user asked for it. */

@@ -103,9 +103,7 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix?: string
   }
 }
 
-export function callText({ call, code, message, gaveUp }: CallFailure): string {
-  if (gaveUp !== undefined)
-    return `did not answer ${call} within ${gaveUp.afterMs / 1000} s; ${gaveUp.who} waits ${gaveUp.waitsMs / 1000} s`;
-  const isLate = code === "DeadlineExceeded";
-  return isLate ? `does not answer ${call} in time: ${message}` : `fails ${call}: ${code}: ${message}`;
-}
+export const callText = ({ call, code, message, late }: CallFailure): string =>
+  late === undefined
+    ? `fails ${call}: ${code}: ${message}`
+    : `did not answer ${call} within ${late.afterMs / 1000} s; ${late.who} waits ${late.waitsMs / 1000} s`;

@@ -1,7 +1,7 @@
 import { plain } from "../../../logging/escape";
 import type { Check } from "../findings/finding";
 import { itemsOf, tell } from "../findings/opened";
-import { findingsOfAll, type Report, reportOf } from "../findings/report";
+import { findingsOf, findingsOfAll, type Report, reportOf } from "../findings/report";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
 import { namedText } from "../findings/words";
 import { driverChecks } from "./judge/driver";
@@ -9,7 +9,7 @@ import { endpointCheck } from "./judge/endpoint";
 import { foundChecks } from "./judge/found";
 import { machineChecks } from "./judge/machine";
 import { registrationChecks } from "./judge/registration";
-import { driversIn } from "./judge/rows";
+import { driversIn, noneAnswers } from "./judge/rows";
 import { gapChecks } from "./judge/trouble";
 import { type View, viewOf } from "./judge/view";
 import { resolveTarget, type TargetFlags } from "./read/directory";
@@ -29,9 +29,13 @@ export function reportOn(facts: Facts): Report {
   const target = { csiAddress, kubeletRegistrationPath, pluginRegistrationPath };
   const view = viewOf(facts);
   const rows = itemsOf(driversIn(view)).map(tell);
-  const found = findingsOfAll([...gapChecks, ...NODE_CHECKS], { ...view, gaps: facts.gaps });
+  const found = findingsOfAll([...gapChecks, noneAnswers, ...NODE_CHECKS], { ...view, gaps: facts.gaps });
   return reportOf(target, found, rows);
 }
+
+/** What could not be read, and may have a driver. */
+export const unreadIn = (facts: Facts) =>
+  findingsOf(gapChecks, facts).filter(({ status }) => status === "unknown");
 
 export function renderTable(report: Report, look: TableLook): string {
   const rows = report.drivers.map(({ name, state, since, reason, csiSocket }) => [

@@ -102,7 +102,7 @@ const WHYS: readonly Why[] = [
   { kind: "deep", from: "/x" },
   { kind: "call", ...call },
   { kind: "call", ...call, code: "DeadlineExceeded" },
-  { kind: "call", ...call, gaveUp: { afterMs: 1_500, who: "kubelet", waitsMs: 120_000 } },
+  { kind: "call", ...call, late: { afterMs: 1_500, who: "kubelet", waitsMs: 120_000 } },
   { kind: "list", failure: "x", message: "its words" },
   { kind: "object", text: "x".repeat(600) },
   ...[undefined, "a"].map((field) => ({ ...unlike, has: "7", field })),

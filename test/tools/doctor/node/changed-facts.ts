@@ -79,12 +79,16 @@ export const failed = (
   call: string,
   code: string,
   more: Partial<CallFailure> & { isTooLarge?: boolean } = {},
-) => ({ kind: "failed", call, code, message: "its words", ...more }) as const;
+) => ({
+  ...({ kind: "failed", call, code, message: "its words" } as const),
+  ...(code === "DeadlineExceeded" && { late: { afterMs: 1_000, who: "its caller", waitsMs: 1_000 } }),
+  ...more,
+});
 const named = (name: string, vendorVersion = "1") =>
   ({ kind: "answered", value: { name, vendorVersion, manifest: {} } }) as const;
 export const late = (call: string) => ({
   ...{ kind: "call", call, code: "DeadlineExceeded", message: "late" },
-  gaveUp: { afterMs: 1_000, who: "kubelet", waitsMs: 120_000 },
+  late: { afterMs: 1_000, who: "kubelet", waitsMs: 120_000 },
 });
 const unreadCall = (part: NodePart, why: object) => unreadAt(part, "/csi/csi.sock", why as Why);
 const IDENTITIES: readonly SeenDriver["identity"][] = [

@@ -49,7 +49,7 @@ test("a topology larger than a Node's labels is reported by its sizes, and not r
   await node.driver({ topology });
   const said = (await node.look()).says("driver-node-info");
   expect(said).toMatch(
-    /^problem: the CSI driver fails NodeGetInfo: ResourceExhausted: .* its answer has \d{7} bytes, 1572864 is the most; kubelet refuses the driver; fix: have the driver answer fewer/,
+    /^problem: the CSI driver fails NodeGetInfo: ResourceExhausted: .* its answer has \d{7} bytes, 1572864 is the most; kubelet registers no driver without that answer; fix: have the driver answer fewer/,
   );
   expect(said.length).toBeLessThan(500);
 });
@@ -73,7 +73,7 @@ const fail = (method: string, code: string) => ({ faults: [{ kind: "error", meth
 test.each<[check: string, options: object, expected: RegExp]>([
   ["driver-name", { name: "../evil" }, /^problem: \.\.\/evil is an illegal name: it contains '\/'/],
   ["driver-node-info", { nodeId: "" }, /^problem: .*empty node ID, which kubelet refuses; fix: tell/],
-  ["driver-node-info", fail("NodeGetInfo", "DEADLINE_EXCEEDED"), /^problem: .*; kubelet refuses/],
+  ["driver-node-info", fail("NodeGetInfo", "DEADLINE_EXCEEDED"), /^problem: .*; kubelet registers no/],
   [
     "driver-node-info",
     hang("NodeGetInfo"),
@@ -103,13 +103,13 @@ test("a hanging driver is one problem, and is not called again", async () => {
   const methods = driver.events.history().flatMap((event) => (event.kind === "called" ? [event.method] : []));
   expect(new Set(methods)).toEqual(new Set(["GetPluginInfo"]));
   expect(look.says("driver-identity")).toMatch(
-    /^problem: .* does not answer GetPluginInfo in time: .*; fix.* slow, raise --timeout/,
+    /^problem: .* did not answer GetPluginInfo within 1 s; .*; fix.* slow, raise --timeout/,
   );
   await node.plugin("x.csi-reg.sock", { endpoint: node.csiAddress });
   const registered = await node.look({}, { impatient: true });
   expect(problemsIn(registered)).toEqual(["CSI003", "CSI016 of CSI003"]);
   // Its registrar's path is not doubted.
-  expect(registered.says("registration-endpoint")).toMatch(/in time: .*; fix: see the driver's log/);
+  expect(registered.says("registration-endpoint")).toMatch(/within 1 s; .*; fix: see the driver's log/);
 });
 
 test("a deadline that passes while doctor is stopped is not the driver's fault", async () => {

@@ -128,7 +128,7 @@ test.each(["EACCES", "EIO", "ETIMEDOUT"])(
     const target = { csiSocketPath: csiAddress, kubeletRegistrationPath: undefined };
     const { drivers, summary } = await node.look(target);
     expect(drivers).toMatchObject([
-      { name: "x.csi", state: "unknown" },
+      { name: "x.csi", state: "unreported", reason: expect.stringMatching("cannot be seen from here") },
       { name: null, state: "unknown" },
     ]);
     expect(summary.problem).toBe(0);

@@ -6,8 +6,11 @@ import { createDoctorNode, WHOLE } from "./doctor-node";
 
 const DEAD =
   /x\.csi(?:-_k3f)?-reg\.sock was left behind by its registrar: no process listens on it; fix: start its registrar again, .*remove the socket only/;
-const HANGS =
-  /x\.csi-reg\.sock does not answer GetInfo in time: its registrar hangs; fix: see the log of its registrar, .*restart.*remove the socket only/;
+const LATE =
+  /x\.csi-reg\.sock did not answer GetInfo within 1 s; kubelet waits 1 s; fix: see the log of its registrar, .*restart.*remove the socket only/;
+
+const STUCK =
+  /x\.csi-reg\.sock does not accept a connection .*: EAGAIN.*; fix: see the log of its registrar, /;
 
 /** A driver that is well, y.csi, and one whose registrar is not, which nobody names. */
 const node = eachTest(async () => {
@@ -28,8 +31,8 @@ const node = eachTest(async () => {
 test.each([
   ["killed", "x.csi", leaveDeadSocket, "dead", DEAD],
   ["killed, with an alias", "x.csi-_k3f", leaveDeadSocket, "dead", DEAD],
-  ["hanging, and takes connections", "x.csi", startForeignSocket, "hanging", HANGS],
-  ["hanging, with a full listen queue", "x.csi", startStuckSocket, "hanging", HANGS],
+  ["hanging, and takes connections", "x.csi", startForeignSocket, "hanging", LATE],
+  ["hanging, with a full listen queue", "x.csi", startStuckSocket, "hanging", STUCK],
 ])("%s: one finding, of the registrar", async (_, name, start, state, expected) => {
   const registrationSocket = `${node.directory}/${name}-reg.sock`;
   const socket = await start(registrationSocket);
@@ -37,7 +40,7 @@ test.each([
   await socket?.[Symbol.asyncDispose]();
   expect(says("registration")).toMatch(expected);
   expect(troubles).toEqual(["problem CSI015"]);
-  const reason = expect.stringMatching(/: no process listens on it$|: its registrar hangs$/);
+  const reason = expect.stringMatching(/: no process listens on it$|kubelet waits 1 s$|: EAGAIN/);
   const sockets = { csiSocket: node.csiAddress, registrationSocket };
   expect(drivers).toEqual([{ name: "x.csi", state, since: null, reason, ...sockets }]);
 });
@@ -53,11 +56,19 @@ test("the sockets that one registrar of many drivers left behind are one finding
   expect(drivers).toMatchObject([{ state: "dead" }, { state: "dead" }]);
 });
 
-test("a hanging registrar whose driver is not found is a problem", async () => {
-  await using _hanging = await startForeignSocket(`${node.directory}/unseen.csi-reg.sock`);
-  const { says, troubles } = await node.look();
-  expect(says("registration")).toMatch(/unseen\.csi-reg\.sock does not answer .*: its registrar hangs/);
-  expect(troubles).toContain("problem CSI015");
+test("what hangs may be the registrar of another plugin, unless its driver is found or named", async () => {
+  await using _hanging = await startForeignSocket(`${node.directory}/gpu.example.com-reg.sock`);
+  const { says, drivers } = await node.look();
+  expect(says("other-registrations")).toMatch(
+    /^unknown: .*gpu\.example\.com-reg\.sock did not answer GetInfo within 1 s; .*; whether it is a CSI driver's is not/,
+  );
+  expect(drivers).toContainEqual(expect.objectContaining({ name: "gpu.example.com", state: "unknown" }));
+  await node.driverUnder("gpu", { name: "gpu.example.com" });
+  const found = await node.look();
+  expect(found.troubles).toContain("problem CSI015");
+  expect(found.drivers).toContainEqual(
+    expect.objectContaining({ name: "gpu.example.com", state: "hanging" }),
+  );
 });
 
 const REMOVE = /was left behind .*remove the socket only if/;
@@ -118,7 +129,7 @@ test("the row of a driver that has ended says so, also where its socket is outsi
   const { drivers } = await node.look(WHOLE);
   expect(drivers).toContainEqual(
     expect.objectContaining({
-      reason: expect.stringMatching(/^the driver's socket does not accept/),
+      reason: expect.stringMatching(/^z\.csi is said to be at \S+, which does not accept/),
       csiSocket: path,
     }),
   );

@@ -169,12 +169,10 @@ function judgeSeen(socket: SeenSocket, view: View, lead: string, subject: string
   return problem(subject, text, correction, cause);
 }
 
+type JudgeDriver = (driver: Driver, subject: string, view: View) => Verdicts;
+
 /** A check of the driver that was named and of those that were found and are wanted. */
-function driverCheck(
-  code: string,
-  name: string,
-  judge: (driver: Driver, subject: string, view: View) => Verdicts,
-) {
+function driverCheck(code: string, name: string, judge: JudgeDriver) {
   return check(code, name, (view: View) => [
     view.drivers.map((driver): Verdicts => {
       if (driver.isNamed) return judge(driver, DRIVER, view);
@@ -193,7 +191,7 @@ function driverCheck(
 
 const SEE_BESIDE = "see what listens there: if it is not for CSI, all is well";
 
-const driverIdentity = driverCheck("CSI003", "driver-identity", (driver, subject, view) => {
+const judgeIdentity: JudgeDriver = (driver, subject, view) => {
   const { identity, socket, isBeside } = driver;
   const unasked = (cause?: Cause) =>
     unknown(subject, "could not be asked for its name, readiness and node information", undefined, cause);
@@ -208,7 +206,7 @@ const driverIdentity = driverCheck("CSI003", "driver-identity", (driver, subject
     });
   };
   return socket.at({ seen: judge, unread: () => unasked() });
-});
+};
 
 function judgeFailure(failure: CallFailure, there: SeenSocket, subject: string, isBeside: Truth) {
   const fixes: Readonly<Record<string, string>> = {
@@ -225,7 +223,7 @@ function judgeFailure(failure: CallFailure, there: SeenSocket, subject: string, 
   });
 }
 
-const driverName = driverCheck("CSI004", "driver-name", ({ identity }) =>
+const judgeName: JudgeDriver = ({ identity }) =>
   identity.map((answer) => {
     if (answer.kind !== "answered") return undefined;
     const { name } = answer.value;
@@ -234,10 +232,9 @@ const driverName = driverCheck("CSI004", "driver-name", ({ identity }) =>
     const fix = "give the driver another name: the API server refuses this one";
     // Kubelet refuses it in the same words as a wrong answer to NodeGetInfo.
     return problem(namedText(name), `is an illegal name: ${verdict.problem}`, fix, CAUSES.nodeInfo(name));
-  }),
-);
+  });
 
-const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, names }, subject) =>
+const judgeInfo: JudgeDriver = ({ nodeInfo, names }, subject) =>
   names.map((name) =>
     nodeInfo.map((info) => {
       // An illegal name is the first cause of a refusal.
@@ -247,12 +244,11 @@ const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, na
         DeadlineExceeded: ADVICE.noMetadata,
         Unimplemented: "name the socket of the driver's node plugin, not the controller's",
       };
-      const text = `${callText(info)}; kubelet refuses the driver`;
+      const text = `${callText(info)}; kubelet registers no driver without that answer`;
       const fix = info.isTooLarge ? FEWER_SEGMENTS : (fixes[info.code] ?? ADVICE.seeDriver);
       return problem(subject, text, fix, cause);
     }),
-  ),
-);
+  );
 
 function judgeNodeInfo(name: string, subject: string, info: NodeGetInfoResponse, cause: Cause | undefined) {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = info;
@@ -278,4 +274,14 @@ function judgeNodeInfo(name: string, subject: string, info: NodeGetInfoResponse,
   return ok(nodeId, `is the node ID of ${name}; ${place}; ${volumes}`);
 }
 
-export const driverChecks = [driverSocket, kubeletPath, driverIdentity, driverName, driverNodeInfo];
+/** What the driver answers. */
+export const judgeDriver = (driver: Driver, view: View): Verdicts =>
+  [judgeIdentity, judgeName, judgeInfo].map((judge) => judge(driver, DRIVER, view));
+
+export const driverChecks = [
+  driverSocket,
+  kubeletPath,
+  driverCheck("CSI003", "driver-identity", judgeIdentity),
+  driverCheck("CSI004", "driver-name", judgeName),
+  driverCheck("CSI006", "driver-node-info", judgeInfo),
+];

@@ -36,6 +36,8 @@ function questionOf({ plugin, isAskedFor, path }: Answering, view: View) {
     wrong: { kind: "endpoint", driver: name } as const,
     bad: asAsked(isAskedFor),
     isTold: target.kubeletRegistrationPath === endpoint,
+    /** Kubelet registers a driver only after it has reached it there. */
+    isReached: plugin.report.is(({ state }) => state === "registered"),
   };
 }
 
@@ -64,7 +66,7 @@ function judgeAt(question: Question, endpoint: DriverLook, there: SeenSocket, vi
 
 /** Its directory is not seen from here. */
 function judgeHidden(question: Question, view: View): Verdicts {
-  const { name, own, place, saidAt, isAskedFor, isTold, fixPath, wrong, bad } = question;
+  const { name, own, place, saidAt, isAskedFor, isTold, isReached, fixPath, wrong, bad } = question;
   const { hostPath, socketsOnHost, driver } = view;
   const isAt = (isSo: (socket: DriverLook["socket"], inode: string) => boolean | Truth) =>
     own.contains(({ socket }) => socket.inode.is((inode) => inode !== undefined && isSo(socket, inode)));
@@ -73,7 +75,10 @@ function judgeHidden(question: Question, view: View): Verdicts {
   const isOwn = isMounted.and(isAt((socket) => driver !== undefined && isSame(socket, driver.socket)));
   const byMounts = () =>
     ok(name, `is at the path that kubelet gets, by the mounts of this container: ${place}`);
-  const unseen = () => unknown(name, `${saidAt} on the host, which cannot be seen from here`);
+  const reached = () => ok(name, `is where kubelet reached it, as its registrar reports: ${place}`);
+  const unknownPlace = () => unknown(name, `${saidAt} on the host, which cannot be seen from here`);
+  const isUp = driver === undefined || driver.socket.at.is(({ kind }) => kind === "accepting");
+  const unseen = () => isReached.and(isUp)({ yes: reached, ...otherwise(unknownPlace) });
   const hidden = () => ifYes(isAskedFor, () => isOwn({ yes: byMounts, ...otherwise(unseen) }));
   const isOnHost = isAt((_, inode) => socketsOnHost.contains((one) => one.inode === inode));
   const absent = () => bad(name, `${saidAt}, which is not there, nor is its directory`, fixPath, wrong);

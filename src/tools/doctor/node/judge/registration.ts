@@ -34,14 +34,9 @@ import type { Folder, PluginLook } from "../read/looks";
 import { asAsked, judgeEndpoint } from "./endpoint";
 import { processesOf, seeProcess } from "./found";
 import { folderCheck } from "./machine";
-import { driversIn } from "./rows";
-import { ADVICE, CAUSES, DEAD, LIMITS, RESTART_REGISTRARS, unsureOfOthers } from "./trouble";
+import { ADVICE, CAUSES, DEAD, HANGING, LIMITS, RESTART_REGISTRARS, unsureOfOthers } from "./trouble";
 import { type Answering, answeredBy, type Published, type View } from "./view";
 
-const SEE_SETS = {
-  fix: "if a driver should be here, see whether its DaemonSet is there, and ready",
-  command: "kubectl get daemonsets -A -o wide",
-};
 const SEE_CSI_NODES = {
   fix: "see the drivers that kubelet registered",
   command: "kubectl get csinodes -o custom-columns='NODE:.metadata.name,DRIVERS:.spec.drivers[*].name'",
@@ -56,7 +51,7 @@ const registration = folderCheck("CSI015", "registration", (directory, view) => 
   return [
     left.map((ones) => ifYes(ones.others.contains(), () => judgeLeftBehind(ones, directory))),
     theirs.map((one) => isAmong(one)({ yes: nothing, ...otherwise(() => judgeRegistration(one, view)) })),
-    ifYes(theirs.contains().not(), () => judgeUnpublished(directory, view)),
+    ifYes(theirs.contains().not().and(!view.isWhole), () => judgeUnpublished(directory, view)),
   ];
 });
 
@@ -69,11 +64,7 @@ function judgeLeftBehind(ones: Group<Published>, { path }: Folder): Verdict {
 const SEE_REGISTRAR = "see whether its registrar runs, and whether its --plugin-registration-path leads here";
 
 function judgeUnpublished({ path }: Folder, view: View): Verdicts {
-  const { isWhole, targetNames, driver } = view;
-  const rows = driversIn(view).contains();
-  const text = "has no registration socket on which a CSI driver's registrar answers";
-  const unsure = () => unknown(path, text, SEE_SETS);
-  if (isWhole) return rows({ yes: () => skipped(path, text, SEE_SETS), ...otherwise(unsure) });
+  const { targetNames, driver } = view;
   const fix = driver ? processesOf(driver, view).map(seeProcess).told(SEE_REGISTRAR) : SEE_REGISTRAR;
   // Kubelet, or the registrar, refuses a driver with such a name or node information. CSI002 or CSI003 says why it has no name.
   return targetNames.map((name) =>
@@ -92,7 +83,7 @@ const judgeRegistration = (one: Published, view: View): SeenList<Verdicts> =>
 const KUBELET_COMES_MS = reminderMs(REMINDERS.kubeletSilent, 0);
 const LOOK_LATER = `run doctor again ${KUBELET_COMES_MS / 1000} s after it was published`;
 
-function judgeAnswered(one: Answering, view: View): Verdicts {
+export function judgeAnswered(one: Answering, view: View): Verdicts {
   const { path, plugin } = one;
   const { isReporting, report } = plugin;
   const name = namedText(plugin.name);
@@ -190,6 +181,8 @@ const others = check("CSI019", "other-registrations", (view: View) =>
         const { text, fix } = said;
         const say = () => warning(path, text, fix);
         const alone = () => problem(path, `${text}; this node has no other driver`, fix);
+        if (said.state === HANGING && view.isWhole)
+          return unknown(path, `${text}; whether it is a CSI driver's is not known`, fix);
         return view.isDeserted.and(view.isWhole)({
           yes: alone,
           no: say,

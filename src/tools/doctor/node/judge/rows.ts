@@ -1,9 +1,10 @@
 import { attempt } from "../../../../base/errors";
-import { type Cell, toldRow } from "../../findings/finding";
-import type { Told } from "../../findings/opened";
+import { type Cell, skipped, toldRow, troublesIn, unknown } from "../../findings/finding";
+import type { Told, Words } from "../../findings/opened";
 import type { DriverRow } from "../../findings/report";
 import {
   type Gap,
+  ifYes,
   kept,
   lacking,
   listFrom,
@@ -12,10 +13,10 @@ import {
   type Text,
   truth,
   unless,
-  withheld,
   words,
 } from "../../findings/seen";
-import type { DriverLook } from "../read/looks";
+import { judgeDriver } from "./driver";
+import { judgeEndpoint } from "./endpoint";
 import {
   misplacedText,
   NO_NODE_SERVICE,
@@ -25,7 +26,9 @@ import {
   standingOf,
   waitingText,
 } from "./found";
-import { failureIn, gapText, predicateOf, silenceOf } from "./trouble";
+import { folderCheck } from "./machine";
+import { judgeAnswered } from "./registration";
+import { failureIn, gapText, HANGING, predicateOf, silenceOf, socketText } from "./trouble";
 import { type Answering, type Driver, isOf, soleIn, type View } from "./view";
 
 type Row = Told<DriverRow>;
@@ -52,7 +55,7 @@ export function driversIn(view: View): SeenList<Row> {
   const unpublished = drivers.flatMap((driver) => withRow(driver, view));
   // Registration sockets on which no registrar answers.
   const named = registrations.flatMap(({ names, ...one }) => names.map((name) => ({ ...one, name })));
-  const silent = named.flatMap(({ path, name, answer }) => {
+  const silent = named.flatMap(({ path, name, answer, isLeft, isAskedFor }) => {
     // Of several drivers, or where one may not be seen, any may be its driver: one that says no name, too.
     const isOwn = ({ driver: { names } }: Unpublished) => names.contains((one) => one === name);
     const mayBe = (one: Unpublished) => isOwn(one).or(one.driver.names.contains().not());
@@ -65,7 +68,13 @@ export function driversIn(view: View): SeenList<Row> {
       return unless(isShown, { name, own, reason, row });
     };
     return answer({
-      seen: (one) => (one.kind === "plugin" || one.isFile ? listFrom<never>([]) : say(one.state, one.text)),
+      seen: (one) => {
+        if (one.kind === "plugin" || one.isFile) return listFrom<never>([]);
+        // One that hangs may be another plugin's.
+        const isKnown = isLeft.or(isAskedFor).or(one.state !== HANGING);
+        const unsure = () => say("unknown", one.text);
+        return isKnown({ yes: () => say(one.state, one.text), no: unsure, unknown: unsure });
+      },
       unread: (gap) => say("unknown", predicateOf(gap)),
     });
   });
@@ -86,13 +95,13 @@ export function driversIn(view: View): SeenList<Row> {
     return unless(isShown, rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint }));
   });
   // A registrar of another directory is this node's only where a kubelet shows that it is wrong.
-  const rowsOfMisplaced = misplaced.flatMap((one) =>
-    watched
-      .together()
-      .map(({ first }) =>
-        rowOf("unpublished", `its registrar ${misplacedText(one, first)}`, { csiSocket: one.endpoint }),
-      ),
-  );
+  const rowsOfMisplaced = misplaced.flatMap((one) => {
+    const isShown = answering.contains(({ plugin }) => plugin.endpoint === one.endpoint);
+    return watched.together().flatMap(({ first }) => {
+      const reason = `its registrar ${misplacedText(one, first)}`;
+      return unless(isShown, rowOf("unpublished", reason, { csiSocket: one.endpoint }));
+    });
+  });
   const rows = [silent.map(({ row }) => row), others.map(({ row }) => row), rowsOfWaiting, rowsOfMisplaced];
   return rows.reduce((all, some) => all.with(some), published);
 }
@@ -131,14 +140,14 @@ function publishedRow(one: Answering, view: View): SeenList<Row> {
     csiSocket: plugin.endpoint || path,
     registrationSocket: path,
   };
-  const say = (reason: string | null) =>
+  const say = (reason: Known) =>
     isReporting
       ? report.map((told) => {
           const since = attempt(() => new Date(told.changedAtMs).toISOString()) ?? null;
           return rowOf(told.state, told.reason ?? reason, { ...known, since });
         })
       : kept(rowOf("unreported", reason, known));
-  return silencesOf(one, view).some({
+  return troublesOf(one, view).some({
     yes: ({ first }) => say(first),
     no: () => say(null),
     // Without a state, whether its driver answers is all that the row would tell.
@@ -146,18 +155,19 @@ function publishedRow(one: Answering, view: View): SeenList<Row> {
   });
 }
 
-/** Why a published driver does not say its name, as far as its socket is seen from here; none if it does. */
-function silencesOf(one: Answering, view: View): SeenList<string> {
-  const isThere = ({ socket }: Pick<DriverLook, "socket">) =>
-    socket.isHidden ? truth(false) : socket.at.is(() => true);
-  const own = view.drivers.filter((driver) => isThere(driver).and(isOf(one, driver, view.target)));
-  return listFrom(one.endpoint ? [one.endpoint] : [])
-    .filter(isThere)
-    .some({
-      yes: ({ first }) => silenceOf(first),
-      no: () => own.flatMap(silenceOf),
-      unknown: withheld,
-    });
+/** What is wrong with a registration and with its driver, as the checks say it of one that the doctor was called for. */
+function troublesOf(one: Answering, view: View): SeenList<Words> {
+  const asked = { ...one, isAskedFor: truth(true) };
+  const whole = { ...view, isWhole: true };
+  const own = view.drivers.filter((driver) => isOf(one, driver, view.target));
+  const answers = own.flatMap((driver) =>
+    driver.socket.at.map((there) =>
+      there.kind === "accepting"
+        ? judgeDriver(driver, view)
+        : unknown("the driver's socket", socketText(there)),
+    ),
+  );
+  return troublesIn([judgeAnswered(asked, whole), judgeEndpoint(asked, whole), answers]);
 }
 
 /** The same, as a row of the table has it. */
@@ -195,3 +205,21 @@ function unpublishedState(
       return ["unpublished", orFailure(words`the driver answers; ${byWhom}`)];
   }
 }
+
+const SEE_SETS = {
+  fix: "if a driver should be here, see whether its DaemonSet is there, and ready",
+  command: "kubectl get daemonsets -A -o wide",
+};
+
+/** Where no CSI driver's registrar answers, the rows tell more. */
+export const noneAnswers = folderCheck("CSI015", "registration", ({ path }, view) => {
+  const { isWhole, registrations } = view;
+  const isNone = registrations.contains(({ isAskedFor }) => isAskedFor).not();
+  const text = "has no registration socket on which a CSI driver's registrar answers";
+  const judge = () =>
+    driversIn(view).contains()({
+      yes: () => skipped(path, text, SEE_SETS),
+      ...otherwise(() => unknown(path, text, SEE_SETS)),
+    });
+  return ifYes(isNone.and(isWhole), judge);
+});

@@ -20,7 +20,7 @@ export const ADVICE = {
   seeDriver: SEE_DRIVER,
   seeRegistrar: "see the log of its registrar",
   startDriver: `start the driver, or see why it ended: ${SEE_DRIVER}`,
-  driverHangs: `${SEE_DRIVER}: it hangs or is still starting`,
+  driverHangs: `${SEE_DRIVER}: it hangs, is slow or is still starting`,
   noMetadata: `${SEE_DRIVER}: perhaps it cannot reach its source of node metadata`,
 } as const;
 /** Of inotify (sysctl). */
@@ -130,11 +130,8 @@ export interface Trouble {
 const trouble = (state: string, text: string, fix: string) => ({ state, text, fix });
 const KEEP_SOCKET =
   "remove the socket only if its driver is gone for good: kubelet then deregisters the driver";
-const HANGS = trouble(
-  "hanging",
-  "does not answer GetInfo in time: its registrar hangs",
-  `${ADVICE.seeRegistrar}, and restart its container if it does not recover; ${KEEP_SOCKET}`,
-);
+export const HANGING = "hanging";
+const RESTART = `${ADVICE.seeRegistrar}, and restart its container if it does not recover; ${KEEP_SOCKET}`;
 export const DEAD = trouble(
   "dead",
   "was left behind by its registrar: no process listens on it",
@@ -152,7 +149,8 @@ export function troubleOf(
   { socket, failure, link }: RegistrationFound,
   facts: Pick<Facts, "host">,
 ): typeof DEAD {
-  if (failure?.code === "DeadlineExceeded" || socket.kind === "stuck") return HANGS;
+  if (failure?.late) return trouble(HANGING, callText(failure), RESTART);
+  if (socket.kind === "stuck") return trouble(HANGING, socketText(socket), RESTART);
   // No registrar makes one, and ours takes its name only when it is gone.
   if (link !== null)
     return trouble("unpublished", `is a symbolic link to ${link}, where no registrar answers`, "remove it");
@@ -189,7 +187,9 @@ export function remedyForGap({ part, why }: Gap, facts: Pick<Facts, "host">): st
   if (why.kind === "errno") return remedyForErrno(why.errno, facts);
   const isOfCall = why.kind === "call" || why.kind === "object";
   const remedy = (isOfCall ? REMEDIES[part] : undefined) ?? REMEDIES[why.kind] ?? OUR_FAULT;
-  return why.kind === "call" && why.gaveUp ? `${remedy}; --timeout gives it more time here` : remedy;
+  return why.kind === "call" && why.late && why.late.afterMs < why.late.waitsMs
+    ? `${remedy}; --timeout gives it more time here`
+    : remedy;
 }
 
 /** The finding of each gap of a part; what depends on them is withheld. */

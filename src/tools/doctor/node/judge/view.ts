@@ -206,11 +206,7 @@ function publishedOf(
     other.isNode.and(other.isWanted).and(names.contains((name) => isCalled(other, name)));
   const isSilenced = (name: string) => plugins.contains(({ plugin }) => plugin.name === name).not();
   const isSilent = answer.is(({ kind }) => kind === "trouble");
-  const isLeft = drivers
-    .contains(isOwn)
-    .or(answer.is((said) => said.kind === "trouble" && said.state === "hanging"))
-    .and(names.contains(isSilenced))
-    .and(isSilent);
+  const isLeft = drivers.contains(isOwn).and(names.contains(isSilenced)).and(isSilent);
   return {
     ...one,
     answer,

@@ -121,12 +121,12 @@ async function ask<Value>(
       // The driver's own words may have an errno, too.
       const errno = wasConnected() ? undefined : errnoOf(connectErrorOf(error));
       if (errno !== undefined && !isTelling(errno)) return unreadAt(call, socketPath, errno);
-      const { who, ms } = WAITS[call];
-      const isImpatient = isLate && timeoutMs < ms;
-      const failure = { call, code: grpcCodeName(code), message: messageOf(error) };
-      if (!isImpatient) return { kind: "failed", ...failure, isTooLarge: isTooLarge(error) };
-      const gaveUp = { afterMs: timeoutMs, who, waitsMs: ms };
-      return unreadAt(call, socketPath, { kind: "call", ...failure, gaveUp });
+      const { who, ms: waitsMs } = WAITS[call];
+      const late = isLate ? { afterMs: timeoutMs, who, waitsMs } : undefined;
+      const failure = { call, code: grpcCodeName(code), message: messageOf(error), late };
+      if (late === undefined || timeoutMs >= waitsMs)
+        return { kind: "failed", ...failure, isTooLarge: isTooLarge(error) };
+      return unreadAt(call, socketPath, { kind: "call", ...failure });
     }
   }
 }
