@@ -194,7 +194,7 @@ const isRegistered = (place: Place | undefined, places: SeenList<Place>) =>
 function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
   const { node, driver, state, pods, listing } = place;
   const key = keyOfPlace({ node, driver });
-  const attachments = facts.attachedAt(key).map((one) => one.attachments);
+  const attachments = facts.attachedAt(key).map((one) => tell(one.attachments));
   return {
     node: node ?? null,
     driver,

@@ -1,5 +1,6 @@
 import { type Cause, causeKey } from "./causes";
 import {
+  type Closed,
   close,
   insideOf,
   itemsOf,
@@ -16,7 +17,7 @@ import {
   wordingOf,
 } from "./opened";
 import { changed, type Group, listFrom, type SeenList, type Text, withheld } from "./seen";
-import type { At } from "./shapes";
+import type { At, Inside } from "./shapes";
 import type { Sentence, Status, Verdict } from "./verdict";
 
 export type { Sentence, Status, Verdict } from "./verdict";
@@ -83,7 +84,7 @@ export const problem: SayWithFix<"problem"> = say("problem");
 interface More extends Pick<Sentence, "about"> {
   readonly cause?: Because;
   readonly subject?: string;
-  readonly nodes?: SeenList<{ readonly node: string | undefined }>;
+  readonly nodes?: Closed<Inside<{ readonly node: string | undefined }>>;
 }
 export const also = <S extends Status>(verdict: Verdict<S>, { nodes, cause, ...more }: More): Verdict<S> => {
   const { status, text, isLacking } = open(verdict);
@@ -122,6 +123,9 @@ export const alsoEach = (said: Verdicts, more: More) => changed(said, (one: Verd
 /** The same, where what could not be read decides on it. */
 export const unsure = (verdict: Verdict, more = "", fix = open(verdict).fix): Verdict<"unknown"> =>
   close({}, { ...open(verdict), text: open(verdict).text + more, fix, status: "unknown" });
+
+export const unsureEach = (said: Verdicts, more: string, fix: string) =>
+  changed(said, (one: Verdict) => unsure(one, more, fix));
 
 /** The findings of these statuses as warnings, and what is unknown; the others are left out. */
 export const softened = (said: Verdicts, ...statuses: readonly ("problem" | "warning")[]) =>

@@ -5,7 +5,7 @@ import { type Unlike, unlikeFieldIn } from "../../../kube-api/objects";
 export type Flaw =
   | ("no-files" | "pipe" | "large" | "encoding" | "empty")
   | ("document-size" | "dashes" | "directive" | "no-object" | "template")
-  | ("patch" | "custom" | "parameter" | "placeholder" | "values" | "long" | "deep" | "variables")
+  | ("patch" | "custom" | "parameter" | "placeholder" | "quantity" | "values" | "long" | "deep" | "variables")
   // What hides the arguments of a container.
   | ("started" | "argument" | "elsewhere");
 

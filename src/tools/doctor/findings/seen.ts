@@ -148,18 +148,10 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     with: (more) => listOf([...items, ...itemsOf(more)], union([gaps, open(more).gaps])),
     orElse: (other) => listOf(items.length + gaps.length > 0 ? items : [other()], gaps),
     grouped: (keyOf, at = {}) => {
-      const keyIn = (one: Item) =>
-        JSON.stringify([keyOf(one), ...Object.values(at).map((of) => insideList(of(one)).items)]);
-      const groups = [...grouped(items, keyIn).values()];
-      return listOf(
-        groups.map((one) =>
-          groupOf(
-            one,
-            gaps.filter((gap) => mayBeAt(at, one[0], gap)),
-          ),
-        ),
-        gaps,
-      );
+      const lackingIn = (own: readonly Item[]) =>
+        gaps.filter((gap) => own.some((one) => mayBeAt(at, one, gap)));
+      const groups = [...grouped(items, keyOf).values()].map((own) => groupOf(own, lackingIn(own)));
+      return listOf(groups, gaps);
     },
     together: () => list.grouped(() => ""),
     by: (keyOf) => byKey(items, keyOf, () => gaps),
@@ -191,8 +183,8 @@ function groupOf<Item>(items: readonly [Item, ...Item[]], gaps: readonly Gap[]):
       const told = firstOf(union([near === undefined ? [] : [near], each(nameOf)]));
       return textOf({ told, gaps, isSaid: false });
     },
-    counted: (one: string, sizeOf: (item: Item) => number = () => 1) => {
-      const size = items.reduce((sum, item) => sum + sizeOf(item), 0);
+    counted: (one: string, sizeOf: (item: Item) => number | Told<number> = () => 1) => {
+      const size = items.reduce((sum, item) => sum + tell<number>(sizeOf(item)), 0);
       const least = gaps.length > 0 ? "at least " : "";
       return textOf({ told: least + counted(size, one), gaps, isSaid: true });
     },
@@ -214,6 +206,9 @@ export const withheld = (gaps: Gaps): Withheld => listOf<never>([], gaps);
 /** What a list lacks, without what it has. */
 export const lackingIn = (list: SeenList<unknown>): Withheld => listOf<never>([], open(list).gaps);
 export const nothing = () => undefined;
+/** The same in an order, for readers, who know what the order means. */
+export const inOrder = <Item>(list: SeenList<Item>, keyOf: (item: Item) => string | number) =>
+  listOf(sortedBy(itemsOf(list), keyOf), open(list).gaps);
 type Shown = Told<object> | { readonly row: Told<object> };
 /** What a table shows even where it is not known whether it belongs there. */
 export const kept = <Row extends Shown>(row: Row): SeenList<Row> => listOf<Row>([row], []);

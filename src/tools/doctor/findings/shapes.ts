@@ -64,7 +64,7 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   /** With this one, if it certainly has no other. */
   orElse(other: () => Item): SeenList<Item>;
   /**
-   * In groups, as far as the items were seen. Those of a group are alike in `at`, too: it lacks nothing that is known to be elsewhere.
+   * In groups, as far as the items were seen. By `at`, a group lacks nothing that is known to be elsewhere than all of its items.
    * A key is a plain string: two keys that could not be read would be equal, and their items would count as alike.
    */
   grouped(keyOf: (item: Item) => string, at?: At<Item>): SeenList<Group<Item>>;
@@ -72,7 +72,15 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   together(): SeenList<Group<Item>>;
   /** The items with a key. */
   by(keyOf: (item: Item) => string): (key: string) => SeenList<Item>;
-  sorted(keyOf: (item: Item) => string | number): SeenList<Item>;
+  sorted(keyOf: (item: Item) => string | number): Ordered<Item>;
+}
+/** In an order: what was not read may come before the first, so that nothing follows from which item that is. */
+export interface Ordered<Item> extends Closed<Inside<Item>> {
+  told<Other>(other: Other | Told<Other>): Told<Untold<Item> | Other>;
+  map<R>(change: (item: Item) => R): Ordered<R>;
+  flatMap<R>(change: (item: Item) => Some<R> | SeenList<R>): Ordered<R>;
+  filter(isSo: IsSo<Item>): Ordered<Item>;
+  together(): SeenList<Ordered<Item> & Pick<Group<Item>, "joined" | "named" | "counted">>;
 }
 /** Where an item is; a list: where it may be. */
 export type At<Item> = {
@@ -89,7 +97,7 @@ export interface Group<Item> extends SeenList<Item> {
   /** Of many only the first ones; one that is like this word leads. */
   named(nameOf: (item: Item) => string, like?: string): Words;
   /** How many were seen, or the sum of their sizes: `2 nodes`, or `at least 2 nodes`. */
-  counted(one: string, sizeOf?: (item: Item) => number): Words;
+  counted(one: string, sizeOf?: (item: Item) => number | Told<number>): Words;
 }
 /** It passes for a list, and for nothing else. */
 export interface Withheld extends SeenList<never> {}

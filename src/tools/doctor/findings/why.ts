@@ -39,6 +39,7 @@ const FLAWS: Readonly<Record<Flaw, readonly [text: string, advice: string]>> = {
     "fill it in first: oc process --local -f FILE | registrar doctor -f -",
   ],
   placeholder: ["it has the placeholder {}, which is not filled in", RENDER_FIRST],
+  quantity: ["it has {} where a quantity must be", CORRECT],
   values: ["it has more than {} values, or holds itself", CORRECT],
   long: ["it has a text of {} characters", CORRECT],
   deep: ["it is nested too deeply", CORRECT],

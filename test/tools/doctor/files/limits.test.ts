@@ -87,7 +87,6 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
     inPod({ cpu: "40m" }),
   ],
   ["CSI105 .* of 50Mi from LimitRange .* -> raise max in [^;]* to 64Mi at least$", {}, max("50Mi")],
-  ["CSI105 problem: gets a memory limit of 32Mi from", inPod({ memory: "60Mi" }), byDefault("32Mi")],
   ["CSI105 .* -> raise default in LimitRange ns/o to 64Mi at least$", {}, byDefault("32Mi")],
   ["CSI114 .* -> raise default in .* 200m .*; raise max in .* to 200m at least$", {}, range(OF_CPU)],
   // Beside the container's own limit.
@@ -97,17 +96,16 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
   [`${OWN}$`, SMALL, max("0")],
   [`${OWN}$`, SMALL, byDefault("50Mi")],
   [`${OWN}; raise max in LimitRange ns/o to 64Mi`, SMALL, max("50Mi")],
-  [`${OWN}; raise the limit of its pod to 64Mi`, inPod({ memory: "50Mi" }, { memory: "32Mi" })],
-  ["CSI105 unknown: .* of \\$MEM, which is not a quantity -> render", inPod({ memory: "$MEM" })],
+  ["CSI105 unknown: .* of \\$MEM for its pod, which is not a quantity -> render", inPod({ memory: "$MEM" })],
   ...["-64Mi", "-1"].flatMap((memory): [string, Changes][] => [
     [
-      `CSI105 problem: has a limit of ${memory}: the API server refuses a neg.* -> write 100Mi, or`,
+      `CSI105 problem: has a memory limit of ${memory}: the API server refuses a neg.* -> write 100Mi, or`,
       limits({ memory }),
     ],
-    ["CSI105 problem: is in a pod with a limit of -", inPod({ memory })],
-    ["CSI105 problem: has a request of -", { resources: { requests: { memory } }, image: OFFICIAL }],
+    ["CSI105 problem: is in a pod with a memory limit of -", inPod({ memory })],
+    ["CSI105 problem: has a memory request of -", { resources: { requests: { memory } }, image: OFFICIAL }],
   ]),
-  ["CSI114 problem: has a request of -1", { resources: { requests: { cpu: -1 } } }],
+  ["CSI114 problem: has a CPU request of -1", { resources: { requests: { cpu: -1 } } }],
   ["CSI113 unknown: .*<type>", {}, range({ ...OF_CPU, type: "<type>" })],
   [
     "CSI105 problem: has .* of 100Mi, over the max of 50Mi in LimitRange ns/o: .* refuses",
@@ -145,8 +143,19 @@ test("objects whose namespace is the same, written or not, are in one", () => {
   }
 });
 
+test("each limit that is too low is told, with what raises it", () => {
+  expectSaid(said(daemonSet(inPod({ memory: "60Mi" })), byDefault("32Mi")), [
+    "^CSI105 problem: gets a memory limit of 32Mi from .* -> raise default in",
+    "^CSI105 problem: is in a pod with .* of 60Mi: .* -> raise the limit of its pod to 64Mi",
+  ]);
+  expectSaid(said(daemonSet(inPod({ memory: "50Mi" }, { memory: "32Mi" }))), [
+    `^${OWN}$`,
+    "^CSI105 .* pod with .* of 50Mi",
+  ]);
+});
+
 test("an unknown namespace hides nothing that is known", () => {
-  const known = ["^CSI105 problem: is in a pod with .* of 60Mi", "^CSI105 unknown: gets .* of 32Mi"];
+  const known = ["^CSI105 unknown: gets .* of 32Mi", "^CSI105 problem: is in a pod with .* of 60Mi"];
   expectSaid(said(daemonSet(inPod({ memory: "60Mi" })), inNamespace("$NS", byDefault("32Mi"))), known);
 });
 

@@ -1,35 +1,31 @@
 // `node escapes.mjs TSCONFIG FOLDER...` prints `FILE:LINE: BY: CODE` for each place where something unread passes for an absent, an
 // empty or a well one; BY: this search, or TypeScript. A program of its own, because TypeScript's API is an ES module.
-import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { relative } from "node:path";
 import * as ast from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
+import { bare, createFunctions, isFunction, isOfJudges, moduleOf } from "./functions.mjs";
 
 const [, , config, ...folders] = process.argv;
 const api = new API();
 const [{ program, checker }] = api.updateSnapshot({ openProjects: [config] }).getProjects();
 const K = ast.SyntaxKind;
+const functionsOf = createFunctions(program);
 
 /** Of these types each value is truthy, and equal to nothing: they are asked by their methods, or for their kind. */
 const ASKED = [
   ...["Truth", "KnownTruth", "SeenList", "KnownList", "Group", "Seen", "Unread", "Withheld"],
-  ...["Told", "Words", "Said", "Verdict", "Verdicts", "Closed"],
+  ...["Told", "Words", "Said", "Verdict", "Verdicts", "Closed", "Ordered"],
 ];
 /** What only readers and reports may load, as the module that it is: it opens what is closed. */
 const OPENERS = /findings\/(?:opened|report)$/;
-const moduleOf = (file, { text }) =>
-  text.startsWith(".") || isAbsolute(text) ? resolve(dirname(file), text).replace(/\.[jt]s$/, "") : text;
 /** The same, of other modules: it makes other findings of findings, or gaps. */
-const READERS_ALONE = ["changed", "startReading"];
+const READERS_ALONE = ["changed", "startReading", "inOrder"];
 /** Array methods that take any value for an answer. */
 const TAKES_ALL = /^(?:some|every|filter|find|findIndex|findLast|findLastIndex)$/;
 const EQUAL = [K.EqualsEqualsToken, K.EqualsEqualsEqualsToken];
 const UNEQUAL = [K.ExclamationEqualsToken, K.ExclamationEqualsEqualsToken];
 const LOGICAL = [K.AmpersandAmpersandToken, K.BarBarToken, K.QuestionQuestionToken];
 
-const bare = (node) =>
-  node && (ast.isParenthesizedExpression(node) || ast.isNonNullExpression(node) || ast.isAsExpression(node))
-    ? bare(node.expression)
-    : node;
 const partsOf = (type) => {
   try {
     return type?.isUnionType() ? type.getTypes() : type ? [type] : [];
@@ -153,7 +149,6 @@ function isConverted({ expression, arguments: given }) {
   return isOfAsked && (takesAny || /^(?:join|to\w*String)$/.test(callee.name.text));
 }
 
-const isFunction = (node) => ast.isArrowFunction(node) || ast.isFunctionDeclaration(node);
 const functionsAround = (node) =>
   node === undefined ? [] : [...(isFunction(node) ? [node] : []), ...functionsAround(node.parent)];
 const takes = ({ parameters }, names) =>
@@ -167,15 +162,7 @@ const isIfWhole = ({ parent }) =>
   ast.isCallExpression(parent) &&
   parent.expression.getText() === "ifYes" &&
   /\bisWhole\(/.test(parent.arguments[0].getText());
-/** The functions of the file, by their names. */
-const locals = new Map();
-function noteLocal(node) {
-  const own = ast.isVariableDeclaration(node) ? bare(node.initializer) : node;
-  if (own !== undefined && isFunction(own) && node.name !== undefined)
-    locals.set(node.name.getText(), [...(locals.get(node.name.getText()) ?? []), own]);
-  node.forEachChild(noteLocal);
-}
-/** Whether a call says this itself, or by functions of the file, called or given; not where a function around it is a guard. */
+/** Whether a call says this itself, or by functions of judges, called or given; not where a function around it is a guard. */
 function says(node, what, isGuard, seen = []) {
   const saysIn = (own) =>
     !seen.includes(own) &&
@@ -188,9 +175,7 @@ function says(node, what, isGuard, seen = []) {
     );
   return (
     what.test(node.expression.getText()) ||
-    [node.expression, ...node.arguments].some(
-      (one) => ast.isIdentifier(one) && (locals.get(one.text) ?? []).some(saysIn),
-    )
+    [node.expression, ...node.arguments].some((one) => functionsOf(one).some(saysIn))
   );
 }
 /** Whether all is said to be well because of those that were seen; that there is one, `yes` of a list says. */
@@ -202,14 +187,6 @@ function isOkOfGroup(node) {
   return (last === -1 ? around : around.slice(0, last)).some((one) => takes(one, ["Group"]));
 }
 const CLAIMS = /(?:^|\.)(?:ok|problem|warning|skipped)$/;
-/** Whether something is claimed of the first of those that were seen, in an order: one that was not read may come before it. */
-const isOfRank = (node) =>
-  functionsAround(node.parent).some((one) => {
-    const list = ast.isCallExpression(one.parent) ? one.parent.expression.getText() : "";
-    const isFirst =
-      /\bfirstIn\(/.test(list) || (/\.together\(/.test(list) && /\bfirst\b/.test(one.getText()));
-    return isFirst && /\.sorted\(/.test(list);
-  }) && says(node, CLAIMS, () => false);
 /** Whether something is claimed of what could not be read. */
 const isOfGap = (node) =>
   functionsAround(node.parent).some((one) => takes(one, ["Gap", "NodeGap"])) &&
@@ -274,7 +251,6 @@ function isEscape(node) {
           asksGaps(node) ||
           isConverted(node) ||
           isOkOfGroup(node) ||
-          isOfRank(node) ||
           isOfGap(node))) ||
       node.arguments.some(
         (one) =>
@@ -314,9 +290,7 @@ for (const name of program
     const line = file.text.slice(0, at).split("\n").length;
     lines.push(`${relative(process.cwd(), name)}:${line}: ${by}: ${what}`);
   };
-  isJudge = /\/judge\//.test(name);
-  locals.clear();
-  file.forEachChild(noteLocal);
+  isJudge = isOfJudges(name);
   // A reader makes the gap.
   const isReader = /\/read\//.test(name);
   const visit = (node) => {

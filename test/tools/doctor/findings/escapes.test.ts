@@ -23,6 +23,13 @@ export const used: unknown[] = [causeIn, check, failureIn, ifYes, inState, isWai
 export type Used = Verdict | Seen<SeenList<Truth>> | ClusterFacts | Closed<Driver> | ManifestFacts | View;
 `;
 
+/** Beside them, in another file. */
+const HELPER = `
+import { ok, problem } from "SRC/findings/finding";
+export const good = (path: string) => ok(path, "has all drivers");
+export const bad = (path: string) => problem(path, "is no driver", "correct it");
+`;
+
 /** What a colleague may write. */
 const ESCAPES: readonly string[] = [
   "(view: View) => view.host.otherDirectories.some(({ isThere }) => isThere) ? problem(P, T, F) : undefined",
@@ -129,6 +136,7 @@ test("no judge of the doctor, and each of these, takes something unread for an a
   const doctor = resolve("src/tools/doctor");
   mkdirSync(folder.at("escapes/judge"), { recursive: true });
   const fileOf = (at: number) => `escapes/judge/${at}.ts`;
+  writeFileSync(folder.at("escapes/judge/helper.ts"), HELPER.replaceAll("SRC", doctor));
   const all = [...ESCAPES, ...REFUSED.map((one) => one.replace(/^\w+: /, ""))];
   for (const [at, code] of all.entries())
     writeFileSync(folder.at(fileOf(at)), `${HEAD}export const escape = ${code};\n`.replaceAll("SRC", doctor));

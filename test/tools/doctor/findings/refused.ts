@@ -1,5 +1,18 @@
 /** What a colleague may write, as escapes.test.ts has it, and what refuses each. */
 export const REFUSED: readonly string[] = [
+  // What the namespaces and amounts of limits tell.
+  "search: ({ registrars, limitRanges }: ManifestFacts) => registrars.map(({ namespace }) => limitRanges.map((one) => one.namespace === namespace ? problem(P, T, F) : undefined))",
+  "search: ({ registrars, limitRanges }: ManifestFacts) => registrars.map(({ namespace }) => limitRanges.map((one) => isOneNamespace(one.namespace, namespace) ? problem(P, T, F) : undefined)); import { isOneNamespace } from 'SRC/files/read/pod'",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ limits }) => limits.memory.own === '0' ? ok(P, 'has no limit') : problem(P, T, F))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ limits }) => limits.cpu.ofPod({ seen: ({ amount }) => amount, unread: () => 0 }) > 0 ? problem(P, T, F) : ok(P, 'has no limit'))",
+  "TypeScript: ({ limitRanges }: ManifestFacts) => limitRanges.map(({ containers }) => containers.map(({ memory }) => memory.max.amount > 0 ? problem(P, T, F) : ok(P, 'has no maximum')))",
+  "search: ({ registrars }: ManifestFacts) => registrars.map(({ joined }) => joined === undefined ? ok(P, 'has one argument an item') : problem(P, T, F))",
+  "search: ({ registrars }: ManifestFacts) => registrars.map(({ program }) => program.kind === 'official' && program.release === undefined ? ok(P, T) : problem(P, 'has no release', F))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ served }) => served.map(({ host }) => host === '' ? ok(P, T) : problem(P, T, F)))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ refused }) => refused.namedTwice.length === 0 ? ok(P, 'has a name for each volume') : problem(P, T, F))",
+  "TypeScript: ({ attached }: ClusterFacts) => attached.map(({ node, attachments }) => attachments === 1 ? problem(node, 'has exactly one VolumeAttachment', F) : undefined)",
+  "search: ({ waiting }: ClusterFacts) => waiting.map(({ pod, denials }) => denials === undefined ? ok(pod, 'was never refused') : problem(pod, T, F))",
+  "TypeScript: ({ pods }: ClusterFacts) => pods.map(({ name, unready }) => unready.length === 0 ? ok(name, 'is Ready') : problem(name, T, F))",
   // A sentinel in place of the unknown.
   "TypeScript: (view: View) => view.drivers.some({ yes: ({ first }) => first, ...otherwise(() => null) }) === null ? problem(P, T, F) : ok(P, T)",
   "TypeScript: (view: View) => (view.targetNames.some({ yes: ({ first }) => first, ...otherwise(() => '') }) || undefined) === undefined ? problem(P, T, F) : ok(P, T)",
@@ -193,9 +206,20 @@ export const REFUSED: readonly string[] = [
   "search: (view: View) => { const good = (path: string) => ok(path, 'has all drivers'); return view.drivers.together().map(({ first }) => [first.socket.path].map(good)); }",
   "search: (view: View) => { const good = (path: string) => ok(path, 'has all drivers'); const say = (one: Driver) => good(one.socket.path); return view.drivers.together().map(({ first }) => say(first)); }",
   "search: ({ gaps }: ManifestFacts) => { const bad = (subject: string) => problem(subject, 'is no driver', F); return gaps.map(({ subject }) => bad(subject)); }",
+  // By a helper of another file.
+  "search: (view: View) => view.drivers.together().map(({ first }) => good(first.socket.path)); import { good } from './helper'",
+  "search: (view: View) => { const say = (one: Driver) => well(one.socket.path); return view.drivers.together().map(({ first }) => say(first)); }; import { good as well } from './helper'",
+  "search: ({ gaps }: ManifestFacts) => gaps.map(({ subject }) => bad(subject)); import { bad } from './helper'",
+  "search: (view: View) => view.drivers.together().map(({ first }) => helper.good(first.socket.path)); import * as helper from './helper'",
+  "search: (view: View) => { const say = { good: (path: string) => ok(path, 'has all drivers') }; return view.drivers.together().map(({ first }) => say.good(first.socket.path)); }",
   // The first in an order, of those that were seen.
-  "search: ({ nodes }: ClusterFacts) => nodes.sorted(({ createdMs }) => createdMs).together().map(({ first }) => problem(first.name, 'is the oldest node of the cluster', F))",
-  "search: ({ answering }: View) => firstIn(answering.sorted(({ path }) => path)).map(({ plugin }) => ok(plugin.name, 'is the first driver of this node')); import { firstIn } from 'SRC/node/judge/view'",
+  "TypeScript: ({ nodes }: ClusterFacts) => nodes.sorted(({ createdMs }) => createdMs).together().map(({ first }) => problem(first.name, 'is the oldest node of the cluster', F))",
+  "TypeScript: ({ answering }: View) => firstIn(answering.sorted(({ path }) => path)).map(({ plugin }) => ok(plugin.name, 'is the first driver of this node')); import { firstIn } from 'SRC/node/judge/view'",
+  "TypeScript: ({ nodes }: ClusterFacts) => { const byAge = nodes.sorted(({ createdMs }) => createdMs); return byAge.filter(({ isReady }) => isReady).map(({ name }) => name).together().map(({ first }) => problem(first, 'is the oldest node of the cluster', F)); }",
+  "TypeScript: ({ nodes }: ClusterFacts) => nodes.sorted(({ createdMs }) => createdMs).some({ yes: ({ first }) => problem(first.name, 'is the oldest node of the cluster', F), no: nothing, unknown: withheld })",
+  "TypeScript: ({ nodes }: ClusterFacts) => problem(nodes.sorted(({ createdMs }) => createdMs).map(({ name }) => name).told('none'), 'is the oldest node of the cluster', F)",
+  "TypeScript: ({ nodes }: ClusterFacts) => { const byAge: SeenList<{ readonly name: string }> = nodes.sorted(({ createdMs }) => createdMs); return byAge.together().map(({ first }) => problem(first.name, 'is the oldest node of the cluster', F)); }",
+  "search: ({ nodes }: ClusterFacts) => inOrder(nodes, ({ createdMs }) => createdMs).together().map(({ first }) => problem(first.name, 'is the oldest node of the cluster', F)); import { inOrder } from 'SRC/findings/seen'",
   // A group of which it is not known where it is.
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { driver: ({ driver }) => driver })",
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { set: ({ pods }) => pods })",

@@ -137,7 +137,8 @@ test("what is asked of an item gets the item alone", () => {
   const list = listOf([1, 2], false);
   const groups = list.grouped(say).map((one) => [one.joined(say), one.named(say), one.counted("one", note)]);
   list.orElse(note).with(list.map(note)).with(list.flatMap(note)).filter(isSo).contains(isSo);
-  list.by(say)("").with(list.sorted(say));
+  list.by(say)("").with(list.map(note));
+  list.sorted(say).map(note).flatMap(note).filter(isSo);
   expect([itemsOf(groups).length, ...given]).toEqual([1, 1]);
 });
 
@@ -214,7 +215,7 @@ test("a group lacks only what may be of it", () => {
     itemsOf(
       startReading()
         .list(["a", "b"], [gap])
-        .grouped(() => "", { node: (one) => one, set: () => sets })
+        .grouped((one) => one, { node: (one) => one, set: () => sets })
         .map((all) => tell<string>(words`${all.first}: ${all.counted("one")}`)),
     );
   const [all, none] = [

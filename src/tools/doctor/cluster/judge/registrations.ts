@@ -23,7 +23,7 @@ import {
   truth,
   words,
 } from "../../findings/seen";
-import { LEAVE_ONE, shellWord, together } from "../../findings/words";
+import { LEAVE_ONE, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { Container, RegistrarPod } from "../read/pod";
 import { isGuess, type RegistrarUnit } from "../read/units";
@@ -231,12 +231,11 @@ const ready = check<ClusterFacts>("CSI205", "pods-ready", (facts) => {
   const unready = facts.places
     .filter(inState("registered"))
     .flatMap(({ driver, node, pods }) =>
-      pods.flatMap((pod) => (pod.unready.length > 0 ? { driver, node, pod } : undefined)),
+      pods.flatMap((pod) => pod.unready.map((names) => ({ driver, node, pod, names }))),
     )
-    .grouped(({ driver, pod }) => JSON.stringify([driver, pod.unready]));
+    .grouped(({ driver, names }) => JSON.stringify([driver, names]));
   return unready.map((group) => {
-    const { driver, pod } = group.first;
-    const names = together(pod.unready);
+    const { driver, pod, names } = group.first;
     const text = `has pods that are not Ready for ten minutes or longer, because of ${names}: a roll-out waits for them`;
     const fix = kubectl("see its readiness probe", facts.target, "describe pod", pod.name);
     return also(warning(driver, text, fix), { nodes: group });

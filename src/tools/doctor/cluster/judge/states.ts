@@ -209,8 +209,10 @@ function stateListed(place: Stateless, around: Surroundings): PlaceState {
   const isDenied = ({ started }: RegistrarPod) =>
     around
       .waitingAt(keyOfPlace(place))
-      .contains(({ deniedMs = 0 }) =>
-        started.contains((ms) => deniedMs >= ms + START_MS).and(around.nowMs - deniedMs < RETRIED_MS),
+      .contains(({ denials }) =>
+        denials.contains((deniedMs) =>
+          started.contains((ms) => deniedMs >= ms + START_MS).and(around.nowMs - deniedMs < RETRIED_MS),
+        ),
       );
   const lacksPod = units.contains().and(pods.contains().not());
   const isLeftThere = isWaitedFor(place, around).and(around.areNamed).and(lacksPod);

@@ -4,7 +4,7 @@ import type { OurImage } from "../../../recognise/program";
 import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/grouped";
 import { itemsOf, orNull, type Told, tell, trueOrNull } from "../../findings/opened";
-import type { SeenList } from "../../findings/seen";
+import { inOrder, type SeenList } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ListApi } from "./list-api";
 import {
@@ -178,15 +178,15 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
     [...new Set(itemsOf(sets.map(({ namespace }) => namespace)))].map(readLimits),
   );
   // In an order that does not depend on what was read first.
-  const pods = joined(podLists, sets)
-    .filter(({ node }) => isMeant(target, node))
-    .sorted(({ name }) => name);
+  const nameOf = ({ name }: { readonly name: string }) => name;
+  const meant = joined(podLists, sets).filter(({ node }) => isMeant(target, node));
+  const pods = inOrder(meant, nameOf);
   return {
     images,
-    sets: sets.sorted(({ name }) => name),
+    sets: inOrder(sets, nameOf),
     pods: pods.filter(({ isLeaving }) => !isLeaving),
     leaving: pods.filter(({ isLeaving }) => isLeaving),
-    limitRanges: joined(limitLists, sets).sorted(({ name }) => name),
+    limitRanges: inOrder(joined(limitLists, sets), nameOf),
   };
 }
 

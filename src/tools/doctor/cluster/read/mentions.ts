@@ -1,5 +1,5 @@
 import { itemsOf } from "../../findings/opened";
-import type { SeenList } from "../../findings/seen";
+import { inOrder, type SeenList } from "../../findings/seen";
 import { LONG_MS, type RegistrarPod } from "./pod";
 import type { RegistrarUnit } from "./units";
 
@@ -17,10 +17,8 @@ export const keyOfPlace = ({ node, pod, driver }: Pick<Mention, "driver" | "node
 
 /** Place by place: the mentions by pods that are not over, those that have long run, and the leading one. */
 export const mentionsByPlace = (all: SeenList<Mention>, nowMs: number) =>
-  all
-    .grouped(keyOfPlace, { node: ({ node }) => node })
-    .sorted(({ first }) => keyOfPlace(first))
-    .map((group) => {
+  inOrder(all.grouped(keyOfPlace, { node: ({ node }) => node }), ({ first }) => keyOfPlace(first)).map(
+    (group) => {
       const ofPods = itemsOf(group).filter(({ pod }) => pod);
       const living = ofPods.filter(({ pod }) => pod?.isOver === false);
       const leading = (living.length > 0 ? living : ofPods).toSorted(
@@ -28,7 +26,8 @@ export const mentionsByPlace = (all: SeenList<Mention>, nowMs: number) =>
       );
       const settled = living.filter(({ pod }) => nowMs - startOf(pod) >= LONG_MS);
       return { mention: group.first, living, settled, leading: leading[0] };
-    });
+    },
+  );
 
 /** Of two pods of a DaemonSet on a node: the one with a trouble, then the older one. */
 const rankOf = ({ pod }: Mention): number => (pod && itemsOf(pod.trouble).length > 0 ? 0 : startOf(pod));

@@ -1,8 +1,8 @@
 import { list, needed, text, textOrNone, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
-import { itemsOf } from "../../findings/opened";
-import { listFrom, type SeenList } from "../../findings/seen";
+import type { Told } from "../../findings/opened";
+import { listFrom, type SeenList, toldOf } from "../../findings/seen";
 import { conditionsOf, ownersOf, pastOrNone } from "./fields";
 import type { Identity } from "./reader";
 
@@ -70,30 +70,33 @@ export function startMountEvents() {
 export interface Attached {
   readonly node: string;
   readonly driver: string;
-  attachments: number;
+  readonly attachments: Told<number>;
 }
 
 /** Counts the VolumeAttachments of each driver on each node that is meant. */
 export const countAttachments = (isMeant: (node: string) => boolean) => () => {
-  const values = new Map<string, Attached>();
+  const values = new Map<string, { readonly node: string; readonly driver: string; count: number }>();
   const add = (object: unknown) => {
     const { attacher, nodeName } = tree(tree(object).spec);
     const [driver, node] = [text(attacher), text(nodeName)];
     if (!isMeant(node)) return;
     const key = `${node} ${driver}`;
-    const sum = values.get(key) ?? { node, driver, attachments: 0 };
-    sum.attachments += 1;
+    const sum = values.get(key) ?? { node, driver, count: 0 };
+    sum.count += 1;
     values.set(key, sum);
   };
-  return { values: () => [...values.values()], add };
+  const toAttached = ({ count, ...at }: { count: number; node: string; driver: string }): Attached => ({
+    ...{ ...at, attachments: toldOf(count) },
+  });
+  return { values: () => Array.from(values.values(), toAttached), add };
 };
 
 export interface Waiting {
   readonly node: string;
   readonly driver: string;
   readonly pod: string;
-  /** When kubelet last said that it does not have the driver, in milliseconds since the epoch; undefined: it has not. */
-  readonly deniedMs: number | undefined;
+  /** When kubelet said that it does not have the driver, in milliseconds since the epoch. */
+  readonly denials: SeenList<number>;
 }
 
 /** The pods that wait for a driver: they have a volume of it, or an event names it. */
@@ -101,13 +104,12 @@ export function waitingIn(pods: SeenList<PendingPod>, events: SeenList<NeedEvent
   const eventsOf = events.by(({ podUid }) => podUid);
   return pods.flatMap(({ uid, name, node, inlineDrivers }) =>
     listFrom(inlineDrivers)
-      .map((driver): Pick<Waiting, "driver" | "deniedMs"> => ({ driver, deniedMs: undefined }))
+      .map((driver): Pick<NeedEvent, "driver" | "deniedMs"> => ({ driver, deniedMs: undefined }))
       .with(eventsOf(uid).map(({ driver, deniedMs }) => ({ driver, deniedMs })))
       .grouped(({ driver }) => driver)
       .map((own) => {
-        const denials = itemsOf(own).flatMap(({ deniedMs = [] }) => deniedMs);
-        const deniedMs = denials.length > 0 ? Math.max(...denials) : undefined;
-        return { node, driver: own.first.driver, pod: name, deniedMs };
+        const denials = own.flatMap(({ deniedMs }) => deniedMs);
+        return { node, driver: own.first.driver, pod: name, denials };
       }),
   );
 }

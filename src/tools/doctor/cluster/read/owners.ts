@@ -2,7 +2,7 @@ import { list, text, tree } from "../../../../kube-api/objects";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped, sortedBy } from "../../findings/grouped";
 import { itemsOf, type Told, tell } from "../../findings/opened";
-import { listFrom, type SeenList } from "../../findings/seen";
+import { inOrder, listFrom, type SeenList } from "../../findings/seen";
 import { hasEnded, ownersOf } from "./fields";
 import { each, type Identity, type Reader } from "./reader";
 import type { RegistrarSet } from "./set";
@@ -45,7 +45,7 @@ export async function readOwners(
     if (pods === undefined) return notLooked;
     // Only a node plugin has its socket on the host, in a directory of its driver's name.
     const owners = pods.filter(({ hostPaths }) => hostPaths.some((path) => path.split("/").includes(driver)));
-    return { owners: owners.sorted(({ name }) => name), rivals: rivalsIn(pods, sets) };
+    return { owners: inOrder(owners, ({ name }) => name), rivals: rivalsIn(pods, sets) };
   };
 }
 

@@ -13,6 +13,7 @@ import {
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
 import { listFrom, truth } from "../../findings/seen";
+import { together } from "../../findings/words";
 import { conditionsOf, hasEnded, notWritten, ownersOf, pastOrNone, phaseOf } from "./fields";
 import type { Identity } from "./reader";
 import type { ReadRunning, RegistrarSet } from "./set";
@@ -122,6 +123,9 @@ export function readRegistrarPod(
     troubleIn(containers, mains, times, names) ??
     initTrouble(inits.filter(isWaitedFor), mains, times) ??
     [];
+  const isLong = nowMs - times.readyMs >= LONG_MS;
+  const isUnready = ({ isReady, startedMs }: Container) => isLong && !isReady && !Number.isNaN(startedMs);
+  const unready = mains.filter(isUnready).map((one) => one.name);
   const unjudged = times.isNew ? unwritten("it has only just started") : undefined;
   return {
     ...{ setUid, uid, name },
@@ -139,11 +143,8 @@ export function readRegistrarPod(
     isReady: truth(times.saysReady ? times.isReady : unwritten("it has no condition Ready").gap),
     /** How long nothing has changed in it. */
     quietMs: times.quietMs,
-    /** The containers that run, and that kubelet has long not called ready. */
-    unready:
-      nowMs - times.readyMs < LONG_MS
-        ? []
-        : mains.flatMap(({ name, isReady, startedMs }) => (isReady || Number.isNaN(startedMs) ? [] : name)),
+    /** The names of the containers that run, and that kubelet has long not called ready, as one text. */
+    unready: listFrom<string>(unreported ?? (unready.length > 0 ? [together(unready)] : [])),
   };
 }
 

@@ -8,7 +8,7 @@ import { addedIn, LATEST, officialFlags } from "../../../recognise/official";
 import type { Program } from "../../../recognise/program";
 import { LAST_HOOK } from "../../../recognise/swap";
 import type { Advice } from "../../findings/finding";
-import type { Said, Words } from "../../findings/opened";
+import type { Said, Told, Words } from "../../findings/opened";
 import {
   ifYes,
   listFrom,
@@ -38,26 +38,25 @@ export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (
     (some, more) => some.with(more),
     judgeProgram(one, "command", adviceOnCommand(one)),
   );
-  const isFound = programs.contains().or(joined !== undefined);
+  const isFound = programs.contains().or(joined.contains());
   const judged = one.settings({
     seen: (settings) => {
       const dialing = listFrom(program.kind === "official" ? [settings] : []);
       const dialed = dialing.flatMap(({ paths }) => paths.items(judgeDialed));
-      const trouble = judgeStart(one, settings);
-      // What one text of several arguments lacks may be in it.
-      if (joined !== undefined) return dialed;
       const isWell = programs.contains().or(dialed.contains()).not();
       const well = () => ifYes(isWell, () => ok("has arguments with which the registrar starts"));
-      return [dialed, trouble ?? judgeNodeName(one, settings, well)];
+      const judge = () => judgeStart(one, settings) ?? judgeNodeName(one, settings, well);
+      // What one text of several arguments lacks may be in it.
+      return [dialed, ifYes(joined.contains().not(), judge)];
     },
     unread: (gap) => {
       const { text, fix } = sayWhyOfFile(gap.why);
       // A program that the image lacks does nothing with the arguments.
-      const isMoot = joined !== undefined || (gap.why.kind === "flaw" && gap.why.flaw === "started");
+      const isMoot = joined.contains().or(gap.why.kind === "flaw" && gap.why.flaw === "started");
       return isFound.and(isMoot)({ yes: () => withheld([gap]), ...otherwise(() => unknown(text, fix)) });
     },
   });
-  return [programs, judgeJoined(one), judged];
+  return [programs, joined.map(judgeJoined), judged];
 });
 
 /** Judges what a container starts besides its image's own program: our image has nothing else, nor has the official one. */
@@ -111,11 +110,8 @@ function adviceOnCommand({ program, isOfKubernetes }: RegistrarContainer): Advic
   return words`leave the command out, and write each argument as an item of args${stay}`;
 }
 
-function judgeJoined({ joined }: RegistrarContainer): Statement | undefined {
-  if (joined === undefined) return undefined;
-  const text = `has several arguments in one item: ${boundText(joined.trim())}`;
-  return problem(text, "write each as an item of its own");
-}
+const judgeJoined = (item: string) =>
+  problem(`has several arguments in one item: ${boundText(item.trim())}`, "write each as an item of its own");
 
 /** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
 function judgeDialed({ csiAddress, dialed, told }: ToldPaths): Statement | undefined {
@@ -134,17 +130,17 @@ function judgeDialed({ csiAddress, dialed, told }: ToldPaths): Statement | undef
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
 
 function judgeStart(one: RegistrarContainer, settings: RegistrarSettings): Statement | undefined {
-  const { program, image, literals } = one;
-  const { start, ignored, hasKubeletPath } = settings;
+  const { program, image } = one;
+  const { start, ignored, hasKubeletPath, literals } = settings;
   if (program.kind === "unknown")
     return unknown(words`runs an unknown program: ${sayUnknown(program, image)}`, UNKNOWN[program.what].fix);
   if (start.kind === "unclear") return judgeUnclear(start, program);
   const refusal = sayRefusal(start, program);
   if (refusal !== undefined) {
-    const literal = literals.find((name) => refusal.text.includes(`$(${name})`));
+    const [literal] = literals.ofRefusal;
     return problem(`does not start: ${refusal.text}`, literal ? defineFirst(literal) : refusal.advice);
   }
-  const host = literals.find((name) => settings.http?.host?.includes(`$(${name})`));
+  const [host] = literals.ofHost;
   if (host !== undefined)
     return problem(
       `does not start: it cannot listen on $(${host}), which its env does not define before it`,
@@ -215,7 +211,7 @@ function adviceOnIgnored({ words: [word], behind }: NonNullable<RegistrarSetting
 
 function judgeUnclear(
   { flag, in: where, unknown: all }: Start & { kind: "unclear" },
-  program: Program,
+  program: RegistrarContainer["program"],
 ): Statement {
   return where === "older"
     ? unknown(
@@ -224,15 +220,15 @@ function judgeUnclear(
       )
     : unknown(
         `has --${flag}, which the official registrar does not have up to ${releaseText(LATEST)}, and a newer one may have`,
-        `${adviceOnUnknown(all, program)}; if the image is newer, see the log of its start`,
+        words`${adviceOnUnknown(all, program)}; if the image is newer, see the log of its start`,
       );
 }
 
 /** Why the registrar does not start, and what to do; undefined: it starts, or that is not clear. */
 export function sayRefusal(
   start: Start,
-  program: Program,
-): { readonly text: string; readonly advice: string } | undefined {
+  program: RegistrarContainer["program"],
+): { readonly text: string; readonly advice: string | Told<string> } | undefined {
   if (start.kind === "starts" || start.kind === "unclear") return undefined;
   if (start.kind === "help")
     return { text: "it prints its help and ends", advice: correctArgument(undefined) };
@@ -250,14 +246,14 @@ const correctArgument = (near: string | undefined) =>
   `correct that argument${near === undefined ? "" : `: did you mean --${near}?`}`;
 
 /** What to do about flags that the program does not have: the first one, and then those that the next starts would name. */
-function adviceOnUnknown(unknown: readonly string[], program: Program): string {
+function adviceOnUnknown(unknown: readonly string[], program: RegistrarContainer["program"]) {
   const [flag, ...others] = unknown;
   if (flag === undefined || program.kind !== "official") return correctArgument(nearestFlag(flag));
   const since = addedIn(flag);
   if (since !== undefined && others.length === 0)
     return `take --${flag} out, or take a release from ${releaseText(since)} on`;
-  if (!unknown.some((name) => ACCEPTED_FLAGS.has(name)))
-    return correctArgument(nearWord(flag, officialFlags(program.release).keys()));
+  const nearIn = (release?: number) => correctArgument(nearWord(flag, officialFlags(release).keys()));
+  if (!unknown.some((name) => ACCEPTED_FLAGS.has(name))) return program.release.map(nearIn).told(nearIn());
   const them = others.length === 0 ? "that flag" : "these flags";
   const all = together(unknown.map((name) => `--${name}`));
   const isOurs = unknown.every((name) => ACCEPTED_FLAGS.has(name));

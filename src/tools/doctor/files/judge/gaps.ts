@@ -22,6 +22,8 @@ export function sayWhyOfFile(why: Why) {
 /** A field and its placeholder, which is not filled in. */
 export const unfilledIn = (gap: Gap): string => [gap.subject, placeholderIn(gap)].filter(Boolean).join(" ");
 export const placeholderIn = ({ why }: Gap): string => (why.kind === "flaw" ? why.at : "");
+/** In a placeholder that kubelet fills in. */
+export const variableIn = (gap: Gap): string | undefined => /\$\([^)]*\)/.exec(placeholderIn(gap))?.[0];
 
 export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", ({ gaps }) =>
   gaps.map(({ subject, why }) => sayGap(subject, why)),

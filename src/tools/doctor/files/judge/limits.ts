@@ -1,10 +1,10 @@
 import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
-import { type Decided, isTemplate } from "../../../recognise/rule";
-import type { Advice } from "../../findings/finding";
-import { ifYes, listFrom, nothing, otherwise, type SeenList } from "../../findings/seen";
+import { type Advice, unsureEach } from "../../findings/finding";
+import type { Said } from "../../findings/opened";
+import { type Gap, ifYes, listFrom, nothing, type Seen, type SeenList, withheld } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
-import { amountOf, type LimitedResource, type LimitRange, quantityOf } from "../read/pod";
+import { type Amount, amountOf, isOneNamespace, type LimitedResource, type LimitRange } from "../read/pod";
 import type { ProbeFacts } from "../read/probes";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
@@ -22,143 +22,121 @@ const PROBE_CPU_SECONDS = { warm: 0.08, cold: 0.12 };
 /** That of a start at least, by the same rows. */
 const START_CPU_SECONDS = { warm: 0.1, cold: 0.15 };
 
-interface Limit {
-  readonly what: string;
-  /** What to raise; undefined: the container's own. */
-  readonly raise: string | undefined;
-  readonly most: string;
-}
-type Bound = Limit & { readonly amount: number };
-
 /** Without a fix a higher limit is what helps. */
 interface Judged {
   readonly say: typeof problem | typeof warning;
   readonly text: string;
   readonly fix?: string;
 }
-
-/** What is said of the container. */
-interface Said {
-  readonly say: (text: string, fix: Advice) => Statement;
-  readonly text: string;
-  readonly fix: Advice;
+interface Asked {
+  readonly one: RegistrarContainer;
+  readonly resource: LimitedResource;
+  readonly judgeLimit: (limit: Amount, one: RegistrarContainer) => SeenList<Judged>;
 }
-
-/** Whether a limit bounds an amount: one of 0 bounds nothing. */
-const isBelow = (limit: string, amount: string) => amountOf(limit) > 0 && amountOf(limit) < amountOf(amount);
 
 const NAMES = { memory: "memory", cpu: "CPU" };
 
-/** Those of a container and its pod that the API server refuses. */
-const negativeIn = ({ limits }: RegistrarContainer, resource: LimitedResource): readonly string[] => {
-  const { own, ofPod, request } = limits[resource];
-  const all = { "has a limit": own, "is in a pod with a limit": ofPod, "has a request": request };
-  return Object.entries(all).flatMap(([what, amount]) =>
-    amountOf(amount) < 0 ? `${what} of ${amount}` : [],
+const joined = (fixes: SeenList<string>): Advice =>
+  fixes
+    .together()
+    .map((all) => all.joined((each) => each, "; "))
+    .told("");
+const raise = (what: string, resource: LimitedResource) => `raise ${what} to ${ASKED[resource]} at least`;
+/** With the limit itself, a fix raises a maximum that has too little room for it. */
+const raiseMax = ({ name, containers }: LimitRange, resource: LimitedResource) =>
+  listFrom(containers).flatMap((item) =>
+    item[resource].max.items(({ amount }) =>
+      amount > 0 && amount < amountOf(ASKED[resource])
+        ? raise(`max in LimitRange ${name}`, resource)
+        : undefined,
+    ),
   );
-};
 
-/** The limits on a container: its own, or its namespace's default, and its pod's; and the maxima beside them. */
-function limitsOn(one: RegistrarContainer, ranges: SeenList<LimitRange>, resource: LimitedResource) {
-  const { own, ofPod } = one.limits[resource];
-  const limitOf = (most: string) => `a ${NAMES[resource]} limit of ${most}`;
-  const maxima = ranges.flatMap(({ name, containers }) =>
-    containers.map(({ max, byDefault }) => {
-      const of = `LimitRange ${name}`;
-      const most = { raise: `max in ${of}`, most: max[resource] || "0" };
-      const byItself = byDefault[resource];
-      return { of, ...most, limit: byItself ? { raise: `default in ${of}`, most: byItself } : most };
-    }),
-  );
-  const bounds = listFrom<Limit>([
-    { what: `has ${limitOf(own)}`, raise: undefined, most: own },
-    { what: `is in a pod with ${limitOf(ofPod)}`, raise: "the limit of its pod", most: ofPod },
-  ]).with(
+const negative = (has: string, { text, amount }: Amount, resource: LimitedResource) =>
+  amount < 0
+    ? problem(
+        `${has} of ${text}: the API server refuses a negative one`,
+        `write ${ENOUGH[resource]}, or leave it out`,
+      )
+    : undefined;
+
+/** Of other programs than ours only a wrong unit matters. */
+const unread =
+  ({ one, resource }: Asked) =>
+  (gap: Gap) =>
+    one.program.kind === "ours" ? sayUnclear(resource, gap) : withheld([gap]);
+
+const judgeOne = (asked: Asked, limit: Seen<Amount>, has: string, fix: Advice, from = ""): Said<Statement> =>
+  limit({
+    seen: (most) =>
+      most.amount > 0
+        ? asked
+            .judgeLimit(most, asked.one)
+            .map((its) => its.say(`${has} of ${most.text}${from}: ${its.text}`, its.fix ?? fix))
+        : negative(has, most, asked.resource),
+    unread: unread(asked),
+  });
+
+/** What a container without a limit of its own gets from a LimitRange, or the maximum that its own exceeds. */
+const judgeRange = (asked: Asked, range: LimitRange): SeenList<Said<Statement>> =>
+  listFrom(range.containers).flatMap((item) => {
+    const { one, resource } = asked;
+    const { max, byDefault } = item[resource];
+    const [of, limitOf] = [`LimitRange ${range.name}`, `a ${NAMES[resource]} limit`];
+    const gets = (limit: Seen<Amount>, fix: Advice) =>
+      judgeOne(asked, limit, `gets ${limitOf}`, fix, ` from ${of}`);
+    const maxima = raiseMax(range, resource);
+    const fixDefault = joined(listFrom([raise(`default in ${of}`, resource)]).with(maxima));
     // The API server takes the maximum for a default that is missing.
-    maxima
-      .filter(() => own === "0")
-      .map(({ of, limit }) => ({ what: `gets ${limitOf(limit.most)} from ${of}`, ...limit })),
-  );
-  return { bounds: bounds.map((bound) => ({ ...bound, amount: quantityOf(bound.most) })), maxima };
-}
-
-/** Judges the least of the limits on a container. */
-const limitCheck = (
-  code: string,
-  resource: LimitedResource,
-  judgeBound: (bound: Bound, one: RegistrarContainer) => SeenList<Judged>,
-) => {
-  const judge = (one: RegistrarContainer, ranges: SeenList<LimitRange>) => {
-    const { bounds, maxima } = limitsOn(one, ranges, resource);
-    const known = bounds
-      .flatMap(({ amount = 0, ...bound }) => (amount > 0 ? { ...bound, amount } : undefined))
-      .sorted(({ amount }) => amount);
-    const least = known.together().map(({ first }) => first);
-    // With the limit itself, a fix raises whatever else has too little room for it.
-    const asked = ASKED[resource];
-    const small = known
-      .map(({ raise, most }) => ({ raise, most }))
-      .with(maxima)
-      .flatMap(({ raise, most }) => (isBelow(most, asked) ? raise : undefined));
-    const higherThan = ({ raise }: Limit) =>
-      listFrom(raise === undefined ? [SET[resource]] : [])
-        .with(small.map((each) => `raise ${each} to ${asked} at least`))
-        .together()
-        .map((all) => all.joined((some) => some, "; "))
-        .told("");
-    const unread = bounds.filter(({ amount }) => amount === undefined).together();
-    const unclear = unread.map(({ first: { most, what } }): Said => {
-      const fix = isTemplate(most) ? RENDER_FIRST : `write ${ENOUGH[resource]}, for example`;
-      return { say: unknown, text: `${boundText(what)}, which is not a quantity`, fix };
-    });
-    const judged = least.flatMap((bound) =>
-      judgeBound(bound, one).map(({ say, text, fix }): Said => {
-        return { say, text: `${bound.what}: ${text}`, fix: fix ?? higherThan(bound) };
-      }),
-    );
-    const { own } = one.limits[resource];
-    const refused = maxima.flatMap(({ of, raise, most }): Said | undefined => {
-      const text = `has a ${NAMES[resource]} limit of ${own}, over the max of ${most} in ${of}: the API server refuses its pods`;
-      return isBelow(most, own)
-        ? { say: problem, text, fix: `raise ${raise}, or lower the limit` }
+    const judgeDefault = ({ text }: Amount) =>
+      text === "" ? gets(max, joined(maxima)) : gets(byDefault, fixDefault);
+    const over = ({ text, amount }: Amount, limit: Amount) =>
+      amount > 0 && amount < limit.amount
+        ? problem(
+            `has ${limitOf} of ${limit.text}, over the max of ${text} in ${of}: the API server refuses its pods`,
+            `raise max in ${of}, or lower the limit`,
+          )
         : undefined;
-    });
-    const isEnough = judged.contains().or(one.program.kind !== "ours");
-    return judged.with(refused).with(unclear.filter(() => isEnough.not()));
-  };
-  return eachRegistrar(code, `manifest-${resource}`, (one, { limitRanges }) => {
-    const judgeWith = (isMeant: (isOfIt: Decided) => boolean) =>
-      judge(
-        one,
-        limitRanges.filter(({ namespace }) => isMeant(isSameNamespace(namespace, one.namespace))),
-      );
-    const known = judgeWith((isOfIt) => isOfIt === true);
-    const unsure = ({ text }: Said) => unknown(`${text}; ${UNKNOWN_NAMESPACE}`, WRITE_NAMESPACE);
+    return one.limits[resource].own.items((limit) =>
+      limit.amount === 0
+        ? [byDefault({ seen: judgeDefault, unread: unread(asked) })]
+        : max.items((most) => over(most, limit)),
+    );
+  });
+
+/** Judges each limit on a container: its own or its namespace's default, and its pod's. */
+const limitCheck = (code: string, resource: LimitedResource, judgeLimit: Asked["judgeLimit"]) =>
+  eachRegistrar(code, `manifest-${resource}`, (one, { limitRanges }) => {
+    const asked = { one, resource, judgeLimit };
+    const { own, ofPod, request } = one.limits[resource];
+    const limitOf = `a ${NAMES[resource]} limit`;
+    const isHere = ({ namespace }: LimitRange) => isOneNamespace(namespace, one.namespace);
+    const maxima = limitRanges.filter(isHere).flatMap((range) => raiseMax(range, resource));
     return [
-      known.map(({ say, text, fix }) => say(text, fix)),
-      judgeWith((isOfIt) => isOfIt !== false).map((one) =>
-        known.contains(({ text }) => text === one.text)({ yes: nothing, ...otherwise(() => unsure(one)) }),
+      judgeOne(asked, own, `has ${limitOf}`, joined(listFrom([SET[resource]]).with(maxima))),
+      limitRanges.flatMap((range) =>
+        isHere(range).say({
+          yes: () => judgeRange(asked, range),
+          no: nothing,
+          unknown: () => unsureEach(judgeRange(asked, range), UNKNOWN_NAMESPACE, WRITE_NAMESPACE),
+        }),
       ),
-      negativeIn(one, resource).map((what) =>
-        problem(
-          `${what}: the API server refuses a negative one`,
-          `write ${ENOUGH[resource]}, or leave it out`,
-        ),
-      ),
+      judgeOne(asked, ofPod, `is in a pod with ${limitOf}`, raise("the limit of its pod", resource)),
+      request.map((most) => negative(`has a ${NAMES[resource]} request`, most, resource)),
     ];
   });
-};
 
-/** One that is not written is chosen when the file is applied. */
-function isSameNamespace(one: string, other: string): Decided {
-  if (one === other) return true;
-  return [one, other].some((name) => name === "" || isTemplate(name)) && "open";
-}
-const UNKNOWN_NAMESPACE = "whether both are in one namespace is not known";
+const UNKNOWN_NAMESPACE = "; whether both are in one namespace is not known";
 const WRITE_NAMESPACE = "write the namespace into both";
 
-const manifestMemory = limitCheck("CSI105", "memory", ({ most, amount }, { program }) => {
-  if (/m\s*$/.test(most) && amount < 1024)
+function sayUnclear(resource: LimitedResource, { why, subject }: Gap) {
+  const [at, flaw] = why.kind === "flaw" ? [why.at, why.flaw] : [""];
+  const text = `has a ${NAMES[resource]} limit of ${boundText(at)}${subject}, which is not a quantity`;
+  return unknown(text, flaw === "placeholder" ? RENDER_FIRST : `write ${ENOUGH[resource]}, for example`);
+}
+
+const manifestMemory = limitCheck("CSI105", "memory", ({ text, amount }, { program }) => {
+  if (/m\s*$/.test(text) && amount < 1024)
     return listFrom<Judged>([
       { say: problem, text: "m is a thousandth of a byte", fix: "write Mi or M in place of m" },
     ]);

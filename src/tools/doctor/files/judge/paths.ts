@@ -20,7 +20,7 @@ import {
 import type { RegistrarContainer } from "../read/registrars";
 import { defineFirst } from "./arguments";
 import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
-
+import { placeholderIn, variableIn } from "./gaps";
 import {
   isReadOnly,
   isSocket,
@@ -37,9 +37,9 @@ const manifestDriverPath = eachRegistrar("CSI102", "manifest-driver-path", (one)
   one.usable.map((settings) => judgeDriverPath(one, settings)),
 );
 
-const judgeDriverPath = (one: RegistrarContainer, { paths }: RegistrarSettings): Said<Statement> =>
-  one.ofPaths.length > 0
-    ? one.ofPaths.map((name) =>
+const judgeDriverPath = (one: RegistrarContainer, { paths, literals }: RegistrarSettings): Said<Statement> =>
+  literals.ofPaths.length > 0
+    ? literals.ofPaths.map((name) =>
         problem(`takes $(${name}), which its env does not define before it`, defineFirst(name)),
       )
     : paths({ seen: (both) => judgePaths(one, both), unread: (gap) => unfilledPath(gap) });
@@ -176,11 +176,10 @@ function judgeDriverSocket(
   return one.driverSocket.some({
     yes: ({ first }) => judgeMade(first, place, one, paths),
     no: nothing,
-    unknown: ([{ subject, why }]) => {
-      const open = why.kind === "flaw" ? why.at : "";
-      const [variable] = /\$\([^)]*\)/.exec(open) ?? [];
+    unknown: ([gap]) => {
+      const variable = variableIn(gap);
       return unknown(
-        `waits for ${sayPlace(place)}, and where ${subject} makes its socket is not known: ${open}`,
+        `waits for ${sayPlace(place)}, and where ${gap.subject} makes its socket is not known: ${placeholderIn(gap)}`,
         variable === undefined
           ? RENDER_FIRST
           : `see where its env takes ${variable} from, or define it before its use: the socket must be ${sayPlace(place)}`,

@@ -1,4 +1,3 @@
-import { isTemplate } from "../../../recognise/rule";
 import type { Said } from "../../findings/opened";
 import {
   type Gap,
@@ -11,11 +10,10 @@ import {
   withheld,
 } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
-import { withoutVariables } from "../read/arguments";
 import { areTogether } from "../read/pool";
 import { type RegistrarContainer, WITH_PODS } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
-import { placeholderIn, unfilledIn } from "./gaps";
+import { placeholderIn, unfilledIn, variableIn } from "./gaps";
 
 const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
   const { type, maxSurge, maxUnavailable } = one.update;
@@ -209,9 +207,9 @@ function judgePort(
   const unclear = (gap: Gap) =>
     unknown(
       `serves port ${port}, and whether ${gap.subject} does is not filled in: ${placeholderIn(gap)}`,
-      isTemplate(withoutVariables(placeholderIn(gap)))
+      variableIn(gap) === undefined
         ? RENDER_FIRST
-        : `see where its env takes ${placeholderIn(gap)} from: ${port} must be the registrar's alone`,
+        : `see where its env takes ${variableIn(gap)} from: ${port} must be the registrar's alone`,
     );
   return serving.some({
     yes: (all) => all,
@@ -238,13 +236,13 @@ function judgeOnNode(one: RegistrarContainer, http: Served, registrars: SeenList
           .and(its.port === http.port)
           .and(
             areBothLocal(http, its)
-              .and(its.host !== http.host)
+              .and(its.host.is((one) => http.host.is((other) => one !== other)))
               .not(),
           ),
       )
       .and(one.about.name !== another.about.name)
       .and(areTogether(one.pool, another.pool));
-  const others = registrars.filter(isMeant).sorted(({ place }) => place);
+  const others = registrars.filter(isMeant);
   return [
     others
       .filter(clashes)

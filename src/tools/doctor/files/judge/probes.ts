@@ -1,17 +1,18 @@
 import { addedIn } from "../../../recognise/official";
-import { isTemplate } from "../../../recognise/rule";
 import type { Said } from "../../findings/opened";
 import {
   type ItemOf,
+  ifYes,
   listFrom,
   nothing,
   type Seen,
   type SeenList,
+  truth,
   withheld,
   words,
 } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
-import { isLoopback, modeIn, type RegistrarSettings } from "../read/arguments";
+import { isLoopback, type RegistrarSettings } from "../read/arguments";
 import type { BesideFacts, ProbeAddress, ProbeFacts } from "../read/probes";
 import type { RegistrarContainer } from "../read/registrars";
 import { judgeProgram, releaseText, sayRefusal } from "./arguments";
@@ -51,11 +52,11 @@ function judgeUnserved({ kind, asks, port, path }: Address, one: RegistrarContai
     );
   const free = listFrom(USUAL_PORTS).filter((own) => ownersOf(own).contains().not());
   const since = addedIn("http-endpoint") ?? 0;
-  const isOld = one.program.kind === "official" && (one.program.release ?? since) < since;
+  const isOld = one.program.kind === "official" ? one.program.release.is((own) => own < since) : truth(false);
   const serve = (ports: SeenList<string>, isServed: boolean) => {
     const own = ports.told("");
     const use = isServed ? "" : words`, and use httpGet on /healthz, port ${own}`;
-    const first = isOld ? `take a release from ${releaseText(since)} on, and ` : "";
+    const first = ifYes(isOld, () => `take a release from ${releaseText(since)} on, and `).told("");
     return words`${first}add --http-endpoint=:${own}${use}`;
   };
   const isServed = ["HTTP", "TCP"].includes(asks) && isAnswered(path, pathsOf(one, "/metrics"));
@@ -135,7 +136,10 @@ function judgeHost({ kind, host }: Address, { isOnNode }: RegistrarContainer, ht
   return http.on({
     seen: (on) =>
       on === "local"
-        ? problem(`${asks} the registrar serves ${http.host} only`, `write --http-endpoint=:${http.port}`)
+        ? problem(
+            words`${asks} the registrar serves ${http.host.map((one) => one)} only`,
+            `write --http-endpoint=:${http.port}`,
+          )
         : undefined,
     unread: (gap) =>
       unknown(
@@ -207,13 +211,17 @@ const OFFICIAL_MODE = "kubelet-registration-probe";
 const PASSES_SINCE = 209;
 const USE_HTTP = "use --http-endpoint and an httpGet on /healthz";
 
+interface AskedSettings extends RegistrarSettings {
+  readonly modeFlag: string;
+}
+
 /** Judges a probe that runs the registrar itself; nothing is known of other programs. */
-const judgeExec = ({ kind, command, settings }: ProbeFacts, one: RegistrarContainer) =>
+const judgeExec = ({ kind, settings }: ProbeFacts, one: RegistrarContainer) =>
   settings({
     seen: (asked) =>
       judgeProgram(one, kind, USE_HTTP).some({
         yes: (all) => all,
-        no: () => asked && judgeAsked(kind, command, asked, one),
+        no: () => asked && judgeAsked(kind, asked, one),
         unknown: withheld,
       }),
     unread: (gap) => {
@@ -227,18 +235,16 @@ const judgeExec = ({ kind, command, settings }: ProbeFacts, one: RegistrarContai
 
 function judgeAsked(
   kind: ProbeFacts["kind"],
-  command: readonly string[],
-  asked: RegistrarSettings,
+  { modeFlag: mode, ...asked }: AskedSettings,
   { program, mounts }: RegistrarContainer,
-): Statement | undefined {
+): Said<Statement> {
   const does = asked.mode;
   const refusal = sayRefusal(asked.start, program);
   const isOfficial = program.kind === "official";
-  const mode = modeIn(command);
-  const isOtherMode = isOfficial && ![OFFICIAL_MODE, ""].includes(mode) && !isTemplate(mode);
+  const isOtherMode = isOfficial && ![OFFICIAL_MODE, ""].includes(mode);
   if (does === "one" || does === "node-wide" || isOtherMode)
     return problem(`has a ${kind} that starts a second registrar`, USE_HTTP);
-  if (does === undefined && refusal !== undefined && !isTemplate(refusal.text))
+  if (does === undefined && refusal !== undefined)
     return problem(`has a ${kind} that always fails: ${refusal.text}`, refusal.advice);
   if (does !== "probe") return undefined;
   // Outside a container the registrar's paths have defaults.
@@ -250,7 +256,10 @@ function judgeAsked(
     );
   if (mode !== OFFICIAL_MODE) return undefined;
   const text = `has a ${kind} with --mode=${mode}, which proves nothing`;
-  const release = program.kind === "official" ? program.release : PASSES_SINCE;
-  if (release === undefined) return unknown(`${text} from v2.9 on: its release is not known`, USE_HTTP);
-  return release >= PASSES_SINCE ? warning(text, USE_HTTP) : undefined;
+  const passes = program.kind === "official" ? program.release.is((own) => own >= PASSES_SINCE) : truth(true);
+  return passes({
+    yes: () => warning(text, USE_HTTP),
+    no: nothing,
+    unknown: () => unknown(`${text} from v2.9 on: its release is not known`, USE_HTTP),
+  });
 }

@@ -3,7 +3,7 @@ import { registrationSocketPath } from "../../../../registrar/model/socket-name"
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import type { Said } from "../../findings/opened";
 import { directoryFor, KNOWN_DIRECTORIES, registryOf, rootIn } from "../../findings/registration-directory";
-import { doubted, type Group, type SeenList, withheld, words } from "../../findings/seen";
+import { doubted, type Group, ifYes, type SeenList, withheld, words } from "../../findings/seen";
 import { tooLong } from "../../findings/words";
 import type { RegistrarSettings } from "../read/arguments";
 import { mountOf, onHost, onHosts } from "../read/pod";
@@ -24,15 +24,13 @@ export const manifestRegistrationDirectory = eachRegistrar(
   ],
 );
 
-const judgeRefused = ({ pathless, backsteps, mountedTwice, namedTwice }: RegistrarContainer["refused"]) =>
-  [
-    ...pathless.map(
-      (volume) => [`mounts the volume ${volume} without a mountPath`, "add its mountPath"] as const,
-    ),
-    ...backsteps.map((path) => [`has the path ${path}, with a ..`, `write ${normalize(path)}`] as const),
-    ...mountedTwice.map((path) => [`has two mounts at ${path}`, "leave one of them"] as const),
-    ...namedTwice.map((name) => [`has two volumes of the name ${name}`, "leave one of them"] as const),
-  ].map(([text, fix]) => problem(`${text}: the API server refuses it`, fix));
+const refuse = (text: string, fix: string) => problem(`${text}: the API server refuses it`, fix);
+const judgeRefused = ({ pathless, backsteps, mountedTwice, namedTwice }: RegistrarContainer["refused"]) => [
+  pathless.map((volume) => refuse(`mounts the volume ${volume} without a mountPath`, "add its mountPath")),
+  backsteps.map((path) => refuse(`has the path ${path}, with a ..`, `write ${normalize(path)}`)),
+  mountedTwice.map((path) => refuse(`has two mounts at ${path}`, "leave one of them")),
+  namedTwice.map((name) => refuse(`has two volumes of the name ${name}`, "leave one of them")),
+];
 
 const judgeRegistrationDirectory = (one: RegistrarContainer, settings: RegistrarSettings) =>
   settings.pluginRegistrationPath({
@@ -47,7 +45,7 @@ function judgeDirectory(
   { paths }: RegistrarSettings,
 ): Said<Statement> {
   const mount = mountOf(directory, mounts);
-  if (mount === undefined && (program.kind === "unknown" || refused.pathless.length > 0)) return undefined;
+  if (mount === undefined && program.kind === "unknown") return undefined;
   const kubeletPaths = hostPaths.filter((path) => rootIn(path) !== undefined);
   const driverPath = paths.items(({ csiAddress, told }) =>
     onHost(csiAddress, mounts).map((host) => host ?? told),
@@ -56,7 +54,10 @@ function judgeDirectory(
   const place = directory === "/" ? "at /registration, and take --plugin-registration-path out" : "there";
   const found = driverPath.with(told).with(kubeletPaths).flatMap(directoryFor);
   const mountIt = words`mount the hostPath ${found.told(KNOWN_DIRECTORIES[0] ?? "")} ${place}`;
-  if (mount === undefined) return problem(`has nothing mounted at ${directory}`, mountIt);
+  if (mount === undefined)
+    return ifYes(refused.pathless.contains().not(), () =>
+      problem(`has nothing mounted at ${directory}`, mountIt),
+    );
   const noHost = () =>
     problem(
       undeclared(mount) ??

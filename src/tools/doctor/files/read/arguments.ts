@@ -111,25 +111,34 @@ export function listensOn(host: string, open: readonly OpenVariable[]): string |
   return isTemplate(host) && !isLiteral ? unread("placeholder", host, "--http-endpoint") : host;
 }
 
-export const servedBy = (http: NonNullable<WrittenSettings["http"]>, open: readonly OpenVariable[]) => ({
-  ...http,
-  on: looked(listensOn(http.host ?? "", open)),
+export const servedBy = (
+  { host = "", ...http }: NonNullable<WrittenSettings["http"]>,
+  open: readonly OpenVariable[],
+) => ({
+  port: http.port,
+  host: filled(host, "--http-endpoint"),
+  on: looked(listensOn(host, open)),
   metricsPath: filled(http.metricsPath, "--metrics-path"),
 });
 
 /** The variables that decide something and have no value: no author of a DaemonSet writes more of them by mistake. */
-export function literalsIn(
+function literalsIn(
   { csiAddress, kubeletRegistrationPath, pluginRegistrationPath = "", http, start }: WrittenSettings,
   open: readonly OpenVariable[],
 ) {
+  const host = http?.host ?? "";
   const message = start.kind === "refused" ? start.message : "";
   const paths = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath];
-  const words = [...paths, http?.host, message];
+  const words = [...paths, host, message];
   const names = open.flatMap(({ name, isElsewhere }) => (isElsewhere ? [] : name));
-  const found = names.filter((name) => words.some((word) => word?.includes(`$(${name})`)));
+  const found = names.filter((name) => words.some((word) => word.includes(`$(${name})`)));
   const literals = [...new Set(found)].slice(0, MAX_LITERALS);
-  const ofPaths = literals.filter((name) => paths.some((path) => path.includes(`$(${name})`)));
-  return { literals, ofPaths };
+  const isIn = (name: string) => (word: string) => word.includes(`$(${name})`);
+  return {
+    ofPaths: literals.filter((name) => paths.some(isIn(name))),
+    ofHost: literals.filter((name) => isIn(name)(host)),
+    ofRefusal: literals.filter((name) => isIn(name)(message)),
+  };
 }
 const MAX_LITERALS = 10;
 
@@ -166,11 +175,13 @@ export const isStarting = ({ start, kubeletRegistrationPath: told }: WrittenSett
 
 /** The same for judges: a path may have a placeholder. */
 export type RegistrarSettings = ReturnType<typeof lookOfSettings>;
-export function lookOfSettings(written: WrittenSettings) {
-  const { csiAddress, dialed, kubeletRegistrationPath: told, pluginRegistrationPath, ...others } = written;
+export function lookOfSettings(written: WrittenSettings, variables: readonly OpenVariable[]) {
+  const { csiAddress, dialed, kubeletRegistrationPath: told, pluginRegistrationPath } = written;
+  const { start, needsNodeName, ignored, mode } = written;
   const open = [told, csiAddress].find(isTemplate) ?? "";
   return {
-    ...others,
+    ...{ start, needsNodeName, ignored, mode },
+    literals: literalsIn(written, variables),
     paths: filled(open, "", { csiAddress, dialed, told }),
     hasKubeletPath: told !== "",
     pluginRegistrationPath: filled(pluginRegistrationPath ?? "", "", pluginRegistrationPath),
@@ -259,8 +270,10 @@ export function modeIn(words: readonly string[]): string {
 }
 
 /** Why the settings are not known. A variable from elsewhere matters only where its value decides a path, a refusal or the mode. */
-export function unseenOf({ startedBy, args, open }: ReturnType<typeof startOf>, settings: WrittenSettings) {
-  if (startedBy !== undefined) return unread("started", startedBy);
+export function unseenOf(
+  { args, open }: Pick<ReturnType<typeof startOf>, "args" | "open">,
+  settings: WrittenSettings,
+) {
   const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, start, ignored } = settings;
   const message = start.kind === "refused" ? start.message : "";
   const [ends = ""] = ignored?.words ?? [];

@@ -11,10 +11,19 @@ import {
 } from "../../../../kube-api/objects";
 import { isWithin, plainPath } from "../../../../unix/mounts";
 import { isTemplate } from "../../../recognise/rule";
-import { tell } from "../../findings/opened";
-import { listFrom, looked, refuseFlaw, type SeenList, toldOf } from "../../findings/seen";
+import { type Told, tell } from "../../findings/opened";
+import {
+  listFrom,
+  looked,
+  refuseFlaw,
+  type SeenList,
+  type Truth,
+  toldOf,
+  truth,
+  type Unread,
+} from "../../findings/seen";
 import { environmentOf, wordsOf } from "./arguments";
-import { filled, unread } from "./filled";
+import { allFilled, filled, numberOrOpen, unread } from "./filled";
 
 export type MountedDirectory = ReturnType<typeof mountsOf>[number];
 
@@ -55,11 +64,13 @@ const hasPath = ({ mountPath }: Tree): boolean => text(mountPath) !== "";
 export function refusedIn({ volumeMounts }: Tree, pod: Tree) {
   const [mounts, volumes] = [list(volumeMounts).map(tree), list(pod.volumes).map(tree)];
   const paths = [...volumes.map(({ hostPath }) => tree(hostPath).path), ...mounts.map((one) => one.subPath)];
+  const [written, names] = [paths.map(text), volumes.map(({ name }) => text(name))];
+  const backsteps = written.filter((path) => path.split("/").includes(".."));
   return {
-    pathless: mounts.flatMap((mount) => (hasPath(mount) ? [] : text(mount.name))),
-    backsteps: paths.map(text).filter((path) => path.split("/").includes("..")),
-    mountedTwice: repeatedIn(mounts.filter(hasPath).map(({ mountPath }) => text(mountPath))),
-    namedTwice: repeatedIn(volumes.map(({ name }) => text(name))),
+    pathless: listFrom(mounts.flatMap((mount) => (hasPath(mount) ? [] : text(mount.name)))),
+    backsteps: allFilled(backsteps, written, "a path"),
+    mountedTwice: listFrom(repeatedIn(mounts.filter(hasPath).map(({ mountPath }) => text(mountPath)))),
+    namedTwice: allFilled(repeatedIn(names), names, "a volume"),
   };
 }
 
@@ -205,13 +216,18 @@ export const roleOf = (container: Tree, inits: readonly Tree[]) =>
     ? filled(text(container.restartPolicy), "", isEnding(container) ? "init" : "sidecar")
     : looked("container" as const);
 
+export function userOf(own: Tree, ofPod: Tree) {
+  const isNonRoot = bool(own.runAsNonRoot ?? ofPod.runAsNonRoot);
+  return { isNonRoot, id: filled(numberOrOpen(own.runAsUser ?? ofPod.runAsUser), "runAsUser") };
+}
+
 export type LimitedResource = "memory" | "cpu";
 
 const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const BINARY = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 /** A Kubernetes quantity as bytes or CPUs, by the grammar of `ParseQuantity`; undefined if it is invalid or missing. */
-export function quantityOf(quantity: string): number | undefined {
+function quantityOf(quantity: string): number | undefined {
   const [, digits, exponent, unit = ""] =
     /^([+-]?(?:\d+(?:\.\d*)?|\.\d*)?)(?:[eE]([+-]?\d+)|([KMGTPE]i|[numkMGTPE]?))$/.exec(quantity.trim()) ??
     [];
@@ -224,28 +240,42 @@ export function quantityOf(quantity: string): number | undefined {
 
 export const amountOf = (quantity: string) => quantityOf(quantity) ?? 0;
 
-/** A limit or request of a container or a pod. A missing limit is `0`, which Kubernetes takes for no limit, too. */
-const amountFor = (resource: LimitedResource, { resources }: Tree, of: "limits" | "requests"): string =>
-  textOrNumber(tree(tree(resources)[of])[resource] ?? "0");
+/** A quantity as it is written, and in bytes or CPUs. One that is absent is 0, which Kubernetes takes for no limit. */
+export interface Amount {
+  readonly text: string;
+  readonly amount: number;
+}
 
-/** The limits of a container and of its pod, and its request. */
-export const limitsOf = (container: Tree, pod: Tree) =>
-  forEach((resource) => ({
-    own: amountFor(resource, container, "limits"),
-    ofPod: amountFor(resource, pod, "limits"),
-    request: amountFor(resource, container, "requests"),
-  }));
+/** `where` follows it in a text. */
+function amountIn(value: unknown, where = "") {
+  const written = textOrNumber(value);
+  const amount = value === undefined ? 0 : quantityOf(written);
+  const flaw = isTemplate(written) ? "placeholder" : "quantity";
+  return looked<Amount | Unread>(
+    amount === undefined ? unread(flaw, written, where) : { text: written, amount },
+  );
+}
 
 const forEach = <R>(read: (resource: LimitedResource) => R) => ({ memory: read("memory"), cpu: read("cpu") });
 
+/** The limits of a container and of its pod, and its request. */
+export function limitsOf(container: Tree, pod: Tree) {
+  const [own, ofPod] = [container, pod].map(({ resources }) => tree(resources));
+  return forEach((resource) => ({
+    own: amountIn(tree(own?.limits)[resource]),
+    ofPod: amountIn(tree(ofPod?.limits)[resource], " for its pod"),
+    request: amountIn(tree(own?.requests)[resource]),
+  }));
+}
+
 /** The API server takes a number in quotes for another value. */
-const amountIn = (value: unknown) => (typeof value === "number" ? value : textOrNumber(value));
+const numberIn = (value: unknown) => (typeof value === "number" ? value : textOrNumber(value));
 
 /** How a set replaces its pods. */
 export function updateOf({ spec }: Tree) {
   const { type, rollingUpdate } = tree(tree(spec).updateStrategy);
   const { maxSurge = 0, maxUnavailable = 1 } = tree(rollingUpdate);
-  const amounts = [amountIn(maxSurge), amountIn(maxUnavailable)] as const;
+  const amounts = [numberIn(maxSurge), numberIn(maxUnavailable)] as const;
   // With this type the controller does not read them.
   const [surge, unavailable] = text(type) === "OnDelete" ? [0, 1] : amounts;
   return { type: filled(text(type)), maxSurge: filled(surge), maxUnavailable: filled(unavailable) };
@@ -257,15 +287,25 @@ export function readLimitRange({ metadata, spec }: Tree) {
   const items = list(tree(spec).limits).map(tree);
   for (const { type } of items)
     if (isTemplate(needed("type of a limit", textOrNone(type)))) refuseFlaw("placeholder", text(type));
+  const name = nameOf({ metadata });
+  const where = ` from LimitRange ${name}`;
   return {
-    name: nameOf({ metadata }),
-    /** Empty: it is not written. */
-    namespace: text(tree(metadata).namespace),
+    name,
+    namespace: toldOf(text(tree(metadata).namespace)),
     containers: items
       .filter(({ type }) => text(type) === "Container")
-      .map((item) => ({
-        max: forEach((resource) => textOrNumber(tree(item.max)[resource])),
-        byDefault: forEach((resource) => textOrNumber(tree(item.default)[resource])),
-      })),
+      .map((item) =>
+        forEach((resource) => ({
+          max: amountIn(tree(item.max)[resource], where),
+          byDefault: amountIn(tree(item.default)[resource], where),
+        })),
+      ),
   };
+}
+
+/** Whether two objects are in one namespace: one that is not written is chosen when the file is applied. */
+export function isOneNamespace(...both: readonly [Told<string>, Told<string>]): Truth {
+  const [one, other] = [tell(both[0]), tell(both[1])];
+  const open = [one, other].find((name) => name === "" || isTemplate(name));
+  return truth(one === other || (open !== undefined && unread("placeholder", open, "namespace").gap));
 }

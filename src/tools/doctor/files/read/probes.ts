@@ -17,6 +17,7 @@ import {
   filledIn,
   listensOn,
   lookOfSettings,
+  modeIn,
   settingsOf,
   unseenOf,
   withoutVariables,
@@ -63,18 +64,18 @@ export function probesOf(container: Tree, program: Program) {
     const open = [port, path ?? "", host ?? "", scheme].find(isTemplate);
     const address: ProbeAddress = { port, path, host, asks: httpGet ? http : grpc ? "gRPC" : "TCP" };
     const unfilled = command.find((word) => isTemplate(withoutVariables(word)));
-    const start = { startedBy: undefined, args: command, open: words.flatMap((word) => word.open) };
+    const start = { args: command, open: words.flatMap((word) => word.open) };
     const settings = own && settingsOf(own, program);
+    const look = settings && { ...lookOfSettings(settings, start.open), modeFlag: modeIn(command) };
     return {
       kind,
       /** What kubelet connects to; undefined: it runs a command in the container. */
       address: exec ? undefined : filled(open ?? "", "", address),
-      command,
       /** Of a registrar; undefined: the command is another program's. */
       settings:
         unfilled === undefined
-          ? looked(settings && unseenOf(start, settings), settings && lookOfSettings(settings))
-          : looked(unread("placeholder", unfilled), settings && lookOfSettings(settings)),
+          ? looked(settings && unseenOf(start, settings), look)
+          : looked(unread("placeholder", unfilled), look),
       /** Kubelet takes 0 for 1. */
       timeoutSeconds: (own && numberOrNone(probe.timeoutSeconds)) || 1,
       /** How long it may fail after the start, if it asks our server. */

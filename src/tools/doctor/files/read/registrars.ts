@@ -14,7 +14,13 @@ import {
 import { boundText } from "../../../../logging/escape";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
 import { plainPath } from "../../../../unix/mounts";
-import { type OurImage, type Recognised, recognise, tellsPath } from "../../../recognise/program";
+import {
+  type OurImage,
+  type Program,
+  type Recognised,
+  recognise,
+  tellsPath,
+} from "../../../recognise/program";
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { About } from "../../findings/causes";
 import { textOf, toldOf } from "../../findings/opened";
@@ -29,9 +35,9 @@ import {
   truth,
   whyOf,
 } from "../../findings/seen";
-import { isStarting, literalsIn, lookOfSettings, servedBy, settingsOf, startOf, unseenOf } from "./arguments";
+import { isStarting, lookOfSettings, servedBy, settingsOf, startOf, unseenOf } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
-import { allFilled, filled, numberOrOpen, openKeyIn, parameterIn, unread } from "./filled";
+import { allFilled, filled, openKeyIn, parameterIn, unread } from "./filled";
 import {
   driverSocketOf,
   isEnding,
@@ -43,6 +49,7 @@ import {
   refusedIn,
   roleOf,
   updateOf,
+  userOf,
 } from "./pod";
 import { poolOf } from "./pool";
 import { besideOf, probesOf } from "./probes";
@@ -237,7 +244,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     place: `${about.name}, container ${text(container.name)}`,
     about: { ...about, container: text(container.name) },
     ...readContainer(container, recognised, pod),
-    namespace: text(tree(object.metadata).namespace),
+    namespace: toldOf(text(tree(object.metadata).namespace)),
     workload: filled(text(object.kind)),
     update: updateOf(object),
     driverSocket,
@@ -253,16 +260,24 @@ const UNKNOWN = unread("placeholder", "");
 /** What a placeholder decides is not known. */
 const truthOf = (answer: Decided) => truth(answer === "open" ? UNKNOWN.gap : answer);
 
+/** The same for judges: an image need not say its release. */
+const lookOfProgram = (program: Program) =>
+  program.kind === "official"
+    ? { ...program, release: looked(program.release ?? unread("placeholder", "", "its release")) }
+    : program;
+
 function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
-  const { program, foreign } = recognised;
+  const { foreign } = recognised;
   const isForWindows = truthOf(recognised.isForWindows);
-  const start = startOf(container, program);
-  const written = settingsOf(start.args, program);
+  const start = startOf(container, recognised.program);
+  const written = settingsOf(start.args, recognised.program);
   const { http } = written;
-  const unseen = unseenOf(start, written);
+  const started = start.startedBy === undefined ? undefined : unread("started", start.startedBy);
+  const unseen = started ?? unseenOf(start, written);
+  const program = lookOfProgram(recognised.program);
   const joined = program.kind === "unknown" ? undefined : start.args.find((word) => JOINED.test(word.trim()));
   const isUsable = joined === undefined && isStarting(written);
-  const look = lookOfSettings(written);
+  const look = lookOfSettings(written, start.open);
   const [settings, usable] = [looked(unseen, look), looked(unseen, isUsable ? unseen : UNKNOWN, look)];
   const mounts = mountsOf(container, pod);
   for (const { mountPath } of mounts) if (isTemplate(mountPath)) refuseFlaw("placeholder", mountPath);
@@ -298,24 +313,19 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     written: toldOf(written),
     /** The HTTP endpoint, if there is one. */
     served: http ? listFrom([servedBy(http, start.open)]) : usable.items(() => []),
-    joined,
-    ...literalsIn(written, start.open),
+    /** Several arguments in one item. */
+    joined: looked(started, joined).items((one) => one),
     mounts,
     refused: refusedIn(container, pod),
     /** Those of all volumes of the pod. */
     hostPaths: allFilled(hostPaths, hostPaths, ""),
-    probes: probesOf(container, program),
+    probes: probesOf(container, recognised.program),
     mayBeDrivers: settings.items(() => mayBeDrivers(container, pod, written.csiAddress, mounts)),
   };
 }
 
 /** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
 const JOINED = /^--?[a-z]\S*\s+--?[a-z]/;
-
-function userOf(own: Tree, ofPod: Tree) {
-  const isNonRoot = bool(own.runAsNonRoot ?? ofPod.runAsNonRoot);
-  return { isNonRoot, id: filled(numberOrOpen(own.runAsUser ?? ofPod.runAsUser), "runAsUser") };
-}
 
 /** Where a variable comes from: a field, or a key of another object. Throws for one of another type. */
 function sourceOf(valueFrom: unknown): Tree {

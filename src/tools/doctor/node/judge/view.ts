@@ -97,7 +97,8 @@ export function viewOf(facts: Facts) {
     misplaced: processes.registrars.filter(({ isElsewhere }) => isElsewhere),
     /** The directories that kubelets watch, as the host has them, that of this one's first. */
     watched: processes.kubelets
-      .sorted(({ isHere }) => (isHere ? "" : "other"))
+      .filter(({ isHere }) => isHere)
+      .with(processes.kubelets)
       .map((kubelet) => kubelet.directory),
   };
 }
