@@ -29,7 +29,7 @@ const DIGITS = /^(?:\s*\+?|-)\d+$|^(?=.{1,8}$)(?:\s*\+?|-)\d+\s+$/s;
 /** Also a BigInt, a string of digits, or a Long. */
 function wholeOf64(least: bigint, most: bigint): Taken {
   const isUnsigned = least === 0n;
-  const isHalf = (half: unknown) => Number.isInteger(half) && Number(half) >> 0 === half;
+  const isHalf = (half: unknown) => Number(half) >> 0 === half;
   return {
     takes: `a whole number, ${least} to ${most}, as a number, a BigInt, a string of digits or a Long`,
     accepts: (given) => {

@@ -8,7 +8,7 @@ type Require = (name: string) => unknown;
 type Part = (exports: object, require: Require, module: { exports: object }, ...paths: string[]) => void;
 
 /** How the build names a part in `import()`. */
-const PART = /^part:(.*)$/;
+const PART = /^part:(.*)/;
 
 /**
  * Makes the `require` with which the parts of the bundled CLI, `cli/<name>.js`, load each other. V8 reads a file to its

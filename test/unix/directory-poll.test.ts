@@ -93,6 +93,19 @@ test("calls at each poll for a directory behind a symbolic link, which the calle
   clock.mockRestore();
 });
 
+test("does not touch what has become a mount that can hang since the last poll", async () => {
+  using polling = await startPolling();
+  await polling.poll();
+  const read = fs.readFileSync as (...given: unknown[]) => unknown;
+  jest.spyOn(fs, "readFileSync").mockImplementation(((...given: unknown[]) => {
+    const text = read(...given);
+    return given[0] === "/proc/self/mountinfo" ? `${text}9 1 0:9 / ${folder.at("d")} rw - nfs x rw\n` : text;
+  }) as never);
+  const look = jest.spyOn(fs, "lstatSync");
+  expect(await polling.poll()).toBe(true);
+  expect(look.mock.calls.map(([path]) => path)).not.toContain(folder.at("d"));
+});
+
 test("touches nothing when it begins, and reads the mounts at each poll, once for all directories", async () => {
   const [look, read] = [jest.spyOn(fs, "lstatSync"), jest.spyOn(fs, "readFileSync")];
   using polling = await startPolling();

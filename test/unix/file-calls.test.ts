@@ -64,11 +64,31 @@ const fakeTimers = () =>
   jest.useFakeTimers({ doNotFake: ["setImmediate", "nextTick", "queueMicrotask", "performance"] });
 afterEach(() => void jest.useRealTimers());
 
-test("a call's time begins when it finds a free thread", async () => {
+async function loadWithFakeTimers() {
   fakeTimers();
   jest.doMock("node:timers", () => ({ ...jest.requireActual("node:timers"), setTimeout, clearTimeout }));
   jest.resetModules();
-  const { callFileSystem, someCallHangs } = await import("../../src/unix/file-calls");
+  return import("../../src/unix/file-calls");
+}
+
+test("a call that waits for a thread is not made where one at its path hangs meanwhile", async () => {
+  const { callFileSystem } = await loadWithFakeTimers();
+  const one = startHanging(folder.at("evil"), callFileSystem);
+  await new Promise(setImmediate);
+  jest.advanceTimersByTime(1_000);
+  const other = startHanging(folder.at("other"), callFileSystem);
+  const below = jest.fn(async () => "answered");
+  const waiting = callFileSystem(folder.at("evil", "x"), below);
+  await new Promise(setImmediate);
+  jest.advanceTimersByTime(1_000);
+  other.end();
+  for (const call of [one.call, waiting]) await expect(call).rejects.toMatchObject({ code: "ETIMEDOUT" });
+  expect(below).not.toHaveBeenCalled();
+  one.end();
+});
+
+test("a call's time begins when it finds a free thread", async () => {
+  const { callFileSystem, someCallHangs } = await loadWithFakeTimers();
   const [one, other] = [
     startHanging(folder.at("one"), callFileSystem),
     startHanging(folder.at("other"), callFileSystem),

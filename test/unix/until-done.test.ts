@@ -19,3 +19,15 @@ test("the waits between attempts follow the backoff of publishing", async () => 
   expect(await done).toBe(true);
   expect(failed).toEqual(failures);
 });
+
+test("what fails because it is no longer wanted is no failure", async () => {
+  const { untilDone } = await import("../../src/unix/until-done");
+  const stop = new AbortController();
+  const onFailure = jest.fn();
+  const deed = async () => {
+    stop.abort();
+    throw new Error("aborted");
+  };
+  expect(await untilDone(deed, { log: silentLogger, signal: stop.signal, onFailure })).toBeUndefined();
+  expect(onFailure).not.toHaveBeenCalled();
+});

@@ -46,7 +46,6 @@ export function startPlace(
     if (gone.signal.aborted) return;
     log.info("CSI driver has gone", { csiAddress, reason });
     gone.abort();
-    clearTimeout(look);
     registration.close().catch(() => {}); // It never rejects.
   };
 

@@ -95,13 +95,16 @@ test("a driver whose connections do not last is reconnected to at a growing dist
 });
 
 test("a driver that restarts again before it has answered is lost once", async () => {
+  pass(1_000_000);
   await using watch = await startWatching();
   await using first = await startScriptedDriver(socketPath(), x);
   await watch.untilAnswered(1);
+  pass(20_000);
   await first.kill();
   // On a busy machine it may be asked before it is gone, too.
   await using second = await startScriptedDriver(socketPath(), "hang");
-  await watch.log.when("Lost connection");
+  const { lasted } = (await watch.log.when("Lost connection")).fields;
+  expect(Number.parseFloat(String(lasted))).toBeCloseTo(20, -1);
   await second.kill();
   await using driver = await startScriptedDriver(socketPath(), x);
   await watch.untilAnsweredAtOnce(2);
@@ -127,6 +130,9 @@ test("a driver that ended connections early, and then kept one, is reconnected t
   pass(STEADY_AFTER_MS);
   driver.endConnections();
   expect(await watch.heldBeforeAnswer(last + 1)).toEqual([]);
+  await watch.untilAnsweredAtOnce(last + 1);
+  driver.endConnections(); // Early again: the first time.
+  expect(Math.max(0, ...(await watch.heldBeforeAnswer(last + 2)))).toBeLessThanOrEqual(FIRST_MS);
 });
 
 test.each([

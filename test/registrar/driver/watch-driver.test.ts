@@ -245,6 +245,14 @@ describe("driverTimeoutMs", () => {
       expect(jest.getTimerCount()).toBe(0);
     }));
 
+  test("leaves no timer of a watch that is stopped before", async () => {
+    {
+      await using _watch = watchAt(socketPath(), hour);
+      expect(jest.getTimerCount()).toBe(1);
+    }
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
   test("ends the wait for a driver that fails, with its text, also if it is gone then", async () => {
     const code = status.PERMISSION_DENIED;
     await using driver = await startScriptedDriver(socketPath(), { code, details: "license\u001b expired" });

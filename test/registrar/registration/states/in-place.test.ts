@@ -216,3 +216,14 @@ test("the watch of our socket waits with a random share, takes an early timer fo
   const end = await watchOurSocket(stateNamed("asked"), context, new AbortController().signal);
   expect([end, watched, listeners]).toEqual([{ kind: "status-lost" }, [4_500], 0]);
 });
+
+test("a status counts as missing from kubelet's question on, in whatever state since then", async () => {
+  const { remindOfMissingStatus } = await import("../../../../src/registrar/registration/states/in-place");
+  jest.spyOn(performance, "now").mockReturnValue(100_000);
+  const stop = new AbortController();
+  const context = { log: recordLog().logger } as unknown as RegistrationContext;
+  const reminding = remindOfMissingStatus({ ...stateNamed("asked"), askedAtMs: 1_000 }, context, stop.signal);
+  expect(waits.pending()).toContain(51_000);
+  stop.abort();
+  await reminding;
+});

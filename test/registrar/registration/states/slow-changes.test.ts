@@ -6,6 +6,7 @@ import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
+import { recordLog } from "../../../support/recorded-log";
 import type { TestRegistrar } from "../../../support/registrar-node";
 import { startScriptedDriver } from "../../../support/scripted-driver";
 
@@ -58,6 +59,28 @@ test("while a driver is registered, the dot-sockets that killed starts left are 
   await started.accept();
   await waits.end(10_000);
   await eventually(() => expect(existsSync(left)).toBe(false));
+});
+
+test("a node-wide registrar that starts removes them, too", async () => {
+  const { answerProbes } = await import("../../../../src/registrar/node-wide/probe-socket");
+  const left = join(node.pluginRegistrationPath, ".ask-0a1b2");
+  await leaveDeadSocket(left);
+  const stop = new AbortController();
+  const at = { pluginRegistrationPath: node.pluginRegistrationPath, pairs: [] };
+  const context = { log: recordLog().logger, signal: stop.signal };
+  const answering = answerProbes({ scope: "node-wide", all: [] }, at, context);
+  await waits.end(10_000);
+  await eventually(() => expect(existsSync(left)).toBe(false));
+  stop.abort();
+  await answering;
+});
+
+test("a registration ends at once, also with a killed start's dot-socket to remove", async () => {
+  await leaveDeadSocket(join(node.pluginRegistrationPath, ".reg-0a1b2"));
+  await using started = await (await loading).startListening(node);
+  await started.accept();
+  await eventually(() => expect(waits.pending()).toContain(10_000));
+  expect(await started.registrar.close()).toEqual({ kind: "stopped" });
 });
 
 test("a driver that refuses access is asked again after half a minute", async () => {
