@@ -159,9 +159,15 @@ const PROVIDERS: Readonly<Record<string, (cluster: MemoryCluster) => unknown>> =
   "unread DaemonSets": (cluster) => cluster.refuse(["daemonsets"], "no"),
   "unread pods": (cluster) => cluster.refuse(["pods"], "no"),
 };
+/** A pod that runs, with a volume that no VolumeAttachment names. */
+const INLINE = {
+  metadata: { name: "inline", namespace: "shop" },
+  spec: { nodeName: "node-1", containers: OTHERS, volumes: [{ name: "x", csi: { driver: LISTED } }] },
+  status: { phase: "Running" },
+};
 const world = fc.record({
   hasCsiDriver: fc.boolean(),
-  needs: fc.constantFrom("no", "yes", "unread"),
+  needs: fc.constantFrom("no", "yes", "inline", "unread"),
   providers: fc.subarray(Object.keys(PROVIDERS), { maxLength: 2 }),
 });
 
@@ -171,16 +177,19 @@ propertyTest(
   async ({ hasCsiDriver, needs, providers }) => {
     const cluster = await makeCluster({ inCsiNode: { [DISK]: "i", [LISTED]: "j" } });
     if (hasCsiDriver) await cluster.create(`${STORAGE}/csidrivers`, csiDriver(LISTED));
-    if (needs !== "no")
+    if (needs === "inline") await cluster.create("/api/v1/namespaces/shop/pods", INLINE);
+    else if (needs !== "no")
       await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", LISTED, "node-1"));
     if (needs === "unread") cluster.refuse(["volumeattachments"], "no");
     for (const one of providers) await PROVIDERS[one]?.(cluster);
     const told = (await said(cluster)).filter((line) => line.includes(LISTED));
     const left = {
-      no: /^CSI208 warning: .* left of an uninstall -> see first that no .* run registrar doctor .*remove the socket/,
-      yes: /^CSI208 warning: .* left of an uninstall; needed by 1 VolumeAttachment -> install the driver again/,
+      no: /^CSI208 warning: .* left of an uninstall, unless a service of the host registers it -> run registrar doctor .*stays\. Else see that no .*remove the socket/,
+      yes: /^CSI208 warning: .* left of an uninstall, .*; needed by 1 VolumeAttachment -> install the driver again/,
+      inline:
+        /^CSI208 warning: .* left of an uninstall, .*; used by 1 pod \(shop\/inline\) -> install the driver again/,
       unread:
-        /left of an uninstall; not everything could be read -> VolumeAttachments could not be listed: if something needs it, install .* remove/,
+        /left of an uninstall, unless .*; not everything could be read -> VolumeAttachments could not be listed: if something needs it, install .* remove/,
     }[needs];
     const unread = providers.filter((one) => one.startsWith("unread"));
     const uncovered = [/^CSI207 problem: .* CSINode lists the driver still/, /^CSI211 problem: /];

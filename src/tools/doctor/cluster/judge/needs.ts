@@ -116,6 +116,10 @@ function isLeftover(place: Place, facts: ClusterFacts): Truth {
 
 function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts): Verdict {
   const waiting = whoWaits(places, facts, "; needed by ");
+  const users = places.flatMap((place) => facts.ownersOf(place).users);
+  const used = users
+    .together()
+    .map((all) => words`; used by ${all.counted("pod")} (${all.named((pod) => pod.name)})`);
   const where = places.named(({ node = "" }) => node);
   const own = facts.places.filter((one) => one.driver === driver);
   const elsewhere = own.flatMap((place) =>
@@ -129,11 +133,11 @@ function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts):
     .map((all): Text => words`DaemonSet ${all.named(({ set }) => set.name)} has no pods (${NONE_FITS})`)
     .orElse(() => "no DaemonSet has a registrar for it");
   const origin = units.map(() => "a pod that it had there").orElse(() => "an uninstall");
-  const text = words`is in CSINode, but ${idle}, and no pod on ${where} can have registered it: the entry is probably left of ${origin}${elsewhere}${waiting}`;
+  const text = words`is in CSINode, but ${idle}, and no pod on ${where} can have registered it: the entry is probably left of ${origin}, unless a service of the host registers it${elsewhere}${waiting}${used}`;
   const keep = "install the driver again, until nothing needs it";
   const remove =
-    "see first that no pod's volume, PersistentVolume or StorageClass has it; run registrar doctor --host-root=/host on the node, in kubectl debug node, and remove the socket that CSI019 names; then plugins/DRIVER there, and the CSIDriver object";
-  const without = places.contains((place) => isWaitedFor(place, facts))({
+    "run registrar doctor --host-root=/host on the node, in kubectl debug node: a driver that answers there stays. Else see that no pod's volume, PersistentVolume or StorageClass has it; remove the socket that CSI019 names, then plugins/DRIVER there, and with the last node the CSIDriver object";
+  const without = places.contains((place) => isWaitedFor(place, facts)).or(users.contains())({
     yes: () => keep,
     no: () => remove,
     unknown: (gaps) =>

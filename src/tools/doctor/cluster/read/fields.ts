@@ -16,6 +16,13 @@ export const ownersOf = ({ ownerReferences }: Tree) =>
     return { uid: text(uid), kind: text(kind), name: text(name), isController: bool(controller) };
   });
 
+/** The drivers of a pod's inline volumes. */
+export const inlineDriversOf = (spec: unknown): readonly string[] =>
+  list(tree(spec).volumes).flatMap((volume) => {
+    const { csi } = tree(volume);
+    return csi === undefined ? [] : text(tree(csi).driver);
+  });
+
 /** The clocks of nodes and API servers differ by less. */
 const SKEW_MS = 60_000;
 

@@ -3,7 +3,7 @@ import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
 import type { Told } from "../../findings/opened";
 import { listFrom, type SeenList, toldOf } from "../../findings/seen";
-import { conditionsOf, ownersOf, pastOrNone } from "./fields";
+import { conditionsOf, inlineDriversOf, ownersOf, pastOrNone } from "./fields";
 import type { Identity } from "./reader";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
@@ -18,11 +18,7 @@ export function readPendingPod(object: unknown, { uid, name }: Identity) {
   const { spec } = tree(object);
   const node = textOrNone(tree(spec).nodeName);
   if (node === undefined) return undefined;
-  const inlineDrivers = list(tree(spec).volumes).flatMap((volume) => {
-    const { csi } = tree(volume);
-    return csi === undefined ? [] : text(tree(csi).driver);
-  });
-  return { uid, name, node, inlineDrivers };
+  return { uid, name, node, inlineDrivers: inlineDriversOf(spec) };
 }
 
 type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;

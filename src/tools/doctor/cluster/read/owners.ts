@@ -3,7 +3,7 @@ import { registrarsIn } from "../../files/read/registrars";
 import { grouped, sortedBy } from "../../findings/grouped";
 import { itemsOf, type Told, tell } from "../../findings/opened";
 import { inOrder, listFrom, type SeenList } from "../../findings/seen";
-import { hasEnded, ownersOf } from "./fields";
+import { hasEnded, inlineDriversOf, ownersOf, phaseOf } from "./fields";
 import { each, type Identity, type Reader } from "./reader";
 import type { RegistrarSet } from "./set";
 
@@ -17,8 +17,8 @@ export interface Unowned {
 export const MOST_NODES = 5;
 
 export type HostPod = NonNullable<ReturnType<typeof readHostPod>>;
-/** The pods of a node that have the directory of a driver's socket; and others there that may register it. */
-export type Owners = Readonly<Record<"owners" | "rivals", SeenList<HostPod>>>;
+/** The pods of a node that have the directory of a driver's socket; others there that may register it; and those with a volume of it. */
+export type Owners = Readonly<Record<"owners" | "rivals" | "users", SeenList<HostPod>>>;
 export type OwnersOf = Awaited<ReturnType<typeof readOwners>>;
 
 /** What may serve such a driver on its node: static pods, those of other controllers. */
@@ -39,27 +39,35 @@ export async function readOwners(
   const podsOn = new Map(looked.map((node, at) => [node, lists[at]]));
   const why = { kind: "cut", read: looked.length, there: nodes.length } as const;
   const unread = listFrom<HostPod>({ kind: "unread", gap: { part: "pods", subject: "", why } });
-  const notLooked = { owners: unread, rivals: unread };
+  const notLooked = { owners: unread, rivals: unread, users: unread };
   return ({ driver, node = "" }: Unowned): Owners => {
     const pods = podsOn.get(node);
     if (pods === undefined) return notLooked;
     // Only a node plugin has its socket on the host, in a directory of its driver's name.
     const owners = pods.filter(({ hostPaths }) => hostPaths.some((path) => path.split("/").includes(driver)));
-    return { owners: inOrder(owners, ({ name }) => name), rivals: rivalsIn(pods, sets) };
+    const users = pods.filter(({ inlineDrivers }) => inlineDrivers.includes(driver));
+    return { owners: inOrder(owners, ({ name }) => name), rivals: rivalsIn(pods, sets), users };
   };
 }
 
 const readHostPods = ({ read }: Reader, node: string) =>
   read("pods", each(readHostPod), { fieldSelector: `spec.nodeName=${node}` });
 
-/** Undefined for a pod that has ended, or has no directory of the host. */
+/** Undefined for a pod that has ended, or has neither a directory of the host nor an inline volume. */
 function readHostPod(object: unknown, { name }: Identity) {
   const { metadata, spec, status } = tree(object);
   const volumes = list(tree(spec).volumes).map((volume) => tree(tree(volume).hostPath));
   const hostPaths = volumes.map(({ path }) => text(path)).filter((path) => path !== "");
-  if (hasEnded(status) || hostPaths.length === 0) return undefined;
+  const inlineDrivers = phaseOf(status) === "Running" ? inlineDriversOf(spec) : [];
+  if (hasEnded(status) || hostPaths.length + inlineDrivers.length === 0) return undefined;
   const [registrar] = registrarsIn({ object: -1, name }, { ...tree(object), kind: "Pod" });
-  return { name, hostPaths, owners: ownersOf(tree(metadata)), registrar: registrar?.container };
+  return {
+    name,
+    hostPaths,
+    inlineDrivers,
+    owners: ownersOf(tree(metadata)),
+    registrar: registrar?.container,
+  };
 }
 
 export const readRivals = async (reader: Reader, node: string, sets: SeenList<RegistrarSet>) =>
