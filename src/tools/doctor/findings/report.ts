@@ -120,7 +120,9 @@ function withFollowers(findings: readonly Finding[]) {
   const leading = leadingIn(findings);
   return findings.map(
     ({ code, check, status, subject, text, fix = null, command = null, cause, nodes }, index) => {
-      const lead = cause === undefined ? index : (leading.get(causeKey(cause)) ?? index);
+      const first = cause && leading.get(causeKey(cause));
+      // What is unknown causes nothing.
+      const lead = first === undefined || findings[first]?.status === "unknown" ? index : first;
       return {
         ...{ code, check, status, subject, text },
         /** Null if there is nothing to do. */

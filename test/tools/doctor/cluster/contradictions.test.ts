@@ -1,6 +1,6 @@
 import { daemonSet } from "../../../support/cluster-objects";
 import { makeHealthy } from "./healthy-cluster";
-import { ago, expectSaid, makeCluster } from "./memory-cluster";
+import { ago, expectSaid, makeCluster, sickCluster } from "./memory-cluster";
 import { deploy } from "./sick-cluster";
 
 // Objects of one API server that do not fit together: something between leaves some out.
@@ -96,4 +96,15 @@ test("a node-wide registrar that kubelet does not report is unknown where there 
   );
   const { nodes } = await cluster.report();
   expect(nodes.map(({ driver, state }) => [driver, state])).toContainEqual(["(every driver)", "unseen"]);
+});
+
+test("what is unknown of one node causes nothing on another", async () => {
+  const cluster = await sickCluster();
+  cluster.setView((path, one) =>
+    path.endsWith("/csinodes") && JSON.stringify(one).includes('"node-1"') ? { ...one, spec: "x" } : one,
+  );
+  const { findings } = await cluster.report();
+  const unknown = findings.filter(({ code, status }) => code === "CSI204" && status === "unknown");
+  expect(new Set(unknown.map(({ text }) => text)).size).toBeGreaterThan(1);
+  expect(unknown.map(({ follows }) => follows)).toEqual(unknown.map(() => null));
 });
