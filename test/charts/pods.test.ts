@@ -1,6 +1,15 @@
+import { writeYaml } from "../../src/kube-api/yaml";
+import { documentsIn, readDocument } from "../../src/tools/doctor/files/read/documents";
+import { reportOnFiles } from "../../src/tools/doctor/files/report";
 import type { Finding } from "../../src/tools/doctor/findings/finding";
 import { leavesIn, replaceAt } from "../support/places";
-import { findingsIn, findingsOfSwapIn, swapIn, verdictsIn } from "../tools/doctor/files/one-daemon-set";
+import {
+  findingsIn,
+  findingsOfSwapIn,
+  readAs,
+  swapIn,
+  verdictsIn,
+} from "../tools/doctor/files/one-daemon-set";
 import { PODS } from "./pods";
 
 const briefly = ({ code, status, subject }: Finding) =>
@@ -52,4 +61,40 @@ test("a placeholder in any field changes no verdict, or makes one unknown: the e
     return isKnown && after.sort().join() !== before ? `${path.join(".")}: ${after.join()}` : [];
   });
   expect(wrong).toEqual([]);
+});
+
+/** Undefined: it cannot be read, or has no registrar. */
+function objectIfHealthy(text: string) {
+  try {
+    const objects = documentsIn(text).map(
+      (one) => readDocument(one) as (typeof PODS)[number]["workloads"][number],
+    );
+    return reportOnFiles({ files: ["-"], ...readAs("stdin", objects) }, {}).report.healthy
+      ? objects[0]
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** As `curl FILE | registrar doctor -f -` gets it when the download breaks off. */
+test("of a file that is cut behind a line, doctor says that there is no problem only if each container has its volumes", () => {
+  const whole = PODS.filter((_, at) => at % 9 === 0)
+    .flatMap(({ workloads }) => workloads)
+    .filter((workload) => objectIfHealthy(writeYaml(workload)) !== undefined);
+  expect(whole.length).toBeGreaterThan(5);
+  for (const workload of whole) {
+    const lines = writeYaml(workload).split("\n");
+    for (const at of lines.keys()) {
+      const { spec } = objectIfHealthy(`${lines.slice(0, at).join("\n")}\n`) ?? {};
+      if (spec === undefined) continue;
+      const { volumes = [], ...others } = spec.template.spec;
+      const mounted = others.containers.flatMap(({ volumeMounts = [] }) =>
+        volumeMounts.map(({ name }) => name),
+      );
+      expect(volumes.map(({ name }) => name)).toEqual(expect.arrayContaining(mounted));
+      expect(volumes.map(({ hostPath }) => hostPath)).not.toContain(null);
+      expect(others.containers).toEqual(workload.spec.template.spec.containers);
+    }
+  }
 });

@@ -3,8 +3,8 @@ import { registrationSocketPath } from "../../../../registrar/model/socket-name"
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import type { Said } from "../../findings/opened";
 import { directoryFor, KNOWN_DIRECTORIES, registryOf, rootIn } from "../../findings/registration-directory";
-import { doubted, type Group, ifYes, type SeenList, withheld, words } from "../../findings/seen";
-import { tooLong } from "../../findings/words";
+import { doubted, type Group, ifYes, type SeenList, type Text, withheld, words } from "../../findings/seen";
+import { namedText, tooLong } from "../../findings/words";
 import type { RegistrarSettings } from "../read/arguments";
 import { mountOf, onHost, onHosts } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
@@ -24,13 +24,27 @@ export const manifestRegistrationDirectory = eachRegistrar(
   ],
 );
 
-const refuse = (text: string, fix: string) => problem(`${text}: the API server refuses it`, fix);
-const judgeRefused = ({ pathless, backsteps, mountedTwice, namedTwice }: RegistrarContainer["refused"]) => [
-  pathless.map((volume) => refuse(`mounts the volume ${volume} without a mountPath`, "add its mountPath")),
-  backsteps.map((path) => refuse(`has the path ${path}, with a ..`, `write ${normalize(path)}`)),
-  mountedTwice.map((path) => refuse(`has two mounts at ${path}`, "leave one of them")),
-  namedTwice.map((name) => refuse(`has two volumes of the name ${name}`, "leave one of them")),
+const refuse = (text: Text, fix: string) => problem(words`${text}: the API server refuses it`, fix);
+const judgeRefused = (refused: RegistrarContainer["refused"]) => [
+  refused.pathless.map((volume) =>
+    refuse(`mounts the volume ${volume} without a mountPath`, "add its mountPath"),
+  ),
+  refused.backsteps.map((path) => refuse(`has the path ${path}, with a ..`, `write ${normalize(path)}`)),
+  refused.mountedTwice.map((path) => refuse(`has two mounts at ${path}`, "leave one of them")),
+  refused.namedTwice.map((name) => refuse(`has two volumes of the name ${name}`, "leave one of them")),
+  refused.absent
+    .together()
+    .map((all) =>
+      refuse(
+        words`is in a pod without ${all.counted("volume")} that its containers mount (${all.named(namedText)})`,
+        WHOLE,
+      ),
+    ),
+  refused.hostless.map((name) =>
+    problem(`is in a pod whose volume ${name} has an empty hostPath: Kubernetes makes it an emptyDir`, WHOLE),
+  ),
 ];
+const WHOLE = "see whether the file is whole: it may have been cut off";
 
 const judgeRegistrationDirectory = (one: RegistrarContainer, settings: RegistrarSettings) =>
   settings.pluginRegistrationPath({

@@ -4,12 +4,13 @@ import { endpointOf, wantsNodeReadiness } from "../../../../flags/start-options"
 import { ACCEPTED_FLAGS, type Flags, isProbeMode, parseFlags } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
+import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
 import { plainPath } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { askOfficial } from "../../../recognise/official";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
-import { looked, refuseFlaw, type Unread } from "../../findings/seen";
+import { looked, refuseFlaw, type Truth, truth, type Unread } from "../../findings/seen";
 import { filled, unread } from "./filled";
 
 /** A `$(NAME)` whose value is not in the object. */
@@ -292,3 +293,22 @@ export function unseenOf(
 
 /** Only kubelet fills in a `$(NAME)`, and leaves one without a value as it is. */
 export const withoutVariables = (text: string): string => text.replaceAll(/\$\([^)]*\)/g, "");
+
+/** Where a variable comes from: a field, or a key of another object. Throws for one of another type. */
+function sourceOf(valueFrom: unknown): Tree {
+  const source = tree(valueFrom);
+  for (const one of Object.values(source).map(tree))
+    for (const part of [one.fieldPath, one.name, one.key, one.resource]) text(part);
+  return source;
+}
+
+/** Whether the environment has the node's name. */
+export function knowsNodeName({ env, envFrom }: Tree): Truth {
+  const names = list(env)
+    .map(tree)
+    .filter(({ value, valueFrom }) => Object.keys(sourceOf(valueFrom)).length > 0 || text(value) !== "")
+    .map(({ name }) => text(name));
+  const open = names.find(isTemplate) ?? (list(envFrom).map(tree).length > 0 ? "its envFrom" : undefined);
+  if (NODE_NAME_VARIABLES.some((name) => names.includes(name))) return truth(true);
+  return truth(open !== undefined && unread("placeholder", open).gap);
+}

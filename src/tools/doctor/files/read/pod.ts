@@ -1,5 +1,6 @@
 import {
   bool,
+  isMap,
   list,
   nameOf,
   needed,
@@ -60,17 +61,29 @@ export function mountsOf(container: Tree, pod: Tree) {
 
 const hasPath = ({ mountPath }: Tree): boolean => text(mountPath) !== "";
 
-/** What the API server refuses: a volume that is mounted nowhere, paths with a `..`, and what must be unique and is not. */
-export function refusedIn({ volumeMounts }: Tree, pod: Tree) {
+/**
+ * What the API server refuses: a volume that is mounted nowhere, paths with a `..`, what must be unique and is not, and volumes of
+ * any container that the pod does not have, except those of `apart`, which other checks judge.
+ */
+export function refusedIn({ volumeMounts }: Tree, pod: Tree, apart: readonly (string | undefined)[]) {
   const [mounts, volumes] = [list(volumeMounts).map(tree), list(pod.volumes).map(tree)];
   const paths = [...volumes.map(({ hostPath }) => tree(hostPath).path), ...mounts.map((one) => one.subPath)];
   const [written, names] = [paths.map(text), volumes.map(({ name }) => text(name))];
+  const others = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
+  const mounted = others.flatMap((one) => list(one.volumeMounts).map(tree).filter(hasPath));
+  const isAbsent = (name: string) => ![...names, ...apart].includes(name) && !isTemplate(name);
+  const absent = names.some(isTemplate)
+    ? []
+    : [...new Set(mounted.map(({ name }) => text(name)).filter(isAbsent))];
+  const hostless = list(pod.volumes).filter((one) => isMap(one) && one.hostPath === null);
   const backsteps = written.filter((path) => path.split("/").includes(".."));
   return {
     pathless: listFrom(mounts.flatMap((mount) => (hasPath(mount) ? [] : text(mount.name)))),
     backsteps: allFilled(backsteps, written, "a path"),
     mountedTwice: listFrom(repeatedIn(mounts.filter(hasPath).map(({ mountPath }) => text(mountPath)))),
     namedTwice: allFilled(repeatedIn(names), names, "a volume"),
+    absent: allFilled(absent, names, "a volume"),
+    hostless: listFrom(hostless.map((one) => text(tree(one).name)).filter((name) => !apart.includes(name))),
   };
 }
 

@@ -12,7 +12,6 @@ import {
   tree,
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
-import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
 import { plainPath } from "../../../../unix/mounts";
 import {
   type OurImage,
@@ -31,11 +30,18 @@ import {
   refuseFlaw,
   type SeenList,
   startReading,
-  type Truth,
   truth,
   whyOf,
 } from "../../findings/seen";
-import { isStarting, lookOfSettings, servedBy, settingsOf, startOf, unseenOf } from "./arguments";
+import {
+  isStarting,
+  knowsNodeName,
+  lookOfSettings,
+  servedBy,
+  settingsOf,
+  startOf,
+  unseenOf,
+} from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
 import { allFilled, filled, openKeyIn, parameterIn, unread } from "./filled";
 import {
@@ -44,6 +50,7 @@ import {
   type LimitRange,
   limitsOf,
   mayBeDrivers,
+  mountOf,
   mountsOf,
   readLimitRange,
   refusedIn,
@@ -201,10 +208,18 @@ function podIn({ kind, spec, template }: Tree): Tree {
   if (kind === "Pod") return tree(spec);
   if (kind === "PodTemplate") return tree(tree(template).spec);
   if (kind === "CronJob") return podIn({ kind: "Job", spec: tree(tree(spec).jobTemplate).spec });
-  if (WITH_PODS.includes(text(kind)) || isTemplate(text(kind))) return tree(tree(tree(spec).template).spec);
+  if (WITH_PODS.includes(text(kind)) || isTemplate(text(kind))) return podOfSet(tree(spec));
   const pod = anyTree(anyTree(anyTree(spec).template).spec);
   if (Array.isArray(pod.containers)) return pod;
   return hasRegistrarsArguments(spec) ? refuseFlaw("custom") : {};
+}
+
+/** Of a StatefulSet's claims, each is a volume. */
+function podOfSet({ template, volumeClaimTemplates }: Tree): Tree {
+  const pod = tree(tree(template).spec);
+  const claims = list(volumeClaimTemplates).map((one) => tree(tree(one).metadata).name);
+  const volumes = claims.map((name) => ({ name, persistentVolumeClaim: {} }));
+  return claims.length === 0 ? pod : { ...pod, volumes: [...list(pod.volumes), ...volumes] };
 }
 
 /** Anywhere, also as one text. */
@@ -316,7 +331,11 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
     /** Several arguments in one item. */
     joined: looked(started, joined).items((one) => one),
     mounts,
-    refused: refusedIn(container, pod),
+    refused: refusedIn(
+      container,
+      pod,
+      [written.csiAddress, written.pluginRegistrationPath ?? ""].map((path) => mountOf(path, mounts)?.volume),
+    ),
     /** Those of all volumes of the pod. */
     hostPaths: allFilled(hostPaths, hostPaths, ""),
     probes: probesOf(container, recognised.program),
@@ -326,22 +345,3 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
 
 /** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
 const JOINED = /^--?[a-z]\S*\s+--?[a-z]/;
-
-/** Where a variable comes from: a field, or a key of another object. Throws for one of another type. */
-function sourceOf(valueFrom: unknown): Tree {
-  const source = tree(valueFrom);
-  for (const one of Object.values(source).map(tree))
-    for (const part of [one.fieldPath, one.name, one.key, one.resource]) text(part);
-  return source;
-}
-
-/** Whether the environment has the node's name. */
-function knowsNodeName({ env, envFrom }: Tree): Truth {
-  const names = list(env)
-    .map(tree)
-    .filter(({ value, valueFrom }) => Object.keys(sourceOf(valueFrom)).length > 0 || text(value) !== "")
-    .map(({ name }) => text(name));
-  const open = names.find(isTemplate) ?? (list(envFrom).map(tree).length > 0 ? "its envFrom" : undefined);
-  if (NODE_NAME_VARIABLES.some((name) => names.includes(name))) return truth(true);
-  return truth(open !== undefined && unread("placeholder", open).gap);
-}
