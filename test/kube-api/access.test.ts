@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { inClusterAccess, readCredential } from "../../src/kube-api/access";
 import { accessFromKubeconfig } from "../../src/kube-api/kubeconfig";
 import { readKubeconfig } from "../../src/kube-api/read-kubeconfig";
@@ -41,6 +42,9 @@ test("a secret's file is read for each request, without the line's end; an empty
   writeFileSync(path, "two");
   expect(await readCredential(secret)).toBe("two");
   writeFileSync(path, "\n");
+  await expect(readCredential(secret)).rejects.toThrow(`${path} is empty`);
+  rmSync(path);
+  execFileSync("mkfifo", [path]);
   await expect(readCredential(secret)).rejects.toThrow(`${path} is empty`);
   mkdirSync(folder.at("folder"));
   await expect(readCredential({ kind: "file", path: folder.at("folder") })).rejects.toThrow("EISDIR");

@@ -185,6 +185,17 @@ test.each<[string, Fault, object]>([
   expect(await connection.client.call(getNode, signal)).toMatchObject({ kind: "failed", failure });
 });
 
+test("a connection for another protocol is closed", () =>
+  expectNothingLeft(async () => {
+    await using server = await startScriptedApiServer();
+    server.script = () => ({ kind: "switch-protocols" });
+    const client = createApiClient(server.access);
+    const before = process.getActiveResourcesInfo().length;
+    await client.call(getNode, signal);
+    await eventually(() => expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before));
+    client.close();
+  }));
+
 test.each<[string, Fault, object]>([
   ["there is no CSINode", status(404), { kind: "done", value: { drivers: [] } }],
   ["a proxy knows no such path", LOST, { kind: "failed", failure: { kind: "unexpected" } }],

@@ -185,6 +185,14 @@ test.each([
   },
 );
 
+test("a driver that vanishes and comes back has the whole delay again", async () => {
+  const play = createPlay({ delayMs: MINUTE_MS });
+  expect(await play.turn("listening")).toBe(MINUTE_MS);
+  play.now += MINUTE_MS / 2;
+  await play.turn();
+  expect(await play.turn("listening")).toBe(MINUTE_MS);
+});
+
 test("with several missing drivers the next pass comes when the first delay ends", async () => {
   const play = createPlay({ delayMs: MINUTE_MS });
   const [first, second] = [

@@ -135,6 +135,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
   test("is repaired by a registration after its collection, where kubelet reads the Node's UID again", async () => {
     const play = await replaceNode();
     await play.spend(3 * graceMs);
+    expect(play.log.all(OF_DELETED)).toHaveLength(1);
     play.lists();
     await play.spend(graceMs);
     expect(play.reregistered).toEqual([DRIVER]);

@@ -189,6 +189,30 @@ test("what the API server refuses for the condition holds up no taint", async ()
   expect(fixture.kinds().filter((kind) => kind === "patch-status")).toHaveLength(1);
 });
 
+test("a refusal is not tried again because another watch begins, and the oldest trouble is the one told", async () => {
+  await using fixture = await startListed({ ...PATIENT, startupTaints: ["a/b"] }, (server) => {
+    server.script = ({ kind }) => (/^patch/.test(kind) ? failure(403, kind) : undefined);
+  });
+  const { server, registrations, log, readiness } = fixture;
+  await fixture.isWatching();
+  let now = performance.now();
+  jest.spyOn(performance, "now").mockImplementation(() => now); // No wait after a failure ends by itself.
+  registrations.set("registered");
+  await log.when(IN_TROUBLE);
+  now += 1;
+  server.setTaints([{ key: "a/b", effect: "NoSchedule" }]);
+  const patches = () => fixture.kinds().filter((kind) => /^patch/.test(kind));
+  await eventually(() => expect(patches()).toEqual(["patch-status", "patch-node"]));
+  await eventually(() => expect(readiness.status().api.failures).toEqual({ forbidden: 2 }));
+  expect(readiness.status().api.trouble?.message).toContain("patch-status");
+  const { calls } = readiness.status().api;
+  server.endWatches();
+  await eventually(() => expect(fixture.kinds().filter((kind) => kind === "watch")).toHaveLength(2));
+  server.setTaints([]);
+  await eventually(() => expect(readiness.status().taints).toMatchObject([{ present: false }]));
+  expect(readiness.status().api.calls).toBe(calls + 1);
+});
+
 /** A path at which calls hang until it is disposed of: those that open it wait for a writer. */
 async function hangingToken() {
   const folder = await createTempFolder();

@@ -107,3 +107,13 @@ test("while CSINode lacks the driver, 50 events of the Node cost no request, and
   await play.pass([registrationIn("registered", UNLISTED)]);
   expect([play.reads, play.patches]).toEqual([2, 1]);
 });
+
+test("a removal took no negative time where the clock was set back meanwhile", async () => {
+  const patchNode = async () => done(nodeWith());
+  const play = createKeeperPlay((log) => createTaintKeeper(WANTED, log, PACE), { patchNode });
+  play.see(nodeWith({ taints: [{ key: `${FOUGHT}/agent-not-ready`, effect: "NoSchedule" }] }));
+  play.lists(FOUGHT);
+  play.registrations = [{ ...registrationIn("registered", FOUGHT), registeredAtMs: Date.now() + 60_000 }];
+  await play.pass();
+  expect(play.status()).toMatchObject([{ removals: 1, lastRemovalMs: 0 }]);
+});

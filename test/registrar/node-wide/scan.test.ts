@@ -161,3 +161,12 @@ test("the sockets of a directory that cannot be listed are still looked at, and 
   expect(socketsOf(now)).toEqual(socketsOf(before));
   expect(before.sockets.size).toBe(1);
 });
+
+test.each(["hanging", "unreadable"] as const)("while its root is %s all is as before", async (root) => {
+  await leaveDeadSocket(folder.at("x.sock"));
+  const pattern = patternOf(folder.at("*.sock"));
+  const before = await scan(pattern);
+  expect(before.sockets.size).toBe(1);
+  const look = async () => root;
+  expect(await scan(pattern, { before, changed: new Set([folder.path]), look })).toBe(before);
+});

@@ -31,7 +31,7 @@ const SITUATIONS: Record<string, Partial<DriverStatus>> = {
   "after a refusal": { counters: refused, history: [changedBy("refused")] },
   "after a peer": {
     counters: refused,
-    history: [changedBy("driver-named"), changedBy("already-registered")],
+    history: [changedBy("driver-named"), changedBy("refused"), changedBy("already-registered")],
   },
 };
 

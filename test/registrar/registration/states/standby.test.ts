@@ -125,6 +125,7 @@ test("leaves a peer that keeps our connection alone until something happens", as
     await settle();
   }
   expect(started.registrar.status().history.map(({ reason }) => reason)).not.toContain("peer-gone");
+  await eventually(() => expect(peer.openConnections()).toBe(1)); // The last: each look ends the one before.
   await started[Symbol.asyncDispose]();
   await peer.kill();
 });

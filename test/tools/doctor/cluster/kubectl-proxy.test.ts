@@ -46,3 +46,9 @@ test("a line feed that comes behind the word that kubectl serves is no word to t
   expect(proxy.isLoggingIn()).toBe(false);
   expect(told).not.toHaveBeenCalled();
 });
+
+test("what kubectl complains of is in the error alone if it ends", async () => {
+  kubectlWith("echo 'error: no such context' >&2; exit 1");
+  await expect(startKubectlProxy({ context: "x" })).rejects.toThrow("kubectl proxy: no such context");
+  expect(told).not.toHaveBeenCalled();
+});

@@ -1,4 +1,5 @@
 import { waitFor } from "../../../../src/tools/doctor/cluster/read/patience";
+import { expectNothingLeft } from "../../../support/resources";
 
 const PATIENCE = { noticeMs: 10, silentMs: 20, longestMs: 30 };
 const NEVER = new Promise<never>(() => {});
@@ -19,21 +20,10 @@ test.each([
   expect(running?.aborted).toBe(true);
 });
 
-test("an answer, and a failure, are passed on at once", async () => {
-  const long = { noticeMs: 1e9, silentMs: 1e9, longestMs: 1e9 };
-  await expect(
-    waitFor(
-      "x",
-      async () => 1,
-      () => false,
-      long,
-    ),
-  ).resolves.toEqual({ value: 1 });
-  const failing = waitFor(
-    "x",
-    () => Promise.reject(new Error("broken")),
-    () => false,
-    long,
-  );
-  await expect(failing).rejects.toThrow("broken");
-});
+test("an answer, and a failure, are passed on at once, and leave no timer", () =>
+  expectNothingLeft(async () => {
+    const long = { noticeMs: 1e9, silentMs: 1e9, longestMs: 1e9 };
+    const wait = (act: () => Promise<number>) => waitFor("x", act, () => false, long);
+    expect(await wait(async () => 1)).toEqual({ value: 1 });
+    await expect(wait(() => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+  }));

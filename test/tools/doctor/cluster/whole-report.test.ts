@@ -219,9 +219,10 @@ describe("causes", () => {
     expect(toldBy(await cluster.report())).toContain(`CSI204 problem ${FILES} - node-1`);
   });
 
-  test("doctor reports a pod that is not scheduled", async () => {
+  test("doctor reports a pod that is not scheduled, also where it is asked about the pod's node", async () => {
     const conditions = [{ type: "PodScheduled", status: "False", message: "Insufficient cpu" }];
     const cluster = await makeCluster({ inCsiNode: {}, isScheduled: false, status: { conditions } });
+    expect(toldBy(await cluster.report({ node: "node-1" }))).toEqual([`CSI202 problem ${DISK} - node-1`]);
     await cluster.setSpec(`/api/v1/namespaces/${NAMESPACE}/pods/disk-node-node-1`, { affinity: {} });
     expect(toldBy(await cluster.report())).toEqual([`CSI202 problem ${DISK} -`]);
   });
