@@ -25,11 +25,20 @@ export type HostPathVerdict =
   | { readonly kind: "fits" }
   | { readonly kind: "unknown" }
   /** `problem` follows "kubelet will not find the driver: ". */
-  | { readonly kind: "wrong"; readonly problem: string; readonly fix: string };
+  | {
+      readonly kind: "wrong";
+      readonly problem: string;
+      readonly fix: string;
+      /** The kubelet registration path that the fix has, where the mounts show it. */
+      readonly path?: string | undefined;
+    };
 
 const FITS: HostPathVerdict = { kind: "fits" };
 const UNKNOWN: HostPathVerdict = { kind: "unknown" };
-const wrong = (problem: string, fix: string): HostPathVerdict => ({ kind: "wrong", problem, fix });
+const wrong = (problem: string, fix: string, path?: string): HostPathVerdict => ({
+  ...{ kind: "wrong", problem, fix },
+  ...(path !== undefined && { path }),
+});
 const REGISTRY = "/plugins_registry";
 const USUAL_DIRECTORY = `${DEFAULT_KUBELET_ROOT}/plugins/NAME`;
 
@@ -123,6 +132,7 @@ function differs({ hostPath, path, kubelet: { inRoot } }: Facts): HostPathVerdic
   return wrong(
     `${place} the driver's socket is ${found}`,
     `write --kubelet-registration-path=${hostPath ?? below}`,
+    hostPath,
   );
 }
 

@@ -26,7 +26,10 @@ export function refuseUnlike(
     | "boolean"
     | "time",
 ): never {
-  const has = boundText(anyText(value) || (value ? JSON.stringify(value) : "nothing"), 120);
+  // A text in quotes, where it reads as another type.
+  const isQuoted = typeof value === "string" && /^(?:true|false|null|[-+.]?\d.*)$/.test(value);
+  const written = isQuoted ? JSON.stringify(value) : anyText(value);
+  const has = boundText(written || (value ? JSON.stringify(value) : "nothing"), 120);
   const cause: Unlike = { kind: "unlike", value, has, wanted };
   throw invalidOption(`it has ${has} where a ${wanted} must be`, { cause });
 }

@@ -26,7 +26,10 @@ const NOT_MOUNTED = wrong(
   `mount the hostPath ${K}/plugins/NAME there, in this container and in the driver's`,
 );
 const write = (path: string) => `write --kubelet-registration-path=${path}`;
-const differs = (path: string) => wrong(`on the host the driver's socket is ${path}`, write(path));
+const differs = (path: string): HostPathVerdict => ({
+  ...{ kind: "wrong", problem: `on the host the driver's socket is ${path}` },
+  ...{ fix: write(path), path },
+});
 const onDisk = (path: string, inKubeletRoot?: string) =>
   wrong(
     `on its disk the driver's socket is ${path}`,

@@ -166,9 +166,17 @@ function driverRows(facts: ClusterFacts) {
     const isEvery = name === EVERY_DRIVER;
     const guessed = isGuessed(unitsOfDriver(name));
     const placeOf = new Map(itemsOf(placesOf(name)).map((place) => [itemsOf(place.pods)[0]?.uid, place]));
+    // CSINode lists it there, and a finding says that kubelet does not have it.
+    const lost = new Set(
+      itemsOf(
+        placesOf(name)
+          .filter(inState("unregistered", "uncovered"))
+          .map(({ node }) => node),
+      ),
+    );
     const there: SeenList<unknown> = isEvery
       ? pods.filter(({ uid }) => isRegistered(placeOf.get(uid), placesOf(name)))
-      : csiNodes.filter(({ drivers }) => drivers.has(name));
+      : csiNodes.filter(({ drivers, node }) => drivers.has(name) && !lost.has(node));
     const sets = unitsOfDriver(name).map(({ set }) => set.name);
     return {
       name,

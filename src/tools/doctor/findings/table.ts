@@ -79,6 +79,8 @@ function bySubject(shown: readonly ReportedFinding[], look: TableLook) {
     .map((some) => findingLines(some, look));
 }
 
+/** A node may have hundreds of sockets that were left behind. */
+const MOST_ALIKE = 10;
 const INDENT = " ".repeat(4);
 /** In one line, whatever the width, so that it can be copied. */
 const commandLine = (command: string) => `${INDENT}   ${printable(command)}`;
@@ -113,10 +115,20 @@ function findingLines(
       ...(followers.get(`${index}`) ?? []).flatMap((one) => block("causes ", follower(one))),
     ];
   };
+  const keyOf = ({ code, status, text }: ReportedFinding) => JSON.stringify([code, status, text]);
+  const alike = grouped(
+    findings.filter((finding) => finding.follows === null && isShown(finding)),
+    keyOf,
+  );
   return STATUSES.flatMap((status) =>
-    findings.flatMap((finding, index) =>
-      finding.status === status && finding.follows === null && isShown(finding) ? lines(finding, index) : [],
-    ),
+    findings.flatMap((finding, index) => {
+      const own = finding.status === status ? (alike.get(keyOf(finding)) ?? []) : [];
+      const at = own.slice(0, MOST_ALIKE).indexOf(finding);
+      const left = own.length - MOST_ALIKE;
+      const more = `... and ${left.toLocaleString("en")} more, of which the same is true: -o json has all`;
+      if (at < 0) return [];
+      return [...lines(finding, index), ...(left > 0 && at === MOST_ALIKE - 1 ? block("", more) : [])];
+    }),
   );
 }
 

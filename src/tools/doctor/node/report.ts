@@ -33,19 +33,26 @@ export function reportOn(facts: Facts): Report {
   return reportOf(target, found, rows);
 }
 
+/** So many rows are shown; programs get all. */
+const SHOWN = 20;
+
 /** What could not be read, and may have a driver. */
 export const unreadIn = (facts: Facts) =>
   findingsOf(gapChecks, facts).filter(({ status }) => status === "unknown");
 
 export function renderTable(report: Report, look: TableLook): string {
-  const rows = report.drivers.map(({ name, state, since, reason, csiSocket }) => [
-    plain(namedText(name ?? "(no name)")),
-    state,
-    since ?? "-",
-    plain([reason, csiSocket].filter(Boolean).join("; ")),
-  ]);
+  const rows = report.drivers
+    .slice(0, SHOWN)
+    .map(({ name, state, since, reason, csiSocket }) => [
+      plain(namedText(name ?? "(no name)")),
+      state,
+      since ?? "-",
+      plain([reason, csiSocket].filter(Boolean).join("; ")),
+    ]);
   const drivers = renderColumns(["DRIVER", "STATE", "SINCE", "WHY, WHERE"], rows, look.width);
-  return renderReport(report, look, { tables: rows.length === 0 ? [] : [drivers] });
+  const left = report.drivers.length - rows.length;
+  const more = left > 0 ? [`... and ${left.toLocaleString("en")} more: list all with -o json`] : [];
+  return renderReport(report, look, { tables: rows.length === 0 ? [] : [[...drivers, ...more]] });
 }
 
 export const NODE_CHECKS: readonly Check<View>[] = [

@@ -118,7 +118,7 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
   [
     "a roll-out: the pod is being deleted, and a volume is attached",
     world(alone, pod(WELL, { deletionTimestamp: ago(-0.5) }), needed()),
-    [/^CSI202 .*its pod should have ended/, CSI211],
+    [/^CSI202 .*its pod was deleted, should have ended/, CSI211],
   ],
   [
     "a roll-out: a pod is gone, and its successor is not there yet",
@@ -134,7 +134,7 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
     "a pod that is being deleted",
     world(alone, pod(WELL, { deletionTimestamp: ago(1) })),
     [
-      /^CSI202 problem: .* does not run: its pod should have ended by 2026.*, and the node gets no other .* -> see which.*describe pod/,
+      /^CSI202 problem: .* has no working pod there: its pod was deleted, should have ended by 2026.* and is still there: until it ends, the node gets no other -> see which.*describe pod/,
     ],
   ],
   [

@@ -62,7 +62,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI201 .*has restarted 3 times/, restarted(3, 9)],
   [/^CSI201 .*has restarted once \(exit code 1\)/, withRegistrar(crashLoop({}, 1))],
   [
-    /^CSI202 problem: .*has a pod that does not run: container registrar does not start: ImagePullBackOff: no such image -> see its events: kubectl -n storage describe pod disk-node-node-1$/,
+    /^CSI202 problem: .*has no working pod there: container registrar does not start: ImagePullBackOff: no such image -> see its events: kubectl -n storage describe pod disk-node-node-1$/,
     waitingFor("ImagePullBackOff", "no such image"),
   ],
   [/^CSI202 .*does not start: ContainerCreating ->/, waitingFor("ContainerCreating")],

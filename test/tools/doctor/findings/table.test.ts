@@ -132,3 +132,17 @@ test("placeholders", () => {
     expect([text, isTemplate(text)]).toEqual([text, true]);
   for (const text of ["/a/b", "$1", "a < b", "<"]) expect([text, isTemplate(text)]).toEqual([text, false]);
 });
+
+test("of many findings that say the same, and of many drivers, the first are shown, and how many more there are", () => {
+  const findings = Array.from({ length: 600 }, (_, at) =>
+    finding({ status: "skipped", subject: `/${at}.sock` }),
+  );
+  const drivers = findings.map(({ subject }) => ({
+    ...{ name: subject, state: "dead", since: null, reason: null },
+    ...{ csiSocket: null, registrationSocket: null },
+  }));
+  const text = renderTable({ ...report(...findings, finding()), drivers }, { width: 200, colors: false });
+  expect(text.match(/^skipped/gm)).toHaveLength(10);
+  expect(text.match(/ dead /g)).toHaveLength(20);
+  expect(text).toMatch(/and 580 more: list all with -o json$.*and 590 more, .*-o json has all$.*^PROBLEM/ms);
+});

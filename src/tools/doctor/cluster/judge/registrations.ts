@@ -153,7 +153,7 @@ function healthyDrivers({ places, nodes }: ClusterFacts): Verdicts {
 }
 
 const RESTARTING = "has a registrar that keeps restarting: ";
-const NOT_RUNNING = "has a pod that does not run: ";
+const NOT_RUNNING = "has no working pod there: ";
 const isRestarting =
   (ofRegistrar: boolean) =>
   (place: Place): Truth =>

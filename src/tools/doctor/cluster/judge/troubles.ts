@@ -53,7 +53,7 @@ export function sayTrouble(trouble: PodTrouble): string {
       return `its pod failed, and none has taken its place: ${said || "without a reason"}`;
     }
     case "terminating":
-      return `its pod should have ended by ${trouble.since}, and the node gets no other until it has`;
+      return `its pod was deleted, should have ended by ${trouble.since} and is still there: until it ends, the node gets no other`;
   }
 }
 

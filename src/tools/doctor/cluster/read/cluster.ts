@@ -26,7 +26,7 @@ import {
   readRegistrarPod,
   withMountFailure,
 } from "./pod";
-import { type ClusterGap, createReader, each, GROUPS, LOG_IN, type Reader } from "./reader";
+import { createReader, each, GROUPS, LOG_IN, type Reader } from "./reader";
 import { createRunningReader, currentIn, type RegistrarSet, readRegistrarSet } from "./set";
 
 /** Restricts the report to one node or driver; undefined: all. */
@@ -68,11 +68,10 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     throw invalidOption(`cannot read the cluster: ${failed.message}${advice}`);
   }
   const [nodes, listed, csiDrivers, attached, pending, mounts, attaches] = others;
-  const ready = itemsOf(nodes).filter(({ isReady }) => isReady).length;
-  const isHidden = ready > 1 && target.node === undefined && trueOrNull(listed.contains()) === false;
-  const csiNodes = isHidden ? reader.lacking(listed, hiddenCsiNodes(ready)) : listed;
   if (target.node !== undefined && trueOrNull(nodes.contains()) === false)
     refuse(`there is no node ${target.node}`);
+  const isEmpty = trueOrNull(listed.contains()) === false;
+  const csiNodes = isEmpty ? await withoutHidden(reader, listed, nodes, target) : listed;
   const events = mounts
     .with(attaches)
     .flatMap((event) => ("driver" in event && isMeant(target, event.node) ? event : undefined));
@@ -104,15 +103,27 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
   };
 }
 
-/** Kubelet makes the CSINode of its Node before that is Ready (pkg/volume/csi, initializeCSINode). */
-const hiddenCsiNodes = (ready: number): ClusterGap => ({
-  ...{ part: "csinodes", subject: "csinodes" },
-  why: {
-    kind: "list",
-    failure: "hidden",
-    message: `the answer is an empty list, though ${ready} nodes are Ready`,
-  },
-});
+/**
+ * Kubelet makes the CSINode of its Node before that is Ready (pkg/volume/csi, initializeCSINode): where several nodes have none, they
+ * are not shown. Of one node that tells nothing, so all are listed.
+ */
+async function withoutHidden<CsiNode>(
+  { read, lacking }: Reader,
+  listed: SeenList<CsiNode>,
+  nodes: SeenList<ReturnType<typeof readNode>>,
+  target: ClusterTarget,
+) {
+  const isOne = target.node !== undefined;
+  const [all, others] = isOne
+    ? await Promise.all([read("nodes", each(readNode)), read("csinodes", each(readCsiNode))])
+    : [nodes, listed];
+  const there = itemsOf(all);
+  const isHidden =
+    there.length > 1 && there.some(({ isReady }) => isReady) && trueOrNull(others.contains()) === false;
+  const message = `the answer is an empty list, and there are ${there.length} nodes`;
+  const why = { kind: "list", failure: "hidden", message } as const;
+  return isHidden ? lacking(listed, { part: "csinodes", subject: "csinodes", why }) : listed;
+}
 
 const isMeant = ({ node: wanted }: ClusterTarget, node: string | undefined) =>
   wanted === undefined || node === undefined || node === wanted;

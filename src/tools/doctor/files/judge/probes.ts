@@ -260,6 +260,7 @@ function judgeAsked(
   return passes({
     yes: () => warning(text, USE_HTTP),
     no: nothing,
-    unknown: () => unknown(`${text} from v2.9 on, and always fails before v2.3: its release is not known`, USE_HTTP),
+    unknown: () =>
+      unknown(`${text} from v2.9 on, and always fails before v2.3: its release is not known`, USE_HTTP),
   });
 }

@@ -36,6 +36,7 @@ import {
   belowRoot,
   CAUSES,
   DRIVER,
+  fixOfPath,
   ownershipText,
   remedyFor,
   remedyForGap,
@@ -71,7 +72,7 @@ function judgeKubeletPath(path: string, view: View): Verdicts {
   if (misplaced !== undefined) return misplaced;
   const isWrong = hostPath.items((one) =>
     one.kind === "wrong"
-      ? problem(path, `${GIVEN}; ${one.problem}`, one.fix, { kind: "host-path" })
+      ? problem(path, `${GIVEN}; ${one.problem}`, fixOfPath(one), { kind: "host-path" })
       : undefined,
   );
   // What is there may show it, whatever the mounts tell.

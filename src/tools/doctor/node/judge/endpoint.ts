@@ -5,7 +5,7 @@ import { callText } from "../../findings/why";
 import { namedText } from "../../findings/words";
 import type { Answered, DriverLook } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
-import { ADVICE, CAUSES, remedyFor, socketText } from "./trouble";
+import { ADVICE, CAUSES, fixOfPath, remedyFor, socketText } from "./trouble";
 import { type Answering, firstIn, isCalled, isSame, pathFix, soleIn, type View } from "./view";
 
 const CORRECT_PATH =
@@ -113,7 +113,7 @@ function judgeIdentity(
     // What answers at this path in the container may be nothing on the host.
     const isWrong = hostPath.items((path) =>
       isTold && path.kind === "wrong"
-        ? problem(name, `${saidAt}; ${path.problem}`, path.fix, { kind: "host-path" })
+        ? problem(name, `${saidAt}; ${path.problem}`, fixOfPath(path), { kind: "host-path" })
         : undefined,
     );
     return firstIn(

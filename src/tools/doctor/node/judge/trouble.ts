@@ -5,9 +5,9 @@ import { type Advice, check, skipped, unknown, unsure, type Verdict } from "../.
 import { grouped } from "../../findings/grouped";
 import type { Gap, SeenList, Why } from "../../findings/seen";
 import { callText, OUR_FAULT, sayWhy } from "../../findings/why";
-import { tooLong } from "../../findings/words";
+import { tooLong, writeFlag } from "../../findings/words";
 import type { NodePart, Target } from "../read/facts";
-import type { Facts } from "../read/gather";
+import type { Facts, HostPath } from "../read/gather";
 import type { Answered, DriverLook, RegistrationFound } from "../read/looks";
 import type { Ownership, SeenSocket } from "../read/socket";
 
@@ -76,6 +76,10 @@ export function remedyFor(
   const fix = REMEDIES[socket.kind] ?? OUR_FAULT;
   return [fix, socket.kind === "stuck" ? CAUSES.nameless(socket) : CAUSES.down(socket, path)];
 }
+
+/** What to do about a path that kubelet gets and that is wrong. */
+export const fixOfPath = ({ fix, path }: Extract<HostPath, { readonly kind: "wrong" }>): Advice =>
+  path === undefined ? fix : writeFlag("kubelet-registration-path", path);
 
 export const ownershipText = ({ mode, uid, gid }: Ownership): string =>
   `mode ${(mode & 0o7777).toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
