@@ -23,7 +23,7 @@ const valueAt = (path: Path, root: unknown): unknown =>
 
 /** Whether a text has placeholders, which an installer or kubelet will fill in. */
 export function isTemplate(text: string): boolean {
-  return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]/.test(text);
+  return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]|@[A-Z]\w*@|%[A-Z]\w{2,}%|__[A-Z]\w*__/.test(text);
 }
 
 /**

@@ -236,23 +236,26 @@ test("a placeholder where some value would be a problem is unknown", () => {
   expect(silent.map((path) => path.join("."))).toEqual([]);
 });
 
-test.each(["{{ .Values.x }}", `\${X}`])("a field called %s may be any that is absent", (placeholder) => {
-  const known = WORLDS.flatMap((whole) =>
-    treesIn(whole).flatMap((path) => {
-      const own = Object(valueAt(whole, path)) as object;
-      if (Array.isArray(own) || !path.includes("spec") || path.at(-1) === "labels") return [];
-      return Object.entries(own).flatMap(([name, value]) => {
-        const fields = { ...own, [name]: undefined, [placeholder]: value };
-        const told = verdictsIn([replaceAt(whole, path, fields) as object]);
-        const statuses = told.map(({ status }) => status).filter((status) => status !== "ok");
-        return statuses.join() === "unknown" ? [] : [[...path, name].join(".")];
-      });
-    }),
-  );
-  expect(known).toEqual([]);
-});
+test.each(["{{ .Values.x }}", `\${X}`, "@X@"])(
+  "a field called %s may be any that is absent",
+  (placeholder) => {
+    const known = WORLDS.flatMap((whole) =>
+      treesIn(whole).flatMap((path) => {
+        const own = Object(valueAt(whole, path)) as object;
+        if (Array.isArray(own) || !path.includes("spec") || path.at(-1) === "labels") return [];
+        return Object.entries(own).flatMap(([name, value]) => {
+          const fields = { ...own, [name]: undefined, [placeholder]: value };
+          const told = verdictsIn([replaceAt(whole, path, fields) as object]);
+          const statuses = told.map(({ status }) => status).filter((status) => status !== "ok");
+          return statuses.join() === "unknown" ? [] : [[...path, name].join(".")];
+        });
+      }),
+    );
+    expect(known).toEqual([]);
+  },
+);
 
-test.each(["{{ .Values.x }}", `\${X}`, "<x>"])(
+test.each(["{{ .Values.x }}", `\${X}`, "<x>", "@X@", "%ROOT%", "__X__"])(
   "a placeholder %s, wherever it stands, makes no problem, and nothing that a swap is known to change",
   (placeholder) => {
     expect(findingsIn(WORLDS)).toEqual([]);

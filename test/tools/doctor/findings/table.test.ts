@@ -128,9 +128,10 @@ test("of findings with equal causes the one nearest to the cause leads, whatever
 
 test("placeholders", () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the shell
-  for (const text of ["{{ x }}", "x}}", "$(NAME)", "${name}", "<name>", "$NAME"])
+  for (const text of ["{{ x }}", "x}}", "$(NAME)", "${name}", "<name>", "$NAME", "@X@", "%NAME%", "__X__"])
     expect([text, isTemplate(text)]).toEqual([text, true]);
-  for (const text of ["/a/b", "$1", "a < b", "<"]) expect([text, isTemplate(text)]).toEqual([text, false]);
+  for (const text of ["/a/b", "$1", "a < b", "<", "x@sha256:AB", "/a%C3%A9%20", "__init__", "a@B.c"])
+    expect([text, isTemplate(text)]).toEqual([text, false]);
 });
 
 test("of many findings that say the same, and of many drivers, the first are shown, and how many more there are", () => {
