@@ -22,7 +22,7 @@ import { needChecks, objects, rights } from "./judge/needs";
 import { pairLeft } from "./judge/pair-left";
 import { placesIn } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
-import { inState, isWithoutRegistrar, type Place, sayReason } from "./judge/states";
+import { inState, isWithoutRegistrar, kindIn, type Place, sayReason } from "./judge/state";
 import type { ClusterReading } from "./read/cluster";
 import { keyOfPlace } from "./read/mentions";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./read/units";
@@ -206,7 +206,7 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
   return {
     node: node ?? null,
     driver,
-    state: tell<string>(state.map(({ kind }) => kind).told("unseen")),
+    state: tell<string>(kindIn(state)),
     reason: tell<string>(sayReason(state)) || null,
     code: code ?? null,
     pod: itemsOf(pods)[0]?.name ?? null,
@@ -236,7 +236,9 @@ function registrarRows(facts: ClusterFacts) {
     const own = facts.podsOf(set.uid).flatMap((pod): ImageRow | undefined => {
       const one = pod.running.registrars.find((running) => running.container === container);
       if (one !== undefined) return imageRow(one);
-      return isWithoutRegistrar(pod, unit) ? { image: null, program: null, version: null } : undefined;
+      return trueOrNull(isWithoutRegistrar(pod, unit))
+        ? { image: null, program: null, version: null }
+        : undefined;
     });
     const name = { driver: driver.name, guessed: isGuess(unit) };
     return {

@@ -1,4 +1,5 @@
 import { type Cause, causeKey } from "./causes";
+import { lackedIn } from "./gap";
 import {
   type Closed,
   close,
@@ -88,7 +89,7 @@ interface More extends Pick<Sentence, "about"> {
 }
 export const also = <S extends Status>(verdict: Verdict<S>, { nodes, cause, ...more }: More): Verdict<S> => {
   const { status, text, isLacking } = open(verdict);
-  const lacksNodes = nodes !== undefined && open(nodes).gaps.length > 0;
+  const lacksNodes = nodes !== undefined && lackedIn(open(nodes).gaps).length > 0;
   return close(
     {},
     {

@@ -28,6 +28,8 @@ export type Why =
   | { readonly kind: "deep"; readonly from: string }
   /** The same, where nothing has to be searched. */
   | { readonly kind: "aside" }
+  /** It was not asked for, or nothing that was asked for needs it. */
+  | { readonly kind: "beyond" }
   /** The doctor itself had no CPU to read the answer to a call. */
   | { readonly kind: "starved" }
   | ({ readonly kind: "call" } & CallFailure)
@@ -55,6 +57,12 @@ export interface Gap<Part extends string = string> {
   /** What is known of it all the same: it lacks nothing in the list of another node or set. */
   readonly known?: { readonly node?: string | undefined; readonly set?: string | undefined } | undefined;
 }
+/** A gap that no finding and no text tells. */
+export const beyond = <Part extends string>(part: Part, subject = "", known?: Gap["known"]): Gap<Part> => ({
+  ...{ part, subject, why: { kind: "beyond" }, known },
+});
+/** What is lacking of what was asked for. */
+export const lackedIn = (gaps: readonly Gap[]) => gaps.filter(({ why }) => why.kind !== "beyond");
 export type KnownField = keyof NonNullable<Gap["known"]>;
 
 export interface Unread<Part extends string = string> {

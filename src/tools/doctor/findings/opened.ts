@@ -1,7 +1,7 @@
 // What is inside of lists, answers, texts and findings. Only readers and reports look at it: no judge imports more than types from
 // here, which test/tools/doctor/findings/escapes.mjs checks.
 
-import type { Gap } from "./gap";
+import { type Gap, lackedIn } from "./gap";
 
 const INSIDE: unique symbol = Symbol("inside");
 
@@ -49,11 +49,11 @@ export const insideOf = (one: unknown): object | undefined =>
 export const itemsOf = <Item>(list: Closed<{ readonly items: readonly Item[] }>): readonly Item[] =>
   open(list).items;
 
-/** What is made of all items; null if some could not be read. */
+/** What is made of all items that were asked for; null if some could not be read. */
 export const orNull = <Item, Row>(
-  list: Closed<{ readonly items: readonly Item[]; readonly gaps: readonly unknown[] }>,
+  list: Closed<{ readonly items: readonly Item[]; readonly gaps: readonly Gap[] }>,
   rowOf: (items: readonly Item[]) => Row,
-): Row | null => (open(list).gaps.length > 0 ? null : rowOf(itemsOf(list)));
+): Row | null => (lackedIn(open(list).gaps).length > 0 ? null : rowOf(itemsOf(list)));
 
 /** Null: unknown. */
 export const trueOrNull = (answer: Closed<"yes" | "no" | readonly unknown[]>): boolean | null =>
@@ -85,7 +85,7 @@ export const lackingOf = (wording: Wording) => textOf(wording) as Closed<Wording
 /** One text of several parts. */
 export function wordingOf(...parts: readonly unknown[]): Wording {
   const all = parts.map(partOf);
-  const lacking = all.filter(({ gaps }) => gaps.length > 0);
+  const lacking = all.filter(({ gaps }) => lackedIn(gaps).length > 0);
   const areSaid = lacking.map(({ isSaid }) => isSaid);
   return {
     told: all.map(({ told }) => told).join(""),

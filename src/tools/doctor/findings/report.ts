@@ -1,6 +1,6 @@
 import { causeKey, rankOf } from "./causes";
 import type { Check, Finding, Status, Verdicts } from "./finding";
-import type { Gap } from "./gap";
+import { type Gap, lackedIn } from "./gap";
 import { sortedBy } from "./grouped";
 import { lackIn, open, saidIn } from "./opened";
 import { sayWhy } from "./why";
@@ -32,7 +32,7 @@ export function findingsOfAll<Seen extends { readonly gaps: readonly Gap[] }>(
   if (found.some(({ status }) => status === "problem" || status === "unknown")) return found;
   const told = new Set(facts.gaps.map(gapKey));
   const untold = answers.flatMap(({ code, name, said }) =>
-    lackIn(said)
+    lackedIn(lackIn(said))
       .filter((gap) => gap.why.kind !== "aside" && !told.has(gapKey(gap)))
       .map(({ subject, why }): Finding => {
         const { text, fix } = sayWhy(why);

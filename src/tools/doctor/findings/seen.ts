@@ -1,5 +1,5 @@
 import { nearWord } from "../../../base/near-word";
-import type { Gap, KnownField, Unread } from "./gap";
+import { type Gap, type KnownField, lackedIn, type Unread } from "./gap";
 import { grouped, sortedBy } from "./grouped";
 import {
   type Closed,
@@ -37,7 +37,16 @@ import type { Unclear } from "./unclear";
 import type { Verdict } from "./verdict";
 import { counted, firstOf } from "./words";
 
-export { type CallFailure, type Flaw, type Gap, refuseFlaw, type Unread, type Why, whyOf } from "./gap";
+export {
+  beyond,
+  type CallFailure,
+  type Flaw,
+  type Gap,
+  refuseFlaw,
+  type Unread,
+  type Why,
+  whyOf,
+} from "./gap";
 export { type Lacking, toldOf } from "./opened";
 export type { Group, ItemOf, Seen, SeenList, Truth, Withheld } from "./shapes";
 export { lacking, type Text, words } from "./text";
@@ -47,14 +56,23 @@ export const otherwise = <R>(say: () => R) => ({ no: say, unknown: () => doubted
 
 /** For an input that could not be read: a finding becomes unknown, and an `ok` is left out. */
 export function doubted<R>(said: R): Doubted<R> {
-  const inside = Array.isArray(said) ? { items: said } : Object(insideOf(said));
-  if (!("status" in inside || "items" in inside)) return said as Doubted<R>;
+  if (!isSaid(said)) return said as Doubted<R>;
   return changed(said as Said<Verdict>, (one) => {
     const { status, ...sentence } = Object(insideOf(one));
     if (status === undefined) return one;
     return status === "ok" ? undefined : close({}, { ...sentence, status: "unknown" });
   }) as Doubted<R>;
 }
+
+/** What nothing that was asked for decides is no finding. */
+const unlessUnknown = <R>(said: R) =>
+  isSaid(said)
+    ? changed(said as Said<Verdict>, (one) => (Object(insideOf(one)).status === "unknown" ? undefined : one))
+    : said;
+const isSaid = (said: unknown) => {
+  const inside = Array.isArray(said) ? { items: said } : Object(insideOf(said));
+  return "status" in inside || "items" in inside;
+};
 
 /** What is said only where the answer is unknown. */
 export const ifUnknown = <U>(
@@ -91,7 +109,8 @@ function newTruth(answer: YesNo): Truth {
 
 function sayBy<Y, N, U>(answer: YesNo, { yes, no, unknown }: Arms<Y, N, U>): OrWithheld<Y | N | U> {
   const said = answer === "yes" ? yes() : answer === "no" ? no() : unknown(answer);
-  return said as OrWithheld<Y | N | U>;
+  const isBeyond = typeof answer !== "string" && lackedIn(answer).length === 0;
+  return (isBeyond ? unlessUnknown(said) : said) as OrWithheld<Y | N | U>;
 }
 
 const [YES, NO] = [newTruth("yes"), newTruth("no")];
@@ -185,7 +204,7 @@ function groupOf<Item>(items: readonly [Item, ...Item[]], gaps: readonly Gap[]):
     },
     counted: (one: string, sizeOf: (item: Item) => number | Told<number> = () => 1) => {
       const size = items.reduce((sum, item) => sum + tell<number>(sizeOf(item)), 0);
-      const least = gaps.length > 0 ? "at least " : "";
+      const least = lackedIn(gaps).length > 0 ? "at least " : "";
       return textOf({ told: least + counted(size, one), gaps, isSaid: true });
     },
   });

@@ -85,6 +85,8 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix?: string
       return {
         text: "leads to directories that were not searched for sockets: they are a driver's or kubelet's own",
       };
+    case "beyond":
+      return { text: "was not asked for" };
     case "starved":
       return { text: "was called, but this process was too busy to read an answer" };
     case "call":

@@ -1,10 +1,10 @@
 import {
   inState,
-  type KnownState,
+  known,
   type Place,
   restartingIn,
   whyIn,
-} from "../../../../src/tools/doctor/cluster/judge/states";
+} from "../../../../src/tools/doctor/cluster/judge/state";
 import type { ClusterTarget } from "../../../../src/tools/doctor/cluster/read/cluster";
 import type { RegistrarPod } from "../../../../src/tools/doctor/cluster/read/pod";
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
@@ -21,7 +21,7 @@ import { tooMuchIn, WORLDS } from "./too-much";
 test("a state that is known without the pod does not say how the pod is", () => {
   const why = { kind: "object", text: "no" } as const;
   const pods = startReading<"pods">().list<RegistrarPod>([], [{ part: "pods", subject: "x", why }]);
-  const state = looked<KnownState>({ kind: "registered", reason: null });
+  const state = looked(known({ kind: "registered", reason: null }));
   const asked = (place: Pick<Place, "state" | "pods">) =>
     [
       ...[inState("registered")(place), inState("restarting", "failed")(place)],

@@ -4,6 +4,7 @@ import { relative } from "node:path";
 import * as ast from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
 import { bare, createFunctions, isFunction, isOfJudges, moduleOf } from "./functions.mjs";
+import { plainIn } from "./leaves.mjs";
 
 const [, , config, ...folders] = process.argv;
 const api = new API();
@@ -14,7 +15,7 @@ const functionsOf = createFunctions(program);
 /** Of these types each value is truthy, and equal to nothing: they are asked by their methods, or for their kind. */
 const ASKED = [
   ...["Truth", "KnownTruth", "SeenList", "KnownList", "Group", "Seen", "Unread", "Withheld"],
-  ...["Told", "Words", "Said", "Verdict", "Verdicts", "Closed", "Ordered"],
+  ...["Told", "Words", "Said", "Verdict", "Verdicts", "Closed", "Ordered", "KnownState"],
 ];
 /** What only readers and reports may load, as the module that it is: it opens what is closed. */
 const OPENERS = /findings\/(?:opened|report)$/;
@@ -308,6 +309,11 @@ for (const name of program
     node.forEachChild(visit);
   };
   if (!/findings\/(?:seen|opened|finding)\.ts$/.test(name)) file.forEachChild(visit);
+  if (name.endsWith("/escapes/facts.ts"))
+    file.forEachChild((node) => {
+      if (ast.isInterfaceDeclaration(node))
+        for (const one of plainIn(checker, checker.getTypeAtLocation(node))) lines.push(`plain: ${one}`);
+    });
   for (const { pos, text } of program.getSemanticDiagnostics(name)) say("TypeScript", pos, text);
 }
 api.close();

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { createTempFolder } from "../../../support/temp-folder";
+import { PLAIN } from "./plain";
 import { REFUSED } from "./refused";
 
 // What could not be read is never taken for an absent, an empty or a well one: where TypeScript does not see it, a search with its
@@ -15,7 +16,8 @@ import { ifYes, isWhole, nothing, otherwise, type Seen, type SeenList, type Trut
 import { judgeEndpoint } from "SRC/node/judge/endpoint";
 import { failureIn, silenceOf } from "SRC/node/judge/trouble";
 import type { ClusterFacts } from "SRC/cluster/judge/facts";
-import { inState, isWaitedFor } from "SRC/cluster/judge/states";
+import { inState } from "SRC/cluster/judge/state";
+import { isWaitedFor } from "SRC/cluster/judge/states";
 import type { ManifestFacts } from "SRC/files/read/registrars";
 import type { Driver, View } from "SRC/node/judge/view";
 const [P, T, F] = ["/x", "is there", "correct it"] as const;
@@ -28,6 +30,14 @@ const HELPER = `
 import { ok, problem } from "SRC/findings/finding";
 export const good = (path: string) => ok(path, "has all drivers");
 export const bad = (path: string) => problem(path, "is no driver", "correct it");
+`;
+
+/** All that judges get. */
+const FACTS = `
+import type { FactsAndGaps } from "SRC/cluster/judge/facts";
+import type { FileFacts } from "SRC/files/read/registrars";
+import type { View } from "SRC/node/judge/view";
+export interface Facts { readonly files: FileFacts; readonly cluster: FactsAndGaps; readonly node: View }
 `;
 
 /** What a colleague may write. */
@@ -131,12 +141,20 @@ const ESCAPES: readonly string[] = [
   "(view: View) => { let count = 0; return [view.isDeserted({ yes: () => count++, no: () => 1, unknown: () => withheld }), count > 0 ? ok(P, T) : problem(P, T, F)]; }",
 ];
 
+const PLAIN_FIELDS = Object.values(PLAIN)
+  .flat()
+  .flatMap((one) => {
+    const [owner, fields = ""] = one.split(": ");
+    return fields.split(" ").map((field) => `${owner}.${field}`);
+  });
+
 test("no judge of the doctor, and each of these, takes something unread for an absent one", async () => {
   await using folder = await createTempFolder();
   const doctor = resolve("src/tools/doctor");
   mkdirSync(folder.at("escapes/judge"), { recursive: true });
   const fileOf = (at: number) => `escapes/judge/${at}.ts`;
   writeFileSync(folder.at("escapes/judge/helper.ts"), HELPER.replaceAll("SRC", doctor));
+  writeFileSync(folder.at("escapes/facts.ts"), FACTS.replaceAll("SRC", doctor));
   const all = [...ESCAPES, ...REFUSED.map((one) => one.replace(/^\w+: /, ""))];
   for (const [at, code] of all.entries())
     writeFileSync(folder.at(fileOf(at)), `${HEAD}export const escape = ${code};\n`.replaceAll("SRC", doctor));
@@ -148,7 +166,12 @@ test("no judge of the doctor, and each of these, takes something unread for an a
   const { stdout } = await promisify(execFile)(process.execPath, [
     ...[program, folder.at("tsconfig.json"), doctor, folder.path],
   ]);
-  const lines = stdout.split("\n").filter(Boolean);
+  const [plain, lines] = [
+    stdout.matchAll(/^plain: (.*?):/gm),
+    stdout.split("\n").filter((line) => /^(?!plain: )./.test(line)),
+  ];
+  // Whatever is read newly is Seen, or it is said here why it is certain.
+  expect(Array.from(plain, ([, path]) => path).sort()).toEqual(PLAIN_FIELDS.sort());
   const found = all.map((_, at) => lines.filter((line) => line.includes(`/${fileOf(at)}:`)));
   expect(all.filter((_, at) => found[at]?.length === 0)).toEqual([]);
   const refused = found.slice(ESCAPES.length).map((own, at) => {

@@ -7,7 +7,8 @@ import type { OwnersOf } from "../read/owners";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
 import type { placesIn } from "./places";
 import { wantsNone } from "./set-wants";
-import { inState, isDoubted, type Place, unlessServed } from "./states";
+import { inState, type Place } from "./state";
+import { isDoubted, unlessServed } from "./states";
 
 /** What could not be read is a matter of the checks that report it. */
 export type FactsAndGaps = ReturnType<typeof factsOf>;

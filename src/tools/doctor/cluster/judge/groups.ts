@@ -1,14 +1,15 @@
 import type { About, Cause } from "../../findings/causes";
 import { type Advice, check, judgeAlike, problem, type Run, type Verdicts } from "../../findings/finding";
 import { remembered } from "../../findings/grouped";
-import type { Words } from "../../findings/opened";
-import { type Group, type SeenList, type Text, type Truth, words } from "../../findings/seen";
+import type { Told, Words } from "../../findings/opened";
+import { type Group, ifYes, type SeenList, type Text, type Truth, words } from "../../findings/seen";
 import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
 import { EVERY_DRIVER } from "../read/units";
 import type { ClusterFacts } from "./facts";
-import { GONE, isWaitedFor, type Place, restartingIn, UNWRITTEN } from "./states";
+import { causeOfState, inState, isGone, isUnwritten, type Place, reasonIn, restartingIn } from "./state";
+import { isWaitedFor } from "./states";
 import { endingOf, ownerKey } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
@@ -26,7 +27,7 @@ export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, 
 const shortReason = (place: Place, facts: ClusterFacts): SeenList<Text> =>
   manifestCauseOf(place, facts)
     .flatMap(() => restartingIn(place).map((one): Text => endingOf(one)))
-    .with(place.state.map(({ reason }): Text => reason ?? ""));
+    .with(reasonIn(place.state));
 
 export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
   check<ClusterFacts>(code, name, (facts) => problemsOf(facts, isMeant, lead, fixOf));
@@ -64,28 +65,18 @@ export const causeOf = (place: Place, facts: ClusterFacts) =>
   causesOf(place, facts).told<Cause>({ kind: "trouble", driver: place.driver, trouble: "unseen" });
 
 /** The first one counts. */
-function causesOf(place: Place, facts: ClusterFacts): SeenList<Cause> {
-  const { state, units, driver } = place;
-  const causesAt = (object?: number, word?: string): SeenList<Cause> =>
-    state.map(({ kind, why }) => ({
-      ...({ kind: "trouble", driver, trouble: kind } as const),
-      ...{ ...(why && { object, ...why }), ...(word && { word }) },
-    }));
+function causesOf(place: Place, facts: ClusterFacts): SeenList<Cause | Told<Cause>> {
   // What serves it on one node says nothing of another.
-  const owners = state.items(({ kind }) =>
-    kind === "unprovided" ? facts.ownersOf(place).owners : undefined,
-  );
+  const owners = ifYes(inState("unprovided")(place), () => facts.ownersOf(place).owners);
   return manifestCauseOf(place, facts)
-    .with(units.flatMap(({ registrar }) => causesAt(registrar.about.object)))
-    .with(owners.flatMap((pod) => causesAt(undefined, ownerKey(pod))))
-    .with(causesAt());
+    .with(place.units.flatMap(({ registrar }) => causeOfState(place, registrar.about.object)))
+    .with(owners.flatMap((all) => all.flatMap((pod) => causeOfState(place, undefined, ownerKey(pod)))))
+    .with(causeOfState(place));
 }
 
 /** What `doctor -f` finds in the first of its registrars. */
 function manifestCauseOf(place: Place, { isManifestCause }: ClusterFacts): SeenList<Cause> {
-  const isUnregistered = place.state.is(
-    ({ kind, why }) => kind === "unregistered" && !UNWRITTEN.includes(why?.word),
-  );
+  const isUnregistered = inState("unregistered")(place).and(isUnwritten(place).not());
   const isOfRegistrar = restartingIn(place)
     .contains(({ isRegistrar }) => isRegistrar)
     .or(isUnregistered);
@@ -102,11 +93,8 @@ export const manifestCause = ({ object, container = "" }: About): Cause => ({
 });
 
 /** Its node does not report, or something waits on a node that is gone. */
-export function isMissedAway(place: Place, facts: ClusterFacts): Truth {
-  return place.state.is(
-    ({ kind, why }) => kind === "node-away" && (why?.word === GONE ? isWaitedFor(place, facts) : true),
-  );
-}
+export const isMissedAway = (place: Place, facts: ClusterFacts): Truth =>
+  inState("node-away")(place).and(isGone(place).not().or(isWaitedFor(place, facts)));
 
 /** What is seen to wait for a driver, behind `lead`: `1 pod (shop/a) and at least 1 VolumeAttachment`; empty: nothing. */
 export function whoWaits(places: Group<Place>, facts: ClusterFacts, lead: string): SeenList<Words> {

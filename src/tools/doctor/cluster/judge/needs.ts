@@ -37,7 +37,8 @@ import { type ClusterFacts, type FactsAndGaps, mayHavePod } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, placesWhere, problemsOf, whoWaits } from "./groups";
 import { judgePods } from "./set-pods";
 import { NONE_FITS, WANTS_NONE, wantsNone } from "./set-wants";
-import { inState, isWaitedFor, type Place, SETTLED, whyIn } from "./states";
+import { inState, type Place, SETTLED, whyIn } from "./state";
+import { isWaitedFor } from "./states";
 import { startupTaints } from "./taints";
 import { lackText, ownerText } from "./troubles";
 

@@ -2,7 +2,8 @@ import { type ItemOf, listFrom, type SeenList, wholes } from "../../findings/see
 import type { RegistrarPod } from "../read/pod";
 import { isGuess, type Pair, type RegistrarUnit } from "../read/units";
 import type { placesIn } from "./places";
-import { isWithoutRegistrar, START_MS } from "./states";
+import { isWithoutRegistrar } from "./state";
+import { START_MS } from "./states";
 
 /**
  * The only registrar whose driver has no name, and the only driver on nodes or needed by them that no registrar is known for, if
@@ -50,7 +51,6 @@ function nodeInCommon(
   { pods: all, leaving, nowMs }: Whole<"pods" | "leaving">,
 ): SeenList<string> | undefined {
   const own = all.filter(({ setUid }) => setUid === unit.set.uid);
-  if (own.some((pod) => isWithoutRegistrar(pod, unit))) return undefined;
   const going = leaving.filter(({ setUid }) => setUid === unit.set.uid);
   const covered = new Set([...own, ...going].map(({ node }) => node));
   if (![...listed].every((one) => covered.has(one))) return undefined;
@@ -58,7 +58,9 @@ function nodeInCommon(
     started.contains((ms) => nowMs - ms >= START_MS).and(trouble.contains().not());
   const isElsewhere = ({ node }: RegistrarPod) => node !== undefined && !listed.has(node);
   const pods = listFrom(own);
-  const areListed = pods.contains((pod) => isWorking(pod).and(isElsewhere(pod))).not();
+  const isOther = (pod: RegistrarPod) =>
+    isWorking(pod).and(isElsewhere(pod)).or(isWithoutRegistrar(pod, unit));
+  const areListed = pods.contains(isOther).not();
   return pods
     .filter(isWorking)
     .flatMap(({ node }) => node)

@@ -1,17 +1,15 @@
 import { grouped } from "../../findings/grouped";
-import { type ItemOf, lackingIn, listFrom, looked, truth } from "../../findings/seen";
+import { type ItemOf, lackingIn, listFrom, looked, type SeenList, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import { type Mention, mentionsByPlace } from "../read/mentions";
 import { EVERY_DRIVER, type Pair } from "../read/units";
-import { type Place, type PlaceState, stateOf } from "./states";
+import { known, type Place, type PlaceState } from "./state";
+import { stateOf } from "./states";
 import { type ClusterLists, type Surroundings, surroundingsOf } from "./surroundings";
 
 /** Every driver on every node where it is, should be or is needed. */
 export function placesIn(lists: ClusterLists, pair?: Pair) {
-  const needOf = ({ node, driver }: Readonly<Record<"node" | "driver", string>>): Mention => ({
-    node,
-    driver,
-  });
+  const needOf = ({ node, driver }: Readonly<Record<"node" | "driver", string>>) => ({ node, driver });
   const needs = lists.waiting.map(needOf).with(lists.attached.map(needOf));
   const around = surroundingsOf(lists, needs, pair);
   const ofPods = lists.pods.flatMap((pod) =>
@@ -22,9 +20,10 @@ export function placesIn(lists: ClusterLists, pair?: Pair) {
   const ofCsiNodes = lists.csiNodes.flatMap(({ node, drivers }) =>
     Array.from(drivers, (driver): Mention => ({ driver, node })),
   );
-  const places = mentionsByPlace(ofPods.with(ofCsiNodes).with(needs), lists.nowMs).map((one) =>
-    placeOf(one, around),
-  );
+  const places = mentionsByPlace(
+    ofPods.with<Mention, SeenList<Mention>>(ofCsiNodes).with(needs),
+    lists.nowMs,
+  ).map((one) => placeOf(one, around));
   return { ...around, needs, places };
 }
 
@@ -60,7 +59,7 @@ function twinsIn({
   const twins = registering.flatMap(({ pod }) => pod ?? []);
   const word = ofSets.size === 1 ? ONE_SET : "";
   const names = twins.map(({ name }) => name);
-  return { kind: "duplicate", why: { word }, twins, reason: `${together(names)} register it` };
+  return known({ kind: "duplicate", why: { word }, twins, reason: `${together(names)} register it` });
 }
 
 /** The API's word for what the pods have in common. */

@@ -25,22 +25,23 @@ import {
 } from "../../findings/seen";
 import { LEAVE_ONE, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
-import type { Container, RegistrarPod } from "../read/pod";
+import type { Container, PodTrouble, RegistrarPod } from "../read/pod";
 import { isGuess, type RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { alikeIn, kubectl, kubectlFor, placeCheck, problemsOf, whoWaits } from "./groups";
 import { ONE_SET } from "./places";
 import {
-  DENIED,
   inState,
+  isDenied,
+  isUnwritten,
   isWithoutRegistrar,
-  type KnownState,
   type Place,
   restartingIn,
   sayReason,
-  UNWRITTEN,
+  troubleIn,
+  twinsIn,
   whyIn,
-} from "./states";
+} from "./state";
 import { lackText } from "./troubles";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
@@ -57,7 +58,6 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   healthyDrivers(facts),
 ]);
 
-const isDenied = ({ state }: Place): Truth => state.is((one) => one === DENIED);
 const isUnlisted = (place: Place): Truth => inState("unregistered")(place).and(isDenied(place).not());
 
 const POSSIBLY = "is possibly registered";
@@ -100,9 +100,7 @@ const RESTORE = "delete the policy, and restart the driver's DaemonSet";
 
 function whereToLook(place: Place, facts: ClusterFacts): Advice {
   const { units, pods } = place;
-  return whyIn(place)
-    .filter((why) => UNWRITTEN.includes(why))
-    .map((): Advice => kubectlFor(pods, facts.target, AGAIN, "delete pod"))
+  return ifYes(isUnwritten(place), (): Advice => kubectlFor(pods, facts.target, AGAIN, "delete pod"))
     .with(units.map((unit) => whereToLookIn(pods, unit, facts)))
     .told(SEE_NODE_WIDE);
 }
@@ -186,10 +184,13 @@ const CORRECT_MOUNT =
   "correct that hostPath, or its type: DirectoryOrCreate makes a directory that the node lacks; for all events";
 
 const seePod = (place: Place, facts: ClusterFacts): Advice =>
-  place.state.map((state) => seePodIn(state, place, facts)).told("");
+  troubleIn(place)
+    .map((trouble) => seePodIn(trouble, place, facts))
+    .told(kubectlFor(place.pods, facts.target, SEE_EVENTS, "describe pod"));
 
-function seePodIn({ kind, trouble }: KnownState, { pods }: Place, { target }: ClusterFacts): Advice {
-  const { mountFailure = "", runsSince, container } = trouble?.kind === "blocked" ? trouble : {};
+const SEE_EVENTS = "see its events";
+function seePodIn(trouble: PodTrouble, { pods }: Place, { target }: ClusterFacts): Advice {
+  const { mountFailure = "", runsSince, container } = trouble.kind === "blocked" ? trouble : {};
   const [, mounted] = TYPE_CHECK.exec(mountFailure) ?? [];
   if (mounted !== undefined && KUBELETS_OWN.test(mounted))
     return `kubelet has another root directory on that node: find its --root-dir, and mount what is in it, the value kubeletDir of many charts. Usual ones: ${otherKubeletRoots().join(", ")}`;
@@ -201,13 +202,14 @@ function seePodIn({ kind, trouble }: KnownState, { pods }: Place, { target }: Cl
       "see what the node lacks, and what its events say: the DaemonSet controller tries again, ever later",
     terminating: "see which container does not end, or which finalizer holds it, and kubelet's log",
   };
-  const fix = fixes[kind] ?? "see its events";
+  const fix = fixes[trouble.kind] ?? SEE_EVENTS;
   return kubectlFor(pods, target, fix, "describe pod");
 }
 
-const leaveOne = ({ state }: Place, { target }: ClusterFacts): Advice =>
-  state
-    .items(({ why, twins = [] }) => (why?.word === ONE_SET ? leaveOnePod(twins, target) : undefined))
+const leaveOne = (place: Place, { target }: ClusterFacts): Advice =>
+  whyIn(place)
+    .filter((why) => why === ONE_SET)
+    .flatMap(() => twinsIn(place).map(({ twins }) => leaveOnePod(twins, target)))
     .told(LEAVE_ONE);
 
 function leaveOnePod(twins: readonly RegistrarPod[], target: ClusterTarget): Advice {

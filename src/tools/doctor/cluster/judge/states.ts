@@ -1,92 +1,34 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
-import {
-  type Gap,
-  ifYes,
-  isWhole,
-  lacking,
-  lackingIn,
-  listFrom,
-  looked,
-  type Seen,
-  type SeenList,
-  type Truth,
-  type Unread,
-  words,
-} from "../../findings/seen";
+import { type Gap, ifYes, isWhole, listFrom, looked, type Truth } from "../../findings/seen";
 import { keyOfPlace } from "../read/mentions";
 import type { OwnersOf } from "../read/owners";
-import { type Container, isYoung, LONG_MS, type PodTrouble, type RegistrarPod } from "../read/pod";
+import { isYoung, LONG_MS, type RegistrarPod } from "../read/pod";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
 import { NONE_FITS, repelling, WANTS_NONE, wantsNone } from "./set-wants";
+import {
+  type AnyState,
+  DENIED,
+  firstState,
+  inState,
+  known,
+  lackOf,
+  leftBehind,
+  listed,
+  NODE_GONE,
+  type Place,
+  type PlaceState,
+  SETTLED,
+  type Stateless,
+  state,
+  troubled,
+  unknown,
+  unreadBy,
+  unseen,
+  unsureOf,
+  unwritten,
+} from "./state";
 import type { Surroundings } from "./surroundings";
-import { type Alike, alikeOf, lackText, sayTrouble } from "./troubles";
-
-/** Alike a driver is in a state; null: it is healthy. */
-const REASONS = {
-  registered: null,
-  starting: "its registrar, its pod or its node has only just started",
-  unregistered: "its pod runs, but kubelet has not registered it",
-  "node-away": "the node is not ready",
-  unprovided: "no DaemonSet has a registrar for it",
-} as const;
-
-/**
- * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `duplicate`: several
- * DaemonSets register it. `unread`: what could not be read decides on it.
- */
-export type PlaceState = KnownState | Unread;
-type AnyState = Place["state"];
-
-export interface KnownState {
-  readonly kind: keyof typeof REASONS | "uncovered" | "duplicate" | PodTrouble["kind"];
-  readonly reason: string | null;
-  readonly why?: Alike;
-  readonly trouble?: PodTrouble;
-  /** The pods that register it, if there are several. */
-  readonly twins?: readonly RegistrarPod[];
-}
-
-export const sayReason = (state: AnyState) =>
-  state({ seen: ({ reason }) => words`${reason ?? ""}`, unread: (gap) => lacking([gap], lackOf(gap)) });
-const lackOf = ({ why }: Gap): string => (why.kind === "object" ? why.text : "");
-
-export const inState =
-  (...kinds: readonly KnownState["kind"][]) =>
-  ({ state, pods }: Pick<Place, "state" | "pods">): Truth => {
-    const isSo = state.is(({ kind }) => kinds.includes(kind));
-    return kinds.some((kind) => OF_PODS.includes(kind)) ? isSo.or(isWhole(pods).not()) : isSo;
-  };
-/** CSINode, or a Node, is certain where a pod is unread: it does not say how the pod is. One that has only just started has no trouble. */
-const OF_PODS: readonly KnownState["kind"][] = [
-  "unscheduled",
-  "blocked",
-  "restarting",
-  "failed",
-  "terminating",
-];
-
-/** The container of a pod that ends again and again. */
-export const restartingIn = ({ state, pods }: Pick<Place, "state" | "pods">): SeenList<Container> =>
-  state
-    .items(({ trouble }) => (trouble?.kind === "restarting" ? trouble.container : undefined))
-    .with(lackingIn(pods));
-/** The API's word for why it is so, or ours. */
-export const whyIn = ({ state, pods }: Pick<Place, "state" | "pods">): SeenList<string> =>
-  state.items(({ why }) => why?.word).with(lackingIn(pods));
-
-export interface Place {
-  readonly driver: string;
-  readonly node: string | undefined;
-  readonly state: Seen<KnownState>;
-  /** Whether CSINode lists it: kubelet has it, or has had it. Of every driver, nobody can ask that. */
-  readonly listing: { readonly kind: "every" } | { readonly kind: "one"; readonly isListed: Truth };
-  /** The registrar of its pod; without a pod those of its DaemonSets. */
-  readonly units: SeenList<RegistrarUnit>;
-  /** The pod that registers it there: of several the leading one. */
-  readonly pods: SeenList<RegistrarPod>;
-}
-
-type Stateless = Omit<Place, "state">;
+import { lackText } from "./troubles";
 
 const NOT_FOUND = "the node-wide registrar has not found it";
 /** Kubelet tries a mount again within 2 min 2 s (goroutinemap's exponential backoff), and says that in another event. */
@@ -94,71 +36,37 @@ const RETRIED_MS = 180_000;
 /** The time in which kubelet calls a registrar and writes CSINode. */
 export const START_MS = 60_000;
 
-/** An admission policy took the registrar out of the pod. */
-export const isWithoutRegistrar = (pod: RegistrarPod, { registrar }: RegistrarUnit): boolean =>
-  pod.running.dropped.includes(registrar.container);
-
-const troubled = (trouble: PodTrouble): PlaceState => ({
-  ...{ kind: trouble.kind, reason: sayTrouble(trouble), why: alikeOf(trouble), trouble },
-});
-
-const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASONS[kind] });
-
-const unread = (gap: Gap): Unread => ({ kind: "unread", gap });
-
-/** The check of places that are unread says why. */
-const unseen = (...reasons: readonly (string | null)[]): Unread => {
-  const text = reasons.filter(Boolean).join("; ");
-  return unread({ part: "csinodes", subject: "", why: { kind: "object", text } });
-};
-
-/** The first that was seen; where there is none, what could not be read decides. */
-const firstOf = (states: SeenList<PlaceState>, ...more: readonly (string | null)[]): PlaceState =>
-  states.some({
-    yes: ({ first }) => first,
-    no: () => unseen(...more),
-    unknown: (gaps) => unseen(lackText(gaps), ...more),
-  });
-const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
-
-/** By CSINode's word, which stays true whatever else could not be read. */
-const listed = ({ listing }: Stateless): SeenList<PlaceState> =>
-  listing.kind === "one" ? ifYes(listing.isListed, () => state("registered")) : listFrom<PlaceState>([]);
-
 export function stateOf(place: Stateless, twins: PlaceState | undefined, around: Surroundings): PlaceState {
   // What a container said before its node went away is still true.
   const restarting = place.pods
     .flatMap(({ trouble }) => trouble)
     .filter(({ kind }) => kind === "restarting")
     .map(troubled);
-  return twins ?? firstOf(restarting.with(listFrom([stateByNode(place, around)])));
+  return twins ?? firstState(restarting.with(listFrom([stateByNode(place, around)])));
 }
 
 function stateByNode(place: Stateless, around: Surroundings): PlaceState {
   const found = stateOnNode(place, around);
   if (place.node === undefined) return found;
   const row = around.nodeAt(place.node);
-  const look = looked(found);
-  const ofYoung = look({
-    seen: ({ kind }) => (SETTLED.includes(kind) ? found : state("starting")),
-    unread,
+  const its = { state: looked(found), pods: place.pods };
+  const lacking = ([gap]: readonly [Gap, ...Gap[]]) => unreadBy(gap);
+  const ofYoung = inState(...SETTLED)(its)({
+    ...{ yes: () => found, no: () => state("starting"), unknown: lacking },
   });
   const there = row.map((one): PlaceState => {
     if (isYoung(one, around.nowMs)) return ofYoung;
     return one.isReady ? found : state("node-away");
   });
   const byGone = () => isLeft(place, around)({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown });
-  const stays = look({
-    seen: ({ kind }) => (kind === "registered" ? listed(place) : listFrom<PlaceState>([])),
-    unread: (gap) => listFrom([unread(gap)]),
+  const stays = inState("registered")(its)({
+    yes: () => listed(place),
+    no: () => listFrom<PlaceState>([]),
+    unknown: (gaps) => listFrom([lacking(gaps)]),
   });
-  const more = look({ seen: ({ reason }) => unseen(reason), unread });
-  return firstOf(there.with(ifYes(row.contains().not(), byGone)).with(stays), lackOf(more.gap));
+  const more = lackOf(unsureOf(its.state).gap);
+  return firstState(there.with(ifYes(row.contains().not(), byGone)).with(stays), more);
 }
-
-/** The API's word for a node that no longer exists. */
-export const GONE = "NotFound";
-const NODE_GONE = { kind: "node-away", why: { word: GONE }, reason: "the node no longer exists" } as const;
 
 const NO_NODE = "the list of Nodes lacks a node that a CSINode or a running pod names";
 
@@ -167,9 +75,6 @@ const isLeft = ({ node = "", pods }: Stateless, { csiNodeAt }: Surroundings): Tr
   csiNodeAt(node)
     .contains()
     .or(pods.contains(({ isOver }) => !isOver));
-
-/** These hold whether the node is ready or not. */
-export const SETTLED: readonly KnownState["kind"][] = ["registered", "starting"];
 
 const MAY_BE_REPLACED = "its pod failed or was deleted, and another may have taken its place";
 
@@ -199,7 +104,7 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
     const isLost = hasCsiNode(node, around).not().and(isLong);
     return isLost({ yes: () => unwritten("NoCSINode"), no: () => state("registered"), unknown });
   };
-  return firstOf(ofTrouble.with(listFrom([byListing()])));
+  return firstState(ofTrouble.with(listFrom([byListing()])));
 }
 
 /** The state of a driver that CSINode lists: kubelet leaves an entry there when the driver's socket stays behind. */
@@ -216,12 +121,11 @@ function stateListed(place: Stateless, around: Surroundings): PlaceState {
       );
   const lacksPod = units.contains().and(pods.contains().not());
   const isLeftThere = isWaitedFor(place, around).and(around.areNamed).and(lacksPod);
-  const left = ifYes(isLeftThere, () => stateWithout(place, around))
-    .flatMap((found) => looked(found).map((one) => one))
-    .filter(({ kind }) => kind === "uncovered")
-    .map((found): PlaceState => ({ ...found, reason: `${found.reason}: ${LISTED_STILL}` }));
+  const left = ifYes(isLeftThere, () => stateWithout(place, around)).flatMap((one) =>
+    leftBehind(looked(one)),
+  );
   const denied = pods.filter(isDenied).map((): PlaceState => DENIED);
-  return firstOf(denied.with(left).with(listed(place)));
+  return firstState(denied.with(left).with(listed(place)));
 }
 
 /** Something needs the driver there. */
@@ -247,7 +151,7 @@ export function unlessServed(place: Place, ownersOf: OwnersOf): Place {
   };
   const judged = place.state({
     seen: () => isDoubted(place)({ yes: byOthers, no: () => place.state, unknown: unsure }),
-    unread: (gap) => looked(unread(gap)),
+    unread: (gap) => looked(unreadBy(gap)),
   });
   return { ...place, state: judged };
 }
@@ -272,9 +176,8 @@ function stateWithout(place: Stateless, around: Surroundings): PlaceState {
 
 /** By the first of its DaemonSets; without one, by the node-wide registrar. */
 function stateUncovered({ node = "", units }: Stateless, around: Surroundings): PlaceState {
-  const left = (reason: string, word?: string): PlaceState => ({
-    ...{ kind: "uncovered", why: { ...(word && { word }) }, reason },
-  });
+  const left = (reason: string, word?: string): PlaceState =>
+    known({ kind: "uncovered", why: { ...(word && { word }) }, reason });
   const lost = () => unseen("the node has no CSINode");
   const byNodeWide = () => hasCsiNode(node, around)({ yes: () => left(NOT_FOUND), no: lost, unknown });
   const bySet = ({ set }: RegistrarUnit) => {
@@ -299,24 +202,6 @@ function stateUncovered({ node = "", units }: Stateless, around: Surroundings): 
   return units.some({ yes: ({ first }) => bySet(first), no: byNodeWide, unknown });
 }
 
-/** Why CSINode may lack a driver that kubelet has: words, and what they mean. */
-const LACKS = {
-  Remade:
-    "its pod runs, and the node's CSINode was made anew after it had started: kubelet does not write it again",
-  NoCSINode:
-    "its pod runs, and the node has no CSINode, which was probably deleted: kubelet writes it only when it registers a driver",
-};
-export const UNWRITTEN: readonly (string | undefined)[] = Object.keys(LACKS);
-const unwritten = (word: keyof typeof LACKS): PlaceState => ({
-  ...{ kind: "unregistered", why: { word }, reason: LACKS[word] },
-});
-/** Kubelet's own word against CSINode, which it wrote before. */
-export const DENIED: KnownState = {
-  kind: "unregistered",
-  why: { word: "FailedMount" },
-  reason: "kubelet says in its latest events that it does not have the driver",
-};
-const LISTED_STILL = "CSINode lists the driver still, probably since a pod that is gone";
 const hasCsiNode = (node: string, { csiNodeAt }: Surroundings) => csiNodeAt(node).contains();
 
 const NOT_RUNNING = "its registrar's container does not run, and kubelet does not report why";
@@ -332,7 +217,7 @@ function stateWith(pod: RegistrarPod, { node = "", units }: Stateless, around: S
     return csiNode.contains()({ yes: written, no: () => unwritten("NoCSINode"), unknown });
   };
   const idle = pod.quietMs >= LONG_MS ? unseen(NOT_RUNNING) : state("starting");
-  const known = () => firstOf(pod.started.map(byStart).with(listFrom([idle])));
+  const known = () => firstState(pod.started.map(byStart).with(listFrom([idle])));
   // If the name is a guess, a listed driver without a registrar may be this one.
   const hasOther = csiNode.flatMap(({ drivers }) => [...drivers]);
   const mayBe = around.mayBeOther.or(

@@ -1,21 +1,25 @@
 import type { Taint } from "../../../../node-readiness/node-api";
 import { taintText } from "../../../../node-readiness/startup-taint";
 import { also, check, problem } from "../../findings/finding";
+import { listFrom, type Truth } from "../../findings/seen";
 import { shellWord } from "../../findings/words";
 import { isYoung } from "../read/pod";
+import { hasWord } from "../read/set";
 import type { RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { kubectl } from "./groups";
 import { repelling } from "./set-wants";
-import { inState, type Place } from "./states";
+import { inState, type Place } from "./state";
 
 /** By its arguments, or as the drivers that remove theirs themselves call it. */
-function isStartupTaint({ key, effect }: Taint, { driver, set }: RegistrarUnit): boolean {
+function isStartupTaint({ key, effect }: Taint, { driver, set }: RegistrarUnit): Truth {
   const known = [key, `${key}:${effect}`].flatMap((one) => [
     one,
     one.replace(`${driver.name}/`, "{driver}/"),
   ]);
-  return key === `${driver.name}/agent-not-ready` || known.some((one) => set.words.has(one));
+  return listFrom(known)
+    .contains((one) => hasWord(set, one))
+    .or(key === `${driver.name}/agent-not-ready`);
 }
 
 /** While a startup taint is there, only pods that tolerate it come to the node. */
@@ -24,7 +28,7 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
   const taintsOn = (node: string, unit: RegistrarUnit) =>
     nodeAt(node)
       .filter((one) => one.isReady && !isYoung(one, nowMs))
-      .flatMap(({ taints }) => taints.filter((taint) => isStartupTaint(taint, unit)));
+      .flatMap(({ taints }) => listFrom(taints).filter((taint) => isStartupTaint(taint, unit)));
   const isLong = ({ pods }: Place) =>
     pods.contains(({ started }) => started.contains((createdMs) => !isYoung({ createdMs }, nowMs)));
   const left = places
@@ -56,7 +60,7 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
 
 function judgeTolerations(unit: RegistrarUnit, { nodes }: ClusterFacts) {
   const tainted = nodes.flatMap((node) =>
-    repelling(unit.set, node)
+    listFrom(repelling(unit.set, node))
       .filter((one) => isStartupTaint(one, unit))
       .map((taint) => ({ node: node.name, key: taint.key, word: taintText(taint) })),
   );

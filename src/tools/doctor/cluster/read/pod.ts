@@ -12,6 +12,7 @@ import {
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
+import { itemsOf } from "../../findings/opened";
 import { listFrom, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import { conditionsOf, hasEnded, notWritten, ownersOf, pastOrNone, phaseOf } from "./fields";
@@ -110,10 +111,13 @@ export function readRegistrarPod(
   const times = timesOf(tree(object), { createdMs, sentMs }, containers, nowMs);
   if (phaseOf(status) === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
-  const waitedFor = containers.filter(({ isRegistrar }) => isRegistrar || running.dropped.length > 0);
+  const waitedFor = containers.filter(
+    ({ isRegistrar }) => isRegistrar || itemsOf(running.dropped).length > 0,
+  );
   // No container starts before its pod is there: then the clock of the node is late.
   const startedMs = Math.max(...waitedFor.map((one) => Math.max(one.startedMs, createdMs)));
-  const isWaitedFor = ({ name, hasStarted }: Container) => (sidecars.includes(name) ? !hasStarted : true);
+  const isWaitedFor = ({ name, hasStarted }: ContainerStatus) =>
+    sidecars.includes(name) ? !hasStarted : true;
   const unwritten = (text: string) => notWritten("pods", name, text);
   const unreported =
     containers.length === 0 ? unwritten("kubelet does not report its containers") : undefined;
@@ -123,9 +127,6 @@ export function readRegistrarPod(
     troubleIn(containers, mains, times, names) ??
     initTrouble(inits.filter(isWaitedFor), mains, times) ??
     [];
-  const isLong = nowMs - times.readyMs >= LONG_MS;
-  const isUnready = ({ isReady, startedMs }: Container) => isLong && !isReady && !Number.isNaN(startedMs);
-  const unready = mains.filter(isUnready).map((one) => one.name);
   const unjudged = times.isNew ? unwritten("it has only just started") : undefined;
   return {
     ...{ setUid, uid, name },
@@ -144,8 +145,13 @@ export function readRegistrarPod(
     /** How long nothing has changed in it. */
     quietMs: times.quietMs,
     /** The names of the containers that run, and that kubelet has long not called ready, as one text. */
-    unready: listFrom<string>(unreported ?? (unready.length > 0 ? [together(unready)] : [])),
+    unready: listFrom<string>(unreported ?? unreadyIn(mains, nowMs - times.readyMs)),
   };
+}
+
+function unreadyIn(mains: readonly ContainerStatus[], forMs: number): readonly string[] {
+  const unready = mains.filter(({ isReady, startedMs }) => !isReady && !Number.isNaN(startedMs));
+  return unready.length > 0 && forMs >= LONG_MS ? [together(unready.map(({ name }) => name))] : [];
 }
 
 /** The node of a pod, or the one that it is meant for; undefined if unknown. */
@@ -174,8 +180,8 @@ function overTrouble(
 
 /** A pod starts when its init containers have ended, and its sidecars have started. */
 function initTrouble(
-  inits: readonly Container[],
-  mains: readonly Container[],
+  inits: readonly ContainerStatus[],
+  mains: readonly ContainerStatus[],
   { quietMs }: ReturnType<typeof timesOf>,
 ): PodTrouble | undefined {
   const waits = mains.find(({ waiting }) => waiting === "PodInitializing");
@@ -196,7 +202,7 @@ const failing = (trouble: PodTrouble, mountFailure: string): PodTrouble =>
 function timesOf(
   { metadata, status }: Tree,
   { createdMs, sentMs }: Pick<Identity, "createdMs" | "sentMs">,
-  containers: readonly Container[],
+  containers: readonly ContainerStatus[],
   nowMs: number,
 ) {
   const { deletionTimestamp } = tree(metadata);
@@ -222,7 +228,7 @@ function timesOf(
 }
 
 /** A reboot ends all containers of a pod together, and says nothing about them. */
-function endedWithNode(containers: readonly Container[]): boolean {
+function endedWithNode(containers: readonly ContainerStatus[]): boolean {
   const [first] = containers;
   return (
     first !== undefined &&
@@ -236,7 +242,12 @@ function endedWithNode(containers: readonly Container[]): boolean {
   );
 }
 
-export type Container = ReturnType<typeof readContainer>;
+type ContainerStatus = ReturnType<typeof readContainer>;
+/** One that ends again and again. */
+export type Container = Pick<
+  ContainerStatus,
+  "name" | "who" | "isRegistrar" | "restarts" | "exitCode" | "endReason" | "message"
+>;
 
 function readContainer(
   { name, state, lastState, restartCount, ready, started }: Tree,
@@ -274,8 +285,8 @@ function unscheduled(ofPod: Tree): PodTrouble | undefined {
 }
 
 function troubleIn(
-  containers: readonly Container[],
-  mains: readonly Container[],
+  containers: readonly ContainerStatus[],
+  mains: readonly ContainerStatus[],
   { nowMs, quietMs }: ReturnType<typeof timesOf>,
   [name = ""]: readonly string[],
 ): PodTrouble | undefined {
@@ -293,17 +304,17 @@ function troubleIn(
 }
 
 const whoIs = (name: string) => `container ${name}`;
-const blocked = ({ name, who }: Pick<Container, "name" | "who">, word: string, message = "") =>
+const blocked = ({ name, who }: Pick<ContainerStatus, "name" | "who">, word: string, message = "") =>
   ({ kind: "blocked", container: name, who, word, message }) as const;
 
-function blockOf(container: Container, quietMs: number): PodTrouble | undefined {
+function blockOf(container: ContainerStatus, quietMs: number): PodTrouble | undefined {
   const { waiting, waitingMessage } = container;
   if (waiting === undefined || ["CrashLoopBackOff", "PodInitializing"].includes(waiting)) return undefined;
   if (["ContainerCreating", ""].includes(waiting) && quietMs < CREATION_MS) return undefined;
   return blocked(container, waiting, waitingMessage);
 }
 
-function isRestarting(container: Container, nowMs: number): boolean {
+function isRestarting(container: ContainerStatus, nowMs: number): boolean {
   const { name, waiting, startedMs, hasEnded, endedMs, exitCode, restarts } = container;
   if (waiting === "CrashLoopBackOff") return true;
   if (hasEnded) return (exitCode ?? 0) !== 0;

@@ -1,8 +1,8 @@
 import { list, needed, numberOrNone, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
 import { containersIn, placeIn, registrarsIn } from "../../files/read/registrars";
-import { toldOf } from "../../findings/opened";
-import { looked } from "../../findings/seen";
+import { tell } from "../../findings/opened";
+import { beyond, listFrom, looked, type SeenList, type Truth, toldOf, truth } from "../../findings/seen";
 import { notWritten } from "./fields";
 import type { Identity } from "./reader";
 
@@ -43,7 +43,7 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
       return { key: text(key), operator: text(operator), value: text(value), effect: text(effect) };
     }),
     /** One of them may be the driver's name. */
-    words: wordsIn(ofPods.containers),
+    words: toldOf(wordsIn(ofPods.containers)),
   };
 }
 
@@ -64,16 +64,25 @@ function selectorOf(selector: unknown): string {
   return [...equal, ...others].join(",");
 }
 
-/** Arguments, and values behind `=` in them; values of the environment. */
-function wordsIn(containers: unknown): ReadonlySet<string> {
-  return new Set(
-    list(containers).flatMap((container) => {
-      const { command, args, env } = tree(container);
-      const words = [...list(command), ...list(args)].map(text);
-      const values = list(env).map((one) => text(tree(one).value));
-      return [...words.flatMap((word) => [word, ...word.split("=").slice(1)]), ...values];
-    }),
-  );
+/** Arguments, and values behind `=` in them; values of the environment, of which some may be in other objects. */
+function wordsIn(ofPod: unknown) {
+  const containers = list(ofPod).map(tree);
+  const variables = containers.flatMap(({ env }) => list(env).map(tree));
+  const words = containers.flatMap(({ command, args }) => [...list(command), ...list(args)].map(text));
+  return {
+    known: new Set([
+      ...words.flatMap((word) => [word, ...word.split("=").slice(1)]),
+      ...variables.map(({ value }) => text(value)),
+    ]),
+    isWhole:
+      containers.every(({ envFrom }) => list(envFrom).length === 0) &&
+      variables.every(({ valueFrom }) => valueFrom === undefined),
+  };
+}
+/** Whether a container of its pods has this word. */
+export function hasWord({ words, name }: Pick<RegistrarSet, "words" | "name">, word: string): Truth {
+  const { known, isWhole } = tell(words);
+  return truth(known.has(word) || (!isWhole && beyond("daemonsets", name)));
 }
 
 const GENERATION = "pod-template-generation";
@@ -114,8 +123,9 @@ export function createRunningReader(ours?: OurImage) {
 const imagesIn = (spec: Tree) => containersIn(spec).map(({ name, image }) => [text(name), text(image)]);
 
 /** A pod of an older template may never have had the container. */
-function droppedFrom(spec: Tree, set: RegistrarSet, generation: string | undefined): readonly string[] {
-  if (generation === undefined || generation !== set.generation) return [];
+function droppedFrom(spec: Tree, set: RegistrarSet, generation: string | undefined): SeenList<string> {
   const names = containersIn(spec).map(({ name }) => text(name));
-  return set.registrars.map(({ container }) => container).filter((name) => !names.includes(name));
+  const missing = set.registrars.flatMap(({ container }) => (names.includes(container) ? [] : container));
+  const isKnown = missing.length === 0 || (generation !== undefined && generation === set.generation);
+  return listFrom(isKnown ? missing : { kind: "unread", gap: beyond("pods", set.name) });
 }

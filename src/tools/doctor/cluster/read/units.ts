@@ -47,7 +47,7 @@ function namesLeft(units: readonly Unnamed[], known: ReadonlySet<string>) {
   const named = new Map(units.map(({ registrar }) => [registrar, nameInPath(registrar, known)]));
   for (const { registrar, set } of units) {
     const taken = new Set(named.values());
-    const free = [...known].filter((name) => !taken.has(name) && set.words.has(name));
+    const free = [...known].filter((name) => !taken.has(name) && tell(set.words).known.has(name));
     if (free.length === 1) named.set(registrar, named.get(registrar) ?? free[0]);
   }
   return named;
@@ -64,7 +64,8 @@ function driverOf({ registrar, set }: Unnamed, name: string | undefined, wanted:
   const [path = ""] = socketPathsOf(registrar);
   const segments = path.split(/[/\\]/).filter(Boolean);
   const isWanted =
-    wanted !== undefined && (set.words.has(wanted) || nameInPath(registrar, new Set([wanted])) !== undefined);
+    wanted !== undefined &&
+    (tell(set.words).known.has(wanted) || nameInPath(registrar, new Set([wanted])) !== undefined);
   const guess = isWanted ? wanted : (segments.at(-2) ?? segments.at(-1) ?? "(unknown)");
   return { kind: "guessed", name: guess } as const;
 }

@@ -99,7 +99,7 @@ function judgePath(one: RegistrarContainer, paths: ToldPaths, well: () => Statem
 }
 
 function judgeTold(
-  { mounts, driverSocket, place: subject }: RegistrarContainer,
+  { mounts, driverSocket, hasOneSocket, place: subject }: RegistrarContainer,
   { csiAddress, told }: ToldPaths,
   expected: string,
   well: () => Statement,
@@ -128,7 +128,10 @@ function judgeTold(
     placeOf(csiAddress, mounts).is((place) => isSamePlace(made.place ?? place, place)),
   );
   // Where it is made elsewhere, or that is not known, CSI115 says what to do about both flags.
-  return driverSocket.contains().and(isMadeThere.not()).and(!isPattern(csiAddress))({
+  return driverSocket
+    .contains()
+    .and(isMadeThere.not())
+    .and(hasOneSocket && !isPattern(csiAddress))({
     yes: nothing,
     no: () =>
       mayBeLinked(told, expected)
@@ -173,6 +176,7 @@ function judgeDriverSocket(
   // CSI102 says it of a socket that is mounted itself.
   if (place === undefined || isPattern(place.path) || isSocketItself(paths.csiAddress, one.mounts))
     return undefined;
+  if (!one.hasOneSocket) return undefined;
   return one.driverSocket.some({
     yes: ({ first }) => judgeMade(first, place, one, paths),
     no: nothing,

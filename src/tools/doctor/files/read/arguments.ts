@@ -294,6 +294,12 @@ export function unseenOf(
 /** Only kubelet fills in a `$(NAME)`, and leaves one without a value as it is. */
 export const withoutVariables = (text: string): string => text.replaceAll(/\$\([^)]*\)/g, "");
 
+/** The same for judges: an image need not say its release. */
+export const lookOfProgram = (program: Program) =>
+  program.kind === "official"
+    ? { ...program, release: looked(program.release ?? unread("placeholder", "", "its release")) }
+    : program;
+
 /** Where a variable comes from: a field, or a key of another object. Throws for one of another type. */
 function sourceOf(valueFrom: unknown): Tree {
   const source = tree(valueFrom);

@@ -30,6 +30,14 @@ export function allFilled<Item>(
   return listFrom(items).with(listFrom<Item>(lacking));
 }
 
+/** Those of them that have no placeholder. */
+export const filledOf = (texts: readonly string[], subject = "") =>
+  allFilled(
+    texts.filter((one) => !isTemplate(one)),
+    texts,
+    subject,
+  );
+
 /** A number as text; empty if it is absent. A placeholder stays as it is. */
 export const numberOrOpen = (value: unknown): string =>
   typeof value === "string" && isTemplate(value) ? value : anyText(numberOrNone(value));

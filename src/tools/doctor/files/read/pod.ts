@@ -113,8 +113,8 @@ const ENDPOINT = /(?:^|\s)--?((?:csi-)?endpoint)(?:=|\s+)["']?((?:\{\{.*?\}\}|[^
 
 const VARIABLE = "CSI_ENDPOINT";
 
-/** The socket that one of these containers tells, or several as the same one; it lacks what is not filled in, or not seen here. */
-export function driverSocketOf(containers: readonly Tree[], pod: Tree): SeenList<DriverSocket> {
+/** The socket that one of these containers tells, or several as the same one; it lacks what is not filled in, or not seen here. Undefined: several. */
+export function driverSocketOf(containers: readonly Tree[], pod: Tree): SeenList<DriverSocket> | undefined {
   const sockets = containers.flatMap((container) => {
     const mounts = mountsOf(container, pod);
     return endpointsOf(container).flatMap((endpoint) => {
@@ -137,12 +137,12 @@ export function driverSocketOf(containers: readonly Tree[], pod: Tree): SeenList
   const [first] = sockets;
   const untold = containers.find((one) => mayGetEndpoint(one) && !isSidecar(one));
   if (first === undefined && untold !== undefined) return lacking([], text(untold.name), `$(${VARIABLE})`);
-  if (first === undefined || sockets.some(({ socket }) => !isSamePlace(socket.place, first.socket.place)))
-    return listFrom<DriverSocket>([]);
+  if (first === undefined) return listFrom<DriverSocket>([]);
+  if (sockets.some(({ socket }) => !isSamePlace(socket.place, first.socket.place))) return undefined;
   return first.hasOther ? lacking([first.socket], first.name, `$(${VARIABLE})`) : listFrom([first.socket]);
 }
 
-interface DriverSocket {
+export interface DriverSocket {
   readonly container: string;
   readonly path: string;
   /** Undefined: on no volume. */

@@ -22,7 +22,7 @@ import {
   unseenOf,
   withoutVariables,
 } from "./arguments";
-import { allFilled, filled, numberOrOpen, unread } from "./filled";
+import { allFilled, filled, filledOf, numberOrOpen, unread } from "./filled";
 
 /** What kubelet connects to. */
 export interface ProbeAddress {
@@ -106,7 +106,7 @@ export function besideOf(container: Tree) {
     on: listensOn(host.replace(/^\w+:\/\/|:$/g, ""), variables),
   }));
   const mayBePorts = [...found.map(({ port }) => port), ...all.filter((word) => !word.startsWith("-"))];
-  const serves = found.map(({ port, on }) => ({ port, on: looked(on) }));
+  const serves = found.flatMap(({ port, on }) => (isTemplate(port) ? [] : { port, on: looked(on) }));
   const mayBeLiveness = isTemplate(lastPart(image)) || /^livenessprobe/.test(lastPart(image));
   const byDefault = {
     port: LIVENESS_PORT,
@@ -122,7 +122,7 @@ export function besideOf(container: Tree) {
     /** The ports that it serves, as far as its flags tell, and where it does. */
     serves: allFilled(found.length === 0 && mayBeLiveness ? [byDefault] : serves, mayBePorts, who),
     /** Those that it says it has. A program may serve others, and another container these. */
-    declared: allFilled(declared, declared, who),
+    declared: filledOf(declared, who),
     probes: probesOf(container, { kind: "unknown", what: "other" }),
   };
 }

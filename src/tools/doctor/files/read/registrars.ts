@@ -13,17 +13,12 @@ import {
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { plainPath } from "../../../../unix/mounts";
-import {
-  type OurImage,
-  type Program,
-  type Recognised,
-  recognise,
-  tellsPath,
-} from "../../../recognise/program";
+import { type OurImage, type Recognised, recognise, tellsPath } from "../../../recognise/program";
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import type { About } from "../../findings/causes";
 import { textOf, toldOf } from "../../findings/opened";
 import {
+  beyond,
   type Gap,
   listFrom,
   looked,
@@ -36,6 +31,7 @@ import {
 import {
   isStarting,
   knowsNodeName,
+  lookOfProgram,
   lookOfSettings,
   servedBy,
   settingsOf,
@@ -43,8 +39,9 @@ import {
   unseenOf,
 } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
-import { allFilled, filled, openKeyIn, parameterIn, unread } from "./filled";
+import { filled, filledOf, openKeyIn, parameterIn, unread } from "./filled";
 import {
+  type DriverSocket,
   driverSocketOf,
   isEnding,
   type LimitRange,
@@ -131,8 +128,8 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
 function identityOf({ apiVersion, kind, metadata }: Tree) {
   const { namespace, name } = tree(metadata);
   const [group] = /^.*(?=\/)/.exec(text(apiVersion)) ?? [];
-  const key = JSON.stringify([group, kind, text(namespace) || "default", name]);
-  return { isNamed: text(name) !== "" && !isTemplate(key), key };
+  const key = JSON.stringify([group, kind, text(namespace), name]);
+  return { isNamed: truth(isTemplate(key) ? beyond("files") : text(name) !== ""), key };
 }
 
 /** `daemonset.yaml: DaemonSet kube-system/csi-x-node`. */
@@ -254,7 +251,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   const isRunning = (one: Tree) => !inits.includes(one) || !isEnding(one);
   const drivers = containers.filter((one) => one !== registrars[0]?.container && isRunning(one));
   // With several registrars it is not known which driver is whose.
-  const driverSocket = registrars.length > 1 ? listFrom([]) : driverSocketOf(drivers, pod);
+  const driverSocket = registrars.length > 1 ? undefined : driverSocketOf(drivers, pod);
   return registrars.map(({ container, recognised }) => ({
     place: `${about.name}, container ${text(container.name)}`,
     about: { ...about, container: text(container.name) },
@@ -262,7 +259,9 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     namespace: toldOf(text(tree(object.metadata).namespace)),
     workload: filled(text(object.kind)),
     update: updateOf(object),
-    driverSocket,
+    /** Not judged where several registrars or sockets are there: which one is meant is not known. */
+    driverSocket: driverSocket ?? listFrom<DriverSocket>({ kind: "unread", gap: beyond("files") }),
+    hasOneSocket: driverSocket !== undefined,
     role: roleOf(container, inits),
     beside: listFrom(containers.filter((one) => one !== container && isRunning(one)).map(besideOf)),
     /** The pod has a container that is not a registrar. */
@@ -274,12 +273,6 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
 const UNKNOWN = unread("placeholder", "");
 /** What a placeholder decides is not known. */
 const truthOf = (answer: Decided) => truth(answer === "open" ? UNKNOWN.gap : answer);
-
-/** The same for judges: an image need not say its release. */
-const lookOfProgram = (program: Program) =>
-  program.kind === "official"
-    ? { ...program, release: looked(program.release ?? unread("placeholder", "", "its release")) }
-    : program;
 
 function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
   const { foreign } = recognised;
@@ -337,7 +330,7 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
       [written.csiAddress, written.pluginRegistrationPath ?? ""].map((path) => mountOf(path, mounts)?.volume),
     ),
     /** Those of all volumes of the pod. */
-    hostPaths: allFilled(hostPaths, hostPaths, ""),
+    hostPaths: filledOf(hostPaths),
     probes: probesOf(container, recognised.program),
     mayBeDrivers: settings.items(() => mayBeDrivers(container, pod, written.csiAddress, mounts)),
   };

@@ -154,7 +154,7 @@ export async function findSockets(
       .filter(({ socket, fits }) => fits || !mayLiveBeside(socket.path)),
     /** Their paths as the host has them. */
     onHost: isRegistrationDirectory(pluginRegistrationPath)
-      ? sockets.map(({ inode = "", path }) => ({ inode, path: own(path) }))
+      ? sockets.flatMap(({ inode, path }) => (inode === undefined ? [] : { inode, path: own(path) }))
       : [],
     gaps: [
       ...walks.flatMap((one) => one.gaps),
