@@ -24,7 +24,6 @@ import { placesIn } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
 import { inState, isWithoutRegistrar, kindIn, type Place, sayReason } from "./judge/state";
 import type { ClusterReading } from "./read/cluster";
-import { keyOfPlace } from "./read/mentions";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./read/units";
 
 export const CLUSTER_CHECKS = [...stateChecks, ...needChecks];
@@ -201,8 +200,7 @@ const isRegistered = (place: Place | undefined, places: SeenList<Place>) =>
 
 function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
   const { node, driver, state, pods, listing } = place;
-  const key = keyOfPlace({ node, driver });
-  const attachments = facts.attachedAt(key).map((one) => tell(one.attachments));
+  const attachments = facts.attachedAt(place).map((one) => tell(one.attachments));
   return {
     node: node ?? null,
     driver,
@@ -211,7 +209,7 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
     code: code ?? null,
     pod: itemsOf(pods)[0]?.name ?? null,
     csiNode: isGuessed(place.units) || listing.kind === "every" ? null : trueOrNull(listing.isListed),
-    waitingPods: orNull(facts.waitingAt(key), (all) => all.map((one) => one.pod).sort()),
+    waitingPods: orNull(facts.waitingAt(place), (all) => all.map((one) => one.pod).sort()),
     volumeAttachments: orNull(attachments, ([one = 0]) => one),
   };
 }

@@ -225,6 +225,8 @@ export const withheld = (gaps: Gaps): Withheld => listOf<never>([], gaps);
 /** What a list lacks, without what it has. */
 export const lackingIn = (list: SeenList<unknown>): Withheld => listOf<never>([], open(list).gaps);
 export const nothing = () => undefined;
+/** As far as it was asked for: only a text that says so, or how it is there, follows from it. */
+export const asked = <Item>(list: SeenList<Item>) => listOf(itemsOf(list), lackedIn(open(list).gaps));
 /** The same in an order, for readers, who know what the order means. */
 export const inOrder = <Item>(list: SeenList<Item>, keyOf: (item: Item) => string | number) =>
   listOf(sortedBy(itemsOf(list), keyOf), open(list).gaps);
@@ -234,6 +236,8 @@ export const kept = <Row extends Shown>(row: Row): SeenList<Row> => listOf<Row>(
 /** The same, unless another row certainly shows it. */
 export const unless = <Row extends Shown>(isShown: Truth, row: Row): SeenList<Row> =>
   listOf<Row>(open(isShown) === "yes" ? [] : [row], []);
+const gapsAt = (list: SeenList<unknown>, field: KnownField, key: string) =>
+  open(list).gaps.filter(({ known }) => [undefined, key].includes(known?.[field]));
 export type Reading<Part extends string> = ReturnType<typeof startReading<Part>>;
 
 /** The only maker of things with gaps: the report has what a reader leaves out. */
@@ -245,14 +249,12 @@ export function startReading<Part extends string>() {
   };
   return {
     gaps: (): readonly Gap<Part>[] => [...all],
-    /** The items with a key, of which each has its own: the list of one that was seen lacks nothing. */
+    /** The item with a node's name: the list of one that was seen lacks nothing. */
     unique: <Item>(list: SeenList<Item>, keyOf: (item: Item) => string) =>
-      byKey(itemsOf(list), keyOf, (_, isSeen) => (isSeen ? [] : open(list).gaps)),
+      byKey(itemsOf(list), keyOf, (key, isSeen) => (isSeen ? [] : gapsAt(list, "node", key))),
     /** The items with a key, which is this field of what is known of gaps. */
     byKnown: <Item>(list: SeenList<Item>, keyOf: (item: Item) => string, field: KnownField) =>
-      byKey(itemsOf(list), keyOf, (key) =>
-        open(list).gaps.filter(({ known }) => [undefined, key].includes(known?.[field])),
-      ),
+      byKey(itemsOf(list), keyOf, (key) => gapsAt(list, field, key)),
     list: <Item>(items: readonly Item[], gaps: readonly Gap<Part>[] = []): SeenList<Item> =>
       listOf(items, gaps.map(noted)),
     unread: (gap: Gap<Part>): Unread<Part> => ({ kind: "unread", gap: noted(gap) }),

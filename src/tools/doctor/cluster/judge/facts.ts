@@ -1,7 +1,7 @@
 import type { Cause } from "../../findings/causes";
 import type { Finding } from "../../findings/finding";
 import type { Closed } from "../../findings/opened";
-import { nothing, otherwise, type Truth, toldOf } from "../../findings/seen";
+import { beyond, nothing, otherwise, type Truth, toldOf, truth } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import type { OwnersOf } from "../read/owners";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
@@ -14,10 +14,13 @@ import { isDoubted, unlessServed } from "./states";
 export type FactsAndGaps = ReturnType<typeof factsOf>;
 export type ClusterFacts = Omit<FactsAndGaps, "gaps">;
 
+/** Of a driver that was not asked for. */
+const OF_OTHERS = truth(beyond("daemonsets", "", { set: "(other drivers)" }));
+
 /** Drops all drivers but the one that is asked for, and names those of which no DaemonSet is known to register them. */
 export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType<typeof placesIn>) {
   const { driver: wanted } = around.target;
-  const isMeant = (name: string) => [undefined, name].includes(wanted) || name === EVERY_DRIVER;
+  const isMeant = (name: string) => [undefined, name].includes(wanted) || name === EVERY_DRIVER || OF_OTHERS;
   const places = allPlaces.filter(({ driver }) => isMeant(driver));
   const unowned = places
     .filter(inState("unprovided", "registered"))

@@ -99,15 +99,15 @@ export const isMissedAway = (place: Place, facts: ClusterFacts): Truth =>
 /** What is seen to wait for a driver, behind `lead`: `1 pod (shop/a) and at least 1 VolumeAttachment`; empty: nothing. */
 export function whoWaits(places: Group<Place>, facts: ClusterFacts, lead: string): SeenList<Words> {
   const { waitingAt, attachedAt } = facts;
-  const keys = places.map(({ node, driver }) => keyOfPlace({ node, driver })).grouped((key) => key);
-  const ofPods = keys
+  const apart = places.grouped(({ node, driver }) => keyOfPlace({ node, driver }));
+  const ofPods = apart
     .flatMap(({ first }) => waitingAt(first))
     .grouped(({ pod }) => pod)
     .map(({ first }) => first.pod)
     .sorted((pod) => pod)
     .together()
     .map((all) => words`${all.counted("pod")} (${all.named((pod) => pod)})`);
-  const ofAttached = keys
+  const ofAttached = apart
     .flatMap(({ first }) => attachedAt(first))
     .together()
     .map((all) => all.counted("VolumeAttachment", (one) => one.attachments));

@@ -12,6 +12,7 @@ import {
 import { grouped } from "../../findings/grouped";
 import type { Words } from "../../findings/opened";
 import {
+  asked,
   type Gap,
   type Group,
   ifUnknown,
@@ -155,10 +156,10 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
   if (driver === undefined) return undefined;
   const there = node === undefined ? "" : ` on ${node}`;
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
-  const own = units.filter((unit) => unit.driver.name === driver);
+  const own = asked(units).filter((unit) => unit.driver.name === driver);
   const isProvided = own.contains(({ set }) => wantsNone(set, facts.nowMs).not());
   const isGuessed = guesses.contains().and(facts.mayBeOther);
-  const isThere = csiNodes
+  const isThere = asked(csiNodes)
     .contains(({ drivers }) => drivers.has(driver))
     .or(isProvided)
     .or(isGuessed);
@@ -179,7 +180,7 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
       unknown: (gaps) => unknown(driver, `is possibly installed${there}: ${lackText(gaps)}`),
     });
   // What needs it may be unread, and it is nowhere all the same.
-  const isNamed = places.contains((one) => one.driver === driver);
+  const isNamed = asked(places).contains((one) => one.driver === driver);
   return isNamed({ yes: nothing, ...otherwise(judge) });
 }
 
@@ -290,7 +291,7 @@ export const rights = check<FactsAndGaps>("CSI212", "rights", ({ gaps, nodes, pl
     ["forbidden", "incomplete"].includes(failure) ? failure : `${failure} ${message}`,
   );
   const seeNodes = kubectl("see whether it is the right cluster", target, "get nodes");
-  const none = ifYes(nodes.contains().or(places.contains()).not(), () =>
+  const none = ifYes(nodes.contains().or(asked(places).contains()).not(), () =>
     unknown("nodes", "are none: there is nothing to judge", seeNodes),
   );
   const unread = Array.from(alike.values(), (own) => {

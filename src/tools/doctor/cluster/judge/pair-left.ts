@@ -1,4 +1,4 @@
-import { type ItemOf, listFrom, type SeenList, wholes } from "../../findings/seen";
+import { asked, type ItemOf, listFrom, type SeenList, wholes } from "../../findings/seen";
 import type { RegistrarPod } from "../read/pod";
 import { isGuess, type Pair, type RegistrarUnit } from "../read/units";
 import type { placesIn } from "./places";
@@ -10,11 +10,13 @@ import { START_MS } from "./states";
  * they cover the same nodes. They belong together unless another pod of `node` registers the driver.
  */
 export function pairLeft(named: Named): SeenList<Pair & { readonly node: string }> {
-  const { nowMs } = named;
   // A CSIDriver that was not read may be the name of a registrar.
-  const whole = wholes(named.units, named.csiNodes, named.needs, named.pods, named.leaving, named.csiDrivers);
+  const { units, csiNodes, needs, pods, leaving, csiDrivers } = named;
+  // Of one node that was asked for, its own drivers and pods tell it.
+  const asOn = [asked(csiNodes), asked(needs), asked(pods), asked(leaving)] as const;
+  const whole = wholes(units, ...asOn, csiDrivers);
   return whole.items(([units, csiNodes, needs, pods, leaving]) =>
-    pairIn({ units, csiNodes, needs, pods, leaving, nowMs }),
+    pairIn({ units, csiNodes, needs, pods, leaving, nowMs: named.nowMs }),
   );
 }
 

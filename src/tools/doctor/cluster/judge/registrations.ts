@@ -11,6 +11,7 @@ import {
   warning,
 } from "../../findings/finding";
 import {
+  asked,
   type Group,
   ifYes,
   isWhole,
@@ -107,7 +108,7 @@ function whereToLook(place: Place, facts: ClusterFacts): Advice {
 
 function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units: all }: ClusterFacts) {
   const byWhom = () =>
-    all.contains(({ driver }) => driver.kind === "every")({
+    asked(all).contains(({ driver }) => driver.kind === "every")({
       yes: () => SEE_NODE_WIDE,
       no: () => `${REMOVED}: ${RESTORE}`,
       unknown: (gaps) =>
@@ -139,14 +140,14 @@ function healthyDrivers({ places, nodes }: ClusterFacts): Verdicts {
   return places
     .grouped(({ driver }) => driver)
     .map((own) => {
-      const isUnwell = places.contains((place) =>
+      const isUnwell = asked(places).contains((place) =>
         inState("registered")(place)
           .not()
           .and(place.driver === own.first.driver),
       );
       const { driver } = own.first;
       const text = words`is registered on ${own.counted("node", ({ node }) => (node === undefined ? 0 : 1))}`;
-      return ifYes(isUnwell.not().and(isWhole(nodes)), () => also(ok(driver, text), { nodes: own }));
+      return ifYes(isUnwell.not().and(isWhole(asked(nodes))), () => also(ok(driver, text), { nodes: own }));
     });
 }
 

@@ -1,6 +1,5 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
 import { type Gap, ifYes, isWhole, listFrom, looked, type Truth } from "../../findings/seen";
-import { keyOfPlace } from "../read/mentions";
 import type { OwnersOf } from "../read/owners";
 import { isYoung, LONG_MS, type RegistrarPod } from "../read/pod";
 import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
@@ -113,7 +112,7 @@ function stateListed(place: Stateless, around: Surroundings): PlaceState {
   // Lately, and when the registrar had had its time.
   const isDenied = ({ started }: RegistrarPod) =>
     around
-      .waitingAt(keyOfPlace(place))
+      .waitingAt(place)
       .contains(({ denials }) =>
         denials.contains((deniedMs) =>
           started.contains((ms) => deniedMs >= ms + START_MS).and(around.nowMs - deniedMs < RETRIED_MS),
@@ -130,11 +129,10 @@ function stateListed(place: Stateless, around: Surroundings): PlaceState {
 
 /** Something needs the driver there. */
 export function isWaitedFor(
-  { node, driver }: Pick<Place, "node" | "driver">,
+  place: Pick<Place, "node" | "driver">,
   { waitingAt, attachedAt }: Pick<Surroundings, "waitingAt" | "attachedAt">,
 ): Truth {
-  const key = keyOfPlace({ node, driver });
-  return waitingAt(key).contains().or(attachedAt(key).contains());
+  return waitingAt(place).contains().or(attachedAt(place).contains());
 }
 
 /** No pod of its DaemonSet is there, and CSINode lists it: another pod may serve it. */

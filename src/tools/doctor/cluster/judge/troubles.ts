@@ -8,10 +8,16 @@ import { KINDS } from "../read/reader";
 export function lackText(gaps: readonly Gap[]): string {
   const kinds: Readonly<Record<string, string>> = KINDS;
   const kindsOf = (some: readonly Gap[]) => together([...new Set(some.map(({ part }) => `${kinds[part]}s`))]);
-  const lists = gaps.filter(({ why }) => why.kind === "list");
-  const objects = gaps.filter(({ why }) => why.kind !== "list" && why.kind !== "cut");
+  const isOf = (kind: Gap["why"]["kind"]) => gaps.filter(({ why }) => why.kind === kind);
+  const lists = isOf("list");
+  const objects = gaps.filter(({ why }) => !["list", "cut", "beyond"].includes(why.kind));
   return [
-    gaps.flatMap(({ why }) => (why.kind === "cut" ? LOOKS : [])).slice(0, 1),
+    isOf("cut")
+      .slice(0, 1)
+      .map(() => LOOKS),
+    isOf("beyond")
+      .slice(0, 1)
+      .map(() => "doctor looked only at what was asked for"),
     lists.length === 0 ? [] : `${kindsOf(lists)} could not be listed`,
     objects.length === 0 ? [] : `some of the ${kindsOf(objects)} could not be judged`,
   ]

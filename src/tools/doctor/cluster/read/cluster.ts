@@ -4,7 +4,7 @@ import type { OurImage } from "../../../recognise/program";
 import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/grouped";
 import { itemsOf, orNull, type Told, tell, trueOrNull } from "../../findings/opened";
-import { inOrder, type SeenList } from "../../findings/seen";
+import { beyond, inOrder, listFrom, type SeenList } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ListApi } from "./list-api";
 import {
@@ -67,11 +67,14 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     const advice = NO_CLUSTER.test(failed.message) ? SET_KUBECONFIG : (ADVICE[failed.failure] ?? "");
     throw invalidOption(`cannot read the cluster: ${failed.message}${advice}`);
   }
-  const [nodes, listed, csiDrivers, attached, pending, mounts, attaches] = others;
-  if (target.node !== undefined && trueOrNull(nodes.contains()) === false)
+  const [looked, listed, csiDrivers, attachments, pending, mounts, attaches] = others;
+  if (target.node !== undefined && trueOrNull(looked.contains()) === false)
     refuse(`there is no node ${target.node}`);
   const isEmpty = trueOrNull(listed.contains()) === false;
-  const csiNodes = isEmpty ? await withoutHidden(reader, listed, nodes, target) : listed;
+  const shown = isEmpty ? await withoutHidden(reader, listed, looked, target) : listed;
+  const elsewhere = notAsked(target);
+  const csiNodes = shown.with(elsewhere);
+  const [nodes, attached] = [looked.with(elsewhere), attachments.with(elsewhere)];
   const events = mounts
     .with(attaches)
     .flatMap((event) => ("driver" in event && isMeant(target, event.node) ? event : undefined));
@@ -82,26 +85,37 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     return ({ uid }: RegistrarSet, node: string) => bySet(on(node))(uid);
   };
   const latest = mounts.flatMap((event) => ("at" in event ? event : undefined)).by(({ podUid }) => podUid);
-  const pods = registrars.pods.map((pod) => withMountFailure(pod, itemsOf(latest(pod.uid))[0]?.message));
+  const pods = registrars.pods
+    .map((pod) => withMountFailure(pod, itemsOf(latest(pod.uid))[0]?.message))
+    .with(elsewhere);
+  const leaving = registrars.leaving.with(elsewhere);
+  const waiting = waitingIn(pending, events).with(elsewhere);
   return {
     ...registrars,
     target,
     nowMs: reader.beganMs(),
-    pods,
+    ...{ pods, leaving, waiting },
     podsOf: bySet(pods),
-    leavingOf: bySet(registrars.leaving),
+    leavingOf: bySet(leaving),
     podsAt: inPlaces(pods),
-    leavingAt: inPlaces(registrars.leaving),
+    leavingAt: inPlaces(leaving),
+    waitingOn: reader.byKnown(waiting, ({ node }) => node, "node"),
+    attachedOn: reader.byKnown(attached, ({ node }) => node, "node"),
     ...{ nodes, csiNodes, csiDrivers, attached },
     nodeAt: reader.unique(nodes, ({ name }) => name),
     csiNodeAt: reader.unique(csiNodes, ({ node }) => node),
-    waiting: waitingIn(pending, events),
     /** These read more, so they come before `gaps`. */
     readOwners: (unowned: SeenList<Told<Unowned>>) => readOwners(reader, unowned, registrars.sets),
     readRivals: (node: string) => readRivals(reader, node, registrars.sets),
     gaps: () => sortedBy(reader.gaps(), ({ subject }) => subject),
   };
 }
+
+/** What is on nodes that were not asked for: the name of none. */
+const notAsked = ({ node }: ClusterTarget): SeenList<never> =>
+  node === undefined
+    ? listFrom<never>([])
+    : listFrom<never>({ kind: "unread", gap: beyond("nodes", "", { node: "(other nodes)" }) });
 
 /**
  * Kubelet makes the CSINode of its Node before that is Ready (pkg/volume/csi, initializeCSINode): where several nodes have none, they
