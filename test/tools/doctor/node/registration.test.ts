@@ -243,7 +243,7 @@ test("an endpoint where there is nothing, another driver, or something else", as
     await using _other = await node.driver({ csiAddress: node.at("y.sock"), name: "y.csi" });
     expect(await says()).toMatch(/^problem: .*where the driver y\.csi answers/);
     const path = (await node.look(other)).says("kubelet-path");
-    expect(path).toMatch(/y\.sock is the path .*; on the host .* is .*csi\.sock; fix: write --kubelet-reg/);
+    expect(path).toMatch(/y\.sock is the path .*; on the host .* is .*csi\.sock; fix: write: --kubelet-reg/);
   }
   await using _none = await startForeignSocket(node.at("y.sock"), (socket) => socket.destroy());
   expect(await says()).toMatch(/which fails GetPluginInfo/);
