@@ -3,7 +3,7 @@ import { HAS_OFFICIAL_NAME, hasName, lastPart } from "../../recognise/image";
 import type { OurImage } from "../../recognise/program";
 import { holds, isTemplate } from "../../recognise/rule";
 import { check, unknown } from "../findings/finding";
-import { gapsOf, trueOrNull } from "../findings/opened";
+import { gapsOf, tell, trueOrNull } from "../findings/opened";
 import { findingsOf, findingsOfAll, reportOf } from "../findings/report";
 import { type Text, withheld, words } from "../findings/seen";
 import { renderReport, type TableLook } from "../findings/table";
@@ -54,7 +54,9 @@ function policyCommand(image: string, swap: string, { otherImages }: FileFacts):
   const name = lastPart(image);
   const command = `registrar manifest --image-policy --image=${swap}`;
   if (holds(HAS_OFFICIAL_NAME, { image })) return command;
-  const isShared = otherImages.contains((one) => isTemplate(one) || holds(hasName([name]), { image: one }));
+  const isShared = otherImages
+    .map(tell<string>)
+    .contains((image) => isTemplate(image) || holds(hasName([name]), { image }));
   return trueOrNull(isShared) === false ? `${command} --match-image=${name}` : null;
 }
 

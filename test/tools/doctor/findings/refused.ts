@@ -18,6 +18,7 @@ export const REFUSED: readonly string[] = [
   "search: ({ sets }: ClusterFacts) => sets.map((set) => hasWord(set, '--debug') ? problem(set.name, T, F) : ok(set.name, 'has no such argument')); import { hasWord } from 'SRC/cluster/read/set'",
   "TypeScript: ({ pods }: ClusterFacts) => pods.map(({ name, running }) => running.dropped.length === 0 ? ok(name, 'has all registrars of its DaemonSet') : problem(name, T, F))",
   "TypeScript: ({ pods }: ClusterFacts) => pods.map(({ trouble }) => trouble.map((one) => one.kind === 'restarting' && one.container.startedMs > 0 ? problem(P, T, F) : ok(P, T)))",
+  "TypeScript: ({ otherImages }: FileFacts) => otherImages.contains((one) => one === 'x')({ yes: () => problem(P, T, F), no: () => ok(P, 'no container has the image x'), unknown: withheld }); import type { FileFacts } from 'SRC/files/read/registrars'",
   // A sentinel in place of the unknown.
   "TypeScript: (view: View) => view.drivers.some({ yes: ({ first }) => first, ...otherwise(() => null) }) === null ? problem(P, T, F) : ok(P, T)",
   "TypeScript: (view: View) => (view.targetNames.some({ yes: ({ first }) => first, ...otherwise(() => '') }) || undefined) === undefined ? problem(P, T, F) : ok(P, T)",

@@ -10,9 +10,11 @@ import {
   type Verdict,
   type Verdicts,
 } from "../../../../src/tools/doctor/findings/finding";
-import { itemsOf, open, saidIn, tell } from "../../../../src/tools/doctor/findings/opened";
+import { itemsOf, open, orNull, saidIn, tell } from "../../../../src/tools/doctor/findings/opened";
 import { findingsOfAll } from "../../../../src/tools/doctor/findings/report";
 import {
+  asked,
+  beyond,
   changed,
   type Gap,
   type Group,
@@ -284,4 +286,25 @@ test("what was withheld because of a gap that no finding reports is unknown, unl
   expect(saidOf(ok("x", "x"), [GAP])).toEqual(["X1 ok: x"]);
   expect(saidOf(problem("x", "x", "x"), [])).toEqual(["X1 problem: x"]);
   expect(saidOf(unknown("x", "x"), [])).toEqual(["X1 unknown: x"]);
+});
+
+test("what was not asked for is unknown to judges, and silent in reports", () => {
+  const list = startReading().list([1], [beyond("part")]);
+  const isTwo = list.contains((one) => one === 2);
+  expect(wordOf(isTwo)).toBe("unknown");
+  expect(wordOf(asked(list).contains((one) => one === 2))).toBe("no");
+  expect(orNull(list, (all) => all)).toEqual([1]);
+  const say = (): Verdicts => [unknown("x", "x"), [problem("y", "x", "x")]];
+  expect(saidIn<Verdict>(isTwo({ yes: nothing, ...otherwise(say) }))).toEqual([]);
+  expect(tell(isTwo({ yes: () => "yes", no: () => "no", unknown: (gaps) => lacking(gaps, "?") }))).toBe("?");
+  const said = list.together().map((all) => ok("x", words`has ${all.counted("one")}: ${all.joined(String)}`));
+  expect(saidIn<Verdict>(said).map((one) => open(one))).toMatchObject([
+    { status: "ok", text: "has 1 one: 1" },
+  ]);
+  const check1 = check(
+    "X1",
+    "x",
+    (_: { gaps: readonly Gap[] }): Verdicts => ifYes(isTwo, () => ok("x", "x")),
+  );
+  expect(findingsOfAll([check1], { gaps: [] })).toEqual([]);
 });

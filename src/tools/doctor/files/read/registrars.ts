@@ -228,10 +228,10 @@ function hasRegistrarsArguments(value: unknown): boolean {
 export const containersIn = (pod: Tree): readonly Tree[] =>
   [...list(pod.containers), ...list(pod.initContainers)].map(tree);
 
-function otherImagesIn(object: Tree, ours: OurImage = {}): readonly string[] {
+function otherImagesIn(object: Tree, ours: OurImage = {}) {
   const pod = podIn(object);
   const others = containersIn(pod).filter((container) => recognise(container, pod, ours) === undefined);
-  return others.map(({ image }) => text(image));
+  return others.map(({ image }) => toldOf(text(image)));
 }
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
