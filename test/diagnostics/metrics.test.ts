@@ -52,6 +52,7 @@ test("the metrics cover the registration, the driver, kubelet and the process", 
 });
 
 test("calls after the first have the driver's name, and calls between scrapes are counted", async () => {
+  const startedAt = performance.now();
   await using served = await serveRegistrar();
   const first = await served.startDriver(...driver);
   await served.state("listening");
@@ -63,6 +64,8 @@ test("calls after the first have the driver's name, and calls between scrapes ar
   const samples = samplesIn((await served.ask("/metrics")).body);
   const call = `driver_name="${DRIVER}",method_name="/csi.v1.Identity/GetPluginInfo",grpc_status_code="OK"`;
   expect(samples.get(`csi_sidecar_operations_seconds_count{${call}}`)).toBe(1);
+  const seconds = samples.get(`csi_sidecar_operations_seconds_sum{${call}}`);
+  expect(seconds).toBeLessThan((performance.now() - startedAt) / 1000);
   expect(samples.get(`registrar_driver_reconnects_total{driver_name="${DRIVER}"}`)).toBe(1);
 });
 

@@ -160,6 +160,7 @@ test.each<[string, unknown, string]>([
   ["a program", config(SERVER, { exec: { command: "aws" } }), "exec is not supported"],
   ["a query", config({ server: "https://h/?a=b" }, {}), 'must be https://HOST:PORT, not "https://h/?a=b"'],
   ["a password in the address", config({ server: "https://u:p@h" }, {}), "must be https://HOST:PORT"],
+  ["a password alone in it", config({ server: "https://:p@h" }, {}), "must be https://HOST:PORT"],
   ["a proxy", config({ ...SERVER, "proxy-url": "http://p" }, {}), "proxy-url is not supported"],
   ["another identity", config(SERVER, { token: "t", as: "root" }), "as is not supported"],
   ["a token of digits alone", config(SERVER, { token: 123456 }), "token is a number: write it in quotes"],

@@ -44,6 +44,15 @@ test("a file that is held is known under each of its names, and gives its inode'
     held.release();
   }));
 
+test("a file with its inode's number on another device is another one", async () => {
+  const path = folder.at("x.sock");
+  await leaveDeadSocket(path);
+  const held = await hold(path);
+  const elsewhere = Object.assign(lstatSync(path), { dev: held.stats.dev + 1 });
+  expect(isHeldFile(held, elsewhere)).toBe(false);
+  held.release();
+});
+
 test("a released file is no longer recognised", async () => {
   const path = folder.at("x.sock");
   await leaveDeadSocket(path);
