@@ -28,7 +28,7 @@ export type Why =
   | { readonly kind: "deep"; readonly from: string }
   /** The same, where nothing has to be searched. */
   | { readonly kind: "aside" }
-  /** It was not asked for, or nothing that was asked for needs it. */
+  /** It was not asked for, nothing that was asked for needs it, or it cannot be seen from a container. */
   | { readonly kind: "beyond" }
   /** The doctor itself had no CPU to read the answer to a call. */
   | { readonly kind: "starved" }

@@ -36,7 +36,7 @@ export function factsOf({ drivers = [], dead = [], registrars = [], onHost = [],
       lacking("sockets"),
     ),
     socketsOnHost: reading.list(onHost),
-    processes: { ...facts.processes, registrars: reading.list(registrars, lacking("processes")) },
+    processes: { ...facts.processes, registrars: facts.processes.registrars.with(reading.list(registrars)) },
     gaps: [...facts.gaps, ...gaps],
   };
 }

@@ -9,7 +9,11 @@ import {
   type SeenDriver,
 } from "../../../../src/tools/doctor/node/read/facts";
 import { type Facts, hostPathOf } from "../../../../src/tools/doctor/node/read/gather";
-import type { RunningKubelet, RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
+import {
+  beyondOwn,
+  type RunningKubelet,
+  type RunningRegistrar,
+} from "../../../../src/tools/doctor/node/read/processes";
 import { hiddenAt, type SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
 import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/sockets-found";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
@@ -56,6 +60,8 @@ export function healthyFacts(changes: Changes = {}): Facts {
   const reading = startReading<NodePart>();
   const published = registrations ?? healthyRegistrations();
   const lacking = (part: NodePart) => gaps.filter((gap) => gap.part === part);
+  const seen = reading.list(kubelets ?? [], lacking("processes"));
+  const others = beyondOwn(seen);
   const [unread] = lacking("directory").filter(({ subject }) => subject === DIRECTORY);
   const there: Folder = {
     kind: "directory",
@@ -75,8 +81,8 @@ export function healthyFacts(changes: Changes = {}): Facts {
     deadSockets: reading.list<{ socket: SocketFacts; fits: boolean }>([], lacking("sockets")),
     socketsOnHost: reading.list<{ inode: string; path: string }>([]),
     processes: {
-      registrars: reading.list<RunningRegistrar>([], lacking("processes")),
-      kubelets: reading.list(kubelets ?? [], lacking("processes")),
+      registrars: reading.list<RunningRegistrar>([], lacking("processes")).with(others),
+      kubelets: seen.with(others),
     },
     kubeletPath: missing,
     directory: unread ? reading.unread(unread) : (directory ?? there),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemError } from "../../../../src/base/errors";
 import { itemsOf, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
 import { startReading } from "../../../../src/tools/doctor/findings/seen";
+import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
 import { resolveTarget } from "../../../../src/tools/doctor/node/read/directory";
 import type { NodePart } from "../../../../src/tools/doctor/node/read/facts";
 import { findProcesses } from "../../../../src/tools/doctor/node/read/processes";
@@ -12,6 +13,7 @@ import { partGaps } from "../../../../src/tools/doctor/node/read/sockets-found";
 import { eachTest } from "../../../support/each-test";
 import { byOutcome } from "../../../support/recorded";
 import { createTempFolder } from "../../../support/temp-folder";
+import { healthyFacts } from "./healthy-facts";
 
 // What doctor reads of files and processes that a test made, recorded: `npx jest -u test/tools/doctor/node/read` writes it anew.
 
@@ -269,6 +271,17 @@ test.each(["registration", "k/plugins_registry"])("processes, for the directory 
   for (const [what, made] of Object.entries({ ...REGISTRARS, ...KUBELETS }))
     rows.push([what, await found(makeProcfs(rows.length, made), directory)]);
   expect(byOutcome(rows)).toMatchSnapshot();
+});
+
+test("without a kubelet among the processes, those of the node are not seen, and none is certainly absent", async () => {
+  prepare();
+  const reading = startReading<NodePart>();
+  const procfs = makeProcfs(0, KUBELETS.kubectl ?? {});
+  const processes = await findProcesses(folder.at("node", "registration"), procfs, reading);
+  const { registrars, watched, waiting, misplaced } = viewOf({ ...healthyFacts(), processes });
+  const lists = [processes.kubelets, processes.registrars, registrars, watched, waiting, misplaced];
+  expect(lists.map((list) => trueOrNull(list.contains()))).toEqual(lists.map(() => null));
+  expect(reading.gaps()).toEqual([]);
 });
 
 test("processes that /proc hides, and a /proc that is none", async () => {

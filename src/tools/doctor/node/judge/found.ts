@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import { check, ok, problem, skipped, unknown, type Verdicts, warning } from "../../findings/finding";
 import {
-  type Group,
+  asked,
   ifYes,
   nothing,
   otherwise,
@@ -164,18 +164,21 @@ const SEE_KUBELET = "see whether a kubelet watches that directory, by its --root
 
 /** Registrars as the processes of this node show them, where their own sockets do not. */
 const registrarProcesses = check("CSI024", "registrars", (view: View) => {
-  const { bad, waiting, registrars, misplaced, watched } = view;
+  const { bad, waiting, registrars, misplaced, watched, processes } = view;
   // Of the registrars of all drivers only one works, and CSI018 says which drivers have several.
   const ofOne = registrars.filter(({ isNodeWide }) => !isNodeWide);
   const fix = `${ADVICE.startDriver}; or correct --csi-address, or the volume that both containers mount`;
   const where = `, which is not ${view.target.pluginRegistrationPath}`;
   return [
     waiting.map((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
-    misplaced.map((one) => {
-      const unsure = () => skipped(SOME, misplacedText(one) + where, SEE_KUBELET);
-      const sure = ({ first: path }: Group<string>) => bad(SOME, misplacedText(one, path), moveTo(path));
-      return watched.some({ yes: sure, ...otherwise(unsure) });
-    }),
+    misplaced.map((one) =>
+      watched.together().map(({ first: path }) => bad(SOME, misplacedText(one, path), moveTo(path))),
+    ),
+    ifYes(asked(watched).contains().not(), () =>
+      processes.registrars
+        .filter(({ isHere }) => !isHere)
+        .map((one) => skipped(SOME, misplacedText(one) + where, SEE_KUBELET)),
+    ),
     ofOne
       .grouped(({ endpoint }) => endpoint)
       .map((ones) => {

@@ -12,7 +12,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
-import { doubted, type Gap, ifYes, nothing, type Truth, withheld, words } from "../../findings/seen";
+import { asked, doubted, type Gap, ifYes, nothing, type Truth, withheld, words } from "../../findings/seen";
 import { sayWhy } from "../../findings/why";
 import type { Folder } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
@@ -54,7 +54,7 @@ function judgeKubeletSocket(socket: SeenSocket, { processes, reporting }: View):
   if (kind === "stuck")
     return unknown("kubelet", `may hang: its socket ${path} ${socketText(socket)}`, SEE_SERVICE);
   const text = `is not seen from here, neither its process nor its socket: ${path} ${socketText(socket)}`;
-  const isSeen = processes.kubelets.contains().or(reporting.contains(hasBeenCalled));
+  const isSeen = asked(processes.kubelets).contains().or(reporting.contains(hasBeenCalled));
   return ifYes(isSeen.not(), () => skipped("kubelet", text, SEE_HOST));
 }
 /** By kubelet. */
@@ -132,7 +132,7 @@ const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory
 
 function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
   const { reporting, processes } = view;
-  const isKubelets = processes.kubelets
+  const isKubelets = asked(processes.kubelets)
     .contains(({ isHere }) => isHere)
     .or(reporting.contains(hasBeenCalled));
   const bad = (text: string, cause?: Cause) => {
@@ -162,7 +162,7 @@ function judgeUsual(path: string, usual: string, { host, processes }: View): Ver
   const say = () => ok(path, usual);
   const byProcesses = () =>
     // Another finding says which processes could not be read.
-    processes.kubelets.contains(({ isHere }) => isHere)({ yes: say, no: say, unknown: withheld });
+    asked(processes.kubelets).contains(({ isHere }) => isHere)({ yes: say, no: say, unknown: withheld });
   const beside = "; whether this node has another one cannot be read: ";
   return host.otherDirectories
     .filter(({ isThere }) => isThere)

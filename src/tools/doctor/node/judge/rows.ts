@@ -3,6 +3,7 @@ import { type Cell, skipped, toldRow, troublesIn, unknown } from "../../findings
 import type { Told, Words } from "../../findings/opened";
 import type { DriverRow } from "../../findings/report";
 import {
+  asked,
   type Gap,
   ifYes,
   kept,
@@ -184,7 +185,7 @@ function unpublishedState(
   const elsewhere = view.answering
     .filter(({ plugin }) => plugin.name === standing.name)
     .map(({ path }) => `its registrar on ${path} names another endpoint`);
-  const waiting = processesOf(driver, view).map((one) => `${processText(one)} has not published it`);
+  const waiting = asked(processesOf(driver, view)).map((one) => `${processText(one)} has not published it`);
   const byWhom = elsewhere.with(waiting).some({
     yes: ({ first }) => first,
     no: () => "no registrar has published it",
@@ -217,7 +218,7 @@ export const noneAnswers = folderCheck("CSI015", "registration", ({ path }, view
   const isNone = registrations.contains(({ isAskedFor }) => isAskedFor).not();
   const text = "has no registration socket on which a CSI driver's registrar answers";
   const judge = () =>
-    driversIn(view).contains()({
+    asked(driversIn(view)).contains()({
       yes: () => skipped(path, text, SEE_SETS),
       ...otherwise(() => unknown(path, text, SEE_SETS)),
     });

@@ -8,8 +8,9 @@ import { isSameFile } from "../../../../unix/file-identity";
 import { mountPlaceOf, parseMountinfo } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../recognise/program";
-import { gapsOf } from "../../findings/opened";
-import { type Reading, type SeenList, truth, type Why, whyOf } from "../../findings/seen";
+import { lackedIn } from "../../findings/gap";
+import { gapsOf, itemsOf } from "../../findings/opened";
+import { beyond, listFrom, type Reading, type SeenList, truth, type Why, whyOf } from "../../findings/seen";
 import type { NodeGap, NodePart } from "./facts";
 import {
   errnoIn,
@@ -132,10 +133,18 @@ export async function findProcesses(directory: string, procfs: string, reading: 
     );
     return reading.list(found.items, [...named.gaps, ...found.gaps]);
   };
-  const kubelets = await look(MAY_BE_KUBELET, "kubelet", (files) => readKubelet(files, ours));
+  const seen = await look(MAY_BE_KUBELET, "kubelet", (files) => readKubelet(files, ours));
+  const kubelets = seen.with(beyondOwn(seen));
   const readOne: ProcessReader<RunningRegistrar> = (files) => readRegistrar(files, ours, kubelets, reading);
-  return { kubelets, registrars: await look(MAY_BE_REGISTRAR, "a registrar", readOne) };
+  const registrars = await look(MAY_BE_REGISTRAR, "a registrar", readOne);
+  return { kubelets, registrars: registrars.with(beyondOwn(seen)) };
 }
+
+/** Without a kubelet among them, the processes are probably a container's own: those of the node are not seen. */
+export const beyondOwn = (kubelets: SeenList<RunningKubelet>): SeenList<never> =>
+  listFrom<never>(
+    itemsOf(kubelets).length > 0 ? [] : { kind: "unread", gap: beyond(OF.part, ALL_PROCESSES) },
+  );
 
 /** Whether a process is gone, or has ended and waits for its parent. Then nothing can be read of it, with errnos of all kinds. */
 async function hasEnded(procfs: string, pid: string): Promise<boolean> {
@@ -234,7 +243,7 @@ async function readRegistrar(
   }
   const isHere = directories.some(({ found }) => isSame(found, ours));
   const isWatched = kubelets.contains(({ is }) => is(used.found));
-  if (!isHere) for (const gap of gapsOf(isWatched)) reading.unread(gap as NodeGap);
+  if (!isHere) for (const gap of lackedIn(gapsOf(isWatched))) reading.unread(gap as NodeGap);
   const socket = await lookAtSocket(csiAddress, { reach });
   if (socket.kind === "unread") throw systemError(`${socket.errno}`);
   return {
