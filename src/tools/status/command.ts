@@ -8,10 +8,9 @@ import { print, printError } from "../../runtime/print";
 import { createCommand } from "../command-line";
 import { type DriverRow, EXIT_UNKNOWN, type ReportedFinding } from "../doctor/findings/report";
 import { renderColumns } from "../doctor/findings/table";
-import { sayWhy } from "../doctor/findings/why";
 import { namedText } from "../doctor/findings/words";
 import { resolveTarget } from "../doctor/node/read/directory";
-import { type Facts, gatherFacts } from "../doctor/node/read/gather";
+import { gatherFacts } from "../doctor/node/read/gather";
 import { reportOn, unreadIn } from "../doctor/node/report";
 
 /** One that reports no state is well if doctor finds nothing wrong with it. */
@@ -70,7 +69,9 @@ export const runStatus = createCommand(
     }
     const { facts, report, isHealthy } = seen;
     const { drivers: rows, findings, summary } = report;
-    const unseen = unseenRegistrations(facts);
+    const sentence = ({ subject, text }: Pick<ReportedFinding, "subject" | "text">) => `${subject} ${text}`;
+    const isSeen = facts.directory.kind === "directory";
+    const [unseen] = isSeen ? [] : findings.filter(({ code }) => code === "CSI008").map(sentence);
     const directory = target.pluginRegistrationPath;
     const gaps = unreadIn(facts);
     // The table may show nothing of it.
@@ -78,14 +79,11 @@ export const runStatus = createCommand(
     const isWrong = ({ status, follows }: ReportedFinding) =>
       follows === null && (status === "problem" || status === "unknown");
     if (unseen !== undefined) complain(unseen);
-    else
-      for (const { subject, text } of isShown ? gaps : findings.filter(isWrong))
-        complain(`${subject} ${text}`);
+    else for (const one of isShown ? gaps : findings.filter(isWrong)) complain(sentence(one));
     if (rows.length === 0 && gaps.length === 0 && unseen === undefined && !isJson)
       complain(`no driver in ${directory} or ${join(dirname(directory), "plugins")}`);
     // Each gap may hide a driver.
-    const [unread] = gaps;
-    const error = unseen ?? (unread && `${unread.subject} ${unread.text}`);
+    const [error] = [unseen ?? [], gaps.map(sentence)].flat();
     const json = error === undefined ? rows : { schema: SCHEMA, error, drivers: rows };
     const written = print(isJson ? toJson(json) : tableOf(rows));
     if (written !== 0 || unseen !== undefined) return EXIT_UNKNOWN;
@@ -102,14 +100,4 @@ function tableOf(rows: readonly DriverRow[]): string {
     [namedText(name ?? "(no name)"), state, since ?? "-", reason ?? "-", csiSocket ?? "-"].map(plain),
   );
   return `${renderColumns(["DRIVER", "STATE", "SINCE", "REASON", "DRIVER SOCKET"], cells, process.stdout.columns).join("\n")}\n`;
-}
-
-export function unseenRegistrations({ directory }: Pick<Facts, "directory">): string | undefined {
-  if (directory.kind === "unread") {
-    const { subject, why } = directory.gap;
-    return `cannot read ${subject}: ${sayWhy(why).text}`;
-  }
-  if (directory.kind === "directory") return undefined;
-  const { path, fileType } = directory;
-  return fileType === undefined ? `cannot read ${path}: ENOENT` : `${path} is ${fileType}, not a directory`;
 }
