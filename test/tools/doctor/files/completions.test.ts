@@ -15,6 +15,15 @@ const SICK: readonly object[] = [
   daemonSet({ resources: { limits: { memory: "16Mi", cpu: "10m" }, requests: { memory: "1Gi" } } }),
   daemonSet({ livenessProbe: { httpGet: { path: "/healthz", port: 9810 } } }),
   daemonSet({ image: OFFICIAL, ...WINDOWS, more: ["--nope"] }),
+  daemonSet({
+    more: ["--http-endpoint=:9809"],
+    pod: {
+      initContainers: [
+        { name: "serving", restartPolicy: "Always", args: ["--health-port=9809", "--endpoint=/x.sock"] },
+        { name: "probed", restartPolicy: "Always", livenessProbe: { httpGet: { port: 9809 } } },
+      ],
+    },
+  }),
   { kind: "List", items: [limitRange, daemonSet({ name: "a" }), daemonSet({ name: "b" })] },
 ];
 /** What other objects have in some field. */

@@ -176,9 +176,22 @@ test("two registrars, or several arguments in one item, leave the driver's socke
   expect(codesOf(saidOf({ pod: { containers: [joined, OTHER_SOCKET] } }))).toEqual(["CSI101"]);
 });
 
-test("an init container, which has ended, makes no socket", () => {
-  expect(saidOf({ pod: { initContainers: [{ ...OTHER_SOCKET, name: "init" }] } })).toEqual([]);
-});
+test.each([
+  [undefined, []],
+  ["Always", [expect.stringMatching(/^CSI115 problem: /)]],
+  [
+    "{{ .x }}",
+    [expect.stringMatching(/^CSI115 unknown: .* container init makes .* not known: {{ \.x }} ->/)],
+  ],
+])(
+  "an init container makes no socket once it has ended, with restartPolicy %s",
+  (restartPolicy, expected) => {
+    const { containers } = daemonSet().spec.template.spec;
+    const initContainers = [{ ...OTHER_SOCKET, name: "init", restartPolicy }];
+    const volumeless = containers.slice(0, 1);
+    expect(saidOf({ pod: { containers: volumeless, initContainers } })).toEqual(expected);
+  },
+);
 
 test("a volume that is not the host's", () => {
   const empty = [{ name: "plugin", emptyDir: {} }];

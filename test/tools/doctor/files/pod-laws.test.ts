@@ -153,6 +153,13 @@ test.each<readonly [expected: RegExp | string, object: object]>([
     /^CSI106 unknown: is an init container whose restartPolicy is not filled in: \{\{ \.policy }} -> render/,
     asInit({}, { restartPolicy: "{{ .policy }}" }),
   ],
+  [
+    /^CSI109 unknown: .* and whether container init does is not filled in: {{ \.policy }} -> render/,
+    daemonSet({
+      ...HTTP,
+      pod: { initContainers: [{ name: "init", restartPolicy: "{{ .policy }}", args: ["--metrics=:9809"] }] },
+    }),
+  ],
   [/^CSI109 problem: serves port 9808/, beside({ more: ["--http-endpoint=:9808"] }, liveness(["--v=2"]))],
   [/^CSI104 problem: has a livenessProbe on port 1, /, on(POD_IP, { livenessProbe: httpGet("/healthz", 1) })],
   [

@@ -87,7 +87,7 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
   ],
   "What arguments mean, where all that decides it is known.": [
     "Amount: amount text",
-    "Facts.files.registrars[].beside[].serves[]: port",
+    "Facts.files.registrars[].beside[].servesAt(_)[]: port",
     "Facts.files.registrars[].probes{}: patienceSeconds timeoutSeconds",
     "Facts.files.registrars[].probes{}.settings(): hasKubeletPath modeFlag needsNodeName",
     "Facts.files.registrars[].served[]: port",

@@ -180,29 +180,25 @@ function judgePort(
   if (http.port === 0) return undefined;
   const port = `${http.port}`;
   const text = `serves port ${port}, and so does container`;
-  const serving = one.beside.flatMap(({ name, serves }) =>
-    serves
-      .filter((its) => its.port === port)
-      .flatMap((its) =>
-        isOneAddress(
-          http,
-          its,
-        )({
-          yes: () => problem(`${text} ${name}: the second one cannot bind it`, OTHER_PORT),
-          no: nothing,
-          unknown: () => unknown(`${text} ${name}: whether on one address cannot be seen here`, OTHER_PORT),
-        }),
-      ),
+  const serving = one.beside.flatMap(({ name, servesAt }) =>
+    servesAt(port).flatMap((its) =>
+      isOneAddress(
+        http,
+        its,
+      )({
+        yes: () => problem(`${text} ${name}: the second one cannot bind it`, OTHER_PORT),
+        no: nothing,
+        unknown: () => unknown(`${text} ${name}: whether on one address cannot be seen here`, OTHER_PORT),
+      }),
+    ),
   );
-  const declaring = one.beside.flatMap(({ name, declared }) =>
-    declared
-      .filter((its) => its === port)
-      .map(() =>
-        warning(
-          `serves port ${port}, which is one of container ${name}'s ports: if that serves it, the second one cannot bind it`,
-          `${OTHER_PORT}; or move the port's declaration to the registrar`,
-        ),
+  const declaring = one.beside.flatMap(({ name, declares }) =>
+    declares(port).map(() =>
+      warning(
+        `serves port ${port}, which is one of container ${name}'s ports: if that serves it, the second one cannot bind it`,
+        `${OTHER_PORT}; or move the port's declaration to the registrar`,
       ),
+    ),
   );
   const unclear = (gap: Gap) =>
     unknown(

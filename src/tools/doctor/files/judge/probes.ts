@@ -1,6 +1,7 @@
 import { addedIn } from "../../../recognise/official";
 import type { Said } from "../../findings/opened";
 import {
+  doubted,
   type ItemOf,
   ifYes,
   listFrom,
@@ -47,9 +48,7 @@ const judgePort = ({ kind }: ProbeFacts, address: Seen<ProbeAddress>, one: Regis
 /** Kubelet asks the pod, where another container may answer. */
 function judgeUnserved({ kind, asks, port, path }: Address, one: RegistrarContainer): Said<Statement> {
   const ownersOf = (asked: string) =>
-    one.beside.filter(({ serves, declared }) =>
-      serves.contains((its) => its.port === asked).or(declared.contains((its) => its === asked)),
-    );
+    one.beside.filter(({ servesAt, declares }) => servesAt(asked).contains().or(declares(asked).contains()));
   const free = listFrom(USUAL_PORTS).filter((own) => ownersOf(own).contains().not());
   const since = addedIn("http-endpoint") ?? 0;
   const isOld = one.program.kind === "official" ? one.program.release.is((own) => own < since) : truth(false);
@@ -181,16 +180,16 @@ const waitsForDriver = ({ program, role, mayBeDrivers }: RegistrarContainer) =>
     .and(role.is((one) => one === "sidecar"));
 
 /** Kubelet would end the driver for what the registrar lacks. */
-function judgeDriversProbe({ name, probes, serves, declared }: BesideFacts, http: Served): Said<Statement> {
+function judgeDriversProbe(beside: BesideFacts, http: Served): Said<Statement> {
+  const { name, probes, runs, servesAt, declares } = beside;
   const served = `${http.port}`;
-  const isOwn = serves
-    .contains(({ port }) => port === served)
-    .or(declared.contains((port) => port === served));
-  const judge = () =>
+  const isOwn = servesAt(served).contains().or(declares(served).contains());
+  const fault = () =>
     problem(
       `serves port ${served}, and the livenessProbe of container ${name} asks it: kubelet restarts that container for the registrar's faults`,
       `give that probe the port of the driver's own livenessprobe, or remove it`,
     );
+  const judge = () => runs.say({ yes: fault, no: nothing, unknown: () => doubted(fault()) });
   return probes
     .filter(({ kind }) => kind === "livenessProbe")
     .map(({ address }) =>

@@ -114,7 +114,11 @@ const ENDPOINT = /(?:^|\s)--?((?:csi-)?endpoint)(?:=|\s+)["']?((?:\{\{.*?\}\}|[^
 const VARIABLE = "CSI_ENDPOINT";
 
 /** The socket that one of these containers tells, or several as the same one; it lacks what is not filled in, or not seen here. Undefined: several. */
-export function driverSocketOf(containers: readonly Tree[], pod: Tree): SeenList<DriverSocket> | undefined {
+export function driverSocketOf(
+  containers: readonly Tree[],
+  pod: Tree,
+  inits: readonly Tree[],
+): SeenList<DriverSocket> | undefined {
   const sockets = containers.flatMap((container) => {
     const mounts = mountsOf(container, pod);
     return endpointsOf(container).flatMap((endpoint) => {
@@ -123,7 +127,8 @@ export function driverSocketOf(containers: readonly Tree[], pod: Tree): SeenList
       const place = writtenPlaceOf(path, mounts);
       // The endpoint of something else: a page, for example.
       if (place === undefined && /^\/.*(?<!\.sock)$/s.test(endpoint)) return [];
-      const open = [path, place?.path ?? "", ...mounts.map(({ mountPath }) => mountPath)].find(isTemplate);
+      const decisive = [path, place?.path ?? "", ...mounts.map(({ mountPath }) => mountPath)];
+      const open = [...decisive, policyOf(container, inits)].find(isTemplate);
       const name = text(container.name);
       const hasOther = mayGetEndpoint(container);
       return [
@@ -220,13 +225,16 @@ export function mayBeDrivers(
     .map(({ name }) => text(name));
 }
 
-/** Whether an init container ends before the others start. */
-export const isEnding = ({ restartPolicy }: Tree): boolean =>
-  text(restartPolicy) !== "Always" && !isTemplate(text(restartPolicy));
+/** Until when a container runs: an init container with another policy ends before the others start. */
+export const policyOf = (container: Tree, inits: readonly Tree[]): string =>
+  inits.includes(container) ? text(container.restartPolicy) : ALWAYS;
+const ALWAYS = "Always";
+export const mayRunOn = (policy: string): boolean => policy === ALWAYS || isTemplate(policy);
+export const runsOn = (policy: string, name: string) => filled(policy, name).is((one) => one === ALWAYS);
 
 export const roleOf = (container: Tree, inits: readonly Tree[]) =>
   inits.includes(container)
-    ? filled(text(container.restartPolicy), "", isEnding(container) ? "init" : "sidecar")
+    ? filled(text(container.restartPolicy), "", policyOf(container, inits) === ALWAYS ? "sidecar" : "init")
     : looked("container" as const);
 
 export function userOf(own: Tree, ofPod: Tree) {

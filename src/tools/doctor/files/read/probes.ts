@@ -23,6 +23,7 @@ import {
   withoutVariables,
 } from "./arguments";
 import { allFilled, filled, filledOf, numberOrOpen, unread } from "./filled";
+import { runsOn } from "./pod";
 
 /** What kubelet connects to. */
 export interface ProbeAddress {
@@ -96,8 +97,8 @@ const LIVENESS_PORT = "9808";
 
 export type BesideFacts = ReturnType<typeof besideOf>;
 
-/** Another container that runs beside a registrar. */
-export function besideOf(container: Tree) {
+/** Another container that runs beside a registrar, or may, as this restart policy says. */
+export function besideOf(container: Tree, policy: string) {
   const [name, image, words] = [text(container.name), text(container.image), filledIn(container)];
   const all = words.map((word) => word.text);
   const variables = words.flatMap(({ open }) => open);
@@ -117,12 +118,18 @@ export function besideOf(container: Tree) {
     return [containerPort, hostPort].map(numberOrOpen).filter((port) => port !== "");
   });
   const who = `container ${name}`;
+  const runs = runsOn(policy, who);
+  const [served, said] = [
+    allFilled(found.length === 0 && mayBeLiveness ? [byDefault] : serves, mayBePorts, who),
+    filledOf(declared, who),
+  ];
   return {
     name,
-    /** The ports that it serves, as far as its flags tell, and where it does. */
-    serves: allFilled(found.length === 0 && mayBeLiveness ? [byDefault] : serves, mayBePorts, who),
-    /** Those that it says it has. A program may serve others, and another container these. */
-    declared: filledOf(declared, who),
+    runs,
+    /** Where it serves a port, as far as its flags tell. */
+    servesAt: (port: string) => served.filter((its) => runs.and(its.port === port)),
+    /** The port, if it says it has it. A program may serve others, and another container these. */
+    declares: (port: string) => said.filter((its) => runs.and(its === port)),
     probes: probesOf(container, { kind: "unknown", what: "other" }),
   };
 }

@@ -43,12 +43,13 @@ import { filled, filledOf, openKeyIn, parameterIn, unread } from "./filled";
 import {
   type DriverSocket,
   driverSocketOf,
-  isEnding,
   type LimitRange,
   limitsOf,
   mayBeDrivers,
+  mayRunOn,
   mountOf,
   mountsOf,
+  policyOf,
   readLimitRange,
   refusedIn,
   roleOf,
@@ -247,11 +248,10 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   if (registrars.length === 0) return [];
   needed("kind", textOrNone(object.kind));
   refuseHuge(pod, OF_POD);
-  // Other init containers have ended when the containers start.
-  const isRunning = (one: Tree) => !inits.includes(one) || !isEnding(one);
+  const isRunning = (one: Tree) => mayRunOn(policyOf(one, inits));
   const drivers = containers.filter((one) => one !== registrars[0]?.container && isRunning(one));
   // With several registrars it is not known which driver is whose.
-  const driverSocket = registrars.length > 1 ? undefined : driverSocketOf(drivers, pod);
+  const driverSocket = registrars.length > 1 ? undefined : driverSocketOf(drivers, pod, inits);
   return registrars.map(({ container, recognised }) => ({
     place: `${about.name}, container ${text(container.name)}`,
     about: { ...about, container: text(container.name) },
@@ -263,7 +263,9 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     driverSocket: driverSocket ?? listFrom<DriverSocket>({ kind: "unread", gap: beyond("files") }),
     hasOneSocket: driverSocket !== undefined,
     role: roleOf(container, inits),
-    beside: listFrom(containers.filter((one) => one !== container && isRunning(one)).map(besideOf)),
+    beside: listFrom(containers.filter((one) => one !== container && isRunning(one))).map((one) =>
+      besideOf(one, policyOf(one, inits)),
+    ),
     /** The pod has a container that is not a registrar. */
     hasDriver: containers.length > registrars.length,
   }));
