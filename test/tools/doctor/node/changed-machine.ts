@@ -151,8 +151,14 @@ export const MACHINE: Readonly<Record<string, More>> = {
     registrars: [other],
     kubelets: [kubelet({ isHere: false, directory: "/k0s" }), kubelet({ pid: 8 })],
   },
-  "a registrar of a watched directory": { registrars: [{ ...other, isElsewhere: truth(false) }] },
-  "a registrar of an unknown directory": { registrars: [{ ...other, isElsewhere: truth(UNKNOWN) }] },
+  "a registrar of a watched directory": {
+    registrars: [{ ...other, isElsewhere: truth(false) }],
+    kubelets: [kubelet()],
+  },
+  "a registrar of an unknown directory": {
+    registrars: [{ ...other, isElsewhere: truth(UNKNOWN) }],
+    kubelets: [kubelet()],
+  },
   "another driver": { drivers: [driverAt(`${PLUGINS}/y.csi/csi.sock`, "y.csi")] },
   "another driver beside it": { drivers: [driverAt("/csi/other.sock", "y.csi")] },
   "a twin": { drivers: [driverAt(`${PLUGINS}/y.csi/csi.sock`, "x.csi")] },

@@ -1,9 +1,10 @@
-import { itemsOf } from "../../../../src/tools/doctor/findings/opened";
+import { itemsOf, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
 import { listFrom, truth } from "../../../../src/tools/doctor/findings/seen";
 import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
 import type { NodeGap } from "../../../../src/tools/doctor/node/read/facts";
 import type { SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
+import { driverAt, factsOf, failed, own } from "./changed-facts";
 import { WHOLE } from "./doctor-node";
 import { type Changes, healthyFacts, healthyRegistrations, sayings } from "./healthy-facts";
 
@@ -94,4 +95,12 @@ test.each<[what: string, Changes, watched: string | null]>([
 ])("the directory that kubelet watches, where %s", (_what, changes, watched) => {
   const seen = viewOf(healthyFacts(changes)).watched;
   expect(itemsOf(seen)[0] ?? null).toBe(watched);
+});
+
+test("a driver that hangs may have any name", () => {
+  const hanging = { ...own, identity: failed("GetPluginInfo", "DeadlineExceeded"), nodeInfo: undefined };
+  const other = driverAt("/var/lib/kubelet/plugins/y.csi/csi.sock", "y.csi");
+  const [one] = itemsOf(viewOf(factsOf({ driver: hanging, drivers: [other] })).drivers);
+  const lists = one ? [one.names, one.whyNot, one.twins] : [];
+  expect(lists.map((list) => trueOrNull(list.contains()))).toEqual([null, null, null]);
 });

@@ -56,7 +56,6 @@ const PARTS: Readonly<Record<string, readonly [hidden: More, fields: readonly (k
       ["driver"],
       /^its node/,
     ],
-    "the processes of the node": [{}, ["registrars", "kubelets"]],
     "the processes": [{ gaps: [unread("processes", "/proc").gap] }, ["registrars", "kubelets"]],
     "other drivers": [{ gaps: [unread("sockets", "/plugins").gap] }, ["drivers", "dead"]],
     "kubelet's socket": [

@@ -16,7 +16,7 @@ import { LEAVE_ONE, namedText } from "../../findings/words";
 import type { DriverLook } from "../read/looks";
 import type { RunningRegistrar } from "../read/processes";
 import type { SeenSocket } from "../read/socket";
-import { ADVICE, CAUSES, DRIVER, remedyFor, socketText, unsureOfOthers } from "./trouble";
+import { ADVICE, CAUSES, DRIVER, remedyFor, silenceOf, socketText, unsureOfOthers } from "./trouble";
 import { type DeadSocket, type Driver, firstIn, isSame, type View } from "./view";
 
 const driversFound = check("CSI020", "drivers-found", (view: View) => [
@@ -102,11 +102,11 @@ export interface Standing {
 
 /** The first that is certain; none where the driver could not be asked for its name. */
 export function standingOf(driver: Driver): SeenList<Standing> {
-  const { names, whyNot, isRegistered, isUnwanted, isUnclear, hasTwin, twins } = driver;
+  const { names, whyNot, isRegistered, isUnwanted, isUnclear, twins } = driver;
   const as =
     (kind: Standing["kind"], name: string) =>
     (why: string): Standing => ({ kind, name, why });
-  const silent = ifYes(names.contains().not(), () => as("silent", "")("it says no name"));
+  const silent = silenceOf(driver).map(() => as("silent", "")("it says no name"));
   const named = names.flatMap((name) => {
     const verdict = judgeDriverName(name);
     const unsafe = verdict.kind === "unsafe" ? verdict.problem : "";
@@ -115,7 +115,7 @@ export function standingOf(driver: Driver): SeenList<Standing> {
       .map(as("not-wanted", name))
       .with(ifYes(isUnclear, () => as("unclear", name)("")))
       .with(ifYes(isRegistered.not().and(unsafe !== ""), () => as("unsafe", name)(unsafe)))
-      .with(twins.filter(() => hasTwin).map(({ socket }) => as("twin", name)(socket.path)))
+      .with(asked(twins).map(({ socket }) => as("twin", name)(socket.path)))
       .with(ifYes(isRegistered.not(), () => as("unpublished", name)("")));
   });
   return firstIn(silent.with(named));

@@ -58,8 +58,8 @@ export function driversIn(view: View): SeenList<Row> {
   const named = registrations.flatMap(({ names, ...one }) => names.map((name) => ({ ...one, name })));
   const silent = named.flatMap(({ path, name, answer, isLeft, isAskedFor }) => {
     // Of several drivers, or where one may not be seen, any may be its driver: one that says no name, too.
-    const isOwn = ({ driver: { names } }: Unpublished) => names.contains((one) => one === name);
-    const mayBe = (one: Unpublished) => isOwn(one).or(one.driver.names.contains().not());
+    const isOwn = ({ driver: { names } }: Unpublished) => asked(names).contains((one) => one === name);
+    const mayBe = (one: Unpublished) => isOwn(one).or(asked(one.driver.names).contains().not());
     const own = soleIn(unpublished.filter(mayBe)).filter(isOwn);
     const say = (state: string, text: string) => {
       const csiSocket = own.map(({ driver }) => driver.socket.path);
@@ -81,7 +81,7 @@ export function driversIn(view: View): SeenList<Row> {
   });
   const others = unpublished.flatMap((one) => {
     const { driver, row } = one;
-    const same = silent.filter(({ name }) => driver.names.contains((own) => own === name));
+    const same = silent.filter(({ name }) => asked(driver.names).contains((own) => own === name));
     return same.some({
       yes: ({ first: { own, reason } }) => {
         const either = `${reason}; its driver is this one, or another of its name`;

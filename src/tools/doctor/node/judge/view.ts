@@ -3,6 +3,7 @@ import { driverOfSocket, SOCKET_TAIL } from "../../../../registrar/model/socket-
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { type Advice, problem, warning } from "../../findings/finding";
 import {
+  asked,
   type ItemOf,
   ifYes,
   listFrom,
@@ -51,7 +52,7 @@ export function viewOf(facts: Facts) {
   const published = facts.registrations.map(lookOfRegistration);
   const plugins = published.flatMap(pluginOf);
   const drivers = driversOf(facts, plugins);
-  const said = driver ? driver.names : listFrom([]);
+  const said = driver ? asked(driver.names) : listFrom<string>([]);
   const told = plugins
     .filter(({ plugin }) => plugin.endpoint === kubeletRegistrationPath)
     .map(({ plugin }) => plugin.name);
@@ -113,17 +114,21 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
   const isRegisteredBeside = (other: DriverLook, { socket }: DriverLook) =>
     plugins
       .contains((one) => isOf(one, other, target))
-      .and(other.names.contains())
+      .and(asked(other.names).contains())
       .and(dirname(other.socket.path) === dirname(socket.path));
   return all.map((one) => {
-    const { socket, names } = one;
+    const { socket } = one;
+    const names = asked(one.names);
     const isHere = (other: DriverLook) => isSame(other.socket, socket);
     const isTwin = (other: DriverLook) =>
-      names.contains((name) => isCalled(other, name)).and(isHere(other).not());
-    const hasTwin = endpoints.contains(isHere).not().and(others.contains(isTwin));
+      one.names
+        .contains((name) => other.names.contains((its) => its === name))
+        .and(isHere(other).not())
+        .and(endpoints.contains(isHere).not());
+    const twins = others.filter(isTwin);
     const isRegistered = plugins.contains((other) => isOf(other, one, target));
-    const whyNot = names.flatMap((name) => whyUnwanted(name, socket.path, target.names));
-    const isExcluded = whyNot.contains();
+    const whyNot = one.names.flatMap((name) => whyUnwanted(name, socket.path, target.names));
+    const isExcluded = asked(whyNot).contains();
     return {
       ...one,
       /** Whether a driver with a registrar answers in its directory, while nothing is spoken on this socket. */
@@ -140,14 +145,13 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
       /** Whether they do, and it is not registered. */
       isUnwanted: isRegistered.not().and(isExcluded),
       isWanted: isRegistered.or(isExcluded.not()),
-      /** Whether another driver has the same name; and those, as found or as kubelet gets them. */
-      hasTwin,
-      twins: others.filter(isTwin),
+      /** The others with the same name, as found or as kubelet gets them. */
+      twins,
       /** It serves CSI without a node service, and no other one with its name is seen: the node's part, or a controller. */
       isUnclear: isRegistered
         .not()
         .and(one.isNode.not())
-        .and(hasTwin.not())
+        .and(asked(twins).contains().not())
         .and(!one.isNamed)
         .and(names.contains()),
     };
@@ -204,7 +208,7 @@ function publishedOf(
   });
   const { names } = one;
   const isOwn = (other: ItemOf<typeof drivers>) =>
-    other.isNode.and(other.isWanted).and(names.contains((name) => isCalled(other, name)));
+    other.isNode.and(other.isWanted).and(names.contains((name) => saysName(other, name)));
   const isSilenced = (name: string) => plugins.contains(({ plugin }) => plugin.name === name).not();
   const isSilent = answer.is(({ kind }) => kind === "trouble");
   const isLeft = drivers.contains(isOwn).and(names.contains(isSilenced)).and(isSilent);
@@ -225,8 +229,8 @@ function publishedOf(
 export const isSame = (one: Pick<SocketLook, "inode">, other: Pick<SocketLook, "inode">): Truth =>
   one.inode.is((inode) => other.inode.is((another) => another === inode));
 
-export const isCalled = ({ names }: Pick<DriverLook, "names">, name: string): Truth =>
-  names.contains((one) => one === name);
+/** As far as it answers: what fails GetPluginInfo may have any name. */
+const saysName = ({ names }: DriverLook, name: string): Truth => asked(names).contains((one) => one === name);
 
 /** The item of a list that has one, and lacks nothing. */
 export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
@@ -244,7 +248,7 @@ export function isOf(
   { csiSocketPath, kubeletRegistrationPath }: Facts["target"],
 ): Truth {
   const { path } = driver.socket;
-  const byName = isCalled(driver, plugin.name);
+  const byName = saysName(driver, plugin.name);
   // Where no socket is left, its path says it.
   const isTold = path === csiSocketPath && plugin.endpoint === kubeletRegistrationPath;
   // An endpoint that is seen says which of two drivers with one name it is.

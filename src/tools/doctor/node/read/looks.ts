@@ -1,6 +1,6 @@
 import { driverOfSocket } from "../../../../registrar/model/socket-name";
 import { itemsOf, trueOrNull } from "../../findings/opened";
-import { type Gap, listFrom, looked, type Seen, type SeenList, truth } from "../../findings/seen";
+import { beyond, type Gap, listFrom, looked, type Seen, type SeenList, truth } from "../../findings/seen";
 import type { DirectoryFacts } from "./directory";
 import { type Answer, type Call, type SeenDriver, type SeenPlugin, unreadAt } from "./facts";
 import type { SeenSocket, SocketFacts } from "./socket";
@@ -45,12 +45,16 @@ export function lookOfDriver({ socket, identity, nodeInfo, spoken }: SeenDriver)
   const isOther = spoken === "other" || isUnimplemented(identity) || isUnimplemented(nodeInfo);
   const isThere = socket.kind === "accepting" || socket.kind === "unread";
   const answer = looked(socket, identity ?? unasked(socket, "GetPluginInfo"));
+  /** What fails, or hangs, may be any driver; another finding says so. */
+  const untold = listFrom<string>(
+    isOther ? [] : { kind: "unread", gap: beyond("GetPluginInfo", socket.path) },
+  );
   return {
     socket: lookOfSocket(socket),
     identity: answer,
     /** Its name, if it says one. */
     names: isThere
-      ? answer.items((one) => (one.kind === "answered" ? one.value.name : undefined))
+      ? answer.items((one) => (one.kind === "answered" ? one.value.name : untold))
       : listFrom([]),
     nodeInfo: looked(socket, identity, nodeInfo ?? unasked(socket, "NodeGetInfo")),
     /** What its server speaks. */
