@@ -28,6 +28,7 @@ const ofPlace =
     say("", text, ...more);
 
 export const ok = ofPlace(finding.ok);
+export const unjudged = ofPlace(finding.skipped);
 export const unknown = ofPlace(finding.unknown);
 export const warning = ofPlace(finding.warning);
 export const problem = ofPlace(finding.problem);

@@ -19,7 +19,7 @@ import {
 } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { defineFirst } from "./arguments";
-import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
+import { eachRegistrar, ok, problem, type Statement, unjudged, unknown, warning } from "./each-registrar";
 import { placeholderIn, variableIn } from "./gaps";
 import {
   isReadOnly,
@@ -176,7 +176,11 @@ function judgeDriverSocket(
   // CSI102 says it of a socket that is mounted itself.
   if (place === undefined || isPattern(place.path) || isSocketItself(paths.csiAddress, one.mounts))
     return undefined;
-  if (!one.hasOneSocket) return undefined;
+  if (!one.hasOneSocket)
+    return unjudged(
+      `waits for ${sayPlace(place)}, and which socket is its driver's is not judged: the pod has several registrars, or sockets`,
+      "see that its driver makes its socket there",
+    );
   return one.driverSocket.some({
     yes: ({ first }) => judgeMade(first, place, one, paths),
     no: nothing,

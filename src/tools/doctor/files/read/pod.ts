@@ -113,11 +113,15 @@ const ENDPOINT = /(?:^|\s)--?((?:csi-)?endpoint)(?:=|\s+)["']?((?:\{\{.*?\}\}|[^
 
 const VARIABLE = "CSI_ENDPOINT";
 
-/** The socket that one of these containers tells, or several as the same one; it lacks what is not filled in, or not seen here. Undefined: several. */
+/**
+ * The socket that one of these containers tells, or several as the same one; it lacks what is not filled in, or not seen here.
+ * Undefined: several, or which registrar's it is.
+ */
 export function driverSocketOf(
   containers: readonly Tree[],
   pod: Tree,
   inits: readonly Tree[],
+  hasOneRegistrar: boolean,
 ): SeenList<DriverSocket> | undefined {
   const sockets = containers.flatMap((container) => {
     const mounts = mountsOf(container, pod);
@@ -138,9 +142,10 @@ export function driverSocketOf(
   });
   const lacking = (found: readonly DriverSocket[], name: string, at: string) =>
     listFrom(found).with(listFrom<DriverSocket>(unread("placeholder", at, `container ${name}`)));
-  for (const { open, name } of sockets) if (open !== undefined) return lacking([], name, open);
   const [first] = sockets;
   const untold = containers.find((one) => mayGetEndpoint(one) && !isSidecar(one));
+  if (!hasOneRegistrar && (first ?? untold) !== undefined) return undefined;
+  for (const { open, name } of sockets) if (open !== undefined) return lacking([], name, open);
   if (first === undefined && untold !== undefined) return lacking([], text(untold.name), `$(${VARIABLE})`);
   if (first === undefined) return listFrom<DriverSocket>([]);
   if (sockets.some(({ socket }) => !isSamePlace(socket.place, first.socket.place))) return undefined;

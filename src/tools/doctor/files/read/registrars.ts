@@ -250,8 +250,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   refuseHuge(pod, OF_POD);
   const isRunning = (one: Tree) => mayRunOn(policyOf(one, inits));
   const drivers = containers.filter((one) => one !== registrars[0]?.container && isRunning(one));
-  // With several registrars it is not known which driver is whose.
-  const driverSocket = registrars.length > 1 ? undefined : driverSocketOf(drivers, pod, inits);
+  const driverSocket = driverSocketOf(drivers, pod, inits, registrars.length === 1);
   return registrars.map(({ container, recognised }) => ({
     place: `${about.name}, container ${text(container.name)}`,
     about: { ...about, container: text(container.name) },
