@@ -1,6 +1,6 @@
 import { tagOf } from "../../recognise/image";
 import type { OurImage } from "../../recognise/program";
-import { MANIFEST_CHECKS } from "../files/judge/checks";
+import { REGISTRAR_CHECKS } from "../files/judge/checks";
 import type { ManifestFacts, RegistrarContainer } from "../files/read/registrars";
 import { judgeSwap, readSwap } from "../files/swap";
 import { type Cause, causeKey } from "../findings/causes";
@@ -36,7 +36,7 @@ export async function conclude({ readOwners, readRivals, gaps, ...lists }: Clust
   const meant = meantIn(isAlone ? placesIn(lists, pair) : byNames);
   const ownersOf = await readOwners(meant.unowned);
   const manifests = manifestsOf(meant, meant.images);
-  const findings = findingsOf(MANIFEST_CHECKS, manifests);
+  const findings = findingsOf(REGISTRAR_CHECKS, manifests);
   const known = new Set(findings.map(keyOf));
   const running = runningFindings(meant, manifests).filter((finding) => !known.has(keyOf(finding)));
   const found = leadingFirst([...findings, ...running].filter(({ status }) => status !== "ok"));
@@ -74,8 +74,6 @@ export function manifestsOf(
   return {
     limitRanges,
     registrars: registrars.filter(({ place }) => unitsAt(place).contains()),
-    // Another check says which objects could not be read.
-    gaps: [],
   };
 }
 
@@ -92,7 +90,7 @@ function runningFindings(
   // Pods share what is alike.
   const alike = [...new Set(itemsOf(pods).map(({ running }) => running))];
   const registrars = listFrom(alike.flatMap((running) => running.registrars));
-  return findingsOf(MANIFEST_CHECKS, { ...manifests, registrars: registrars.filter(isGiven) });
+  return findingsOf(REGISTRAR_CHECKS, { ...manifests, registrars: registrars.filter(isGiven) });
 }
 
 /** The first problem of a registrar is the cause of its pods' trouble. */
@@ -117,7 +115,7 @@ export async function reportOnCluster(reading: ClusterReading, swap?: string) {
   if (swap === undefined)
     return reportOf(facts, findingsOfAll(CLUSTER_CHECKS, facts, open(facts.manifestFindings)));
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
-  const { findings, ...counts } = judgeSwap(both);
+  const { findings, ...counts } = judgeSwap(both, REGISTRAR_CHECKS);
   return reportOf(facts, [...findings, ...findingsOf([rights, objects], facts)], { swap, ...counts });
 }
 

@@ -12,7 +12,7 @@ import { sayUnknown } from "./judge/arguments";
 import { MANIFEST_CHECKS, STREAM_CHECKS } from "./judge/checks";
 import { manifestReadable, sayWhyOfFile } from "./judge/gaps";
 import type { FilesRead } from "./read/documents";
-import { type FileFacts, readRegistrars } from "./read/registrars";
+import { type FilesAndGaps, readRegistrars } from "./read/registrars";
 import { commandWithout, judgeSwap, readSwap, whatElse } from "./swap";
 
 /** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */
@@ -30,7 +30,7 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const { files } = read;
   const both = readSwap((images) => factsOf(read, images), ours, swap);
   const { before } = both;
-  const { findings, ...counts } = judgeSwap(both);
+  const { findings, ...counts } = judgeSwap(both, MANIFEST_CHECKS);
   const isAny = trueOrNull(both.swapped.contains());
   const { image } = ours;
   const isCommand = isAny === true && image !== undefined && swap !== "";
@@ -50,7 +50,7 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
 }
 
 /** The image policy knows the official image's names. Null: other containers have, or may have, an image of this name, too. */
-function policyCommand(image: string, swap: string, { otherImages }: FileFacts): string | null {
+function policyCommand(image: string, swap: string, { otherImages }: FilesAndGaps): string | null {
   const name = lastPart(image);
   const command = `registrar manifest --image-policy --image=${swap}`;
   if (holds(HAS_OFFICIAL_NAME, { image })) return command;
@@ -60,7 +60,7 @@ function policyCommand(image: string, swap: string, { otherImages }: FileFacts):
   return trueOrNull(isShared) === false ? `${command} --match-image=${name}` : null;
 }
 
-function factsOf(read: FilesRead, ours: OurImage): FileFacts {
+function factsOf(read: FilesRead, ours: OurImage): FilesAndGaps {
   const [gap] = gapsOf(read.objects.contains());
   if (gap !== undefined) {
     const { text, fix } = sayWhyOfFile(gap.why);
@@ -77,7 +77,7 @@ function factsOf(read: FilesRead, ours: OurImage): FileFacts {
 const nothingToSwap = check(
   manifestReadable.code,
   manifestReadable.name,
-  ({ files, registrars }: FilesRead & FileFacts) => {
+  ({ files, registrars }: FilesRead & FilesAndGaps) => {
     const whys = registrars.flatMap(({ place, program, image }) =>
       program.kind === "unknown" ? words`${place}: ${sayUnknown(program, image)}` : undefined,
     );

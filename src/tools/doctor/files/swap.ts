@@ -1,11 +1,10 @@
 import type { OurImage } from "../../recognise/program";
 import { LAST_HOOK } from "../../recognise/swap";
-import type { Finding, Run } from "../findings/finding";
+import type { Check, Finding, Run } from "../findings/finding";
 import { itemsOf, orNull, tell } from "../findings/opened";
 import { findingsOf, keyOf, reportFindings } from "../findings/report";
 import { counted, flagsOf } from "../findings/words";
 import { manifestArguments } from "./judge/arguments";
-import { MANIFEST_CHECKS } from "./judge/checks";
 import { manifestProbes } from "./judge/probes";
 import type { ManifestFacts } from "./read/registrars";
 
@@ -30,8 +29,11 @@ export function readSwap<Facts extends ManifestFacts>(
  * What the swap brings: its findings, and with them those of containers with an unknown program, which it may concern; how many
  * containers it swaps; and how many problems are there before the swap and after it, as a report counts them. Null: unknown.
  */
-export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap>) {
-  const [had, has] = [findingsOf(MANIFEST_CHECKS, before), findingsOf(MANIFEST_CHECKS, after)];
+export function judgeSwap<Facts extends ManifestFacts>(
+  { before, after, swapped }: ReturnType<typeof readSwap<Facts>>,
+  checks: readonly Check<Facts>[],
+) {
+  const [had, has] = [findingsOf(checks, before), findingsOf(checks, after)];
   const [known, stay] = [new Set(had.map(keyOf)), new Set(has.map(keyOf))];
   // These are listed even if the problem exists with the present image: our image cannot run the container.
   const cannotRun = itemsOf(after.registrars).filter(

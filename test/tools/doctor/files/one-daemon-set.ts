@@ -70,7 +70,7 @@ export const findingsIn = (objects: readonly object[]): readonly Finding[] =>
 const bothIn = (objects: readonly object[]) =>
   readSwap((ours) => readRegistrars(readAs("a.yaml", objects), ours), {});
 
-export const swapIn = (objects: readonly object[]) => judgeSwap(bothIn(objects));
+export const swapIn = (objects: readonly object[]) => judgeSwap(bothIn(objects), MANIFEST_CHECKS);
 
 /** All findings once the official image is swapped in these objects. Undefined: none is. */
 export function verdictsAfterSwapOf(objects: readonly object[]) {

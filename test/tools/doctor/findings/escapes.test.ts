@@ -18,11 +18,11 @@ import { failureIn, silenceOf } from "SRC/node/judge/trouble";
 import type { ClusterFacts } from "SRC/cluster/judge/facts";
 import { inState } from "SRC/cluster/judge/state";
 import { isWaitedFor } from "SRC/cluster/judge/states";
-import type { ManifestFacts } from "SRC/files/read/registrars";
+import type { FilesAndGaps, ManifestFacts } from "SRC/files/read/registrars";
 import type { Driver, View } from "SRC/node/judge/view";
 const [P, T, F] = ["/x", "is there", "correct it"] as const;
 export const used: unknown[] = [causeIn, check, failureIn, ifYes, inState, isWaitedFor, isWhole, judgeEndpoint, nothing, ok, otherwise, problem, silenceOf, unknown, wholes, withheld, words, P, T, F];
-export type Used = Verdict | Seen<SeenList<Truth>> | ClusterFacts | Closed<Driver> | ManifestFacts | View;
+export type Used = Verdict | Seen<SeenList<Truth>> | ClusterFacts | Closed<Driver> | FilesAndGaps | ManifestFacts | View;
 `;
 
 /** Beside them, in another file. */
@@ -35,9 +35,9 @@ export const bad = (path: string) => problem(path, "is no driver", "correct it")
 /** All that judges get. */
 const FACTS = `
 import type { FactsAndGaps } from "SRC/cluster/judge/facts";
-import type { FileFacts } from "SRC/files/read/registrars";
+import type { FilesAndGaps } from "SRC/files/read/registrars";
 import type { View } from "SRC/node/judge/view";
-export interface Facts { readonly files: FileFacts; readonly cluster: FactsAndGaps; readonly node: View }
+export interface Facts { readonly files: Omit<FilesAndGaps, "gaps">; readonly cluster: Omit<FactsAndGaps, "gaps">; readonly node: View }
 `;
 
 /** What a colleague may write. */

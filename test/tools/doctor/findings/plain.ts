@@ -41,7 +41,6 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     "Taint: value",
     "VolumePath: volume",
   ],
-  "What could not be read: nothing is claimed of it.": ["Facts.cluster: gaps", "Facts.files: gaps"],
   "The name that a driver goes by here: `isGuess` says of its registrar whether it is a guess.": [
     "Facts.cluster.units[].driver: name",
     "Facts.cluster.needs[]: driver node",

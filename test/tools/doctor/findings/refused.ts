@@ -140,10 +140,10 @@ export const REFUSED: readonly string[] = [
   "TypeScript: (view: View) => problem(P, view.isDeserted({ yes: () => T, no: () => T, unknown: (gaps) => lacking(gaps, 'is deserted') }), F); import { lacking } from 'SRC/findings/seen'",
   "TypeScript: (view: View) => problem(view.isDeserted({ yes: () => P, no: () => P, unknown: (gaps) => lacking(gaps, gaps[0].subject) }), T, F); import { lacking } from 'SRC/findings/seen'",
   // A claim of what could not be read.
-  "search: ({ gaps }: ManifestFacts) => gaps.map(({ subject }) => problem(subject, T, F))",
-  "search: ({ gaps }: ManifestFacts) => gaps.map((gap) => ok(gap.subject, T))",
-  "search: ({ gaps }: ManifestFacts) => gaps.flatMap(({ subject, why }) => why.kind === 'errno' && why.errno === 'ENOENT' ? problem(subject, 'is not there', F) : [])",
-  "search: ({ gaps }: ManifestFacts) => gaps.map(({ subject, why }) => { const say = () => problem(subject, T, F); return why.kind === 'errno' ? say() : undefined; })",
+  "search: ({ gaps }: FilesAndGaps) => gaps.map(({ subject }) => problem(subject, T, F))",
+  "search: ({ gaps }: FilesAndGaps) => gaps.map((gap) => ok(gap.subject, T))",
+  "search: ({ gaps }: FilesAndGaps) => gaps.flatMap(({ subject, why }) => why.kind === 'errno' && why.errno === 'ENOENT' ? problem(subject, 'is not there', F) : [])",
+  "search: ({ gaps }: FilesAndGaps) => gaps.map(({ subject, why }) => { const say = () => problem(subject, T, F); return why.kind === 'errno' ? say() : undefined; })",
   "search: ({ driver }: View) => driver?.identity({ seen: nothing, unread: (gap) => unknown(P, T, problem(gap.subject, T, F) && F) })",
   // An error in place of it.
   "TypeScript: (view: View) => attempt(() => view.isDeserted({ yes: () => true, no: () => false, unknown: () => refuse('') })) === true ? problem(P, T, F) : ok(P, T); const refuse = (text: string): never => { throw new Error(text); }; import { attempt } from 'SRC/../../base/errors'",
@@ -211,11 +211,11 @@ export const REFUSED: readonly string[] = [
   "search: (view: View) => { const good = (path: string) => ok(path, 'has all drivers'); return view.drivers.together().map(({ first }) => good(first.socket.path)); }",
   "search: (view: View) => { const good = (path: string) => ok(path, 'has all drivers'); return view.drivers.together().map(({ first }) => [first.socket.path].map(good)); }",
   "search: (view: View) => { const good = (path: string) => ok(path, 'has all drivers'); const say = (one: Driver) => good(one.socket.path); return view.drivers.together().map(({ first }) => say(first)); }",
-  "search: ({ gaps }: ManifestFacts) => { const bad = (subject: string) => problem(subject, 'is no driver', F); return gaps.map(({ subject }) => bad(subject)); }",
+  "search: ({ gaps }: FilesAndGaps) => { const bad = (subject: string) => problem(subject, 'is no driver', F); return gaps.map(({ subject }) => bad(subject)); }",
   // By a helper of another file.
   "search: (view: View) => view.drivers.together().map(({ first }) => good(first.socket.path)); import { good } from './helper'",
   "search: (view: View) => { const say = (one: Driver) => well(one.socket.path); return view.drivers.together().map(({ first }) => say(first)); }; import { good as well } from './helper'",
-  "search: ({ gaps }: ManifestFacts) => gaps.map(({ subject }) => bad(subject)); import { bad } from './helper'",
+  "search: ({ gaps }: FilesAndGaps) => gaps.map(({ subject }) => bad(subject)); import { bad } from './helper'",
   "search: (view: View) => view.drivers.together().map(({ first }) => helper.good(first.socket.path)); import * as helper from './helper'",
   "search: (view: View) => { const say = { good: (path: string) => ok(path, 'has all drivers') }; return view.drivers.together().map(({ first }) => say.good(first.socket.path)); }",
   // The first in an order, of those that were seen.
@@ -330,4 +330,9 @@ export const REFUSED: readonly string[] = [
   "search: async (view: View) => (await import('SRC/findings/seen'))['changed'](judgeEndpoint({} as never, view), () => problem(P, T, F))",
   "search: (view: View) => itemsOf(view.drivers).length === 0 ? problem(P, T, F) : ok(P, T); import { itemsOf } from 'SRC/findings/opened.js'",
   "search: (view: View) => itemsOf(view.drivers).length === 0 ? problem(P, T, F) : ok(P, T); import { itemsOf } from 'SRC/findings/seen/../opened'",
+  // What could not be read, as plain data.
+  "TypeScript: ({ gaps }: ManifestFacts) => { for (const { subject, why } of gaps) if (why.kind === 'flaw') return problem(subject, 'is not valid YAML for Kubernetes', F); return undefined; }",
+  "TypeScript: ({ gaps }: ManifestFacts) => gaps.length > 0 ? problem('files', 'are broken', F) : ok('files', 'are well')",
+  "TypeScript: ({ gaps }: ManifestFacts) => gaps.filter(({ why }) => why.kind === 'errno').length === 0 ? ok('files', 'could all be read') : undefined",
+  "TypeScript: ({ gaps }: ManifestFacts) => { const [first] = gaps; return first === undefined ? undefined : problem(first.subject, 'is no object of Kubernetes', F); }",
 ];

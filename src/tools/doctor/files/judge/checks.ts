@@ -11,11 +11,13 @@ import { pathChecks } from "./paths";
 import { manifestOperatingSystem, podChecks } from "./pod";
 import { manifestProbes } from "./probes";
 
-export const MANIFEST_CHECKS = [manifestArguments, manifestProbes, manifestReadable].concat(
+/** Of registrars in files, or in a cluster. */
+export const REGISTRAR_CHECKS = [manifestArguments, manifestProbes].concat(
   pathChecks,
   limitChecks,
   podChecks,
 );
+export const MANIFEST_CHECKS = [manifestReadable, ...REGISTRAR_CHECKS];
 
 const SEE_WINDOWS = "see the log of the registrar there, and its own documentation for Windows";
 

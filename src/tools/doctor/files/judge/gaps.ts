@@ -1,7 +1,7 @@
 import { type Advice, check, unknown, type Verdict } from "../../findings/finding";
 import type { Gap, Why } from "../../findings/seen";
 import { CORRECT, sayWhy } from "../../findings/why";
-import type { ManifestFacts } from "../read/registrars";
+import type { FilesAndGaps } from "../read/registrars";
 
 const ERRNOS: Readonly<Record<string, string>> = {
   ENOENT: "there is nothing of that name: correct the path",
@@ -25,6 +25,6 @@ export const placeholderIn = ({ why }: Gap): string => (why.kind === "flaw" ? wh
 /** In a placeholder that kubelet fills in. */
 export const variableIn = (gap: Gap): string | undefined => /\$\([^)]*\)/.exec(placeholderIn(gap))?.[0];
 
-export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", ({ gaps }) =>
+export const manifestReadable = check<Pick<FilesAndGaps, "gaps">>("CSI113", "manifest-readable", ({ gaps }) =>
   gaps.map(({ subject, why }) => sayGap(subject, why)),
 );

@@ -19,7 +19,6 @@ import type { About } from "../../findings/causes";
 import { textOf, toldOf } from "../../findings/opened";
 import {
   beyond,
-  type Gap,
   listFrom,
   looked,
   refuseFlaw,
@@ -67,10 +66,11 @@ const OF_POD = { values: 10_000, textLength: 2 ** 17 };
 export interface ManifestFacts {
   readonly registrars: SeenList<RegistrarContainer>;
   readonly limitRanges: SeenList<LimitRange>;
-  readonly gaps: readonly Gap[];
 }
 
-export type FileFacts = ReturnType<typeof readRegistrars>;
+export type FilesAndGaps = ReturnType<typeof readRegistrars>;
+/** What could not be read is a matter of the check that reports it. */
+export type FileFacts = Omit<FilesAndGaps, "gaps">;
 
 /** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
 export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "gaps">, ours?: OurImage) {
