@@ -4,7 +4,7 @@ import { Metadata, status } from "@grpc/grpc-js";
 import { type CallContext, unaryHandler } from "../../src/grpc/handlers";
 import { eventually } from "../support/eventually";
 import { expectNothingLeft } from "../support/resources";
-import { ask, type Handler, later, NOT_ANSWERED, serveHandlers as serve } from "./served-handlers";
+import { ask, collect, type Handler, later, NOT_ANSWERED, serveHandlers as serve } from "./served-handlers";
 
 const PENDING = "its promise is still pending";
 const CUT = "Cut off a call that was not answered";
@@ -106,11 +106,19 @@ test.each<["ask" | "list"]>([["ask"], ["list"]])(
 
 const OPEN_END = "A call without a deadline is not answered yet";
 const unansweredAfterMs = 20;
-test("a call without a deadline that is not answered is in the log, once; one with a deadline, and a stream are not", async () => {
+test("a call without a deadline that is not answered is in the log, once; one with a deadline, and streams of either side are not", async () => {
   const handle = jest.fn();
   const hang: Handler = (_call, _callback) => handle();
-  await using served = await serve({ ask: hang, list: hang }, {}, { unansweredAfterMs });
+  await using served = await serve({ ask: hang, list: hang, collect: hang }, {}, { unansweredAfterMs });
   served.left(new Metadata());
+  const { path, requestSerialize, responseDeserialize } = collect;
+  const requests = served.client.makeClientStreamRequest(
+    path,
+    requestSerialize,
+    responseDeserialize,
+    () => {},
+  );
+  requests.write({});
   served.call({ deadline: Date.now() + 600_000 });
   served.call();
   const { fields } = await served.log.when(OPEN_END);
@@ -118,7 +126,7 @@ test("a call without a deadline that is not answered is in the log, once; one wi
     method: ask.path,
     hint: expect.stringContaining("its callback was not called"),
   });
-  await eventually(() => expect(handle).toHaveBeenCalledTimes(3));
+  await eventually(() => expect(handle).toHaveBeenCalledTimes(4));
   await delay(3 * unansweredAfterMs); // Nothing follows.
   expect(served.problems()).toEqual([OPEN_END]);
 });

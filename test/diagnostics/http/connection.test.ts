@@ -4,6 +4,7 @@ import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { MAX_HEAD_BYTES, textAnswer } from "../../../src/diagnostics/http/connection";
+import type { Route } from "../../../src/diagnostics/server";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { askHttp } from "../../support/http";
@@ -78,6 +79,15 @@ test.each([
     socket.write("x");
     expect(socket.destroyed).toBe(true);
   });
+});
+
+test("a client that has left leaves no timer", async () => {
+  stopTimers();
+  const socket = await server.dial(HELLO);
+  await answerOn(socket);
+  await eventually(() => expect(jest.getTimerCount()).toBe(1)); // The time of its next request.
+  socket.destroy();
+  await eventually(() => expect(jest.getTimerCount()).toBe(0));
 });
 
 test("a client that takes nothing of a stream for 10 s is disconnected, which ends the stream", async () => {
@@ -164,6 +174,21 @@ describe("a stream", () => {
     const closed = new Promise((resolve) => endless.once("close", () => resolve("closed")));
     socket.destroy();
     expect(await closed).toBe("closed");
+  });
+
+  test("is not begun for a client that has left", async () => {
+    const body = new PassThrough();
+    let isAsked = false;
+    const answer: Route = (_request, signal) =>
+      new Promise((resolve) => {
+        isAsked = true;
+        signal.addEventListener("abort", () => resolve({ status: 200, headers: {}, body }));
+      });
+    await using other = await serve({ "/": answer });
+    const socket = await other.dial(get("/"));
+    await eventually(() => expect(isAsked).toBe(true));
+    socket.resetAndDestroy(); // An end alone could be that of its requests.
+    await eventually(() => expect(body.destroyed).toBe(true));
   });
 
   test("is not begun for HEAD", async () => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
@@ -27,6 +27,14 @@ test("close() ends idle connections at once, also of clients that never hang up"
     await Promise.all([silent.closed, hesitant.closed, greeted.closed, used.closed]);
     expect(served.server.connections).toMatchObject({ accepted: 5, open: 0, rejected: 0 });
   }));
+
+test("a connection that was gone when it was accepted counts for nothing, and close() does not wait for it", async () => {
+  await using served = await serveGrpc();
+  const gone = new Socket().destroy();
+  await once(gone, "close");
+  served.server.accept(gone);
+  expect(served.server.connections).toMatchObject({ accepted: 0, open: 0 });
+});
 
 test("close() lets a running call finish, and accepts none after its GOAWAY", async () => {
   const { getInfo, entered, open } = gate();

@@ -195,11 +195,11 @@ test("plugins that are not there, outside of the host's root, are not unread", a
   expect(says("drivers-found")).toBe("");
 });
 
-test.each([
-  ["run", /fix: start the driver/],
+test.each<[string, RegExp]>([
+  ...["", "run", "var/run", "tmp"].map((at): [string, RegExp] => [at, /fix: start the driver/]),
   ["run/x", /fix: the driver y\.csi listens on/],
 ])(
-  "beside a dead socket in the host's %s others are asked unless services have theirs there",
+  "beside a dead socket in the host's /%s others are asked unless services have theirs there",
   async (at, said) => {
     const hostRoot = node.at("host");
     mkdirSync(join(hostRoot, at), { recursive: true });
