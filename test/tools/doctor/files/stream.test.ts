@@ -39,6 +39,16 @@ describe("two objects of one name in a file", () => {
     expect(listed(daemonSet(), other)).not.toContain(OVERWRITTEN);
   });
 
+  test.each(["namespace", "name"])("with one placeholder as %s may be one", (field) => {
+    const open = (text: string) => ({
+      ...daemonSet(),
+      metadata: { name: "x", namespace: "ns", [field]: `{{ .${text} }}-x` },
+    });
+    const [unknown = "", ...more] = listed(open("a"), open("a"), open("b"));
+    expect(unknown).toMatch(/^CSI116 unknown a\.yaml: DaemonSet .*{{ \.a }}-x/);
+    expect(more.filter((one) => one.startsWith("CSI116"))).toEqual([]);
+  });
+
   test("are not judged without a registrar", () => {
     const service = { kind: "Service", metadata: { name: "s" } };
     expect(listed(daemonSet(), service, service)).toEqual([]);

@@ -109,7 +109,7 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     "Facts.cluster.sets[]: name namespace selector uid",
     "Facts.cluster.sets[].about: name object",
     "Facts.cluster.sets[].tolerations{}: key",
-    "Facts.files.identities[]: file key place",
+    "Facts.files.identities[]: file isNamed key place",
     "Facts.files.limitRanges[]: name",
     "Facts.files.registrars[]: container place",
     "Facts.files.registrars[].about: container name object",

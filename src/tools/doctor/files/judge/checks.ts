@@ -5,7 +5,7 @@ import { onHosts } from "../read/pod";
 import { areApart } from "../read/pool";
 import type { FileFacts, RegistrarContainer } from "../read/registrars";
 import { manifestArguments } from "./arguments";
-import { manifestReadable } from "./gaps";
+import { manifestReadable, placeholderIn } from "./gaps";
 import { limitChecks } from "./limits";
 import { pathChecks } from "./paths";
 import { manifestOperatingSystem, podChecks } from "./pod";
@@ -50,13 +50,18 @@ export const manifestOverwritten = check<FileFacts>("CSI116", "manifest-overwrit
     .filter(({ isNamed }) => isNamed)
     .grouped(({ key }) => key)
     .map((all) =>
-      ifYes(all.others.contains().and(all.contains(({ hasRegistrar }) => hasRegistrar)), () =>
-        warning(
-          all.first.place,
-          words`is there ${all.counted("time")}: the last one overwrites the others when the file is applied`,
-          "remove the others, or give each a name of its own",
-        ),
-      ),
+      ifYes(all.others.contains().and(all.contains(({ hasRegistrar }) => hasRegistrar)), () => {
+        const text = words`is there ${all.counted("time")}: the last one overwrites the others when the file is applied`;
+        return all.first.isFilledIn({
+          seen: () => warning(all.first.place, text, "remove the others, or give each a name of its own"),
+          unread: (gap) =>
+            unknown(
+              all.first.place,
+              words`${text}, unless ${placeholderIn(gap)} is not the same in each`,
+              RENDER_FIRST,
+            ),
+        });
+      }),
     ),
 ]);
 

@@ -130,7 +130,8 @@ function identityOf({ apiVersion, kind, metadata }: Tree) {
   const { namespace, name } = tree(metadata);
   const [group] = /^.*(?=\/)/.exec(text(apiVersion)) ?? [];
   const key = JSON.stringify([group, kind, text(namespace), name]);
-  return { isNamed: truth(isTemplate(key) ? beyond("files") : text(name) !== ""), key };
+  const open = [apiVersion, kind, namespace, name].map(anyText).find(isTemplate);
+  return { isNamed: text(name) !== "", key, isFilledIn: filled(open ?? "", "", true) };
 }
 
 /** `daemonset.yaml: DaemonSet kube-system/csi-x-node`. */
