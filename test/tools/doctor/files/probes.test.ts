@@ -99,6 +99,27 @@ test.each([{ port: "{{ x }}" }, { host: "{{ x }}" }])("whom a probe with %j asks
   ]);
 });
 
+test.each<readonly [what: string, found: string, ...command: string[]]>([
+  ["another program", "", "/bin/$(X)", "/$(PROGRAM)"],
+  ["a variable without a value, which stays as it is", "", "$(NONE)", TOLD],
+  ["may be the registrar", "PROGRAM", "$(PROGRAM)", TOLD],
+  ["may be the registrar by node", "PROGRAM", "node", "/app/$(PROGRAM)", TOLD],
+])("a probe's program: %s", (_what, variable, ...command) => {
+  const env = ["PROGRAM", "X"].map((name) => ({ name, valueFrom: { configMapKeyRef: { key: name } } }));
+  const value = variable === "" ? { name: "X", value: "check" } : {};
+  expectSaid(
+    saidOf({
+      image: OFFICIAL,
+      env: [...env, value],
+      livenessProbe: { exec: { command } },
+      command: ["/csi-node-driver-registrar"],
+    }),
+    variable === ""
+      ? []
+      : [new RegExp(`^CSI104 unknown: .* depends on \\$\\(${variable}\\), which is defined`)],
+  );
+});
+
 test("whether a container serves the port of a probe is unknown while its own port is not filled in", () => {
   const initContainers = [{ name: "beside", restartPolicy: "Always", args: ["--health-port={{ x }}"] }];
   expectSaid(saidOf({ ...http({ port: 9809 }), pod: { initContainers } }), [

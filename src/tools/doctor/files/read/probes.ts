@@ -55,6 +55,9 @@ export function probesOf(container: Tree, program: Program) {
     const words = list(tree(exec).command).map((word) => fill(text(word)));
     const command = words.map((word) => word.text);
     const own = behindRegistrar(command);
+    const elsewhere = (word: (typeof words)[number]) => word.open.find(({ isElsewhere }) => isElsewhere);
+    const mayBeOwn = behindRegistrar(words.map((word) => (elsewhere(word) ? "registrar" : word.text)));
+    const hidden = own ? undefined : mayBeOwn && words.map(elsewhere).find((one) => one !== undefined);
     const port = textOrNumber(
       ports.get(textOrNumber(asked.port)) ??
         (typeof asked.port === "string" ? openPort : undefined) ??
@@ -75,7 +78,7 @@ export function probesOf(container: Tree, program: Program) {
       /** Of a registrar; undefined: the command is another program's. */
       settings:
         unfilled === undefined
-          ? looked(settings && unseenOf(start, settings), look)
+          ? looked(hidden ? unread("elsewhere", hidden.name) : settings && unseenOf(start, settings), look)
           : looked(unread("placeholder", unfilled), look),
       /** Kubelet takes 0 for 1. */
       timeoutSeconds: (own && numberOrNone(probe.timeoutSeconds)) || 1,
