@@ -18,7 +18,7 @@ import {
   wordingOf,
 } from "./opened";
 import { changed, type Group, listFrom, type SeenList, type Text, withheld } from "./seen";
-import type { At, Inside } from "./shapes";
+import type { Inside } from "./shapes";
 import type { Sentence, Status, Verdict } from "./verdict";
 
 export type { Sentence, Status, Verdict } from "./verdict";
@@ -107,15 +107,27 @@ export const also = <S extends Status>(verdict: Verdict<S>, { nodes, cause, ...m
  * Judges what has equal keys and causes together: a cause claims nothing. Where the key may lack something, all that is said is
  * unknown.
  */
-export const judgeAlike = <Item extends { readonly node: string | undefined }, Key extends Text | Lacking>(
+export const judgeAlike = <
+  Item extends { readonly driver: string; readonly node: string | undefined },
+  Key extends Text | Lacking,
+>(
   items: SeenList<Item>,
-  alike: { keyOf: (item: Item) => Key; causeOf: (item: Item) => Told<Cause>; at: At<Item> },
+  alike: {
+    keyOf: (item: Item) => Key;
+    causeOf: (item: Item) => Told<Cause>;
+    setsOf: (driver: string) => SeenList<string>;
+  },
   judge: (group: Group<Item>) => [Key] extends [string] ? Verdicts : Said<Verdict<"unknown">>,
 ) =>
   items
     .grouped(
-      (one) => JSON.stringify([tell<string>(alike.keyOf(one) as string), causeKey(tell(alike.causeOf(one)))]),
-      alike.at,
+      (one) =>
+        JSON.stringify([
+          one.driver,
+          tell<string>(alike.keyOf(one) as string),
+          causeKey(tell(alike.causeOf(one))),
+        ]),
+      { set: (key) => alike.setsOf(JSON.parse(key)[0]) },
     )
     .map((group) => alsoEach(judge(group), { cause: alike.causeOf(group.first), nodes: group }));
 

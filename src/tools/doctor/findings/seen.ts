@@ -167,9 +167,8 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     with: (more) => listOf([...items, ...itemsOf(more)], union([gaps, open(more).gaps])),
     orElse: (other) => listOf(items.length + gaps.length > 0 ? items : [other()], gaps),
     grouped: (keyOf, at = {}) => {
-      const lackingIn = (own: readonly Item[]) =>
-        gaps.filter((gap) => own.some((one) => mayBeAt(at, one, gap)));
-      const groups = [...grouped(items, keyOf).values()].map((own) => groupOf(own, lackingIn(own)));
+      const lackingIn = (key: string) => gaps.filter((gap) => mayBeAt(at, key, gap));
+      const groups = Array.from(grouped(items, keyOf), ([key, own]) => groupOf(own, lackingIn(key)));
       return listOf(groups, gaps);
     },
     together: () => list.grouped(() => ""),
@@ -179,9 +178,9 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
   return close(list, { items, gaps }) as SeenList<Item>;
 }
 
-function mayBeAt<Item>(at: At<Item>, item: Item, { known = {} }: Gap): boolean {
+function mayBeAt(at: At, key: string, { known = {} }: Gap): boolean {
   return Object.entries(at).every(([field, of]) => {
-    const { items, gaps } = insideList(of(item));
+    const { items, gaps } = insideList(of(key));
     const value = known[field as KnownField];
     return value === undefined || items.length === 0 || gaps.length > 0 || items.includes(value);
   });

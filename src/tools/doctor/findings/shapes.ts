@@ -64,10 +64,10 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   /** With this one, if it certainly has no other. */
   orElse(other: () => Item): SeenList<Item>;
   /**
-   * In groups, as far as the items were seen. By `at`, a group lacks nothing that is known to be elsewhere than all of its items.
+   * In groups, as far as the items were seen. By `at`, a group lacks nothing that is known to be elsewhere than all items of its key.
    * A key is a plain string: two keys that could not be read would be equal, and their items would count as alike.
    */
-  grouped(keyOf: (item: Item) => string, at?: At<Item>): SeenList<Group<Item>>;
+  grouped(keyOf: (item: Item) => string, at?: At): SeenList<Group<Item>>;
   /** All that were seen as one group, if there are any. */
   together(): SeenList<Group<Item>>;
   /** The items with a key. */
@@ -82,10 +82,8 @@ export interface Ordered<Item> extends Closed<Inside<Item>> {
   filter(isSo: IsSo<Item>): Ordered<Item>;
   together(): SeenList<Ordered<Item> & Pick<Group<Item>, "joined" | "named" | "counted">>;
 }
-/** Where an item is; a list: where it may be. */
-export type At<Item> = {
-  readonly [Field in KnownField]?: (item: Item) => string | undefined | SeenList<string>;
-};
+/** Where all items of a key are; a list: where they may be. */
+export type At = { readonly [Field in KnownField]?: (key: string) => string | undefined | SeenList<string> };
 type Untold<Item> = Item extends Told<infer One> ? One : Item;
 
 /** A list of which one item was seen at least. */

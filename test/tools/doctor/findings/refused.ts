@@ -229,6 +229,8 @@ export const REFUSED: readonly string[] = [
   // A group of which it is not known where it is.
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { driver: ({ driver }) => driver })",
   "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { set: ({ pods }) => pods })",
+  // The driver does not say the node: one that was not read may be of the same driver.
+  "TypeScript: ({ places }: ClusterFacts) => places.grouped(({ driver }) => driver, { node: ({ node }) => node }).map((ones) => ones.others.contains()({ yes: nothing, no: () => problem(ones.first.driver, 'is on one node only', F), unknown: withheld }))",
   // A key that may lack something: two that were not read would be alike.
   "TypeScript: (view: View) => view.drivers.grouped(({ names }) => words`\x24{names}`).map((ones) => ones.others.some({ yes: () => problem(ones.first.socket.path, 'has the same name as another driver', F), no: nothing, unknown: withheld }))",
   "TypeScript: (view: View) => view.drivers.grouped(({ names }) => names.told('')).map((ones) => ones.others.some({ yes: () => problem(ones.first.socket.path, 'has the same name as another driver', F), no: nothing, unknown: withheld }))",

@@ -56,7 +56,7 @@ export function alikeIn(facts: ClusterFacts) {
   );
   return {
     causeOf: (place: Place) => causeOf(place, facts),
-    at: { set: ({ driver }: Place) => setsOf(driver) },
+    setsOf,
   };
 }
 

@@ -55,7 +55,7 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
       .told(see("compare its DaemonSet with the node's taints, labels and pods"));
   }),
   facts.units
-    .grouped(({ set }) => set.uid, { set: ({ set }) => set.uid })
+    .grouped(({ set }) => set.uid, { set: (uid) => uid })
     .map(({ first: { set } }) => judgePods(set, facts)),
 ]);
 

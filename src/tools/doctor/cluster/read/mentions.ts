@@ -14,20 +14,20 @@ export interface Mention {
 /** Each pod without a node is a place of its own. */
 export const keyOfPlace = ({ node, pod, driver }: Pick<Mention, "driver" | "node" | "pod">) =>
   JSON.stringify([node ?? pod?.name, driver]);
+/** The name of a pod has its namespace in it. */
+const nodeIn = (key: string): string | undefined => /^\["([^"/]*)"/.exec(key)?.[1];
 
 /** Place by place: the mentions by pods that are not over, those that have long run, and the leading one. */
 export const mentionsByPlace = (all: SeenList<Mention>, nowMs: number) =>
-  inOrder(all.grouped(keyOfPlace, { node: ({ node }) => node }), ({ first }) => keyOfPlace(first)).map(
-    (group) => {
-      const ofPods = itemsOf(group).filter(({ pod }) => pod);
-      const living = ofPods.filter(({ pod }) => pod?.isOver === false);
-      const leading = (living.length > 0 ? living : ofPods).toSorted(
-        (one, other) => rankOf(one) - rankOf(other),
-      );
-      const settled = living.filter(({ pod }) => nowMs - startOf(pod) >= LONG_MS);
-      return { mention: group.first, living, settled, leading: leading[0] };
-    },
-  );
+  inOrder(all.grouped(keyOfPlace, { node: nodeIn }), ({ first }) => keyOfPlace(first)).map((group) => {
+    const ofPods = itemsOf(group).filter(({ pod }) => pod);
+    const living = ofPods.filter(({ pod }) => pod?.isOver === false);
+    const leading = (living.length > 0 ? living : ofPods).toSorted(
+      (one, other) => rankOf(one) - rankOf(other),
+    );
+    const settled = living.filter(({ pod }) => nowMs - startOf(pod) >= LONG_MS);
+    return { mention: group.first, living, settled, leading: leading[0] };
+  });
 
 /** Of two pods of a DaemonSet on a node: the one with a trouble, then the older one. */
 const rankOf = ({ pod }: Mention): number => (pod && itemsOf(pod.trouble).length > 0 ? 0 : startOf(pod));
