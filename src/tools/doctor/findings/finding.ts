@@ -1,5 +1,5 @@
 import { type Cause, causeKey } from "./causes";
-import { lackedIn } from "./gap";
+import { beyond, lackedIn } from "./gap";
 import {
   type Closed,
   close,
@@ -155,12 +155,14 @@ export const causeIn = (said: Verdicts, other: Because): Told<Cause | undefined>
   return toldOf((first && open(first).cause) ?? tell<Cause | undefined>(other));
 };
 
-/** What is not well, each as a sentence; it lacks what could not be judged. */
+/** What is not well, each as a sentence; it lacks what could not be judged, or cannot be seen from here. */
 export function troublesIn(said: Verdicts): SeenList<Words> {
-  const bad = saidIn(said)
-    .map(open)
-    .filter(({ status }) => status !== "ok" && status !== "skipped");
-  const [gap, ...gaps] = lackIn(said).filter(({ why }) => why.kind !== "aside");
+  const all = saidIn(said).map(open);
+  const bad = all.filter(({ status }) => status !== "ok" && status !== "skipped");
+  const unseen = all.flatMap(({ status, subject }) => (status === "skipped" ? beyond("", subject) : []));
+  const [gap, ...gaps] = lackIn(said)
+    .map((one) => (one.why.kind === "aside" ? beyond(one.part, one.subject) : one))
+    .concat(unseen);
   const texts = listFrom(bad.map(({ subject, text }) => textOf({ told: `${subject} ${text}`, gaps: [] })));
   return gap === undefined ? texts : texts.with(withheld([gap, ...gaps]));
 }

@@ -6,11 +6,19 @@ import {
   problem,
   skipped,
   softened,
+  troublesIn,
   unknown,
   type Verdict,
   type Verdicts,
 } from "../../../../src/tools/doctor/findings/finding";
-import { itemsOf, open, orNull, saidIn, tell } from "../../../../src/tools/doctor/findings/opened";
+import {
+  itemsOf,
+  open,
+  orNull,
+  saidIn,
+  tell,
+  trueOrNull,
+} from "../../../../src/tools/doctor/findings/opened";
 import { findingsOfAll } from "../../../../src/tools/doctor/findings/report";
 import {
   asked,
@@ -307,4 +315,11 @@ test("what was not asked for is unknown to judges, and silent in reports", () =>
     (_: { gaps: readonly Gap[] }): Verdicts => ifYes(isTwo, () => ok("x", "x")),
   );
   expect(findingsOfAll([check1], { gaps: [] })).toEqual([]);
+});
+
+test("what cannot be seen from here does not count as well", () => {
+  const isBad = (...said: readonly Verdict[]) => trueOrNull(troublesIn(said).contains());
+  expect([isBad(ok("a", "b")), isBad(skipped("a", "b", "c")), isBad(problem("a", "b", "c"))]).toEqual([
+    ...[false, null, true],
+  ]);
 });

@@ -148,7 +148,8 @@ function publishedRow(one: Answering, view: View): SeenList<Row> {
           return rowOf(told.state, told.reason ?? reason, { ...known, since });
         })
       : kept(rowOf("unreported", reason, known));
-  return troublesOf(one, view).some({
+  // What cannot be seen from here is no trouble that the row could tell.
+  return asked(troublesOf(one, view)).some({
     yes: ({ first }) => say(first),
     no: () => say(null),
     // Without a state, whether its driver answers is all that the row would tell.
