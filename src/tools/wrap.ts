@@ -7,9 +7,12 @@ const lengthOf = (text: string) => text.replace(SGR, "").length;
  * behind its slashes; a link is not, because a terminal opens it.
  */
 export const wrap = (text: string, width: number): readonly string[] =>
-  fill(text.split(" "), " ", width, (word) =>
+  fill(text.split(WORD_END), " ", width, (word) =>
     word.includes("://") ? [word] : fill(word.split(/(?<=\/)/), "", width),
   );
+
+/** A placeholder is one word. */
+const WORD_END = / (?![^{}]{0,100}\}\})/;
 
 /** Puts each part behind the one before it where it fits, else on lines of its own. */
 function fill(

@@ -41,3 +41,11 @@ test("a link is not broken, so that a terminal opens it", () => {
   const link = "https://example.com/a/long/path";
   expect(wrap(`see ${link}`, 12)).toEqual(["see", link]);
 });
+
+test("a placeholder is not broken at its spaces", () => {
+  expect(wrap("is {{ .Release.Name }}-node in {x} y", 12)).toEqual([
+    "is",
+    "{{ .Release.Name }}-node",
+    "in {x} y",
+  ]);
+});

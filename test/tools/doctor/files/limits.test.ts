@@ -96,7 +96,7 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
   [`${OWN}$`, SMALL, max("0")],
   [`${OWN}$`, SMALL, byDefault("50Mi")],
   [`${OWN}; raise max in LimitRange ns/o to 64Mi`, SMALL, max("50Mi")],
-  ["CSI105 unknown: .* of \\$MEM for its pod, which is not a quantity -> render", inPod({ memory: "$MEM" })],
+  ["CSI105 unknown: .* of \\$MEM for its pod, which is not filled in -> render", inPod({ memory: "$MEM" })],
   ...["-64Mi", "-1"].flatMap((memory): [string, Changes][] => [
     [
       `CSI105 problem: has a memory limit of ${memory}: the API server refuses a neg.* -> write 100Mi, or`,

@@ -131,8 +131,10 @@ const WRITE_NAMESPACE = "write the namespace into both";
 
 function sayUnclear(resource: LimitedResource, { why, subject }: Gap) {
   const [at, flaw] = why.kind === "flaw" ? [why.at, why.flaw] : [""];
-  const text = `has a ${NAMES[resource]} limit of ${boundText(at)}${subject}, which is not a quantity`;
-  return unknown(text, flaw === "placeholder" ? RENDER_FIRST : `write ${ENOUGH[resource]}, for example`);
+  const text = `has a ${NAMES[resource]} limit of ${boundText(at)}${subject}, which is not`;
+  return flaw === "placeholder"
+    ? unknown(`${text} filled in`, RENDER_FIRST)
+    : unknown(`${text} a quantity`, `write ${ENOUGH[resource]}, for example`);
 }
 
 const manifestMemory = limitCheck("CSI105", "memory", ({ text, amount }, { program }) => {

@@ -5,10 +5,12 @@ import type { Gap } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import { type MountedDirectory, onHosts } from "../read/pod";
 import { problem, type Statement, unknown } from "./each-registrar";
-import { placeholderIn } from "./gaps";
+import { placeholderIn, variableIn } from "./gaps";
 
 export const unfilled = (what: string, gap: Gap) =>
-  unknown(`has ${what} not filled in: ${placeholderIn(gap)}`, RENDER_FIRST);
+  unknown(`has ${what} not filled in: ${placeholderIn(gap)}`, adviceOn(variableIn(gap)));
+const adviceOn = (variable: string | undefined) =>
+  variable === undefined ? RENDER_FIRST : `see where its env takes ${variable} from, and compare the paths`;
 export const unfilledPath = (gap: Gap) => unfilled("paths with placeholders that are", gap);
 export const unfilledDirectory = (gap: Gap) => unfilled("a directory with a placeholder that is", gap);
 
