@@ -193,6 +193,16 @@ const isOfGap = (node) =>
   functionsAround(node.parent).some((one) => takes(one, ["Gap", "NodeGap"])) &&
   says(node, CLAIMS, () => false);
 
+/** Where an answer is unknown. */
+const isUnclearArm = ({ parent }) =>
+  (ast.isPropertyAssignment(parent) && parent.name.getText() === "unknown") ||
+  (ast.isCallExpression(parent) && /^(?:otherwise|ifUnknown)$/.test(parent.expression.getText()));
+/** Whether a row is made there that has another state. */
+const isRowOfUnknown = (node) =>
+  /^(?:toldRow|rowOf)$/.test(node.expression.getText()) &&
+  functionsAround(node.parent).some(isUnclearArm) &&
+  !/^(?:\{.*\bstate: )?["']unknown["']/s.test(node.arguments[0].getText());
+
 const KNOWN = ["KnownTruth", "KnownList"];
 const isKnown = (node) => node !== undefined && namesOf(bare(node)).every((name) => KNOWN.includes(name));
 /** Whether what is known gets a type that hides it: in a list it would be the first of what was not read. */
@@ -252,7 +262,8 @@ function isEscape(node) {
           asksGaps(node) ||
           isConverted(node) ||
           isOkOfGroup(node) ||
-          isOfGap(node))) ||
+          isOfGap(node) ||
+          isRowOfUnknown(node))) ||
       node.arguments.some(
         (one) =>
           !ast.isSpreadElement(one) &&

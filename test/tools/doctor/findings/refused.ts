@@ -337,4 +337,6 @@ export const REFUSED: readonly string[] = [
   "TypeScript: ({ gaps }: ManifestFacts) => gaps.length > 0 ? problem('files', 'are broken', F) : ok('files', 'are well')",
   "TypeScript: ({ gaps }: ManifestFacts) => gaps.filter(({ why }) => why.kind === 'errno').length === 0 ? ok('files', 'could all be read') : undefined",
   "TypeScript: ({ gaps }: ManifestFacts) => { const [first] = gaps; return first === undefined ? undefined : problem(first.subject, 'is no object of Kubernetes', F); }",
+  // A row of what is unknown has no other state.
+  "search: (view: View) => view.drivers.map(({ isRegistered, socket }) => isRegistered({ yes: nothing, ...otherwise(() => kept(toldRow<DriverRow>({ name: null, state: 'unpublished', since: null, reason: 'no registrar has published it', csiSocket: socket.path, registrationSocket: null }))) })); import { kept } from 'SRC/findings/seen'; import { toldRow } from 'SRC/findings/finding'; import type { DriverRow } from 'SRC/findings/report'",
 ];
