@@ -27,7 +27,8 @@ test.each<readonly [codes: readonly string[], resources: unknown, fix: string]>(
   [["CSI114"], { limits: { cpu: "1MB" } }, "write 200m"],
 ])("a limit that is not a quantity is not judged: %j %j", (codes, resources, fix) => {
   const expected = codes.map(
-    (code) => `^${code} unknown: has a .* limit of .*, which is not a qu.* -> ${fix}`,
+    (code) =>
+      `^${code} unknown: has a .* limit of .*, which is not ${fix.startsWith("render") ? "filled in" : "a quantity"}.* -> ${fix}`,
   );
   const changed = daemonSet({ resources });
   expectSaid(said(changed), expected);
