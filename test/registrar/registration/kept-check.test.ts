@@ -69,6 +69,27 @@ test("checks share one connection while the file is the same", async () => {
   }
 });
 
+test("a check whose kept connection is mute has only the rest of its time for another one", async () => {
+  const accepted: Socket[] = [];
+  let isMute = false;
+  const note = (message: unknown) => {
+    const { socket } = message as { readonly socket: Socket };
+    accepted.push(isMute ? socket.pause() : socket);
+  };
+  subscribe("net.server.socket", note);
+  try {
+    const { check } = await publish(600_000);
+    expect(await check()).toEqual({ kind: "ok" });
+    isMute = true;
+    for (const socket of accepted) socket.pause();
+    const { text } = Object(await check(NAME, 300));
+    expect(text).toMatch(/DEADLINE_EXCEEDED/);
+    expect(text).not.toMatch(/after 0\.3s/);
+  } finally {
+    unsubscribe("net.server.socket", note);
+  }
+});
+
 test("a connection that no check uses any more is closed, also of checks at the same time", async () => {
   const { check, server } = await publish(1);
   expect(await Promise.all([check(), check()])).toEqual([{ kind: "ok" }, { kind: "ok" }]);

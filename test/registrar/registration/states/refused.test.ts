@@ -1,9 +1,12 @@
 import { readdirSync } from "node:fs";
 import { status } from "@grpc/grpc-js";
+import type { RegistrationContext } from "../../../../src/registrar/registration/context";
 import { controlWaits } from "../../../support/controlled-waits";
 import { dialRegistration, registerOnce } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
+import { recordLog } from "../../../support/recorded-log";
+import { stateNamed } from "../../../support/registration-states";
 
 const waits = controlWaits({ fromMs: 1_000 });
 let beforeHint = async () => {};
@@ -39,6 +42,25 @@ test.each(["end", "retry"] as const)("policy %s removes the socket, then explain
   await registerOnce(node.socketPath(), "no");
   if (policy === "retry") await started.log.when("Kubelet refused the driver");
   else expect(await started.registrar.closed).toMatchObject({ kind: "refused", kubeletError: "no" });
+});
+
+test("policy retry publishes elsewhere only when the socket is hidden, however long that takes", async () => {
+  const { endOrRetry } = await import("../../../../src/registrar/registration/states/refused");
+  const hidden = new AbortController();
+  const hide = () => new Promise((resolve) => hidden.signal.addEventListener("abort", resolve));
+  const { logger, ...log } = recordLog();
+  const { pluginRegistrationPath } = node;
+  const options = { onRegistrationFailure: "retry", pluginRegistrationPath, isNodeWide: false };
+  const state = { ...stateNamed("refused"), waitMs: 0 };
+  const ended = jest.fn();
+  const context = { options, socket: { hide }, log: logger } as unknown as RegistrationContext;
+  const ending = endOrRetry(state as never, context, new AbortController().signal).then(ended);
+  await log.when("Kubelet refused the driver");
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(ended).not.toHaveBeenCalled();
+  hidden.abort();
+  await ending;
+  expect(ended.mock.calls).toMatchObject([[{ kind: "retry" }]]);
 });
 
 describe("policy retry", () => {

@@ -206,6 +206,17 @@ test("a holder that says that it is the driver's registrar is asked nothing more
   await holder.close();
 });
 
+test("where kubelet has the driver by another socket, nobody is asked whose our place is", async () => {
+  const { askHolder } = await import("../../../../src/registrar/registration/states/standby");
+  const state = stateNamed("standby");
+  const given = { ...state, reason: "already-registered", facts: { ...state.facts, alias: "x.csi-_abc" } };
+  const stop = new AbortController();
+  const asking = askHolder(given as never, {} as never, stop.signal);
+  expect(held()).not.toContain(ASK_AGAIN_MS);
+  stop.abort();
+  expect(await asking).toBeUndefined();
+});
+
 /** State `standby` alone, with this socket: resolves with its end. */
 async function standAlone(
   socket: Pick<ReturnType<typeof createOwnedSocket>, "look" | "withdraw">,
