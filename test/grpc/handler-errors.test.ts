@@ -8,6 +8,7 @@ const COMMAND = ["sh", ["-c", "exit 5"]] as const;
 const EXITED = expect.stringContaining("Command failed: sh -c exit 5");
 const run = () => promisify(execFile)(...COMMAND);
 const coded = Object.assign(new Error("gone"), { code: 9 });
+const es5 = Object.assign(Object.create(Error.prototype), { code: 9, message: "gone" });
 const plain = { code: 9, details: "gone" };
 const emit =
   (...given: unknown[]): Handler =>
@@ -25,6 +26,7 @@ test.each<[string, Handler, unknown, readonly string[]]>([
     [FAILED],
   ],
   ["throws a DOMException", unaryHandler(dom) as Handler, [13, "no disk"], [FAILED]],
+  ["returns an error of ES5 with a code", async () => es5, [9, "gone"], [FAILED]],
   ["emits an error", emit(bug()), [2, bug().message], [FAILED]],
   ["emits an error with a code", emit(coded), [9, "gone"], []],
   ["emits a status", emit(plain), [9, "gone"], []],

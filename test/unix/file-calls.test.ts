@@ -58,6 +58,9 @@ test("a call that finds no free thread is given up, and is not made later", asyn
   expect(third).not.toHaveBeenCalled();
   expect(await callFileSystem(folder.at("third"), third)).toBe("answered");
   other.end();
+  await new Promise(setImmediate);
+  const atOnce = ["a", "b", "c"].map((name) => answered(folder.at(name)));
+  expect(await Promise.all(atOnce)).toEqual(Array(3).fill("answered")); // None hangs: the last one waits for a thread.
 });
 
 const fakeTimers = () =>

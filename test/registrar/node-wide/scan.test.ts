@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { segmentsOf } from "../../../src/host-path/path-pattern";
 import { carefulLook, diff, NOTHING, type Scan, scan } from "../../../src/registrar/node-wide/scan";
 import { versionOf } from "../../../src/unix/file-identity";
+import { findFile } from "../../../src/unix/files";
 import { eachTest } from "../../support/each-test";
 import { leaveDeadSocket } from "../../support/foreign-socket";
 import { mayMount, mountHanging } from "../../support/hanging-mount";
@@ -162,11 +163,20 @@ test("the sockets of a directory that cannot be listed are still looked at, and 
   expect(before.sockets.size).toBe(1);
 });
 
-test.each(["hanging", "unreadable"] as const)("while its root is %s all is as before", async (root) => {
-  await leaveDeadSocket(folder.at("x.sock"));
-  const pattern = patternOf(folder.at("*.sock"));
+test.each(
+  [[], ["a"], ["a", "x.sock"]].flatMap((names) =>
+    (["hanging", "unreadable"] as const).map(
+      (found) => [names.join("/") || "its root", found, names] as const,
+    ),
+  ),
+)("while %s is %s all is as before", async (_what, found, names) => {
+  mkdirSync(folder.at("a"));
+  await leaveDeadSocket(folder.at("a", "x.sock"));
+  const pattern = patternOf(folder.at("*", "*.sock"));
   const before = await scan(pattern);
   expect(before.sockets.size).toBe(1);
-  const look = async () => root;
-  expect(await scan(pattern, { before, changed: new Set([folder.path]), look })).toBe(before);
+  const look = async (path: string) => (path === folder.at(...names) ? found : findFile(path));
+  const now = await scan(pattern, { before, changed: new Set([folder.path, folder.at("a")]), look });
+  expect(diff(before, now)).toEqual({ found: [], gone: [], goneDirectories: new Set() });
+  expect(socketsOf(now)).toEqual(socketsOf(before));
 });
