@@ -84,7 +84,8 @@ export function createKeptAsk(
     drop();
     const connection = await connectBare(socketPath);
     try {
-      const info = await getInfo(connection.call, { timeoutMs: until - performance.now() });
+      // A ping may have used up the time.
+      const info = await getInfo(connection.call, { timeoutMs: Math.max(1, until - performance.now()) });
       if (ours && !ours.withdrawn.aborted && descriptorShortage() === undefined) {
         ofProcess.drop(); // Also that of a check that ran beside this one.
         ofProcess.drop = drop;

@@ -3,15 +3,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../base/errors";
 import { durationFlag, NAME_LIST_FLAGS, outputFlag, textFlag, timeoutFlag } from "../../flags/kinds";
 import { nameListsFrom } from "../../flags/paths";
-import { escapeJson, plain } from "../../logging/escape";
+import { escapeJson } from "../../logging/escape";
 import { print, printError } from "../../runtime/print";
 import { createCommand } from "../command-line";
 import { type DriverRow, EXIT_UNKNOWN, type ReportedFinding } from "../doctor/findings/report";
-import { renderColumns } from "../doctor/findings/table";
-import { namedText } from "../doctor/findings/words";
 import { resolveTarget } from "../doctor/node/read/directory";
 import { gatherFacts } from "../doctor/node/read/gather";
-import { reportOn, unreadIn } from "../doctor/node/report";
+import { driverLines, reportOn, unreadIn } from "../doctor/node/report";
 
 /** One that reports no state is well if doctor finds nothing wrong with it. */
 export const isWell = ({ state }: DriverRow) => ["registered", "not-wanted", "unreported"].includes(state);
@@ -27,7 +25,7 @@ export const runStatus = createCommand(
       "Shows the drivers of this node, and where their registrars say that they stand. It changes nothing.",
       "The official registrar tells nothing: its state is `unreported`; `dead` is one that left its socket behind,",
       "`hanging` one that does not answer. A `registered` driver that does not answer stays so, as kubelet has it.",
-      "REASON has what registrar doctor finds wrong with the driver; run that to see what to do.",
+      "WHY has what registrar doctor finds wrong with the driver; run that to see what to do.",
     ].join(" "),
     flags: {
       "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
@@ -85,7 +83,13 @@ export const runStatus = createCommand(
     // Each gap may hide a driver.
     const [error] = [unseen ?? [], gaps.map(sentence)].flat();
     const json = error === undefined ? rows : { schema: SCHEMA, error, drivers: rows };
-    const written = print(isJson ? toJson(json) : tableOf(rows));
+    const written = print(
+      isJson
+        ? toJson(json)
+        : driverLines(rows, process.stdout.columns)
+            .map((line) => `${line}\n`)
+            .join(""),
+    );
     if (written !== 0 || unseen !== undefined) return EXIT_UNKNOWN;
     if (isHealthy) return 0;
     const isBad = summary.problem > 0 || rows.some((row) => !isWell(row) && row.state !== "unknown");
@@ -93,11 +97,3 @@ export const runStatus = createCommand(
     return isBad || isNone ? 1 : EXIT_UNKNOWN;
   },
 );
-
-function tableOf(rows: readonly DriverRow[]): string {
-  if (rows.length === 0) return "";
-  const cells = rows.map(({ name, state, since, reason, csiSocket }) =>
-    [namedText(name ?? "(no name)"), state, since ?? "-", reason ?? "-", csiSocket ?? "-"].map(plain),
-  );
-  return `${renderColumns(["DRIVER", "STATE", "SINCE", "REASON", "DRIVER SOCKET"], cells, process.stdout.columns).join("\n")}\n`;
-}

@@ -41,18 +41,23 @@ export const unreadIn = (facts: Facts) =>
   findingsOf(gapChecks, facts).filter(({ status }) => status === "unknown");
 
 export function renderTable(report: Report, look: TableLook): string {
-  const rows = report.drivers
-    .slice(0, SHOWN)
-    .map(({ name, state, since, reason, csiSocket }) => [
-      plain(namedText(name ?? "(no name)")),
-      state,
-      since ?? "-",
-      plain([reason, csiSocket].filter(Boolean).join("; ")),
-    ]);
-  const drivers = renderColumns(["DRIVER", "STATE", "SINCE", "WHY, WHERE"], rows, look.width);
-  const left = report.drivers.length - rows.length;
+  const { drivers } = report;
+  const left = drivers.length - SHOWN;
   const more = left > 0 ? [`... and ${left.toLocaleString("en")} more: list all with -o json`] : [];
-  return renderReport(report, look, { tables: rows.length === 0 ? [] : [[...drivers, ...more]] });
+  const table = [...driverLines(drivers.slice(0, SHOWN), look.width), ...more];
+  return renderReport(report, look, { tables: [table] });
+}
+
+/** The table of drivers, for people. */
+export function driverLines(rows: Report["drivers"], width?: number): readonly string[] {
+  if (rows.length === 0) return [];
+  const cells = rows.map(({ name, state, since, reason, csiSocket }) => [
+    plain(namedText(name ?? "(no name)")),
+    state,
+    since ?? "-",
+    plain([reason, csiSocket].filter(Boolean).join("; ")),
+  ]);
+  return renderColumns(["DRIVER", "STATE", "SINCE", "WHY, WHERE"], cells, width);
 }
 
 export const NODE_CHECKS: readonly Check<View>[] = [
