@@ -146,8 +146,8 @@ function reportOf(
 }
 
 /** The lists that may lack rows: something could not be read, or the driver that is asked for may be one whose name is a guess. */
-function partialIn({ units, places, target, hasGuess }: ClusterFacts) {
-  const isGuessed = trueOrNull(hasGuess.and(target.driver !== undefined)) !== false;
+function partialIn({ units, places, target, guesses }: ClusterFacts) {
+  const isGuessed = trueOrNull(guesses.contains().and(target.driver !== undefined)) !== false;
   const lacks = (...lists: readonly SeenList<unknown>[]) =>
     isGuessed || lists.map((list) => orNull(list, () => true)).includes(null);
   const isPartial = { drivers: lacks(units, places), registrars: lacks(units), nodes: lacks(places) };
@@ -178,7 +178,7 @@ function driverRows(facts: ClusterFacts) {
     return {
       name,
       daemonSets:
-        trueOrNull(sets.contains().not().and(facts.hasGuess)) === false
+        trueOrNull(sets.contains().not().and(facts.guesses.contains())) === false
           ? orNull(sets, (all) => [...new Set(all)])
           : null,
       nodes: orNull(placesOf(name), ({ length }) => length),

@@ -1,6 +1,7 @@
+import { type ClusterLists, surroundingsOf } from "../../../../src/tools/doctor/cluster/judge/surroundings";
 import type { Resource } from "../../../../src/tools/doctor/cluster/read/reader";
 import { readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
-import { nameDrivers } from "../../../../src/tools/doctor/cluster/read/units";
+import { EVERY_DRIVER, nameDrivers } from "../../../../src/tools/doctor/cluster/read/units";
 import { itemsOf } from "../../../../src/tools/doctor/findings/opened";
 import { startReading } from "../../../../src/tools/doctor/findings/seen";
 import { daemonSet, type SetChanges, storedSet } from "../../../support/cluster-objects";
@@ -15,10 +16,10 @@ interface World {
   readonly unread?: Resource;
 }
 
-function namesOf(
+function listsOf(
   sets: readonly SetChanges[],
   { csiDrivers = [], csiNode = [], needs = [], driver, unread }: World,
-): string {
+) {
   const reading = startReading<Resource>();
   const why = { kind: "list", failure: "forbidden", message: "no" } as const;
   const list = <Item>(part: Resource, items: readonly Item[]) =>
@@ -27,7 +28,7 @@ function namesOf(
     const object = daemonSet("x", { name: `set-${n}`, ...changes });
     return readRegistrarSet(...storedSet(object, `${n}`), n) ?? [];
   };
-  const drivers = nameDrivers({
+  return {
     target: { context: undefined, node: undefined, driver },
     sets: list("daemonsets", sets.flatMap(setOf)),
     csiNodes: list("csinodes", [{ node: "n", createdMs: 0, drivers: new Set(csiNode), owner: undefined }]),
@@ -36,7 +37,11 @@ function namesOf(
       "events",
       needs.map((driver) => ({ driver })),
     ),
-  });
+  };
+}
+
+function namesOf(sets: readonly SetChanges[], world: World): string {
+  const drivers = nameDrivers(listsOf(sets, world));
   const names = itemsOf(drivers).map(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`);
   return names.join(" ");
 }
@@ -86,4 +91,23 @@ test.each<readonly [what: string, names: string, World, sets: readonly SetChange
   ["a Windows path", "x.csi", { csiDrivers: ["x.csi"] }, [{ path: "C:\\x.csi\\csi.sock", folder: "other" }]],
 ])("%s", (_what, names, world, sets) => {
   expect(namesOf(sets, world)).toBe(names);
+});
+
+const answers = { yes: () => "yes", no: () => "no", unknown: () => "unknown" } as never;
+
+test.each<readonly [what: string, answers: string, name: string, World]>([
+  ["a guess may have any name", "unknown unknown", "y.csi", {}],
+  ["a guess may have one that a node has", "unknown yes", "y.csi", { csiNode: ["y.csi", "z.csi"] }],
+  ["a guess has the one that is guessed, for now", "yes unknown", "x.csi", {}],
+  ["what is known has no other name", "no no", "y.csi", { csiNode: ["x.csi"] }],
+  ["a guess is no registrar of every driver", "no unknown", EVERY_DRIVER, {}],
+])("%s: %s", (_what, expected, name, world) => {
+  const { needs, ...lists } = listsOf(X, world);
+  const { unitsOfDriver, driverNames } = surroundingsOf(
+    lists as unknown as ClusterLists,
+    needs as never,
+    undefined,
+  );
+  const isKnown = driverNames.contains((one) => one === name);
+  expect(`${unitsOfDriver(name).contains()(answers)} ${isKnown(answers)}`).toBe(expected);
 });

@@ -42,7 +42,7 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     "VolumePath: volume",
   ],
   "The name that a driver goes by here: `isGuess` says of its registrar whether it is a guess.": [
-    "Facts.cluster.units[].driver: name",
+    "Facts.cluster.guesses[].driver: name",
     "Facts.cluster.needs[]: driver node",
     "Place: driver",
   ],
@@ -50,7 +50,7 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
   "Which of its forms something has that was read.": [
     "Facts.cluster.ownersOf(_).owners[].owners{}: kind",
     "Facts.cluster.pods[].trouble[]: kind",
-    "Facts.cluster.units[].driver: kind",
+    "Facts.cluster.guesses[].driver: kind",
     "Facts.files.registrars[].foreign.programs{}: what",
     "Facts.files.registrars[].probes{}: kind",
     "Facts.files.registrars[].program: image kind what",

@@ -4,7 +4,7 @@ import type { Closed } from "../../findings/opened";
 import { beyond, nothing, otherwise, type Truth, toldOf, truth } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import type { OwnersOf } from "../read/owners";
-import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
+import { EVERY_DRIVER, type RegistrarUnit } from "../read/units";
 import type { placesIn } from "./places";
 import { wantsNone } from "./set-wants";
 import { inState, type Place } from "./state";
@@ -12,7 +12,7 @@ import { isDoubted, unlessServed } from "./states";
 
 /** What could not be read is a matter of the checks that report it. */
 export type FactsAndGaps = ReturnType<typeof factsOf>;
-export type ClusterFacts = Omit<FactsAndGaps, "gaps">;
+export type ClusterFacts = Omit<FactsAndGaps, "gaps" | "namedSo">;
 
 /** Of a driver that was not asked for. */
 const OF_OTHERS = truth(beyond("daemonsets", "", { set: "(other drivers)" }));
@@ -31,21 +31,11 @@ export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType
       }),
     )
     .with(places.filter(isDoubted).map(toldOf));
-  const named = all.flatMap((unit) => (isGuess(unit) ? undefined : unit.driver.name));
-  const guesses = all.filter(isGuess);
-  const guessesOf = guesses.by(({ driver }) => driver.name);
   return {
     ...around,
     units: all.filter((unit) => isMeant(unit.driver.name)),
     places,
     unowned,
-    /** Names of all drivers, also of those that are not asked for; some may be missing. */
-    driverNames: named
-      .with(allPlaces.map(({ driver }) => driver).filter((name) => guessesOf(name).contains().not()))
-      .with(around.csiDrivers),
-    /** Those whose driver is not known. */
-    guesses,
-    hasGuess: guesses.contains(),
   };
 }
 

@@ -109,11 +109,11 @@ const adviceElsewhere = (pod: HostPod): Advice =>
 
 /** CSINode lists it, and of all that doctor sees nothing can have registered it there, neither a DaemonSet nor a pod. */
 function isLeftover(place: Place, facts: ClusterFacts): Truth {
-  const { hasGuess, unitsOfDriver, ownersOf } = facts;
+  const { guesses, unitsOfDriver, ownersOf } = facts;
   const { owners, rivals } = ownersOf(place);
   const own = unitsOfDriver(place.driver).filter((unit) => mayHavePod(unit, place, facts));
   const providers = [own, unitsOfDriver(EVERY_DRIVER), owners, rivals];
-  return providers.reduce((one, list) => one.or(list.contains()), hasGuess).not();
+  return providers.reduce((one, list) => one.or(list.contains()), guesses.contains()).not();
 }
 
 function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts): Verdict {
@@ -151,18 +151,16 @@ function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts):
 
 /** A driver that was asked for and is nowhere. */
 function judgeTarget(facts: ClusterFacts): Verdicts {
-  const { units, places, csiNodes, guesses } = facts;
+  const { unitsOfDriver, places, csiNodes } = facts;
   const { driver, node } = facts.target;
   if (driver === undefined) return undefined;
   const there = node === undefined ? "" : ` on ${node}`;
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
-  const own = asked(units).filter((unit) => unit.driver.name === driver);
+  const own = asked(unitsOfDriver(driver));
   const isProvided = own.contains(({ set }) => wantsNone(set, facts.nowMs).not());
-  const isGuessed = guesses.contains().and(facts.mayBeOther);
   const isThere = asked(csiNodes)
     .contains(({ drivers }) => drivers.has(driver))
-    .or(isProvided)
-    .or(isGuessed);
+    .or(isProvided);
   const described = facts.csiDrivers.filter((name) => name === driver);
   const found = described
     .map((): Text => "; only its CSIDriver object is there")

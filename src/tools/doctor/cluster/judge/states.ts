@@ -218,9 +218,7 @@ function stateWith(pod: RegistrarPod, { node = "", units }: Stateless, around: S
   const known = () => firstState(pod.started.map(byStart).with(listFrom([idle])));
   // If the name is a guess, a listed driver without a registrar may be this one.
   const hasOther = csiNode.flatMap(({ drivers }) => [...drivers]);
-  const mayBe = around.mayBeOther.or(
-    hasOther.contains((name) => around.unitsOfDriver(name).contains().not()),
-  );
+  const mayBe = around.mayBeOther.or(hasOther.contains((name) => around.namedSo(name).contains().not()));
   return units.contains(isGuess).and(mayBe)({
     no: known,
     yes: () => unseen("the driver's name is unknown, and CSINode lists drivers without a known registrar"),

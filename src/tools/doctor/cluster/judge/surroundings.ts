@@ -1,4 +1,4 @@
-import { asked, isWhole, type SeenList } from "../../findings/seen";
+import { asked, beyond, isWhole, type SeenList, truth } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import type { Mention } from "../read/mentions";
 import { EVERY_DRIVER, isGuess, nameDrivers, type Pair } from "../read/units";
@@ -7,19 +7,41 @@ export type ClusterLists = Omit<ClusterReading, "readOwners" | "readRivals" | "g
 
 type Needed = Pick<Mention, "node" | "driver">;
 
+/** A guess may have any name; where that matters, a text says so. */
+const OF_GUESS = truth(beyond("daemonsets"));
+
 /** What a driver's state is judged by, beside its place. */
 export type Surroundings = ReturnType<typeof surroundingsOf>;
 
 export function surroundingsOf(lists: ClusterLists, needs: SeenList<Mention>, pair: Pair | undefined) {
   const units = nameDrivers({ ...lists, needs }, pair);
   const names = lists.csiDrivers.with(lists.csiNodes.flatMap(({ drivers }) => [...drivers]));
+  /** A driver whose name is a guess may have one that could not be read. */
+  const mayBeOther = isWhole(asked(names)).and(isWhole(lists.sets)).not();
+  const mayBe = mayBeOther.or(OF_GUESS);
+  const guesses = units.filter(isGuess);
+  const namedSo = units.by(({ driver }) => driver.name);
   return {
     ...lists,
     units,
     unitsOfSet: units.by(({ set }) => set.uid),
-    unitsOfDriver: units.by(({ driver }) => driver.name),
-    /** A driver whose name is a guess may have one that could not be read. */
-    mayBeOther: isWhole(asked(names)).and(isWhole(lists.sets)).not(),
+    /** Those whose driver is not known. */
+    guesses,
+    /** For readers: those that go by a name, known or guessed. */
+    namedSo,
+    /** Of a driver without any, a guess may be one. */
+    unitsOfDriver: (name: string) => {
+      const own = namedSo(name);
+      const isLacking = mayBe.and(own.contains().not()).and(name !== EVERY_DRIVER);
+      return own.with(guesses.filter(() => isLacking));
+    },
+    /** Names of all drivers, also of those that are not asked for. */
+    driverNames: units
+      .filter((unit) => (isGuess(unit) ? mayBe : true))
+      .map(({ driver }) => driver.name)
+      .with(needs.map(({ driver }) => driver))
+      .with(names),
+    mayBeOther,
     waitingAt: ({ node = "", driver: own }: Needed) =>
       lists.waitingOn(node).filter(({ driver }) => driver === own),
     attachedAt: ({ node = "", driver: own }: Needed) =>
