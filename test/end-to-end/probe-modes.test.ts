@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { registerOnce } from "../support/dial-registration";
@@ -33,6 +33,9 @@ nodeTest(
       `another registrar holds the driver's registration socket, and does not say whether the driver is registered (${DRIVER} at ${node.csiAddress})\n`,
     );
     expect(await probe(node, HEALTHY, "--kubelet-registration-path=/other.sock")).toBe(1);
+    renameSync(node.socketPath, node.at("moved"));
+    symlinkSync(node.at("moved"), node.socketPath);
+    expect(await probe(node, HEALTHY)).toBe(0);
   },
 );
 

@@ -13,7 +13,6 @@ import {
   SEVERAL,
 } from "../doctor/node/changed-facts";
 import { MACHINE } from "../doctor/node/changed-machine";
-import { WHOLE } from "../doctor/node/doctor-node";
 import { healthyRegistrations } from "../doctor/node/healthy-facts";
 
 // What the command prints of a healthy node of which one fact is another, and its exit code, recorded: `npx jest -u
@@ -36,12 +35,21 @@ jest.doMock(GATHER, () => ({
     const found = [...("driver" in more && !driver ? [] : [driver ?? own]), ...drivers];
     looked = factsOf({
       ...facts,
-      target: { ...target, ...WHOLE } as never,
+      target: target as never,
       driver: undefined,
       drivers: found,
     });
     return looked;
   },
+}));
+const DIRECTORY = "../../../src/tools/doctor/node/read/directory";
+const { resolveTarget } =
+  jest.requireActual<typeof import("../../../src/tools/doctor/node/read/directory")>(DIRECTORY);
+// There is a socket at the registrar's default address: status is of the whole node all the same.
+const ALL_THERE = { exists: async () => true, mayBeDirectory: async () => true };
+jest.doMock(DIRECTORY, () => ({
+  ...jest.requireActual<object>(DIRECTORY),
+  resolveTarget: (...[flags, env]: Parameters<typeof resolveTarget>) => resolveTarget(flags, env, ALL_THERE),
 }));
 
 async function statusOf(facts: More, ...words: readonly string[]) {
