@@ -1,7 +1,10 @@
+import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/files/judge/checks";
+import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
 import type { Finding } from "../../../../src/tools/doctor/findings/finding";
+import { findingsOfAll } from "../../../../src/tools/doctor/findings/report";
 import { leavesIn, replaceAt, valueAt } from "../../../support/places";
 import { claimedTooMuch } from "../findings/completions";
-import { daemonSet, OFFICIAL, PATH, verdictsIn, WINDOWS } from "./one-daemon-set";
+import { daemonSet, OFFICIAL, PATH, readAs, verdictsIn, WINDOWS } from "./one-daemon-set";
 import { full, limitRange, official } from "./worlds";
 
 // What is said while a field or a document is hidden must hold whatever it has.
@@ -78,4 +81,16 @@ test("what is said without a document holds whatever it is", () => {
     ),
   );
   expect(wrong).toEqual([]);
+});
+
+test("each finding names its file, also one that only says what could not be judged", () => {
+  const json = JSON.stringify(full);
+  const words = new Set(leavesIn(full).map((path) => valueAt(full, path)));
+  // A word wherever it stands, such as the name of a volume.
+  const nameless = [...words].flatMap((word) => {
+    const object = JSON.parse(json, (_, value) => (value === word ? HIDDEN : value));
+    const found = findingsOfAll(MANIFEST_CHECKS, readRegistrars(readAs("a.yaml", [object])));
+    return found.map(({ subject }) => `${word}: ${subject}`).filter((one) => !one.includes(": a.yaml"));
+  });
+  expect(nameless).toEqual([]);
 });

@@ -63,9 +63,14 @@ const hasPath = ({ mountPath }: Tree): boolean => text(mountPath) !== "";
 
 /**
  * What the API server refuses: a volume that is mounted nowhere, paths with a `..`, what must be unique and is not, and volumes of
- * any container that the pod does not have, except those of `apart`, which other checks judge.
+ * any container that the pod does not have, except those of `apart`, which other checks judge. `where`: whose they are.
  */
-export function refusedIn({ volumeMounts }: Tree, pod: Tree, apart: readonly (string | undefined)[]) {
+export function refusedIn(
+  { volumeMounts }: Tree,
+  pod: Tree,
+  apart: readonly (string | undefined)[],
+  where: string,
+) {
   const [mounts, volumes] = [list(volumeMounts).map(tree), list(pod.volumes).map(tree)];
   const paths = [...volumes.map(({ hostPath }) => tree(hostPath).path), ...mounts.map((one) => one.subPath)];
   const [written, names] = [paths.map(text), volumes.map(({ name }) => text(name))];
@@ -79,10 +84,10 @@ export function refusedIn({ volumeMounts }: Tree, pod: Tree, apart: readonly (st
   const backsteps = written.filter((path) => path.split("/").includes(".."));
   return {
     pathless: listFrom(mounts.flatMap((mount) => (hasPath(mount) ? [] : text(mount.name)))),
-    backsteps: allFilled(backsteps, written, "a path"),
+    backsteps: allFilled(backsteps, written, `${where}, a path`),
     mountedTwice: listFrom(repeatedIn(mounts.filter(hasPath).map(({ mountPath }) => text(mountPath)))),
-    namedTwice: allFilled(repeatedIn(names), names, "a volume"),
-    absent: allFilled(absent, names, "a volume"),
+    namedTwice: allFilled(repeatedIn(names), names, `${where}, a volume`),
+    absent: allFilled(absent, names, `${where}, a volume`),
     hostless: listFrom(hostless.map((one) => text(tree(one).name)).filter((name) => !apart.includes(name))),
   };
 }

@@ -252,10 +252,11 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   const isRunning = (one: Tree) => mayRunOn(policyOf(one, inits));
   const drivers = containers.filter((one) => one !== registrars[0]?.container && isRunning(one));
   const driverSocket = driverSocketOf(drivers, pod, inits, registrars.length === 1);
+  const placeOf = (container: Tree) => `${about.name}, container ${text(container.name)}`;
   return registrars.map(({ container, recognised }) => ({
-    place: `${about.name}, container ${text(container.name)}`,
+    place: placeOf(container),
     about: { ...about, container: text(container.name) },
-    ...readContainer(container, recognised, pod),
+    ...readContainer(container, recognised, pod, placeOf(container)),
     namespace: toldOf(text(tree(object.metadata).namespace)),
     workload: filled(text(object.kind)),
     update: updateOf(object),
@@ -276,7 +277,7 @@ const UNKNOWN = unread("placeholder", "");
 /** What a placeholder decides is not known. */
 const truthOf = (answer: Decided) => truth(answer === "open" ? UNKNOWN.gap : answer);
 
-function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
+function readContainer(container: Tree, recognised: Recognised, pod: Tree, place: string) {
   const { foreign } = recognised;
   const isForWindows = truthOf(recognised.isForWindows);
   const start = startOf(container, recognised.program);
@@ -330,6 +331,7 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree) {
       container,
       pod,
       [written.csiAddress, written.pluginRegistrationPath ?? ""].map((path) => mountOf(path, mounts)?.volume),
+      place,
     ),
     /** Those of all volumes of the pod. */
     hostPaths: filledOf(hostPaths),
