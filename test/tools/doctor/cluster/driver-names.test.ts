@@ -2,9 +2,11 @@ import { type ClusterLists, surroundingsOf } from "../../../../src/tools/doctor/
 import type { Resource } from "../../../../src/tools/doctor/cluster/read/reader";
 import { readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
 import { EVERY_DRIVER, nameDrivers } from "../../../../src/tools/doctor/cluster/read/units";
+import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { itemsOf } from "../../../../src/tools/doctor/findings/opened";
 import { startReading } from "../../../../src/tools/doctor/findings/seen";
 import { daemonSet, type SetChanges, storedSet } from "../../../support/cluster-objects";
+import { makeCluster } from "./memory-cluster";
 
 interface World {
   readonly csiDrivers?: readonly string[];
@@ -110,4 +112,14 @@ test.each<readonly [what: string, answers: string, name: string, World]>([
   );
   const isKnown = driverNames.contains((one) => one === name);
   expect(`${unitsOfDriver(name).contains()(answers)} ${isKnown(answers)}`).toBe(expected);
+});
+
+test("on how many nodes a driver is registered whose name is a guess is not known", async () => {
+  const set = { path: "/csi/csi.sock", folder: "plugin" };
+  const cluster = await makeCluster({ inCsiNode: { x: "i", y: "i" }, hasCsiDriver: false, set });
+  const report = await cluster.report();
+  const guess = { name: "plugin", guessed: true, nodes: 1, registered: null, csiDriver: null };
+  expect(report.drivers).toContainEqual(expect.objectContaining(guess));
+  const text = renderClusterTable(report, { width: 100, colors: false });
+  expect(text).toMatch(/^plugin \(guess\) +\? of 1 +\? +storage\/disk-node$/m);
 });
