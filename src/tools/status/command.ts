@@ -38,7 +38,7 @@ export const runStatus = createCommand(
     examples: ["status", "status --wait=30s", "status --host-root=/host -o json"],
     notes: [
       "JSON: a list of {name, state, since, reason, csiSocket, registrationSocket}, null is unknown; {schema, error, drivers} where that list may lack some.",
-      "Exit codes: 0 all are registered, not-wanted or unreported, and doctor exits with 0; 1 not all, none, or a problem; 2 bad flag; 3 what decides is unknown; 130 Ctrl-C, 143 SIGTERM.",
+      "Exit codes: 0 doctor's 0, and all registered, not-wanted or unreported; 1 not all, or none; 2 bad flag; 3 what decides is unknown; 130 Ctrl-C, 143 SIGTERM.",
     ],
   },
   async (flags) => {
