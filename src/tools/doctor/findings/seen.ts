@@ -167,8 +167,8 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     with: (more) => listOf([...items, ...itemsOf(more)], union([gaps, open(more).gaps])),
     orElse: (other) => listOf(items.length + gaps.length > 0 ? items : [other()], gaps),
     grouped: (keyOf, at = {}) => {
-      const lackingIn = (key: string) => gaps.filter((gap) => mayBeAt(at, key, gap));
-      const groups = Array.from(grouped(items, keyOf), ([key, own]) => groupOf(own, lackingIn(key)));
+      const gapsOf = (key: string) => gaps.filter((gap) => mayBeAt(at, key, gap));
+      const groups = Array.from(grouped(items, keyOf), ([key, own]) => groupOf(own, gapsOf(key)));
       return listOf(groups, gaps);
     },
     together: () => list.grouped(() => ""),

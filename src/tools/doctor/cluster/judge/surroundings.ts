@@ -10,6 +10,12 @@ type Needed = Pick<Mention, "node" | "driver">;
 /** A guess may have any name; where that matters, a text says so. */
 const OF_GUESS = truth(beyond("daemonsets"));
 
+/** Of a node's items those of a driver. */
+const at =
+  <Item extends { readonly driver: string }>(itemsOn: (node: string) => SeenList<Item>) =>
+  ({ node = "", driver: own }: Needed) =>
+    itemsOn(node).filter(({ driver }) => driver === own);
+
 /** What a driver's state is judged by, beside its place. */
 export type Surroundings = ReturnType<typeof surroundingsOf>;
 
@@ -42,10 +48,8 @@ export function surroundingsOf(lists: ClusterLists, needs: SeenList<Mention>, pa
       .with(needs.map(({ driver }) => driver))
       .with(names),
     mayBeOther,
-    waitingAt: ({ node = "", driver: own }: Needed) =>
-      lists.waitingOn(node).filter(({ driver }) => driver === own),
-    attachedAt: ({ node = "", driver: own }: Needed) =>
-      lists.attachedOn(node).filter(({ driver }) => driver === own),
+    waitingAt: at(lists.waitingOn),
+    attachedAt: at(lists.attachedOn),
     /** Whether each of these registers a driver whose name is known. */
     areNamed: units.contains((unit) => isGuess(unit) || unit.driver.name === EVERY_DRIVER).not(),
   };

@@ -1,6 +1,7 @@
 import { list, needed, numberOrNone, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../recognise/program";
-import { containersIn, placeIn, registrarsIn } from "../../files/read/registrars";
+import { containersIn } from "../../files/read/pod";
+import { placeIn, registrarsIn } from "../../files/read/registrars";
 import { tell } from "../../findings/opened";
 import { beyond, listFrom, looked, type SeenList, type Truth, toldOf, truth } from "../../findings/seen";
 import { notWritten } from "./fields";

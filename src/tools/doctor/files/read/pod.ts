@@ -59,6 +59,9 @@ export function mountsOf(container: Tree, pod: Tree) {
     .sort((one, other) => other.mountPath.length - one.mountPath.length);
 }
 
+export const containersIn = (pod: Tree): readonly Tree[] =>
+  [...list(pod.containers), ...list(pod.initContainers)].map(tree);
+
 const hasPath = ({ mountPath }: Tree): boolean => text(mountPath) !== "";
 
 /**
@@ -74,8 +77,7 @@ export function refusedIn(
   const [mounts, volumes] = [list(volumeMounts).map(tree), list(pod.volumes).map(tree)];
   const paths = [...volumes.map(({ hostPath }) => tree(hostPath).path), ...mounts.map((one) => one.subPath)];
   const [written, names] = [paths.map(text), volumes.map(({ name }) => text(name))];
-  const others = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
-  const mounted = others.flatMap((one) => list(one.volumeMounts).map(tree).filter(hasPath));
+  const mounted = containersIn(pod).flatMap((one) => list(one.volumeMounts).map(tree).filter(hasPath));
   const isAbsent = (name: string) => ![...names, ...apart].includes(name) && !isTemplate(name);
   const absent = names.some(isTemplate)
     ? []

@@ -40,6 +40,7 @@ import {
 import type { FilesRead, ReadObject } from "./documents";
 import { filled, filledOf, openKeyIn, parameterIn, unread } from "./filled";
 import {
+  containersIn,
   type DriverSocket,
   driverSocketOf,
   type LimitRange,
@@ -226,9 +227,6 @@ function hasRegistrarsArguments(value: unknown): boolean {
   if (typeof value === "string") return tellsPath(value);
   return typeof value === "object" && value !== null && Object.values(value).some(hasRegistrarsArguments);
 }
-
-export const containersIn = (pod: Tree): readonly Tree[] =>
-  [...list(pod.containers), ...list(pod.initContainers)].map(tree);
 
 function otherImagesIn(object: Tree, ours: OurImage = {}) {
   const pod = podIn(object);

@@ -1,12 +1,12 @@
 import type { GetPluginInfoResponse } from "../../../../grpc/protos";
 import { check, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
-import { asked, ifYes, listFrom, otherwise, type SeenList, type Truth } from "../../findings/seen";
+import { ifYes, listFrom, otherwise, type SeenList, type Truth } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { namedText } from "../../findings/words";
 import type { Answered, DriverLook } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
 import { ADVICE, CAUSES, fixOfPath, remedyFor, socketText } from "./trouble";
-import { type Answering, firstIn, isSame, pathFix, soleIn, type View } from "./view";
+import { type Answering, firstIn, isSame, pathFix, saysName, soleIn, type View } from "./view";
 
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
@@ -28,7 +28,7 @@ function questionOf({ plugin, isAskedFor, path }: Answering, view: View) {
   const { drivers, target } = view;
   const place = endpoint === "" ? `${path}, its registration socket` : endpoint;
   /** The driver of that name, if there is only one. */
-  const own = soleIn(drivers.filter(({ names }) => asked(names).contains((one) => one === name)));
+  const own = soleIn(drivers.filter((driver) => saysName(driver, name)));
   const fixPath = own.map(({ socket }) => pathFix(socket, view, CORRECT_PATH)).told(CORRECT_PATH);
   return {
     ...{ name: namedText(name), place, own, fixPath, isAskedFor },

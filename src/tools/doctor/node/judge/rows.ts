@@ -30,7 +30,7 @@ import {
 import { folderCheck } from "./machine";
 import { judgeAnswered } from "./registration";
 import { failureIn, gapText, HANGING, predicateOf, silenceOf, socketText } from "./trouble";
-import { type Answering, type Driver, isOf, soleIn, type View } from "./view";
+import { type Answering, type Driver, isOf, saysName, soleIn, type View } from "./view";
 
 type Row = Told<DriverRow>;
 /** Null: unknown. */
@@ -58,7 +58,7 @@ export function driversIn(view: View): SeenList<Row> {
   const named = registrations.flatMap(({ names, ...one }) => names.map((name) => ({ ...one, name })));
   const silent = named.flatMap(({ path, name, answer, isLeft, isAskedFor }) => {
     // Of several drivers, or where one may not be seen, any may be its driver: one that says no name, too.
-    const isOwn = ({ driver: { names } }: Unpublished) => asked(names).contains((one) => one === name);
+    const isOwn = ({ driver }: Unpublished) => saysName(driver, name);
     const mayBe = (one: Unpublished) => isOwn(one).or(asked(one.driver.names).contains().not());
     const own = soleIn(unpublished.filter(mayBe)).filter(isOwn);
     const say = (state: string, text: string) => {
@@ -81,7 +81,7 @@ export function driversIn(view: View): SeenList<Row> {
   });
   const others = unpublished.flatMap((one) => {
     const { driver, row } = one;
-    const same = silent.filter(({ name }) => asked(driver.names).contains((own) => own === name));
+    const same = silent.filter(({ name }) => saysName(driver, name));
     return same.some({
       yes: ({ first: { own, reason } }) => {
         const either = `${reason}; its driver is this one, or another of its name`;
@@ -159,7 +159,7 @@ function publishedRow(one: Answering, view: View): SeenList<Row> {
 
 /** What is wrong with a registration and with its driver, as the checks say it of one that the doctor was called for. */
 function troublesOf(one: Answering, view: View): SeenList<Words> {
-  const asked = { ...one, isAskedFor: truth(true) };
+  const named = { ...one, isAskedFor: truth(true) };
   const whole = { ...view, isWhole: true };
   const own = view.drivers.filter((driver) => isOf(one, driver, view.target));
   const answers = own.flatMap((driver) =>
@@ -169,7 +169,7 @@ function troublesOf(one: Answering, view: View): SeenList<Words> {
         : unknown("the driver's socket", socketText(there)),
     ),
   );
-  return troublesIn([judgeAnswered(asked, whole), judgeEndpoint(asked, whole), answers]);
+  return troublesIn([judgeAnswered(named, whole), judgeEndpoint(named, whole), answers]);
 }
 
 /** The same, as a row of the table has it. */

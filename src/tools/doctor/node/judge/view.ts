@@ -230,7 +230,8 @@ export const isSame = (one: Pick<SocketLook, "inode">, other: Pick<SocketLook, "
   one.inode.is((inode) => other.inode.is((another) => another === inode));
 
 /** As far as it answers: what fails GetPluginInfo may have any name. */
-const saysName = ({ names }: DriverLook, name: string): Truth => asked(names).contains((one) => one === name);
+export const saysName = ({ names }: Pick<DriverLook, "names">, name: string): Truth =>
+  asked(names).contains((one) => one === name);
 
 /** The item of a list that has one, and lacks nothing. */
 export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
