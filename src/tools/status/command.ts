@@ -11,7 +11,7 @@ import { resolveTarget } from "../doctor/node/read/directory";
 import { gatherFacts } from "../doctor/node/read/gather";
 import { driverLines, reportOn, unreadIn } from "../doctor/node/report";
 
-/** One that reports no state is well if doctor finds nothing wrong with it. */
+/** The official registrar reports no state: the findings of doctor decide for its driver. */
 export const isWell = ({ state }: DriverRow) => ["registered", "not-wanted", "unreported"].includes(state);
 const LOOK_EVERY_MS = 1_000;
 /** Of the object in place of a list that may lack drivers. */
@@ -38,7 +38,7 @@ export const runStatus = createCommand(
     examples: ["status", "status --wait=30s", "status --host-root=/host -o json"],
     notes: [
       "JSON: a list of {name, state, since, reason, csiSocket, registrationSocket}, null is unknown; {schema, error, drivers} where that list may lack some.",
-      "Exit codes: 0 doctor's 0, and all registered, not-wanted or unreported; 1 not all, or none; 2 bad flag; 3 what decides is unknown; 130 Ctrl-C, 143 SIGTERM.",
+      "Exit codes: 0 all registered, not-wanted or unreported; 1 not all, none, or a problem; 2 bad flag; 3 what decides is unknown; 130 Ctrl-C, 143 SIGTERM.",
     ],
   },
   async (flags) => {

@@ -61,7 +61,7 @@ export interface Gap<Part extends string = string> {
 export const beyond = <Part extends string>(part: Part, subject = "", known?: Gap["known"]): Gap<Part> => ({
   ...{ part, subject, why: { kind: "beyond" }, known },
 });
-/** What is lacking of what was asked for. */
+/** The gaps in what was asked for. */
 export const lackedIn = (gaps: readonly Gap[]) => gaps.filter(({ why }) => why.kind !== "beyond");
 export type KnownField = keyof NonNullable<Gap["known"]>;
 

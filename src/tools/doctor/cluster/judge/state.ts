@@ -55,7 +55,7 @@ export interface Place {
   readonly driver: string;
   readonly node: string | undefined;
   readonly state: Seen<KnownState>;
-  /** Whether CSINode lists it: kubelet has it, or has had it. Of every driver, nobody can ask that. */
+  /** Whether CSINode lists it: kubelet has it, or has had it. The node-wide registrar is no driver that CSINode could list. */
   readonly listing: { readonly kind: "every" } | { readonly kind: "one"; readonly isListed: Truth };
   /** The registrar of its pod; without a pod those of its DaemonSets. */
   readonly units: SeenList<RegistrarUnit>;
@@ -78,7 +78,7 @@ export const unseen = (...reasons: readonly (string | null)[]): Unread => {
 };
 export const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
 
-/** The first that was seen; where there is none, what could not be read decides. */
+/** The first state that was seen; without one, the gaps decide. */
 export const firstState = (states: SeenList<PlaceState>, ...more: readonly (string | null)[]): PlaceState =>
   states.some({
     yes: ({ first }) => first,

@@ -13,7 +13,7 @@ export interface Unowned {
   readonly node: string | undefined;
 }
 
-/** The pods of so many nodes are read; of the others, nobody knows what serves a driver there. */
+/** The pods of so many nodes are read; what serves a driver on the others is unknown. */
 export const MOST_NODES = 5;
 
 export type HostPod = NonNullable<ReturnType<typeof readHostPod>>;
