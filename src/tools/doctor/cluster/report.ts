@@ -33,8 +33,9 @@ export async function conclude({ readOwners, readRivals, gaps, ...lists }: Clust
   const byNames = placesIn(lists);
   const [pair] = itemsOf(pairLeft(byNames));
   const isAlone = pair && trueOrNull((await readRivals(pair.node)).contains()) === false;
-  const meant = meantIn(isAlone ? placesIn(lists, pair) : byNames);
-  const ownersOf = await readOwners(meant.unowned);
+  const listed = meantIn(isAlone ? placesIn(lists, pair) : byNames);
+  const { ownersOf, areListed, sets } = await readOwners(listed.unowned);
+  const meant = areListed ? listed : meantIn(placesIn({ ...lists, sets }));
   const manifests = manifestsOf(meant, meant.images);
   const findings = findingsOf(REGISTRAR_CHECKS, manifests);
   const known = new Set(findings.map(keyOf));

@@ -1,7 +1,9 @@
+import * as fc from "fast-check";
 import { daemonSet } from "../../../support/cluster-objects";
+import { propertyTest } from "../../../support/fuzz";
 import { makeHealthy } from "./healthy-cluster";
-import { ago, expectSaid, makeCluster, sickCluster } from "./memory-cluster";
-import { deploy } from "./sick-cluster";
+import { ago, expectSaid, makeCluster, sickCluster, WELL } from "./memory-cluster";
+import { deploy, SHARES } from "./sick-cluster";
 
 // Objects of one API server that do not fit together: something between leaves some out.
 
@@ -19,6 +21,52 @@ test.each([
         `^CSI212 unknown: pods are not all known: their list has ${left} of the 3 that the status of DaemonSet storage/disk-node counts${more} -> .* describe daemonset disk-node$`,
       ),
     );
+  },
+);
+
+const hidden = fc.record({
+  name: fc.constantFrom("disk-node", "files-node", "shares-node"),
+  isOtherHidden: fc.boolean(),
+  isListed: fc.boolean(),
+  isDeleted: fc.boolean(),
+  isOfKubernetes: fc.boolean(),
+});
+
+propertyTest(
+  "a DaemonSet that its list lacks and a pod is of: nothing is said to be in no DaemonSet",
+  { runs: 60, given: hidden },
+  async ({ name, isOtherHidden, isListed, isDeleted, isOfKubernetes }) => {
+    const cluster = await sickCluster();
+    const logs = daemonSet("x", { name: "logs" });
+    logs.spec.template.spec.containers.shift();
+    await deploy(cluster, logs, ["node-1"], () => WELL);
+    const apiVersion = isOfKubernetes ? "apps/v1" : "apps.kruise.io/v1alpha1";
+    cluster.edit((all) =>
+      all.flatMap(({ path, object }) => {
+        const { metadata } = object;
+        const isOf = (one: { readonly name: string }) =>
+          one.name === name || (isOtherHidden && one.name === "logs");
+        if (path.endsWith("/daemonsets") && isOf(metadata)) return [];
+        const owners = (metadata as { ownerReferences?: { name: string }[] }).ownerReferences ?? [];
+        if (!owners.some(isOf)) return { path, object };
+        const ownerReferences = owners.map((one) => ({ ...one, apiVersion }));
+        const deletionTimestamp = isDeleted ? ago(1) : undefined;
+        return { path, object: { ...object, metadata: { ...metadata, ownerReferences, deletionTimestamp } } };
+      }),
+    );
+    if (!isListed)
+      cluster.setView((path, one) =>
+        path.endsWith("/csinodes") ? { ...one, spec: { drivers: [{ name: SHARES }] } } : one,
+      );
+    const { findings, drivers } = await cluster.report();
+    const told = findings.map(({ code, text, fix }) => `${code} ${text} -> ${fix}`).join("\n");
+    const isUnlisted = isOfKubernetes && !isDeleted;
+    expect(/^CSI212 .* their list lacks DaemonSet storage\/.*, to which pod storage\//m.test(told)).toBe(
+      isUnlisted,
+    );
+    if (isUnlisted) expect(told).not.toContain("CSI208");
+    if (isUnlisted) expect(drivers.every(({ daemonSets }) => daemonSets?.length !== 0)).toBe(true);
+    expect(told).not.toMatch(/no DaemonSet .*\(DaemonSet /);
   },
 );
 

@@ -143,7 +143,7 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
       "Container: endReason message restarts",
       "Facts.cluster.csiNodes[]: createdMs drivers",
       "Facts.cluster.nodes[]: createdMs isReady taints",
-      "Facts.cluster.ownersOf(_).owners[]: hostPaths inlineDrivers owners",
+      "Facts.cluster.ownersOf(_).owners[]: hostPaths inlineDrivers isLeaving owners",
       "Facts.cluster.ownersOf(_).owners[].owners{}: isController",
       "Facts.cluster.pods[].running: registrars",
       "Facts.cluster.pods[].trouble[]: message since word",

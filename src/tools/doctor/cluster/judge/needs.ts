@@ -285,8 +285,8 @@ export const rights = check<FactsAndGaps>("CSI212", "rights", ({ gaps, nodes, pl
   const lists = gaps.flatMap(({ part, subject, why }) =>
     why.kind === "list" ? { part, subject, ...why } : [],
   );
-  const alike = grouped(lists, ({ failure, message }) =>
-    ["forbidden", "incomplete"].includes(failure) ? failure : `${failure} ${message}`,
+  const alike = grouped(lists, ({ failure, message, part }) =>
+    failure === "forbidden" ? failure : `${failure} ${failure === "incomplete" ? part : message}`,
   );
   const seeNodes = kubectl("see whether it is the right cluster", target, "get nodes");
   const none = ifYes(nodes.contains().or(asked(places).contains()).not(), () =>
@@ -299,8 +299,7 @@ export const rights = check<FactsAndGaps>("CSI212", "rights", ({ gaps, nodes, pl
     const fix = ADVICE[failure] ?? "run doctor again, or for one node only: --node";
     if (failure === "incomplete") {
       const more = own.length === 1 ? "" : `; the same of ${counted(own.length - 1, "other DaemonSet")}`;
-      const how =
-        "use an account, and an address of the API server, that gives all pods; compare both numbers in";
+      const how = `run doctor again; else use an account, and an address of the API server, that gives all ${names}; compare with`;
       const see = kubectl(how, target, "describe daemonset", subject);
       return unknown(names, `are not all known: ${message}${more}`, see);
     }

@@ -75,7 +75,8 @@ export function alikeOf(trouble: PodTrouble): Alike {
 }
 
 /** Who made a pod. */
-export function ownerText({ owners }: HostPod): string {
+export function ownerText({ owners, isLeaving }: HostPod): string {
+  if (isLeaving) return "it is being deleted";
   // Of a static pod it is the Node.
   const owner = owners.find(({ isController }) => isController);
   if (owner === undefined) return "no controller";

@@ -58,7 +58,7 @@ const ADVICE: Readonly<Partial<Record<string, string>>> = {
  */
 export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTarget, ours: OurImage) {
   const reader = createReader(api);
-  const [registrars, others] = await Promise.all([
+  const [{ setUids, ...registrars }, others] = await Promise.all([
     readSets(reader, target, ours),
     readOthers(reader, target),
   ]);
@@ -105,7 +105,7 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     nodeAt: reader.unique(nodes, ({ name }) => name),
     csiNodeAt: reader.unique(csiNodes, ({ node }) => node),
     /** These read more, so they come before `gaps`. */
-    readOwners: (unowned: SeenList<Told<Unowned>>) => readOwners(reader, unowned, registrars.sets),
+    readOwners: (unowned: SeenList<Told<Unowned>>) => readOwners(reader, unowned, registrars.sets, setUids),
     readRivals: (node: string) => readRivals(reader, node, registrars.sets),
     gaps: () => sortedBy(reader.gaps(), ({ subject }) => subject),
   };
@@ -168,10 +168,14 @@ async function readOthers({ read }: Reader, target: ClusterTarget) {
 /** The sets with a registrar, their pods, and the limits of their namespaces. */
 async function readSets(reader: Reader, target: ClusterTarget, images: OurImage) {
   let number = 0;
-  const sets = await reader.read(
+  const all = await reader.read(
     "daemonsets",
-    each((item, identity) => readRegistrarSet(item, identity, number++, images)),
+    each((item, identity) => ({
+      uid: identity.uid,
+      set: readRegistrarSet(item, identity, number++, images),
+    })),
   );
+  const sets = all.flatMap(({ set }) => set);
   // The pods on the node, and those that have no node yet.
   const fields = target.node === undefined ? [undefined] : [target.node, ""];
   const readRunning = createRunningReader(images);
@@ -209,6 +213,8 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
   return {
     images,
     sets: inOrder(sets, nameOf),
+    /** Also of those without a registrar. */
+    setUids: all.map(({ uid }) => uid),
     pods: pods.filter(({ isLeaving }) => !isLeaving),
     leaving: pods.filter(({ isLeaving }) => isLeaving),
     limitRanges: inOrder(joined(limitLists, sets), nameOf),

@@ -12,8 +12,15 @@ export const notWritten = <Part extends string>(part: Part, subject: string, tex
 /** The objects that it belongs to. */
 export const ownersOf = ({ ownerReferences }: Tree) =>
   list(ownerReferences).map((one) => {
-    const { uid, kind, name, controller } = tree(one);
-    return { uid: text(uid), kind: text(kind), name: text(name), isController: bool(controller) };
+    const { uid, kind, name, apiVersion, controller } = tree(one);
+    const [group = ""] = /^[^/]*\..*(?=\/)/.exec(text(apiVersion)) ?? [];
+    return {
+      uid: text(uid),
+      /** As kubectl takes it: with an API group that Kubernetes' own workloads do not have. */
+      kind: [text(kind), group].filter(Boolean).join("."),
+      name: text(name),
+      isController: bool(controller),
+    };
   });
 
 /** The drivers of a pod's inline volumes. */

@@ -1,10 +1,10 @@
 import { list, text, tree } from "../../../../kube-api/objects";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped, sortedBy } from "../../findings/grouped";
-import { itemsOf, type Told, tell } from "../../findings/opened";
+import { itemsOf, type Told, tell, trueOrNull } from "../../findings/opened";
 import { inOrder, listFrom, type SeenList } from "../../findings/seen";
 import { hasEnded, inlineDriversOf, ownersOf, phaseOf } from "./fields";
-import { each, type Identity, type Reader } from "./reader";
+import { type ClusterGap, each, type Identity, type Reader } from "./reader";
 import type { RegistrarSet } from "./set";
 
 /** A driver that a node needs, or that its CSINode lists, and that no DaemonSet is known to register. */
@@ -19,13 +19,17 @@ export const MOST_NODES = 5;
 export type HostPod = NonNullable<ReturnType<typeof readHostPod>>;
 /** The pods of a node that have the directory of a driver's socket; others there that may register it; and those with a volume of it. */
 export type Owners = Readonly<Record<"owners" | "rivals" | "users", SeenList<HostPod>>>;
-export type OwnersOf = Awaited<ReturnType<typeof readOwners>>;
+export type OwnersOf = Awaited<ReturnType<typeof readOwners>>["ownersOf"];
 
-/** What may serve such a driver on its node: static pods, those of other controllers. */
+/**
+ * What may serve such a driver on its node: static pods, those of other controllers; and whether all
+ * DaemonSets are listed that a pod there belongs to: else they lack some.
+ */
 export async function readOwners(
   reader: Reader,
   unowned: SeenList<Told<Unowned>>,
   sets: SeenList<RegistrarSet>,
+  setUids: SeenList<string>,
 ) {
   const drivers = [...grouped(itemsOf(unowned).map(tell<Unowned>), ({ driver }) => driver).values()];
   // A node of each driver, then another one of each.
@@ -40,7 +44,7 @@ export async function readOwners(
   const why = { kind: "cut", read: looked.length, there: nodes.length } as const;
   const unread = listFrom<HostPod>({ kind: "unread", gap: { part: "pods", subject: "", why } });
   const notLooked = { owners: unread, rivals: unread, users: unread };
-  return ({ driver, node = "" }: Unowned): Owners => {
+  const ownersOf = ({ driver, node = "" }: Unowned): Owners => {
     const pods = podsOn.get(node);
     if (pods === undefined) return notLooked;
     // Only a node plugin has its socket on the host, in a directory of its driver's name.
@@ -48,6 +52,22 @@ export async function readOwners(
     const users = pods.filter(({ inlineDrivers }) => inlineDrivers.includes(driver));
     return { owners: inOrder(owners, ({ name }) => name), rivals: rivalsIn(pods, sets), users };
   };
+  const unlisted = unlistedIn(setUids, lists.flatMap(itemsOf));
+  return { ownersOf, areListed: unlisted.length === 0, sets: reader.lacking(sets, ...unlisted) };
+}
+
+/** The gaps of a list that lacks DaemonSets of which these pods are. With a deleted one its pods are deleted, too. */
+function unlistedIn(uids: SeenList<string>, pods: readonly HostPod[]): readonly ClusterGap[] {
+  const staying = sortedBy(pods, ({ name }) => name).filter(({ isLeaving }) => !isLeaving);
+  const all = staying.flatMap(({ name: pod, owners }) => owners.map((owner) => ({ pod, ...owner })));
+  const sets = all.filter(({ isController, kind }) => isController && kind === "DaemonSet");
+  const isUnlisted = (uid: string) => trueOrNull(uids.contains((one) => one === uid)) === false;
+  return [...grouped(sets, ({ uid }) => uid).values()].flatMap(([{ uid, name, pod }]) => {
+    if (!isUnlisted(uid)) return [];
+    const subject = `${pod.split("/")[0]}/${name}`;
+    const message = `their list lacks DaemonSet ${subject}, to which pod ${pod} belongs`;
+    return { part: "daemonsets", subject, why: { kind: "list", failure: "incomplete", message } };
+  });
 }
 
 const readHostPods = ({ read }: Reader, node: string) =>
@@ -62,11 +82,10 @@ function readHostPod(object: unknown, { name }: Identity) {
   if (hasEnded(status) || hostPaths.length + inlineDrivers.length === 0) return undefined;
   const [registrar] = registrarsIn({ object: -1, name }, { ...tree(object), kind: "Pod" });
   return {
-    name,
-    hostPaths,
-    inlineDrivers,
+    ...{ name, hostPaths, inlineDrivers },
     owners: ownersOf(tree(metadata)),
     registrar: registrar?.container,
+    isLeaving: tree(metadata).deletionTimestamp !== undefined,
   };
 }
 

@@ -139,7 +139,8 @@ export function createReader(api: Pick<ListApi, "list">) {
       }
       return reading.list(collector.values(), gaps);
     },
-    lacking: <Value>(list: SeenList<Value>, gap: ClusterGap) => reading.list(itemsOf(list), [gap]),
+    lacking: <Value>(list: SeenList<Value>, ...gaps: readonly ClusterGap[]) =>
+      reading.list(itemsOf(list), gaps),
     gaps: reading.gaps,
     unique: reading.unique,
     byKnown: reading.byKnown,
