@@ -72,6 +72,16 @@ const wellOrLostIn = (seen: Look, whole: Look) => [
   ...keysIn(whole, "problem").filter((one) => seen.summary.unknown === 0 && !badIn(seen).includes(one)),
 ];
 
+/** Rows whose reason is what could not be read of another path, without a word of why that matters. */
+const strangeIn = ({ drivers }: Look) =>
+  drivers.flatMap(({ reason, csiSocket, registrationSocket }) =>
+    reason === null ||
+    /^(?!\/)|; its driver is/.test(reason) ||
+    [csiSocket, registrationSocket].some((own) => own !== null && reason.startsWith(`${own} `))
+      ? []
+      : `${csiSocket}: ${reason}`,
+  );
+
 const statesIn = ({ drivers }: Look) => drivers.map(({ name, state }) => `${name} ${state}`).sort();
 
 /** A process in this node's /proc. */
@@ -222,6 +232,7 @@ test.each([makeHealthy, makeNamed, makeSick, makeDeserted, makeNested, makeHidde
           const added = [
             ...badIn(seen).filter((one) => !badIn(whole).includes(one)),
             ...(way === "ENOENT" ? [] : wellOrLostIn(seen, whole)),
+            ...strangeIn(seen),
           ];
           // What is not seen any more is not said to be well; a process without files in /proc has ended.
           const isSame = statesIn(seen).join() === statesIn(whole).join() || way === "ENOENT";

@@ -9,11 +9,13 @@ import {
   kept,
   lacking,
   listFrom,
+  nothing,
   otherwise,
   type SeenList,
   type Text,
   truth,
   unless,
+  withheld,
   words,
 } from "../../findings/seen";
 import { judgeDriver } from "./driver";
@@ -117,12 +119,20 @@ const knownOf = ({ names, socket }: Driver) => ({
   csiSocket: socket.path,
 });
 
+/** What could not be read of the row's own sockets; or of another one, and what that leaves open. */
+function openText(gaps: readonly [Gap, ...Gap[]], own: readonly string[], what: string): string {
+  const ofOthers = `${what} is not known: ${gapText(gaps[0])}`;
+  const [text = ofOthers] = gaps.filter(({ subject }) => own.includes(subject)).map(gapText);
+  return text;
+}
+
 /** With the row of a driver that has no registration socket, or of which that is not known. */
 function withRow(driver: Driver, view: View): SeenList<Unpublished> {
   const { isRegistered, isUnclear, isNode, isBeside } = driver;
   const known = knownOf(driver);
   const withIt = (row: Row) => kept({ driver, row });
-  const unknown = ([gap]: readonly [Gap, ...Gap[]]) => withIt(rowOf("unknown", gapText(gap), known));
+  const unknown = (gaps: readonly [Gap, ...Gap[]]) =>
+    withIt(rowOf("unknown", openText(gaps, [driver.socket.path], "whether it is registered"), known));
   return isRegistered.not().and(isUnclear.or(isNode)).and(isBeside.not())({
     yes: () =>
       standingOf(driver).some({
@@ -153,7 +163,10 @@ function publishedRow(one: Answering, view: View): SeenList<Row> {
     yes: ({ first }) => say(first),
     no: () => say(null),
     // Without a state, whether its driver answers is all that the row would tell.
-    unknown: ([gap]) => (isReporting ? say(gapText(gap)) : kept(rowOf("unknown", gapText(gap), known))),
+    unknown: (gaps) => {
+      const reason = openText(gaps, [path, known.csiSocket], "whether its driver answers");
+      return isReporting ? say(reason) : kept(rowOf("unknown", reason, known));
+    },
   });
 }
 
@@ -161,14 +174,15 @@ function publishedRow(one: Answering, view: View): SeenList<Row> {
 function troublesOf(one: Answering, view: View): SeenList<Words> {
   const named = { ...one, isAskedFor: truth(true) };
   const whole = { ...view, isWhole: true };
-  const own = view.drivers.filter((driver) => isOf(one, driver, view.target));
-  const answers = own.flatMap((driver) =>
+  const answersOf = (driver: Driver) =>
     driver.socket.at.map((there) =>
       there.kind === "accepting"
         ? judgeDriver(driver, view)
         : unknown("the driver's socket", socketText(there)),
-    ),
-  );
+    );
+  const answers = view.drivers
+    .filter((driver) => isOf(one, driver, view.target))
+    .some({ yes: ({ first }) => answersOf(first), no: nothing, unknown: withheld });
   return troublesIn([judgeAnswered(named, whole), judgeEndpoint(named, whole), answers]);
 }
 
