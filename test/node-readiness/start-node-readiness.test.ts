@@ -172,6 +172,22 @@ test.each<[what: string, fault: Fault, kind: string, check: string]>([
   expect(readiness.status().api.trouble).toBeUndefined();
 });
 
+test("trouble of another kind has its own beginning", async () => {
+  const refuseWith = (fault: Fault) => (request: { readonly kind: string }) =>
+    request.kind === "patch-status" ? fault : undefined;
+  await using fixture = await startListed({ ...PATIENT, startupTaints: ["a/b"] }, (server) => {
+    server.script = refuseWith(failure(403, "forbidden"));
+  });
+  const { server, registrations, log, readiness } = fixture;
+  registrations.set("registered");
+  await log.when(IN_TROUBLE);
+  const later = Number(readiness.status().api.trouble?.failedAtMs) + 60_000;
+  jest.spyOn(Date, "now").mockReturnValue(later);
+  server.script = refuseWith(failure(409, "modified"));
+  await log.when(IN_TROUBLE, 2);
+  expect(readiness.status().api.trouble).toMatchObject({ kind: "conflict", failedAtMs: later });
+});
+
 test("what the API server refuses for the condition holds up no taint", async () => {
   const asksForPatience = { ...failure(503, "busy"), retryAfter: "60" };
   await using fixture = await startListed({ ...PATIENT, startupTaints: ["a/b"] }, (server) => {

@@ -53,6 +53,30 @@ test("a failure to listen again is a warning, and ours follows once its director
   await socket.withdraw();
 });
 
+test("a publication that is under way at withdraw() leaves no socket", () =>
+  expectNothingLeft(async () => {
+    const { socket } = await keep();
+    const { lstat } = fs.promises;
+    const isBound = () => readdirSync(folder.at("csi")).some((name) => name.startsWith("."));
+    let goOn = () => {};
+    const isHeld = new Promise<void>((resolve) => {
+      jest.spyOn(fs.promises, "lstat").mockImplementation((async (at: string) => {
+        if (at === path && isBound()) {
+          const going = new Promise<void>((go) => (goOn = go));
+          resolve();
+          await going;
+        }
+        return lstat(at);
+      }) as never);
+    });
+    unlinkSync(path);
+    await isHeld; // The look right before ours gets its name.
+    const withdrawn = socket.withdraw();
+    goOn();
+    await withdrawn;
+    expect(readdirSync(folder.at("csi"))).toEqual([]);
+  }));
+
 test("a socket that cannot be removed is an error in the log, and accepts no more", async () => {
   const { log, socket } = await keep();
   const looks = jest.spyOn(fs, "lstatSync").mockImplementation(() => {

@@ -53,6 +53,14 @@ test("close() returns one promise, ends a running call, and rejects the waits", 
   await expect(kubelet.restart()).rejects.toMatchObject({ code: "ABORTED" });
 });
 
+test("a kubelet that is closed has no driver registered", async () => {
+  const { kubelet } = await node.all();
+  await untilNotified(kubelet, await kubelet.registered("x.csi"));
+  await kubelet.close();
+  await kubelet.deregistered("x.csi");
+  await expect(kubelet.registered("x.csi")).rejects.toMatchObject({ code: "ABORTED" });
+});
+
 test("a kubelet that is killed during a call changes and reports nothing afterwards", async () => {
   const { kubelet, driver } = await node.all();
   await kubelet.registered("x.csi");

@@ -12,7 +12,7 @@ const node = eachTest(createTestNode);
 test("registers a driver, puts it on the node, and takes it off when its socket goes", async () => {
   const { kubelet, registrar } = await node.all({
     kubelet: { nodeLabels: { zone: "a" } },
-    driver: { topology: { rack: "7" }, maxVolumes: 39 },
+    driver: { topology: { zone: "a", rack: "7" }, maxVolumes: 39 },
   });
 
   await expect(kubelet.registered("x.csi")).resolves.toMatchObject({
@@ -28,7 +28,9 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
       name: "node-1",
       ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "node-1", uid: kubelet.node().metadata.uid }],
     },
-    spec: { drivers: [{ name: "x.csi", nodeID: "n1", topologyKeys: ["rack"], allocatable: { count: 39 } }] },
+    spec: {
+      drivers: [{ name: "x.csi", nodeID: "n1", topologyKeys: ["rack", "zone"], allocatable: { count: 39 } }],
+    },
   });
   expect(kubelet.node().metadata).toMatchObject({
     labels: { zone: "a", rack: "7" },

@@ -1,3 +1,4 @@
+import { RegistrarError } from "../../../src/base/errors";
 import type { Hold } from "../../../src/registrar/driver/hold";
 import type { RegistrationOutcome } from "../../../src/registrar/model/outcome";
 import type { Registration } from "../../../src/registrar/registration/registration";
@@ -8,32 +9,60 @@ import { recordLog } from "../../support/recorded-log";
 const waits = controlWaits({ fromMs: 20_000 });
 const loading = import("../../../src/registrar/node-wide/place");
 
-test("a driver that keeps changing its name waits for its turn, also when its socket was gone by then", async () => {
+/** A place whose registrations end as the test says. */
+async function start() {
   const { startPlace } = await loading;
   const ends: ((outcome: RegistrationOutcome) => void)[] = [];
-  const begin = () =>
-    ({
+  const holds: (Hold | undefined)[] = [];
+  const begin = (hold?: Hold) => {
+    holds.push(hold);
+    return {
       closed: new Promise((resolve) => ends.push(resolve)),
       close: async () => {},
       subscribe: () => {},
       status: () => ({}),
-    }) as unknown as Registration;
-  let isThere = true;
+    } as unknown as Registration;
+  };
+  const there = { is: true };
   const { logger, ...log } = recordLog();
   const { signal } = new AbortController();
-  const context = { begin, isThere: () => isThere, driverGoneAfterMs: 0, log: logger, signal };
-  const place = startPlace("/x/csi.sock", {} as Hold, context);
+  const context = { begin, isThere: () => there.is, driverGoneAfterMs: 0, log: logger, signal };
+  return { place: startPlace("/x/csi.sock", {} as Hold, context), ends, holds, there, log };
+}
+
+test("a driver that keeps changing its name waits for its turn, also when its socket was gone by then", async () => {
+  const { place, ends, there, log } = await start();
   ends[0]?.({ kind: "stopped" });
   await eventually(() => expect(ends).toHaveLength(2));
-  isThere = false;
+  there.is = false;
   ends[1]?.({ kind: "stopped" });
   await log.when("CSI driver changed its name again, trying again later");
   expect(ends).toHaveLength(3);
-  isThere = true;
+  there.is = true;
   await waits.end(30_000);
   ends[2]?.({ kind: "stopped" });
   await log.when("CSI driver changed its name again, trying again later", 2);
   place.leave("the test is over");
   ends[3]?.({ kind: "stopped" });
+  await place.left;
+});
+
+test("the wait for a driver that fails doubles, also where it took longer than a steady driver must stay", async () => {
+  const { place, ends, holds, log } = await start();
+  let now = performance.now();
+  jest.spyOn(performance, "now").mockImplementation(() => now);
+  const error = new RegistrarError("UNSAFE_DRIVER_NAME", "no name");
+  const told: unknown[] = [];
+  for (const waitMs of [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]) {
+    ends.at(-1)?.({ kind: "failed", error });
+    const { fields } = await log.when("Trying again later, or when the CSI driver restarts", told.length + 1);
+    told.push(fields.after);
+    now += waitMs;
+    await waits.end(waitMs);
+    await holds.at(-1)?.until;
+  }
+  expect(told).toEqual(["30s", "60s", "120s", "240s", "300s", "300s"]);
+  place.leave("the test is over");
+  ends.at(-1)?.({ kind: "stopped" });
   await place.left;
 });
