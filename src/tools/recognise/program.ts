@@ -47,17 +47,19 @@ const OFFICIAL_NAME = /^(?!driver-registrar$|.*cluster-driver)[\w.-]*driver-(?:w
 /** Where its builds are published; copies keep the tags. Those of OpenShift have tags of their own. */
 const OFFICIAL_REPOSITORY =
   /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/(?:k8scsi|openshift)|registry\.redhat\.io\/openshift4|mcr\.microsoft\.com\/oss(?:\/v2)?\/kubernetes-csi|public\.ecr\.aws\/(?:csi-components|eks-distro\/kubernetes-csi))\//;
-/** Where kubernetes-csi publishes its builds: from a base image without a shell. */
+/** Where kubernetes-csi publishes its builds. */
 const KUBERNETES_CSI = /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/k8scsi)\//;
 const isOfKubernetes = (image: string): Decided =>
   KUBERNETES_CSI.test(image) || (isTemplate(partsOf(image).repository) && "open");
+const isWithoutShell = (image: string): Decided => !ALPINE.test(partsOf(image).tag) && isOfKubernetes(image);
+const ALPINE = /^v?1\.0(?!\d)/;
 const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 
 /** What a container with a registrar is. Files, swap and cluster ask this; the image policy has the same rules in CEL. */
 export interface Recognised {
   readonly program: Program;
-  /** Its image is of kubernetes-csi's registries. */
-  readonly isOfKubernetes: Decided;
+  /** Its image is kubernetes-csi's own, from a base image without a shell: that of v1.0 is Alpine. */
+  readonly isWithoutShell: Decided;
   readonly isForWindows: Decided;
   /** It has the official image's name, or the image that is swapped, and does not run ours. */
   readonly isReplaceable: Decided;
@@ -76,7 +78,7 @@ export function recognise(container: Tree, pod: Tree, ours: OurImage): Recognise
   const isMeant = isNamed(text(container.image), ours.replaced) || ask(HAS_OFFICIAL_NAME, container);
   return {
     program,
-    isOfKubernetes: isOfKubernetes(text(container.image)),
+    isWithoutShell: isWithoutShell(text(container.image)),
     isForWindows: isForWindows(pod, container),
     isReplaceable: program.kind !== "ours" && isMeant,
     foreign: isElsewhere

@@ -189,6 +189,7 @@ test.each<readonly [expected: string, image: string, command: readonly string[],
   [NO_OTHER, K8S, ["/bin/sh", "-c"], "/csi"],
   ["CSI101 problem: has a command that runs sh,", K8S, ["sh", "-c"], "/csi"],
   ["CSI101 unknown: is started by /bin/sh:", OFFICIAL, ["/bin/sh", "-c"], "/csi"],
+  ["CSI101 unknown: is started by /bin/sh:", K8S.replace("v2.17.0", "v1.0.1"), ["/bin/sh", "-c"], "/csi"],
   ["CSI101 unknown: is started by /scripts/start:", K8S, ["/scripts/start"], "/scripts"],
   ["CSI101 unknown: is started by {{ .Values.shell }}:", K8S, ["{{ .Values.shell }}"], "/csi"],
 ])(

@@ -22,6 +22,8 @@ const probe = (mode: string) => ({
 });
 const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
 
+const ALPINE = "quay.io/k8scsi/csi-node-driver-registrar:v1.0.2";
+
 const OLD_PROBE = probe("kubelet-registration-probe");
 const LITTLE = limits({ memory: "30Mi" });
 const WIN_REGISTRAR = "x/csi-node-driver-win-registrar:v2.17.0";
@@ -62,6 +64,11 @@ test.each<[what: string, changes: readonly Changes[], expected?: RegExp]>([
     "a probe by a shell",
     [{ image: K8S, livenessProbe: { exec: { command: ["sh", "-c", "true"] } } }],
     /^CSI104 problem: .* runs sh, and this registrar's image has no other program$/,
+  ],
+  [
+    "a hook with the shell of v1.0",
+    [{ image: ALPINE, lifecycle: { preStop: { exec: { command: ["/bin/sh", "-c", "rm /csi/x"] } } } }],
+    /^CSI101 warning: .* has a preStop hook that runs \/bin\/sh, and this registrar's image has no other program$/,
   ],
   ["a healthy DaemonSet", [{}]],
   ["faults that it has already", [{ more: ["--nope"], registry: "/elsewhere", name: "one" }]],

@@ -280,7 +280,7 @@ export const REFUSED: readonly string[] = [
   "TypeScript: (facts: ClusterFacts) => facts.manifestCauses.size === 0 ? ok(P, T) : problem(P, T, F)",
   "search: (facts: ClusterFacts) => facts.isManifestCause({ kind: 'kubelet-down' }) ? problem(P, T, F) : ok(P, T)",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ image }) => image === 'x' ? problem(P, T, F) : ok(P, T))",
-  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ isOfKubernetes }) => isOfKubernetes ? problem(P, T, F) : ok(P, T))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ isWithoutShell }) => isWithoutShell ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ foreign }) => foreign.programs.some(({ program }) => program === '/bin/sh') ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ foreign }) => foreign.architectures.length === 0 ? ok(P, T) : problem(P, T, F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ knowsNodeName }) => knowsNodeName ? ok(P, T) : problem(P, T, F))",

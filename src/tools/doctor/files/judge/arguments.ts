@@ -78,9 +78,9 @@ export const judgeProgram = (one: RegistrarContainer, kind: string, fix: Advice)
     }),
   );
 
-/** Neither ours nor those of kubernetes-csi have other programs. */
-const hasNoOther = ({ program, isOfKubernetes }: RegistrarContainer): Truth =>
-  isOfKubernetes.and(program.kind === "official").or(program.kind === "ours");
+/** Neither ours nor those of kubernetes-csi without a shell have other programs. */
+const hasNoOther = ({ program, isWithoutShell }: RegistrarContainer): Truth =>
+  isWithoutShell.and(program.kind === "official").or(program.kind === "ours");
 
 function judgeStarted(
   path: string,
@@ -102,9 +102,9 @@ function judgeStarted(
 }
 
 /** The image policy leaves such a container alone; another way of a swap makes one that does not start. */
-function adviceOnCommand({ program, isOfKubernetes }: RegistrarContainer): Advice {
+function adviceOnCommand({ program, isWithoutShell }: RegistrarContainer): Advice {
   const isSwapped = program.kind === "ours" && program.image === "swapped";
-  const stay = ifYes(isOfKubernetes.not().and(isSwapped), () => ", or keep the official image there").told(
+  const stay = ifYes(isWithoutShell.not().and(isSwapped), () => ", or keep the official image there").told(
     "",
   );
   return words`leave the command out, and write each argument as an item of args${stay}`;

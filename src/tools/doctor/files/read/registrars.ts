@@ -296,7 +296,7 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree, place
     /** Its image as it is written: in texts, and for readers. */
     image: textOf({ told: boundText(text(container.image)) || "(none)", gaps: [] }),
     reference: toldOf(text(container.image)),
-    isOfKubernetes: truthOf(recognised.isOfKubernetes),
+    isWithoutShell: truthOf(recognised.isWithoutShell),
     program,
     foreign: {
       ...foreign,
