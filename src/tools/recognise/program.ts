@@ -166,6 +166,7 @@ export function isRegistrar(container: Tree, ours: OurImage): boolean {
     words.some(tellsPath) ||
     mayBecomeRegistrar(container, words) ||
     OFFICIAL_NAME.test(name) ||
+    name === PREDECESSOR ||
     (isNamed(image, ours.image) && line !== undefined && /^(?:-|$)/.test(line[0] ?? "")) ||
     (isNamed(image, ours.replaced) && holds(HAS_OWN_MARK, container)) ||
     (programOf(container, ours).kind === "ours" &&

@@ -22,9 +22,13 @@ const other = (container: object): Changes => ({
 const PATHS = ["--csi-address=/csi/csi.sock", TOLD];
 
 test("the predecessor of 2018 has a hint of its own", () => {
-  expectSaid(saidOf({ image: "quay.io/k8scsi/driver-registrar:v0.4.2" }), [
-    /^CSI101 unknown: .* is the driver-registrar of 2018, .* -> take csi-node-driver-registrar or this registrar,/,
-  ]);
+  for (const more of [
+    {},
+    { image: "quay.io/k8scsi/driver-registrar:v0.2.0", args: ["--csi-address=/csi/csi.sock"] },
+  ])
+    expectSaid(saidOf({ image: "quay.io/k8scsi/driver-registrar:v0.4.2", ...more }), [
+      /^CSI101 unknown: .* is the driver-registrar of 2018, .* -> take csi-node-driver-registrar or this registrar,/,
+    ]);
 });
 
 test("the all-in-one sidecar of KEP-4958 is known, and its command line starts our image", () => {
