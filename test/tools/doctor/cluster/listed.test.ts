@@ -5,8 +5,8 @@ import {
   volumeAttachment,
   waitingPod,
 } from "../../../support/cluster-objects";
-import { ago, expectSaid, makeCluster } from "./memory-cluster";
-import { addNode, DISK, STORAGE } from "./sick-cluster";
+import { ago, expectSaid, makeCluster, WELL } from "./memory-cluster";
+import { addNode, DISK, deploy, STORAGE } from "./sick-cluster";
 
 test.each([
   [
@@ -43,6 +43,36 @@ test.each([
   await cluster.create("/api/v1/namespaces/default/events", event);
   await expectSaid(cluster, said, ...(said === DENIED ? [/^CSI211 problem: /] : []));
 });
+
+test.each([true, false])(
+  "a driver that CSINode lists, whose DaemonSet has no pod there, beside a registrar of all drivers: %s",
+  async (isBeside) => {
+    const cluster = await makeCluster({ podsOn: [] });
+    await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
+    const ofAll = daemonSet("all", { path: "/var/lib/kubelet/plugins/*/csi.sock" });
+    if (isBeside) await deploy(cluster, ofAll, ["node-1"], () => WELL);
+    const { findings } = await cluster.report();
+    const codes = findings.flatMap(({ code, subject }) => (subject === DISK ? [code] : []));
+    expect(codes.includes("CSI207")).toBe(!isBeside); // That one may serve it.
+  },
+);
+
+test.each([true, false])(
+  "a CSINode of a Node that was deleted, where the new one is Ready: %s",
+  async (isReady) => {
+    const cluster = await makeCluster({ isReady });
+    const ownerReferences = [{ apiVersion: "v1", kind: "Node", name: "node-1", uid: "old" }];
+    cluster.edit((stored) =>
+      stored.map(({ path, object }) => {
+        const metadata = { ...object.metadata, ...(/csinodes$/.test(path) ? { ownerReferences } : {}) };
+        return { path, object: { ...object, metadata } };
+      }),
+    );
+    const { findings } = await cluster.report();
+    const codes = findings.flatMap(({ code, status }) => (status === "problem" ? [code] : []));
+    expect(codes).toEqual(isReady ? ["CSI218"] : []);
+  },
+);
 
 test("a DaemonSet whose containers are missing cannot be judged", async () => {
   const cluster = await makeCluster();

@@ -126,7 +126,7 @@ test("words", () => {
     ...[0, 1, 5, 6, 8].map((count) => firstOf(names.slice(0, count))),
     firstOf(Array.from({ length: 3_005 }, () => "x")),
     ...[0, 1, 2, 3, 4].map((count) => together(names.slice(0, count))),
-    ...["a", "a b", "it's", "a\nb'c", "$x", "é", "", "a=b,c:/d.e-f_g@h%i+j"].map(shellWord),
+    ...["a", "a b", "it's", "'a' 'b'", "a\nb'c", "$x", "é", "", "a=b,c:/d.e-f_g@h%i+j"].map(shellWord),
     ...flagsOf({ a: undefined, b: "c d", e: "" }),
     ...["", "x"].map(namedText),
     tooLong(120),

@@ -96,6 +96,18 @@ test.each(["none/csi.sock", "none.sock"])(
   },
 );
 
+test("of versions that kubelet has refused, its words count", async () => {
+  const paths = { endpoint: node.csiAddress, pluginRegistrationPath: node.directory };
+  const plugin = { type: "CSIPlugin", name: "x.csi", supportedVersions: ["9.9.9"] } as const;
+  const more = { onRegistrationFailure: "retry", logger: silentLogger } as const;
+  const registration = node.keep(await startRegistration({ ...plugin, ...paths, ...more }));
+  await eventually(() => expect(registration.status().state).toBe("listening"));
+  expect((await node.look()).says("registration")).toMatch(/^problem: x\.csi will be refused: /);
+  await node.kubelet();
+  await eventually(() => expect(registration.status().state).toBe("refused"));
+  expect((await node.look()).says("registration")).toMatch(/^problem: x\.csi was refused by kubelet: /);
+});
+
 const NOT_AT = /^problem: .* at \/y\.sock, not at .*csi\.sock; fix: correct/;
 
 test.each([
