@@ -22,6 +22,7 @@ export function firstOf(names: readonly string[]): string {
 }
 
 export const RENDER_FIRST = "render the file first";
+export const WRITE_NAMESPACE = "write the namespace into both";
 
 /** What to do about two registrars of one driver on a node: they take the registration from each other. */
 export const LEAVE_ONE =

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { reportOnFiles } from "../../../../src/tools/doctor/files/report";
 import { type Changes, daemonSet, OFFICIAL, readAs, said, WINDOWS } from "./one-daemon-set";
 
@@ -53,6 +54,40 @@ describe("two objects of one name in a file", () => {
     const service = { kind: "Service", metadata: { name: "s" } };
     expect(listed(daemonSet(), service, service)).toEqual([]);
   });
+});
+
+describe("two DaemonSets with a registrar", () => {
+  const TEXTS = [undefined, "a", "b", "$NS", "{{ .n }}"];
+  /** What a text may be when the file is applied, in this place of it. */
+  const valuesOf = (text: string | undefined, place: number, isName: boolean) =>
+    ["a", "b"].flatMap((context) =>
+      ["a", "b"].flatMap((variable) =>
+        [0, 1, 2, 3].map((bits) => {
+          if (text === undefined) return isName ? `generated ${place}` : context;
+          if (text === "$NS") return variable;
+          return text === "{{ .n }}" ? "ab"[(bits >> place) % 2] : text;
+        }),
+      ),
+    );
+  const pairs = TEXTS.flatMap((one) => TEXTS.map((other) => [one, other] as const));
+
+  test.each(pairs.flatMap((names) => pairs.map((spaces) => ({ names, spaces }))))(
+    "are one object, two, or either: %j",
+    ({ names, spaces }) => {
+      const objects = [0, 1].map((at) => ({
+        ...daemonSet(),
+        metadata: { name: names[at], namespace: spaces[at] },
+      }));
+      const [one, other] = objects.map(({ metadata: { name, namespace } }, at) => {
+        const values = valuesOf(namespace, at, false);
+        return valuesOf(name, at, true).flatMap((its, n) => values.map((value, m) => [n, m, its, value]));
+      });
+      const answers = new Set(one?.map((its, at) => isDeepStrictEqual(its, other?.[at])));
+      const found = listed(...objects).flatMap((line) => /^CSI11[67] \w+/.exec(line) ?? []);
+      if (answers.size > 1) expect(found).toEqual(["CSI116 unknown", "CSI117 unknown"]);
+      else expect(found).toEqual([answers.has(true) ? "CSI116 warning" : "CSI117 warning"]);
+    },
+  );
 });
 
 describe("two registrars of one driver", () => {

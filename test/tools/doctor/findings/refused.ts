@@ -1,8 +1,8 @@
 /** What a colleague may write, as escapes.test.ts has it, and what refuses each. */
 export const REFUSED: readonly string[] = [
   // What the namespaces and amounts of limits tell.
-  "search: ({ registrars, limitRanges }: ManifestFacts) => registrars.map(({ namespace }) => limitRanges.map((one) => one.namespace === namespace ? problem(P, T, F) : undefined))",
-  "search: ({ registrars, limitRanges }: ManifestFacts) => registrars.map(({ namespace }) => limitRanges.map((one) => isOneNamespace(one.namespace, namespace) ? problem(P, T, F) : undefined)); import { isOneNamespace } from 'SRC/files/read/pod'",
+  "search: ({ registrars, limitRanges }: ManifestFacts) => registrars.map(({ identity }) => limitRanges.map((one) => one.identity === identity ? problem(P, T, F) : undefined))",
+  "search: ({ registrars, limitRanges }: ManifestFacts) => registrars.map(({ identity }) => limitRanges.map((one) => isOneNamespace(one.identity, identity) ? problem(P, T, F) : undefined)); import { isOneNamespace } from 'SRC/files/read/identity'",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ limits }) => limits.memory.own === '0' ? ok(P, 'has no limit') : problem(P, T, F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ limits }) => limits.cpu.ofPod({ seen: ({ amount }) => amount, unread: () => 0 }) > 0 ? problem(P, T, F) : ok(P, 'has no limit'))",
   "TypeScript: ({ limitRanges }: ManifestFacts) => limitRanges.map(({ containers }) => containers.map(({ memory }) => memory.max.amount > 0 ? problem(P, T, F) : ok(P, 'has no maximum')))",

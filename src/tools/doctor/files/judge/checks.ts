@@ -1,6 +1,16 @@
 import { also, check, type Status, skipped, unknown, type Verdict, warning } from "../../findings/finding";
-import { ifUnknown, ifYes, otherwise, type Truth, truth, words } from "../../findings/seen";
-import { LEAVE_ONE, RENDER_FIRST } from "../../findings/words";
+import {
+  type Gap,
+  type ItemOf,
+  ifUnknown,
+  ifYes,
+  nothing,
+  otherwise,
+  type Truth,
+  words,
+} from "../../findings/seen";
+import { LEAVE_ONE, RENDER_FIRST, WRITE_NAMESPACE } from "../../findings/words";
+import { isOneObject } from "../read/identity";
 import { onHosts } from "../read/pod";
 import { areApart } from "../read/pool";
 import type { FileFacts, RegistrarContainer } from "../read/registrars";
@@ -36,34 +46,41 @@ const windowsUnjudged = check<FileFacts>(
   },
 );
 
-export const manifestOverwritten = check<FileFacts>("CSI116", "manifest-overwritten", ({ identities }) => [
-  identities.flatMap(({ hasRegistrar, secondKey, place }) =>
-    hasRegistrar && secondKey !== undefined
-      ? warning(
-          place,
-          `has a key twice in one map, line ${secondKey}: the last one counts`,
-          "leave one of them, with what both have",
-        )
-      : undefined,
-  ),
-  identities
-    .filter(({ isNamed }) => isNamed)
-    .grouped(({ key }) => key)
-    .map((all) =>
-      ifYes(all.others.contains().and(all.contains(({ hasRegistrar }) => hasRegistrar)), () => {
-        const text = words`is there ${all.counted("time")}: the last one overwrites the others when the file is applied`;
-        return all.first.isFilledIn({
-          seen: () => warning(all.first.place, text, "remove the others, or give each a name of its own"),
-          unread: (gap) =>
-            unknown(
-              all.first.place,
-              words`${text}, unless ${placeholderIn(gap)} is not the same in each`,
-              RENDER_FIRST,
-            ),
-        });
-      }),
+export const manifestOverwritten = check<FileFacts>(
+  "CSI116",
+  "manifest-overwritten",
+  ({ identities, copies }) => [
+    identities.flatMap(({ hasRegistrar, secondKey, place }) =>
+      hasRegistrar && secondKey !== undefined
+        ? warning(
+            place,
+            `has a key twice in one map, line ${secondKey}: the last one counts`,
+            "leave one of them, with what both have",
+          )
+        : undefined,
     ),
-]);
+    copies.map(judgeCopies),
+  ],
+);
+
+function judgeCopies({ place, copies, isRepeated }: ItemOf<FileFacts["copies"]>) {
+  const text = words`is there ${copies.together().map((all) => all.counted("time"))}`;
+  const overwrites = "the last one overwrites the others when the file is applied";
+  return isRepeated({
+    yes: () =>
+      warning(place, words`${text}: ${overwrites}`, "remove the others, or give each a name of its own"),
+    no: nothing,
+    unknown: ([gap]) =>
+      unknown(place, `may be there twice, as ${sayOpen(gap)}: then ${overwrites}`, fillIn(gap)),
+  });
+}
+
+/** Why it is not known whether two objects are one, or apart; and what to do. */
+const sayOpen = (gap: Gap) =>
+  placeholderIn(gap) === ""
+    ? "the namespace of one is not written"
+    : `${placeholderIn(gap)} is not filled in`;
+const fillIn = (gap: Gap) => (placeholderIn(gap) === "" ? WRITE_NAMESPACE : RENDER_FIRST);
 
 /** Two objects of one name are one when they are applied. */
 export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ registrars }) =>
@@ -80,16 +97,16 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
     .map(({ first, others }) => {
       const text = `registers the driver of ${first.told}, and so does ${first.place}`;
       const twice = `${text}: on one node they take the registration from each other`;
-      const perhaps = `${text}: whether on one node, a node selector or affinity that is not filled in decides`;
       return [
         others
           .filter((one) => isApart(one, first).not())
           .together()
           .map(({ first: { place, about } }) => also(warning(place, twice, LEAVE_ONE), { about })),
         others.flatMap((one) =>
-          ifUnknown(isApart(one, first), () =>
-            also(unknown(one.place, perhaps, RENDER_FIRST), { about: one.about }),
-          ),
+          ifUnknown(isApart(one, first), ([gap]) => {
+            const perhaps = `${text}: whether as two objects that one node has is not known, as ${sayOpen(gap)}`;
+            return also(unknown(one.place, perhaps, fillIn(gap)), { about: one.about });
+          }),
         ),
       ];
     }),
@@ -97,7 +114,7 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
 
 /** Not in one pod, nor in pods that one node may have. */
 const isApart = (one: RegistrarContainer, other: RegistrarContainer): Truth =>
-  truth(one.about.name === other.about.name)
+  isOneObject(one.identity, other.identity)
     .or(areApart(one.pool, other.pool))
     .and(one.about.object !== other.about.object);
 

@@ -3,8 +3,9 @@ import { LEAST } from "../../../manifest/image-policy/changes";
 import { type Advice, unsureEach } from "../../findings/finding";
 import type { Said } from "../../findings/opened";
 import { type Gap, ifYes, listFrom, nothing, type Seen, type SeenList, withheld } from "../../findings/seen";
-import { RENDER_FIRST } from "../../findings/words";
-import { type Amount, amountOf, isOneNamespace, type LimitedResource, type LimitRange } from "../read/pod";
+import { RENDER_FIRST, WRITE_NAMESPACE } from "../../findings/words";
+import { isOneNamespace } from "../read/identity";
+import { type Amount, amountOf, type LimitedResource, type LimitRange } from "../read/pod";
 import type { ProbeFacts } from "../read/probes";
 import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
@@ -110,7 +111,7 @@ const limitCheck = (code: string, resource: LimitedResource, judgeLimit: Asked["
     const asked = { one, resource, judgeLimit };
     const { own, ofPod, request } = one.limits[resource];
     const limitOf = `a ${NAMES[resource]} limit`;
-    const isHere = ({ namespace }: LimitRange) => isOneNamespace(namespace, one.namespace);
+    const isHere = ({ identity }: LimitRange) => isOneNamespace(identity, one.identity);
     const maxima = limitRanges.filter(isHere).flatMap((range) => raiseMax(range, resource));
     return [
       judgeOne(asked, own, `has ${limitOf}`, joined(listFrom([SET[resource]]).with(maxima))),
@@ -127,7 +128,6 @@ const limitCheck = (code: string, resource: LimitedResource, judgeLimit: Asked["
   });
 
 const UNKNOWN_NAMESPACE = "; whether both are in one namespace is not known";
-const WRITE_NAMESPACE = "write the namespace into both";
 
 function sayUnclear(resource: LimitedResource, { why, subject }: Gap) {
   const [at, flaw] = why.kind === "flaw" ? [why.at, why.flaw] : [""];

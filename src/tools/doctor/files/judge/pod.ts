@@ -10,6 +10,7 @@ import {
   withheld,
 } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
+import { isOneObject } from "../read/identity";
 import { areTogether } from "../read/pool";
 import { type RegistrarContainer, WITH_PODS } from "../read/registrars";
 import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
@@ -236,7 +237,11 @@ function judgeOnNode(one: RegistrarContainer, http: Served, registrars: SeenList
               .not(),
           ),
       )
-      .and(one.about.name !== another.about.name)
+      .and(
+        isOneObject(one.identity, another.identity)
+          .or(one.about.object === another.about.object)
+          .not(),
+      )
       .and(areTogether(one.pool, another.pool));
   const others = registrars.filter(isMeant);
   return [

@@ -12,19 +12,11 @@ import {
 } from "../../../../kube-api/objects";
 import { isWithin, plainPath } from "../../../../unix/mounts";
 import { isTemplate } from "../../../recognise/rule";
-import { type Told, tell } from "../../findings/opened";
-import {
-  listFrom,
-  looked,
-  refuseFlaw,
-  type SeenList,
-  type Truth,
-  toldOf,
-  truth,
-  type Unread,
-} from "../../findings/seen";
+import { tell } from "../../findings/opened";
+import { listFrom, looked, refuseFlaw, type SeenList, toldOf, type Unread } from "../../findings/seen";
 import { environmentOf, wordsOf } from "./arguments";
 import { allFilled, filled, numberOrOpen, unread } from "./filled";
+import { identityOf } from "./identity";
 
 export type MountedDirectory = ReturnType<typeof mountsOf>[number];
 
@@ -324,7 +316,7 @@ export function readLimitRange({ metadata, spec }: Tree) {
   const where = ` from LimitRange ${name}`;
   return {
     name,
-    namespace: toldOf(text(tree(metadata).namespace)),
+    identity: identityOf({ metadata }),
     containers: items
       .filter(({ type }) => text(type) === "Container")
       .map((item) =>
@@ -334,11 +326,4 @@ export function readLimitRange({ metadata, spec }: Tree) {
         })),
       ),
   };
-}
-
-/** Whether two objects are in one namespace: one that is not written is chosen when the file is applied. */
-export function isOneNamespace(...both: readonly [Told<string>, Told<string>]): Truth {
-  const [one, other] = [tell(both[0]), tell(both[1])];
-  const open = [one, other].find((name) => name === "" || isTemplate(name));
-  return truth(one === other || (open !== undefined && unread("placeholder", open, "namespace").gap));
 }

@@ -39,6 +39,7 @@ import {
 } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
 import { filled, filledOf, openKeyIn, parameterIn, unread } from "./filled";
+import { copiesIn, identityOf } from "./identity";
 import {
   containersIn,
   type DriverSocket,
@@ -84,24 +85,26 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
       return reading.list<Value>([], [{ part: "files", subject: place, why: whyOf(error, object, act) }]);
     }
   };
-  let number = 0;
+  let numbers = 0;
   const readItem = ({ file, item, secondKey }: ReadItem) => {
     const place = placeIn(file, item.item);
+    // The same in each reading, and however often this one is tried.
+    const number = numbers++;
     return read(place, item.item, (one) => {
       const object = mapOf(one);
       const parameter = parameterIn(podIn(object), item.parameters);
       if (parameter !== undefined) refuseFlaw("parameter", parameter);
-      const registrars = registrarsIn({ object: number++, name: place }, object, ours);
-      if (registrars.length > 0 && isPatch(object)) refuseFlaw("patch");
+      const registrars = registrarsIn({ object: number, name: place }, object, ours);
+      const hasRegistrar = registrars.length > 0;
+      if (hasRegistrar && isPatch(object)) refuseFlaw("patch");
       const whole = { ...object, metadata: undefined };
-      const mayMatter =
-        registrars.length > 0 || object.kind === "LimitRange" || hasRegistrarsArguments(whole);
+      const mayMatter = hasRegistrar || object.kind === "LimitRange" || hasRegistrarsArguments(whole);
       const openKey = mayMatter ? openKeyIn(whole) : undefined;
       if (openKey !== undefined) refuseFlaw("placeholder", openKey);
       return [
         {
           registrars,
-          identity: { ...identityOf(object), file, place, hasRegistrar: registrars.length > 0, secondKey },
+          identity: { identity: identityOf(object), place, hasRegistrar, secondKey },
           limitRange: object.kind === "LimitRange" ? readLimitRange(object) : undefined,
           otherImages: otherImagesIn(object, ours),
         },
@@ -116,23 +119,17 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
       }),
     )
     .flatMap(readItem);
+  const identities = items.flatMap((item) => item.identity);
   return {
     registrars: items.flatMap((item) => item.registrars),
     limitRanges: items.flatMap((item) => item.limitRange),
     /** What each object is to the API server. */
-    identities: items.flatMap((item) => item.identity),
+    identities,
+    copies: copiesIn(identities),
     /** Those of containers without a registrar. */
     otherImages: items.flatMap((item) => item.otherImages),
     gaps: [...gaps, ...reading.gaps()],
   };
-}
-
-function identityOf({ apiVersion, kind, metadata }: Tree) {
-  const { namespace, name } = tree(metadata);
-  const [group] = /^.*(?=\/)/.exec(text(apiVersion)) ?? [];
-  const key = JSON.stringify([group, kind, text(namespace), name]);
-  const open = [apiVersion, kind, namespace, name].map(anyText).find(isTemplate);
-  return { isNamed: text(name) !== "", key, isFilledIn: filled(open ?? "", "", true) };
 }
 
 /** `daemonset.yaml: DaemonSet kube-system/csi-x-node`. */
@@ -255,7 +252,7 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
     place: placeOf(container),
     about: { ...about, container: text(container.name) },
     ...readContainer(container, recognised, pod, placeOf(container)),
-    namespace: toldOf(text(tree(object.metadata).namespace)),
+    identity: identityOf(object),
     workload: filled(text(object.kind)),
     update: updateOf(object),
     /** Not judged where several registrars or sockets are there: which one is meant is not known. */
