@@ -5,8 +5,8 @@ import type { ManifestFacts, RegistrarContainer } from "../files/read/registrars
 import { judgeSwap, readSwap } from "../files/swap";
 import { type Cause, causeKey } from "../findings/causes";
 import type { Finding } from "../findings/finding";
-import { grouped } from "../findings/grouped";
-import { close, itemsOf, open, orNull, tell, trueOrNull } from "../findings/opened";
+import { grouped, sortedBy } from "../findings/grouped";
+import { close, itemsOf, keyIn, open, orNull, tell, trueOrNull } from "../findings/opened";
 import {
   CLUSTER_SCHEMA,
   findingsOf,
@@ -24,7 +24,7 @@ import { placesIn } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
 import { inState, isWithoutRegistrar, kindIn, type Place, sayReason } from "./judge/state";
 import type { ClusterReading } from "./read/cluster";
-import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "./read/units";
+import { isEvery, isGuess, type RegistrarUnit } from "./read/units";
 
 export const CLUSTER_CHECKS = [...stateChecks, ...needChecks];
 
@@ -158,33 +158,36 @@ function partialIn({ units, places, target, guesses }: ClusterFacts) {
 /** Null: what could not be read decides on it. */
 function driverRows(facts: ClusterFacts) {
   const { units, places, pods, csiDrivers, csiNodes, unitsOfDriver } = facts;
-  const names = itemsOf(units.map(({ driver }) => driver.name).with(places.map(({ driver }) => driver)));
-  const placesOf = places.by(({ driver }) => driver);
-  return [...new Set(names)].sort().map((name) => {
-    const isEvery = name === EVERY_DRIVER;
-    const guessed = isGuessed(unitsOfDriver(name));
-    const placeOf = new Map(itemsOf(placesOf(name)).map((place) => [itemsOf(place.pods)[0]?.uid, place]));
+  const all = itemsOf(units.map(({ driver }) => driver).with(places.map(({ driver }) => driver)));
+  const placesOf = places.by(({ driver }) => keyIn(driver));
+  const drivers = new Map(all.map((driver) => [keyIn(driver), driver]));
+  return sortedBy(drivers.values(), keyIn).map((driver) => {
+    const key = keyIn(driver);
+    const { told: name } = open(driver);
+    const ofEvery = isEvery({ driver });
+    const guessed = isGuessed(unitsOfDriver(driver));
+    const placeOf = new Map(itemsOf(placesOf(key)).map((place) => [itemsOf(place.pods)[0]?.uid, place]));
     // CSINode lists it there, and a finding says that kubelet does not have it.
     const lost = new Set(
       itemsOf(
-        placesOf(name)
+        placesOf(key)
           .filter(inState("unregistered", "uncovered"))
           .map(({ node }) => node),
       ),
     );
-    const there: SeenList<unknown> = isEvery
-      ? pods.filter(({ uid }) => isRegistered(placeOf.get(uid), placesOf(name)))
+    const there: SeenList<unknown> = ofEvery
+      ? pods.filter(({ uid }) => isRegistered(placeOf.get(uid), placesOf(key)))
       : csiNodes.filter(({ drivers, node }) => drivers.has(name) && !lost.has(node));
-    const sets = unitsOfDriver(name).map(({ set }) => set.name);
+    const sets = unitsOfDriver(driver).map(({ set }) => set.name);
     return {
       name,
       daemonSets:
         trueOrNull(sets.contains().not().and(facts.guesses.contains())) === false
           ? orNull(sets, (all) => [...new Set(all)])
           : null,
-      nodes: orNull(placesOf(name), ({ length }) => length),
+      nodes: orNull(placesOf(key), ({ length }) => length),
       registered: guessed ? null : orNull(there, ({ length }) => length),
-      csiDriver: isEvery || guessed ? null : trueOrNull(csiDrivers.contains((one) => one === name)),
+      csiDriver: ofEvery || guessed ? null : trueOrNull(csiDrivers.contains((one) => one === name)),
       guessed,
     };
   });
@@ -198,16 +201,16 @@ const isRegistered = (place: Place | undefined, places: SeenList<Place>) =>
   place === undefined ? places.contains(() => false) : inState("registered")(place);
 
 function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
-  const { node, driver, state, pods, listing } = place;
+  const { node, driver, state, pods, isListed } = place;
   const attachments = facts.attachedAt(place).map((one) => tell(one.attachments));
   return {
     node: node ?? null,
-    driver,
+    driver: open(driver).told,
     state: tell<string>(kindIn(state)),
     reason: tell<string>(sayReason(state)) || null,
     code: code ?? null,
     pod: itemsOf(pods)[0]?.name ?? null,
-    csiNode: isGuessed(place.units) || listing.kind === "every" ? null : trueOrNull(listing.isListed),
+    csiNode: isGuessed(place.units) || isEvery({ driver }) ? null : trueOrNull(isListed),
     waitingPods: orNull(facts.waitingAt(place), (all) => all.map((one) => one.pod).sort()),
     volumeAttachments: orNull(attachments, ([one = 0]) => one),
   };
@@ -237,7 +240,7 @@ function registrarRows(facts: ClusterFacts) {
         ? { image: null, program: null, version: null }
         : undefined;
     });
-    const name = { driver: driver.name, guessed: isGuess(unit) };
+    const name = { driver: open(driver).told, guessed: isGuess(unit) };
     return {
       daemonSet: set.name,
       container,

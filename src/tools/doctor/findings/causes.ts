@@ -1,3 +1,5 @@
+import { type Key, keyIn } from "./opened";
+
 // Findings are grouped and compared by values, never by their texts.
 
 /** An object that was read, and the container in it. */
@@ -23,7 +25,7 @@ export type Cause =
   /** What a cluster's objects tell of a driver that is not registered. */
   | {
       readonly kind: "trouble";
-      readonly driver: string;
+      readonly driver: Key;
       readonly trouble: string;
       /** Of a pod: its DaemonSet, its container, and the API's word for what the container does. */
       readonly object?: number | undefined;
@@ -53,4 +55,8 @@ export function rankOf({ kind }: Cause, code: string): number {
 
 /** The same text for equal causes. */
 export const causeKey = (cause: Cause): string =>
-  JSON.stringify(Object.entries(cause).sort(([one], [other]) => (one < other ? -1 : 1)));
+  JSON.stringify(
+    Object.entries({ ...cause, ...("driver" in cause && { driver: keyIn(cause.driver) }) }).sort(
+      ([one], [other]) => (one < other ? -1 : 1),
+    ),
+  );

@@ -5,6 +5,7 @@ import {
   close,
   insideOf,
   itemsOf,
+  type Key,
   type Lacking,
   lackIn,
   open,
@@ -17,7 +18,7 @@ import {
   type Words,
   wordingOf,
 } from "./opened";
-import { changed, type Group, listFrom, type SeenList, type Text, withheld } from "./seen";
+import { changed, type Group, keyFrom, listFrom, type SeenList, type Text, withheld } from "./seen";
 import type { Inside } from "./shapes";
 import type { Sentence, Status, Verdict } from "./verdict";
 
@@ -108,25 +109,21 @@ export const also = <S extends Status>(verdict: Verdict<S>, { nodes, cause, ...m
  * unknown.
  */
 export const judgeAlike = <
-  Item extends { readonly driver: string; readonly node: string | undefined },
-  Key extends Text | Lacking,
+  Item extends { readonly driver: Key; readonly node: string | undefined },
+  Alike extends Text | Lacking,
 >(
   items: SeenList<Item>,
   alike: {
-    keyOf: (item: Item) => Key;
+    keyOf: (item: Item) => Alike;
     causeOf: (item: Item) => Told<Cause>;
     setsOf: (driver: string) => SeenList<string>;
   },
-  judge: (group: Group<Item>) => [Key] extends [string] ? Verdicts : Said<Verdict<"unknown">>,
+  judge: (group: Group<Item>) => [Alike] extends [string] ? Verdicts : Said<Verdict<"unknown">>,
 ) =>
   items
     .grouped(
       (one) =>
-        JSON.stringify([
-          one.driver,
-          tell<string>(alike.keyOf(one) as string),
-          causeKey(tell(alike.causeOf(one))),
-        ]),
+        keyFrom(one.driver, tell<string>(alike.keyOf(one) as string), causeKey(tell(alike.causeOf(one)))),
       { set: (key) => alike.setsOf(JSON.parse(key)[0]) },
     )
     .map((group) => alsoEach(judge(group), { cause: alike.causeOf(group.first), nodes: group }));

@@ -29,7 +29,7 @@ export type Why =
   /** The same, where nothing has to be searched. */
   | { readonly kind: "aside" }
   /** It was not asked for, nothing that was asked for needs it, or it cannot be seen from a container. */
-  | { readonly kind: "beyond" }
+  | { readonly kind: "beyond"; readonly text?: string }
   /** The doctor itself had no CPU to read the answer to a call. */
   | { readonly kind: "starved" }
   | ({ readonly kind: "call" } & CallFailure)

@@ -27,6 +27,12 @@ export interface Words extends Closed<Wording> {
 export interface Lacking extends Closed<Wording> {
   readonly [LACKING]: true;
 }
+/** What tells one thing from another, to group by, and never to compare; `gaps`: it may be that of another thing, too. */
+export interface Key extends Closed<{ readonly key: string; readonly gaps: readonly Gap[] }> {}
+/** The words for a thing, with such a key. */
+export interface Name extends Closed<Wording & { readonly key: string }> {
+  readonly [LACKING]?: never;
+}
 /** A part of a text: the first of these, or nothing. */
 export interface Phrase
   extends Closed<{ readonly items: readonly (string | Words | Lacking)[]; readonly gaps: readonly Gap[] }> {}
@@ -82,6 +88,9 @@ export function lackIn(said: Said<Closed<object>>): readonly Gap[] {
 
 export const textOf = (wording: Wording): Words => close({}, wording);
 export const lackingOf = (wording: Wording) => textOf(wording) as Closed<Wording> as Lacking;
+export const named = (told: string, key = told, gaps: readonly Gap[] = []): Name =>
+  close({}, { told, key, gaps });
+export const keyIn = (key: string | Key): string => (typeof key === "string" ? key : open(key).key);
 /** One text of several parts. */
 export function wordingOf(...parts: readonly unknown[]): Wording {
   const all = parts.map(partOf);

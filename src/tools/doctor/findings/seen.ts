@@ -6,6 +6,8 @@ import {
   close,
   insideOf,
   itemsOf,
+  type Key,
+  keyIn,
   open,
   type Said,
   type Told,
@@ -124,6 +126,11 @@ function eitherOf(one: YesNo, other: YesNo): YesNo {
   return other === "no" ? one : (union<Gap>([one, other]) as readonly Gap[] as Gaps);
 }
 
+const gapsInKey = (key: string | Key) => (typeof key === "string" ? [] : open(key).gaps);
+/** A key of several. */
+export const keyFrom = (...parts: readonly (string | Key)[]): Key =>
+  close({}, { key: JSON.stringify(parts.map(keyIn)), gaps: union(parts.map(gapsInKey)) });
+
 const union = <One>(lists: readonly (readonly One[])[]): readonly One[] => [...new Set(lists.flat())];
 
 function insideList<Item>(value: Some<Item> | SeenList<Item>): Inside<Item> {
@@ -168,7 +175,11 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     orElse: (other) => listOf(items.length + gaps.length > 0 ? items : [other()], gaps),
     grouped: (keyOf, at = {}) => {
       const gapsOf = (key: string) => gaps.filter((gap) => mayBeAt(at, key, gap));
-      const groups = Array.from(grouped(items, keyOf), ([key, own]) => groupOf(own, gapsOf(key)));
+      const unsure = union(items.map((item) => gapsInKey(keyOf(item))));
+      const groups = Array.from(
+        grouped(items, (item) => keyIn(keyOf(item))),
+        ([key, own]) => groupOf(own, [...gapsOf(key), ...unsure]),
+      );
       return listOf(groups, gaps);
     },
     together: () => list.grouped(() => ""),

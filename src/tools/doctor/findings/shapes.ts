@@ -1,5 +1,5 @@
 import type { Gap, KnownField } from "./gap";
-import type { Closed, Said, Told, Words } from "./opened";
+import type { Closed, Key, Said, Told, Words } from "./opened";
 import type { Text } from "./text";
 import type { Answers, Known, Looked, Unclear } from "./unclear";
 import type { Verdict } from "./verdict";
@@ -65,9 +65,10 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   orElse(other: () => Item): SeenList<Item>;
   /**
    * In groups, as far as the items were seen. By `at`, a group lacks nothing that is known to be elsewhere than all items of its key.
-   * A key is a plain string: two keys that could not be read would be equal, and their items would count as alike.
+   * A key is plain: two keys that could not be read would be equal, and their items would count as alike. Where one may be that of
+   * another thing, each group may lack an item.
    */
-  grouped(keyOf: (item: Item) => string, at?: At): SeenList<Group<Item>>;
+  grouped(keyOf: (item: Item) => string | Key, at?: At): SeenList<Group<Item>>;
   /** All that were seen as one group, if there are any. */
   together(): SeenList<Group<Item>>;
   /** The items with a key. */

@@ -15,7 +15,7 @@ const functionsOf = createFunctions(program);
 /** Of these types each value is truthy, and equal to nothing: they are asked by their methods, or for their kind. */
 const ASKED = [
   ...["Truth", "KnownTruth", "SeenList", "KnownList", "Group", "Seen", "Unread", "Withheld"],
-  ...["Told", "Words", "Said", "Verdict", "Verdicts", "Closed", "Ordered", "KnownState"],
+  ...["Told", "Key", "Name", "Words", "Said", "Verdict", "Verdicts", "Closed", "Ordered", "KnownState"],
 ];
 /** What only readers and reports may load, as the module that it is: it opens what is closed. */
 const OPENERS = /findings\/(?:opened|report)$/;

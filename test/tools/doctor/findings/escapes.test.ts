@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { createTempFolder } from "../../../support/temp-folder";
 import { PLAIN } from "./plain";
 import { REFUSED } from "./refused";
+import { REFUSED_OBJECTS } from "./refused-objects";
 
 // What could not be read is never taken for an absent, an empty or a well one: where TypeScript does not see it, a search with its
 // types does. It refuses these functions, each in a file of its own, and nothing in the doctor.
@@ -155,7 +156,8 @@ test("no judge of the doctor, and each of these, takes something unread for an a
   const fileOf = (at: number) => `escapes/judge/${at}.ts`;
   writeFileSync(folder.at("escapes/judge/helper.ts"), HELPER.replaceAll("SRC", doctor));
   writeFileSync(folder.at("escapes/facts.ts"), FACTS.replaceAll("SRC", doctor));
-  const all = [...ESCAPES, ...REFUSED.map((one) => one.replace(/^\w+: /, ""))];
+  const expected = [...REFUSED, ...REFUSED_OBJECTS];
+  const all = [...ESCAPES, ...expected.map((one) => one.replace(/^\w+: /, ""))];
   for (const [at, code] of all.entries())
     writeFileSync(folder.at(fileOf(at)), `${HEAD}export const escape = ${code};\n`.replaceAll("SRC", doctor));
   const compilerOptions = { typeRoots: [resolve("node_modules/@types")] };
@@ -178,7 +180,7 @@ test("no judge of the doctor, and each of these, takes something unread for an a
     const by = own.some((line) => line.includes(" TypeScript: ")) ? "TypeScript" : "search";
     return `${by}: ${all[ESCAPES.length + at]}`;
   });
-  expect(refused).toEqual(REFUSED);
+  expect(refused).toEqual(expected);
   expect(lines.filter((line) => !line.includes("/escapes/"))).toEqual([]);
   // Without them the files are well.
   expect(found.flat().filter((line) => !line.includes(`.ts:${HEAD.split("\n").length}:`))).toEqual([]);

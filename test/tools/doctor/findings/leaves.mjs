@@ -5,6 +5,8 @@ const CLOSED = [
   "Truth",
   "KnownTruth",
   "Told",
+  "Key",
+  "Name",
   "Words",
   "Lacking",
   "Phrase",

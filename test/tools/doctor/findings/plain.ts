@@ -41,16 +41,10 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     "Taint: value",
     "VolumePath: volume",
   ],
-  "The name that a driver goes by here: `isGuess` says of its registrar whether it is a guess.": [
-    "Facts.cluster.guesses[].driver: name",
-    "Facts.cluster.needs[]: driver node",
-    "Place: driver",
-  ],
   "Absent of a pod that has no node yet.": ["Facts.cluster.pods[]: node", "Place: node"],
   "Which of its forms something has that was read.": [
     "Facts.cluster.ownersOf(_).owners[].owners{}: kind",
     "Facts.cluster.pods[].trouble[]: kind",
-    "Facts.cluster.guesses[].driver: kind",
     "Facts.files.registrars[].foreign.programs{}: what",
     "Facts.files.registrars[].probes{}: kind",
     "Facts.files.registrars[].program: image kind what",
@@ -62,7 +56,6 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     "Facts.node.kubeletPath.at(): kind",
     "Facts.node.registrars[].socket: kind",
     "Facts.node.registrations[].answer(): kind",
-    "Place.listing: kind",
     "ProbeAddress: asks",
   ],
   "What a server answered, or how its answer failed.": [
@@ -101,6 +94,7 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     "Container: name",
     "DriverSocket: container path",
     "Facts.cluster.csiNodes[]: node",
+    "Facts.cluster.needs[]: driver node",
     "Facts.cluster.nodes[]: name uid",
     "Facts.cluster.ownersOf(_).owners[]: name",
     "Facts.cluster.ownersOf(_).owners[].owners{}: name uid",

@@ -1,6 +1,7 @@
 import { sayWhyOfFile } from "../../../../src/tools/doctor/files/judge/gaps";
 import { type Cause, causeKey, rankOf } from "../../../../src/tools/doctor/findings/causes";
 import type { Finding, Status } from "../../../../src/tools/doctor/findings/finding";
+import { named } from "../../../../src/tools/doctor/findings/opened";
 import { exitCodeOf, reportFindings } from "../../../../src/tools/doctor/findings/report";
 import type { Flaw, Why } from "../../../../src/tools/doctor/findings/seen";
 import { renderColumns, renderReport } from "../../../../src/tools/doctor/findings/table";
@@ -29,7 +30,7 @@ const CAUSES: readonly Cause[] = [
   { kind: "duplicates", endpoint: "/x" },
   ...(["kubelet-down", "host-path", "not-kubelets", "nodes-away"] as const).map((kind) => ({ kind })),
   { kind: "manifest", object: 1, container: "x" },
-  { kind: "trouble", driver: "x", trouble: "y" },
+  { kind: "trouble", driver: named("x"), trouble: "y" },
 ];
 const CODES = "2 3 4 6 7 10 12 15 16 18 20".split(" ").map((code) => `CSI${code.padStart(3, "0")}`);
 const finding = (code: string, status: Status, cause?: Cause, more: Partial<Finding> = {}): Finding => ({
@@ -38,7 +39,11 @@ const finding = (code: string, status: Status, cause?: Cause, more: Partial<Find
 
 test("which of two findings with one cause is the one to fix", () => {
   const ranks = CAUSES.map(
-    (cause) => [CODES.map((code) => rankOf(cause, code)).join(" "), JSON.stringify(cause)] as const,
+    (cause) =>
+      [
+        CODES.map((code) => rankOf(cause, code)).join(" "),
+        JSON.stringify({ ...cause, ...("driver" in cause && { driver: "x" }) }),
+      ] as const,
   );
   const byStatus = STATUSES.flatMap((one) =>
     STATUSES.map((other) => {

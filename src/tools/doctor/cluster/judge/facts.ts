@@ -1,10 +1,10 @@
 import type { Cause } from "../../findings/causes";
 import type { Finding } from "../../findings/finding";
 import type { Closed } from "../../findings/opened";
-import { beyond, nothing, otherwise, type Truth, toldOf, truth } from "../../findings/seen";
+import { nothing, otherwise, type Truth, toldOf } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import type { OwnersOf } from "../read/owners";
-import { EVERY_DRIVER, type RegistrarUnit } from "../read/units";
+import { isMeant, type RegistrarUnit } from "../read/units";
 import type { placesIn } from "./places";
 import { wantsNone } from "./set-wants";
 import { inState, type Place } from "./state";
@@ -14,14 +14,9 @@ import { isDoubted, unlessServed } from "./states";
 export type FactsAndGaps = ReturnType<typeof factsOf>;
 export type ClusterFacts = Omit<FactsAndGaps, "gaps" | "namedSo">;
 
-/** Of a driver that was not asked for. */
-const OF_OTHERS = truth(beyond("daemonsets", "", { set: "(other drivers)" }));
-
 /** Drops all drivers but the one that is asked for, and names those of which no DaemonSet is known to register them. */
 export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType<typeof placesIn>) {
-  const { driver: wanted } = around.target;
-  const isMeant = (name: string) => [undefined, name].includes(wanted) || name === EVERY_DRIVER || OF_OTHERS;
-  const places = allPlaces.filter(({ driver }) => isMeant(driver));
+  const places = allPlaces.filter((one) => isMeant(one, around.target));
   const unowned = places
     .filter(inState("unprovided", "registered"))
     .flatMap((place) =>
@@ -33,7 +28,7 @@ export function meantIn({ units: all, places: allPlaces, ...around }: ReturnType
     .with(places.filter(isDoubted).map(toldOf));
   return {
     ...around,
-    units: all.filter((unit) => isMeant(unit.driver.name)),
+    units: all.filter((one) => isMeant(one, around.target)),
     places,
     unowned,
   };

@@ -6,7 +6,6 @@ import { type Group, ifYes, type SeenList, type Text, type Truth, words } from "
 import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
-import { EVERY_DRIVER } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { causeOfState, inState, isGone, isUnwritten, type Place, reasonIn, restartingIn } from "./state";
 import { isWaitedFor } from "./states";
@@ -40,17 +39,14 @@ export const judgeGroups = (
   facts: ClusterFacts,
   places: SeenList<Place>,
   judge: (first: Place, group: Group<Place>) => Verdicts,
-) =>
-  judgeAlike(places, { ...alikeIn(facts), keyOf: ({ driver }) => driver }, (group) =>
-    judge(group.first, group),
-  );
+) => judgeAlike(places, { ...alikeIn(facts), keyOf: () => "" }, (group) => judge(group.first, group));
 
 export function alikeIn(facts: ClusterFacts) {
-  const { unitsOfDriver, guesses } = facts;
+  const { unitsOfDriver, unitsOfEvery, guesses } = facts;
   /** Those that may have a driver's pods; thousands of places have one driver. */
   const setsOf = remembered((driver) =>
     unitsOfDriver(driver)
-      .with(unitsOfDriver(EVERY_DRIVER))
+      .with(unitsOfEvery)
       .with(guesses)
       .map(({ set }) => set.uid),
   );

@@ -25,7 +25,6 @@ import {
   type Text,
   type Truth,
   toldOf,
-  truth,
   words,
 } from "../../findings/seen";
 import { counted, firstOf, namedText, shellWord, together } from "../../findings/words";
@@ -33,7 +32,7 @@ import type { ClusterTarget } from "../read/cluster";
 import type { HostPod } from "../read/owners";
 import { isYoung } from "../read/pod";
 import { GROUPS, LOG_IN } from "../read/reader";
-import { EVERY_DRIVER, type RegistrarUnit } from "../read/units";
+import { driverNamed, isEvery, isGuess, isOneDriver, type RegistrarUnit } from "../read/units";
 import { type ClusterFacts, type FactsAndGaps, mayHavePod } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, placesWhere, problemsOf, whoWaits } from "./groups";
 import { judgePods } from "./set-pods";
@@ -86,7 +85,7 @@ function adviceFor(
   };
   const owners = places.flatMap((place) => ownersOf(place).owners);
   const elsewhere = all
-    .filter((one) => inState("registered")(one).and(one.driver === driver))
+    .filter((one) => inState("registered")(one).and(isOneDriver(one.driver, driver)))
     .flatMap((place) => ownersOf(place).owners);
   const none = ifYes<Advice>(owners.contains().not(), () => elsewhere.map(adviceElsewhere).told(INSTALL));
   return owners
@@ -109,21 +108,21 @@ const adviceElsewhere = (pod: HostPod): Advice =>
 
 /** CSINode lists it, and of all that doctor sees nothing can have registered it there, neither a DaemonSet nor a pod. */
 function isLeftover(place: Place, facts: ClusterFacts): Truth {
-  const { guesses, unitsOfDriver, ownersOf } = facts;
+  const { guesses, unitsOfDriver, unitsOfEvery, ownersOf } = facts;
   const { owners, rivals } = ownersOf(place);
   const own = unitsOfDriver(place.driver).filter((unit) => mayHavePod(unit, place, facts));
-  const providers = [own, unitsOfDriver(EVERY_DRIVER), owners, rivals];
+  const providers = [own, unitsOfEvery, owners, rivals];
   return providers.reduce((one, list) => one.or(list.contains()), guesses.contains()).not();
 }
 
-function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts): Verdict {
+function sayLeftover(driver: Place["driver"], places: Group<Place>, facts: ClusterFacts): Verdict {
   const waiting = whoWaits(places, facts, "; needed by ");
   const users = places.flatMap((place) => facts.ownersOf(place).users);
   const used = users
     .together()
     .map((all) => words`; used by ${all.counted("pod")} (${all.named((pod) => pod.name)})`);
   const where = places.named(({ node = "" }) => node);
-  const own = facts.places.filter((one) => one.driver === driver);
+  const own = facts.places.filter((one) => isOneDriver(one.driver, driver));
   const elsewhere = own.flatMap((place) =>
     ifUnknown(isWhole(facts.ownersOf(place).owners), (gaps) =>
       lacking(gaps, `, perhaps on others, too: ${lackText(gaps)}`),
@@ -151,12 +150,14 @@ function sayLeftover(driver: string, places: Group<Place>, facts: ClusterFacts):
 
 /** A driver that was asked for and is nowhere. */
 function judgeTarget(facts: ClusterFacts): Verdicts {
-  const { unitsOfDriver, places, csiNodes } = facts;
+  const { unitsOfDriver, places, csiNodes, units } = facts;
   const { driver, node } = facts.target;
   if (driver === undefined) return undefined;
   const there = node === undefined ? "" : ` on ${node}`;
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
-  const own = asked(unitsOfDriver(driver));
+  const own = asked(units)
+    .filter((unit) => !isEvery(unit))
+    .with(asked(unitsOfDriver(driver)));
   const isProvided = own.contains(({ set }) => wantsNone(set, facts.nowMs).not());
   const isThere = asked(csiNodes)
     .contains(({ drivers }) => drivers.has(driver))
@@ -178,14 +179,13 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
       unknown: (gaps) => unknown(driver, `is possibly installed${there}: ${lackText(gaps)}`),
     });
   // What needs it may be unread, and it is nowhere all the same.
-  const isNamed = asked(places).contains((one) => one.driver === driver);
+  const isNamed = asked(places).contains((one) => !isEvery(one));
   return isNamed({ yes: nothing, ...otherwise(judge) });
 }
 
 /** What doctor found instead. */
 function whatElse(driver: string, { driverNames, guesses }: ClusterFacts): Words {
   const found = driverNames
-    .filter((name) => name !== EVERY_DRIVER)
     .sorted((name) => name)
     .together()
     .map((all) => words`; doctor found ${all.named((name) => name, driver)}`);
@@ -210,21 +210,20 @@ function howToGet({ guesses, podsOf, target }: ClusterFacts, described: SeenList
 }
 
 const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
-  const described = facts.csiDrivers.by((name) => name);
   // If the name is a guess, so would this be.
-  const isNamed = (place: Place) => {
-    const { driver, units, listing } = place;
-    const byCsiNode = listing.kind === "one" ? listing.isListed : truth(false);
-    return units
-      .contains((unit) => unit.driver.name !== driver || unit.driver.kind === "known")
-      .or(byCsiNode.and(isLeftover(place, facts).not()));
-  };
+  const isNamed = (place: Place) =>
+    place.units
+      .contains((unit) => !isGuess(unit))
+      .or(place.isListed.and(isLeftover(place, facts).not()))
+      .and(!isEvery(place));
   const named = facts.places.filter(isNamed).grouped(({ driver }) => driver);
   const text =
     "has no CSIDriver object: Kubernetes attaches its volumes before it mounts them, and passes the driver no information about the pod";
   const fix = "apply its CSIDriver object: examples/csidriver.yaml explains each field";
   return named.map(({ first: { driver } }) =>
-    ifYes(described(driver).contains().not(), () => warning(driver, text, fix)),
+    ifYes(facts.csiDrivers.contains((name) => isOneDriver(driver, driverNamed(name))).not(), () =>
+      warning(driver, text, fix),
+    ),
   );
 });
 

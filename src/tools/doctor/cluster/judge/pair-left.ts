@@ -1,6 +1,6 @@
 import { asked, type ItemOf, listFrom, type SeenList, wholes } from "../../findings/seen";
 import type { RegistrarPod } from "../read/pod";
-import { isGuess, type Pair, type RegistrarUnit } from "../read/units";
+import { isEvery, isGuess, type Pair, type RegistrarUnit, withoutRegistrar } from "../read/units";
 import type { placesIn } from "./places";
 import { isWithoutRegistrar } from "./state";
 import { START_MS } from "./states";
@@ -33,13 +33,12 @@ function pairIn({
   ...others
 }: Whole<"units" | "csiNodes" | "needs" | "pods" | "leaving">) {
   const [unit, ...moreUnits] = units.filter(isGuess);
-  const owned = new Set(units.map(({ driver }) => driver.name));
   const onNodes = csiNodes.flatMap(({ drivers }) => [...drivers]);
   const names = [...onNodes, ...needs.map(({ driver }) => driver)];
-  const [driver, ...moreDrivers] = new Set(names.filter((name) => !owned.has(name)));
+  const [driver, ...moreDrivers] = withoutRegistrar(names, units);
   if (unit === undefined || driver === undefined || moreUnits.length + moreDrivers.length > 0)
     return undefined;
-  if (units.some((one) => one.driver.kind === "every")) return undefined;
+  if (units.some(isEvery)) return undefined;
   const listed = csiNodes.flatMap(({ node, drivers }) => (drivers.has(driver) ? node : []));
   return nodeInCommon(unit, new Set(listed), others)?.map((node) => ({
     ...{ registrar: unit.registrar, driver, node },

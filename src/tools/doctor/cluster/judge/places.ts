@@ -2,7 +2,7 @@ import { grouped } from "../../findings/grouped";
 import { type ItemOf, lackingIn, listFrom, looked, type SeenList, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import { type Mention, mentionsByPlace } from "../read/mentions";
-import { EVERY_DRIVER, type Pair } from "../read/units";
+import { driverNamed, type Pair } from "../read/units";
 import { known, type Place, type PlaceState } from "./state";
 import { stateOf } from "./states";
 import { type ClusterLists, type Surroundings, surroundingsOf } from "./surroundings";
@@ -12,16 +12,17 @@ export function placesIn(lists: ClusterLists, pair?: Pair) {
   const needOf = ({ node, driver }: Readonly<Record<"node" | "driver", string>>) => ({ node, driver });
   const needs = lists.waiting.map(needOf).with(lists.attached.map(needOf));
   const around = surroundingsOf(lists, needs, pair);
+  const ofNeeds = needs.map(({ node, driver }): Mention => ({ node, driver: driverNamed(driver) }));
   const ofPods = lists.pods.flatMap((pod) =>
     around
       .unitsOfSet(pod.setUid)
-      .map((unit): Mention => ({ driver: unit.driver.name, node: pod.node, pod, unit })),
+      .map((unit): Mention => ({ driver: unit.driver, node: pod.node, pod, unit })),
   );
   const ofCsiNodes = lists.csiNodes.flatMap(({ node, drivers }) =>
-    Array.from(drivers, (driver): Mention => ({ driver, node })),
+    Array.from(drivers, (driver): Mention => ({ driver: driverNamed(driver), node })),
   );
   const places = mentionsByPlace(
-    ofPods.with<Mention, SeenList<Mention>>(ofCsiNodes).with(needs),
+    ofPods.with<Mention, SeenList<Mention>>(ofCsiNodes).with(ofNeeds),
     lists.nowMs,
   ).map((one) => placeOf(one, around));
   return { ...around, needs, places };
@@ -35,13 +36,14 @@ function placeOf(
   const { pod, unit } = leading ?? {};
   const units = unit ? listFrom([unit]) : around.unitsOfDriver(driver);
   const isListed =
-    node === undefined ? truth(false) : around.csiNodeAt(node).contains(({ drivers }) => drivers.has(driver));
-  const listing: Place["listing"] = driver === EVERY_DRIVER ? { kind: "every" } : { kind: "one", isListed };
+    node === undefined
+      ? truth(false)
+      : around.csiNodeAt(node).contains(({ drivers }) => around.isAmong(driver, drivers));
   const found = listFrom(pod ? [pod] : []);
   const podsOn = (name: string) =>
     around.unitsOfDriver(driver).flatMap(({ set }) => around.podsAt(set, name));
   const pods = node === undefined ? found : found.with(lackingIn(podsOn(node)));
-  const place = { driver, node, listing, units, pods };
+  const place = { driver, node, isListed, units, pods };
   return { ...place, state: looked(stateOf(place, twinsIn(mentions), around)) };
 }
 

@@ -15,19 +15,19 @@ import {
   type Group,
   ifYes,
   isWhole,
+  keyFrom,
   type Lacking,
   lacking,
   listFrom,
   nothing,
   type Text,
   type Truth,
-  truth,
   words,
 } from "../../findings/seen";
 import { LEAVE_ONE, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { Container, PodTrouble, RegistrarPod } from "../read/pod";
-import { isGuess, type RegistrarUnit } from "../read/units";
+import { isEvery, isGuess, isOneDriver, type RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { alikeIn, kubectl, kubectlFor, placeCheck, problemsOf, whoWaits } from "./groups";
 import { ONE_SET } from "./places";
@@ -63,9 +63,9 @@ const isUnlisted = (place: Place): Truth => inState("unregistered")(place).and(i
 
 const POSSIBLY = "is possibly registered";
 
-function sayListing({ units, listing }: Place): Text | Lacking {
+function sayListing({ driver, units, isListed }: Place): Text | Lacking {
   const byList = () =>
-    (listing.kind === "one" ? listing.isListed : truth(true))({
+    isListed.or(isEvery({ driver }))({
       yes: () => POSSIBLY,
       no: () => "is not in CSINode, and doctor cannot tell why",
       unknown: (gaps) => lacking(gaps, POSSIBLY),
@@ -108,7 +108,7 @@ function whereToLook(place: Place, facts: ClusterFacts): Advice {
 
 function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units: all }: ClusterFacts) {
   const byWhom = () =>
-    asked(all).contains(({ driver }) => driver.kind === "every")({
+    asked(all).contains(isEvery)({
       yes: () => SEE_NODE_WIDE,
       no: () => `${REMOVED}: ${RESTORE}`,
       unknown: (gaps) =>
@@ -141,9 +141,7 @@ function healthyDrivers({ places, nodes }: ClusterFacts): Verdicts {
     .grouped(({ driver }) => driver)
     .map((own) => {
       const isUnwell = asked(places).contains((place) =>
-        inState("registered")(place)
-          .not()
-          .and(place.driver === own.first.driver),
+        inState("registered")(place).not().and(isOneDriver(place.driver, own.first.driver)),
       );
       const { driver } = own.first;
       const text = words`is registered on ${own.counted("node", ({ node }) => (node === undefined ? 0 : 1))}`;
@@ -236,7 +234,7 @@ const ready = check<ClusterFacts>("CSI205", "pods-ready", (facts) => {
     .flatMap(({ driver, node, pods }) =>
       pods.flatMap((pod) => pod.unready.map((names) => ({ driver, node, pod, names }))),
     )
-    .grouped(({ driver, names }) => JSON.stringify([driver, names]));
+    .grouped(({ driver, names }) => keyFrom(driver, names));
   return unready.map((group) => {
     const { driver, pod, names } = group.first;
     const text = `has pods that are not Ready for ten minutes or longer, because of ${names}: a roll-out waits for them`;

@@ -1,12 +1,11 @@
 import type { Cause } from "../../findings/causes";
-import type { Told } from "../../findings/opened";
+import type { Name, Told } from "../../findings/opened";
 import {
   type Gap,
   ifYes,
   isWhole,
   lacking,
   lackingIn,
-  listFrom,
   type Seen,
   type SeenList,
   type Text,
@@ -52,11 +51,11 @@ export type PlaceState = KnownState | Unread;
 export type AnyState = Place["state"];
 
 export interface Place {
-  readonly driver: string;
+  readonly driver: Name;
   readonly node: string | undefined;
   readonly state: Seen<KnownState>;
   /** Whether CSINode lists it: kubelet has it, or has had it. The node-wide registrar is no driver that CSINode could list. */
-  readonly listing: { readonly kind: "every" } | { readonly kind: "one"; readonly isListed: Truth };
+  readonly isListed: Truth;
   /** The registrar of its pod; without a pod those of its DaemonSets. */
   readonly units: SeenList<RegistrarUnit>;
   /** The pod that registers it there: of several the leading one. */
@@ -87,8 +86,8 @@ export const firstState = (states: SeenList<PlaceState>, ...more: readonly (stri
   });
 
 /** By CSINode's word, which stays true whatever else could not be read. */
-export const listed = ({ listing }: Stateless): SeenList<PlaceState> =>
-  listing.kind === "one" ? ifYes(listing.isListed, () => state("registered")) : listFrom<PlaceState>([]);
+export const listed = ({ isListed }: Stateless): SeenList<PlaceState> =>
+  ifYes(isListed, () => state("registered"));
 
 /** The API's word for a node that no longer exists. */
 const GONE = "NotFound";

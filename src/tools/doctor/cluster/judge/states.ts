@@ -1,8 +1,8 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
-import { type Gap, ifYes, isWhole, listFrom, looked, type Truth } from "../../findings/seen";
+import { type Gap, ifYes, isWhole, listFrom, looked, type Truth, truth } from "../../findings/seen";
 import type { OwnersOf } from "../read/owners";
 import { isYoung, LONG_MS, type RegistrarPod } from "../read/pod";
-import { EVERY_DRIVER, isGuess, type RegistrarUnit } from "../read/units";
+import { isEvery, isGuess, isOneDriver, type RegistrarUnit } from "../read/units";
 import { NONE_FITS, repelling, WANTS_NONE, wantsNone } from "./set-wants";
 import {
   type AnyState,
@@ -79,7 +79,7 @@ const MAY_BE_REPLACED = "its pod failed or was deleted, and another may have tak
 
 /** The state of a driver on a node that is ready. */
 function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
-  const { pods, listing, node = "" } = place;
+  const { pods, node = "" } = place;
   const unsure = (gaps: readonly Gap[]) => unseen(lackText(gaps), MAY_BE_REPLACED);
   const ofTrouble = pods.flatMap(({ isOver, trouble }) =>
     trouble.map(troubled).map((known) => {
@@ -88,8 +88,8 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
     }),
   );
   const byListing = (): PlaceState => {
-    if (listing.kind === "one")
-      return listing.isListed({
+    if (!isEvery(place))
+      return place.isListed({
         yes: () => stateListed(place, around),
         no: () =>
           pods.some({
@@ -136,8 +136,7 @@ export function isWaitedFor(
 }
 
 /** No pod of its DaemonSet is there, and CSINode lists it: another pod may serve it. */
-export const isDoubted = (place: Place): Truth =>
-  inState("uncovered")(place).and(place.listing.kind === "one" ? place.listing.isListed : false);
+export const isDoubted = (place: Place): Truth => inState("uncovered")(place).and(place.isListed);
 
 /** Where another pod serves the driver, CSINode's word counts. */
 export function unlessServed(place: Place, ownersOf: OwnersOf): Place {
@@ -160,10 +159,12 @@ const NO_OWN = "no pod of its DaemonSet is there";
 function stateWithout(place: Stateless, around: Surroundings): PlaceState {
   const { driver, node = "" } = place;
   const { units, leavingAt, podsAt, nowMs } = around;
-  const isOf = (one: RegistrarUnit) => [driver, EVERY_DRIVER].includes(one.driver.name);
-  const isProvider = (one: RegistrarUnit) => (isGuess(one) && !isOf(one) ? around.mayBeOther : isOf(one));
+  const isOf = (one: RegistrarUnit) => isEvery(one) || (!isGuess(one) && isOneDriver(one.driver, driver));
+  const isProvider = (one: RegistrarUnit) => (isGuess(one) ? around.mayBeOther : isOf(one));
   const leaving = units.filter(isOf).flatMap(({ set }) => leavingAt(set, node));
-  const isStarting = leaving.contains().or(units.contains((one) => isOf(one) && isYoung(one.set, nowMs)));
+  const isStarting = leaving
+    .contains()
+    .or(units.contains((one) => truth(isYoung(one.set, nowMs)).and(isOf(one))));
   const uncovered = () => stateUncovered(place, around);
   // A pod that was not read may be there.
   const own = units.filter(isProvider).flatMap(({ set }) => podsAt(set, node));
@@ -205,7 +206,7 @@ const hasCsiNode = (node: string, { csiNodeAt }: Surroundings) => csiNodeAt(node
 const NOT_RUNNING = "its registrar's container does not run, and kubelet does not report why";
 
 /** The state of a driver whose pod is on the node, and that is not listed. */
-function stateWith(pod: RegistrarPod, { node = "", units }: Stateless, around: Surroundings): PlaceState {
+function stateWith(pod: RegistrarPod, { node = "" }: Stateless, around: Surroundings): PlaceState {
   const csiNode = around.csiNodeAt(node);
   const byStart = (startedMs: number): PlaceState => {
     if (around.nowMs - startedMs < START_MS) return state("starting");
@@ -215,13 +216,5 @@ function stateWith(pod: RegistrarPod, { node = "", units }: Stateless, around: S
     return csiNode.contains()({ yes: written, no: () => unwritten("NoCSINode"), unknown });
   };
   const idle = pod.quietMs >= LONG_MS ? unseen(NOT_RUNNING) : state("starting");
-  const known = () => firstState(pod.started.map(byStart).with(listFrom([idle])));
-  // If the name is a guess, a listed driver without a registrar may be this one.
-  const hasOther = csiNode.flatMap(({ drivers }) => [...drivers]);
-  const mayBe = around.mayBeOther.or(hasOther.contains((name) => around.namedSo(name).contains().not()));
-  return units.contains(isGuess).and(mayBe)({
-    no: known,
-    yes: () => unseen("the driver's name is unknown, and CSINode lists drivers without a known registrar"),
-    unknown,
-  });
+  return firstState(pod.started.map(byStart).with(listFrom([idle])));
 }

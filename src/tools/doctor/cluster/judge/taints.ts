@@ -1,11 +1,11 @@
 import type { Taint } from "../../../../node-readiness/node-api";
 import { taintText } from "../../../../node-readiness/startup-taint";
 import { also, check, problem } from "../../findings/finding";
-import { listFrom, type Truth } from "../../findings/seen";
+import { keyFrom, listFrom, type Truth } from "../../findings/seen";
 import { shellWord } from "../../findings/words";
 import { isYoung } from "../read/pod";
 import { hasWord } from "../read/set";
-import type { RegistrarUnit } from "../read/units";
+import { driverNamed, isOneDriver, type RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { kubectl } from "./groups";
 import { repelling } from "./set-wants";
@@ -13,13 +13,10 @@ import { inState, type Place } from "./state";
 
 /** By its arguments, or as the drivers that remove theirs themselves call it. */
 function isStartupTaint({ key, effect }: Taint, { driver, set }: RegistrarUnit): Truth {
-  const known = [key, `${key}:${effect}`].flatMap((one) => [
-    one,
-    one.replace(`${driver.name}/`, "{driver}/"),
-  ]);
-  return listFrom(known)
-    .contains((one) => hasWord(set, one))
-    .or(key === `${driver.name}/agent-not-ready`);
+  const [, prefix = "", rest] = /^(.*?)\/(.*)$/s.exec(key) ?? [];
+  const isIn = (name: string) => hasWord(set, name).or(hasWord(set, `${name}:${effect}`));
+  const isOwn = isIn(`{driver}/${rest}`).or(rest === "agent-not-ready");
+  return isIn(key).or(isOneDriver(driver, driverNamed(prefix)).and(isOwn));
 }
 
 /** While a startup taint is there, only pods that tolerate it come to the node. */
@@ -40,7 +37,7 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
           : taintsOn(node, unit).map((taint) => ({ node, driver, word: taintText(taint) })),
       ),
     )
-    .grouped(({ driver, word }) => `${driver} ${word}`);
+    .grouped(({ driver, word }) => keyFrom(driver, word));
   return [
     left.map((group) => {
       const { driver, word, node } = group.first;
@@ -71,7 +68,7 @@ function judgeTolerations(unit: RegistrarUnit, { nodes }: ClusterFacts) {
     const text = `does not tolerate its driver's startup taint ${word}: its pods do not come to the node, and the taint stays`;
     const cause = {
       kind: "trouble",
-      driver: unit.driver.name,
+      driver: unit.driver,
       trouble: "uncovered",
       object,
       word,

@@ -15,9 +15,7 @@ export function lackText(gaps: readonly Gap[]): string {
     isOf("cut")
       .slice(0, 1)
       .map(() => LOOKS),
-    isOf("beyond")
-      .slice(0, 1)
-      .map(() => "doctor looked only at what was asked for"),
+    [...new Set(gaps.flatMap(({ why }) => (why.kind === "beyond" ? (why.text ?? LOOKED) : [])))],
     lists.length === 0 ? [] : `${kindsOf(lists)} could not be listed`,
     objects.length === 0 ? [] : `some of the ${kindsOf(objects)} could not be judged`,
   ]
@@ -25,6 +23,7 @@ export function lackText(gaps: readonly Gap[]): string {
     .join(", and ");
 }
 
+const LOOKED = "doctor looked only at what was asked for";
 const LOOKS = `doctor looks at the pods of ${MOST_NODES} nodes at most`;
 
 /** What is the same on all nodes with a trouble: the container, and the API's word for what it does. */

@@ -1,11 +1,11 @@
-import { itemsOf } from "../../findings/opened";
+import { itemsOf, keyIn, type Name } from "../../findings/opened";
 import { inOrder, type SeenList } from "../../findings/seen";
 import { LONG_MS, type RegistrarPod } from "./pod";
 import type { RegistrarUnit } from "./units";
 
 /** What tells that a driver is, or should be, on a node: a pod of its registrar, its CSINode, or what needs it. */
 export interface Mention {
-  readonly driver: string;
+  readonly driver: Name;
   readonly node: string | undefined;
   readonly pod?: RegistrarPod | undefined;
   readonly unit?: RegistrarUnit;
@@ -13,7 +13,7 @@ export interface Mention {
 
 /** Each pod without a node is a place of its own. */
 export const keyOfPlace = ({ node, pod, driver }: Pick<Mention, "driver" | "node" | "pod">) =>
-  JSON.stringify([node ?? pod?.name, driver]);
+  JSON.stringify([node ?? pod?.name, keyIn(driver)]);
 /** The name of a pod has its namespace in it. */
 const nodeIn = (key: string): string | undefined => /^\["([^"/]*)"/.exec(key)?.[1];
 

@@ -1,15 +1,15 @@
 import { list, text, tree } from "../../../../kube-api/objects";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped, sortedBy } from "../../findings/grouped";
-import { itemsOf, type Told, tell, trueOrNull } from "../../findings/opened";
-import { inOrder, listFrom, type SeenList } from "../../findings/seen";
+import { itemsOf, keyIn, type Name, open, type Told, tell, trueOrNull } from "../../findings/opened";
+import { inOrder, listFrom, type SeenList, truth } from "../../findings/seen";
 import { hasEnded, inlineDriversOf, ownersOf, phaseOf } from "./fields";
 import { type ClusterGap, each, type Identity, type Reader } from "./reader";
 import type { RegistrarSet } from "./set";
 
 /** A driver that a node needs, or that its CSINode lists, and that no DaemonSet is known to register. */
 export interface Unowned {
-  readonly driver: string;
+  readonly driver: Name;
   readonly node: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export async function readOwners(
   sets: SeenList<RegistrarSet>,
   setUids: SeenList<string>,
 ) {
-  const drivers = [...grouped(itemsOf(unowned).map(tell<Unowned>), ({ driver }) => driver).values()];
+  const drivers = [...grouped(itemsOf(unowned).map(tell<Unowned>), ({ driver }) => keyIn(driver)).values()];
   // A node of each driver, then another one of each.
   const inTurn = sortedBy(
     drivers.flatMap((own) => own.flatMap(({ node }, turn) => (node === undefined ? [] : { node, turn }))),
@@ -47,9 +47,11 @@ export async function readOwners(
   const ownersOf = ({ driver, node = "" }: Unowned): Owners => {
     const pods = podsOn.get(node);
     if (pods === undefined) return notLooked;
+    const { told, gaps } = open(driver);
+    const isAmong = (names: readonly string[]) => truth(gaps[0] ?? names.includes(told));
     // Only a node plugin has its socket on the host, in a directory of its driver's name.
-    const owners = pods.filter(({ hostPaths }) => hostPaths.some((path) => path.split("/").includes(driver)));
-    const users = pods.filter(({ inlineDrivers }) => inlineDrivers.includes(driver));
+    const owners = pods.filter(({ hostPaths }) => isAmong(hostPaths.flatMap((path) => path.split("/"))));
+    const users = pods.filter(({ inlineDrivers }) => isAmong(inlineDrivers));
     return { owners: inOrder(owners, ({ name }) => name), rivals: rivalsIn(pods, sets), users };
   };
   const unlisted = unlistedIn(setUids, lists.flatMap(itemsOf));

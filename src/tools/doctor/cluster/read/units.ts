@@ -1,15 +1,46 @@
 import { isPattern } from "../../../../host-path/path-pattern";
 import { writtenOnHost } from "../../files/read/pod";
 import type { RegistrarContainer } from "../../files/read/registrars";
-import { itemsOf, orNull, tell } from "../../findings/opened";
-import type { SeenList } from "../../findings/seen";
-import type { ClusterReading } from "./cluster";
+import { itemsOf, keyIn, type Name, named, open, orNull, tell } from "../../findings/opened";
+import { beyond, type Gap, type SeenList, type Truth, truth } from "../../findings/seen";
+import type { ClusterReading, ClusterTarget } from "./cluster";
 import type { RegistrarSet } from "./set";
 
 export type RegistrarUnit = ReturnType<typeof nameDrivers> extends SeenList<infer Unit> ? Unit : never;
 
 export const EVERY_DRIVER = "(every driver)";
-export const isGuess = (unit: RegistrarUnit | undefined): boolean => unit?.driver.kind === "guessed";
+
+/** Of a registrar, or at a place. */
+interface OfDriver {
+  readonly driver: Name;
+}
+export const isEvery = ({ driver }: OfDriver): boolean => keyIn(driver) === EVERY_DRIVER;
+export const isGuess = ({ driver }: OfDriver): boolean => open(driver).gaps.length > 0;
+/** What CSINode, a CSIDriver or a volume calls a driver. */
+export const driverNamed = (name: string): Name => named(name);
+/** A guess may have any name; where that matters, a text says so. */
+export const OF_GUESS: Gap = {
+  ...beyond("daemonsets"),
+  why: { kind: "beyond", text: "the name of a registrar's driver is not known" },
+};
+export const isOneDriver = (one: Name, other: Name): Truth =>
+  truth(keyIn(one) === keyIn(other) || ([open(one), open(other)].flatMap(({ gaps }) => gaps)[0] ?? false));
+/** Of a driver that was not asked for. */
+const OF_OTHERS = truth(beyond("daemonsets", "", { set: "(other drivers)" }));
+/** Whether the report is about this driver: a guess is one that is asked for if its pod names that. */
+export const isMeant = (one: OfDriver, { driver: wanted }: ClusterTarget): Truth =>
+  [undefined, open(one.driver).told].includes(wanted) || isEvery(one) ? truth(true) : OF_OTHERS;
+
+/** The registrars of a driver, also of one whose name is a guess. */
+export function byDriver(units: SeenList<RegistrarUnit>) {
+  const found = units.by(({ driver }) => keyIn(driver));
+  return (driver: Name | string) => found(keyIn(driver));
+}
+/** Those of these names that no registrar's driver is known to have. */
+export function withoutRegistrar(names: readonly string[], units: readonly RegistrarUnit[]) {
+  const owned = new Set(units.map(({ driver }) => keyIn(driver)));
+  return [...new Set(names.filter((name) => !owned.has(name)))];
+}
 
 interface Unnamed {
   readonly set: RegistrarSet;
@@ -53,21 +84,17 @@ function namesLeft(units: readonly Unnamed[], known: ReadonlySet<string>) {
   return named;
 }
 
-/**
- * `known`: the cluster has this name; `guessed`: it is the one that is asked for, which the pod names, or else the socket's
- * directory; `every`: of all drivers of a node.
- */
+/** The name that the cluster has; or a guess: the one that is asked for, which the pod names, or else the socket's directory. */
 function driverOf({ registrar, set }: Unnamed, name: string | undefined, wanted: string | undefined) {
-  if (isPattern(tell(registrar.written).kubeletRegistrationPath))
-    return { kind: "every", name: EVERY_DRIVER } as const;
-  if (name !== undefined) return { kind: "known", name } as const;
+  if (isPattern(tell(registrar.written).kubeletRegistrationPath)) return named(EVERY_DRIVER);
+  if (name !== undefined) return named(name);
   const [path = ""] = socketPathsOf(registrar);
   const segments = path.split(/[/\\]/).filter(Boolean);
   const isWanted =
     wanted !== undefined &&
     (tell(set.words).known.has(wanted) || nameInPath(registrar, new Set([wanted])) !== undefined);
   const guess = isWanted ? wanted : (segments.at(-2) ?? segments.at(-1) ?? "(unknown)");
-  return { kind: "guessed", name: guess } as const;
+  return named(guess, `${guess} of ${registrar.place}`, [OF_GUESS]);
 }
 
 /** The longest name that is a segment of the socket's path: 98 of 99 published deployments have it there. */
