@@ -1,7 +1,7 @@
 import { tagOf } from "../../recognise/image";
 import type { OurImage } from "../../recognise/program";
 import { REGISTRAR_CHECKS } from "../files/judge/checks";
-import type { ManifestFacts, RegistrarContainer } from "../files/read/registrars";
+import type { KnownRegistrar, ManifestFacts, RegistrarContainer } from "../files/read/registrars";
 import { judgeSwap, readSwap } from "../files/swap";
 import { type Cause, causeKey } from "../findings/causes";
 import type { Finding } from "../findings/finding";
@@ -84,10 +84,9 @@ function runningFindings(
   manifests: ManifestFacts,
 ): readonly Finding[] {
   const ofSetsAt = manifests.registrars.by(({ place }) => place);
-  const isGiven = ({ place, program }: RegistrarContainer) =>
-    ofSetsAt(place)
-      .contains((one) => one.program.kind !== "ours")
-      .and(program.kind === "ours");
+  const isOurs = ({ program }: RegistrarContainer) => program.is(({ kind }) => kind === "ours");
+  const isGiven = (one: RegistrarContainer) =>
+    isOurs(one).and(ofSetsAt(one.place).contains((its) => isOurs(its).not()));
   // Pods share what is alike.
   const alike = [...new Set(itemsOf(pods).map(({ running }) => running))];
   const registrars = listFrom(alike.flatMap((running) => running.registrars));
@@ -218,13 +217,13 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
 
 interface ImageRow {
   readonly image: string | null;
-  readonly program: RegistrarContainer["program"]["kind"] | null;
+  readonly program: KnownRegistrar["program"]["kind"] | "unknown" | null;
   readonly version: string | null;
 }
 
 const imageRow = ({ reference, program }: Pick<RegistrarContainer, "reference" | "program">): ImageRow => ({
   image: tell(reference),
-  program: program.kind,
+  program: itemsOf(program.map(({ kind }) => kind))[0] ?? "unknown",
   version: tagOf(tell(reference)) ?? null,
 });
 

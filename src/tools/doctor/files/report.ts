@@ -78,8 +78,8 @@ const nothingToSwap = check(
   manifestReadable.code,
   manifestReadable.name,
   ({ files, registrars }: FilesRead & FilesAndGaps) => {
-    const whys = registrars.flatMap(({ place, program, image }) =>
-      program.kind === "unknown" ? words`${place}: ${sayUnknown(program, image)}` : undefined,
+    const whys = registrars.flatMap(({ place, unknown, image }) =>
+      unknown.map((what) => words`${place}: ${sayUnknown(what, image)}`),
     );
     const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
     const say = (why: Text) => unknown(files.join(", "), words`has nothing to swap: ${why}`, fix);

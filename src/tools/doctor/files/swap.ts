@@ -36,11 +36,12 @@ export function judgeSwap<Facts extends ManifestFacts>(
   const [had, has] = [findingsOf(checks, before), findingsOf(checks, after)];
   const [known, stay] = [new Set(had.map(keyOf)), new Set(has.map(keyOf))];
   // These are listed even if the problem exists with the present image: our image cannot run the container.
-  const cannotRun = itemsOf(after.registrars).filter(
-    ({ program, foreign: { programs } }) =>
-      program.kind === "ours" &&
-      program.image === "swapped" &&
-      programs.some(({ what }) => what !== LAST_HOOK),
+  const cannotRun = itemsOf(
+    after.registrars.filter(({ program, foreign: { programs } }) =>
+      program
+        .is((known) => known.kind === "ours" && known.image === "swapped")
+        .and(programs.contains(({ what }) => what !== LAST_HOOK)),
+    ),
   );
   const foreign = new Set(cannotRun.map(({ place }) => place));
   const isOfForeign = ({ code, subject, status }: Finding) =>

@@ -191,7 +191,12 @@ test.each<readonly [expected: string, image: string, command: readonly string[],
   ["CSI101 unknown: is started by /bin/sh:", OFFICIAL, ["/bin/sh", "-c"], "/csi"],
   ["CSI101 unknown: is started by /bin/sh:", K8S.replace("v2.17.0", "v1.0.1"), ["/bin/sh", "-c"], "/csi"],
   ["CSI101 unknown: is started by /scripts/start:", K8S, ["/scripts/start"], "/scripts"],
-  ["CSI101 unknown: is started by {{ .Values.shell }}:", K8S, ["{{ .Values.shell }}"], "/csi"],
+  [
+    "CSI101 unknown: has a command that is not filled in: {{ .Values.shell }} -> render",
+    K8S,
+    ["{{ .Values.shell }}"],
+    "/csi",
+  ],
 ])(
   "kubernetes-csi's image starts no program that it does not have: %s",
   (expected, image, command, mountPath) => {

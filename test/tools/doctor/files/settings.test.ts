@@ -11,8 +11,9 @@ const surge = (maxSurge: unknown, type?: string) => update({ maxSurge }, type);
 test("a driver's pods that are updated with maxSurge", () => {
   expectSaid(saidOf(surge("10%")), [/^CSI107 problem: updates with maxSurge 10%/]);
   expectSaid(saidOf(surge(1, "OnDelete")), []);
+  expectSaid(saidOf(surge(0, "<type>")), []);
   expectSaid(saidOf(surge(1, "<type>")), [
-    /^CSI107 unknown: updates with maxSurge 1, .* if its type of update is one that uses that: <type> -> render/,
+    /^CSI107 unknown: updates with values that are not filled in: <type> -> render the file first$/,
   ]);
 });
 

@@ -16,7 +16,7 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ limits }) => limits.cpu.ofPod({ seen: ({ amount }) => amount, unread: () => 0 }) > 0 ? problem(P, T, F) : ok(P, 'has no limit'))",
   "TypeScript: ({ limitRanges }: ManifestFacts) => limitRanges.map(({ containers }) => containers.map(({ memory }) => memory.max.amount > 0 ? problem(P, T, F) : ok(P, 'has no maximum')))",
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ joined }) => joined === undefined ? ok(P, 'has one argument an item') : problem(P, T, F))",
-  "search: ({ registrars }: ManifestFacts) => registrars.map(({ program }) => program.kind === 'official' && program.release === undefined ? ok(P, T) : problem(P, 'has no release', F))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ program }) => program.kind === 'official' && program.release === undefined ? ok(P, T) : problem(P, 'has no release', F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ served }) => served.map(({ host }) => host === '' ? ok(P, T) : problem(P, T, F)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ refused }) => refused.namedTwice.length === 0 ? ok(P, 'has a name for each volume') : problem(P, T, F))",
   "TypeScript: ({ attached }: ClusterFacts) => attached.map(({ node, attachments }) => attachments === 1 ? problem(node, 'has exactly one VolumeAttachment', F) : undefined)",
@@ -28,6 +28,17 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ pods }: ClusterFacts) => pods.map(({ name, running }) => running.dropped.length === 0 ? ok(name, 'has all registrars of its DaemonSet') : problem(name, T, F))",
   "TypeScript: ({ pods }: ClusterFacts) => pods.map(({ trouble }) => trouble.map((one) => one.kind === 'restarting' && one.container.startedMs > 0 ? problem(P, T, F) : ok(P, T)))",
   "TypeScript: ({ otherImages }: FileFacts) => otherImages.contains((one) => one === 'x')({ yes: () => problem(P, T, F), no: () => ok(P, 'no container has the image x'), unknown: withheld }); import type { FileFacts } from 'SRC/files/read/registrars'",
+  // A program or a start that a placeholder, or the release, decides.
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ program }) => program.kind !== 'ours' ? problem(P, 'has another program', F) : undefined)",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.contains(({ program }) => program.kind === 'official')({ yes: nothing, no: () => problem(P, 'has no official registrar', F), unknown: withheld })",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ program }) => ['ours', 'official'].includes(program.kind) ? undefined : problem(P, 'has another program', F))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ program }) => program({ seen: ({ kind }) => kind === 'ours', unread: () => false }) ? undefined : problem(P, 'has another program', F))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ start }) => start.kind === 'starts' ? undefined : problem(P, 'does not start', F)))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ foreign }) => foreign.programs.length === 0 ? ok(P, 'has no other program') : problem(P, T, F))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ foreign }) => foreign.programs.contains(({ program }) => program === '/bin/sh')({ yes: () => problem(P, T, F), no: () => ok(P, 'runs no shell'), unknown: withheld }))",
+  // How long a probe waits.
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ probes }) => probes.map(({ patience }) => patience > 60 ? ok(P, 'waits for its start') : problem(P, T, F)))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.map(({ probes }) => probes.map(({ timeoutSeconds }) => timeoutSeconds === 1 ? problem(P, 'has one second', F) : undefined)))",
   // What the arguments of a container tell.
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ driverSocket }) => driverSocket === undefined ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ driverSocket }) => driverSocket.place === undefined ? problem(P, T, F) : ok(P, T))",

@@ -124,8 +124,8 @@ function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units
     const onNode = log(
       "run registrar doctor --host-root=/host on the node, in kubectl debug node, and see the registrar's log",
     );
-    if (program.kind !== "ours") return onNode;
-    const known = usable.items(({ paths }) => paths.map((one) => one));
+    const ours = usable.map(({ paths }) => paths).filter(() => program.is(({ kind }) => kind === "ours"));
+    const known = ours.flatMap((paths) => paths.map((one) => one));
     const inPod = known.map(({ csiAddress, told }) => {
       const paths = `--csi-address=${shellWord(csiAddress)} --kubelet-registration-path=${shellWord(told)}`;
       const more = ` -c ${shellWord(container)} -- /csi-node-driver-registrar doctor ${paths}`;

@@ -5,13 +5,12 @@ import { parseBool } from "../../../../flags/values";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { boundText } from "../../../../logging/escape";
 import { addedIn, LATEST, officialFlags } from "../../../recognise/official";
-import type { Program } from "../../../recognise/program";
 import { LAST_HOOK } from "../../../recognise/swap";
 import type { Advice } from "../../findings/finding";
 import type { Said, Told, Words } from "../../findings/opened";
 import {
+  type ItemOf,
   ifYes,
-  listFrom,
   nothing,
   otherwise,
   type SeenList,
@@ -20,32 +19,44 @@ import {
   words,
 } from "../../findings/seen";
 import { RENDER_FIRST, together, writeFlag } from "../../findings/words";
-import type { RegistrarSettings, Start, ToldPaths } from "../read/arguments";
+import type { RegistrarSettings, KnownStart as Start, ToldPaths } from "../read/arguments";
 import { mountOf } from "../read/pod";
-import type { RegistrarContainer } from "../read/registrars";
-import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
+import type { KnownRegistrar, RegistrarContainer } from "../read/registrars";
+import { eachRegistrar, knownIn, ok, problem, type Statement, unknown, warning } from "./each-registrar";
 import { placeholderIn, sayWhyOfFile } from "./gaps";
 
 export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (one) => {
-  const { program, image, joined } = one;
-  if (program.kind === "unknown" && program.what === "sidecar")
-    return problem(
-      words`has the image of another sidecar, ${image}, which does not know --kubelet-registration-path`,
+  const other = () =>
+    problem(
+      words`has the image of another sidecar, ${one.image}, which does not know --kubelet-registration-path`,
       "use the image of a registrar",
     );
-  const hooks = ["postStart hook", LAST_HOOK].map((kind) => judgeProgram(one, kind, "remove the hook"));
-  const programs = hooks.reduce(
-    (some, more) => some.with(more),
-    judgeProgram(one, "command", adviceOnCommand(one)),
+  const isOther = one.unknown.contains((what) => what === "sidecar");
+  return isOther({ yes: other, no: () => judgeArguments(one), unknown: withheld });
+});
+
+function judgeArguments(one: RegistrarContainer): Said<Statement> {
+  const { image, joined } = one;
+  const known = knownIn(one);
+  const programs = known.flatMap((its) =>
+    ["postStart hook", LAST_HOOK].reduce(
+      (some, kind) => some.with(judgeProgram(its, kind, "remove the hook")),
+      judgeProgram(its, "command", adviceOnCommand(its)),
+    ),
   );
   const isFound = programs.contains().or(joined.contains());
   const judged = one.settings({
     seen: (settings) => {
-      const dialing = listFrom(program.kind === "official" ? [settings] : []);
-      const dialed = dialing.flatMap(({ paths }) => paths.items(judgeDialed));
+      const dialing = known.filter(({ program }) => program.kind === "official");
+      const dialed = dialing.flatMap(() => settings.paths.items(judgeDialed));
       const isWell = programs.contains().or(dialed.contains()).not();
       const well = () => ifYes(isWell, () => ok("has arguments with which the registrar starts"));
-      const judge = () => judgeStart(one, settings) ?? judgeNodeName(one, settings, well);
+      const judge = () => [
+        one.unknown.map((what) =>
+          unknown(words`runs an unknown program: ${sayUnknown(what, image)}`, UNKNOWN[what].fix),
+        ),
+        known.map((its) => judgeStart(its, settings, well)),
+      ];
       // What one text of several arguments lacks may be in it.
       return [dialed, ifYes(joined.contains().not(), judge)];
     },
@@ -57,12 +68,12 @@ export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (
     },
   });
   return [programs, joined.map(judgeJoined), judged];
-});
+}
 
 /** Judges what a container starts besides its image's own program: our image has nothing else, nor has the official one. */
-export const judgeProgram = (one: RegistrarContainer, kind: string, fix: Advice): SeenList<Statement> =>
-  listFrom(one.foreign.programs.filter(({ what }) => what === kind)).flatMap(({ program }) =>
-    hasNoOther(one)({
+export const judgeProgram = (one: KnownRegistrar, kind: string, fix: Advice): SeenList<Statement> =>
+  one.foreign.programs.flatMap(({ what, program }) =>
+    hasNoOther(one).and(what === kind)({
       yes: () =>
         program({
           seen: (path) => judgeStarted(path, kind, fix, one),
@@ -79,14 +90,14 @@ export const judgeProgram = (one: RegistrarContainer, kind: string, fix: Advice)
   );
 
 /** Neither ours nor those of kubernetes-csi without a shell have other programs. */
-const hasNoOther = ({ program, isWithoutShell }: RegistrarContainer): Truth =>
+const hasNoOther = ({ program, isWithoutShell }: KnownRegistrar): Truth =>
   isWithoutShell.and(program.kind === "official").or(program.kind === "ours");
 
 function judgeStarted(
   path: string,
   kind: string,
   fix: Advice,
-  { program, mounts }: RegistrarContainer,
+  { program, mounts }: KnownRegistrar,
 ): Statement | undefined {
   const isOurs = program.kind === "ours";
   const has = `has a ${kind} that runs ${path}, and`;
@@ -102,7 +113,7 @@ function judgeStarted(
 }
 
 /** The image policy leaves such a container alone; another way of a swap makes one that does not start. */
-function adviceOnCommand({ program, isWithoutShell }: RegistrarContainer): Advice {
+function adviceOnCommand({ program, isWithoutShell }: KnownRegistrar): Advice {
   const isSwapped = program.kind === "ours" && program.image === "swapped";
   const stay = ifYes(isWithoutShell.not().and(isSwapped), () => ", or keep the official image there").told(
     "",
@@ -129,12 +140,17 @@ function judgeDialed({ csiAddress, dialed, told }: ToldPaths): Statement | undef
 
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
 
-function judgeStart(one: RegistrarContainer, settings: RegistrarSettings): Statement | undefined {
-  const { program, image } = one;
-  const { start, ignored, hasKubeletPath, literals } = settings;
-  if (program.kind === "unknown")
-    return unknown(words`runs an unknown program: ${sayUnknown(program, image)}`, UNKNOWN[program.what].fix);
-  if (start.kind === "unclear") return judgeUnclear(start, program);
+const judgeStart = (one: KnownRegistrar, settings: RegistrarSettings, well: () => Said<Statement>) => [
+  settings.unclear.map((start) => judgeUnclear(start, one.program)),
+  settings.start.map((start) => judgeKnownStart(start, one, settings) ?? judgeNodeName(one, settings, well)),
+];
+
+function judgeKnownStart(
+  start: Start,
+  { program }: KnownRegistrar,
+  settings: RegistrarSettings,
+): Statement | undefined {
+  const { ignored, hasKubeletPath, literals } = settings;
   const refusal = sayRefusal(start, program);
   if (refusal !== undefined) {
     const [literal] = literals.ofRefusal;
@@ -163,7 +179,7 @@ function judgeStart(one: RegistrarContainer, settings: RegistrarSettings): State
 const GIVE_NODE_NAME = "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
 
 const judgeNodeName = (
-  { knowsNodeName }: RegistrarContainer,
+  { knowsNodeName }: KnownRegistrar,
   { needsNodeName }: RegistrarSettings,
   well: () => Said<Statement>,
 ) =>
@@ -201,7 +217,7 @@ const UNKNOWN = {
   },
 } as const;
 
-export const sayUnknown = ({ what }: Extract<Program, { kind: "unknown" }>, image: Words): Words =>
+export const sayUnknown = (what: keyof typeof UNKNOWN, image: Words): Words =>
   words`its image ${image} ${UNKNOWN[what].text}`;
 
 function adviceOnIgnored({ words: [word], behind }: NonNullable<RegistrarSettings["ignored"]>): string {
@@ -210,8 +226,8 @@ function adviceOnIgnored({ words: [word], behind }: NonNullable<RegistrarSetting
 }
 
 function judgeUnclear(
-  { flag, in: where, unknown: all }: Start & { kind: "unclear" },
-  program: RegistrarContainer["program"],
+  { flag, in: where, unknown: all }: ItemOf<RegistrarSettings["unclear"]>,
+  program: KnownRegistrar["program"],
 ): Statement {
   return where === "older"
     ? unknown(
@@ -224,12 +240,12 @@ function judgeUnclear(
       );
 }
 
-/** Why the registrar does not start, and what to do; undefined: it starts, or that is not clear. */
+/** Why the registrar does not start, and what to do; undefined: it starts. */
 export function sayRefusal(
   start: Start,
-  program: RegistrarContainer["program"],
+  program: KnownRegistrar["program"],
 ): { readonly text: string; readonly advice: string | Told<string> } | undefined {
-  if (start.kind === "starts" || start.kind === "unclear") return undefined;
+  if (start.kind === "starts") return undefined;
   if (start.kind === "help")
     return { text: "it prints its help and ends", advice: correctArgument(undefined) };
   if (start.kind === "refused")
@@ -246,7 +262,7 @@ const correctArgument = (near: string | undefined) =>
   `correct that argument${near === undefined ? "" : `: did you mean --${near}?`}`;
 
 /** What to do about flags that the program does not have: the first one, and then those that the next starts would name. */
-function adviceOnUnknown(unknown: readonly string[], program: RegistrarContainer["program"]) {
+function adviceOnUnknown(unknown: readonly string[], program: KnownRegistrar["program"]) {
   const [flag, ...others] = unknown;
   if (flag === undefined || program.kind !== "official") return correctArgument(nearestFlag(flag));
   const since = addedIn(flag);

@@ -37,11 +37,12 @@ const windowsUnjudged = check<FileFacts>(
   manifestOperatingSystem.name,
   ({ registrars }) => {
     const hasOther = registrars.contains(({ isForWindows }) => isForWindows.not());
-    return registrars.flatMap(({ program, isForWindows, place, about }) => {
+    return registrars.flatMap(({ program, unknown: others, isForWindows, place, about }) => {
       const say = <S extends Status>(by: (...said: Parameters<typeof skipped>) => Verdict<S>) =>
         also(by(place, "is for Windows nodes, which doctor does not judge", SEE_WINDOWS), { about });
       const yes = () => hasOther({ yes: () => say(skipped), ...otherwise(() => say(unknown)) });
-      return ifYes(isForWindows.and(program.kind !== "ours"), yes);
+      const isOther = program.is(({ kind }) => kind !== "ours").or(others.contains());
+      return ifYes(isForWindows.and(isOther), yes);
     });
   },
 );

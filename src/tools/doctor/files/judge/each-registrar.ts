@@ -1,8 +1,8 @@
 import * as finding from "../../findings/finding";
 import { alsoEach, check, type Verdict } from "../../findings/finding";
 import type { Said } from "../../findings/opened";
-import type { Text, Truth } from "../../findings/seen";
-import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
+import type { SeenList, Text, Truth } from "../../findings/seen";
+import type { KnownRegistrar, ManifestFacts, RegistrarContainer } from "../read/registrars";
 
 /** A verdict on a registrar's container: the subject will be its place. */
 export type Statement = Verdict;
@@ -26,6 +26,10 @@ const ofPlace =
   ) =>
   (text: Text, ...more: More): V =>
     say("", text, ...more);
+
+/** With its program, if that is known. */
+export const knownIn = (one: RegistrarContainer): SeenList<KnownRegistrar> =>
+  one.program.map((program) => ({ ...one, program }));
 
 export const ok = ofPlace(finding.ok);
 export const unjudged = ofPlace(finding.skipped);

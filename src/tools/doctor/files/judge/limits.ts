@@ -2,7 +2,16 @@ import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
 import { type Advice, unsureEach } from "../../findings/finding";
 import type { Said } from "../../findings/opened";
-import { type Gap, ifYes, listFrom, nothing, type Seen, type SeenList, withheld } from "../../findings/seen";
+import {
+  asked,
+  type Gap,
+  ifYes,
+  listFrom,
+  nothing,
+  type Seen,
+  type SeenList,
+  withheld,
+} from "../../findings/seen";
 import { RENDER_FIRST, WRITE_NAMESPACE } from "../../findings/words";
 import { isOneNamespace } from "../read/identity";
 import { type Amount, amountOf, type LimitedResource, type LimitRange } from "../read/pod";
@@ -65,7 +74,9 @@ const negative = (has: string, { text, amount }: Amount, resource: LimitedResour
 const unread =
   ({ one, resource }: Asked) =>
   (gap: Gap) =>
-    one.program.kind === "ours" ? sayUnclear(resource, gap) : withheld([gap]);
+    ifYes(isOurs(one), () => sayUnclear(resource, gap)).with(withheld([gap]));
+const isOurs = ({ program }: Pick<RegistrarContainer, "program">) =>
+  program.is(({ kind }) => kind === "ours");
 
 const judgeOne = (asked: Asked, limit: Seen<Amount>, has: string, fix: Advice, from = ""): Said<Statement> =>
   limit({
@@ -137,47 +148,50 @@ function sayUnclear(resource: LimitedResource, { why, subject }: Gap) {
     : unknown(`${text} a quantity`, `write ${ENOUGH[resource]}, for example`);
 }
 
-const manifestMemory = limitCheck("CSI105", "memory", ({ text, amount }, { program }) => {
+const manifestMemory = limitCheck("CSI105", "memory", ({ text, amount }, one) => {
   if (/m\s*$/.test(text) && amount < 1024)
     return listFrom<Judged>([
       { say: problem, text: "m is a thousandth of a byte", fix: "write Mi or M in place of m" },
     ]);
   // The least limit with which Node starts when its pages are not in the page cache.
-  const isTooLow = program.kind === "ours" && amount < amountOf(LEAST.memory);
-  return listFrom<Judged>(
-    isTooLow ? [{ say: problem, text: "Node.js may hang while loading after a reboot" }] : [],
-  );
+  const isTooLow = isOurs(one).and(amount < amountOf(LEAST.memory));
+  return ifYes<Judged>(isTooLow, () => ({
+    ...{ say: problem, text: "Node.js may hang while loading after a reboot" },
+  }));
 });
 
 /** For what kubelet waits, and for how many seconds: for an exec probe, and for a start. */
 const waitsIn = (probes: readonly ProbeFacts[]) =>
-  listFrom(probes).flatMap(({ kind, settings, timeoutSeconds, patienceSeconds }) => {
+  listFrom(probes).flatMap(({ kind, settings, patience }) => {
     const first = probes.some((one) => one.kind === "startupProbe") ? "startupProbe" : "livenessProbe";
-    const ofProbe = {
-      ...{ what: `its ${kind}`, cpu: PROBE_CPU_SECONDS, most: timeoutSeconds },
-      bound: `its timeoutSeconds is ${timeoutSeconds}`,
-      fix: `set its timeoutSeconds: ${LEAST.probeTimeoutSeconds}`,
-    };
-    const ofStart = {
-      ...{ what: "its start", cpu: START_CPU_SECONDS, most: patienceSeconds },
-      bound: `its ${kind} ends it after ${patienceSeconds} s`,
+    const ofStart = asked(patience.map((most) => most)).flatMap((most) => ({
+      ...{ what: "its start", cpu: START_CPU_SECONDS, most },
+      bound: `its ${kind} ends it after ${most} s`,
       fix: `set initialDelaySeconds: ${LEAST.probeTimeoutSeconds} in its ${kind}`,
-    };
-    const ofAsked = settings.items((asked) => (asked?.mode === "probe" ? ofProbe : undefined));
-    return listFrom(kind === first ? [ofStart] : []).with(ofAsked);
+    }));
+    const ofProbe = settings.items((own) =>
+      own?.mode === "probe"
+        ? {
+            ...{ what: `its ${kind}`, cpu: PROBE_CPU_SECONDS, most: own.timeoutSeconds },
+            bound: `its timeoutSeconds is ${own.timeoutSeconds}`,
+            fix: `set its timeoutSeconds: ${LEAST.probeTimeoutSeconds}`,
+          }
+        : undefined,
+    );
+    return ofStart.filter(() => kind === first).with(ofProbe);
   });
 
-const manifestCpu = limitCheck("CSI114", "cpu", ({ amount }, { program, probes }) => {
-  if (program.kind !== "ours") return listFrom<Judged>([]);
+const manifestCpu = limitCheck("CSI114", "cpu", ({ amount }, one) => {
   const isLittle = amount < amountOf(LEAST.cpu);
-  const late = waitsIn(probes).flatMap(({ what, cpu, most, bound, fix }): readonly Judged[] => {
+  const waits = waitsIn(one.probes).filter(() => isOurs(one));
+  const late = waits.flatMap(({ what, cpu, most, bound, fix }): readonly Judged[] => {
     if (cpu.cold / amount <= most) return [];
     const [usual, reboot] = [cpu.warm, cpu.cold].map((seconds) => Number((seconds / amount).toPrecision(3)));
     const text = `${what} takes about ${usual} s, ${reboot} s after a reboot, and ${bound}`;
     return [{ say: cpu.warm / amount > most ? problem : warning, text, ...(isLittle ? {} : { fix }) }];
   });
   const little = `Node.js takes seconds to start with less than ${LEAST.cpu}, and exec probes may fail`;
-  const isOnlyLittle = late.contains().not().and(isLittle);
+  const isOnlyLittle = late.contains().not().and(isLittle).and(isOurs(one));
   return late.with(ifYes<Judged>(isOnlyLittle, () => ({ say: warning, text: little })));
 });
 

@@ -17,24 +17,18 @@ import { eachRegistrar, problem, type Statement, unknown, warning } from "./each
 import { placeholderIn, unfilledIn, variableIn } from "./gaps";
 
 const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
-  const { type, maxSurge, maxUnavailable } = one.update;
-  const say = (text: string, fix: string) =>
-    type({
-      seen: () => problem(text, fix),
-      unread: (gap) =>
-        unknown(`${text}, if its type of update is one that uses that: ${unfilledIn(gap)}`, RENDER_FIRST),
-    });
+  const { maxSurge, maxUnavailable } = one.update;
   const unfilled = (gap: Gap) =>
     unknown(`updates with values that are not filled in: ${unfilledIn(gap)}`, RENDER_FIRST);
   const judge = (surge: Amount): Said<Statement> => {
     if (whyInvalid(surge) !== undefined) return undefined;
     if (!isZero(surge) && one.hasDriver)
-      return say(
+      return problem(
         `updates with maxSurge ${surge}, and has a driver in its pods`,
         "set maxSurge: 0, and maxUnavailable: 1",
       );
     return maxUnavailable({
-      seen: (most) => judgeBoth(surge, most, say),
+      seen: (most) => judgeBoth(surge, most),
       unread: (gap) => unfilled(gap),
     });
   };
@@ -50,8 +44,8 @@ const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
       unread: (gap) =>
         unknown(`is in an object whose kind is not filled in: ${placeholderIn(gap)}`, RENDER_FIRST),
     }),
-    judgeAmount("maxSurge", maxSurge, say),
-    judgeAmount("maxUnavailable", maxUnavailable, say),
+    judgeAmount("maxSurge", maxSurge),
+    judgeAmount("maxUnavailable", maxUnavailable),
     maxSurge({ seen: judge, unread: (gap) => unfilled(gap) }),
   ];
 });
@@ -59,27 +53,26 @@ const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
 const ON_SOME_NODES = WITH_PODS.filter((kind) => kind !== "DaemonSet");
 
 type Amount = string | number;
-type SayUpdate = (text: string, fix: string) => Said<Statement>;
 
 const isZero = (amount: Amount) => /^0+%?$/.test(`${amount}`);
 
 // What is refused is in the API server's words (ValidateRollingUpdateDaemonSet).
 const REFUSED = "is refused by the API server:";
 
-const judgeAmount = (field: string, amount: Seen<Amount>, say: SayUpdate) =>
+const judgeAmount = (field: string, amount: Seen<Amount>) =>
   amount.map((value) => {
     const why = whyInvalid(value);
     if (why === undefined) return undefined;
     const isQuoted = typeof value === "string" && /^\d+$/.test(value);
     const fix = isQuoted ? `write ${value} without quotes` : A_NUMBER;
-    return say(`${REFUSED} ${field}: Invalid value: ${JSON.stringify(value)}: ${why}`, fix);
+    return problem(`${REFUSED} ${field}: Invalid value: ${JSON.stringify(value)}: ${why}`, fix);
   });
 
-function judgeBoth(surge: Amount, unavailable: Amount, say: SayUpdate): Said<Statement> {
+function judgeBoth(surge: Amount, unavailable: Amount): Said<Statement> {
   if (whyInvalid(unavailable) !== undefined || isZero(surge) !== isZero(unavailable)) return undefined;
   return isZero(surge)
-    ? say(`${REFUSED} maxUnavailable cannot be 0 when maxSurge is 0`, "set maxUnavailable: 1")
-    : say(`${REFUSED} maxSurge may not be set when maxUnavailable is non-zero`, "set maxUnavailable: 0");
+    ? problem(`${REFUSED} maxUnavailable cannot be 0 when maxSurge is 0`, "set maxUnavailable: 1")
+    : problem(`${REFUSED} maxSurge may not be set when maxUnavailable is non-zero`, "set maxUnavailable: 0");
 }
 
 const A_NUMBER = "write a whole number from 0 on, or a percentage up to 100%, such as 10%";
@@ -109,7 +102,8 @@ export const manifestOperatingSystem = eachRegistrar(
   "CSI112",
   "manifest-operating-system",
   ({ program, isForWindows }) => {
-    const judge = () => (program.kind === "ours" ? judgeWindows(program.image === "swapped") : undefined);
+    const judge = () =>
+      program.map((known) => (known.kind === "ours" ? judgeWindows(known.image === "swapped") : undefined));
     return isForWindows({
       no: nothing,
       yes: judge,
@@ -132,21 +126,21 @@ const judgeWindows = (isSwapped: boolean): Statement =>
       )
     : problem("is for Windows nodes, and this registrar runs on Linux only", "use the official image there");
 
-const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({ program, foreign }) =>
-  foreign.architectures({
-    seen: (all) =>
-      program.kind === "ours" && all.length > 0
-        ? warning(
-            `may run on ${all.join(" and ")} nodes, for which the build of README.md makes no image`,
-            `build the image with --platform=linux/amd64,linux/arm64${all.map((one) => `,linux/${one}`).join("")}`,
-          )
-        : undefined,
-    unread: (gap) =>
-      program.kind === "ours"
-        ? unknown(`is for nodes whose architecture is not filled in: ${placeholderIn(gap)}`, RENDER_FIRST)
-        : withheld([gap]),
-  }),
-);
+const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({ program, foreign }) => {
+  const judge = () =>
+    foreign.architectures({
+      seen: (all) =>
+        all.length > 0
+          ? warning(
+              `may run on ${all.join(" and ")} nodes, for which the build of README.md makes no image`,
+              `build the image with --platform=linux/amd64,linux/arm64${all.map((one) => `,linux/${one}`).join("")}`,
+            )
+          : undefined,
+      unread: (gap) =>
+        unknown(`is for nodes whose architecture is not filled in: ${placeholderIn(gap)}`, RENDER_FIRST),
+    });
+  return program.map(({ kind }) => (kind === "ours" ? judge() : undefined));
+});
 
 const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role, settings }) =>
   settings

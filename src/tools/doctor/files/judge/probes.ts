@@ -15,26 +15,24 @@ import {
 import { RENDER_FIRST } from "../../findings/words";
 import { isLoopback, type RegistrarSettings } from "../read/arguments";
 import type { BesideFacts, ProbeAddress, ProbeFacts } from "../read/probes";
-import type { RegistrarContainer } from "../read/registrars";
+import type { KnownRegistrar } from "../read/registrars";
 import { judgeProgram, releaseText, sayRefusal } from "./arguments";
-import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
+import { eachRegistrar, knownIn, problem, type Statement, unknown, warning } from "./each-registrar";
 import { placeholderIn, unfilledIn } from "./gaps";
 
 export const manifestProbes = eachRegistrar("CSI104", "manifest-probes", (one) =>
-  one.program.kind === "unknown"
-    ? undefined
-    : [
-        one.probes.map((probe) =>
-          probe.address === undefined ? judgeExec(probe, one) : judgePort(probe, probe.address, one),
-        ),
-        one.served.map((http) => one.beside.flatMap((container) => judgeDriversProbe(container, http))),
-      ],
+  knownIn(one).map((its) => [
+    its.probes.map((probe) =>
+      probe.address === undefined ? judgeExec(probe, its) : judgePort(probe, probe.address, its),
+    ),
+    its.served.map((http) => its.beside.flatMap((container) => judgeDriversProbe(container, http))),
+  ]),
 );
 
-type Served = ItemOf<RegistrarContainer["served"]>;
+type Served = ItemOf<KnownRegistrar["served"]>;
 type Address = ProbeAddress & Pick<ProbeFacts, "kind">;
 
-const judgePort = ({ kind }: ProbeFacts, address: Seen<ProbeAddress>, one: RegistrarContainer) =>
+const judgePort = ({ kind }: ProbeFacts, address: Seen<ProbeAddress>, one: KnownRegistrar) =>
   address({
     seen: (its) =>
       one.served.some({
@@ -46,7 +44,7 @@ const judgePort = ({ kind }: ProbeFacts, address: Seen<ProbeAddress>, one: Regis
   });
 
 /** Kubelet asks the pod, where another container may answer. */
-function judgeUnserved({ kind, asks, port, path }: Address, one: RegistrarContainer): Said<Statement> {
+function judgeUnserved({ kind, asks, port, path }: Address, one: KnownRegistrar): Said<Statement> {
   const ownersOf = (asked: string) =>
     one.beside.filter(({ servesAt, declares }) => servesAt(asked).contains().or(declares(asked).contains()));
   const free = listFrom(USUAL_PORTS).filter((own) => ownersOf(own).contains().not());
@@ -81,14 +79,14 @@ function judgeUnserved({ kind, asks, port, path }: Address, one: RegistrarContai
 const USUAL_PORTS = Array.from({ length: 100 }, (_, n) => `${9809 + n}`);
 
 /** Where the registrar answers to GET. */
-const pathsOf = ({ program }: RegistrarContainer, metricsPath: string): readonly string[] =>
+const pathsOf = ({ program }: KnownRegistrar, metricsPath: string): readonly string[] =>
   program.kind === "official" ? ["/healthz"] : ["/healthz", "/livez", "/readyz", "/statusz", metricsPath];
 
 const isAnswered = (path: string | undefined, served: readonly string[]): boolean =>
   path === undefined || served.includes(withoutQuery(path));
 const withoutQuery = (path: string) => path.replace(/\?.*/s, "");
 
-function judgeAddress(address: Address, one: RegistrarContainer, http: Served): Said<Statement> {
+function judgeAddress(address: Address, one: KnownRegistrar, http: Served): Said<Statement> {
   const { kind, asks, port, path } = address;
   if (port !== "" && port !== `${http.port}`)
     return /^\d+$/.test(port)
@@ -126,7 +124,7 @@ function judgeAddress(address: Address, one: RegistrarContainer, http: Served): 
 }
 
 /** Kubelet connects from the node: to the pod's address, unless the probe has a host. */
-function judgeHost({ kind, host }: Address, { isOnNode }: RegistrarContainer, http: Served) {
+function judgeHost({ kind, host }: Address, { isOnNode }: KnownRegistrar, http: Served) {
   if (host !== undefined)
     return isLoopback(host) && !isOnNode
       ? problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "remove host")
@@ -148,7 +146,7 @@ function judgeHost({ kind, host }: Address, { isOnNode }: RegistrarContainer, ht
   });
 }
 
-function judgeStart({ kind, path = "" }: Address, one: RegistrarContainer): Said<Statement> {
+function judgeStart({ kind, path = "" }: Address, one: KnownRegistrar): Said<Statement> {
   if (withoutQuery(path) === "/readyz" && kind !== "readinessProbe")
     return problem(
       words`has a ${kind} on /readyz, which fails until kubelet has registered the driver${one.role.map(
@@ -173,7 +171,7 @@ function judgeStart({ kind, path = "" }: Address, one: RegistrarContainer): Said
 }
 
 /** The official registrar asks the driver for its name before it serves a port. */
-const waitsForDriver = ({ program, role, mayBeDrivers }: RegistrarContainer) =>
+const waitsForDriver = ({ program, role, mayBeDrivers }: KnownRegistrar) =>
   mayBeDrivers
     .contains()
     .and(program.kind === "official")
@@ -215,7 +213,7 @@ interface AskedSettings extends RegistrarSettings {
 }
 
 /** Judges a probe that runs the registrar itself; nothing is known of other programs. */
-const judgeExec = ({ kind, settings }: ProbeFacts, one: RegistrarContainer) =>
+const judgeExec = ({ kind, settings }: ProbeFacts, one: KnownRegistrar) =>
   settings({
     seen: (asked) =>
       judgeProgram(one, kind, USE_HTTP).some({
@@ -235,16 +233,18 @@ const judgeExec = ({ kind, settings }: ProbeFacts, one: RegistrarContainer) =>
 function judgeAsked(
   kind: ProbeFacts["kind"],
   { modeFlag: mode, ...asked }: AskedSettings,
-  { program, mounts }: RegistrarContainer,
+  { program, mounts }: KnownRegistrar,
 ): Said<Statement> {
   const does = asked.mode;
-  const refusal = sayRefusal(asked.start, program);
   const isOfficial = program.kind === "official";
   const isOtherMode = isOfficial && ![OFFICIAL_MODE, ""].includes(mode);
   if (does === "one" || does === "node-wide" || isOtherMode)
     return problem(`has a ${kind} that starts a second registrar`, USE_HTTP);
-  if (does === undefined && refusal !== undefined)
-    return problem(`has a ${kind} that always fails: ${refusal.text}`, refusal.advice);
+  if (does === undefined)
+    return asked.start.map((start) => {
+      const refusal = sayRefusal(start, program);
+      return refusal && problem(`has a ${kind} that always fails: ${refusal.text}`, refusal.advice);
+    });
   if (does !== "probe") return undefined;
   // Outside a container the registrar's paths have defaults.
   const isInContainer = isOfficial || mounts.some(({ mountPath }) => mountPath === "/registration");

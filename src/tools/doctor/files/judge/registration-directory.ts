@@ -59,7 +59,6 @@ function judgeDirectory(
   { paths }: RegistrarSettings,
 ): Said<Statement> {
   const mount = mountOf(directory, mounts);
-  if (mount === undefined && program.kind === "unknown") return undefined;
   const kubeletPaths = hostPaths.filter((path) => rootIn(path) !== undefined);
   const driverPath = paths.items(({ csiAddress, told }) =>
     onHost(csiAddress, mounts).map((host) => host ?? told),
@@ -69,8 +68,8 @@ function judgeDirectory(
   const found = driverPath.with(told).with(kubeletPaths).flatMap(directoryFor);
   const mountIt = words`mount the hostPath ${found.told(KNOWN_DIRECTORIES[0] ?? "")} ${place}`;
   if (mount === undefined)
-    return ifYes(refused.pathless.contains().not(), () =>
-      problem(`has nothing mounted at ${directory}`, mountIt),
+    return program.map(() =>
+      ifYes(refused.pathless.contains().not(), () => problem(`has nothing mounted at ${directory}`, mountIt)),
     );
   const noHost = () =>
     problem(

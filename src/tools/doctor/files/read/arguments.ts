@@ -10,7 +10,7 @@ import { parseCsiAddress } from "../../../../unix/socket-path";
 import { askOfficial } from "../../../recognise/official";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
-import { looked, refuseFlaw, type Truth, truth, type Unread } from "../../findings/seen";
+import { listFrom, looked, refuseFlaw, type Seen, type Truth, truth, type Unread } from "../../findings/seen";
 import { filled, unread } from "./filled";
 
 /** A `$(NAME)` whose value is not in the object. */
@@ -181,13 +181,17 @@ export function lookOfSettings(written: WrittenSettings, variables: readonly Ope
   const { start, needsNodeName, ignored, mode } = written;
   const open = [told, csiAddress].find(isTemplate) ?? "";
   return {
-    ...{ start, needsNodeName, ignored, mode },
+    ...{ needsNodeName, ignored, mode },
+    start: looked(start.kind === "unclear" ? UNKNOWN : start),
+    /** What decides whether it starts, if that depends on the release. */
+    unclear: listFrom(start.kind === "unclear" ? [start] : []),
     literals: literalsIn(written, variables),
     paths: filled(open, "", { csiAddress, dialed, told }),
     hasKubeletPath: told !== "",
     pluginRegistrationPath: filled(pluginRegistrationPath ?? "", "", pluginRegistrationPath),
   };
 }
+export type KnownStart = Exclude<Start, { readonly kind: "unclear" }>;
 export type ToldPaths = Readonly<Record<"csiAddress" | "dialed" | "told", string>>;
 
 /** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
@@ -295,10 +299,17 @@ export function unseenOf(
 export const withoutVariables = (text: string): string => text.replaceAll(/\$\([^)]*\)/g, "");
 
 /** The same for judges: an image need not say its release. */
-export const lookOfProgram = (program: Program) =>
-  program.kind === "official"
-    ? { ...program, release: looked(program.release ?? unread("placeholder", "", "its release")) }
-    : program;
+export function lookOfProgram(program: Program) {
+  if (program.kind === "unknown") return looked<KnownProgram | Unread>(UNKNOWN);
+  if (program.kind === "ours") return looked<KnownProgram | Unread>(program);
+  const release = looked(program.release ?? unread("placeholder", "", "its release"));
+  return looked<KnownProgram | Unread>({ ...program, release });
+}
+export type KnownProgram =
+  | Extract<Program, { readonly kind: "ours" }>
+  | { readonly kind: "official"; readonly release: Seen<number> };
+/** The check of each question says so. */
+export const UNKNOWN = unread("placeholder", "");
 
 /** Where a variable comes from: a field, or a key of another object. Throws for one of another type. */
 function sourceOf(valueFrom: unknown): Tree {

@@ -303,7 +303,11 @@ export function updateOf({ spec }: Tree) {
   const amounts = [numberIn(maxSurge), numberIn(maxUnavailable)] as const;
   // With this type the controller does not read them.
   const [surge, unavailable] = text(type) === "OnDelete" ? [0, 1] : amounts;
-  return { type: filled(text(type)), maxSurge: filled(surge), maxUnavailable: filled(unavailable) };
+  const isUsual = surge === 0 && unavailable === 1;
+  const ofType = isTemplate(text(type)) && !isUsual ? unread("placeholder", text(type)) : undefined;
+  const look = (value: string | number) =>
+    looked(ofType ?? (isTemplate(`${value}`) ? unread("placeholder", `${value}`) : value));
+  return { maxSurge: look(surge), maxUnavailable: look(unavailable) };
 }
 
 export type LimitRange = ReturnType<typeof readLimitRange>;

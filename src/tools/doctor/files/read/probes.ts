@@ -11,7 +11,7 @@ import { lastPart } from "../../../recognise/image";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { PROBES } from "../../../recognise/swap";
-import { looked } from "../../findings/seen";
+import { beyond, looked, type Unread } from "../../findings/seen";
 import {
   environmentOf,
   filledIn,
@@ -70,7 +70,11 @@ export function probesOf(container: Tree, program: Program) {
     const unfilled = command.find((word) => isTemplate(withoutVariables(word)));
     const start = { args: command, open: words.flatMap((word) => word.open) };
     const settings = own && settingsOf(own, program);
-    const look = settings && { ...lookOfSettings(settings, start.open), modeFlag: modeIn(command) };
+    // Kubelet takes 0 for 1.
+    const timeoutSeconds = (own && numberOrNone(probe.timeoutSeconds)) || 1;
+    const look = settings && {
+      ...{ ...lookOfSettings(settings, start.open), modeFlag: modeIn(command), timeoutSeconds },
+    };
     return {
       kind,
       /** What kubelet connects to; undefined: it runs a command in the container. */
@@ -80,14 +84,13 @@ export function probesOf(container: Tree, program: Program) {
         unfilled === undefined
           ? looked(hidden ? unread("elsewhere", hidden.name) : settings && unseenOf(start, settings), look)
           : looked(unread("placeholder", unfilled), look),
-      /** Kubelet takes 0 for 1. */
-      timeoutSeconds: (own && numberOrNone(probe.timeoutSeconds)) || 1,
-      /** How long it may fail after the start, if it asks our server. */
-      patienceSeconds: exec || program.kind !== "ours" ? Number.POSITIVE_INFINITY : patienceOf(probe),
+      /** For how many seconds it may fail after the start, if it asks our server. */
+      patience: looked(exec || program.kind !== "ours" ? UNMEASURED : patienceOf(probe)),
     };
   });
 }
 
+const UNMEASURED: Unread = { kind: "unread", gap: beyond("files") };
 /** The API server takes 0 for the default of a period, and of a number of failures. */
 const patienceOf = ({ initialDelaySeconds, periodSeconds, failureThreshold }: Tree): number =>
   (numberOrNone(initialDelaySeconds) ?? 0) +

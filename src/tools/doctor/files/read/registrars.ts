@@ -29,12 +29,14 @@ import {
 } from "../../findings/seen";
 import {
   isStarting,
+  type KnownProgram,
   knowsNodeName,
   lookOfProgram,
   lookOfSettings,
   servedBy,
   settingsOf,
   startOf,
+  UNKNOWN,
   unseenOf,
 } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
@@ -196,6 +198,10 @@ function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void 
 }
 
 export type RegistrarContainer = ReturnType<typeof registrarsIn>[number];
+/** One whose program is known. */
+export type KnownRegistrar = Omit<RegistrarContainer, "program"> & {
+  readonly program: KnownProgram;
+};
 
 const SETS = ["DaemonSet", "Deployment", "StatefulSet"];
 export const WITH_PODS = [...SETS, "ReplicaSet", "Job", "CronJob", "ReplicationController"];
@@ -267,20 +273,17 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   }));
 }
 
-/** The check of each question says so. */
-const UNKNOWN = unread("placeholder", "");
 /** What a placeholder decides is not known. */
 const truthOf = (answer: Decided) => truth(answer === "open" ? UNKNOWN.gap : answer);
 
 function readContainer(container: Tree, recognised: Recognised, pod: Tree, place: string) {
-  const { foreign } = recognised;
   const isForWindows = truthOf(recognised.isForWindows);
-  const start = startOf(container, recognised.program);
-  const written = settingsOf(start.args, recognised.program);
+  const { program, foreign } = recognised;
+  const start = startOf(container, program);
+  const written = settingsOf(start.args, program);
   const { http } = written;
   const started = start.startedBy === undefined ? undefined : unread("started", start.startedBy);
   const unseen = started ?? unseenOf(start, written);
-  const program = lookOfProgram(recognised.program);
   const joined = program.kind === "unknown" ? undefined : start.args.find((word) => JOINED.test(word.trim()));
   const isUsable = joined === undefined && isStarting(written);
   const look = lookOfSettings(written, start.open);
@@ -294,14 +297,12 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree, place
     image: textOf({ told: boundText(text(container.image)) || "(none)", gaps: [] }),
     reference: toldOf(text(container.image)),
     isWithoutShell: truthOf(recognised.isWithoutShell),
-    program,
+    program: lookOfProgram(program),
+    /** What is known of another program than a registrar's. */
+    unknown: listFrom(program.kind === "unknown" ? [program.what] : []),
     foreign: {
-      ...foreign,
       architectures: filled(foreign.architectures.find(isTemplate) ?? "", "", foreign.architectures),
-      // That of its command is not known: so its settings say.
-      programs: foreign.programs.flatMap(({ what, program: own }) =>
-        what === "command" && isTemplate(own) ? [] : { what, program: filled(own) },
-      ),
+      programs: listFrom(foreign.programs).map(({ what, program: own }) => ({ what, program: filled(own) })),
     },
     isForWindows,
     /** A swap gives it our image: it is for Linux. */
@@ -330,7 +331,7 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree, place
     ),
     /** Those of all volumes of the pod. */
     hostPaths: filledOf(hostPaths),
-    probes: probesOf(container, recognised.program),
+    probes: probesOf(container, program),
     mayBeDrivers: settings.items(() => mayBeDrivers(container, pod, written.csiAddress, mounts)),
   };
 }
