@@ -1,7 +1,8 @@
 import { literal, type Rule } from "./rule";
 
-/** The last part of its name in kubernetes-csi, Calico (no `csi-`), Rancher, OpenShift (`ose-*`, `*-rhel9`), Chainguard. */
-const OFFICIAL = "([a-z0-9._-]*-)?node-driver-registrar(-fips|-rhel[0-9]+)?";
+/** The last part of its name in kubernetes-csi, Calico (no `csi-`), Rancher, OpenShift (`ose-*`, `*-rhel9`), Chainguard, GKE. */
+const OFFICIAL =
+  "([a-z0-9._-]*-)?node-driver-registrar(-fips|-rhel[0-9]+|-amd64|-arm64)?|csi-driver-registrar";
 
 /** Image names of the other sidecars of kubernetes-csi, in its registry and in mirrors. */
 const OTHER_SIDECAR =

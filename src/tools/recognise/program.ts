@@ -42,8 +42,9 @@ const OUR_NAME = "registrar";
 const ALL_IN_ONE = "csi-sidecars";
 /** Of 2018: releases before v1.0, with other flags. */
 const PREDECESSOR = "driver-registrar";
-/** Not its predecessor, nor the cluster-driver-registrar, which made CSIDriver objects. */
-const OFFICIAL_NAME = /^(?!driver-registrar$|.*cluster-driver)[\w.-]*driver-(?:win-)?registrar/;
+/** That for Windows alone has a name of its own. */
+const isOfficialName = (name: string) =>
+  holds(HAS_OFFICIAL_NAME, { image: name.replace(/-win-registrar$/, "-registrar") });
 /** Where its builds are published; copies keep the tags. Those of OpenShift have tags of their own. */
 const OFFICIAL_REPOSITORY =
   /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/(?:k8scsi|openshift)|registry\.redhat\.io\/openshift4|mcr\.microsoft\.com\/oss(?:\/v2)?\/kubernetes-csi|public\.ecr\.aws\/(?:csi-components|eks-distro\/kubernetes-csi))\//;
@@ -94,7 +95,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
   if (ours.swapped?.has(image) && [HAS_OFFICIAL_NAME, HAS_OWN_MARK].some((rule) => holds(rule, container)))
     return { ...OURS, image: "swapped" };
   if (isNamed(image, ours.image) || name === OUR_NAME) return OURS;
-  if (OFFICIAL_NAME.test(name)) {
+  if (isOfficialName(name)) {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
     if (release !== undefined) return { kind: "official", release: Number(major) * 100 + Number(minor) };
     if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
@@ -115,7 +116,7 @@ function isOfficialElsewhere(container: Tree): boolean {
   const { name } = partsOf(image);
   if (image === "" || isTemplate(image) || [ALL_IN_ONE, PREDECESSOR].includes(name)) return false;
   const [command, args] = [list(container.command).map(text), list(container.args).map(text)];
-  const isStarted = OFFICIAL_PROGRAM.test(command[0] ?? "") && !OFFICIAL_NAME.test(name);
+  const isStarted = OFFICIAL_PROGRAM.test(command[0] ?? "") && !isOfficialName(name);
   const isOfRelease = RELEASE_PAYLOAD.test(image) && command.length === 0 && holds(HAS_OWN_MARK, container);
   if (!isStarted && !isOfRelease) return false;
   const words = [...command.slice(1), ...args];
@@ -165,7 +166,7 @@ export function isRegistrar(container: Tree, ours: OurImage): boolean {
   return (
     words.some(tellsPath) ||
     mayBecomeRegistrar(container, words) ||
-    OFFICIAL_NAME.test(name) ||
+    isOfficialName(name) ||
     name === PREDECESSOR ||
     (isNamed(image, ours.image) && line !== undefined && /^(?:-|$)/.test(line[0] ?? "")) ||
     (isNamed(image, ours.replaced) && holds(HAS_OWN_MARK, container)) ||

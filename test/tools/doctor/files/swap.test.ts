@@ -70,6 +70,12 @@ test.each<[what: string, changes: readonly Changes[], expected?: RegExp]>([
     [{ image: ALPINE, lifecycle: { preStop: { exec: { command: ["/bin/sh", "-c", "rm /csi/x"] } } } }],
     /^CSI101 warning: .* has a preStop hook that runs \/bin\/sh, and this registrar's image has no other program$/,
   ],
+  // GoogleCloudPlatform/gcs-fuse-csi-driver has it among its tests.
+  [
+    "GKE's copy",
+    [{ image: "gcr.io/gke-release/csi-driver-registrar:v1.0.1-gke.0", ...LITTLE }],
+    LITTLE_MEMORY,
+  ],
   ["a healthy DaemonSet", [{}]],
   ["faults that it has already", [{ more: ["--nope"], registry: "/elsewhere", name: "one" }]],
   ["a flag that only this registrar has", [{ more: ["--require-driver"] }]],
