@@ -55,6 +55,16 @@ const FLAWS: Readonly<Record<Flaw, readonly [text: string, advice: string]>> = {
   ],
 };
 
+const SENTENCES = {
+  unasked: "was not asked, because what comes before that failed",
+  unmounted: "is not there, nor is its directory, which may be a mount that is not seen from here",
+  moving: "changed each time that it was read",
+  deep: "leads to directories that were not searched for sockets: they are too deep",
+  aside: "leads to directories that were not searched for sockets: they are a driver's or kubelet's own",
+  beyond: "was not asked for",
+  starved: "was called, but this process was too busy to read an answer",
+};
+
 export const OUR_FAULT = "report this fault of the program, with its version";
 
 /** The words, and what to do where that is the same wherever it happens. */
@@ -73,22 +83,6 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix?: string
       return { text: `is a symbolic link to ${why.to}, which cannot be followed from here as on the host` };
     case "cut":
       return { text: `has ${why.there.toLocaleString("en")} sockets, of which ${why.read} were inspected` };
-    case "unasked":
-      return { text: "was not asked, because what comes before that failed" };
-    case "unmounted":
-      return { text: "is not there, nor is its directory, which may be a mount that is not seen from here" };
-    case "moving":
-      return { text: "changed each time that it was read" };
-    case "deep":
-      return { text: "leads to directories that were not searched for sockets: they are too deep" };
-    case "aside":
-      return {
-        text: "leads to directories that were not searched for sockets: they are a driver's or kubelet's own",
-      };
-    case "beyond":
-      return { text: "was not asked for" };
-    case "starved":
-      return { text: "was called, but this process was too busy to read an answer" };
     case "call":
       return { text: callText(why) };
     case "list":
@@ -103,6 +97,8 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix?: string
     }
     case "fault":
       return { text: why.error, fix: OUR_FAULT };
+    default:
+      return { text: SENTENCES[why.kind] };
   }
 }
 

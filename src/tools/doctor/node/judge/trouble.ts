@@ -166,26 +166,19 @@ export function troubleOf(
   return trouble("unknown", callText(failure), ADVICE.seeRegistrar);
 }
 
-/** What follows the subject of a gap of each part, before its reason; other reasons are whole sentences. */
 const UNASKED = "cannot be asked: ";
-const LACKS: Readonly<Record<NodePart, string>> = {
-  directory: "cannot be read: ",
-  sockets: "cannot be inspected, so drivers there are not seen: ",
-  processes: "cannot be inspected: ",
-  ...{ GetInfo: UNASKED, GetPluginInfo: UNASKED, NodeGetInfo: UNASKED },
-};
-const WHOLE: readonly Why["kind"][] = [
-  "unasked",
-  "unmounted",
-  "mount",
-  "link",
-  "cut",
-  "moving",
-  "starved",
-  "deep",
-  "aside",
-  "call",
-];
+/** Of each part: the check under whose code its gaps are reported, and what follows their subject before a bare reason. */
+const PARTS = {
+  directory: ["CSI008", "registration-directory", "cannot be read: "],
+  sockets: ["CSI020", "drivers-found", "cannot be inspected, so drivers there are not seen: "],
+  processes: ["CSI024", "registrars", "cannot be inspected: "],
+  GetInfo: ["CSI015", "registration", UNASKED],
+  GetPluginInfo: ["CSI003", "driver-identity", UNASKED],
+  NodeGetInfo: ["CSI006", "driver-node-info", UNASKED],
+} satisfies Readonly<Record<NodePart, Said>>;
+type Said = readonly [code: string, name: string, lack: string];
+/** Other reasons are whole sentences. */
+const BARE: readonly Why["kind"][] = ["flaw", "errno", "beyond", "list", "object", "unlike", "fault"];
 
 export function remedyForGap({ part, why }: Gap, facts: Pick<Facts, "host">): string {
   if (why.kind === "errno") return remedyForErrno(why.errno, facts);
@@ -209,25 +202,18 @@ function sayGaps(facts: Pick<Facts, "gaps" | "host" | "target">, part: string): 
   });
 }
 
-/** The check under whose code the gaps of each part are reported: whatever was not read is said. */
-const SAID_BY: Readonly<Record<NodePart, readonly [code: string, name: string]>> = {
-  directory: ["CSI008", "registration-directory"],
-  sockets: ["CSI020", "drivers-found"],
-  processes: ["CSI024", "registrars"],
-  GetInfo: ["CSI015", "registration"],
-  GetPluginInfo: ["CSI003", "driver-identity"],
-  NodeGetInfo: ["CSI006", "driver-node-info"],
-};
-export const gapChecks = Object.entries(SAID_BY).map(([part, said]) =>
-  check(...said, (facts: Pick<Facts, "gaps" | "host" | "target">) => sayGaps(facts, part)),
+export const gapChecks = Object.entries<Said>(PARTS).map(([part, [code, name]]) =>
+  check(code, name, (facts: Pick<Facts, "gaps" | "host" | "target">) => sayGaps(facts, part)),
 );
 
 /** What would be a problem on a node without other drivers, where that could not be read. */
 export const unsureOfOthers = (verdict: Verdict) =>
   unsure(verdict, "; whether this node has another driver could not be read");
 
-const lacks: Readonly<Record<string, string>> = LACKS;
-export const predicateOf = ({ part, why }: Gap) =>
-  `${WHOLE.includes(why.kind) ? "" : lacks[part]}${sayWhy(why).text}`;
+const parts: Readonly<Record<string, Said>> = PARTS;
+export function predicateOf({ part, why }: Gap): string {
+  const [, , lack = ""] = parts[part] ?? [];
+  return (BARE.includes(why.kind) ? lack : "") + sayWhy(why).text;
+}
 
 export const gapText = (gap: Gap): string => `${gap.subject} ${predicateOf(gap)}`;
