@@ -259,12 +259,9 @@ export function startReading<Part extends string>() {
   };
   return {
     gaps: (): readonly Gap<Part>[] => [...all],
-    /** The item with a node's name: the list of one that was seen lacks nothing. */
-    unique: <Item>(list: SeenList<Item>, keyOf: (item: Item) => string) =>
-      byKey(itemsOf(list), keyOf, (key, isSeen) => (isSeen ? [] : gapsAt(list, "node", key))),
-    /** The items with a key, which is this field of what is known of gaps. */
-    byKnown: <Item>(list: SeenList<Item>, keyOf: (item: Item) => string, field: KnownField) =>
-      byKey(itemsOf(list), keyOf, (key) => gapsAt(list, field, key)),
+    /** The items with a key, which is this field of what is known of gaps. Where a key has one item, the list of one that was seen lacks nothing. */
+    byKnown: <Item>(list: SeenList<Item>, keyOf: (item: Item) => string, field: KnownField, isSole = false) =>
+      byKey(itemsOf(list), keyOf, (key, isSeen) => (isSole && isSeen ? [] : gapsAt(list, field, key))),
     list: <Item>(items: readonly Item[], gaps: readonly Gap<Part>[] = []): SeenList<Item> =>
       listOf(items, gaps.map(noted)),
     unread: (gap: Gap<Part>): Unread<Part> => ({ kind: "unread", gap: noted(gap) }),

@@ -102,8 +102,8 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     waitingOn: reader.byKnown(waiting, ({ node }) => node, "node"),
     attachedOn: reader.byKnown(attached, ({ node }) => node, "node"),
     ...{ nodes, csiNodes, csiDrivers, attached },
-    nodeAt: reader.unique(nodes, ({ name }) => name),
-    csiNodeAt: reader.unique(csiNodes, ({ node }) => node),
+    nodeAt: reader.byKnown(nodes, ({ name }) => name, "node", true),
+    csiNodeAt: reader.byKnown(csiNodes, ({ node }) => node, "node", true),
     /** These read more, so they come before `gaps`. */
     readOwners: (unowned: SeenList<Told<Unowned>>) => readOwners(reader, unowned, registrars.sets, setUids),
     readRivals: (node: string) => readRivals(reader, node, registrars.sets),

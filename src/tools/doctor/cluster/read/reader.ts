@@ -142,7 +142,6 @@ export function createReader(api: Pick<ListApi, "list">) {
     lacking: <Value>(list: SeenList<Value>, ...gaps: readonly ClusterGap[]) =>
       reading.list(itemsOf(list), gaps),
     gaps: reading.gaps,
-    unique: reading.unique,
     byKnown: reading.byKnown,
     /** Whether any list could be read. */
     hasRead: () => beganMs !== undefined,
