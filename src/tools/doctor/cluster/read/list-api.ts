@@ -225,21 +225,12 @@ async function readAnswer(response: IncomingMessage, maxBytes: number) {
   };
 }
 
-const NO_LIST: ListFailure = {
-  kind: "unexpected",
-  message: "the answer is no list of Kubernetes: is something else at the API server's address?",
-};
-
-const ENDLESS: ListFailure = {
-  kind: "unexpected",
-  message: "not read completely: each page names itself as the next one",
-};
-
-const cutAt = (remain: number): ListFailure => ({
-  kind: "unexpected",
-  message: `not read completely: its last page leaves out ${remain} and names no next one`,
-});
-
-function tooMuch(what: string, maxBytes: number): ListFailure {
-  return { kind: "unexpected", message: `not read completely: ${what} more than ${maxBytes / MEBIBYTE} MiB` };
-}
+const unexpected = (message: string): ListFailure => ({ kind: "unexpected", message });
+const unfinished = (why: string) => unexpected(`not read completely: ${why}`);
+const NO_LIST = unexpected(
+  "the answer is no list of Kubernetes: is something else at the API server's address?",
+);
+const ENDLESS = unfinished("each page names itself as the next one");
+const cutAt = (remain: number) => unfinished(`its last page leaves out ${remain} and names no next one`);
+const tooMuch = (what: string, maxBytes: number) =>
+  unfinished(`${what} more than ${maxBytes / MEBIBYTE} MiB`);
