@@ -3,11 +3,11 @@ import {
   type Gap,
   type ItemOf,
   ifUnknown,
+  ifYes,
   nothing,
   type Seen,
   type SeenList,
   type Truth,
-  withheld,
 } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import { isOneObject } from "../read/identity";
@@ -143,9 +143,10 @@ const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({
 });
 
 const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role, settings }) =>
-  settings
-    .is(({ mode }) => mode === "one" || mode === "node-wide")
-    .say({ yes: () => judgeRole(role), no: nothing, unknown: withheld }),
+  ifYes(
+    settings.is(({ mode }) => mode === "one" || mode === "node-wide"),
+    () => judgeRole(role),
+  ),
 );
 
 const judgeRole = (role: RegistrarContainer["role"]) =>

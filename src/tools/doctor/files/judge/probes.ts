@@ -157,17 +157,12 @@ function judgeStart({ kind, path = "" }: Address, one: KnownRegistrar): Said<Sta
       )}`,
       `ask /healthz, and leave /readyz to a readinessProbe`,
     );
-  return waitsForDriver(one)
-    .and(kind === "startupProbe")
-    .say({
-      yes: () =>
-        problem(
-          `has a ${kind}, and serves nothing until the driver answers: the driver's container starts only when it succeeds`,
-          "remove the startupProbe",
-        ),
-      no: nothing,
-      unknown: withheld,
-    });
+  return ifYes(waitsForDriver(one).and(kind === "startupProbe"), () =>
+    problem(
+      `has a ${kind}, and serves nothing until the driver answers: the driver's container starts only when it succeeds`,
+      "remove the startupProbe",
+    ),
+  );
 }
 
 /** The official registrar asks the driver for its name before it serves a port. */
@@ -192,8 +187,7 @@ function judgeDriversProbe(beside: BesideFacts, http: Served): Said<Statement> {
     .filter(({ kind }) => kind === "livenessProbe")
     .map(({ address }) =>
       address?.({
-        seen: ({ port }) =>
-          port === served ? isOwn.say({ yes: nothing, no: judge, unknown: withheld }) : undefined,
+        seen: ({ port }) => (port === served ? ifYes(isOwn.not(), judge) : undefined),
         unread: (gap) =>
           unknown(
             `serves port ${served}, and the livenessProbe of container ${name} is not filled in: ${unfilledIn(gap)}`,
