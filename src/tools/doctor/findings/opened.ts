@@ -116,3 +116,19 @@ export const tell = <One>(one: One | Told<One>): One => {
   const inside = insideOf(one);
   return inside && "told" in inside ? (inside.told as One) : (one as One);
 };
+
+export type Text = string | Words;
+/** A text with such ones in it; with advice in it, advice. */
+export const words = <Parts extends readonly (string | number | Phrase | Lacking | Told<string>)[]>(
+  texts: TemplateStringsArray,
+  ...parts: Parts
+) => textOf(wordingOf(...texts.flatMap((text, at) => [text, parts[at]]))) as Worded<Parts>;
+type Worded<Parts extends readonly unknown[]> = [Parts[number]] extends [
+  string | number | Phrase | Words | Lacking,
+]
+  ? true extends { readonly [At in keyof Parts]: Parts[At] extends Lacking ? true : false }[number]
+    ? Lacking
+    : Words
+  : Told<string>;
+export const lacking = (gaps: readonly Gap[], text: Text | Lacking) =>
+  lackingOf({ told: tell<string>(text as string), gaps, isSaid: true });

@@ -10,6 +10,7 @@ import {
   keyIn,
   open,
   type Said,
+  type Text,
   type Told,
   tell,
   textOf,
@@ -31,11 +32,10 @@ import type {
   SeenList,
   Some,
   Truth,
+  Unclear,
   Withheld,
   YesNo,
 } from "./shapes";
-import type { Text } from "./text";
-import type { Unclear } from "./unclear";
 import type { Verdict } from "./verdict";
 import { counted, firstOf } from "./words";
 
@@ -49,9 +49,8 @@ export {
   type Why,
   whyOf,
 } from "./gap";
-export { type Lacking, toldOf } from "./opened";
+export { type Lacking, lacking, type Text, toldOf, words } from "./opened";
 export type { Group, ItemOf, Seen, SeenList, Truth, Withheld } from "./shapes";
-export { lacking, type Text, words } from "./text";
 
 /** The same where the answer is no, and where it is unknown: then it is doubted. */
 export const otherwise = <R>(say: () => R) => ({ no: say, unknown: () => doubted(say()) });
