@@ -16,7 +16,7 @@ import {
 } from "../../findings/seen";
 import type { Container, PodTrouble, RegistrarPod } from "../read/pod";
 import type { RegistrarUnit } from "../read/units";
-import { type Alike, alikeOf, lackText, sayTrouble } from "./troubles";
+import { type Alike, describe, lackText } from "./troubles";
 
 // How a driver stands on a node, and what can be asked of that.
 
@@ -67,7 +67,7 @@ export type Stateless = Omit<Place, "state">;
 export const known = (inside: Inside): KnownState => ({ [STATE]: inside });
 export const state = (kind: keyof typeof REASONS): PlaceState => known({ kind, reason: REASONS[kind] });
 export const troubled = (trouble: PodTrouble): PlaceState =>
-  known({ kind: trouble.kind, reason: sayTrouble(trouble), why: alikeOf(trouble), trouble });
+  known({ kind: trouble.kind, ...describe(trouble), trouble });
 export const unreadBy = (gap: Gap): Unread => ({ kind: "unread", gap });
 
 /** The check of places that are unread says why. */

@@ -35,42 +35,37 @@ export interface Alike {
 /** Kubelet's message (pkg/kubelet, GenerateError), up to what differs from node to node. */
 const FAILED_MOUNT = /^[^"]*(volume "[^"]*" : [^:]*)/;
 
-/** What a pod's trouble is, as a sentence about its driver. */
-export function sayTrouble(trouble: PodTrouble): string {
+/** What a pod's trouble is: as a sentence about its driver, and what is alike on all nodes with it. */
+export function describe(trouble: PodTrouble): { readonly reason: string; readonly why: Alike } {
   switch (trouble.kind) {
     case "unscheduled":
-      return `the scheduler finds no node for its pod: ${trouble.message}`;
+      return { reason: `the scheduler finds no node for its pod: ${trouble.message}`, why: {} };
     case "blocked": {
-      const { who, word, message, runsSince, mountFailure } = trouble;
+      const { who, word, message, runsSince, mountFailure, container } = trouble;
       const said = [word, message].filter(Boolean).join(": ") || "kubelet does not report its state";
       const text =
         runsSince === undefined
           ? `${who} does not start: ${said}`
           : `${who} has run since ${runsSince}, and the others wait for it`;
-      return text + (mountFailure === undefined ? "" : `: ${mountFailure}`);
+      const [, failed = word] = FAILED_MOUNT.exec(mountFailure ?? "") ?? [];
+      const reason = text + (mountFailure === undefined ? "" : `: ${mountFailure}`);
+      return { reason, why: { container, word: failed } };
     }
     case "restarting": {
-      const { message } = trouble.container;
-      return endingOf(trouble.container) + (message && `: ${message}`);
+      const { message, name, exitCode, endReason } = trouble.container;
+      const reason = endingOf(trouble.container) + (message && `: ${message}`);
+      return { reason, why: { container: name, word: `${exitCode} ${endReason}` } };
     }
     case "failed": {
-      const said = [trouble.word, trouble.message].filter(Boolean).join(": ");
-      return `its pod failed, and none has taken its place: ${said || "without a reason"}`;
+      const said = [trouble.word, trouble.message].filter(Boolean).join(": ") || "without a reason";
+      const reason = `its pod failed, and none has taken its place: ${said}`;
+      return { reason, why: { word: trouble.word } };
     }
-    case "terminating":
-      return `its pod was deleted, should have ended by ${trouble.since} and is still there: until it ends, the node gets no other`;
+    case "terminating": {
+      const reason = `its pod was deleted, should have ended by ${trouble.since} and is still there: until it ends, the node gets no other`;
+      return { reason, why: {} };
+    }
   }
-}
-
-export function alikeOf(trouble: PodTrouble): Alike {
-  if (trouble.kind === "failed") return { word: trouble.word };
-  if (trouble.kind === "restarting") {
-    const { name, exitCode, endReason } = trouble.container;
-    return { container: name, word: `${exitCode} ${endReason}` };
-  }
-  if (trouble.kind !== "blocked") return {};
-  const [, word = trouble.word] = FAILED_MOUNT.exec(trouble.mountFailure ?? "") ?? [];
-  return { container: trouble.container, word };
 }
 
 /** Who made a pod. */
