@@ -29,13 +29,11 @@ interface FilledIn {
 
 /** How a container starts: by itself, with its own arguments, or by another program, which has arguments of its own. */
 export function startOf(container: Tree, { kind }: Program) {
-  const fill = environmentOf(container);
-  const filledIn = (words: unknown) => list(words).map((word) => fill(text(word)));
-  const [command, args] = [filledIn(container.command), filledIn(container.args)];
-  const words = [...command, ...args];
+  const words = filledIn(container);
+  const hasCommand = list(container.command).length > 0;
   const behind = behindRegistrar(words.map((word) => word.text));
   // A program that does more has the registrar as subcommand.
-  const own = command.length > 0 ? behind : ((kind === "unknown" ? behind : undefined) ?? args);
+  const own = hasCommand ? behind : ((kind === "unknown" ? behind : undefined) ?? words);
   const used = words.slice(words.length - (own?.length ?? 0));
   return {
     startedBy: own === undefined ? words[0]?.text : undefined,
@@ -106,7 +104,7 @@ export const isLoopback = (host: string): boolean => LOCALHOST.test(host);
 export function listensOn(host: string, open: readonly OpenVariable[]): string | Unread {
   if (ANYWHERE.test(host)) return "all";
   if (isLoopback(host)) return "local";
-  const own = open.filter(({ name }) => host.includes(`$(${name})`));
+  const own = open.filter((one) => isIn(host, one));
   if (own.length > 0 && own.every(({ isAddress }) => isAddress)) return "pod";
   const isLiteral = own.length > 0 && own.every(({ isElsewhere }) => !isElsewhere);
   return isTemplate(host) && !isLiteral ? unread("placeholder", host, "--http-endpoint") : host;
@@ -127,21 +125,20 @@ function literalsIn(
   { csiAddress, kubeletRegistrationPath, pluginRegistrationPath = "", http, start }: WrittenSettings,
   open: readonly OpenVariable[],
 ) {
-  const host = http?.host ?? "";
-  const message = start.kind === "refused" ? start.message : "";
-  const paths = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath];
-  const words = [...paths, host, message];
-  const names = open.flatMap(({ name, isElsewhere }) => (isElsewhere ? [] : name));
-  const found = names.filter((name) => words.some((word) => word.includes(`$(${name})`)));
-  const literals = [...new Set(found)].slice(0, MAX_LITERALS);
-  const isIn = (name: string) => (word: string) => word.includes(`$(${name})`);
+  const literals = open.filter(({ isElsewhere }) => !isElsewhere);
+  const inOneOf = (words: readonly string[]) => {
+    const found = literals.filter((one) => words.some((word) => isIn(word, one)));
+    return [...new Set(found.map(({ name }) => name))].slice(0, MAX_LITERALS);
+  };
   return {
-    ofPaths: literals.filter((name) => paths.some(isIn(name))),
-    ofHost: literals.filter((name) => isIn(name)(host)),
-    ofRefusal: literals.filter((name) => isIn(name)(message)),
+    ofPaths: inOneOf([csiAddress, kubeletRegistrationPath, pluginRegistrationPath]),
+    ofHost: inOneOf([http?.host ?? ""]),
+    ofRefusal: inOneOf([messageIn(start)]),
   };
 }
 const MAX_LITERALS = 10;
+const isIn = (word: string, { name }: OpenVariable): boolean => word.includes(`$(${name})`);
+const messageIn = (start: Start): string => (start.kind === "refused" ? start.message : "");
 
 /** Whether the registrar starts; a message is its own, and flags that it does not have are in the order in which it would name them. */
 export type Start =
@@ -280,13 +277,11 @@ export function unseenOf(
   settings: WrittenSettings,
 ) {
   const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, start, ignored } = settings;
-  const message = start.kind === "refused" ? start.message : "";
+  const message = messageIn(start);
   const [ends = ""] = ignored?.words ?? [];
   const mode = modeIn(args);
   const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath ?? "", message, mode, ends];
-  const found = open.find(
-    ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
-  );
+  const found = open.find((one) => one.isElsewhere && judged.some((value) => isIn(value, one)));
   if (found !== undefined) return unread("elsewhere", found.name);
   if (isTemplate(ends)) return unread("argument", ends);
   if (isTemplate(withoutVariables(message))) return unread("argument", message);
