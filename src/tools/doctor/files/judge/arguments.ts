@@ -6,8 +6,8 @@ import { isPattern } from "../../../../host-path/path-pattern";
 import { boundText } from "../../../../logging/escape";
 import { addedIn, LATEST, officialFlags } from "../../../recognise/official";
 import { LAST_HOOK } from "../../../recognise/swap";
-import type { Advice } from "../../findings/finding";
-import type { Said, Told, Words } from "../../findings/opened";
+import type { Advice, Verdict, Verdicts } from "../../findings/finding";
+import type { Told, Words } from "../../findings/opened";
 import {
   type ItemOf,
   ifYes,
@@ -22,7 +22,7 @@ import { RENDER_FIRST, together, writeFlag } from "../../findings/words";
 import type { RegistrarSettings, KnownStart as Start, ToldPaths } from "../read/arguments";
 import { mountOf } from "../read/pod";
 import type { KnownRegistrar, RegistrarContainer } from "../read/registrars";
-import { eachRegistrar, knownIn, ok, problem, type Statement, unknown, warning } from "./each-registrar";
+import { eachRegistrar, knownIn, ok, problem, unknown, warning } from "./each-registrar";
 import { placeholderIn, sayWhyOfFile } from "./gaps";
 
 export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (one) => {
@@ -35,7 +35,7 @@ export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (
   return isOther({ yes: other, no: () => judgeArguments(one), unknown: withheld });
 });
 
-function judgeArguments(one: RegistrarContainer): Said<Statement> {
+function judgeArguments(one: RegistrarContainer): Verdicts {
   const { image, joined } = one;
   const known = knownIn(one);
   const programs = known.flatMap((its) =>
@@ -71,7 +71,7 @@ function judgeArguments(one: RegistrarContainer): Said<Statement> {
 }
 
 /** Judges what a container starts besides its image's own program: our image has nothing else, nor has the official one. */
-export const judgeProgram = (one: KnownRegistrar, kind: string, fix: Advice): SeenList<Statement> =>
+export const judgeProgram = (one: KnownRegistrar, kind: string, fix: Advice): SeenList<Verdict> =>
   one.foreign.programs.flatMap(({ what, program }) =>
     hasNoOther(one).and(what === kind)({
       yes: () =>
@@ -98,7 +98,7 @@ function judgeStarted(
   kind: string,
   fix: Advice,
   { program, mounts }: KnownRegistrar,
-): Statement | undefined {
+): Verdict | undefined {
   const isOurs = program.kind === "ours";
   const has = `has a ${kind} that runs ${path}, and`;
   if (!path.includes("/") || mountOf(path, mounts) === undefined)
@@ -125,7 +125,7 @@ const judgeJoined = (item: string) =>
   problem(`has several arguments in one item: ${boundText(item.trim())}`, "write each as an item of its own");
 
 /** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
-function judgeDialed({ csiAddress, dialed, told }: ToldPaths): Statement | undefined {
+function judgeDialed({ csiAddress, dialed, told }: ToldPaths): Verdict | undefined {
   const say = (why: string, fix: Advice) => problem(`restarts forever: the official registrar ${why}`, fix);
   const pattern = [csiAddress, told].find(isPattern);
   if (pattern !== undefined)
@@ -140,7 +140,7 @@ function judgeDialed({ csiAddress, dialed, told }: ToldPaths): Statement | undef
 
 export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
 
-const judgeStart = (one: KnownRegistrar, settings: RegistrarSettings, well: () => Said<Statement>) => [
+const judgeStart = (one: KnownRegistrar, settings: RegistrarSettings, well: () => Verdicts) => [
   settings.unclear.map((start) => judgeUnclear(start, one.program)),
   settings.start.map((start) => judgeKnownStart(start, one, settings) ?? judgeNodeName(one, settings, well)),
 ];
@@ -149,7 +149,7 @@ function judgeKnownStart(
   start: Start,
   { program }: KnownRegistrar,
   settings: RegistrarSettings,
-): Statement | undefined {
+): Verdict | undefined {
   const { ignored, hasKubeletPath, literals } = settings;
   const refusal = sayRefusal(start, program);
   if (refusal !== undefined) {
@@ -181,7 +181,7 @@ const GIVE_NODE_NAME = "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: 
 const judgeNodeName = (
   { knowsNodeName }: KnownRegistrar,
   { needsNodeName }: RegistrarSettings,
-  well: () => Said<Statement>,
+  well: () => Verdicts,
 ) =>
   knowsNodeName.or(!needsNodeName)({
     yes: well,
@@ -228,7 +228,7 @@ function adviceOnIgnored({ words: [word], behind }: NonNullable<RegistrarSetting
 function judgeUnclear(
   { flag, in: where, unknown: all }: ItemOf<RegistrarSettings["unclear"]>,
   program: KnownRegistrar["program"],
-): Statement {
+): Verdict {
   return where === "older"
     ? unknown(
         `starts with some releases only: the official registrar has --${flag} before v2.11 only`,

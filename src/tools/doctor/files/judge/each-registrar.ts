@@ -1,16 +1,12 @@
 import * as finding from "../../findings/finding";
-import { alsoEach, check, type Verdict } from "../../findings/finding";
-import type { Said } from "../../findings/opened";
+import { alsoEach, check, type Verdict, type Verdicts } from "../../findings/finding";
 import type { SeenList, Text, Truth } from "../../findings/seen";
 import type { KnownRegistrar, ManifestFacts, RegistrarContainer } from "../read/registrars";
-
-/** A verdict on a registrar's container: the subject will be its place. */
-export type Statement = Verdict;
 
 export const eachRegistrar = (
   code: string,
   name: string,
-  judge: (one: RegistrarContainer, facts: ManifestFacts) => Said<Statement>,
+  judge: (one: RegistrarContainer, facts: ManifestFacts) => Verdicts,
   // Windows has other rules for paths and volumes.
   isMeant = ({ isForWindows }: RegistrarContainer): boolean | Truth => isForWindows.not(),
 ) =>

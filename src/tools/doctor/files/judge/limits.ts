@@ -1,7 +1,6 @@
 import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
-import { type Advice, unsureEach } from "../../findings/finding";
-import type { Said } from "../../findings/opened";
+import { type Advice, unsureEach, type Verdicts } from "../../findings/finding";
 import {
   asked,
   type Gap,
@@ -17,7 +16,7 @@ import { isOneNamespace } from "../read/identity";
 import { type Amount, amountOf, type LimitedResource, type LimitRange } from "../read/pod";
 import type { ProbeFacts } from "../read/probes";
 import type { RegistrarContainer } from "../read/registrars";
-import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
+import { eachRegistrar, problem, unknown, warning } from "./each-registrar";
 
 /** What fixes propose, and what they ask for at least. */
 const ENOUGH = { memory: "100Mi", cpu: "200m" };
@@ -78,7 +77,7 @@ const unread =
 const isOurs = ({ program }: Pick<RegistrarContainer, "program">) =>
   program.is(({ kind }) => kind === "ours");
 
-const judgeOne = (asked: Asked, limit: Seen<Amount>, has: string, fix: Advice, from = ""): Said<Statement> =>
+const judgeOne = (asked: Asked, limit: Seen<Amount>, has: string, fix: Advice, from = ""): Verdicts =>
   limit({
     seen: (most) =>
       most.amount > 0
@@ -90,7 +89,7 @@ const judgeOne = (asked: Asked, limit: Seen<Amount>, has: string, fix: Advice, f
   });
 
 /** What a container without a limit of its own gets from a LimitRange, or the maximum that its own exceeds. */
-const judgeRange = (asked: Asked, range: LimitRange): SeenList<Said<Statement>> =>
+const judgeRange = (asked: Asked, range: LimitRange): SeenList<Verdicts> =>
   listFrom(range.containers).flatMap((item) => {
     const { one, resource } = asked;
     const { max, byDefault } = item[resource];

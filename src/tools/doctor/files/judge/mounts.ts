@@ -1,10 +1,10 @@
 import { basename, dirname } from "node:path/posix";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../../../host-path/kubelet-roots";
-import type { Said } from "../../findings/opened";
+import type { Verdicts } from "../../findings/finding";
 import type { Gap } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import { type MountedDirectory, onHosts } from "../read/pod";
-import { problem, type Statement, unknown } from "./each-registrar";
+import { problem, unknown } from "./each-registrar";
 import { placeholderIn, variableIn } from "./gaps";
 
 export const unfilled = (what: string, gap: Gap) =>
@@ -29,8 +29,8 @@ export const mountDirectoryOf = (socket: string) => `write path: ${dirname(socke
 export const judgeMount = (
   { type, hostPath, mountPath }: MountedDirectory,
   csiAddress: string,
-  judge: () => Said<Statement>,
-): Said<Statement> => {
+  judge: () => Verdicts,
+): Verdicts => {
   const fixOf = (host = "") =>
     isSocket(host, csiAddress, mountPath) ? mountDirectoryOf(host) : `write type: Directory for ${host}`;
   const wrong = (is: string) =>

@@ -3,7 +3,7 @@ import { flagTable } from "../../../../flags/table";
 import { isPattern, leadsThrough } from "../../../../host-path/path-pattern";
 import { isWithin } from "../../../../unix/mounts";
 import { fitsSocketPath } from "../../../../unix/socket-path";
-import type { Said } from "../../findings/opened";
+import type { Verdict, Verdicts } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
 import { type ItemOf, isWhole, listFrom, nothing, withheld, words } from "../../findings/seen";
 import { RENDER_FIRST, tooLong, writeFlag } from "../../findings/words";
@@ -19,7 +19,7 @@ import {
 } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { defineFirst } from "./arguments";
-import { eachRegistrar, ok, problem, type Statement, unjudged, unknown, warning } from "./each-registrar";
+import { eachRegistrar, ok, problem, unjudged, unknown, warning } from "./each-registrar";
 import { placeholderIn, variableIn } from "./gaps";
 import {
   isReadOnly,
@@ -37,14 +37,14 @@ const manifestDriverPath = eachRegistrar("CSI102", "manifest-driver-path", (one)
   one.usable.map((settings) => judgeDriverPath(one, settings)),
 );
 
-const judgeDriverPath = (one: RegistrarContainer, { paths, literals }: RegistrarSettings): Said<Statement> =>
+const judgeDriverPath = (one: RegistrarContainer, { paths, literals }: RegistrarSettings): Verdicts =>
   literals.ofPaths.length > 0
     ? literals.ofPaths.map((name) =>
         problem(`takes $(${name}), which its env does not define before it`, defineFirst(name)),
       )
     : paths({ seen: (both) => judgePaths(one, both), unread: (gap) => unfilledPath(gap) });
 
-function judgePaths(one: RegistrarContainer, paths: ToldPaths): Said<Statement> {
+function judgePaths(one: RegistrarContainer, paths: ToldPaths): Verdicts {
   const { mounts } = one;
   const { csiAddress, told } = paths;
   if (!csiAddress.startsWith("/"))
@@ -64,7 +64,7 @@ function judgePaths(one: RegistrarContainer, paths: ToldPaths): Said<Statement> 
 const isSocketItself = (csiAddress: string, mounts: readonly MountedDirectory[]): boolean =>
   !isPattern(csiAddress) && mountOf(csiAddress, mounts)?.mountPath === csiAddress;
 
-function judgePath(one: RegistrarContainer, paths: ToldPaths, well: () => Statement): Said<Statement> {
+function judgePath(one: RegistrarContainer, paths: ToldPaths, well: () => Verdict): Verdicts {
   const { mounts } = one;
   const { csiAddress } = paths;
   const mount = mountOf(csiAddress, mounts);
@@ -102,8 +102,8 @@ function judgeTold(
   { mounts, driverSocket, hasOneSocket, place: subject }: RegistrarContainer,
   { csiAddress, told }: ToldPaths,
   expected: string,
-  well: () => Statement,
-): Said<Statement> {
+  well: () => Verdict,
+): Verdicts {
   const { mountPath = "" } = mountOf(csiAddress, mounts) ?? {};
   if (expected === join(told, basename(csiAddress)) && isSocket(told, csiAddress, mountPath))
     return problem(
@@ -172,7 +172,7 @@ function judgeDriverSocket(
   one: RegistrarContainer,
   place: VolumePath | undefined,
   paths: ToldPaths,
-): Said<Statement> {
+): Verdicts {
   // CSI102 says it of a socket that is mounted itself.
   if (place === undefined || isPattern(place.path) || isSocketItself(paths.csiAddress, one.mounts))
     return undefined;
@@ -201,7 +201,7 @@ function judgeMade(
   place: VolumePath,
   one: RegistrarContainer,
   { csiAddress, told }: ToldPaths,
-): Said<Statement> {
+): Verdicts {
   const others = one.mayBeDrivers.filter((name) => name !== container);
   const isMade = () => ok(`waits for the socket that container ${container} makes: ${path}`);
   if (isSamePlace(place, made))

@@ -1,4 +1,4 @@
-import type { Said } from "../../findings/opened";
+import type { Verdict, Verdicts } from "../../findings/finding";
 import {
   type Gap,
   type ItemOf,
@@ -13,14 +13,14 @@ import { RENDER_FIRST } from "../../findings/words";
 import { isOneObject } from "../read/identity";
 import { areTogether } from "../read/pool";
 import { type RegistrarContainer, WITH_PODS } from "../read/registrars";
-import { eachRegistrar, problem, type Statement, unknown, warning } from "./each-registrar";
+import { eachRegistrar, problem, unknown, warning } from "./each-registrar";
 import { placeholderIn, unfilledIn, variableIn } from "./gaps";
 
 const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
   const { maxSurge, maxUnavailable } = one.update;
   const unfilled = (gap: Gap) =>
     unknown(`updates with values that are not filled in: ${unfilledIn(gap)}`, RENDER_FIRST);
-  const judge = (surge: Amount): Said<Statement> => {
+  const judge = (surge: Amount): Verdicts => {
     if (whyInvalid(surge) !== undefined) return undefined;
     if (!isZero(surge) && one.hasDriver)
       return problem(
@@ -68,7 +68,7 @@ const judgeAmount = (field: string, amount: Seen<Amount>) =>
     return problem(`${REFUSED} ${field}: Invalid value: ${JSON.stringify(value)}: ${why}`, fix);
   });
 
-function judgeBoth(surge: Amount, unavailable: Amount): Said<Statement> {
+function judgeBoth(surge: Amount, unavailable: Amount): Verdicts {
   if (whyInvalid(unavailable) !== undefined || isZero(surge) !== isZero(unavailable)) return undefined;
   return isZero(surge)
     ? problem(`${REFUSED} maxUnavailable cannot be 0 when maxSurge is 0`, "set maxUnavailable: 1")
@@ -118,7 +118,7 @@ const UNKNOWN_SYSTEM = unknown(
   RENDER_FIRST,
 );
 
-const judgeWindows = (isSwapped: boolean): Statement =>
+const judgeWindows = (isSwapped: boolean): Verdict =>
   isSwapped
     ? warning(
         "has the same image as one for Linux, and this registrar does not run on Windows nodes",
@@ -172,7 +172,7 @@ function judgePort(
   one: RegistrarContainer,
   http: Served,
   registrars: SeenList<RegistrarContainer>,
-): Said<Statement> {
+): Verdicts {
   if (http.port === 0) return undefined;
   const port = `${http.port}`;
   const text = `serves port ${port}, and so does container`;

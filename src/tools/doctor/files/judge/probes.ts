@@ -1,5 +1,5 @@
 import { addedIn } from "../../../recognise/official";
-import type { Said } from "../../findings/opened";
+import type { Verdicts } from "../../findings/finding";
 import {
   doubted,
   type ItemOf,
@@ -17,7 +17,7 @@ import { isLoopback, type RegistrarSettings } from "../read/arguments";
 import type { BesideFacts, ProbeAddress, ProbeFacts } from "../read/probes";
 import type { KnownRegistrar } from "../read/registrars";
 import { judgeProgram, releaseText, sayRefusal } from "./arguments";
-import { eachRegistrar, knownIn, problem, type Statement, unknown, warning } from "./each-registrar";
+import { eachRegistrar, knownIn, problem, unknown, warning } from "./each-registrar";
 import { placeholderIn, unfilledIn } from "./gaps";
 
 export const manifestProbes = eachRegistrar("CSI104", "manifest-probes", (one) =>
@@ -44,7 +44,7 @@ const judgePort = ({ kind }: ProbeFacts, address: Seen<ProbeAddress>, one: Known
   });
 
 /** Kubelet asks the pod, where another container may answer. */
-function judgeUnserved({ kind, asks, port, path }: Address, one: KnownRegistrar): Said<Statement> {
+function judgeUnserved({ kind, asks, port, path }: Address, one: KnownRegistrar): Verdicts {
   const ownersOf = (asked: string) =>
     one.beside.filter(({ servesAt, declares }) => servesAt(asked).contains().or(declares(asked).contains()));
   const free = listFrom(USUAL_PORTS).filter((own) => ownersOf(own).contains().not());
@@ -86,7 +86,7 @@ const isAnswered = (path: string | undefined, served: readonly string[]): boolea
   path === undefined || served.includes(withoutQuery(path));
 const withoutQuery = (path: string) => path.replace(/\?.*/s, "");
 
-function judgeAddress(address: Address, one: KnownRegistrar, http: Served): Said<Statement> {
+function judgeAddress(address: Address, one: KnownRegistrar, http: Served): Verdicts {
   const { kind, asks, port, path } = address;
   if (port !== "" && port !== `${http.port}`)
     return /^\d+$/.test(port)
@@ -146,7 +146,7 @@ function judgeHost({ kind, host }: Address, { isOnNode }: KnownRegistrar, http: 
   });
 }
 
-function judgeStart({ kind, path = "" }: Address, one: KnownRegistrar): Said<Statement> {
+function judgeStart({ kind, path = "" }: Address, one: KnownRegistrar): Verdicts {
   if (withoutQuery(path) === "/readyz" && kind !== "readinessProbe")
     return problem(
       words`has a ${kind} on /readyz, which fails until kubelet has registered the driver${one.role.map(
@@ -173,7 +173,7 @@ const waitsForDriver = ({ program, role, mayBeDrivers }: KnownRegistrar) =>
     .and(role.is((one) => one === "sidecar"));
 
 /** Kubelet would end the driver for what the registrar lacks. */
-function judgeDriversProbe(beside: BesideFacts, http: Served): Said<Statement> {
+function judgeDriversProbe(beside: BesideFacts, http: Served): Verdicts {
   const { name, probes, runs, servesAt, declares } = beside;
   const served = `${http.port}`;
   const isOwn = servesAt(served).contains().or(declares(served).contains());
@@ -228,7 +228,7 @@ function judgeAsked(
   kind: ProbeFacts["kind"],
   { modeFlag: mode, ...asked }: AskedSettings,
   { program, mounts }: KnownRegistrar,
-): Said<Statement> {
+): Verdicts {
   const does = asked.mode;
   const isOfficial = program.kind === "official";
   const isOtherMode = isOfficial && ![OFFICIAL_MODE, ""].includes(mode);

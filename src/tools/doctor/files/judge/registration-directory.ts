@@ -1,14 +1,14 @@
 import { basename, dirname, normalize } from "node:path/posix";
 import { registrationSocketPath } from "../../../../registrar/model/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
-import type { Said } from "../../findings/opened";
+import type { Verdict, Verdicts } from "../../findings/finding";
 import { directoryFor, KNOWN_DIRECTORIES, registryOf, rootIn } from "../../findings/registration-directory";
 import { doubted, type Group, ifYes, type SeenList, type Text, withheld, words } from "../../findings/seen";
 import { namedText, tooLong } from "../../findings/words";
 import type { RegistrarSettings } from "../read/arguments";
 import { mountOf, onHost, onHosts } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
-import { eachRegistrar, ok, problem, type Statement, unknown, warning } from "./each-registrar";
+import { eachRegistrar, ok, problem, unknown, warning } from "./each-registrar";
 
 import { isReadOnly, judgeMount, LINKED, mayBeLinked, undeclared, unfilledDirectory } from "./mounts";
 
@@ -57,7 +57,7 @@ function judgeDirectory(
   { program, mounts, refused, hostPaths }: RegistrarContainer,
   directory: string,
   { paths }: RegistrarSettings,
-): Said<Statement> {
+): Verdicts {
   const mount = mountOf(directory, mounts);
   const kubeletPaths = hostPaths.filter((path) => rootIn(path) !== undefined);
   const driverPath = paths.items(({ csiAddress, told }) =>
@@ -77,7 +77,7 @@ function judgeDirectory(
         `has a volume of kind ${mount.volumeKind} at ${directory}, where kubelet does not look`,
       mountIt,
     );
-  const judge = (host: string): Said<Statement> => {
+  const judge = (host: string): Verdicts => {
     if (mount.isReadOnly) return isReadOnly(`mounts ${directory}`);
     const registry = registryOf(host);
     if (registry === undefined)
@@ -102,7 +102,7 @@ function judgeDirectory(
   );
 }
 
-function judgeLength(host: string, told: string): Statement | undefined {
+function judgeLength(host: string, told: string): Verdict | undefined {
   const [name = "x"] = DRIVER_NAME.exec(basename(dirname(told))) ?? [];
   const socket = registrationSocketPath(host, name);
   const bytes = Buffer.byteLength(socket);
@@ -120,7 +120,7 @@ function judgeRoots(
   root: string,
   driverPath: SeenList<string>,
   kubeletPaths: SeenList<string>,
-): Said<Statement> {
+): Verdicts {
   const rootOf = (path: string) => rootIn(onHosts(path));
   const ofPods = kubeletPaths.filter((path) => /\/pods$/.test(path));
   const isOfPods = ofPods.contains((path) => rootOf(path) === root);
