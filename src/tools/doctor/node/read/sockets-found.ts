@@ -42,15 +42,8 @@ const OF_KUBELET = /^(?:mounts|pv|volumeDevices|flexvolume|[0-9a-f]{64})$/;
 const OF_SERVICES = ["/", "/run", "/var/run", "/tmp"];
 
 const SILENT: readonly (SocketKind | undefined)[] = ["missing", "dead", "stuck"];
-/** On the others a process listens, or may. */
-const NOT_LIVING: readonly SocketKind[] = [
-  "dead",
-  "missing",
-  "no-directory",
-  "not-a-socket",
-  "broken",
-  "too-long",
-];
+/** A process listens on them, or may. */
+const MAY_LIVE: readonly SocketKind[] = ["accepting", "stuck", "unread"];
 
 /** The sockets beside a driver's that does not answer: it may listen on one of them. */
 async function walkBeside(driver: SocketFacts | undefined, isOfServices: (path: string) => boolean) {
@@ -141,7 +134,7 @@ export async function findSockets(
   const living = sockets.filter(({ kind }) => kind === "accepting" || kind === "stuck");
   const others = new Map(living.map((one) => [one.inode, one]));
   others.delete(driver?.inode);
-  const mayLive = sockets.filter(({ kind }) => !NOT_LIVING.includes(kind));
+  const mayLive = sockets.filter(({ kind }) => MAY_LIVE.includes(kind));
   const mayLiveBeside = (path: string) => mayLive.some((other) => dirname(other.path) === dirname(path));
   return {
     directories,
