@@ -172,18 +172,27 @@ test("in JSON the target has the image and how many registrars were swapped", as
   });
 });
 
-test.each<readonly [object, RegExp]>([
-  [daemonSet(), /^has nothing to swap: no container for Linux has the official registrar's image$/],
-  [daemonSet({ image: "x/y:v1" }), /^has nothing to swap: FILE: .*: its image x\/y:v1 is neither/],
-  [daemonSet({ ...official, ...WINDOWS }), /^has nothing to swap: no container for Linux/],
-])("with nothing to swap in %j the report says why, also in JSON", async (object, expected) => {
+test.each<readonly [object, code: string, RegExp, fix: RegExp]>([
+  [
+    daemonSet(),
+    "CSI113",
+    /^has nothing to swap: no container for Linux has the official .* image$/,
+    /IMAGE$/,
+  ],
+  [daemonSet({ image: "x/y:v1" }), "CSI101", /^runs an unknown program: its image x\/y:v1 is neither/, /./],
+  [
+    daemonSet({ ...official, ...WINDOWS }),
+    "CSI113",
+    /^has nothing to swap: no container for Linux/,
+    /for Linux$/,
+  ],
+])("with nothing to swap in %j the report says why once, also in JSON", async (object, code, text, fix) => {
   const { status, stdout, stderr } = await swap(["--swap", "-o", "json"], object);
   expect([status, stderr]).toEqual([3, ""]);
   const { healthy, target, findings } = JSON.parse(stdout);
   expect([healthy, target.swapped]).toEqual([false, 0]);
-  expect(findings).toContainEqual(
-    expect.objectContaining({ code: "CSI113", subject: "FILE", text: expect.stringMatching(expected) }),
-  );
+  const told = { code, text: expect.stringMatching(text), fix: expect.stringMatching(fix) };
+  expect(findings).toEqual([expect.objectContaining(told)]);
   expect((await swap(["--swap"], object)).stdout).toMatch(/^0 registrars swapped\. Not everything/m);
 });
 

@@ -5,10 +5,10 @@ import { holds, isTemplate } from "../../recognise/rule";
 import { check, unknown } from "../findings/finding";
 import { gapsOf, tell, trueOrNull } from "../findings/opened";
 import { findingsOf, findingsOfAll, reportOf } from "../findings/report";
-import { type Text, withheld, words } from "../findings/seen";
+import { withheld } from "../findings/seen";
 import { renderReport, type TableLook } from "../findings/table";
 import { namedText, shellWord } from "../findings/words";
-import { sayUnknown } from "./judge/arguments";
+import { manifestArguments } from "./judge/arguments";
 import { MANIFEST_CHECKS, STREAM_CHECKS } from "./judge/checks";
 import { manifestReadable, sayWhyOfFile } from "./judge/gaps";
 import type { FilesRead } from "./read/documents";
@@ -32,10 +32,12 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const { before } = both;
   const { findings, ...counts } = judgeSwap(both, MANIFEST_CHECKS);
   const isAny = trueOrNull(both.swapped.contains());
+  // What an unknown program is, is said of its container.
+  const isSaid = findings.some(({ code, status }) => code === manifestArguments.code && status === "unknown");
   const { image } = ours;
   const isCommand = isAny === true && image !== undefined && swap !== "";
   const policy = isCommand ? policyCommand(image, swap, before) : null;
-  const more = isAny === false ? findingsOf([nothingToSwap], { ...read, ...before }) : [];
+  const more = isAny === false && !isSaid ? findingsOf([nothingToSwap], { ...read, ...before }) : [];
   const target = { files, swap, policy, ...counts };
   const report = reportOf(target, [...findings, ...more]);
   // It would have to read stdin again.
@@ -78,15 +80,14 @@ const nothingToSwap = check(
   manifestReadable.code,
   manifestReadable.name,
   ({ files, registrars }: FilesRead & FilesAndGaps) => {
-    const whys = registrars.flatMap(({ place, unknown, image }) =>
-      unknown.map((what) => words`${place}: ${sayUnknown(what, image)}`),
-    );
-    const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
-    const say = (why: Text) => unknown(files.join(", "), words`has nothing to swap: ${why}`, fix);
-    return whys.some({
-      yes: ({ first }) => say(first),
-      no: () => say("no container for Linux has the official registrar's image"),
-      unknown: withheld,
-    });
+    const text = "has nothing to swap: no container for Linux has the official registrar's image";
+    const give = "give files that have the official registrar";
+    return registrars
+      .contains(({ isForWindows }) => isForWindows.not())
+      .say({
+        yes: () => unknown(files.join(", "), text, `${give}, or name its image with --image=IMAGE`),
+        no: () => unknown(files.join(", "), text, `${give} for Linux`),
+        unknown: withheld,
+      });
   },
 );

@@ -217,7 +217,7 @@ const UNKNOWN = {
   },
 } as const;
 
-export const sayUnknown = (what: keyof typeof UNKNOWN, image: Words): Words =>
+const sayUnknown = (what: keyof typeof UNKNOWN, image: Words): Words =>
   words`its image ${image} ${UNKNOWN[what].text}`;
 
 function adviceOnIgnored({ words: [word], behind }: NonNullable<RegistrarSettings["ignored"]>): string {
