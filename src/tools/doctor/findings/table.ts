@@ -135,8 +135,8 @@ function findingLines(
 /** Words behind a lead, wrapped; the other lines are as far in as the words. */
 function hanging(lead: string, words: string, width: number): readonly string[] {
   const margin = " ".repeat(lead.length);
-  return wrap(plain(words), Math.max(1, width - lead.length)).map(
-    (line, index) => (index === 0 ? lead : margin) + line,
+  return wrap(plain(words), Math.max(1, width - lead.length)).map((line, index) =>
+    ((index === 0 ? lead : margin) + line).trimEnd(),
   );
 }
 

@@ -37,6 +37,11 @@ test("colors, where wanted, change nothing else", () => {
   expect(colored.replace(/\u001b\[[\d;]*m/g, "")).toBe(plain);
 });
 
+test("no line ends with a space, even where the subject does not fit beside the code", () => {
+  const long = finding({ subject: `/${"x".repeat(90)}.yaml: DaemonSet ns/y` });
+  expect(renderTable(report(long), { width: 80, colors: false })).not.toMatch(/ $/m);
+});
+
 test("a driver's text cannot write control characters or start a line", () => {
   const evil = finding({ subject: "x\u001b[2J\n.csi", text: 'is "quoted"' });
   const lines = renderTable(report(evil), { width: 200, colors: false }).split("\n");
