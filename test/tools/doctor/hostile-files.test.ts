@@ -127,7 +127,7 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   [
     "a template in three documents",
     "---\nkind: {{ .Kind }}\n---\n# {{ }}\n{{- if .Values.x }}\nkind: X\n{{- end }}\n---\n{{ x }}\ny: z",
-    /^a\.yaml cannot be judged: it is a template: \{\{ \.Kind \}\}, line 2 -> render it first: helm template/,
+    /^a\.yaml cannot be judged: it is a template: \{\{ \.Kind \}\}, line 2 -> render it first; for Helm: helm template/,
   ],
 ])("%s is reported with exit code 3, and the next one is judged", async (_what, text, said) => {
   const { status, stderr, unread, judged } = await judge(text);

@@ -25,7 +25,10 @@ const FLAWS: Readonly<Record<Flaw, readonly [text: string, advice: string]>> = {
   dashes: ["it has words behind its ---, line {}", "begin a new line"],
   directive: ["it begins with a directive (%), which kubectl refuses", "take it out"],
   "no-object": ["it is {}, and not an object", CORRECT],
-  template: ["it is a template: {}", "render it first: helm template NAME CHART | registrar doctor -f -"],
+  template: [
+    "it is a template: {}",
+    "render it first; for Helm: helm template NAME CHART | registrar doctor -f -",
+  ],
   patch: [
     "it has no selector, so it is a patch of another object",
     "apply it first: kubectl kustomize DIRECTORY | registrar doctor -f -",
