@@ -37,7 +37,7 @@ const judgeRefused = (refused: RegistrarContainer["refused"]) => [
     .map((all) =>
       refuse(
         words`is in a pod without ${all.counted("volume")} that its containers mount (${all.named(namedText)})`,
-        WHOLE,
+        "add each to the pod's volumes, or remove its mounts; the file may be cut off",
       ),
     ),
   refused.hostless.map((name) =>
