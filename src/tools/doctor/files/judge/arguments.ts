@@ -22,7 +22,7 @@ import { RENDER_FIRST, together, writeFlag } from "../../findings/words";
 import type { RegistrarSettings, KnownStart as Start, ToldPaths } from "../read/arguments";
 import { mountOf } from "../read/pod";
 import type { KnownRegistrar, RegistrarContainer } from "../read/registrars";
-import { eachRegistrar, knownIn, ok, problem, unknown, warning } from "./each-registrar";
+import { eachRegistrar, knownIn, notFilledIn, ok, problem, unknown, warning } from "./each-registrar";
 import { placeholderIn, sayWhyOfFile } from "./gaps";
 
 export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (one) => {
@@ -77,8 +77,7 @@ export const judgeProgram = (one: KnownRegistrar, kind: string, fix: Advice): Se
       yes: () =>
         program({
           seen: (path) => judgeStarted(path, kind, fix, one),
-          unread: (gap) =>
-            unknown(`has a ${kind} that is not filled in: ${placeholderIn(gap)}`, RENDER_FIRST),
+          unread: (gap) => notFilledIn(`has a ${kind} that is`, gap),
         }),
       no: nothing,
       unknown: () =>

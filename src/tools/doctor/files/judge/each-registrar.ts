@@ -1,7 +1,9 @@
 import * as finding from "../../findings/finding";
 import { alsoEach, check, type Verdict, type Verdicts } from "../../findings/finding";
-import type { SeenList, Text, Truth } from "../../findings/seen";
+import type { Gap, SeenList, Text, Truth } from "../../findings/seen";
+import { RENDER_FIRST } from "../../findings/words";
 import type { KnownRegistrar, ManifestFacts, RegistrarContainer } from "../read/registrars";
+import { unfilledIn } from "./gaps";
 
 export const eachRegistrar = (
   code: string,
@@ -32,3 +34,7 @@ export const unjudged = ofPlace(finding.skipped);
 export const unknown = ofPlace(finding.unknown);
 export const warning = ofPlace(finding.warning);
 export const problem = ofPlace(finding.problem);
+
+/** What is said of a field with a placeholder. */
+export const notFilledIn = (what: string, gap: Gap) =>
+  unknown(`${what} not filled in: ${unfilledIn(gap)}`, RENDER_FIRST);

@@ -13,13 +13,12 @@ import { RENDER_FIRST } from "../../findings/words";
 import { isOneObject } from "../read/identity";
 import { areTogether } from "../read/pool";
 import { type RegistrarContainer, WITH_PODS } from "../read/registrars";
-import { eachRegistrar, problem, unknown, warning } from "./each-registrar";
-import { placeholderIn, unfilledIn, variableIn } from "./gaps";
+import { eachRegistrar, notFilledIn, problem, unknown, warning } from "./each-registrar";
+import { placeholderIn, variableIn } from "./gaps";
 
 const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
   const { maxSurge, maxUnavailable } = one.update;
-  const unfilled = (gap: Gap) =>
-    unknown(`updates with values that are not filled in: ${unfilledIn(gap)}`, RENDER_FIRST);
+  const unfilled = (gap: Gap) => notFilledIn("updates with values that are", gap);
   const judge = (surge: Amount): Verdicts => {
     if (whyInvalid(surge) !== undefined) return undefined;
     if (!isZero(surge) && one.hasDriver)
@@ -41,8 +40,7 @@ const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
               "use a DaemonSet, unless these nodes are enough",
             )
           : undefined,
-      unread: (gap) =>
-        unknown(`is in an object whose kind is not filled in: ${placeholderIn(gap)}`, RENDER_FIRST),
+      unread: (gap) => notFilledIn("is in an object whose kind is", gap),
     }),
     judgeAmount("maxSurge", maxSurge),
     judgeAmount("maxUnavailable", maxUnavailable),
@@ -94,7 +92,7 @@ const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ user: { isNonRo
   if (isNonRoot) return notRoot("runAsNonRoot");
   return id({
     seen: (uid) => (/^0*$/.test(uid) ? undefined : notRoot(`runAsUser ${uid}`)),
-    unread: (gap) => unknown(`has a user that is not filled in: ${unfilledIn(gap)}`, RENDER_FIRST),
+    unread: (gap) => notFilledIn("has a user that is", gap),
   });
 });
 
@@ -136,8 +134,7 @@ const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({
               `build the image with --platform=linux/amd64,linux/arm64${all.map((one) => `,linux/${one}`).join("")}`,
             )
           : undefined,
-      unread: (gap) =>
-        unknown(`is for nodes whose architecture is not filled in: ${placeholderIn(gap)}`, RENDER_FIRST),
+      unread: (gap) => notFilledIn("is for nodes whose architecture is", gap),
     });
   return program.map(({ kind }) => (kind === "ours" ? judge() : undefined));
 });
@@ -158,8 +155,7 @@ const judgeRole = (role: RegistrarContainer["role"]) =>
             "move it to containers, or set restartPolicy: Always",
           )
         : undefined,
-    unread: (gap) =>
-      unknown(`is an init container whose restartPolicy is not filled in: ${unfilledIn(gap)}`, RENDER_FIRST),
+    unread: (gap) => notFilledIn("is an init container whose restartPolicy is", gap),
   });
 
 const OTHER_PORT = "give one of them another port, and its probes too";

@@ -17,8 +17,8 @@ import { isLoopback, type RegistrarSettings } from "../read/arguments";
 import type { BesideFacts, ProbeAddress, ProbeFacts } from "../read/probes";
 import type { KnownRegistrar } from "../read/registrars";
 import { judgeProgram, releaseText, sayRefusal } from "./arguments";
-import { eachRegistrar, knownIn, problem, unknown, warning } from "./each-registrar";
-import { placeholderIn, unfilledIn } from "./gaps";
+import { eachRegistrar, knownIn, notFilledIn, problem, unknown, warning } from "./each-registrar";
+import { placeholderIn } from "./gaps";
 
 export const manifestProbes = eachRegistrar("CSI104", "manifest-probes", (one) =>
   knownIn(one).map((its) => [
@@ -40,7 +40,7 @@ const judgePort = ({ kind }: ProbeFacts, address: Seen<ProbeAddress>, one: Known
         no: () => judgeUnserved({ kind, ...its }, one),
         unknown: withheld,
       }),
-    unread: (gap) => unknown(`has a ${kind} that is not filled in: ${unfilledIn(gap)}`, RENDER_FIRST),
+    unread: (gap) => notFilledIn(`has a ${kind} that is`, gap),
   });
 
 /** Kubelet asks the pod, where another container may answer. */
@@ -115,11 +115,7 @@ function judgeAddress(address: Address, one: KnownRegistrar, http: Served): Verd
             `ask ${served.length > 1 ? "one of " : ""}${served.join(", ")}`,
           );
     },
-    unread: (gap) =>
-      unknown(
-        `has a ${kind} on ${path}, and whether it serves that is not filled in: ${unfilledIn(gap)}`,
-        RENDER_FIRST,
-      ),
+    unread: (gap) => notFilledIn(`has a ${kind} on ${path}, and whether it serves that is`, gap),
   });
 }
 
@@ -189,10 +185,7 @@ function judgeDriversProbe(beside: BesideFacts, http: Served): Verdicts {
       address?.({
         seen: ({ port }) => (port === served ? ifYes(isOwn.not(), judge) : undefined),
         unread: (gap) =>
-          unknown(
-            `serves port ${served}, and the livenessProbe of container ${name} is not filled in: ${unfilledIn(gap)}`,
-            RENDER_FIRST,
-          ),
+          notFilledIn(`serves port ${served}, and the livenessProbe of container ${name} is`, gap),
       }),
     );
 }
