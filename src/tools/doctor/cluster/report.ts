@@ -29,7 +29,7 @@ import { isEvery, isGuess, type RegistrarUnit } from "./read/units";
 export const CLUSTER_CHECKS = [...stateChecks, ...needChecks];
 
 /** Names the drivers, drops all but the one that is asked for, and looks for owners of those that no DaemonSet registers. */
-export async function conclude({ readOwners, readRivals, gaps, ...lists }: ClusterReading) {
+async function conclude({ readOwners, readRivals, gaps, ...lists }: ClusterReading) {
   const byNames = placesIn(lists);
   const [pair] = itemsOf(pairLeft(byNames));
   const isAlone = pair && trueOrNull((await readRivals(pair.node)).contains()) === false;
@@ -64,7 +64,7 @@ function causesIn(found: readonly Finding[]) {
 }
 
 /** The DaemonSets' registrars as `doctor -f` has them, if these images are this registrar's. */
-export function manifestsOf(
+function manifestsOf(
   { units, limitRanges }: Pick<ManifestFacts, "limitRanges"> & { units: SeenList<RegistrarUnit> },
   ours: OurImage,
 ): ManifestFacts {

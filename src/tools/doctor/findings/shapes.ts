@@ -30,7 +30,7 @@ export interface Truth extends Closed<YesNo>, Mute {
 
 /** Of findings what is unknown; all else as it is. */
 export type Doubted<R> = [R] extends [Said<Verdict>] ? SeenList<Verdict<"unknown">> : R;
-export type IsSo<Item> = (item: Item) => boolean | Truth;
+type IsSo<Item> = (item: Item) => boolean | Truth;
 export type Some<R> = R | readonly R[] | undefined;
 export interface Inside<Item> {
   readonly items: readonly Item[];

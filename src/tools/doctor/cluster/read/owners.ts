@@ -18,7 +18,7 @@ export const MOST_NODES = 5;
 
 export type HostPod = NonNullable<ReturnType<typeof readHostPod>>;
 /** The pods of a node that have the directory of a driver's socket; others there that may register it; and those with a volume of it. */
-export type Owners = Readonly<Record<"owners" | "rivals" | "users", SeenList<HostPod>>>;
+type Owners = Readonly<Record<"owners" | "rivals" | "users", SeenList<HostPod>>>;
 export type OwnersOf = Awaited<ReturnType<typeof readOwners>>["ownersOf"];
 
 /**

@@ -14,7 +14,7 @@ const SILENT_KUBECTL_MS = 30_000;
 const LOGIN_MS = 120_000;
 export const PATIENCE: Patience = { noticeMs: 5_000, silentMs: SILENT_KUBECTL_MS, longestMs: LOGIN_MS };
 
-export type Waited<Value> = { readonly value: Value } | { readonly silence: string };
+type Waited<Value> = { readonly value: Value } | { readonly silence: string };
 
 /** Waits no longer than the patience has, then ends `act` and says what gave no answer. */
 export async function waitFor<Value>(

@@ -25,7 +25,7 @@ const SHORT_AGO_MS = 10 * 60_000;
 /** What has lasted so long does not pass by itself: two pods where there should be one, or one that is not ready. */
 export const LONG_MS = 10 * 60_000;
 /** The time for images and volumes, from a pod's creation or a reboot of its node; what lasts longer is no ordinary event. */
-export const CREATION_MS = 2 * 60_000;
+const CREATION_MS = 2 * 60_000;
 const TOGETHER_MS = 60_000;
 
 /** Created so recently that what it needs may still be on its way. */

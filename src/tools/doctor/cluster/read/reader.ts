@@ -27,7 +27,7 @@ export const KINDS: Readonly<Record<Resource, string>> = {
 export type ClusterGap = Gap<Resource>;
 
 /** Takes the objects of a list; a list that begins again gets a new one. */
-export interface Collector<Value> {
+interface Collector<Value> {
   readonly add: (object: unknown, identity: Identity) => void;
   readonly values: () => readonly Value[];
   /** Of an object that cannot be read. */

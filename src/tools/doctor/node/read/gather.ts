@@ -10,7 +10,7 @@ import { findProcesses } from "./processes";
 import { hasNoSocket, lookAtSocket, type SocketFacts } from "./socket";
 import { findSockets, lookAtRegistrations, partGaps, type RegistrationFacts } from "./sockets-found";
 
-export interface GatherOptions {
+interface GatherOptions {
   /** Bounds each call, in milliseconds; NodeGetInfo takes up to ten times as long. */
   readonly timeoutMs: number;
   /** The doctor's own user ID; undefined on a system without user IDs. */

@@ -28,7 +28,7 @@ import {
 import { lookAtSocket, type SocketFacts, type SocketKind } from "./socket";
 
 /** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
-export const DRIVER_DIRECTORIES: readonly string[] = ["plugins", "csi-plugins"];
+const DRIVER_DIRECTORIES: readonly string[] = ["plugins", "csi-plugins"];
 
 /** Drivers have their socket in a directory of their own, some a directory deeper. */
 const MAX_DEPTH = 4;
