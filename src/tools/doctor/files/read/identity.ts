@@ -16,26 +16,24 @@ export function identityOf({ apiVersion, kind, metadata }: Tree): Told<Names> {
 }
 
 /** A template may fill in each of its places otherwise. */
-function isOneText(one: string, other: string, what: string): Truth {
+function isOneText(one: string, other: string): Truth {
   if (one === other && !one.includes("{{")) return truth(true);
   const open = [one, other].find(isTemplate);
-  return truth(open !== undefined && unread("placeholder", open, what).gap);
+  return truth(open !== undefined && unread("placeholder", open).gap);
 }
-
-const NAMESPACE = "namespace";
 
 /** Whether two objects are in one namespace: kubectl takes that of its context for one that is not written. */
 export function isOneNamespace(...both: Two): Truth {
   const [one, other] = [tell(both[0]).namespace, tell(both[1]).namespace];
   const isUnwritten = one !== other && [one, other].includes("");
-  return isUnwritten ? truth(unread("placeholder", "", NAMESPACE).gap) : isOneText(one, other, NAMESPACE);
+  return isUnwritten ? truth(unread("placeholder", "", "namespace").gap) : isOneText(one, other);
 }
 
 /** Whether two objects are one when they are applied. One without a name is never another one. */
 export function isOneObject(...both: Two): Truth {
   const [one, other] = [tell(both[0]), tell(both[1])];
   return (["group", "kind", "name"] as const)
-    .map((part) => isOneText(one[part], other[part], part))
+    .map((part) => isOneText(one[part], other[part]))
     .reduce((all, is) => all.and(is), isOneNamespace(...both))
     .and(one.name !== "" && other.name !== "");
 }
