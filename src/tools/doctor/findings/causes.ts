@@ -6,8 +6,6 @@ import { type Key, keyIn } from "./opened";
 export interface About {
   /** The object's number in the reading: two objects may share a name. */
   readonly object: number;
-  /** As people know it: `x.yaml: DaemonSet storage/disk-node`. */
-  readonly name: string;
   readonly container?: string | undefined;
 }
 

@@ -36,6 +36,10 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ start }) => start.kind === 'starts' ? undefined : problem(P, 'does not start', F)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ foreign }) => foreign.programs.length === 0 ? ok(P, 'has no other program') : problem(P, T, F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ foreign }) => foreign.programs.contains(({ program }) => program === '/bin/sh')({ yes: () => problem(P, T, F), no: () => ok(P, 'runs no shell'), unknown: withheld }))",
+  // A name with a placeholder, and what may own a socket.
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map((one) => registrars.contains((other) => other.about.name === one.about.name)({ yes: () => problem(P, 'is there twice', F), no: () => ok(P, 'is there once'), unknown: withheld }))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.contains(({ name }) => name === 'driver')({ yes: nothing, no: () => problem(P, 'has no container driver', F), unknown: withheld }))",
+  "TypeScript: ({ driver, registrations }: View) => registrations.map(({ found }) => found.map(({ endpoint }) => driver && isOwner(endpoint?.socket, driver.socket, driver.isNode, false) === 'own' ? ok(P, T) : problem(P, T, F))); import { isOwner } from 'SRC/node/read/looks'",
   // How long a probe waits.
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ probes }) => probes.map(({ patience }) => patience > 60 ? ok(P, 'waits for its start') : problem(P, T, F)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.map(({ probes }) => probes.map(({ timeoutSeconds }) => timeoutSeconds === 1 ? problem(P, 'has one second', F) : undefined)))",

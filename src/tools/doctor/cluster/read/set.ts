@@ -14,8 +14,8 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
   const { selector, template } = tree(tree(object).spec);
   const ofPods = tree(tree(template).spec);
   const whole = { ...tree(object), kind: "DaemonSet" };
-  const about = { object: number, name: placeIn(undefined, whole) };
-  const registrars = registrarsIn(about, whole, ours);
+  const place = placeIn(undefined, whole);
+  const registrars = registrarsIn(number, place, whole, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, status } = tree(object);
   const { desiredNumberScheduled, observedGeneration } = tree(status);
@@ -27,10 +27,11 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
   const isBehind = observed < (numberOrNone(tree(metadata).generation) ?? 0);
   return {
     ...identity,
-    about,
+    place: toldOf(place),
+    number,
     selector: selectorOf(selector),
     registrars,
-    registrarsWith: (images: OurImage) => registrarsIn(about, whole, images),
+    registrarsWith: (images: OurImage) => registrarsIn(number, place, whole, images),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(tree(metadata).annotations)["deprecated.daemonset.template.generation"]),
     /** The numbers of pods that it wants, and has. */
@@ -99,7 +100,12 @@ const MAX_SPECS = 100;
  */
 export function createRunningReader(ours?: OurImage) {
   const read = (set: RegistrarSet, spec: Tree, namespace: unknown, generation: string | undefined) => ({
-    registrars: registrarsIn(set.about, { kind: "Pod", metadata: { namespace }, spec }, ours),
+    registrars: registrarsIn(
+      set.number,
+      tell(set.place),
+      { kind: "Pod", metadata: { namespace }, spec },
+      ours,
+    ),
     /** The containers with a registrar that the DaemonSet has, and the pod made from it has not. */
     dropped: droppedFrom(spec, set, generation),
   });

@@ -1,6 +1,6 @@
 import * as finding from "../../findings/finding";
 import { alsoEach, check, type Verdict, type Verdicts } from "../../findings/finding";
-import type { Gap, SeenList, Text, Truth } from "../../findings/seen";
+import { type Gap, type SeenList, type Text, type Truth, words } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import type { KnownRegistrar, ManifestFacts, RegistrarContainer } from "../read/registrars";
 import { unfilledIn } from "./gaps";
@@ -36,5 +36,5 @@ export const warning = ofPlace(finding.warning);
 export const problem = ofPlace(finding.problem);
 
 /** What is said of a field with a placeholder. */
-export const notFilledIn = (what: string, gap: Gap) =>
-  unknown(`${what} not filled in: ${unfilledIn(gap)}`, RENDER_FIRST);
+export const notFilledIn = (what: Text, gap: Gap) =>
+  unknown(words`${what} not filled in: ${unfilledIn(gap)}`, RENDER_FIRST);

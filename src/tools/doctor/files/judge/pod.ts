@@ -8,6 +8,7 @@ import {
   type Seen,
   type SeenList,
   type Truth,
+  words,
 } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import { isOneObject } from "../read/identity";
@@ -178,16 +179,17 @@ function judgePort(
         http,
         its,
       )({
-        yes: () => problem(`${text} ${name}: the second one cannot bind it`, OTHER_PORT),
+        yes: () => problem(words`${text} ${name}: the second one cannot bind it`, OTHER_PORT),
         no: nothing,
-        unknown: () => unknown(`${text} ${name}: whether on one address cannot be seen here`, OTHER_PORT),
+        unknown: () =>
+          unknown(words`${text} ${name}: whether on one address cannot be seen here`, OTHER_PORT),
       }),
     ),
   );
   const declaring = one.beside.flatMap(({ name, declares }) =>
     declares(port).map(() =>
       warning(
-        `serves port ${port}, which is one of container ${name}'s ports: if that serves it, the second one cannot bind it`,
+        words`serves port ${port}, which is one of container ${name}'s ports: if that serves it, the second one cannot bind it`,
         `${OTHER_PORT}; or move the port's declaration to the registrar`,
       ),
     ),

@@ -60,7 +60,7 @@ function judgeUnserved({ kind, asks, port, path }: Address, one: KnownRegistrar)
   return ownersOf(port).some({
     yes: ({ first }) =>
       warning(
-        `has a ${kind} on port ${port}, which is container ${first.name}'s: it tells of that one's faults`,
+        words`has a ${kind} on port ${port}, which is container ${first.name}'s: it tells of that one's faults`,
         serve(free, false),
       ),
     no: () =>
@@ -175,7 +175,7 @@ function judgeDriversProbe(beside: BesideFacts, http: Served): Verdicts {
   const isOwn = servesAt(served).contains().or(declares(served).contains());
   const fault = () =>
     problem(
-      `serves port ${served}, and the livenessProbe of container ${name} asks it: kubelet restarts that container for the registrar's faults`,
+      words`serves port ${served}, and the livenessProbe of container ${name} asks it: kubelet restarts that container for the registrar's faults`,
       `give that probe the port of the driver's own livenessprobe, or remove it`,
     );
   const judge = () => runs.say({ yes: fault, no: nothing, unknown: () => doubted(fault()) });
@@ -185,7 +185,7 @@ function judgeDriversProbe(beside: BesideFacts, http: Served): Verdicts {
       address?.({
         seen: ({ port }) => (port === served ? ifYes(isOwn.not(), judge) : undefined),
         unread: (gap) =>
-          notFilledIn(`serves port ${served}, and the livenessProbe of container ${name} is`, gap),
+          notFilledIn(words`serves port ${served}, and the livenessProbe of container ${name} is`, gap),
       }),
     );
 }

@@ -11,6 +11,7 @@ import { lastPart } from "../../../recognise/image";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { PROBES } from "../../../recognise/swap";
+import { textOf } from "../../findings/opened";
 import { beyond, looked, type Unread } from "../../findings/seen";
 import {
   environmentOf,
@@ -130,7 +131,7 @@ export function besideOf(container: Tree, policy: string) {
     filledOf(declared, who),
   ];
   return {
-    name,
+    name: textOf({ told: name, gaps: [] }),
     runs,
     /** Where it serves a port, as far as its flags tell. */
     servesAt: (port: string) => served.filter((its) => runs.and(its.port === port)),

@@ -15,7 +15,6 @@ import { boundText } from "../../../../logging/escape";
 import { plainPath } from "../../../../unix/mounts";
 import { type OurImage, type Recognised, recognise, tellsPath } from "../../../recognise/program";
 import { type Decided, isTemplate } from "../../../recognise/rule";
-import type { About } from "../../findings/causes";
 import { textOf, toldOf } from "../../findings/opened";
 import {
   beyond,
@@ -96,7 +95,7 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
       const object = mapOf(one);
       const parameter = parameterIn(podIn(object), item.parameters);
       if (parameter !== undefined) refuseFlaw("parameter", parameter);
-      const registrars = registrarsIn({ object: number, name: place }, object, ours);
+      const registrars = registrarsIn(number, place, object, ours);
       const hasRegistrar = registrars.length > 0;
       if (hasRegistrar && isPatch(object)) refuseFlaw("patch");
       const whole = { ...object, metadata: undefined };
@@ -238,7 +237,7 @@ function otherImagesIn(object: Tree, ours: OurImage = {}) {
 }
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
-export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
+export function registrarsIn(number: number, whole: string, object: Tree, ours: OurImage = {}) {
   const pod = podIn(object);
   // Of one reading: a container with a null is another object each time that it is read.
   const inits = list(pod.initContainers).map(tree);
@@ -253,10 +252,10 @@ export function registrarsIn(about: About, object: Tree, ours: OurImage = {}) {
   const isRunning = (one: Tree) => mayRunOn(policyOf(one, inits));
   const drivers = containers.filter((one) => one !== registrars[0]?.container && isRunning(one));
   const driverSocket = driverSocketOf(drivers, pod, inits, registrars.length === 1);
-  const placeOf = (container: Tree) => `${about.name}, container ${text(container.name)}`;
+  const placeOf = (container: Tree) => `${whole}, container ${text(container.name)}`;
   return registrars.map(({ container, recognised }) => ({
     place: placeOf(container),
-    about: { ...about, container: text(container.name) },
+    about: { object: number, container: text(container.name) },
     ...readContainer(container, recognised, pod, placeOf(container)),
     identity: identityOf(object),
     workload: filled(text(object.kind)),

@@ -11,12 +11,12 @@ import {
   type Seen,
   type SeenList,
   type Truth,
-  truth,
 } from "../../findings/seen";
 import { writeFlag } from "../../findings/words";
 import type { Facts } from "../read/gather";
 import {
   type DriverLook,
+  isOwner,
   lookOfDirectory,
   lookOfDriver,
   lookOfRegistration,
@@ -26,7 +26,6 @@ import {
   type RegistrationFound,
   type RegistrationLook,
   type SocketLook,
-  tellsOwner,
 } from "../read/looks";
 import { hiddenAt } from "../read/socket";
 import { REMOVE_ALIAS, removeOld, type Trouble, troubleOf } from "./trouble";
@@ -253,16 +252,7 @@ export function isOf(
   // Where no socket is left, its path says it.
   const isTold = path === csiSocketPath && plugin.endpoint === kubeletRegistrationPath;
   // An endpoint that is seen says which of two drivers with one name it is.
-  switch (tellsOwner(endpoint?.socket, driver.socket)) {
-    case "own":
-      return truth(true);
-    case "other":
-      return truth(false);
-    case "name":
-      return byName;
-    case "path":
-      return byName.or(isTold || endpoint?.socket.path === path);
-  }
+  return isOwner(endpoint?.socket, driver.socket, byName, isTold || endpoint?.socket.path === path);
 }
 
 /** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */

@@ -1,6 +1,15 @@
 import { driverOfSocket } from "../../../../registrar/model/socket-name";
 import { itemsOf, trueOrNull } from "../../findings/opened";
-import { beyond, type Gap, listFrom, looked, type Seen, type SeenList, truth } from "../../findings/seen";
+import {
+  beyond,
+  type Gap,
+  listFrom,
+  looked,
+  type Seen,
+  type SeenList,
+  type Truth,
+  truth,
+} from "../../findings/seen";
 import type { DirectoryFacts } from "./directory";
 import { type Answer, type Call, type SeenDriver, type SeenPlugin, unreadAt } from "./facts";
 import type { SeenSocket, SocketFacts } from "./socket";
@@ -30,12 +39,17 @@ export function lookOfSocket(socket: SocketFacts) {
 export const namesOf = (said: SeenList<string>, told: SeenList<string>) =>
   itemsOf(said).length > 0 ? said : said.with(told);
 
-/** What tells whether a registrar's endpoint is a driver: the sockets, if both were seen; else the names, or also the paths. */
-export function tellsOwner(endpoint: SocketLook | undefined, { inode }: SocketLook) {
+/** Whether a registrar's endpoint is a driver's: by the sockets, if both were seen; else by the names, or also by the paths. */
+export function isOwner(
+  endpoint: SocketLook | undefined,
+  { inode }: SocketLook,
+  byName: Truth,
+  byPath: boolean,
+) {
   const hasSocket = (one: SocketLook["inode"]) => trueOrNull(one.is((its) => its !== undefined)) === true;
   const isOwn = endpoint && trueOrNull(endpoint.inode.is((one) => inode.is((its) => its === one)));
-  if (endpoint && hasSocket(endpoint.inode) && typeof isOwn === "boolean") return isOwn ? "own" : "other";
-  return hasSocket(inode) ? "name" : "path";
+  if (endpoint && hasSocket(endpoint.inode) && typeof isOwn === "boolean") return truth(isOwn);
+  return hasSocket(inode) ? byName : byName.or(byPath);
 }
 
 const isUnimplemented = (answer: Answer<unknown> | undefined): boolean =>
