@@ -17,6 +17,19 @@ test("a driver's pods that are updated with maxSurge", () => {
   ]);
 });
 
+test("an unknown program may be a driver, too", () => {
+  const aloneOf = (image: string) => {
+    const alone = daemonSet(surge(1));
+    const [registrar] = alone.spec.template.spec.containers;
+    alone.spec.template.spec.containers = [{ ...registrar, image }] as never;
+    return said(alone).filter((line) => line.startsWith("CSI107"));
+  };
+  expect(aloneOf("x/y:v1")).toEqual([
+    "CSI107 unknown: updates with maxSurge 1, and has a driver in its pods -> set maxSurge: 0, and maxUnavailable: 1",
+  ]);
+  expect(aloneOf("registrar:v1")).toEqual([expect.stringMatching(/^CSI107 problem: is refused/)]);
+});
+
 test.each<[expected: RegExp | undefined, rollingUpdate: object, type?: string]>([
   [undefined, {}],
   [undefined, { maxUnavailable: "10%" }],

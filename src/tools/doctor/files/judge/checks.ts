@@ -52,13 +52,15 @@ export const manifestOverwritten = check<FileFacts>(
   "manifest-overwritten",
   ({ identities, copies }) => [
     identities.flatMap(({ hasRegistrar, secondKey, place }) =>
-      hasRegistrar && secondKey !== undefined
-        ? warning(
-            place,
-            `has a key twice in one map, line ${secondKey}: the last one counts`,
-            "leave one of them, with what both have",
-          )
-        : undefined,
+      secondKey.flatMap((line) =>
+        hasRegistrar
+          ? warning(
+              place,
+              `has a key twice in one map, line ${line}: the last one counts`,
+              "leave one of them, with what both have",
+            )
+          : undefined,
+      ),
     ),
     copies.map(judgeCopies),
   ],

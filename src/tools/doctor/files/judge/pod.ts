@@ -1,5 +1,6 @@
 import type { Verdict, Verdicts } from "../../findings/finding";
 import {
+  doubted,
   type Gap,
   type ItemOf,
   ifUnknown,
@@ -22,15 +23,15 @@ const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
   const unfilled = (gap: Gap) => notFilledIn("updates with values that are", gap);
   const judge = (surge: Amount): Verdicts => {
     if (whyInvalid(surge) !== undefined) return undefined;
-    if (!isZero(surge) && one.hasDriver)
-      return problem(
+    const two = () =>
+      problem(
         `updates with maxSurge ${surge}, and has a driver in its pods`,
         "set maxSurge: 0, and maxUnavailable: 1",
       );
-    return maxUnavailable({
-      seen: (most) => judgeBoth(surge, most),
-      unread: (gap) => unfilled(gap),
-    });
+    const both = () =>
+      maxUnavailable({ seen: (most) => judgeBoth(surge, most), unread: (gap) => unfilled(gap) });
+    const isTwo = one.hasDriver.and(!isZero(surge));
+    return isTwo({ yes: two, no: both, unknown: () => doubted(two()) });
   };
   return [
     one.workload({

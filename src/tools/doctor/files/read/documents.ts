@@ -6,14 +6,22 @@ import { readBody } from "../../../../kube-api/request";
 import { readYaml, secondKeyIn } from "../../../../kube-api/yaml";
 import { boundText } from "../../../../logging/escape";
 import { printError } from "../../../../runtime/print";
-import { type Gap, refuseFlaw, type SeenList, startReading, whyOf } from "../../findings/seen";
+import {
+  beyond,
+  type Gap,
+  refuseFlaw,
+  type SeenList,
+  startReading,
+  type Unread,
+  whyOf,
+} from "../../findings/seen";
 import { firstOf } from "../../findings/words";
 
 export interface ReadObject {
   readonly file: string;
   readonly object: unknown;
   /** The line of the first key that one of its maps has twice. */
-  readonly secondKey?: number | undefined;
+  readonly secondKey?: number | undefined | Unread;
 }
 
 export interface FilesRead {
@@ -68,7 +76,7 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
         if (object === undefined || object === null) continue;
         const secondKey = MAYBE_REGISTRAR.test(document.text)
           ? secondKeyIn(document.text, document.line)
-          : undefined;
+          : UNLOOKED;
         objects.push({ file, object, secondKey });
       }
       // The program that writes it has failed; an empty file in a directory is nothing to kubectl.
@@ -101,6 +109,7 @@ async function contentOf(path: string, isInDirectory: boolean): Promise<string> 
 
 /** Only such a document is parsed again, to look for keys that are there twice. */
 const MAYBE_REGISTRAR = /registrar|registration/;
+const UNLOOKED: Unread = { kind: "unread", gap: beyond("files") };
 
 interface FileDocument {
   readonly text: string;

@@ -102,10 +102,11 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
       const mayMatter = hasRegistrar || object.kind === "LimitRange" || hasRegistrarsArguments(whole);
       const openKey = mayMatter ? openKeyIn(whole) : undefined;
       if (openKey !== undefined) refuseFlaw("placeholder", openKey);
+      const second = looked(secondKey).items((line) => line);
       return [
         {
           registrars,
-          identity: { identity: identityOf(object), place, hasRegistrar, secondKey },
+          identity: { identity: identityOf(object), place, hasRegistrar, secondKey: second },
           limitRange: object.kind === "LimitRange" ? readLimitRange(object) : undefined,
           otherImages: otherImagesIn(object, ours),
         },
@@ -198,9 +199,7 @@ function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void 
 
 export type RegistrarContainer = ReturnType<typeof registrarsIn>[number];
 /** One whose program is known. */
-export type KnownRegistrar = Omit<RegistrarContainer, "program"> & {
-  readonly program: KnownProgram;
-};
+export type KnownRegistrar = Omit<RegistrarContainer, "program"> & { readonly program: KnownProgram };
 
 const SETS = ["DaemonSet", "Deployment", "StatefulSet"];
 export const WITH_PODS = [...SETS, "ReplicaSet", "Job", "CronJob", "ReplicationController"];
@@ -252,6 +251,7 @@ export function registrarsIn(number: number, whole: string, object: Tree, ours: 
   const isRunning = (one: Tree) => mayRunOn(policyOf(one, inits));
   const drivers = containers.filter((one) => one !== registrars[0]?.container && isRunning(one));
   const driverSocket = driverSocketOf(drivers, pod, inits, registrars.length === 1);
+  const isUnsure = registrars.some(({ recognised }) => recognised.program.kind === "unknown");
   const placeOf = (container: Tree) => `${whole}, container ${text(container.name)}`;
   return registrars.map(({ container, recognised }) => ({
     place: placeOf(container),
@@ -267,8 +267,8 @@ export function registrarsIn(number: number, whole: string, object: Tree, ours: 
     beside: listFrom(containers.filter((one) => one !== container && isRunning(one))).map((one) =>
       besideOf(one, policyOf(one, inits)),
     ),
-    /** The pod has a container that is not a registrar. */
-    hasDriver: containers.length > registrars.length,
+    /** The pod has a container that is not a registrar; an unknown program may be both. */
+    hasDriver: truth(containers.length > registrars.length || (isUnsure && UNKNOWN.gap)),
   }));
 }
 
