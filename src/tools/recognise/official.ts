@@ -1,5 +1,6 @@
 import { type FlagForm, parseWords } from "../../flags/grammar";
 import { ACCEPTED_FLAGS, flagTable } from "../../flags/table";
+import { partsOf } from "./image";
 
 /** The official registrar's latest release, as a number: v2.17 is 217. */
 export const LATEST = 217;
@@ -31,6 +32,9 @@ export function officialFlags(release = LATEST): ReadonlyMap<string, FlagForm> {
     ...(release < 101 ? Object.entries<FlagForm>({ kubeconfig }) : []),
   ]);
 }
+
+/** Whether it makes the directory of the file that tells its probe of a registration. */
+export const makesDirectories = (image: string): boolean => !/^v?2\.6\.[01](?!\d)/.test(partsOf(image).tag);
 
 const STARTS = { kind: "starts" } as const;
 

@@ -138,6 +138,36 @@ test("the mode that proves nothing", () => {
   expectSaid(saidOf(last), [expected]);
 });
 
+const mountedAt = (mountPath: string, readOnly = false) => [
+  ...[PLUGIN, REGISTRY],
+  { name: "plugin", mountPath, readOnly },
+];
+
+/** Up to v2.8 it looks for a file beside the driver's socket, as kubelet has its path. */
+test.each<readonly [why: string, changes: Changes, isWell?: boolean]>([
+  // awslabs' aws-fsx-openzfs-csi-driver.
+  ["its root file system is read-only", { securityContext: { readOnlyRootFilesystem: true } }],
+  // kubernetes-csi's csi-driver-nvmf.
+  ["v2.6.0 and v2.6.1 do not make it", { image: "x/csi-node-driver-registrar:v2.6.0" }],
+  [`${PATH} is mounted read-only`, { volumeMounts: mountedAt(PATH, true) }],
+  [
+    "a volume is there",
+    { volumeMounts: mountedAt(PATH), securityContext: { readOnlyRootFilesystem: true } },
+    true,
+  ],
+  [
+    "v2.6.0, with a mount below it",
+    { image: "x/csi-node-driver-registrar:v2.6.0", volumeMounts: mountedAt(`${PATH}/x`) },
+    true,
+  ],
+  ["v2.6.2 makes it", { image: "x/csi-node-driver-registrar:v2.6.2" }, true],
+])("the file of the official mode up to v2.8: %s", (why, changes, isWell = false) => {
+  const image = "x/csi-node-driver-registrar:v2.8.0";
+  const all = saidOf({ ...mode("kubelet-registration-probe"), image, ...(changes as object) });
+  const text = `CSI104 problem: has a livenessProbe that always fails: the registrar must make a file in ${PATH} of its container, and ${why} -> `;
+  expect(all).toEqual(isWell ? [] : [expect.stringContaining(text)]);
+});
+
 test.each<readonly [image: string, ...said: RegExp[]]>([
   ["x/csi-node-driver-registrar:v2.8.0"],
   ["x/csi-node-driver-registrar:v2.9.0", /^CSI104 warning: /],

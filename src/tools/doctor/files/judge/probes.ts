@@ -1,3 +1,5 @@
+import { dirname } from "node:path/posix";
+import { isWithin } from "../../../../unix/mounts";
 import { addedIn } from "../../../recognise/official";
 import type { Verdicts } from "../../findings/finding";
 import {
@@ -14,6 +16,7 @@ import {
 } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import { isLoopback, type RegistrarSettings } from "../read/arguments";
+import { mountOf } from "../read/pod";
 import type { BesideFacts, ProbeAddress, ProbeFacts } from "../read/probes";
 import type { KnownRegistrar } from "../read/registrars";
 import { judgeProgram, releaseText, sayRefusal } from "./arguments";
@@ -220,8 +223,9 @@ const judgeExec = ({ kind, settings }: ProbeFacts, one: KnownRegistrar) =>
 function judgeAsked(
   kind: ProbeFacts["kind"],
   { modeFlag: mode, ...asked }: AskedSettings,
-  { program, mounts }: KnownRegistrar,
+  one: KnownRegistrar,
 ): Verdicts {
+  const { program, mounts } = one;
   const does = asked.mode;
   const isOfficial = program.kind === "official";
   const isOtherMode = isOfficial && ![OFFICIAL_MODE, ""].includes(mode);
@@ -245,8 +249,24 @@ function judgeAsked(
   const passes = program.kind === "official" ? program.release.is((own) => own >= PASSES_SINCE) : truth(true);
   return passes({
     yes: () => warning(text, USE_HTTP),
-    no: nothing,
+    no: () => asked.paths.map(({ told }) => judgeFile(kind, dirname(told), one)),
     unknown: () =>
       unknown(`${text} from v2.9 on, and always fails before v2.3: its release is not known`, USE_HTTP),
   });
+}
+
+/** Up to v2.8 the registrar makes a file when kubelet calls it, and the probe looks for that. */
+function judgeFile(kind: ProbeFacts["kind"], directory: string, one: KnownRegistrar): Verdicts {
+  const { user, mounts, makesDirectories } = one;
+  const mount = mountOf(directory, mounts);
+  const isThere = makesDirectories || mounts.some(({ mountPath }) => isWithin(mountPath, directory));
+  const ofRoot = user.hasReadOnlyRoot ? "its root file system is read-only" : undefined;
+  const ofMount = mount?.isReadOnly ? `${mount.mountPath} is mounted read-only` : undefined;
+  const why = mount ? ofMount : (ofRoot ?? (isThere ? undefined : "v2.6.0 and v2.6.1 do not make it"));
+  return why === undefined
+    ? undefined
+    : problem(
+        `has a ${kind} that always fails: the registrar must make a file in ${directory} of its container, and ${why}`,
+        `${USE_HTTP}; or mount the driver's directory there`,
+      );
 }

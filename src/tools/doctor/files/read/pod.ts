@@ -243,7 +243,8 @@ export const roleOf = (container: Tree, inits: readonly Tree[]) =>
 
 export function userOf(own: Tree, ofPod: Tree) {
   const isNonRoot = bool(own.runAsNonRoot ?? ofPod.runAsNonRoot);
-  return { isNonRoot, id: filled(numberOrOpen(own.runAsUser ?? ofPod.runAsUser), "runAsUser") };
+  const id = filled(numberOrOpen(own.runAsUser ?? ofPod.runAsUser), "runAsUser");
+  return { isNonRoot, id, hasReadOnlyRoot: bool(own.readOnlyRootFilesystem) };
 }
 
 export type LimitedResource = "memory" | "cpu";

@@ -13,6 +13,7 @@ import {
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { plainPath } from "../../../../unix/mounts";
+import { makesDirectories } from "../../../recognise/official";
 import { type OurImage, type Recognised, recognise, tellsPath } from "../../../recognise/program";
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import { textOf, toldOf } from "../../findings/opened";
@@ -296,6 +297,7 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree, place
     image: textOf({ told: boundText(text(container.image)) || "(none)", gaps: [] }),
     reference: toldOf(text(container.image)),
     isWithoutShell: truthOf(recognised.isWithoutShell),
+    makesDirectories: makesDirectories(text(container.image)),
     program: lookOfProgram(program),
     /** What is known of another program than a registrar's. */
     unknown: listFrom(program.kind === "unknown" ? [program.what] : []),
