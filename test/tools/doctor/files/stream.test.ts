@@ -50,10 +50,40 @@ describe("two objects of one name in a file", () => {
     expect(more.filter((one) => one.startsWith("CSI116"))).toEqual([]);
   });
 
+  test("are one and a patch without a selector: only the former is an object", () => {
+    const patch = { ...daemonSet(), spec: { template: { spec: { tolerations: [] } } } };
+    expect(listed(daemonSet(), patch, patch)).toEqual([]);
+    const ofRegistrar = { ...daemonSet(), spec: { template: daemonSet().spec.template } };
+    expect(listed(daemonSet(), ofRegistrar)).toEqual([expect.stringMatching(/^CSI113 unknown/)]);
+  });
+
   test("are not judged without a registrar", () => {
     const service = { kind: "Service", metadata: { name: "s" } };
     expect(listed(daemonSet(), service, service)).toEqual([]);
   });
+});
+
+/** Versions of one bundle: `-f a.yaml -f b.yaml`. */
+test.each<[what: string, changes: Changes]>([
+  ["a healthy one", {}],
+  ["one on the node's network", { more: ["--http-endpoint=:2"], pod: { hostNetwork: true } }],
+  ["a wrong flag", { more: ["--nope"] }],
+  ["no namespace", { image: OFFICIAL, metadata: { name: "x" } }],
+  ["a fault of the pod", { registry: "/elsewhere", pod: { securityContext: { runAsUser: 7 } } }],
+])("an object that is in two files is one to each judge: %s", (_what, changes) => {
+  const { metadata = daemonSet().metadata, ...fields } = changes;
+  const object = { ...daemonSet(fields), metadata };
+  const lines = (...files: readonly string[]) => {
+    const objects = files.map((file) => readAs(file, [object]).objects).reduce((all, more) => all.with(more));
+    const { findings } = reportOnFiles({ files, objects, gaps: [] }, {}).report;
+    return findings.map(({ code, status, subject, text, fix }) =>
+      [code, status, subject, text, fix].join(" "),
+    );
+  };
+  const [same, others] = [lines("a", "b"), [...lines("a"), ...lines("b")]];
+  const isCopy = (line: string) => /^CSI116 warning a: .* is there 2 times: /.test(line);
+  expect(same.filter(isCopy)).toHaveLength(1);
+  expect(same.filter((line) => !isCopy(line)).toSorted()).toEqual(others.toSorted());
 });
 
 describe("two DaemonSets with a registrar", () => {

@@ -68,7 +68,7 @@ export const manifestOverwritten = check<FileFacts>(
 
 function judgeCopies({ place, copies, isRepeated }: ItemOf<FileFacts["copies"]>) {
   const text = words`is there ${copies.together().map((all) => all.counted("time"))}`;
-  const overwrites = "the last one overwrites the others when the file is applied";
+  const overwrites = "the last one overwrites the others when they are applied";
   return isRepeated({
     yes: () =>
       warning(place, words`${text}: ${overwrites}`, "remove the others, or give each a name of its own"),

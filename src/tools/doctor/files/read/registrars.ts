@@ -98,6 +98,7 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
       if (parameter !== undefined) refuseFlaw("parameter", parameter);
       const registrars = registrarsIn(number, place, object, ours);
       const hasRegistrar = registrars.length > 0;
+      if (hasRegistrar) refuseOtherTypes(object);
       if (hasRegistrar && isPatch(object)) refuseFlaw("patch");
       const whole = { ...object, metadata: undefined };
       const mayMatter = hasRegistrar || object.kind === "LimitRange" || hasRegistrarsArguments(whole);
@@ -107,7 +108,9 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
       return [
         {
           registrars,
-          identity: { identity: identityOf(object), place, hasRegistrar, secondKey: second },
+          identity: isPatch(object)
+            ? undefined
+            : { identity: identityOf(object), place, hasRegistrar, secondKey: second },
           limitRange: object.kind === "LimitRange" ? readLimitRange(object) : undefined,
           otherImages: otherImagesIn(object, ours),
         },
@@ -141,8 +144,12 @@ export function placeIn(file: string | undefined, object: unknown): string {
   return [file, named].filter(Boolean).join(": ");
 }
 
-/** The API server requires a selector. Throws for fields of another type, which it refuses, too. */
-function isPatch({ kind, spec }: Tree): boolean {
+/** The API server requires a selector. */
+const isPatch = ({ kind, spec }: Tree): boolean =>
+  SETS.includes(anyText(kind)) && tree(spec).selector === undefined;
+
+/** Throws for fields of another type, which the API server refuses, too. */
+function refuseOtherTypes({ spec }: Tree): void {
   const { selector, template, updateStrategy } = tree(spec);
   const { matchLabels, matchExpressions } = tree(selector);
   for (const labels of [matchLabels, tree(tree(template).metadata).labels])
@@ -150,7 +157,6 @@ function isPatch({ kind, spec }: Tree): boolean {
   for (const { key, operator, values } of list(matchExpressions).map(tree))
     for (const part of [key, operator, ...list(values)]) text(part);
   text(tree(updateStrategy).type);
-  return SETS.includes(text(kind)) && selector === undefined;
 }
 
 type ReadItem = Omit<ReadObject, "object"> & { readonly item: Item };
