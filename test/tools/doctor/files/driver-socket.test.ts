@@ -45,18 +45,18 @@ test.each<readonly [made: string, fix: string, driver: object]>([
     },
   ],
   [
-    "makes its socket at /run/csi.sock, on no volume",
+    "makes its socket at its own /run/csi.sock, on no volume",
     "mount the volume of /csi at /run in container driver0",
     { command: ["sh", "-c", "exec /driver -csi-endpoint  'unix:/run/csi.sock' --x"] },
   ],
   [
-    "makes its socket at /csi.sock, on no volume",
+    "makes its socket at its own /csi.sock, on no volume",
     "make its endpoint unix:///csi/csi.sock, with the volume of /csi at /csi in container driver0",
     endpoint("unix:///csi.sock"),
   ],
 ])("a driver %s", (made, fix, driver) => {
   expect(saidBeside([driver])).toEqual([
-    `CSI115 problem: waits for ${PATH}/csi.sock, and container driver0 ${made} -> ${fix}`,
+    `CSI115 problem: waits for ${PATH}/csi.sock${made.includes("its own") ? " on the host" : ""}, and container driver0 ${made} -> ${fix}`,
   ]);
 });
 
@@ -146,6 +146,14 @@ test.each<readonly [open: string, fix: string, driver: object]>([
   const other = `--kubelet-registration-path=${PATH}/other.sock`;
   const said = saidBeside([driver], [], { args: ["--csi-address=/csi/csi.sock", other] });
   expect(codesOf(said)).toEqual(["CSI115"]);
+});
+
+test("a driver's address that may be in a Secret is unknown, and the Secret is named", () => {
+  // pipethedev/nobus-csi.
+  const envFrom = [{ prefix: "X_", configMapRef: { name: "c" } }, { secretRef: { name: "nobus-csi" } }];
+  expect(saidBeside([{ envFrom }])).toEqual([
+    `CSI115 unknown: waits for ${PATH}/csi.sock on the host, and container driver0 may get CSI_ENDPOINT from Secret nobus-csi, which is not read -> see that it is ${PATH}/csi.sock on the host, as container driver0 has that mounted`,
+  ]);
 });
 
 test.each<readonly [what: string, status: string | undefined, driver: object]>([

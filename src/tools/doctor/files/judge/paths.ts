@@ -159,6 +159,9 @@ function adviceOnNoMount(mounts: readonly MountedDirectory[], { csiAddress, told
 
 const sayPlace = ({ volume, path }: VolumePath): string =>
   volume === undefined ? path : `volume ${volume}: ${path}`;
+/** Beside a path of a container. */
+const sayWhere = (place: VolumePath): string =>
+  `${sayPlace(place)}${place.volume === undefined ? " on the host" : ""}`;
 
 const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (one) =>
   one.usable.items(({ paths }) =>
@@ -185,6 +188,12 @@ function judgeDriverSocket(
     yes: ({ first }) => judgeMade(first, place, one, paths),
     no: nothing,
     unknown: ([gap]) => {
+      // All variables of a Secret or ConfigMap are the driver's.
+      if (gap.why.kind === "flaw" && gap.why.flaw === "elsewhere")
+        return unknown(
+          `waits for ${sayWhere(place)}, and ${gap.subject} may get CSI_ENDPOINT from ${placeholderIn(gap)}, which is not read`,
+          `see that it is ${sayWhere(place)}, as ${gap.subject} has that mounted`,
+        );
       const variable = variableIn(gap);
       return unknown(
         `waits for ${sayPlace(place)}, and where ${gap.subject} makes its socket is not known: ${placeholderIn(gap)}`,
@@ -213,8 +222,10 @@ function judgeMade(
             isReadOnly(`waits for the socket of container ${container}, which mounts ${mount.mountPath}`),
           unknown: withheld,
         });
-  const at = made === undefined ? `${path}, on no volume` : sayPlace(made);
-  const waits = `waits for ${sayPlace(place)}, and container ${container} makes its socket at ${at}`;
+  const waits =
+    made === undefined
+      ? `waits for ${sayWhere(place)}, and container ${container} makes its socket at its own ${path}, on no volume`
+      : `waits for ${sayPlace(place)}, and container ${container} makes its socket at ${sayPlace(made)}`;
   const [name, directory] = [basename(path), dirname(csiAddress)];
   // There it would hide the image.
   const isAtRoot = dirname(path) === "/";

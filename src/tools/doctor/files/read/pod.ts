@@ -13,7 +13,15 @@ import {
 import { isWithin, plainPath } from "../../../../unix/mounts";
 import { isTemplate } from "../../../recognise/rule";
 import { tell } from "../../findings/opened";
-import { listFrom, looked, refuseFlaw, type SeenList, toldOf, type Unread } from "../../findings/seen";
+import {
+  type Flaw,
+  listFrom,
+  looked,
+  refuseFlaw,
+  type SeenList,
+  toldOf,
+  type Unread,
+} from "../../findings/seen";
 import { environmentOf, wordsOf } from "./arguments";
 import { allFilled, filled, numberOrOpen, unread } from "./filled";
 import { identityOf } from "./identity";
@@ -139,13 +147,14 @@ export function driverSocketOf(
       ];
     });
   });
-  const lacking = (found: readonly DriverSocket[], name: string, at: string) =>
-    listFrom(found).with(listFrom<DriverSocket>(unread("placeholder", at, `container ${name}`)));
+  const lacking = (found: readonly DriverSocket[], name: string, at: string, flaw: Flaw = "placeholder") =>
+    listFrom(found).with(listFrom<DriverSocket>(unread(flaw, at, `container ${name}`)));
   const [first] = sockets;
   const untold = containers.find((one) => mayGetEndpoint(one) && !isSidecar(one));
   if (!hasOneRegistrar && (first ?? untold) !== undefined) return undefined;
   for (const { open, name } of sockets) if (open !== undefined) return lacking([], name, open);
-  if (first === undefined && untold !== undefined) return lacking([], text(untold.name), `$(${VARIABLE})`);
+  if (first === undefined && untold !== undefined)
+    return lacking([], text(untold.name), sourcesOf(untold).join(" or "), "elsewhere");
   if (first === undefined) return listFrom<DriverSocket>([]);
   if (sockets.some(({ socket }) => !isSamePlace(socket.place, first.socket.place))) return undefined;
   return first.hasOther ? lacking([first.socket], first.name, `$(${VARIABLE})`) : listFrom([first.socket]);
@@ -172,9 +181,16 @@ function endpointsOf(container: Tree): readonly string[] {
 }
 
 /** Its address may come with the other variables of a ConfigMap or Secret. */
-const mayGetEndpoint = ({ env, envFrom }: Tree): boolean =>
-  list(env).every((one) => text(tree(one).name) !== VARIABLE) &&
-  list(envFrom).some((one) => VARIABLE.startsWith(text(tree(one).prefix)));
+const mayGetEndpoint = (container: Tree): boolean =>
+  list(container.env).every((one) => text(tree(one).name) !== VARIABLE) && sourcesOf(container).length > 0;
+const sourcesOf = ({ envFrom }: Tree): readonly string[] =>
+  list(envFrom)
+    .map(tree)
+    .filter(({ prefix }) => VARIABLE.startsWith(text(prefix)))
+    .map(
+      ({ secretRef, configMapRef }) =>
+        `${secretRef ? "Secret" : "ConfigMap"} ${text(tree(secretRef ?? configMapRef).name)}`,
+    );
 
 /** Drivers take `unix://csi/csi.sock` for an absolute path, too. */
 function pathOf(address: string): string | undefined {
