@@ -13,7 +13,7 @@ type Part = keyof typeof PARTS;
 const PART_NAMES = Object.keys(PARTS) as Part[];
 const partOf = ({ file }: Mutant): Part => (file.startsWith("src/tools/") ? "tools" : "core");
 /** Many tests wait most of the time. */
-const AT_ONCE = 2 * availableParallelism();
+const AT_ONCE = 3 * availableParallelism();
 const WEEK_MS = 7 * 24 * 3_600_000;
 
 const USAGE = `usage: npm run test:mutation -- [--part PART]... [--seed N]... [--mutants N] [--only TEXT] [--write]

@@ -30,7 +30,9 @@ const ALL_MS = 40 * 60_000;
 /** The least that a test gets, and how many times as long as without a mutant. */
 const TEST_MS = 40_000;
 const TIMES_AS_LONG = 5;
-/** Between two tests a file is loaded. */
+/** What the load of a file takes, for the order of files. */
+const LOAD_MS = 500;
+/** The most between two tests, where a file is loaded. */
 const BETWEEN_MS = 60_000;
 
 /** Runs every test once, without a mutant, and resolves with those that reach one, in the order in which they are worth running. */
@@ -58,15 +60,19 @@ export async function reachingTests(copy: string): Promise<(mutant: Mutant) => r
     say(`not counted, as it fails without a mutant: ${relative(copy, file)}: ${name}`);
 
   const ids = new Map<string, Set<string>>();
+  const idsOfFiles = new Map<string, Set<string>>();
+  const add = (to: Map<string, Set<string>>, key: string, id: string) =>
+    to.set(key, (to.get(key) ?? new Set()).add(id));
   for (const line of readFileSync(reached, "utf8").split("\n").slice(0, -1)) {
     const [file, name, id] = JSON.parse(line);
-    const key = keyOf({ file, name });
-    ids.set(key, (ids.get(key) ?? new Set()).add(id));
+    add(ids, keyOf({ file, name }), id);
+    add(idsOfFiles, file, id);
   }
   return ({ id }) => {
     const reaches = (one: { readonly file: string; readonly name: string }) => ids.get(keyOf(one))?.has(id);
     return inOrder(
       [...passed.values()].filter((one) => reaches(one) || reaches({ file: one.file, name: "" })),
+      (file) => idsOfFiles.get(file)?.size ?? 0,
     );
   };
 }
@@ -87,11 +93,15 @@ function testsIn(json: string) {
   return { passed, failed };
 }
 
-/** Those of the file that takes least first. */
-function inOrder(tests: readonly Test[]): readonly Test[] {
-  const took = new Map<string, number>();
-  for (const { file, tookMs } of tests) took.set(file, (took.get(file) ?? 0) + tookMs);
-  return tests.toSorted((one, other) => (took.get(one.file) ?? 0) - (took.get(other.file) ?? 0));
+/**
+ * Those first that are likely to notice a mutant for little time: of a file that takes little, and reaches few mutants, because
+ * it is about the code of these.
+ */
+function inOrder(tests: readonly Test[], countReached: (file: string) => number): readonly Test[] {
+  const costs = new Map<string, number>();
+  for (const { file, tookMs } of tests)
+    costs.set(file, (costs.get(file) ?? 0) + (LOAD_MS + tookMs) * countReached(file));
+  return tests.toSorted((one, other) => (costs.get(one.file) ?? 0) - (costs.get(other.file) ?? 0));
 }
 
 /** What jest's global setup prepares, once for all mutants. Dispose of it at the end. */
@@ -120,7 +130,9 @@ export function createJudge(copy: string) {
       const failed = await firstFailure(left, mutant);
       if (failed === undefined) return undefined;
       const { file, name } = failed;
-      const same = left.filter((one) => one.file === file);
+      const ofFile = left.filter((one) => one.file === file);
+      const at = ofFile.findIndex((one) => one.name === name);
+      const same = at < 0 ? ofFile : ofFile.slice(0, at + 1);
       const isReliable = (await firstFailure(same)) === undefined;
       if (isReliable && (await firstFailure(same, mutant))) return `${relative(copy, file)}: ${name}`;
       left = left.filter((one) => one.file !== file || (name !== "" && one.name !== name));
