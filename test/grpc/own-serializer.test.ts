@@ -1,5 +1,5 @@
 import type { MethodDefinition } from "@grpc/grpc-js";
-import { unaryHandler } from "../../src/grpc/handlers";
+import { faultOf, unaryHandler } from "../../src/grpc/handlers";
 import { ask, bug, type Callback, FAILED, type Handler, list, serveHandlers } from "./served-handlers";
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value));
@@ -51,4 +51,27 @@ describe.each(Object.entries(SERVICES))("a service that writes JSON, %s", (_what
     const { answer, problems } = await outcomes(service, (_call) => bug());
     expect([answer, problems]).toEqual([[13, bug().message], [FAILED]]);
   });
+});
+
+class OfGoogle {
+  serializeBinary() {}
+}
+class OfBuf {
+  toBinary() {}
+}
+class OfProtobufjs {
+  static encode() {}
+}
+class Other {
+  static decode() {}
+  read() {}
+}
+
+test.each([
+  [OfGoogle, true],
+  [OfBuf, true],
+  [OfProtobufjs, true],
+  [Other, false],
+])("an instance without a field is a message if its class writes messages: %p", (Class, isOne) => {
+  expect(faultOf(new Class()) === undefined).toBe(isOne);
 });
