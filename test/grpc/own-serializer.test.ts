@@ -61,6 +61,7 @@ class OfBuf {
 }
 class OfProtobufjs {
   static encode() {}
+  read() {}
 }
 class Other {
   static decode() {}
