@@ -142,7 +142,7 @@ test.each<[what: string, fault: Fault, kind: string, check: string]>([
   ["the policy refuses", failure(403, "ValidatingAdmissionPolicy denied"), "forbidden", CHECKS.policy],
   ["the token does not count", failure(401, "Unauthorized"), "unauthorized", CHECKS.unauthorized],
   ["there is no such Node", failure(404, "not found"), "not-found", CHECKS["not-found"]],
-  ["the patch is refused", failure(409, "modified"), "conflict", CHECKS.conflict],
+  ["the patch is refused", failure(409, "another policy wrote it"), "conflict", CHECKS.conflict],
   ["no answer comes", { kind: "reset" }, "unreachable", CHECKS.unreachable],
 ])("%s: one warning says what to check, and the taints are removed", async (_what, fault, kind, check) => {
   const startedAt = performance.now();

@@ -1,3 +1,4 @@
+import { behaviourOf, SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
 import { goRpcError } from "../../src/simulator/kubelet/calls";
 import { byOutcome } from "../support/recorded";
 
@@ -16,6 +17,14 @@ const DETAILS: readonly (readonly [code: number, details: string])[] = [
   [13, "Received RST_STREAM with code 99"],
   [8, "no room"],
 ];
+
+test.each(SIMULATED_VERSIONS)("what ends a handshake, in the words of kubelet %s", (version) => {
+  const ended = { code: 14, details: "No connection established. Last error: null" };
+  const said = goRpcError(ended, "/s.sock", behaviourOf(version));
+  const byVersion =
+    Number(version.slice(2)) < 28 ? "closed" : 'error: desc = "error reading server preface: EOF"';
+  expect(said).toBe(`rpc error: code = Unavailable desc = connection ${byVersion}`);
+});
 
 test("a failed call has the words of kubelet's gRPC", () => {
   const rows = DETAILS.map(([code, details]) => [details, goRpcError({ code, details }, "/s.sock")] as const);

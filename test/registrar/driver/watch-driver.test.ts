@@ -146,6 +146,7 @@ test.each(["kill", "stop"] as const)(
     await using first = await startScriptedDriver(socketPath(), x);
     await using watch = watchAt(socketPath());
     await watch.untilAnswered();
+    const began = performance.now();
     await first[end]();
     await watch.log.when("Lost connection");
     expect(watch.losses()).toBe(1);
@@ -158,6 +159,7 @@ test.each(["kill", "stop"] as const)(
       address: `unix://${socketPath()}`,
       after: expect.stringMatching(/^\d+(\.\d+)?s$/),
     });
+    expect(parseFloat(String(restored.fields.after)) * 1_000).toBeLessThan(performance.now() - began + 1);
     expect(watch.log.all("Lost connection")).toHaveLength(1);
   },
 );
