@@ -107,7 +107,7 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
           .map(({ first: { place, about } }) => also(warning(place, twice, LEAVE_ONE), { about })),
         others.flatMap((one) =>
           ifUnknown(isApart(one, first), ([gap]) => {
-            const perhaps = `${text}: whether as two objects that one node has is not known, as ${sayOpen(gap)}`;
+            const perhaps = `${text}: whether they are two, and one node may have both, is not known, as ${sayOpen(gap)}`;
             return also(unknown(one.place, perhaps, fillIn(gap)), { about: one.about });
           }),
         ),
