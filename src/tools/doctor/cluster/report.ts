@@ -1,7 +1,12 @@
 import { tagOf } from "../../recognise/image";
 import type { OurImage } from "../../recognise/program";
 import { REGISTRAR_CHECKS } from "../files/judge/checks";
-import type { KnownRegistrar, ManifestFacts, RegistrarContainer } from "../files/read/registrars";
+import {
+  isOurs,
+  type KnownRegistrar,
+  type ManifestFacts,
+  type RegistrarContainer,
+} from "../files/read/registrars";
 import { judgeSwap, readSwap } from "../files/swap";
 import { type Cause, causeKey } from "../findings/causes";
 import type { Finding } from "../findings/finding";
@@ -84,7 +89,6 @@ function runningFindings(
   manifests: ManifestFacts,
 ): readonly Finding[] {
   const ofSetsAt = manifests.registrars.by(({ place }) => place);
-  const isOurs = ({ program }: RegistrarContainer) => program.is(({ kind }) => kind === "ours");
   const isGiven = (one: RegistrarContainer) =>
     isOurs(one).and(ofSetsAt(one.place).contains((its) => isOurs(its).not()));
   // Pods share what is alike.

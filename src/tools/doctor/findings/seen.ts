@@ -258,7 +258,7 @@ export function startReading<Part extends string>() {
   };
   return {
     gaps: (): readonly Gap<Part>[] => [...all],
-    /** The items with a key, which is this field of what is known of gaps. Where a key has one item, the list of one that was seen lacks nothing. */
+    /** Looks up items by a key, which gaps know by this field. With `isSole` no two items have one key: a list that has one lacks nothing. */
     byKnown: <Item>(list: SeenList<Item>, keyOf: (item: Item) => string, field: KnownField, isSole = false) =>
       byKey(itemsOf(list), keyOf, (key, isSeen) => (isSole && isSeen ? [] : gapsAt(list, field, key))),
     list: <Item>(items: readonly Item[], gaps: readonly Gap<Part>[] = []): SeenList<Item> =>

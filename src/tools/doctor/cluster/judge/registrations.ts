@@ -1,4 +1,5 @@
 import { otherKubeletRoots } from "../../../../host-path/kubelet-roots";
+import { isOurs } from "../../files/read/registrars";
 import {
   type Advice,
   also,
@@ -115,7 +116,7 @@ function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units
         words`${REMOVED}, and ${lacking(gaps, lackText(gaps))}: with a node-wide registrar, ${SEE_NODE_WIDE}; without one, ${RESTORE}`,
     });
   const isRemoved = pods.contains((pod) => isWithoutRegistrar(pod, unit));
-  const { container, program, usable, isForWindows } = unit.registrar;
+  const { container, usable, isForWindows } = unit.registrar;
   const log = (fix: string) => kubectlFor(pods, target, fix, "logs", ` -c ${shellWord(container ?? "")}`);
   const onWindows = ifYes(isForWindows, () =>
     log("see kubelet's log on the node, and that of the registrar"),
@@ -124,7 +125,7 @@ function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units
     const onNode = log(
       "run registrar doctor --host-root=/host on the node, in kubectl debug node, and see the registrar's log",
     );
-    const ours = usable.map(({ paths }) => paths).filter(() => program.is(({ kind }) => kind === "ours"));
+    const ours = usable.map(({ paths }) => paths).filter(() => isOurs(unit.registrar));
     const known = ours.flatMap((paths) => paths.map((one) => one));
     const inPod = known.map(({ csiAddress, told }) => {
       const paths = `--csi-address=${shellWord(csiAddress)} --kubelet-registration-path=${shellWord(told)}`;

@@ -75,13 +75,13 @@ export function nameDrivers({ target, sets, csiNodes, csiDrivers, needs }: Hints
 /** A name that is left over is a registrar's only if all others have theirs. */
 function namesLeft(units: readonly Unnamed[], known: ReadonlySet<string>) {
   // Two DaemonSets may have one driver in the paths of their sockets.
-  const named = new Map(units.map(({ registrar }) => [registrar, nameInPath(registrar, known)]));
+  const names = new Map(units.map(({ registrar }) => [registrar, nameInPath(registrar, known)]));
   for (const { registrar, set } of units) {
-    const taken = new Set(named.values());
+    const taken = new Set(names.values());
     const free = [...known].filter((name) => !taken.has(name) && tell(set.words).known.has(name));
-    if (free.length === 1) named.set(registrar, named.get(registrar) ?? free[0]);
+    if (free.length === 1) names.set(registrar, names.get(registrar) ?? free[0]);
   }
-  return named;
+  return names;
 }
 
 /** The name that the cluster has; or a guess: the one that is asked for, which the pod names, or else the socket's directory. */

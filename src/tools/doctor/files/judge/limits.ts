@@ -15,7 +15,7 @@ import { RENDER_FIRST, WRITE_NAMESPACE } from "../../findings/words";
 import { isOneNamespace } from "../read/identity";
 import { type Amount, amountOf, type LimitedResource, type LimitRange } from "../read/pod";
 import type { ProbeFacts } from "../read/probes";
-import type { RegistrarContainer } from "../read/registrars";
+import { isOurs, type RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, problem, unknown, warning } from "./each-registrar";
 
 /** What fixes propose, and what they ask for at least. */
@@ -74,8 +74,6 @@ const unread =
   ({ one, resource }: Asked) =>
   (gap: Gap) =>
     ifYes(isOurs(one), () => sayUnclear(resource, gap)).with(withheld([gap]));
-const isOurs = ({ program }: Pick<RegistrarContainer, "program">) =>
-  program.is(({ kind }) => kind === "ours");
 
 const judgeOne = (asked: Asked, limit: Seen<Amount>, has: string, fix: Advice, from = ""): Verdicts =>
   limit({

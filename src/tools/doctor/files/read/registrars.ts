@@ -205,6 +205,8 @@ function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void 
 }
 
 export type RegistrarContainer = ReturnType<typeof registrarsIn>[number];
+export const isOurs = ({ program }: Pick<RegistrarContainer, "program">) =>
+  program.is(({ kind }) => kind === "ours");
 /** One whose program is known. */
 export type KnownRegistrar = Omit<RegistrarContainer, "program"> & { readonly program: KnownProgram };
 
