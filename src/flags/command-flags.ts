@@ -84,11 +84,9 @@ function readSettings(rows: CommandFlags, argv: readonly string[], advice: strin
   const [word] = line.rest;
   if (word === undefined) return settings;
   const last = settings.at(-1)?.name ?? "";
-  throw invalidOption(
-    rows[last]?.bare === ""
-      ? `--${last} takes its value after "=": write --${last}=${word}`
-      : `it takes flags only, no other words; ${advice}`,
-  );
+  const { bare, join } = rows[last] ?? {};
+  if (bare === "") throw invalidOption(`--${last} takes its value after "=": write --${last}=${word}`);
+  throw invalidOption(`"${word}" is no flag; ${join ? `write --${last}=${word}` : advice}`);
 }
 
 function valueOfTexts(name: string, row: CommandFlag, given: readonly string[]): unknown {

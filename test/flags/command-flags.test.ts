@@ -30,7 +30,8 @@ test.each([
   ["--csi-adress=/a", "there is no flag --csi-adress; did you mean --csi-address?"],
   ["--clusters", "there is no flag --clusters; did you mean --cluster?"],
   ["--frobnicate", "there is no flag --frobnicate; see registrar doctor --help"],
-  ["--enable-pprof true", "it takes flags only, no other words; see registrar doctor --help"],
+  ["--enable-pprof true", '"true" is no flag; see registrar doctor --help'],
+  ["-f a.yaml b.yaml", '"b.yaml" is no flag; write --file=b.yaml'],
 ])("arguments that stop the registrar are a problem: %s", (words, problem) => {
   expect(() => read(...words.split(" "))).toThrow(problem);
 });
