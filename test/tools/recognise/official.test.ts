@@ -83,7 +83,8 @@ describe("the build of kubernetes-csi", () => {
       [kind]: { httpGet: { path: "/healthz", port: 2 } },
     });
     const { containers, volumes } = spec.template.spec;
-    const mounted = { ...driver, volumeMounts: [{ name: "plugin", mountPath: "/csi" }] };
+    const args = ["--endpoint=/csi/csi.sock"];
+    const mounted = { args, ...driver, volumeMounts: [{ name: "plugin", mountPath: "/csi" }] };
     const before = isBefore ? [{ ...mounted, restartPolicy: "Always" }] : [];
     const initContainers = [...before, containers[0]];
     const pod = { initContainers, containers: isBefore ? [{ name: "other" }] : [mounted], volumes };

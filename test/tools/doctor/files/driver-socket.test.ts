@@ -32,6 +32,11 @@ test.each<readonly [made: string, fix: string, driver: object]>([
     endpoint("unix:///csi/x.sock"),
   ],
   [
+    "makes its socket at /var/lib/kubelet/plugins/x.csi/y.sock",
+    "use one name for both: y.sock in --csi-address and --kubelet-registration-path",
+    { args: ["--csi_addr=unix:///csi/y.sock"] },
+  ],
+  [
     "makes its socket at /run/x/csi.sock",
     "mount the volume of /csi at /csi in container driver0",
     endpoint("unix://csi/csi.sock", { name: "other", mountPath: "/csi" }),
@@ -116,12 +121,32 @@ test.each<readonly [what: string, ...drivers: object[]]>([
     "the same folder of the host by another mount",
     endpoint("unix:/kubelet/plugins/x.csi/csi.sock", { name: "root", mountPath: "/kubelet" }),
   ],
-  ["a TCP address", endpoint("tcp://127.0.0.1:10000")],
-  ["a page of it", endpoint("/metrics")],
-  ["no address", {}],
+  ["a flag with the name of CSI's socket", { args: ["--csi-socket=/csi/csi.sock"] }],
+  ["a flag that no other driver has", { args: ["--listen", "'unix:///csi/csi.sock'"] }],
+  ["another container that has no volume of it", { volumeMounts: [] }],
 ])("no fault in %s", (_what, ...drivers) => {
   expect(saidBeside(drivers as readonly object[])).toEqual([]);
 });
+
+test.each<readonly [what: string, path: string, driver: object]>([
+  ["a TCP address", "/csi/csi.sock", endpoint("tcp://127.0.0.1:10000")],
+  ["a page of it", "/csi/csi.sock", endpoint("/metrics")],
+  ["another socket in an argument", "/csi/csi.sock", { args: ["--listen=/csi/csi.sock.lock"] }],
+  ["no address", "/run/x/csi.sock", { volumeMounts: [{ name: "plugin", mountPath: "/run/x/" }] }],
+  ["its root", "/csi.sock", { volumeMounts: [{ name: "plugin", mountPath: "/" }] }],
+  [
+    "another directory of the volume",
+    `${PATH}/csi.sock on the host`,
+    { volumeMounts: [{ name: "plugin", mountPath: "/csi", subPath: "x" }] },
+  ],
+])(
+  "with %s it is said that the driver's socket is not judged, and where it must be: %s",
+  (_what, path, driver) => {
+    expect(saidBeside([driver])).toEqual([
+      `CSI115 skipped: waits for ${PATH}/csi.sock, and where container driver0 makes its socket is not judged: no flag or variable that the doctor knows tells it -> see that it makes ${path} in container driver0`,
+    ]);
+  },
+);
 
 const seeValueOf = (variable: string) =>
   `see where its env takes $(${variable}) from, or define it before its use: the socket must be ${PATH}/csi.sock`;
@@ -152,8 +177,10 @@ test("a driver's address that may be in a Secret is unknown, and the Secret is n
   // pipethedev/nobus-csi.
   const envFrom = [{ prefix: "X_", configMapRef: { name: "c" } }, { secretRef: { name: "nobus-csi" } }];
   expect(saidBeside([{ envFrom }])).toEqual([
-    `CSI115 unknown: waits for ${PATH}/csi.sock on the host, and container driver0 may get CSI_ENDPOINT from Secret nobus-csi, which is not read -> see that it is ${PATH}/csi.sock on the host, as container driver0 has that mounted`,
+    `CSI115 unknown: waits for ${PATH}/csi.sock on the host, and container driver0 may get CSI_ENDPOINT from Secret nobus-csi, which is not read -> see that it makes /csi/csi.sock in container driver0`,
   ]);
+  const [said] = saidBeside([{ envFrom, volumeMounts: [] }]);
+  expect(said).toMatch(/ -> mount the volume of \/csi in container driver0$/);
 });
 
 test.each<readonly [what: string, status: string | undefined, driver: object]>([

@@ -8,6 +8,7 @@ import { judgeDriverPlace } from "../../findings/registration-directory";
 import { type ItemOf, isWhole, listFrom, nothing, withheld, words } from "../../findings/seen";
 import { RENDER_FIRST, tooLong, writeFlag } from "../../findings/words";
 import type { RegistrarSettings, ToldPaths } from "../read/arguments";
+import { ofContainer } from "../read/driver-socket";
 import {
   isSamePlace,
   type MountedDirectory,
@@ -186,13 +187,16 @@ function judgeDriverSocket(
     );
   return one.driverSocket.some({
     yes: ({ first }) => judgeMade(first, place, one, paths),
-    no: nothing,
+    no: () => judgeUntold(place, one),
     unknown: ([gap]) => {
       // All variables of a Secret or ConfigMap are the driver's.
       if (gap.why.kind === "flaw" && gap.why.flaw === "elsewhere")
         return unknown(
           `waits for ${sayWhere(place)}, and ${gap.subject} may get CSI_ENDPOINT from ${placeholderIn(gap)}, which is not read`,
-          `see that it is ${sayWhere(place)}, as ${gap.subject} has that mounted`,
+          one.mayBeDrivers
+            .filter(({ name }) => gap.subject === ofContainer(name))
+            .map((driver) => seeSocketOf(driver, place))
+            .told(`mount the volume of ${dirname(paths.csiAddress)} in ${gap.subject}`),
         );
       const variable = variableIn(gap);
       return unknown(
@@ -205,13 +209,34 @@ function judgeDriverSocket(
   });
 }
 
+type MayBeDriver = ItemOf<RegistrarContainer["mayBeDrivers"]>;
+/** As this container sees it. */
+const seeSocketOf = ({ name, socket }: MayBeDriver, place: VolumePath) =>
+  words`see that it makes ${socket.told(sayWhere(place))} in container ${name}`;
+
+/** No known flag or variable tells it. */
+function judgeUntold(place: VolumePath, { mayBeDrivers }: RegistrarContainer) {
+  const untold = ({ first }: { readonly first: MayBeDriver }) =>
+    unjudged(
+      `waits for ${sayPlace(place)}, and where container ${first.name} makes its socket is not judged: no flag or variable that the doctor knows tells it`,
+      seeSocketOf(first, place),
+    );
+  return mayBeDrivers
+    .filter(({ isNamed }) => isNamed)
+    .some({
+      yes: ({ first }) => ok(`waits for the socket that container ${first.name} names: ${sayPlace(place)}`),
+      no: () => mayBeDrivers.some({ yes: untold, no: nothing, unknown: withheld }),
+      unknown: withheld,
+    });
+}
+
 function judgeMade(
   { container, path, place: made, mount }: ItemOf<RegistrarContainer["driverSocket"]>,
   place: VolumePath,
   one: RegistrarContainer,
   { csiAddress, told }: ToldPaths,
 ): Verdicts {
-  const others = one.mayBeDrivers.filter((name) => name !== container);
+  const others = one.mayBeDrivers.map(({ name }) => name).filter((name) => name !== container);
   const isMade = () => ok(`waits for the socket that container ${container} makes: ${path}`);
   if (isSamePlace(place, made))
     return !mount?.isReadOnly

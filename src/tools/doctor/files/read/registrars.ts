@@ -40,15 +40,13 @@ import {
   unseenOf,
 } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
+import { type DriverSocket, driverSocketOf, mayBeDrivers } from "./driver-socket";
 import { filled, filledOf, openKeyIn, parameterIn, unread } from "./filled";
 import { copiesIn, identityOf } from "./identity";
 import {
   containersIn,
-  type DriverSocket,
-  driverSocketOf,
   type LimitRange,
   limitsOf,
-  mayBeDrivers,
   mayRunOn,
   mountOf,
   mountsOf,
