@@ -3,7 +3,6 @@ import { RegistrarError } from "../../base/errors";
 import { choiceFlag, outputFlag, socketFlag, textFlag } from "../../flags/kinds";
 import { callUnary } from "../../grpc/client/unary";
 import { protos } from "../../grpc/protos";
-import { escapeUnprintable } from "../../logging/escape";
 import { connected, createKubeletClient, goRpcError } from "../../simulator/kubelet/calls";
 import { createNode, withNodeIds } from "../../simulator/kubelet/objects";
 import { createCommand } from "../command-line";
@@ -78,7 +77,7 @@ async function legacyObject(
     return withNodeIds(bare, { [name]: nodeId });
   } catch (cause) {
     if (signal.aborted) throw new RegistrarError("ABORTED", "stopped before the driver answered", { cause });
-    const text = `the CSI driver did not answer: ${escapeUnprintable(goRpcError(cause, csiAddress))}`;
+    const text = `the CSI driver did not answer: ${goRpcError(cause, csiAddress)}`;
     throw new RegistrarError("DRIVER_TIMEOUT", text, { cause });
   } finally {
     client.close();
