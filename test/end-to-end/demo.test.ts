@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { attempt } from "../../src/base/errors";
+import { run } from "../support/child-process";
 import { eventually } from "../support/eventually";
+import { registrarCommand } from "../support/registrar-command";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 import { startCommand } from "../tools/support/command";
 
@@ -23,7 +25,7 @@ test("demo --scenario plays one story", async () => {
   expect([readdirSync(folder.path), processesIn(folder)]).toEqual([[], []]);
 });
 
-test.each<NodeJS.Signals>(["SIGINT", "SIGTERM"])(
+test.each<NodeJS.Signals>(["SIGINT", "SIGTERM", "SIGQUIT", "SIGHUP"])(
   "%s ends it with 130, and leaves nothing",
   async (signal) => {
     await using folder = await createTempFolder();
@@ -42,4 +44,11 @@ test("SIGKILL leaves no process: each ends with the demo", async () => {
   expect(processesIn(folder)).toHaveLength(3);
   await demo.end("SIGKILL");
   await eventually(() => expect(processesIn(folder)).toEqual([]));
+});
+
+test("a reader that goes, as head does, ends it too, and leaves nothing", async () => {
+  await using folder = await createTempFolder();
+  const [node, cli] = registrarCommand();
+  await run("sh", ["-c", `"${node}" "${cli}" demo | head -n 1`], { env: { TMPDIR: folder.path } });
+  expect([readdirSync(folder.path), processesIn(folder)]).toEqual([[], []]);
 });

@@ -1,6 +1,8 @@
 import { type CsiDriverOptions, startCsiDriver } from "../../../src/testing";
+import { startForeignSocket } from "../../support/foreign-socket";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
+import { startCommand } from "../support/command";
 
 async function legacy(driver: Partial<CsiDriverOptions>, ...flags: readonly string[]) {
   await using folder = await createTempFolder();
@@ -45,4 +47,17 @@ test("a driver without the calls is an error of one line", async () => {
   const fails = { kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", message: "not yet" } as const;
   const stderr = expect.stringMatching(/^registrar legacy: the CSI driver did not answer: .*not yet\n$/);
   expect(await legacy({ faults: [fails] })).toMatchObject({ status: 1, stderr });
+});
+
+test("a signal ends it with 0 while the driver does not answer", async () => {
+  await using folder = await createTempFolder();
+  const csiAddress = folder.at("csi.sock");
+  let answer = () => {};
+  const asked = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await using _silent = await startForeignSocket(csiAddress, () => answer());
+  using command = startCommand(["legacy", "--csi-address", csiAddress]);
+  await asked;
+  expect([await command.end("SIGTERM"), command.lines, command.stderr]).toEqual([0, [], ""]);
 });

@@ -22,7 +22,7 @@ test("`driver` prints its options and each call's result as JSON, and ends on SI
   withDriver(
     [
       ...["--node-id", "n7", "--max-volumes", "5", "--output", "json"],
-      ...["--topology", "zone=a", "--topology", "rack=r1", "--error", "GetPluginInfo=UNAVAILABLE:1"],
+      ...["--topology", "zone=a", "--topology", "rack=r=1", "--error", "GetPluginInfo=UNAVAILABLE:1"],
       ...["--delay", "NodeGetInfo=1ms", "--hang", "Probe:1"],
     ],
     async (driver, csiAddress) => {
@@ -33,7 +33,7 @@ test("`driver` prints its options and each call's result as JSON, and ends on SI
       expect(await callUnary(client, node.NodeGetInfo, {}, bounds)).toEqual({
         nodeId: "n7",
         maxVolumesPerNode: 5,
-        accessibleTopology: { segments: { zone: "a", rack: "r1" } },
+        accessibleTopology: { segments: { zone: "a", rack: "r=1" } },
       });
       const hangs = callUnary(client, identity.Probe, {}, { timeoutMs: 100 });
       await expect(hangs).rejects.toMatchObject({ code: 4 });

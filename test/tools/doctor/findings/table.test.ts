@@ -28,9 +28,9 @@ const report = (...findings: Report["findings"]): Report => ({
 });
 const well = finding({ status: "ok", check: "driver-name", text: "is a legal name", fix: null });
 
-test("colors, where wanted, change nothing else", () => {
+test.each([30, 80])("colors, where wanted, change nothing else: width %d", (width) => {
   const [plain, colored = ""] = [false, true].map((colors) =>
-    renderTable(report(well, finding()), { width: 80, colors }),
+    renderTable(report(well, finding()), { width, colors }),
   );
   expect(colored).toContain("\u001b[1;31mPROBLEM\u001b[0m");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out

@@ -213,9 +213,13 @@ test.each([
   async (options, rights, groups, is) => {
     const own = join(node.procfs, "9");
     fs.mkdirSync(own);
+    // Of several mounts in one place the last is seen.
+    const mounts = [is === "shown" ? "rw,hidepid=2" : "rw", options].map(
+      (one) => `2 1 0:1 / ${node.procfs} rw - proc proc ${one}\n`,
+    );
     const files = {
       comm: "jest\n",
-      mountinfo: `1 0 8:1 / / rw - ext4 /dev/sda rw\n2 1 0:1 / ${node.procfs} rw - proc proc ${options}\n`,
+      mountinfo: `1 0 8:1 / / rw - ext4 /dev/sda rw\n${mounts.join("")}`,
       status: `Name:\tx\nGid:\t100\t100\t100\t100\nGroups:\t${groups} \nCapEff:\t${rights.padStart(16, "0")}\n`,
     };
     for (const [name, text] of Object.entries(files)) fs.writeFileSync(join(own, name), text);

@@ -105,6 +105,13 @@ test("where doctor looks", async () => {
   expect(byOutcome(rows)).toMatchSnapshot();
 });
 
+test("below a host's root, what this container has in their places is no driver and no directory", async () => {
+  const fileSystem = { exists: async () => true, mayBeDirectory: async () => true };
+  const target = await resolveTarget({ hostRoot: folder.path }, {}, fileSystem);
+  expect(target).toMatchObject({ csiSocketPath: undefined, kubeletRegistrationPath: undefined });
+  expect(target.pluginRegistrationPath).toBe(folder.at("var/lib/kubelet/plugins_registry"));
+});
+
 test("what is too deep, or a mount, where no driver has its socket", () => {
   const at = (kind: string, subject: string, from = subject) =>
     ({ part: "sockets", subject, why: { kind, from, fileSystem: "fuse", errno: "EIO" } }) as never;
