@@ -141,11 +141,11 @@ const stand = (name: string) => ({ status: () => ({ identity: { name }, state: "
 test("a node's driver that is gone leaves the metrics", async () => {
   const all = ["here", "gone"].map(stand);
   const { call, scrape } = createRoute("node-wide", all);
-  call("gone");
-  call("here");
-  expect(await scrape()).toHaveLength(2);
+  for (const name of ["gone", "here", "unknown-driver"]) call(name); // The last one: of a driver that has no name yet.
+  expect(await scrape()).toHaveLength(3);
   const [gone] = all.splice(1);
-  expect(await scrape()).toEqual([expect.stringContaining('driver_name="here"')]);
+  const left = ["here", "unknown-driver"].map((name) => expect.stringContaining(`driver_name="${name}"`));
+  expect(await scrape()).toEqual(left);
   all.push(...[gone].flatMap((one) => one ?? []));
   call("gone");
   expect((await scrape()).find((line) => line.includes('"gone"'))).toMatch(/ 1$/);

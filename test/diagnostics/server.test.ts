@@ -123,6 +123,13 @@ describe("a port that is in use", () => {
     expect((await askHttp(port, "/hello")).status).toBe(200);
   });
 
+  test("an address that this machine has not is told without the advice for a port", async () => {
+    await using server = await start("192.0.2.1:0");
+    const { fields } = await server.log.when("HTTP server cannot listen, trying again");
+    const err = expect.stringContaining("EADDRNOTAVAIL");
+    expect(fields).toEqual({ endpoint: "192.0.2.1:0", err, retryIn: "5s" });
+  });
+
   test("close() ends the attempts to listen on a taken port", async () => {
     const { port, leave } = await occupy();
     await expectNothingLeft(async () => {

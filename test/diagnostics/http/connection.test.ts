@@ -56,6 +56,8 @@ test("a request that arrived while the process was stopped is answered after its
   socket.write(HELLO);
   jest.advanceTimersByTime(75_000);
   expect(await answerOn(socket)).toMatch(OK);
+  socket.write(get("/hello", "Connection: close"));
+  expect(await text(socket)).toMatch(OK); // It was not cut after that.
 });
 
 test.each([
@@ -121,6 +123,15 @@ test("a client that half-closes after its request gets the answer; bytes that ar
   expect(await text(socket)).toMatch(/hello$/);
   for (const sent of ["\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "get / HTTP/1.1\r\n"])
     expect(await answersTo(sent).catch(() => "")).toBe("");
+});
+
+test("what answers a client hears that its side has ended, and may answer all the same", async () => {
+  const answer: Route = (_request, signal) =>
+    new Promise((resolve) => signal.addEventListener("abort", () => resolve(textAnswer(200, "cut short"))));
+  await using other = await serve({ "/": answer });
+  const socket = await other.dial(get("/"));
+  socket.end();
+  expect(await text(socket)).toMatch(/cut short$/);
 });
 
 const TOO_LARGE = "431 Request Header Fields Too Large";
