@@ -48,7 +48,12 @@ test("CSINode is first read after a random wait, so that nodes that start togeth
   expect(play.reads).toBe(0);
   await play.spend(10 * lookEveryMs);
   expect(play.reads).toBe(10);
-  expect(play.log.records).toEqual([]);
+  // Also after a time without a driver: kubelet has just written it.
+  play.states("waiting");
+  await play.spend(10 * lookEveryMs);
+  play.states("registered");
+  expect(await play.pass()).toBe(lookEveryMs);
+  expect([play.reads, play.log.records]).toEqual([10, []]);
   expect(await createPlay(0).pass()).toBe(lookEveryMs / 2);
 });
 
@@ -145,6 +150,15 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
     expect(play.log.all("CSINode lists the driver again")).toHaveLength(1);
   });
 
+  test("is repaired by one that lists the driver and names no owner", async () => {
+    const play = await replaceNode();
+    await play.spend(3 * graceMs);
+    expect(play.status()).toMatchObject([{ deletedOwner: "1" }]);
+    play.answer = done({ drivers: [DRIVER, OTHER], ownerUid: undefined });
+    await play.spend(graceMs);
+    expect(play.status()).toMatchObject([{ deletedOwner: undefined, missedAtMs: undefined }]);
+  });
+
   test("is tried once an hour where kubelet writes the old UID again, and the log names kubelet's restart", async () => {
     const play = await replaceNode();
     play.lists();
@@ -168,5 +182,15 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
     const pauses = tries.slice(1).map((at, index) => at - (tries[index] ?? 0));
     for (const pause of pauses) expect(pause).toBeGreaterThanOrEqual(HOUR_MS);
     expect(play.log.all(OF_DELETED).at(-1)?.fields.check).toMatch(/^restart kubelet/);
+  });
+
+  test("is tried anew without that hour where the Node was made once more", async () => {
+    const play = await replaceNode();
+    play.lists();
+    await play.spend(lookEveryMs);
+    expect(play.reregistered).toEqual([DRIVER]);
+    play.see(nodeWith({ uid: "3" }));
+    await play.spend(graceMs);
+    expect(play.reregistered).toEqual([DRIVER, DRIVER]);
   });
 });

@@ -80,16 +80,20 @@ test("a driver named under Kubernetes' domains removes no taint and sets no cond
     await eventually(() => expect(server.node?.status.conditions).toHaveLength(conditions));
     return log.all(warning).map(({ fields }) => fields);
   };
-  expect(await register("new.csi.example.com", 3)).toEqual([
-    {
-      csiDriverName: "node.kubernetes.io, node.cilium.io",
-      names: "{driver}/not-ready, example.com/other, {driver}/Ready",
-      check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
-    },
-  ]);
-  for (const name of names.slice(0, 2)) fixture.registrations.remove(name);
-  const later = await register("newer.csi.example.com", 4);
-  expect(later.map(({ csiDriverName }) => csiDriverName)).not.toContain("");
+  const others = ["new", "newer", "newest"].map((name) => `${name}.csi.example.com`);
+  const told = (csiDriverName: string) => ({
+    csiDriverName,
+    names: "{driver}/not-ready, example.com/other, {driver}/Ready",
+    check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
+  });
+  const both = told("node.kubernetes.io, node.cilium.io");
+  expect(await register(others[0] ?? "", 3)).toEqual([both]);
+  fixture.registrations.remove(names[0] ?? "");
+  const one = told("node.cilium.io");
+  for (const [at, other] of others.slice(1).entries())
+    expect(await register(other, 4 + at)).toEqual([both, one]);
+  fixture.registrations.remove(names[1] ?? "");
+  expect(await register("last.csi.example.com", 6)).toEqual([both, one]);
 });
 
 const SET = "Node condition set";
@@ -227,6 +231,38 @@ test("a refusal is not tried again because another watch begins, and the oldest 
   server.setTaints([]);
   await eventually(() => expect(readiness.status().taints).toMatchObject([{ present: false }]));
   expect(readiness.status().api.calls).toBe(calls + 1);
+});
+
+test("the waits after failures grow, and are short again after a success", async () => {
+  jest.spyOn(Math, "random").mockReturnValue(0);
+  let now = performance.now();
+  jest.spyOn(performance, "now").mockImplementation(() => now); // No wait after a failure ends by itself.
+  const busy = failure(503, "busy");
+  await using fixture = await startListed({ ...QUICK, conditionDelayMs: 0 }, (server) => {
+    server.script = ({ kind }) => (kind === "patch-status" ? busy : undefined);
+  });
+  const { server, registrations, log, readiness } = fixture;
+  await fixture.isWatching();
+  const failed = (times: number) =>
+    eventually(() => expect(readiness.status().api.failures).toEqual({ unavailable: times }));
+  const pass = (ms: number) => {
+    now += ms;
+    registrations.remove("nobody"); // No driver is newly registered.
+  };
+  registrations.set("registered");
+  for (const [nth, waitMs] of [500, 1_000, 2_000].entries()) {
+    await failed(nth + 1);
+    pass(waitMs);
+  }
+  await failed(4);
+  server.script = () => undefined;
+  pass(4_000);
+  await log.when(SET);
+  server.script = ({ kind }) => (kind === "patch-status" ? busy : undefined);
+  registrations.set("refused");
+  await failed(5);
+  pass(500);
+  await failed(6);
 });
 
 /** A path at which calls hang until it is disposed of: those that open it wait for a writer. */
