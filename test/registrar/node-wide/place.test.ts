@@ -1,4 +1,5 @@
-import { RegistrarError } from "../../../src/base/errors";
+import fs from "node:fs";
+import { RegistrarError, systemError } from "../../../src/base/errors";
 import type { Hold } from "../../../src/registrar/driver/hold";
 import type { RegistrationOutcome } from "../../../src/registrar/model/outcome";
 import type { Registration } from "../../../src/registrar/registration/registration";
@@ -14,12 +15,13 @@ async function start() {
   const { startPlace } = await loading;
   const ends: ((outcome: RegistrationOutcome) => void)[] = [];
   const holds: (Hold | undefined)[] = [];
+  const losses: (() => void)[] = [];
   const begin = (hold?: Hold) => {
     holds.push(hold);
     return {
       closed: new Promise((resolve) => ends.push(resolve)),
       close: async () => {},
-      subscribe: () => {},
+      subscribe: (_kind: string, lost: () => void) => losses.push(lost),
       status: () => ({}),
     } as unknown as Registration;
   };
@@ -27,7 +29,7 @@ async function start() {
   const { logger, ...log } = recordLog();
   const { signal } = new AbortController();
   const context = { begin, isThere: () => there.is, driverGoneAfterMs: 0, log: logger, signal };
-  return { place: startPlace("/x/csi.sock", {} as Hold, context), ends, holds, there, log };
+  return { place: startPlace("/x/csi.sock", {} as Hold, context), ends, holds, losses, there, log };
 }
 
 test("a driver that keeps changing its name waits for its turn, also when its socket was gone by then", async () => {
@@ -64,5 +66,28 @@ test("the wait for a driver that fails doubles, also where it took longer than a
   expect(told).toEqual(["30s", "60s", "120s", "240s", "300s", "300s"]);
   place.leave("the test is over");
   ends.at(-1)?.({ kind: "stopped" });
+  await place.left;
+});
+
+test("a driver whose registration fails while it is looked at waits for its turn, and has not gone", async () => {
+  const { place, ends, losses, log } = await start();
+  let answer = () => {};
+  const answering = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const look = jest.spyOn(fs.promises, "stat").mockImplementation(async () => {
+    await answering;
+    throw systemError("ENOENT");
+  });
+  losses[0]?.();
+  await eventually(() => expect(look).toHaveBeenCalled());
+  ends[0]?.({ kind: "failed", error: new RegistrarError("UNSAFE_DRIVER_NAME", "no name") });
+  await log.when("Trying again later, or when the CSI driver restarts");
+  answer();
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+  expect(log.all("CSI driver has gone")).toEqual([]);
+  look.mockRestore();
+  place.leave("the test is over");
+  ends[1]?.({ kind: "stopped" });
   await place.left;
 });

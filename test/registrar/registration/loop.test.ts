@@ -216,9 +216,12 @@ test("a socket that cannot be removed fails a stop, and does not hide another ou
   const close = () => {
     throw fault;
   };
-  await using stopped = await startLoop({ close });
+  await using stopped = await startLoop({ close, path: "/x-reg.sock" });
   stopped.inbox.put(stop);
   expect(await stopped.ended).toMatchObject({ kind: "failed", error: { code: "SOCKET_UNUSABLE" } });
+  expect(stopped.log.all("Failed to remove socket with error")).toMatchObject([
+    { severity: "error", error: fault, fields: { socket: "/x-reg.sock" } },
+  ]);
   await using refused = await startLoop({ close });
   refused.inbox.put({ kind: "stop", outcome: refusedFor("no") });
   expect(await refused.ended).toMatchObject({ kind: "refused", kubeletError: "no" });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import { status } from "@grpc/grpc-js";
 import { createRegistrationEvents } from "../../../src/registrar/model/events";
@@ -87,6 +88,25 @@ test("a client that leaves before it is answered counts as kubelet if it names t
   await started.accept();
   await leaveUnanswered(started, 3, "localhost");
   expect(missed()).toBe(1);
+});
+
+test("a client that leaves over the socket of the driver's former name is no call for the new one", async () => {
+  await using started = await startListening(node);
+  const path = node.socketPath(name);
+  const client = connect({ path });
+  client.write(HELLO);
+  await once(client, "data");
+  await started.driver.kill();
+  await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
+  await started.log.when("Registration Server started", 2);
+  await started.state("listening");
+  client.end(Buffer.concat([getInfoCall(1, encodeURIComponent(path)), Buffer.alloc(9, 0xff)]));
+  await started.log.when("Closed a connection that broke HTTP/2 or a limit");
+  await once(client.resume(), "close");
+  expect(started.registrar.status().state).toBe("listening");
+  expect(started.log.all("A client that may be kubelet ended its connection before it was answered")).toEqual(
+    [],
+  );
 });
 
 test("a registration ends when what follows its driver has ended, and nobody hears of it afterwards", async () => {

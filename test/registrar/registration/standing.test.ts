@@ -28,6 +28,7 @@ const refused = { ...NOTHING.counters, kubeletError: "no" };
 const SITUATIONS: Record<string, Partial<DriverStatus>> = {
   "at first": {},
   "in trouble": { trouble: { kind: "failed", text: "its trouble" }, registrationSocketPath: "/x-reg.sock" },
+  "in trouble after a refusal": { trouble: { kind: "failed", text: "its trouble" }, counters: refused },
   "after a refusal": { counters: refused, history: [changedBy("refused")] },
   "after a peer": {
     counters: refused,
@@ -112,4 +113,13 @@ test("what is known of a registration in each state", () => {
   });
   expect(known).toMatchSnapshot();
   expect(told.map((event) => JSON.stringify(event))).toMatchSnapshot();
+});
+
+test("self-checks learn that kubelet has called, also before it has reported a status", () => {
+  const events = createRegistrationEvents(silentLogger);
+  const view = createView({} as ResolvedOptions, { status: () => NOTHING }, events);
+  const hasCalled = () => view.report(0).hasKubeletCalled;
+  expect(hasCalled()).toBe(false);
+  events.emit({ kind: "get-info" });
+  expect(hasCalled()).toBe(true);
 });
