@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { buildSync } from "esbuild";
 import { callFileSystem, someCallHangs, untilCallsSettle } from "../../src/unix/file-calls";
+import type { Mount } from "../../src/unix/mounts";
 import { spawnProcess } from "../support/child-process";
 import { eachTest } from "../support/each-test";
 import { createTempFolder } from "../support/temp-folder";
@@ -123,18 +124,34 @@ test("fake timers that are installed later end no call", async () => {
   await expect(call).resolves.toBeUndefined();
 });
 
-test("without a readable mount table at the start, calls are made", async () => {
-  const mounts = [{ device: "0:1", mountPoint: folder.path, root: "/", fileSystem: "nfs4" }];
-  const readMounts = jest.fn(() => mounts).mockReturnValueOnce(undefined as never);
+/** File calls of a process that reads these tables of mounts, one after the other, and the last one from then on. */
+async function loadWithMounts(...tables: readonly (readonly Mount[] | undefined)[]) {
+  const left = [...tables];
   jest.resetModules();
   jest.doMock("../../src/unix/mounts", () => ({
     ...jest.requireActual("../../src/unix/mounts"),
-    readMounts,
+    readMounts: () => (left.length > 1 ? left.shift() : left[0]),
   }));
-  const { callFileSystem, mountAt } = await import("../../src/unix/file-calls");
+  return import("../../src/unix/file-calls");
+}
+const nfsHere = (): Mount[] => [{ device: "0:1", mountPoint: folder.path, root: "/", fileSystem: "nfs4" }];
+
+test("without a readable mount table at the start, calls are made", async () => {
+  const { callFileSystem, mountAt } = await loadWithMounts(undefined, nfsHere());
   expect(mountAt(folder.path)).toBeUndefined();
   await delay(20); // The table is read again.
   expect(await callFileSystem(folder.path, async () => "answered")).toBe("answered");
+});
+
+test("where the mount table cannot be read any more, the last one counts", async () => {
+  let nowMs = 0;
+  jest.spyOn(performance, "now").mockImplementation(() => nowMs);
+  const { mountAt } = await loadWithMounts([], nfsHere(), undefined);
+  const seen = [1_000, 2_000, 3_000].map((ms) => {
+    nowMs = ms;
+    return mountAt(folder.path)?.fileSystem;
+  });
+  expect(seen).toEqual([undefined, "nfs4", "nfs4"]);
 });
 
 test("gives its own error to a call that fails", async () => {
