@@ -5,7 +5,7 @@ import { runCommand } from "../support/run-command";
 import { parseLogLine } from "./support/log-line";
 import { nodeTest, onNode, registered, registrarArguments } from "./support/node";
 import { allRegistered, driverFoldersOf, nameOf, socketOf, socketsIn } from "./support/node-wide";
-import { outsideContainer } from "./support/surroundings";
+import { outsideContainer, registrarIn } from "./support/surroundings";
 
 /** Naming the directory stands for a container, which has one at /registration. */
 const inContainer = "--plugin-registration-path=/nowhere";
@@ -64,16 +64,18 @@ test.each([
   ["--csi-address=dns:///host", /csi-address "dns:\/\/\/host" is not a unix socket path: give/],
   ["--driver-timeout=600h", /driver-timeout is 2160000s; it takes a duration, 0s to 24 days/],
   ["--metrics-path=nope", /metrics-path "nope" is not a path of a URL: it must begin with \//],
-])("%s ends with exit code 1 and leaves the reason in the termination log", async (flag, reason) => {
-  await using folder = await createNodeFolder();
-  writeFileSync(folder.at("log"), "");
-  const flags = [...registrarArguments(folder), "--http-endpoint=localhost:0", flag];
-  const { status, stderr } = await runCommand(...flags, `--termination-log=${folder.at("log")}`);
-  expect(status).toBe(1);
-  expect(parseLogLine(stderr.trimEnd().split("\n").at(-1) ?? "")?.fields.err).toMatch(reason);
-  expect(readFileSync(folder.at("log"), "utf8")).toMatch(reason);
-  expect(folder.files()).toEqual([]);
-});
+])(
+  "%s ends with exit code 1 and leaves the reason in the termination log, which it makes",
+  async (flag, reason) => {
+    await using folder = await createNodeFolder();
+    const flags = [...registrarArguments(folder), "--http-endpoint=localhost:0", flag];
+    const { status, stderr } = await runCommand(...flags, `--termination-log=${folder.at("log")}`);
+    expect(status).toBe(1);
+    expect(parseLogLine(stderr.trimEnd().split("\n").at(-1) ?? "")?.fields.err).toMatch(reason);
+    expect(readFileSync(folder.at("log"), "utf8")).toMatch(reason);
+    expect(folder.files()).toEqual([]);
+  },
+);
 
 nodeTest("on a node, KUBELET_ROOT_DIR says where kubelet's directory is", async (node) => {
   const root = dirname(node.pluginDir);
@@ -119,10 +121,15 @@ test.each([
   expect(status).toBe(1);
 });
 
-test.each(["csi.sock", "*.sock"])(
-  "a missing plugin registration directory is a warning at the start, before a driver answers: %s",
-  onNode(async (node, pattern) => {
-    const directory = node.at("nowhere");
+test.each([
+  ["csi.sock", "nowhere"],
+  ["*.sock", "nowhere"],
+  ["csi.sock", "file"],
+])(
+  "a missing plugin registration directory is a warning at the start, before a driver answers: %s, %s",
+  onNode(async (node, pattern, name) => {
+    const directory = node.at(name);
+    writeFileSync(node.at("file"), "");
     const args = registrarArguments(
       { ...node, pluginDir: directory },
       node.csiAddress.replace("csi.sock", pattern),
@@ -134,3 +141,15 @@ test.each(["csi.sock", "*.sock"])(
     expect([severity, fields]).toEqual(["W", { pluginRegistrationPath: directory, check }]);
   }),
 );
+
+nodeTest("too little memory, and too few file descriptors, are warnings at the start", async (node) => {
+  const early = node.at("early.cjs");
+  writeFileSync(early, "process.constrainedMemory = () => 20 * 2 ** 20;\n");
+  const registrar = registrarIn(node, { script: `ulimit -n 40; export NODE_OPTIONS=--require=${early}` });
+  const memory = await registrar.line("Memory limit is too small: a start after a reboot may never end");
+  expect([memory.severity, memory.fields]).toMatchObject(["W", { limit: "20Mi", set: "64Mi" }]);
+  const files = "Too few file descriptors: kubelet, probes and scrapers may get no connection";
+  const { severity, fields } = await registrar.line(files);
+  const check = expect.stringMatching(/^give the registrar at least [5-9]\d file descriptors: ulimit -n/);
+  expect([severity, fields]).toEqual(["W", { limit: "40", check }]);
+});

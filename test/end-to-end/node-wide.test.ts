@@ -50,10 +50,11 @@ nodeTest(
 );
 
 nodeTest(
-  "a refused driver fails a node's ready probe, which names it, not its health probe",
+  "refused drivers fail a node's ready probe, which names each, not its health probe",
   async (node) => {
     const folders = driverFoldersOf(node);
-    const [A, B] = [nameOf(0), nameOf(1)];
+    const A = nameOf(0);
+    const refusedOnes = namesOf(3).slice(1);
     const probe = async (mode: "health" | "ready") => {
       const probing = folders.registrar(`--mode=${mode}-probe`);
       const { code } = await probing.exit();
@@ -62,12 +63,14 @@ nodeTest(
     const said = `no registrar of this container for ${folders.csiAddress("*")} answers in ${node.pluginDir}\n`;
     expect(await probe("health")).toEqual({ code: 1, said });
     await folders.add(A);
-    await folders.add(B, { faults: [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }] });
+    for (const name of refusedOnes)
+      await folders.add(name, { faults: [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }] });
     const kubelet = await node.kubelet();
     folders.registrar();
     await registered(kubelet, { driverName: A });
-    await refused(kubelet, B);
-    const notRegistered = new RegExp(`^not registered: ${B}: state is \\w+ since [^\n]*\n$`);
+    for (const name of refusedOnes) await refused(kubelet, name);
+    const each = refusedOnes.map((name) => `${name}: state is \\w+ since [^\n;]*`).join("; ");
+    const notRegistered = new RegExp(`^not registered: ${each}\n$`);
     await eventually(async () =>
       expect(await probe("ready")).toEqual({ code: 1, said: expect.stringMatching(notRegistered) }),
     );

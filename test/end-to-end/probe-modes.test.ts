@@ -1,25 +1,33 @@
 import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { CsiDriverFault } from "../../src/testing";
 import { registerOnce } from "../support/dial-registration";
 import { eventually } from "../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { mayMount, mountHanging } from "../support/hanging-mount";
 import { startScriptedDriver } from "../support/scripted-driver";
-import { DRIVER, nodeTest, registered, type TestNode } from "./support/node";
+import { DRIVER, nodeTest, onNode, registered, type TestNode } from "./support/node";
 
 const HEALTHY = "--mode=health-probe";
 const READY = "--mode=ready-probe";
 const probe = async (node: TestNode, ...flags: readonly string[]) =>
   (await node.registrar(...flags).exit()).code;
 
-nodeTest("a hanging driver is healthy and not ready", async (node) => {
-  await node.driver({ faults: [{ kind: "hang", method: "GetPluginInfo" }] });
-  const registrar = node.registrar("-v=5");
-  await registrar.line("Calling CSI driver to discover driver name");
-  expect(await probe(node, HEALTHY)).toBe(0);
-  expect(await probe(node, READY)).toBe(1);
-});
+const method = "GetPluginInfo";
+test.each<CsiDriverFault>([
+  { kind: "hang", method },
+  { kind: "error", method, code: "UNAVAILABLE" },
+])(
+  "a driver that does not say its name is healthy and not ready: %j",
+  onNode(async (node, fault) => {
+    await node.driver({ faults: [fault] });
+    const registrar = node.registrar("-v=5");
+    await registrar.line("Calling CSI driver to discover driver name");
+    expect(await probe(node, HEALTHY)).toBe(0);
+    expect(await probe(node, READY)).toBe(1);
+  }),
+);
 
 nodeTest(
   "with another program's registrar at the socket the probe is healthy and not ready",

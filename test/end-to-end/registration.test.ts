@@ -26,7 +26,7 @@ nodeTest(
   async (node) => {
     const { csiAddress, socketPath } = node;
     const official: readonly (readonly [message: string, fields: Readonly<Record<string, string>>])[] = [
-      ["Version", { version: expect.stringMatching(/^v\d/) }],
+      ["Version", { version: expect.stringMatching(/^v\d/), node: process.version }], // Node's is ours.
       ["Running node-driver-registrar", { mode: "" }],
       ["--connection-timeout is deprecated and will have no effect", {}],
       ["Attempting to open a gRPC connection", { csiAddress }],
