@@ -105,6 +105,18 @@ test("a client that takes nothing of a stream for 10 s is disconnected, which en
   await eventually(() => expect(body.destroyed).toBe(true));
 });
 
+test("a client that takes nothing of a long answer for 10 s is disconnected", async () => {
+  stopTimers();
+  const long = "x".repeat(30_000_000); // More than the kernel keeps.
+  await using other = await serve({ "/long": () => textAnswer(200, long) });
+  const socket = await other.dial(get("/long", "Connection: close"));
+  await once(socket, "readable");
+  jest.advanceTimersByTime(10_000);
+  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+  const said = await text(socket).catch(() => "");
+  expect(said.length).toBeLessThan(long.length);
+});
+
 test.each([
   ["wants it closed", get("/hello", "Connection: close")],
   ["speaks HTTP/1.0", "GET /hello HTTP/1.0\r\n\r\n"],
