@@ -52,6 +52,11 @@ describe.each([
   });
 });
 
+test("a CSINode's owner is its Node, also beside others", () => {
+  const ownerReferences = ["Pod", "Node"].map((kind, at) => ({ kind, uid: `${at}` }));
+  expect(parseCsiNode({ ...CSI_NODE, metadata: { ownerReferences } })?.ownerUid).toBe("1");
+});
+
 test.each<[what: string, lines: readonly object[], cut: ApiFailure["kind"] | undefined, kind: unknown]>([
   ["ends", [{ type: "BOOKMARK" }], undefined, undefined],
   ["is cut", [{ type: "BOOKMARK" }], "unreachable", "unreachable"],

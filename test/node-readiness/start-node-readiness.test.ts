@@ -231,6 +231,9 @@ test("a refusal is not tried again because another watch begins, and the oldest 
   server.setTaints([]);
   await eventually(() => expect(readiness.status().taints).toMatchObject([{ present: false }]));
   expect(readiness.status().api.calls).toBe(calls + 1);
+  registrations.set("registered"); // Ends the waits after both failures, of which the condition's lasts.
+  await eventually(() => expect(readiness.status().api.failures).toEqual({ forbidden: 3 }));
+  expect(log.all(WELL_AGAIN)).toEqual([]);
 });
 
 test("the waits after failures grow, and are short again after a success", async () => {
