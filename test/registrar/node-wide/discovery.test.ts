@@ -307,13 +307,12 @@ describe("a directory that could not be read", () => {
     );
   });
 
-  test.each(["EACCES", "EPERM"])("is named with %s, once, and read when its mode has changed", (errno) => {
-    let failures = 0;
-    let isReadable = false;
+  test.each(["EACCES", "EPERM"])("is named with %s and EIO, and read when its mode changed", (errno) => {
+    let [failures, isReadable, code] = [0, false, errno];
     const readdir = async (path: string) => {
       if (isReadable) return read(path);
       failures += 1;
-      throw systemError(errno);
+      throw systemError(code);
     };
     return withoutEvents(
       async (waits, found, log) => {
@@ -328,18 +327,20 @@ describe("a directory that could not be read", () => {
           fields: { directory: folder.path, check: expect.stringContaining("SELinux") },
         });
         expect(String(unread()[0]?.fields.err)).toContain(errno);
-        expect(log.all("No CSI driver here yet")).toEqual([]);
-        expect(found).toEqual([]);
+        expect([log.all("No CSI driver here yet"), found]).toEqual([[], []]);
         await eventually(async () => {
           await look();
           expect(failures).toBeGreaterThan(2);
         });
+        code = "EIO";
+        await eventually(() => look().then(() => expect(unread()).toHaveLength(2)));
+        expect(unread()[1]?.fields).not.toHaveProperty("check");
         isReadable = true;
         await eventually(async () => {
           await look();
           expect(found).toEqual([["a"]]);
         });
-        expect(unread()).toHaveLength(1);
+        expect(unread()).toHaveLength(2);
       },
       { readdir },
     );

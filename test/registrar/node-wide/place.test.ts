@@ -33,13 +33,15 @@ async function start() {
 }
 
 test("a driver that keeps changing its name waits for its turn, also when its socket was gone by then", async () => {
-  const { place, ends, there, log } = await start();
+  const { place, ends, holds, there, log } = await start();
   ends[0]?.({ kind: "stopped" });
   await eventually(() => expect(ends).toHaveLength(2));
   there.is = false;
   ends[1]?.({ kind: "stopped" });
   await log.when("CSI driver changed its name again, trying again later");
   expect(ends).toHaveLength(3);
+  const text = "it changed its name again, and is asked again 30s after that";
+  expect(holds[2]?.status()).toEqual({ identity: undefined, trouble: { kind: "renamed", text } });
   there.is = true;
   await waits.end(30_000);
   ends[2]?.({ kind: "stopped" });
@@ -59,6 +61,8 @@ test("the wait for a driver that fails doubles, also where it took longer than a
     ends.at(-1)?.({ kind: "failed", error });
     const { fields } = await log.when("Trying again later, or when the CSI driver restarts", told.length + 1);
     told.push(fields.after);
+    const trouble = { kind: "failed", text: "no name" };
+    expect(holds.at(-1)?.status()).toEqual({ identity: undefined, trouble });
     now += waitMs;
     await waits.end(waitMs);
     await holds.at(-1)?.until;
