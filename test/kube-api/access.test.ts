@@ -60,6 +60,8 @@ const config = (cluster: object, user: object) => ({
 const SERVER = { server: "https://127.0.0.1:6443", "certificate-authority-data": "Q0E=" };
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
+/** As kubectl's `--flatten` does not, but people and templates do. */
+const FOLDED = { ...SERVER, "certificate-authority-data": "Q0\nE=\n", "certificate-authority": "other.crt" };
 const FILES = { "client-certificate": "me.crt", "client-key-data": base64("KEY"), tokenFile: "/abs/token" };
 const EMPTY = { "certificate-authority": "", "tls-server-name": "", "proxy-url": "" };
 const BOTH = { token: "old", tokenFile: "token", "client-certificate-data": "", "client-key": "" };
@@ -72,6 +74,7 @@ const CA_FILE = { server: SERVER.server, "certificate-authority": "ca.crt" };
 test.each<[string, object, object, object]>([
   ["values", NAMED, { token: "t" }, { authority: value("CA"), token: value("t"), serverName: "kube" }],
   ["files", CA_FILE, FILES, { authority: file("/home/ca.crt"), token: file("/abs/token"), ...CERTIFICATE }],
+  ["data in lines, which wins over a file", FOLDED, {}, { authority: value("CA"), token: undefined }],
   // As in client-go a tokenFile wins over a token beside it, and an empty text is none.
   ["both", { ...SERVER, ...EMPTY }, BOTH, { authority: value("CA"), token: file("/home/token") }],
 ])("a kubeconfig's current context, with %s", (_, cluster, user, expected) => {
@@ -94,6 +97,15 @@ test.each<[string, object, object, object]>([
     { name: "inClusterUser", authProvider: { name: "tokenFile", config: { tokenFile: "/sa/token" } } },
     { authority: file("/sa/ca.crt"), token: file("/sa/token") },
   ],
+  [
+    "a file with paths",
+    { name: "c", server: SERVER.server, caFile: "/pki/ca.crt", skipTLSVerify: false },
+    { name: "u", certFile: "/pki/me.crt", keyFile: "/pki/me.key", token: "t" },
+    {
+      ...{ authority: file("/pki/ca.crt"), token: value("t") },
+      ...{ certificate: file("/pki/me.crt"), key: file("/pki/me.key") },
+    },
+  ],
 ])("a KubeConfig of client-node, of %s", (_, cluster, user, expected) => {
   const none = { serverName: undefined, token: undefined, certificate: undefined, key: undefined };
   const access = accessFromKubeconfig({ getCurrentCluster: () => cluster, getCurrentUser: () => user });
@@ -103,6 +115,8 @@ test.each<[string, object, object, object]>([
 test.each([
   ["skips TLS's check", { skipTLSVerify: true }, {}, /insecure-skip-tls-verify is refused/],
   ["runs a program", {}, { exec: { command: "aws" } }, /a user with exec is not supported/],
+  ["goes through a proxy", { proxyUrl: "http://p" }, {}, /a cluster with proxy-url is not supported/],
+  ["acts as another user", {}, { impersonateUser: "root" }, /a user with as is not supported/],
   ["asks a provider", {}, { authProvider: { name: "oidc" } }, /a user with auth-provider is not supported/],
 ])("a KubeConfig that %s is refused", (_, cluster, user, message) => {
   const getCurrentCluster = () => ({ server: SERVER.server, ...cluster });

@@ -229,6 +229,17 @@ test("a watch has a connection of its own", async () => {
   expect(second).toBe(first);
 });
 
+test.each([
+  ["is wanted", signal, { kind: "no-credentials" }],
+  ["is wanted no more", AbortSignal.abort(), undefined],
+])("a watch whose token cannot be read is a failure only where it %s", async (_what, signal, failure) => {
+  const token = { kind: "file", path: folder.at("none") } as const;
+  await using connection = connect({ ...server.access, token });
+  const options = { signal, idleMs: 60_000, onOpen: () => {}, onObject: () => {} };
+  const found = await connection.client.follow(WATCH, options);
+  expect(found && { kind: found.kind }).toEqual(failure);
+});
+
 test("a stream that is silent for too long is given up", async () => {
   const onOpen = jest.fn();
   const options = { signal, idleMs: 1_500, onOpen, onObject: () => {} };

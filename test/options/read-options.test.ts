@@ -194,7 +194,7 @@ const BESIDE_A_NAME: readonly [given: object, message: string | RegExp][] = [
   [{ folder: "unix:///r" }, /^startX: folder is "unix:\/\/\/r"; it takes the path of a directory/],
   [{ folder: "file:///r" }, /^startX: folder is "file:\/\/\/r"; it takes/],
   [
-    { socket: "s".repeat(120) },
+    { socket: "s".repeat(107) },
     /socket has \d{3} bytes; it takes the path of a unix socket, 107 bytes at most$/,
   ],
   [{ socket: "" }, /socket is ""; it takes the path of a unix socket, 107 bytes at most$/],

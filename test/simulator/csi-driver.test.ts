@@ -52,6 +52,7 @@ test("the driver's events have each call's authority and answer", async () => {
   // As grpc-go writes 2.5 s.
   const fields = { "grpc-timeout": "2500000u" };
   await bareCall(folder.csiAddress, "/csi.v1.Node/NodeGetCapabilities", { ...bounds, fields });
+  await bareCall(folder.csiAddress, "/csi.v1.Node/NodeGetVolumeStats", bounds); // With no deadline for the driver.
   const at = { atMs: expect.any(Number) };
   const answered = { ...at, kind: "answered", durationMs: expect.any(Number), result: { kind: "ok" } };
   const timeoutMs = expect.any(Number);
@@ -63,6 +64,7 @@ test("the driver's events have each call's authority and answer", async () => {
     { ...at, kind: "called", method: "NodeGetInfo", ...ofOldKubelet },
     { ...answered, method: "NodeGetInfo" },
     { ...at, kind: "called", method: "NodeGetCapabilities", authority: "localhost:80", timeoutMs: 2_500 },
+    { ...at, kind: "called", method: "NodeGetVolumeStats", authority: "localhost:80" },
   ]);
   const [called, done] = [events.history("called"), events.history("answered")];
   for (const [nth, { atMs, durationMs }] of done.entries())

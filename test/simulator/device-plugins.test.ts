@@ -1,4 +1,6 @@
+import type { SimulatedKubelet } from "../../src/simulator/kubelet/kubelet";
 import { eachTest } from "../support/each-test";
+import { eventually } from "../support/eventually";
 import { createTestNode } from "../support/registrar-node";
 import { startFakeDevicePlugin } from "./fake-device-plugin";
 import { startFakeRegistrar } from "./fake-registrar";
@@ -35,4 +37,23 @@ test("a device plugin whose resource has no domain is refused", async () => {
   const { error } = await registrar.events.when("notified");
   expect(error).toContain('the ResourceName "gpu" is invalid');
   expect(kubelet.events.history("registered")).toEqual([]);
+});
+
+type End = (kubelet: SimulatedKubelet, registrar: AsyncDisposable, gone: () => Promise<void>) => unknown;
+test.each<[string, endsAtOnce: boolean, end: End]>([
+  ["is deregistered", false, (_kubelet, registrar) => registrar[Symbol.asyncDispose]()],
+  ["ends its list of devices", true, () => {}],
+  ["is left by a kubelet that ends", false, (kubelet) => kubelet.close()],
+  ["is left by a kubelet that restarts", false, (kubelet, _, whileDown) => kubelet.restart({ whileDown })],
+])("kubelet keeps no connection to a device plugin that %s", async (what, endsAtOnce, end) => {
+  const kubelet = await node.kubelet();
+  const plugin = await startFakeDevicePlugin(node.csiAddress, { endsAtOnce }, () => {});
+  await using _end = { [Symbol.asyncDispose]: plugin.close };
+  const { csiAddress: endpoint } = node;
+  const info = { type: "DevicePlugin", name: "example.com/gpu", endpoint, supportedVersions: ["v1beta1"] };
+  await using registrar = await startFakeRegistrar({ socketPath: node.socketPath("gpu"), info });
+  await kubelet.registered("example.com/gpu");
+  const gone = () => eventually(() => expect(plugin.connections()).toBe(0));
+  await end(kubelet, registrar, gone);
+  if (!what.endsWith("restarts")) await gone();
 });

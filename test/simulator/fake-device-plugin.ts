@@ -57,6 +57,7 @@ export async function startFakeDevicePlugin(
   });
   const socket = await listenUntilCrash(path, (connection) => server.accept(connection));
   return {
+    connections: () => server.connections.open,
     close: async (): Promise<void> => {
       await socket.crash();
       await server.close({ graceMs: 0 });

@@ -152,10 +152,10 @@ describe("faults", () => {
     expect(kubelet.events.history("waiting")).toHaveLength(1);
   });
 
-  test("drop the connection before the notice", async () => {
-    const { kubelet, registrar } = await node.all({
-      kubelet: { faults: [{ kind: "drop-before-status", times: 1 }], timings: { backoffInitialMs: 20 } },
-    });
+  test("drop the connection before the notice, of the driver that is meant", async () => {
+    const kind = "drop-before-status";
+    const faults = [{ kind, driverName: "y.csi" } as const, { kind, times: 1 } as const];
+    const { kubelet, registrar } = await node.all({ kubelet: { faults, timings: { backoffInitialMs: 20 } } });
     await registrar.events.when("notified");
     const methods = registrar.events.history("called").map(({ method }) => method);
     expect(methods).toEqual(["GetInfo", "GetInfo", "NotifyRegistrationStatus"]);

@@ -173,3 +173,21 @@ test.each(["close", "restart"] as const)("a %s ends a dial that is under way", a
   await kubelet.close();
   await eventually(() => expect(timers()).toBeLessThanOrEqual(before));
 });
+
+test("each cause of a deregistration is told, and a driver that was never there is not deregistered", async () => {
+  const { kubelet, driver, registrar } = await node.all({ kubelet: { version: "1.35" } });
+  const told = () =>
+    kubelet.events.history("deregistered").map(({ driverName, because }) => `${driverName} ${because}`);
+  await untilNotified(kubelet, await kubelet.registered("x.csi"));
+  const again = kubelet.events.when("registered", { from: "now" });
+  await registrar.crash();
+  await node.plugin(); // In the place of the one that has crashed.
+  await untilNotified(kubelet, await again);
+  driver.setFaults([{ kind: "error", method: "NodeGetInfo", code: "INTERNAL", times: 2 }]);
+  const info = { supportedVersions: ["1.1.0"] };
+  await node.plugin({ socketPath: `${node.pluginDir}/never.sock`, info: { ...info, name: "never.csi" } });
+  await kubelet.refused("never.csi");
+  await node.plugin({ socketPath: `${node.pluginDir}/v2.sock`, info });
+  await kubelet.refused("x.csi");
+  expect(told()).toEqual(["x.csi socket-replaced", "x.csi registration-failed"]);
+});

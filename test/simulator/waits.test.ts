@@ -46,6 +46,17 @@ test("registered() of a DRA driver resolves with the newest of its living instan
   await fc.assert(fc.asyncProperty(fc.array(change, { maxLength: 8 }), play), runs);
 });
 
+test("a DRA driver's second instance at the endpoint of the first is refused", async () => {
+  const kubelet = await node.kubelet();
+  await using _first = await instance("a");
+  await kubelet.registered(DRA);
+  const info = { type: "DRAPlugin", name: DRA, endpoint: "/a", supportedVersions: ["v1.DRAPlugin"] };
+  await using _second = await startFakeRegistrar({ socketPath: node.socketPath("b"), info });
+  expect((await kubelet.refused(DRA)).error).toMatch(
+    /endpoint \/a already registered for DRA driver plugin gpu/,
+  );
+});
+
 test("refused() with `from: now` is not the refusal of an earlier registration", async () => {
   const kubelet = await node.kubelet({ faults: [{ kind: "refuse", error: "first", times: 1 }] });
   await node.driver();

@@ -2,7 +2,7 @@
 
 export const NAMESPACE = "storage";
 
-type Field = "name" | "namespace" | "path" | "folder" | "image";
+type Field = "name" | "namespace" | "csiAddress" | "path" | "folder" | "image";
 export type SetChanges = Readonly<Partial<Record<Field, string>>> & {
   readonly driverArgs?: readonly string[];
 };
@@ -11,6 +11,7 @@ export function daemonSet(driver: string, changes: SetChanges = {}) {
   const { name = `${driver.split(".")[0]}-node`, namespace = NAMESPACE, folder = driver } = changes;
   const plugin = `/var/lib/kubelet/plugins/${folder}`;
   const { path = `${plugin}/csi.sock`, driverArgs = [], image = "registrar:v1" } = changes;
+  const { csiAddress = "/csi/csi.sock" } = changes;
   const labels = { app: name };
   return {
     apiVersion: "apps/v1",
@@ -27,7 +28,7 @@ export function daemonSet(driver: string, changes: SetChanges = {}) {
         {
           name: "registrar",
           image,
-          args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${path}`],
+          args: [`--csi-address=${csiAddress}`, `--kubelet-registration-path=${path}`],
           volumeMounts: [
             { name: "plugin", mountPath: "/csi" },
             { name: "registration", mountPath: "/registration" },

@@ -167,7 +167,7 @@ function driverRows(facts: ClusterFacts) {
   return sortedBy(drivers.values(), keyIn).map((driver) => {
     const key = keyIn(driver);
     const { told: name } = open(driver);
-    const ofEvery = isEvery({ driver });
+    const ofEvery = trueOrNull(isEvery({ driver })) ?? false;
     const guessed = isGuessed(unitsOfDriver(driver));
     const placeOf = new Map(itemsOf(placesOf(key)).map((place) => [itemsOf(place.pods)[0]?.uid, place]));
     // CSINode lists it there, and a finding says that kubelet does not have it.
@@ -213,7 +213,8 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
     reason: tell<string>(sayReason(state)) || null,
     code: code ?? null,
     pod: itemsOf(pods)[0]?.name ?? null,
-    csiNode: isGuessed(place.units) || isEvery({ driver }) ? null : trueOrNull(isListed),
+    csiNode:
+      isGuessed(place.units) || trueOrNull(isEvery({ driver })) !== false ? null : trueOrNull(isListed),
     waitingPods: orNull(facts.waitingAt(place), (all) => all.map((one) => one.pod).sort()),
     volumeAttachments: orNull(attachments, ([one = 0]) => one),
   };

@@ -1,5 +1,5 @@
 import { nearWord } from "../../../base/near-word";
-import { type Gap, type KnownField, lackedIn, type Unread } from "./gap";
+import { beyond, type Gap, type KnownField, lackedIn, type Unread } from "./gap";
 import { grouped, sortedBy } from "./grouped";
 import {
   type Closed,
@@ -74,6 +74,20 @@ const isSaid = (said: unknown) => {
   const inside = Array.isArray(said) ? { items: said } : Object(insideOf(said));
   return "status" in inside || "items" in inside;
 };
+
+/** A list that lacks what nobody looked for, if there may be such a thing: no finding tells it. */
+export const unsoughtIf = (isSo: boolean, part: string, subject: string): SeenList<never> =>
+  listOf<never>([], isSo ? [beyond(part, subject)] : []);
+
+/**
+ * For what holds whatever the answer is: a certain yes says more. Where what was asked for could not be read, `unknown` says so;
+ * what nobody looked for changes nothing.
+ */
+export function atLeast<Y, L, U>(isSo: Truth, say: { yes: () => Y; least: () => L; unknown: () => U }) {
+  const answer = answerOf(isSo);
+  if (answer === "yes") return say.yes();
+  return answer === "no" || lackedIn(answer).length === 0 ? say.least() : say.unknown();
+}
 
 /** What is said only where the answer is unknown. */
 export const ifUnknown = <U>(

@@ -21,6 +21,8 @@ const ASKED = [
 const OPENERS = /findings\/(?:opened|report)$/;
 /** The same, of other modules: it makes other findings of findings, or gaps. */
 const READERS_ALONE = ["changed", "startReading", "inOrder"];
+/** What says the same where nobody looked: these files say by it what holds whatever is there. */
+const OF_FEW = new Map([["atLeast", /\/node\/judge\/(?:endpoint|found|registration)\.ts$/]]);
 /** Array methods that take any value for an answer. */
 const TAKES_ALL = /^(?:some|every|filter|find|findIndex|findLast|findLastIndex)$/;
 const EQUAL = [K.EqualsEqualsToken, K.EqualsEqualsEqualsToken];
@@ -309,7 +311,8 @@ for (const name of program
     const isOpened =
       isJudge &&
       ((ast.isStringLiteral(node) && OPENERS.test(moduleOf(name, node)) && !isOfTypes(node.parent)) ||
-        ((ast.isIdentifier(node) || ast.isStringLiteral(node)) && READERS_ALONE.includes(node.text)));
+        ((ast.isIdentifier(node) || ast.isStringLiteral(node)) &&
+          (READERS_ALONE.includes(node.text) || OF_FEW.get(node.text)?.test(name) === false)));
     const isImpure = isJudge && hasEffect(node);
     const isGap =
       node.operatorToken?.kind === K.InKeyword ||

@@ -279,4 +279,6 @@ export const REFUSED: readonly string[] = [
   "TypeScript: ({ gaps }: ManifestFacts) => { const [first] = gaps; return first === undefined ? undefined : problem(first.subject, 'is no object of Kubernetes', F); }",
   // A row of what is unknown has no other state.
   "search: (view: View) => view.drivers.map(({ isRegistered, socket }) => isRegistered({ yes: nothing, ...otherwise(() => kept(toldRow<DriverRow>({ name: null, state: 'unpublished', since: null, reason: 'no registrar has published it', csiSocket: socket.path, registrationSocket: null }))) })); import { kept } from 'SRC/findings/seen'; import { toldRow } from 'SRC/findings/finding'; import type { DriverRow } from 'SRC/findings/report'",
+  // What holds only where nobody may have looked elsewhere.
+  "search: (view: View) => atLeast(view.isDeserted, { yes: nothing, least: () => problem(P, 'has another driver', F), unknown: nothing }); import { atLeast } from 'SRC/findings/seen'",
 ];

@@ -1,6 +1,6 @@
 import type { RegistrationReport } from "../../../../src/registrar/registration/self-report";
 import type { CallFailure, Why } from "../../../../src/tools/doctor/findings/seen";
-import { startReading } from "../../../../src/tools/doctor/findings/seen";
+import { startReading, unsoughtIf } from "../../../../src/tools/doctor/findings/seen";
 import type { NodePart, SeenDriver } from "../../../../src/tools/doctor/node/read/facts";
 import { unreadAt } from "../../../../src/tools/doctor/node/read/facts";
 import type { RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
@@ -21,21 +21,30 @@ export interface More extends Changes {
   readonly dead?: readonly SocketFacts[];
   readonly registrars?: readonly RunningRegistrar[];
   readonly onHost?: readonly { readonly inode: string; readonly path: string }[];
+  /** Whether the rest of kubelet's root is not mounted here. */
+  readonly isAlone?: boolean;
 }
 
-export function factsOf({ drivers = [], dead = [], registrars = [], onHost = [], ...changes }: More) {
+export function factsOf({
+  drivers = [],
+  dead = [],
+  registrars = [],
+  onHost = [],
+  isAlone = false,
+  ...changes
+}: More) {
   const facts = healthyFacts(changes);
   const reading = startReading<NodePart>();
   const { gaps = [] } = changes;
   const lacking = (part: NodePart) => gaps.filter((gap) => gap.part === part);
+  const unsought = unsoughtIf(isAlone, "sockets", "/");
+  const all = [...(facts.driver ? [facts.driver] : []), ...drivers];
+  const found = dead.map((socket, at) => ({ socket, fits: at % 2 === 0 }));
   return {
     ...facts,
-    allDrivers: reading.list([...(facts.driver ? [facts.driver] : []), ...drivers], lacking("sockets")),
-    deadSockets: reading.list(
-      dead.map((socket, at) => ({ socket, fits: at % 2 === 0 })),
-      lacking("sockets"),
-    ),
-    socketsOnHost: reading.list(onHost),
+    allDrivers: reading.list(all, lacking("sockets")).with(unsought),
+    deadSockets: reading.list(found, lacking("sockets")).with(unsought),
+    socketsOnHost: reading.list(onHost).with(unsought),
     processes: { ...facts.processes, registrars: facts.processes.registrars.with(reading.list(registrars)) },
     gaps: [...facts.gaps, ...gaps],
   };

@@ -1,3 +1,4 @@
+import type { ReportedFinding as Finding } from "../../../../src/tools/doctor/findings/report";
 import { listFrom, truth } from "../../../../src/tools/doctor/findings/seen";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
 import { claimedTooMuch } from "../findings/completions";
@@ -58,6 +59,7 @@ const PARTS: Readonly<Record<string, readonly [hidden: More, fields: readonly (k
     ],
     "the processes": [{ gaps: [unread("processes", "/proc").gap] }, ["registrars", "kubelets"]],
     "other drivers": [{ gaps: [unread("sockets", "/plugins").gap] }, ["drivers", "dead"]],
+    "kubelet's other directories": [{ isAlone: true }, ["drivers", "dead"]],
     "kubelet's socket": [
       { folder: { kubeletSocket: socketAt("directory", "/device-plugins/kubelet.sock") } },
       ["folder"],
@@ -125,3 +127,31 @@ test.each(Object.entries(PARTS))(
     expect([...all]).toEqual([]);
   },
 );
+
+const WHOLE_NODE = { target: { ...healthy.target, ...WHOLE } };
+const ALONE = "; this node has no other driver";
+
+test.each<readonly [what: string, other: More]>([
+  ["of a named driver", {}],
+  ["of all drivers", WHOLE_NODE],
+  ["where no driver is seen", { ...WHOLE_NODE, driver: undefined, drivers: [] }],
+])("what is not mounted adds no finding: %s", (of, other) => {
+  const lookFor = (more: More, isAlone: boolean) =>
+    reportOn(factsOf({ ...more, ...other, isAlone })).findings;
+  const without = ({ code, subject, text }: Finding) => `${code} ${subject} ${text.replace(ALONE, "")}`;
+  const keyOf = (one: Finding) => `${one.status} ${one.code} ${one.subject} ${one.text}`;
+  let times = 0;
+  for (const [what, more] of CHANGES) {
+    const whole = lookFor(more, false);
+    // It is wrong also beside another driver, and then no problem.
+    const alone = whole.filter(({ text }) => text.endsWith(ALONE)).map(without);
+    times += alone.length;
+    const added = lookFor(more, true).filter(
+      (one) =>
+        !whole.map(keyOf).includes(keyOf(one)) &&
+        !(/warning|skipped/.test(one.status) && alone.includes(without(one))),
+    );
+    expect([what, added.map(keyOf)]).toEqual([what, []]);
+  }
+  expect(times > 0).toBe(of === "where no driver is seen");
+});

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { trueOrNull } from "../../../../src/tools/doctor/findings/opened";
 import { startReading } from "../../../../src/tools/doctor/findings/seen";
 import {
@@ -8,8 +8,9 @@ import {
 } from "../../../../src/tools/doctor/node/read/directory";
 import { parseMountinfo } from "../../../../src/unix/mounts";
 import { eachTest } from "../../../support/each-test";
-import { startForeignSocket } from "../../../support/foreign-socket";
+import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { createTempFolder } from "../../../support/temp-folder";
+import { createDoctorNode, WHOLE } from "./doctor-node";
 
 const look = async (path: string, mountinfo = "") => {
   const directory = await lookAtDirectory(path, parseMountinfo(mountinfo), startReading());
@@ -60,4 +61,31 @@ test("an unreadable root of the host, or of kubelet, is unknown", async () => {
   await expect(look(folder.at("var/lib/kubelet"))).rejects.toThrow("var/lib/kubelet cannot be read: ELOOP");
   writeFileSync(folder.at("file"), "");
   await expect(look(folder.at("file"))).rejects.toThrow("is not a directory");
+});
+
+test.each<readonly [what: string, mounted: readonly string[], status: string]>([
+  ["the node's own", [], "problem"],
+  ["no other", ["reg"], "warning"],
+  ["the driver's own, at its path", ["reg", "plugins/x.csi"], "warning"],
+  ["kubelet's plugins, and not csi-plugins", ["reg", "plugins"], "warning"],
+  ["all that have drivers", ["reg", "plugins", "csi-plugins"], "problem"],
+])("a directory of kubelet's root that is not mounted may have another driver: %s", async (...one) => {
+  const [, mounted, status] = one;
+  await using node = await createDoctorNode();
+  for (const name of mounted) mkdirSync(node.at(name), { recursive: true });
+  rmSync(`${node.procfs}/self`);
+  mkdirSync(`${node.procfs}/self`);
+  const mounts = mounted.map((name) => `2 1 8:1 /kubelet/${name} ${node.at(name)} rw - ext4 /dev/sda rw\n`);
+  writeFileSync(`${node.procfs}/self/mountinfo`, ["1 0 8:2 / / rw - ext4 /dev/sdb rw\n", ...mounts].join(""));
+  await leaveDeadSocket(`${node.directory}/x.csi-reg.sock`);
+  mkdirSync(node.at("vendor"));
+  await leaveDeadSocket(node.at("vendor", "csi.sock"));
+  const { findings } = await node.look({ ...WHOLE, pattern: node.at("vendor/*.sock") });
+  const wrong = findings.filter(({ status }) => /problem|warning/.test(status));
+  expect(wrong.map(({ code, status }) => `${code} ${status}`)).toEqual([
+    `CSI019 ${status}`,
+    `CSI020 ${status}`,
+  ]);
+  for (const { text } of wrong)
+    expect(text.endsWith("; this node has no other driver")).toBe(status === "problem");
 });

@@ -156,7 +156,7 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
   const there = node === undefined ? "" : ` on ${node}`;
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
   const own = asked(units)
-    .filter((unit) => !isEvery(unit))
+    .filter((unit) => isEvery(unit).not())
     .with(asked(unitsOfDriver(driver)));
   const isProvided = own.contains(({ set }) => wantsNone(set, facts.nowMs).not());
   const isThere = asked(csiNodes)
@@ -179,7 +179,7 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
       unknown: (gaps) => unknown(driver, `is possibly installed${there}: ${lackText(gaps)}`),
     });
   // What needs it may be unread, and it is nowhere all the same.
-  const isNamed = asked(places).contains((one) => !isEvery(one));
+  const isNamed = asked(places).contains((one) => isEvery(one).not());
   return isNamed({ yes: nothing, ...otherwise(judge) });
 }
 
@@ -215,7 +215,7 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
     place.units
       .contains((unit) => !isGuess(unit))
       .or(place.isListed.and(isLeftover(place, facts).not()))
-      .and(!isEvery(place));
+      .and(isEvery(place).not());
   const named = facts.places.filter(isNamed).grouped(({ driver }) => driver);
   const text =
     "has no CSIDriver object: Kubernetes attaches its volumes before it mounts them, and passes the driver no information about the pod";

@@ -38,11 +38,11 @@ function pairIn({
   const [driver, ...moreDrivers] = withoutRegistrar(names, units);
   if (unit === undefined || driver === undefined || moreUnits.length + moreDrivers.length > 0)
     return undefined;
-  if (units.some(isEvery)) return undefined;
+  const isAlone = listFrom(units).contains(isEvery).not();
   const listed = csiNodes.flatMap(({ node, drivers }) => (drivers.has(driver) ? node : []));
-  return nodeInCommon(unit, new Set(listed), others)?.map((node) => ({
-    ...{ registrar: unit.registrar, driver, node },
-  }));
+  return nodeInCommon(unit, new Set(listed), others)
+    ?.filter(() => isAlone)
+    .map((node) => ({ registrar: unit.registrar, driver, node }));
 }
 
 /** One of the nodes, if exactly these have a pod of the DaemonSet; one whose pod does not work, or not yet, may be missing. */

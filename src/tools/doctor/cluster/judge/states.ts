@@ -87,23 +87,24 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
       return isLast({ yes: () => known, no: () => known, unknown: unsure });
     }),
   );
-  const byListing = (): PlaceState => {
-    if (!isEvery(place))
-      return place.isListed({
-        yes: () => stateListed(place, around),
-        no: () =>
-          pods.some({
-            yes: ({ first }) => stateWith(first, place, around),
-            ...{ no: () => stateWithout(place, around), unknown },
-          }),
-        unknown,
-      });
-    // Only the registrar of all drivers knows which ones there are.
+  const byListing = (): PlaceState =>
+    place.isListed({
+      yes: () => stateListed(place, around),
+      no: () =>
+        pods.some({
+          yes: ({ first }) => stateWith(first, place, around),
+          ...{ no: () => stateWithout(place, around), unknown },
+        }),
+      unknown,
+    });
+  // Only the registrar of all drivers knows which ones there are.
+  const ofEvery = (): PlaceState => {
     const isLong = pods.contains(({ started }) => started.contains((ms) => around.nowMs - ms >= START_MS));
     const isLost = hasCsiNode(node, around).not().and(isLong);
     return isLost({ yes: () => unwritten("NoCSINode"), no: () => state("registered"), unknown });
   };
-  return firstState(ofTrouble.with(listFrom([byListing()])));
+  const settled = isEvery(place)({ yes: ofEvery, no: byListing, unknown });
+  return firstState(ofTrouble.with(listFrom([settled])));
 }
 
 /** The state of a driver that CSINode lists: kubelet leaves an entry there when the driver's socket stays behind. */
@@ -159,7 +160,7 @@ const NO_OWN = "no pod of its DaemonSet is there";
 function stateWithout(place: Stateless, around: Surroundings): PlaceState {
   const { driver, node = "" } = place;
   const { units, leavingAt, podsAt, nowMs } = around;
-  const isOf = (one: RegistrarUnit) => isEvery(one) || (!isGuess(one) && isOneDriver(one.driver, driver));
+  const isOf = (one: RegistrarUnit) => isEvery(one).or(!isGuess(one) && isOneDriver(one.driver, driver));
   const isProvider = (one: RegistrarUnit) => (isGuess(one) ? around.mayBeOther : isOf(one));
   const leaving = units.filter(isOf).flatMap(({ set }) => leavingAt(set, node));
   const isStarting = leaving

@@ -64,6 +64,6 @@ export function surroundingsOf(lists: ClusterLists, needs: SeenList<Need>, pair:
     waitingAt: at(lists.waitingOn),
     attachedAt: at(lists.attachedOn),
     /** Whether each of these registers a driver whose name is known. */
-    areNamed: units.contains((unit) => isGuess(unit) || isEvery(unit)).not(),
+    areNamed: units.contains((unit) => isEvery(unit).or(isGuess(unit))).not(),
   };
 }

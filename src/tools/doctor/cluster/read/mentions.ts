@@ -1,4 +1,4 @@
-import { itemsOf, keyIn, type Name } from "../../findings/opened";
+import { close, itemsOf, type Key, keyIn, type Name } from "../../findings/opened";
 import { inOrder, type SeenList } from "../../findings/seen";
 import { LONG_MS, type RegistrarPod } from "./pod";
 import type { RegistrarUnit } from "./units";
@@ -11,15 +11,15 @@ export interface Mention {
   readonly unit?: RegistrarUnit;
 }
 
-/** Each pod without a node is a place of its own. */
-export const keyOfPlace = ({ node, pod, driver }: Pick<Mention, "driver" | "node" | "pod">) =>
-  JSON.stringify([node ?? pod?.name, keyIn(driver)]);
+/** Each pod without a node is a place of its own, and so is each guess. */
+export const keyOfPlace = ({ node, pod, driver }: Pick<Mention, "driver" | "node" | "pod">): Key =>
+  close({}, { key: JSON.stringify([node ?? pod?.name, keyIn(driver)]), gaps: [] });
 /** The name of a pod has its namespace in it. */
 const nodeIn = (key: string): string | undefined => /^\["([^"/]*)"/.exec(key)?.[1];
 
 /** Place by place: the mentions by pods that are not over, those that have long run, and the leading one. */
 export const mentionsByPlace = (all: SeenList<Mention>, nowMs: number) =>
-  inOrder(all.grouped(keyOfPlace, { node: nodeIn }), ({ first }) => keyOfPlace(first)).map((group) => {
+  inOrder(all.grouped(keyOfPlace, { node: nodeIn }), ({ first }) => keyIn(keyOfPlace(first))).map((group) => {
     const ofPods = itemsOf(group).filter(({ pod }) => pod);
     const living = ofPods.filter(({ pod }) => pod?.isOver === false);
     const leading = (living.length > 0 ? living : ofPods).toSorted(

@@ -87,14 +87,12 @@ export function readRegistrarPod(
 ) {
   const { uid: setUid, registrars } = set;
   const { metadata, spec, status } = tree(object);
-  const names = registrars.map(({ container }) => container);
   const { initContainerStatuses, containerStatuses } = tree(status);
   const ofInits = list(tree(spec).initContainers).map(tree);
   const sidecars = ofInits.flatMap(({ name, restartPolicy }) =>
     text(restartPolicy) === "Always" ? text(name) : [],
   );
-  const readEach = (statuses: unknown) =>
-    list(statuses).map((one) => readContainer(tree(one), names, sentMs));
+  const readEach = (statuses: unknown) => list(statuses).map((one) => readContainer(tree(one), sentMs));
   const inits = readEach(initContainerStatuses).map((one) => {
     const kind = sidecars.includes(one.name) ? "sidecar" : "init container";
     return { ...one, who: `${kind} ${one.name}` };
@@ -111,9 +109,10 @@ export function readRegistrarPod(
   const times = timesOf(tree(object), { createdMs, sentMs }, containers, nowMs);
   if (phaseOf(status) === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
-  const waitedFor = containers.filter(
-    ({ isRegistrar }) => isRegistrar || itemsOf(running.dropped).length > 0,
-  );
+  // A pod of an older template may have its registrar under another name.
+  const names = [...registrars, ...running.registrars].map(({ container }) => container);
+  const isRegistrars = ({ name }: ContainerStatus) => names.includes(name);
+  const waitedFor = containers.filter((one) => isRegistrars(one) || itemsOf(running.dropped).length > 0);
   // No container starts before its pod is there: then the clock of the node is late.
   const startedMs = Math.max(...waitedFor.map((one) => Math.max(one.startedMs, createdMs)));
   const isWaitedFor = ({ name, hasStarted }: ContainerStatus) =>
@@ -246,14 +245,10 @@ type ContainerStatus = ReturnType<typeof readContainer>;
 /** One that ends again and again. */
 export type Container = Pick<
   ContainerStatus,
-  "name" | "who" | "isRegistrar" | "restarts" | "exitCode" | "endReason" | "message"
->;
+  "name" | "who" | "restarts" | "exitCode" | "endReason" | "message"
+> & { readonly isRegistrar: boolean };
 
-function readContainer(
-  { name, state, lastState, restartCount, ready, started }: Tree,
-  registrars: readonly string[],
-  sentMs: number,
-) {
+function readContainer({ name, state, lastState, restartCount, ready, started }: Tree, sentMs: number) {
   const own = <Value>(field: string, value: Value | undefined) => needed(`${field} of a container`, value);
   const { waiting, running, terminated } = tree(state);
   const ended = terminated ?? tree(lastState).terminated;
@@ -261,7 +256,6 @@ function readContainer(
   return {
     name: text(name),
     who: whoIs(text(name)),
-    isRegistrar: registrars.includes(text(name)),
     isReady: bool(ready),
     hasStarted: bool(started),
     /** A state without any of the three is this one (ContainerState of the API). */
@@ -288,13 +282,16 @@ function troubleIn(
   containers: readonly ContainerStatus[],
   mains: readonly ContainerStatus[],
   { nowMs, quietMs }: ReturnType<typeof timesOf>,
-  [name = ""]: readonly string[],
+  names: readonly string[],
 ): PodTrouble | undefined {
+  const [name = ""] = names;
   if (containers.length === 0 && quietMs >= CREATION_MS) return blocked({ name, who: whoIs(name) }, "");
   const block = containers.map((one) => blockOf(one, quietMs)).find((one) => one !== undefined);
   if (block !== undefined) return block;
   if (endedWithNode(mains)) return undefined;
-  const restarting = containers.filter((one) => isRestarting(one, nowMs));
+  const restarting = containers
+    .filter((one) => isRestarting(one, nowMs))
+    .map((one): Container => ({ ...one, isRegistrar: names.includes(one.name) }));
   // A driver that ends takes its registrar with it; a registrar that kubelet refused says so by itself.
   const container =
     restarting.find(({ isRegistrar, message }) => isRegistrar && message !== "") ??

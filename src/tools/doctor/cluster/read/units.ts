@@ -1,4 +1,5 @@
 import { isPattern } from "../../../../host-path/path-pattern";
+import { isTemplate } from "../../../recognise/rule";
 import { writtenOnHost } from "../../files/read/pod";
 import type { RegistrarContainer } from "../../files/read/registrars";
 import { itemsOf, keyIn, type Name, named, open, orNull, tell } from "../../findings/opened";
@@ -14,7 +15,9 @@ export const EVERY_DRIVER = "(every driver)";
 interface OfDriver {
   readonly driver: Name;
 }
-export const isEvery = ({ driver }: OfDriver): boolean => keyIn(driver) === EVERY_DRIVER;
+/** Whether it is the node-wide registrar. */
+export const isEvery = ({ driver }: OfDriver): Truth =>
+  truth(keyIn(driver) === EVERY_DRIVER || (open(driver).gaps.find((gap) => gap === OF_OPEN) ?? false));
 export const isGuess = ({ driver }: OfDriver): boolean => open(driver).gaps.length > 0;
 /** What CSINode, a CSIDriver or a volume calls a driver. */
 export const driverNamed = (name: string): Name => named(name);
@@ -23,13 +26,15 @@ export const OF_GUESS: Gap = {
   ...beyond("daemonsets"),
   why: { kind: "beyond", text: "the name of a registrar's driver is not known" },
 };
+/** The same of one whose paths may be patterns. */
+const OF_OPEN: Gap = { ...OF_GUESS };
 export const isOneDriver = (one: Name, other: Name): Truth =>
   truth(keyIn(one) === keyIn(other) || ([open(one), open(other)].flatMap(({ gaps }) => gaps)[0] ?? false));
 /** Of a driver that was not asked for. */
 const OF_OTHERS = truth(beyond("daemonsets", "", { set: "(other drivers)" }));
 /** Whether the report is about this driver: a guess is one that is asked for if its pod names that. */
 export const isMeant = (one: OfDriver, { driver: wanted }: ClusterTarget): Truth =>
-  [undefined, open(one.driver).told].includes(wanted) || isEvery(one) ? truth(true) : OF_OTHERS;
+  isEvery(one).or([undefined, open(one.driver).told].includes(wanted) || OF_OTHERS);
 
 /** The registrars of a driver, also of one whose name is a guess. */
 export function byDriver(units: SeenList<RegistrarUnit>) {
@@ -86,7 +91,9 @@ function namesLeft(units: readonly Unnamed[], known: ReadonlySet<string>) {
 
 /** The name that the cluster has; or a guess: the one that is asked for, which the pod names, or else the socket's directory. */
 function driverOf({ registrar, set }: Unnamed, name: string | undefined, wanted: string | undefined) {
-  if (isPattern(tell(registrar.written).kubeletRegistrationPath)) return named(EVERY_DRIVER);
+  const { csiAddress, kubeletRegistrationPath } = tell(registrar.written);
+  const filledIn = [csiAddress, kubeletRegistrationPath].filter((one) => !isTemplate(one));
+  if (filledIn.some(isPattern)) return named(EVERY_DRIVER);
   if (name !== undefined) return named(name);
   const [path = ""] = socketPathsOf(registrar);
   const segments = path.split(/[/\\]/).filter(Boolean);
@@ -94,7 +101,7 @@ function driverOf({ registrar, set }: Unnamed, name: string | undefined, wanted:
     wanted !== undefined &&
     (tell(set.words).known.has(wanted) || nameInPath(registrar, new Set([wanted])) !== undefined);
   const guess = isWanted ? wanted : (segments.at(-2) ?? segments.at(-1) ?? "(unknown)");
-  return named(guess, `${guess} of ${registrar.place}`, [OF_GUESS]);
+  return named(guess, `${guess} of ${registrar.place}`, [filledIn.length > 0 ? OF_GUESS : OF_OPEN]);
 }
 
 /** The longest name that is a segment of the socket's path: 98 of 99 published deployments have it there. */

@@ -1,6 +1,15 @@
 import type { GetPluginInfoResponse } from "../../../../grpc/protos";
 import { check, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
-import { ifYes, listFrom, otherwise, type SeenList, type Truth } from "../../findings/seen";
+import {
+  asked,
+  atLeast,
+  doubted,
+  ifYes,
+  listFrom,
+  otherwise,
+  type SeenList,
+  type Truth,
+} from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { namedText } from "../../findings/words";
 import type { Answered, DriverLook } from "../read/looks";
@@ -28,7 +37,7 @@ function questionOf({ plugin, isAskedFor, path }: Answering, view: View) {
   const { drivers, target } = view;
   const place = endpoint === "" ? `${path}, its registration socket` : endpoint;
   /** The driver of that name, if there is only one. */
-  const own = soleIn(drivers.filter((driver) => saysName(driver, name)));
+  const own = soleIn(asked(drivers).filter((driver) => saysName(driver, name)));
   const fixPath = own.map(({ socket }) => pathFix(socket, view, CORRECT_PATH)).told(CORRECT_PATH);
   return {
     ...{ name: namedText(name), place, own, fixPath, isAskedFor },
@@ -82,7 +91,8 @@ function judgeHidden(question: Question, view: View): Verdicts {
   const hidden = () => ifYes(isAskedFor, () => isOwn({ yes: byMounts, ...otherwise(unseen) }));
   const isOnHost = isAt((_, inode) => socketsOnHost.contains((one) => one.inode === inode));
   const absent = () => bad(name, `${saidAt}, which is not there, nor is its directory`, fixPath, wrong);
-  return isOnHost({ yes: absent, ...otherwise(hidden) });
+  // What is not seen of the host's sockets takes nothing from what the mounts and the registrar tell.
+  return atLeast(isOnHost, { yes: absent, least: hidden, unknown: () => doubted(hidden()) });
 }
 
 function judgeAbsent({ name, own, saidAt, fixPath, wrong, bad }: Question, there: SeenSocket, view: View) {

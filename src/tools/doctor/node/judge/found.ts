@@ -3,6 +3,7 @@ import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import { check, ok, problem, skipped, unknown, type Verdicts, warning } from "../../findings/finding";
 import {
   asked,
+  atLeast,
   ifYes,
   nothing,
   otherwise,
@@ -156,7 +157,8 @@ function judgeDead(socket: DeadSocket, dead: SeenSocket, view: View): Verdicts {
   if (!view.isWhole) return undefined;
   const say = () => (fits ? warning : skipped)(path, text, fix);
   const alone = () => problem(path, `${text}; this node has no other driver`, fix, CAUSES.down(dead));
-  const left = () => view.isDeserted({ yes: alone, no: say, unknown: () => unsureOfOthers(say()) });
+  const left = () =>
+    atLeast(view.isDeserted, { yes: alone, least: say, unknown: () => unsureOfOthers(say()) });
   return ifYes(isRegistered.not(), left);
 }
 

@@ -31,7 +31,9 @@ export const folderCheck = (code: string, name: string, judge: (folder: Folder, 
 
 /** A kubelet that does not run, or gets no events, makes no call and logs nothing. */
 const kubelet = folderCheck("CSI012", "kubelet", ({ kubeletSocket, path }, view) => [
-  kubeletSocket.at.items((there) => judgeKubeletSocket(there, view)),
+  kubeletSocket.isHidden
+    ? judgeNoKubelet(kubeletSocket.path, "is not there, nor is its directory", view)
+    : kubeletSocket.at.items((there) => judgeKubeletSocket(there, view)),
   view.processes.kubelets
     .filter(({ isHere }) => isHere)
     .map(({ pid, isDeaf }) => {
@@ -46,14 +48,18 @@ const kubelet = folderCheck("CSI012", "kubelet", ({ kubeletSocket, path }, view)
     }),
 ]);
 
-function judgeKubeletSocket(socket: SeenSocket, { processes, reporting }: View): Verdicts {
+function judgeKubeletSocket(socket: SeenSocket, view: View): Verdicts {
   const { kind, path } = socket;
   if (kind === "accepting") return undefined;
   const dead = `does not seem to run: no process listens on its socket ${path}`;
   if (kind === "dead") return problem("kubelet", dead, SEE_SERVICE, KUBELET_DOWN);
   if (kind === "stuck")
     return unknown("kubelet", `may hang: its socket ${path} ${socketText(socket)}`, SEE_SERVICE);
-  const text = `is not seen from here, neither its process nor its socket: ${path} ${socketText(socket)}`;
+  return judgeNoKubelet(path, socketText(socket), view);
+}
+
+function judgeNoKubelet(path: string, how: string, { processes, reporting }: View): Verdicts {
+  const text = `is not seen from here, neither its process nor its socket: ${path} ${how}`;
   const isSeen = asked(processes.kubelets).contains().or(reporting.contains(hasBeenCalled));
   return ifYes(isSeen.not(), () => skipped("kubelet", text, SEE_HOST));
 }

@@ -19,6 +19,8 @@ import {
   warning,
 } from "../../findings/finding";
 import {
+  atLeast,
+  doubted,
   type Group,
   ifYes,
   isWhole,
@@ -183,13 +185,13 @@ const others = check("CSI019", "other-registrations", (view: View) =>
         const alone = () => problem(path, `${text}; this node has no other driver`, fix);
         if (said.state === HANGING && view.isWhole)
           return unknown(path, `${text}; whether it is a CSI driver's is not known`, fix);
-        return view.isDeserted.and(view.isWhole)({
+        return atLeast(view.isDeserted.and(view.isWhole), {
           yes: alone,
-          no: say,
+          least: say,
           unknown: () => unsureOfOthers(say()),
         });
       });
-    return isAskedFor({ yes: nothing, ...otherwise(judge) });
+    return atLeast(isAskedFor, { yes: nothing, least: judge, unknown: () => doubted(judge()) });
   }),
 );
 

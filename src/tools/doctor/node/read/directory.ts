@@ -178,6 +178,14 @@ function isInSight(directory: DirectoryFacts, at: string): boolean {
   return !("gap" in place) && !place.isMountPoint && root !== "/" && isWithin(at, root);
 }
 
+/** Whether a directory in kubelet's root is the host's: in a container it may be missing, or have only what is mounted in it. */
+export async function isHosts(directory: DirectoryFacts, mounts: Mounts, path: string, hostRoot: string) {
+  if (directory.kind !== "directory") return false;
+  if (hostRoot !== "/" || isInSight(directory, path)) return true;
+  const real = await realPath(path).catch(() => undefined);
+  return real !== undefined && !("gap" in mounts) && mountPlaceOf(real, mounts)?.mountPoint !== "/";
+}
+
 /** Without its directory, a mount that is not here may have the socket. */
 export const hiddenIn = (directory: DirectoryFacts, socket: SocketFacts): SocketFacts =>
   socket.kind !== "no-directory" || isInSight(directory, socket.path) ? socket : hiddenAt(socket.path);

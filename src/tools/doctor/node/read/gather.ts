@@ -57,12 +57,12 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
   const [named, kubeletPath] = [hidden(csiSocket), hidden(kubeletSocket)];
   const own = await askAll(named ? [named] : []);
   const driver: SeenDriver | undefined = own.items[0];
-  const { living, dead, onHost, ...found } = await findSockets(target, named, directory);
+  const { living, dead, onHost, ...found } = await findSockets(target, named, directory, mounts);
   const others = await askAll(living);
   const drivers = [...own.items, ...others.items];
   // Last: what is published while the drivers are asked is published.
   const looked = await lookAtRegistrations(pluginRegistrationPath, timeoutMs, hostRoot, directory);
-  const { registrations, unlisted, unasked } = looked;
+  const { registrations, unlisted, unasked, unsought } = looked;
   const beside = await otherDirectories(pluginRegistrationPath, knownDirectories, hostRoot);
   const { needed, aside } = partGaps(found.gaps, found.directories, [
     ...[named, kubeletPath].flatMap((one) => one?.path ?? []),
@@ -77,15 +77,12 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
     /** The kubelet registration path, judged by the mounts; unknown without a socket to judge it by. */
     hostPath: await judgeHostPathOf(target, mounts, driver),
     /** The driver that was named, then the other living ones: below kubelet's root, or fitting a pattern. */
-    allDrivers: reading.list(drivers, [...gaps, ...nameless]),
-    deadSockets: reading.list(dead, gaps),
-    socketsOnHost: reading.list(onHost, gaps),
+    allDrivers: reading.list(drivers, [...gaps, ...nameless]).with(found.unsought),
+    deadSockets: reading.list(dead, gaps).with(found.unsoughtDead),
+    socketsOnHost: reading.list(onHost, gaps).with(found.unsoughtOnHost),
     kubeletPath,
     directory,
-    registrations: reading.list(registrations, [
-      ...(directory.kind === "unread" && unlisted.length === 0 ? [directory.gap] : unlisted),
-      ...unasked,
-    ]),
+    registrations: reading.list(registrations, [...unlisted, ...unasked]).with(unsought),
     processes: await findProcesses(pluginRegistrationPath, procfs, reading),
     host: { uid, otherDirectories: reading.list(beside) },
     nowMs: nowMs ?? Date.now(),

@@ -10,7 +10,7 @@ import {
   type Truth,
   truth,
 } from "../../findings/seen";
-import type { DirectoryFacts } from "./directory";
+import { type DirectoryFacts, hiddenIn } from "./directory";
 import { type Answer, type Call, type SeenDriver, type SeenPlugin, unreadAt } from "./facts";
 import type { SeenSocket, SocketFacts } from "./socket";
 import type { RegistrationFacts } from "./sockets-found";
@@ -31,7 +31,7 @@ export function lookOfSocket(socket: SocketFacts) {
   const { path, inode } = socket;
   const at: Seen<SeenSocket> = looked(socket);
   /** Whether it is in a directory that is not seen from here. */
-  const isHidden = socket.kind === "unread" && socket.gap.why.kind === "unmounted";
+  const isHidden = socket.kind === "unread" && ["unmounted", "beyond"].includes(socket.gap.why.kind);
   return { path, at, inode: looked(inode === undefined ? socket : inode, inode), isHidden };
 }
 
@@ -128,7 +128,12 @@ function lookOfFolder(facts: Extract<DirectoryFacts, { readonly kind: "directory
         : inodes.files > 0 && inodes.ffree === 0,
     ),
     place: looked(place),
-    kubeletSocket: lookOfSocket(kubeletSocket),
+    // From a directory that is mounted alone, nothing beside it is seen.
+    kubeletSocket: lookOfSocket(
+      hiddenIn(facts, kubeletSocket) === kubeletSocket
+        ? kubeletSocket
+        : { ...{ kind: "unread", path: kubeletSocket.path }, gap: beyond("directory", kubeletSocket.path) },
+    ),
   };
 }
 

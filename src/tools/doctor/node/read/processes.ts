@@ -10,7 +10,7 @@ import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../recognise/program";
 import { lackedIn } from "../../findings/gap";
 import { gapsOf, itemsOf } from "../../findings/opened";
-import { beyond, listFrom, type Reading, type SeenList, truth, type Why, whyOf } from "../../findings/seen";
+import { type Reading, type SeenList, truth, unsoughtIf, type Why, whyOf } from "../../findings/seen";
 import type { NodeGap, NodePart } from "./facts";
 import {
   errnoIn,
@@ -142,9 +142,7 @@ export async function findProcesses(directory: string, procfs: string, reading: 
 
 /** Without a kubelet among them, the processes are probably a container's own: those of the node are not seen. */
 export const beyondOwn = (kubelets: SeenList<RunningKubelet>): SeenList<never> =>
-  listFrom<never>(
-    itemsOf(kubelets).length > 0 ? [] : { kind: "unread", gap: beyond(OF.part, ALL_PROCESSES) },
-  );
+  unsoughtIf(itemsOf(kubelets).length === 0, OF.part, ALL_PROCESSES);
 
 /** Whether a process is gone, or has ended and waits for its parent. Then nothing can be read of it, with errnos of all kinds. */
 async function hasEnded(procfs: string, pid: string): Promise<boolean> {

@@ -10,9 +10,9 @@ import { dotKindOf } from "../../../../unix/private-socket";
 import { tryConnect } from "../../../../unix/unix-socket";
 import { grouped } from "../../findings/grouped";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
-import { type Why, whyOf } from "../../findings/seen";
+import { unsoughtIf, type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";
-import { type DirectoryFacts, hiddenIn, leadsAsOnHost } from "./directory";
+import { type DirectoryFacts, hiddenIn, isHosts, leadsAsOnHost, type Mounts } from "./directory";
 import { answerIn, gapsIn, type NodeGap, type Target, unreadAt } from "./facts";
 import {
   errnoIn,
@@ -96,6 +96,7 @@ export async function findSockets(
   target: Target,
   driver: SocketFacts | undefined,
   registrationDirectory: DirectoryFacts,
+  mounts: Mounts,
 ) {
   const { pattern, pluginRegistrationPath, hostRoot = "/" } = target;
   const onTheWay: NodeGap[] = [];
@@ -134,21 +135,24 @@ export async function findSockets(
   const living = sockets.filter(({ kind }) => kind === "accepting" || kind === "stuck");
   const others = new Map(living.map((one) => [one.inode, one]));
   others.delete(driver?.inode);
-  const mayLive = sockets.filter(({ kind }) => MAY_LIVE.includes(kind));
-  const mayLiveBeside = (path: string) => mayLive.some((other) => dirname(other.path) === dirname(path));
+  const isHost = (path: string) => isHosts(registrationDirectory, mounts, path, hostRoot);
+  const areHosts = await Promise.all(directories.map(isHost));
+  const unsought = unsoughtIf(areHosts.includes(false), "sockets", root);
+  const isOnHost = isRegistrationDirectory(pluginRegistrationPath);
+  const [dead, isAll] = deadIn(sockets, fitting);
   return {
     directories,
+    /** What of kubelet's root is not mounted here. */
+    unsought,
     /** One for each inode; their listen queue may be full. */
     living: [...others.values()],
-    /** Those on which no process listens, without a living one beside them; all of them that fit the pattern. */
-    dead: sockets
-      .filter((one) => one.kind === "dead")
-      .map((socket) => ({ socket, fits: fitting.has(socket.path) }))
-      .filter(({ socket, fits }) => fits || !mayLiveBeside(socket.path)),
+    dead,
+    unsoughtDead: unsought.with(unsoughtIf(!isAll, "sockets", root)),
     /** Their paths as the host has them. */
-    onHost: isRegistrationDirectory(pluginRegistrationPath)
+    onHost: isOnHost
       ? sockets.flatMap(({ inode, path }) => (inode === undefined ? [] : { inode, path: own(path) }))
       : [],
+    unsoughtOnHost: unsought.with(unsoughtIf(!isOnHost, "sockets", root)),
     gaps: [
       ...walks.flatMap((one) => one.gaps),
       ...(paths.length > MAX_SOCKETS ? [{ part: "sockets", subject: root, why: cut } as const] : []),
@@ -156,6 +160,17 @@ export async function findSockets(
       ...onTheWay,
     ],
   };
+}
+
+/** Those on which no process listens, without a living one beside them, and all of them that fit the pattern; and whether these are all. */
+function deadIn(sockets: readonly SocketFacts[], fitting: ReadonlySet<string>) {
+  const mayLive = sockets.filter(({ kind }) => MAY_LIVE.includes(kind));
+  const mayLiveBeside = (path: string) => mayLive.some((other) => dirname(other.path) === dirname(path));
+  const all = sockets
+    .filter(({ kind }) => kind === "dead")
+    .map((socket) => ({ socket, fits: fitting.has(socket.path) }));
+  const dead = all.filter(({ socket, fits }) => fits || !mayLiveBeside(socket.path));
+  return [dead, dead.length === all.length] as const;
 }
 
 /**
@@ -211,7 +226,9 @@ export async function lookAtRegistrations(
     if (!isSame && tried < MOST_TRIES) continue;
     const moving: NodeGap = { part: "directory", subject: directory, why: { kind: "moving" } };
     // A directory that could be listed once may not be the next time.
-    const unlisted = [...before.gaps, ...after.gaps, ...gaps, ...(isSame ? [] : [moving])];
+    const gone = [...before.gaps, ...after.gaps, ...gaps, ...(isSame ? [] : [moving])];
+    const unlisted = facts.kind === "unread" && gone.length === 0 ? [facts.gap] : gone;
+    const isNone = facts.kind === "missing" || facts.kind === "not-a-directory";
     return {
       registrations: looked.filter(({ socket: { path }, info }) => {
         const plugin = answerIn(info);
@@ -221,6 +238,7 @@ export async function lookAtRegistrations(
         return plugin ?? !relative(directory, dirname(path)).split("/").some(isHiddenName);
       }),
       unlisted: [...grouped(unlisted, ({ subject }) => subject).values()].map(([gap]) => gap),
+      unsought: unsoughtIf(isNone, "directory", directory),
       unasked: looked.flatMap(({ socket, info }) => gapsIn(socket, info)),
     };
   }
