@@ -18,15 +18,18 @@ import {
   wordingOf,
 } from "./opened";
 import type {
+  Apart,
   Arms,
   At,
   Doubted,
   Gaps,
   Group,
   Inside,
+  ItemOf,
   KnownList,
   KnownSeen,
   KnownTruth,
+  Mixed,
   OrWithheld,
   Seen,
   SeenList,
@@ -184,7 +187,8 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
         const answer = answerOf(isSo(item));
         return typeof answer === "string" ? (answer === "yes" ? [item] : []) : listOf<Item>([], answer);
       }),
-    with: (more) => listOf([...items, ...itemsOf(more)], union([gaps, open(more).gaps])),
+    with: (more: SeenList<unknown>) =>
+      listOf([...items, ...itemsOf(more)], union([gaps, open(more).gaps])) as Mixed<never>,
     orElse: (other) => listOf(items.length + gaps.length > 0 ? items : [other()], gaps),
     grouped: (keyOf, at = {}) => {
       const gapsOf = (key: string) => gaps.filter((gap) => mayBeAt(at, key, gap));
@@ -241,6 +245,20 @@ function byKey<Item>(
 ) {
   const groups = grouped(items, keyOf);
   return (key: string) => listOf<Item>(groups.get(key) ?? [], gapsOf(key, groups.has(key)));
+}
+
+/** The first item of these lists in their order; withheld where a list before has none, and lacks something. */
+export const firstIn = <Lists extends readonly SeenList<unknown>[]>(...lists: Lists & Apart<Lists>) =>
+  leadIn<ItemOf<Lists[number]>>(lists, ({ items, gaps }) => items.length > 0 || gaps.some(isNeeded));
+/** The first that was seen: it holds whatever the lists before it lack. */
+export const firstSeen = <Lists extends readonly SeenList<unknown>[]>(...lists: Lists & Apart<Lists>) =>
+  leadIn<ItemOf<Lists[number]>>(lists, ({ items }) => items.length > 0);
+const isNeeded = ({ why }: Gap) => why.kind !== "aside";
+function leadIn<Item>(lists: readonly SeenList<unknown>[], isLast: (inside: Inside<unknown>) => boolean) {
+  const insides = lists.map(open) as readonly Inside<Item>[];
+  const last = insides.findIndex(isLast);
+  const asked = insides.slice(0, last === -1 ? insides.length : last + 1);
+  return listOf(asked.at(-1)?.items.slice(0, 1) ?? [], union(asked.map(({ gaps }) => gaps)));
 }
 
 /** Nothing is said of what is unknown: another finding says what could not be read. */

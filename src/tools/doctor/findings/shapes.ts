@@ -56,9 +56,10 @@ export interface SeenList<Item> extends Closed<Inside<Item>> {
   /** An item of which the answer is unknown is left out, and leaves its gap. */
   filter(isSo: IsSo<Item>): SeenList<Item>;
   /** Adds the items of a list that may lack some. TypeScript refuses a certain list: its item would lead where this list was not read. */
+  with(more: SeenList<never>): SeenList<Item>;
   with<Other, More extends SeenList<Other>>(
     more: More & SeenList<Other> & Unsettled<More>,
-  ): SeenList<Item | Other>;
+  ): Mixed<Item | Other>;
   /** With this one, if it certainly has no other. */
   orElse(other: () => Item): SeenList<Item>;
   /**
@@ -84,6 +85,23 @@ export interface Ordered<Item> extends Closed<Inside<Item>> {
 /** Where all items of a key are; a list: where they may be. */
 export type At = { readonly [Field in KnownField]?: (key: string) => string | undefined | SeenList<string> };
 type Untold<Item> = Item extends Told<infer One> ? One : Item;
+
+declare const MIXED: unique symbol;
+/**
+ * Items of several lists: the first one may be of a later list because an earlier one could not be read. `firstIn` asks lists in
+ * their order.
+ */
+export interface Mixed<Item> extends SeenList<Item> {
+  readonly [MIXED]: true;
+  map<R>(change: (item: Item) => R): Mixed<R>;
+  flatMap<R>(change: (item: Item) => Some<R> | SeenList<R>): Mixed<R>;
+  filter(isSo: IsSo<Item>): Mixed<Item>;
+  orElse(other: () => Item): Mixed<Item>;
+}
+/** Lists that are not such ones. */
+export type Apart<Lists> = {
+  readonly [At in keyof Lists]: Lists[At] extends Mixed<unknown> ? never : unknown;
+};
 
 /** A list of which one item was seen at least. */
 export interface Group<Item> extends SeenList<Item> {

@@ -14,15 +14,18 @@ const functionsOf = createFunctions(program);
 
 /** Of these types each value is truthy, and equal to nothing: they are asked by their methods, or for their kind. */
 const ASKED = [
-  ...["Truth", "KnownTruth", "SeenList", "KnownList", "Group", "Seen", "Unread", "Withheld"],
+  ...["Truth", "KnownTruth", "SeenList", "Mixed", "KnownList", "Group", "Seen", "Unread", "Withheld"],
   ...["Told", "Key", "Name", "Words", "Said", "Verdict", "Verdicts", "Closed", "Ordered", "KnownState"],
 ];
 /** What only readers and reports may load, as the module that it is: it opens what is closed. */
 const OPENERS = /findings\/(?:opened|report)$/;
 /** The same, of other modules: it makes other findings of findings, or gaps. */
 const READERS_ALONE = ["changed", "startReading", "inOrder"];
-/** What says the same where nobody looked: these files say by it what holds whatever is there. */
-const OF_FEW = new Map([["atLeast", /\/node\/judge\/(?:endpoint|found|registration)\.ts$/]]);
+/** What does not ask what is unread: these files say by it what holds whatever that is. */
+const OF_FEW = new Map([
+  ["atLeast", /\/node\/judge\/(?:endpoint|found|registration)\.ts$/],
+  ["firstSeen", /\/(?:node\/judge\/(?:found|machine|rows|view)|cluster\/judge\/state)\.ts$/],
+]);
 /** Array methods that take any value for an answer. */
 const TAKES_ALL = /^(?:some|every|filter|find|findIndex|findLast|findLastIndex)$/;
 const EQUAL = [K.EqualsEqualsToken, K.EqualsEqualsEqualsToken];
@@ -218,6 +221,16 @@ function isWidened(node) {
   return node.parent.parent.type !== undefined && isKnown(node.expression);
 }
 
+/** Whether the first of several lists is taken: `firstIn` knows whether one before it was read. */
+function isFirstOfMixed(node) {
+  const callee = bare(node.expression);
+  if (!ast.isPropertyAccessExpression(callee) || !/^(?:some|together|grouped)$/.test(callee.name.text))
+    return false;
+  const chain = (one) =>
+    one.parent.expression === one && !ast.isExpressionStatement(one.parent) ? chain(one.parent) : one;
+  return namesOf(callee.expression).includes("Mixed") && /\bfirst\b/.test(chain(node).getText());
+}
+
 function isEscape(node) {
   if (isJudge && isWidened(node)) return true;
   // It would take what may be unread for what it asks of its kind.
@@ -259,7 +272,8 @@ function isEscape(node) {
     return (
       takesAnswers(node) ||
       (isJudge &&
-        (isSearched(node) ||
+        (isFirstOfMixed(node) ||
+          isSearched(node) ||
           isTried(node) ||
           asksGaps(node) ||
           isConverted(node) ||

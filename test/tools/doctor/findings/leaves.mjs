@@ -17,7 +17,15 @@ const CLOSED = [
   "NodeGap",
 ];
 /** What is in one is there only behind a question: no value of it is a plain one, but each field of an object in it is. */
-const ASKED = { Seen: "()", KnownSeen: "()", SeenList: "[]", KnownList: "[]", Group: "[]", Ordered: "[]" };
+const ASKED = {
+  Seen: "()",
+  KnownSeen: "()",
+  SeenList: "[]",
+  KnownList: "[]",
+  Mixed: "[]",
+  Group: "[]",
+  Ordered: "[]",
+};
 const LISTS = ["Set", "ReadonlySet", "Map", "ReadonlyMap"];
 
 /** `PATH: TYPES`: by the first way that leads to it, or from the name of its type. */

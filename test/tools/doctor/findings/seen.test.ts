@@ -24,6 +24,8 @@ import {
   asked,
   beyond,
   changed,
+  firstIn,
+  firstSeen,
   type Gap,
   type Group,
   ifYes,
@@ -135,6 +137,21 @@ test("no list derived from one with a gap reports an item as absent", () => {
             : wordOf(one.contains()),
         );
       }
+    }),
+  );
+});
+
+test("the first of several lists is none where one before it may have one", () => {
+  fc.assert(
+    fc.property(worlds, worlds, (one, other) => {
+      const lists = [listOf(one.items, one.isWhole), listOf(other.items, other.isWhole)] as const;
+      const [seen] = [...one.items, ...other.items];
+      const isHidden = one.items.length === 0 && !one.isWhole;
+      expect([...itemsOf(firstIn(...lists))]).toEqual(seen === undefined || isHidden ? [] : [seen]);
+      expect([...itemsOf(firstSeen(...lists))]).toEqual(seen === undefined ? [] : [seen]);
+      const isNone = seen === undefined && one.isWhole && other.isWhole;
+      const expected = isNone ? "no" : seen === undefined || isHidden ? "unknown" : "yes";
+      expect(wordOf(firstIn(...lists).contains())).toBe(expected);
     }),
   );
 });

@@ -2,9 +2,10 @@ import { itemsOf, trueOrNull } from "../../../../src/tools/doctor/findings/opene
 import { listFrom, truth } from "../../../../src/tools/doctor/findings/seen";
 import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
 import type { NodeGap } from "../../../../src/tools/doctor/node/read/facts";
+import type { HostPath } from "../../../../src/tools/doctor/node/read/gather";
 import type { SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
-import { driverAt, factsOf, failed, own } from "./changed-facts";
+import { driverAt, ENDPOINT, factsOf, failed, own } from "./changed-facts";
 import { WHOLE } from "./doctor-node";
 import { type Changes, healthyFacts, healthyRegistrations, sayings } from "./healthy-facts";
 
@@ -34,6 +35,23 @@ test("a directory whose mounts, or whose like, cannot be read makes the report p
   const hidden = { part: "directory", subject: "/k0s", why: { kind: "errno", errno: "EACCES" } } as const;
   for (const changes of [{ folder: { place: UNREAD } }, OTHER_ROOT(hidden)])
     expect(reportOn(healthyFacts(changes)).healthy).toBe(false);
+});
+
+test("where the mounts cannot be read, what they may show to be wrong is not said to be well", () => {
+  const accepting = socket(ENDPOINT, { kind: "accepting", inode: "1:2" });
+  const endpoint = { socket: accepting, identity: own.identity };
+  const registrations = healthyRegistrations().map((one) => ({ ...one, endpoint }));
+  const said = (hostPath?: HostPath) =>
+    ["registration-endpoint", "kubelet-path"].flatMap((check) =>
+      sayings(check, { registrations, kubeletPath: accepting, ...(hostPath && { hostPath }) }),
+    );
+  const wrong = { kind: "wrong", path: "/other", problem: "on the host it is elsewhere", fix: "x" } as const;
+  expect(said()).toEqual([
+    `ok: x.csi is at the path that kubelet gets: ${ENDPOINT}`,
+    `ok: ${ENDPOINT} is the path that kubelet dials, and accepts connections`,
+  ]);
+  expect(said(wrong).map((line) => line.slice(0, 8))).toEqual(["problem:", "problem:"]);
+  expect(said(UNREAD)).toEqual(["unknown: /proc/self/mountinfo could not be judged: EIO"]);
 });
 
 test("a driver's one living registration socket is said to be the only one where each answer was read", () => {

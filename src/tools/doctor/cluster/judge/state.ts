@@ -1,6 +1,7 @@
 import type { Cause } from "../../findings/causes";
 import type { Name, Told } from "../../findings/opened";
 import {
+  firstSeen,
   type Gap,
   ifYes,
   isWhole,
@@ -77,9 +78,12 @@ export const unseen = (...reasons: readonly (string | null)[]): Unread => {
 };
 export const unknown = (gaps: readonly Gap[]) => unseen(lackText(gaps));
 
-/** The first state that was seen; without one, the gaps decide. */
-export const firstState = (states: SeenList<PlaceState>, ...more: readonly (string | null)[]): PlaceState =>
-  states.some({
+/** The first state that was seen, whatever the lists before its own lack; without one, the gaps decide. */
+export const firstState = (
+  states: readonly SeenList<PlaceState>[],
+  ...more: readonly (string | null)[]
+): PlaceState =>
+  firstSeen(...states).some({
     yes: ({ first }) => first,
     no: () => unseen(...more),
     unknown: (gaps) => unseen(lackText(gaps), ...more),

@@ -41,7 +41,7 @@ export function stateOf(place: Stateless, twins: PlaceState | undefined, around:
     .flatMap(({ trouble }) => trouble)
     .filter(({ kind }) => kind === "restarting")
     .map(troubled);
-  return twins ?? firstState(restarting.with(listFrom([stateByNode(place, around)])));
+  return twins ?? firstState([restarting, listFrom([stateByNode(place, around)])]);
 }
 
 function stateByNode(place: Stateless, around: Surroundings): PlaceState {
@@ -64,7 +64,7 @@ function stateByNode(place: Stateless, around: Surroundings): PlaceState {
     unknown: (gaps) => listFrom([lacking(gaps)]),
   });
   const more = lackOf(unsureOf(its.state).gap);
-  return firstState(there.with(ifYes(row.contains().not(), byGone)).with(stays), more);
+  return firstState([there, ifYes(row.contains().not(), byGone), stays], more);
 }
 
 const NO_NODE = "the list of Nodes lacks a node that a CSINode or a running pod names";
@@ -104,7 +104,7 @@ function stateOnNode(place: Stateless, around: Surroundings): PlaceState {
     return isLost({ yes: () => unwritten("NoCSINode"), no: () => state("registered"), unknown });
   };
   const settled = isEvery(place)({ yes: ofEvery, no: byListing, unknown });
-  return firstState(ofTrouble.with(listFrom([settled])));
+  return firstState([ofTrouble, listFrom([settled])]);
 }
 
 /** The state of a driver that CSINode lists: kubelet leaves an entry there when the driver's socket stays behind. */
@@ -125,7 +125,7 @@ function stateListed(place: Stateless, around: Surroundings): PlaceState {
     leftBehind(looked(one)),
   );
   const denied = pods.filter(isDenied).map((): PlaceState => DENIED);
-  return firstState(denied.with(left).with(listed(place)));
+  return firstState([denied, left, listed(place)]);
 }
 
 /** Something needs the driver there. */
@@ -217,5 +217,5 @@ function stateWith(pod: RegistrarPod, { node = "" }: Stateless, around: Surround
     return csiNode.contains()({ yes: written, no: () => unwritten("NoCSINode"), unknown });
   };
   const idle = pod.quietMs >= LONG_MS ? unseen(NOT_RUNNING) : state("starting");
-  return firstState(pod.started.map(byStart).with(listFrom([idle])));
+  return firstState([pod.started.map(byStart), listFrom([idle])]);
 }

@@ -19,6 +19,7 @@ import {
 import { judgeDriverPlace } from "../../findings/registration-directory";
 import {
   type CallFailure,
+  firstIn,
   type Gap,
   ifYes,
   listFrom,
@@ -43,7 +44,7 @@ import {
   socketText,
   unseenText,
 } from "./trouble";
-import { type Driver, firstIn, pathFix, type View } from "./view";
+import { type Driver, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";
 const LEAD = `${GIVEN}; it `;
@@ -76,7 +77,7 @@ function judgeKubeletPath(path: string, view: View): Verdicts {
       : undefined,
   );
   // What is there may show it, whatever the mounts tell.
-  const byMounts = () => firstIn(isWrong.with(judgeByLook(path, view)));
+  const byMounts = () => firstIn(isWrong, judgeByLook(path, view));
   if (found.isHidden) return byMounts();
   return found.at({
     seen: (there) => (there.kind === "too-long" ? judgeSocket(found, view) : byMounts()),

@@ -4,6 +4,7 @@ import {
   asked,
   atLeast,
   doubted,
+  firstIn,
   ifYes,
   listFrom,
   otherwise,
@@ -15,7 +16,7 @@ import { namedText } from "../../findings/words";
 import type { Answered, DriverLook } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
 import { ADVICE, CAUSES, fixOfPath, remedyFor, socketText } from "./trouble";
-import { type Answering, firstIn, isSame, pathFix, saysName, soleIn, type View } from "./view";
+import { type Answering, isSame, pathFix, saysName, soleIn, type View } from "./view";
 
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
@@ -122,12 +123,11 @@ function judgeIdentity(
   return ifYes(isAskedFor, () => {
     // What answers at this path in the container may be nothing on the host.
     const isWrong = hostPath.items((path) =>
-      isTold && path.kind === "wrong"
+      path.kind === "wrong"
         ? problem(name, `${saidAt}; ${path.problem}`, fixOfPath(path), { kind: "host-path" })
         : undefined,
     );
-    return firstIn(
-      isWrong.with(endpoint.identity.map(() => ok(name, `is at the path that kubelet gets: ${place}`))),
-    );
+    const isWell = endpoint.identity.map(() => ok(name, `is at the path that kubelet gets: ${place}`));
+    return isTold ? firstIn(isWrong, isWell) : isWell;
   });
 }

@@ -4,6 +4,7 @@ import { check, ok, problem, skipped, unknown, type Verdicts, warning } from "..
 import {
   asked,
   atLeast,
+  firstSeen,
   ifYes,
   nothing,
   otherwise,
@@ -18,7 +19,7 @@ import type { DriverLook } from "../read/looks";
 import type { RunningRegistrar } from "../read/processes";
 import type { SeenSocket } from "../read/socket";
 import { ADVICE, CAUSES, DRIVER, remedyFor, silenceOf, socketText, unsureOfOthers } from "./trouble";
-import { type DeadSocket, type Driver, firstIn, isSame, type View } from "./view";
+import { type DeadSocket, type Driver, isSame, type View } from "./view";
 
 const driversFound = check("CSI020", "drivers-found", (view: View) => [
   view.drivers.map((one): Verdicts => {
@@ -111,15 +112,15 @@ export function standingOf(driver: Driver): SeenList<Standing> {
   const named = names.flatMap((name) => {
     const verdict = judgeDriverName(name);
     const unsafe = verdict.kind === "unsafe" ? verdict.problem : "";
-    return whyNot
-      .filter(() => isUnwanted)
-      .map(as("not-wanted", name))
-      .with(ifYes(isUnclear, () => as("unclear", name)("")))
-      .with(ifYes(isRegistered.not().and(unsafe !== ""), () => as("unsafe", name)(unsafe)))
-      .with(asked(twins).map(({ socket }) => as("twin", name)(socket.path)))
-      .with(ifYes(isRegistered.not(), () => as("unpublished", name)("")));
+    return firstSeen(
+      whyNot.filter(() => isUnwanted).map(as("not-wanted", name)),
+      ifYes(isUnclear, () => as("unclear", name)("")),
+      ifYes(isRegistered.not().and(unsafe !== ""), () => as("unsafe", name)(unsafe)),
+      asked(twins).map(({ socket }) => as("twin", name)(socket.path)),
+      ifYes(isRegistered.not(), () => as("unpublished", name)("")),
+    );
   });
-  return firstIn(silent.with(named));
+  return firstSeen(silent, named);
 }
 
 const NO_DRIVER = "if a driver should listen there, see what does";
@@ -173,9 +174,7 @@ const registrarProcesses = check("CSI024", "registrars", (view: View) => {
   const where = `, which is not ${view.target.pluginRegistrationPath}`;
   return [
     waiting.map((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
-    misplaced.map((one) =>
-      watched.together().map(({ first: path }) => bad(SOME, misplacedText(one, path), moveTo(path))),
-    ),
+    misplaced.map((one) => watched.map((path) => bad(SOME, misplacedText(one, path), moveTo(path)))),
     ifYes(asked(watched).contains().not(), () =>
       processes.registrars
         .filter(({ isHere }) => !isHere)

@@ -12,7 +12,17 @@ import {
   warning,
 } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
-import { asked, doubted, type Gap, ifYes, nothing, type Truth, withheld, words } from "../../findings/seen";
+import {
+  asked,
+  doubted,
+  firstSeen,
+  type Gap,
+  ifYes,
+  nothing,
+  type Truth,
+  withheld,
+  words,
+} from "../../findings/seen";
 import { sayWhy } from "../../findings/why";
 import type { Folder } from "../read/looks";
 import type { SeenSocket } from "../read/socket";
@@ -125,15 +135,16 @@ const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory
       const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
       return unknown(path, text, `look there: --plugin-registration-path=${other.directory}`);
     });
-  return called
-    .with(ifYes(isWatched, () => ok(path, "is what kubelet watches, by its --root-dir")))
-    .with(others)
-    .with(place.map((one) => judgeMount(path, one, view)))
-    .some({
-      yes: ({ first }) => first,
-      no: nothing,
-      unknown: () => unknown(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE),
-    });
+  return firstSeen(
+    called,
+    ifYes(isWatched, () => ok(path, "is what kubelet watches, by its --root-dir")),
+    others,
+    place.map((one) => judgeMount(path, one, view)),
+  ).some({
+    yes: ({ first }) => first,
+    no: nothing,
+    unknown: () => unknown(path, "cannot be recognised as kubelet's: the mounts cannot be read", COMPARE),
+  });
 });
 
 function judgeMount(path: string, place: MountPlace, view: View): Verdicts {

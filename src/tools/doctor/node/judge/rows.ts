@@ -4,6 +4,7 @@ import type { Told, Words } from "../../findings/opened";
 import type { DriverRow } from "../../findings/report";
 import {
   asked,
+  firstSeen,
   type Gap,
   ifYes,
   kept,
@@ -100,7 +101,7 @@ export function driversIn(view: View): SeenList<Row> {
   // A registrar of another directory is this node's only where a kubelet shows that it is wrong.
   const rowsOfMisplaced = misplaced.flatMap((one) => {
     const isShown = answering.contains(({ plugin }) => plugin.endpoint === one.endpoint);
-    return watched.together().flatMap(({ first }) => {
+    return watched.flatMap((first) => {
       const reason = `its registrar ${misplacedText(one, first)}`;
       return unless(isShown, rowOf("unpublished", reason, { csiSocket: one.endpoint }));
     });
@@ -201,7 +202,7 @@ function unpublishedState(
     .filter(({ plugin }) => plugin.name === standing.name)
     .map(({ path }) => `its registrar on ${path} names another endpoint`);
   const waiting = asked(processesOf(driver, view)).map((one) => `${processText(one)} has not published it`);
-  const byWhom = elsewhere.with(waiting).some({
+  const byWhom = firstSeen(elsewhere, waiting).some({
     yes: ({ first }) => first,
     no: () => "no registrar has published it",
     unknown: (gaps) => lacking(gaps, `whether a registrar runs is not known: ${gapText(gaps[0])}`),

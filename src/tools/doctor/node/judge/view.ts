@@ -4,6 +4,7 @@ import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { type Advice, problem, warning } from "../../findings/finding";
 import {
   asked,
+  firstSeen,
   type ItemOf,
   ifYes,
   listFrom,
@@ -95,11 +96,11 @@ export function viewOf(facts: Facts) {
     ),
     /** Those whose directory no kubelet of this machine watches. */
     misplaced: processes.registrars.filter(({ isElsewhere }) => isElsewhere),
-    /** The directories that kubelets watch, as the host has them, that of this one's first. */
-    watched: processes.kubelets
-      .filter(({ isHere }) => isHere)
-      .with(processes.kubelets)
-      .map((kubelet) => kubelet.directory),
+    /** A directory that a kubelet watches, as the host has it: this one, if it is. */
+    watched: firstSeen(
+      processes.kubelets.filter(({ isHere }) => isHere),
+      processes.kubelets,
+    ).map((kubelet) => kubelet.directory),
   };
 }
 
@@ -238,9 +239,6 @@ export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
     .together()
     .filter(({ others }) => others.contains().not())
     .map(({ first }) => first);
-
-export const firstIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
-  list.together().map(({ first }) => first);
 
 export function isOf(
   { plugin, endpoint }: Pick<Plugin, "endpoint" | "plugin">,
