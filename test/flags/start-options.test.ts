@@ -86,8 +86,9 @@ test("what each flag changes at the start of one driver's registrar and of a nod
   expect(["", ...texts, ""].join("\n").replaceAll(`${process.cwd()}/`, "<cwd>/")).toMatchSnapshot();
 });
 
-test("a command without the flags of names allows every driver", () => {
+test("a command without the flags of names allows every driver, and refuses an empty list", () => {
   expect(nameListsFrom({})).toEqual(nameListsFrom(flagsOf()));
+  expect(() => nameListsFrom({ allowDrivers: "" })).toThrow("names no driver");
 });
 
 test("without a path for kubelet each pattern is its own", () => {

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { inClusterAccess, readCredential } from "../../src/kube-api/access";
 import { accessFromKubeconfig } from "../../src/kube-api/kubeconfig";
 import { readKubeconfig } from "../../src/kube-api/read-kubeconfig";
+import { mayMount, mountHanging } from "../support/hanging-mount";
 import { createTempFolder } from "../support/temp-folder";
 
 test.each([
@@ -137,6 +138,19 @@ test("KUBECONFIG names one file, in whose directory its paths are", async () => 
   await expect(readKubeconfig(`${path}:${path}`)).rejects.toThrow(
     `KUBECONFIG ${path}:${path}: give one file`,
   );
+});
+
+test("a credential, and KUBECONFIG, where the file system does not answer are an error", async () => {
+  if (!mayMount()) return;
+  await using folder = await createTempFolder();
+  mkdirSync(folder.at("hung"));
+  const path = folder.at("hung", "file");
+  const startBoth = () => {
+    using _mount = mountHanging(folder.at("hung")); // Its end would fail calls that hang, in words of its own.
+    return Promise.allSettled([readCredential({ kind: "file", path }), readKubeconfig(path)]);
+  };
+  for (const { status, reason } of (await startBoth()) as PromiseRejectedResult[])
+    expect([status, String(reason)]).toEqual(["rejected", expect.stringContaining("ETIMEDOUT")]);
 });
 
 test("KUBECONFIG is read as kubectl reads YAML", async () => {
