@@ -119,6 +119,17 @@ test.each<readonly [inPod: Readonly<Record<string, unknown>> | null, expected: r
   await expectSaid(cluster, ...expected);
 });
 
+test.each([
+  [running, /^CSI204 problem: disk.* is not in CSINode: its pod runs, but kubelet has not registered it/],
+  [crashing, /^CSI201 problem: disk.* has a registrar that keeps restarting: container old /],
+])("a pod of an older template has its registrar under another name: %j", async (status, expected) => {
+  const cluster = await clusterOf({ inPod: { name: "old" }, generations: ["2", "1"] });
+  await cluster.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
+  const statuses = podStatus({ old: status, driver: running });
+  await cluster.setStatus("/api/v1/namespaces/storage/pods/disk-node-node-1", statuses);
+  await expectSaid(cluster, expected);
+});
+
 test("what a node-wide registrar has registered is not known without the Nodes", async () => {
   const cluster = await clusterOf(DROPPED);
   cluster.edit((stored) => stored.filter(({ path }) => !path.endsWith("/csinodes")));

@@ -91,6 +91,12 @@ test.each<readonly [what: string, names: string, World, sets: readonly SetChange
     [nfs],
   ],
   ["every driver, for a pattern", "(every driver)", {}, [{ path: "/var/lib/kubelet/plugins/*/csi.sock" }]],
+  [
+    "every driver, for a pattern beside a path that is not read",
+    "(every driver)",
+    {},
+    [{ csiAddress: "/csi/*/csi.sock", path: "$(SOCKETS)" }],
+  ],
   ["a Windows path", "x.csi", { csiDrivers: ["x.csi"] }, [{ path: "C:\\x.csi\\csi.sock", folder: "other" }]],
 ])("%s", (_what, names, world, sets) => {
   expect(namesOf(sets, world)).toBe(names);
@@ -113,6 +119,21 @@ test.each<readonly [what: string, answers: string, name: string, World]>([
   const isKnown = driverNames.contains((one) => one === name);
   expect(`${unitsOfDriver(name).contains()(answers)} ${isKnown(answers)}`).toBe(expected);
 });
+
+test.each([
+  ["/csi/*/csi.sock", "$(SOCKETS)", []],
+  ["/csi/$(X)/csi.sock", "$(SOCKETS)", ["CSI204 unknown"]],
+  ["/csi/$(X)/csi.sock", "/x.csi/csi.sock", ["CSI204 problem"]],
+  ["/csi/csi.sock", "$(SOCKETS)", ["CSI204 problem"]],
+])(
+  "a registrar with %s and %s that may be node-wide need not be in CSINode",
+  async (csiAddress, path, said) => {
+    const cluster = await makeCluster({ inCsiNode: {}, hasCsiDriver: false, set: { csiAddress, path } });
+    const { findings } = await cluster.report();
+    const judged = findings.filter(({ code, status }) => code === "CSI204" && status !== "ok");
+    expect(judged.map(({ code, status }) => `${code} ${status}`)).toEqual(said);
+  },
+);
 
 test("on how many nodes a driver is registered whose name is a guess is not known", async () => {
   const set = { path: "/csi/csi.sock", folder: "plugin" };
