@@ -131,3 +131,13 @@ test.each(["--output=json", "--output=text"])("%s", async (output) => {
     rows.push([words.join(" "), await statusOf({}, ...words, output)]);
   expect(byOutcome(rows)).toMatchSnapshot();
 });
+
+test("the table fits the terminal", async () => {
+  const widestAt = async (columns?: number) => {
+    Object.assign(process.stdout, { columns });
+    const said = await statusOf(SOME["two drivers"] ?? {});
+    Reflect.deleteProperty(process.stdout, "columns");
+    return Math.max(...said.split("\n").map(({ length }) => length));
+  };
+  expect(await widestAt(60)).toBeLessThan(await widestAt());
+});

@@ -32,9 +32,14 @@ async function doctor(...words: readonly string[]) {
   return { code, text: written.join("") };
 }
 
-test("the report of one driver, as JSON, names what was asked for", async () => {
-  const { code, text } = await doctor("-o", "json", "--context=blue", "--driver=shares.csi.example.com");
-  const { schema, target, nodes, healthy, summary } = JSON.parse(text);
+test("the report of one driver, as JSON, names what was asked for, and so do its commands", async () => {
+  const asked = ["--context=blue", "--kubeconfig=/k", "--driver=shares.csi.example.com"];
+  const { code, text } = await doctor("-o", "json", ...asked);
+  const { schema, target, nodes, healthy, summary, findings } = JSON.parse(text);
+  const commands = findings.flatMap(({ command }: { command: string | null }) => command ?? []);
+  expect(commands).toContainEqual(
+    expect.stringMatching(/^kubectl --kubeconfig=\/k --context=blue .*describe/),
+  );
   expect([code, schema, healthy]).toEqual([3, "registrar.doctor.cluster/1", false]);
   expect(target).toEqual({ context: "blue", node: null, driver: "shares.csi.example.com" });
   expect(new Set(nodes.map((one: { driver: string }) => one.driver))).toEqual(new Set([target.driver]));
@@ -48,6 +53,13 @@ test("the report for people is as wide as COLUMNS says, and ends with the sum", 
   expect([code, widest <= 60, widest > 50]).toEqual([1, true, true]);
   expect(text).toMatch(/^\d+ problems, .*\.$/m);
   expect(text).not.toContain("\u001b");
+});
+
+test.each([true, false])("a terminal gets colors where it has them: %s", async (hasColors) => {
+  Object.assign(process.stdout, { isTTY: true, hasColors: () => hasColors });
+  const { text } = await doctor();
+  for (const name of ["isTTY", "hasColors"]) Reflect.deleteProperty(process.stdout, name);
+  expect(text.includes("\u001b[")).toBe(hasColors);
 });
 
 test("a swap prints the command without it for the same cluster, node and driver", async () => {

@@ -62,6 +62,7 @@ test.each<readonly [what: string, names: string, World, sets: readonly SetChange
   ["a CSIDriver in the path", "x.csi", { csiDrivers: ["x.csi"] }, X],
   ["a driver of a CSINode in the path", "x.csi", { csiNode: ["x.csi"] }, X],
   ["a driver that a pod waits for", "x.csi", { needs: ["x.csi"] }, X],
+  ["a socket's own name", "x.csi", { csiDrivers: ["x.csi"] }, [{ path: "/csi/x.csi.sock", folder: "other" }]],
   ["the longest of two", "a.b.csi", { csiDrivers: ["b.csi", "a.b.csi"] }, [{ folder: "b.csi/a.b.csi/v1" }]],
   [
     "a name inside another one's",

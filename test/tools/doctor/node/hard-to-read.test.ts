@@ -42,13 +42,16 @@ test("a driver in a directory whose name is not UTF-8, and such a registration s
   const directory = renameToBytes(node.at("plugins", "x.csi"), "");
   await leaveDeadSocket(join(node.directory, "x-reg.sock"));
   const socket = renameToBytes(join(node.directory, "x-reg.sock"), "-reg.sock");
+  fs.symlinkSync("x", join(node.directory, "x-link"));
+  const link = renameToBytes(join(node.directory, "x-link"), "-link");
   fs.writeFileSync(join(node.directory, "README"), "");
   const { says, healthy, drivers } = await node.look(WHOLE);
   const rename = "EILSEQ; fix: rename it: its name is not UTF-8, and no tool can be told it";
   expect(says("drivers-found")).toBe(
     `unknown: ${directory} cannot be inspected, so drivers there are not seen: ${rename}`,
   );
-  expect(says("registration-directory")).toContain(`unknown: ${socket} cannot be read: ${rename}`);
+  for (const path of [socket, link])
+    expect(says("registration-directory")).toContain(`unknown: ${path} cannot be read: ${rename}`);
   expect([healthy, drivers]).toEqual([false, []]);
 });
 
@@ -72,8 +75,11 @@ test("a driver below kubelet's own directory in plugins is found; volumes there 
     volume,
     node.at("plugins/kubernetes.io/csi/pv/pvc-1/globalmount/c"),
     node.at("plugins/kubernetes.io/rbd/mounts/d/e"),
+    node.at("plugins/other/globalmount/f/g"),
   ])
     fs.mkdirSync(path, { recursive: true });
+  // Nor what a link leads to once more.
+  fs.symlinkSync(".", node.at("plugins/again"));
   const { says, facts } = await node.look(WHOLE);
   expect(says("drivers-found")).toMatch(/^problem: \S+kubernetes\.io\/csi\/x\.csi\/csi\.sock has the driver/);
   expect(facts.gaps).toEqual([]);

@@ -1,11 +1,12 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { trueOrNull } from "../../../../src/tools/doctor/findings/opened";
+import { itemsOf, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
 import { startReading } from "../../../../src/tools/doctor/findings/seen";
 import {
   lookAtDirectory,
   otherDirectories,
   resolveTarget,
 } from "../../../../src/tools/doctor/node/read/directory";
+import { gatherFacts } from "../../../../src/tools/doctor/node/read/gather";
 import { parseMountinfo } from "../../../../src/unix/mounts";
 import { eachTest } from "../../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
@@ -38,9 +39,20 @@ test("a directory that is missing, and a file in its place; other directories ar
   const there = async (path: string) =>
     (await otherDirectories(path, directories)).map(({ isThere }) => trueOrNull(isThere));
   expect(await there("/x")).toEqual([true, false, null]);
+  mkdirSync(folder.at("own"));
+  expect(await there(folder.at("own"))).toEqual([true, false, false, null]);
   // As MicroK8s has a link to its own at the default root.
   symlinkSync(".", folder.at("link"));
   expect(await there(folder.at("link"))).toEqual([false, false, false, null]);
+});
+
+test("the registration directories of other kubelets are looked for below the host's root", async () => {
+  for (const path of ["own", "other"]) mkdirSync(folder.at(path));
+  const target = { csiSocketPath: undefined, kubeletRegistrationPath: undefined, hostRoot: folder.path };
+  const options = { timeoutMs: 1, uid: 0, knownDirectories: ["/own", "/other"], procfs: folder.at("none") };
+  const { host } = await gatherFacts({ ...target, pluginRegistrationPath: folder.at("own") }, options);
+  const there = itemsOf(host.otherDirectories).map(({ path, isThere }) => [path, trueOrNull(isThere)]);
+  expect(there).toEqual([[folder.at("other"), true]]);
 });
 
 test("kubelet's device plugin socket is looked for beside the directory", async () => {
