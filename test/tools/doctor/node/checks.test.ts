@@ -37,6 +37,12 @@ test("a directory whose mounts, or whose like, cannot be read makes the report p
     expect(reportOn(healthyFacts(changes)).healthy).toBe(false);
 });
 
+test("a driver whose process hangs may have any name", () => {
+  const hanging = { socket: socket("/y.sock", { kind: "stuck", inode: "7:7" }), identity: undefined };
+  const ofOwn = viewOf(factsOf({ drivers: [hanging] })).drivers.filter(({ isNamed }) => isNamed);
+  expect(trueOrNull(ofOwn.flatMap(({ twins }) => twins).contains())).toBe(null);
+});
+
 test("where the mounts cannot be read, what they may show to be wrong is not said to be well", () => {
   const accepting = socket(ENDPOINT, { kind: "accepting", inode: "1:2" });
   const endpoint = { socket: accepting, identity: own.identity };

@@ -69,7 +69,7 @@ export function lookOfDriver({ socket, identity, nodeInfo, spoken }: SeenDriver)
     /** Its name, if it says one. */
     names: isThere
       ? answer.items((one) => (one.kind === "answered" ? one.value.name : untold))
-      : listFrom([]),
+      : listFrom<string>([]).with(socket.kind === "stuck" ? untold : listFrom([])),
     nodeInfo: looked(socket, identity, nodeInfo ?? unasked(socket, "NodeGetInfo")),
     /** What its server speaks. */
     spoken: looked(
