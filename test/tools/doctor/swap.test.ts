@@ -50,7 +50,7 @@ test.each([
   expect({ status, stdout }).toEqual({ status: 0, stdout: expected });
 });
 
-const NO_HTTP = { livenessProbe: { httpGet: { port: 1 } }, ...limits({ memory: "20Mi" }) };
+const NO_HTTP = { livenessProbe: { httpGet: { port: "http" } }, ...limits({ memory: "20Mi" }) };
 
 test.each<readonly [number, string, Changes]>([
   [0, "no new problem.\n1 problem is", { ...official, args: ["--v=2"] }],

@@ -1,4 +1,4 @@
-import { type Changes, expectSaid, OFFICIAL, PATH, saidOf, TOLD } from "./one-daemon-set";
+import { type Changes, daemonSet, expectSaid, OFFICIAL, PATH, saidOf, TOLD } from "./one-daemon-set";
 
 const http = (more: object = {}) => ({ livenessProbe: { httpGet: { path: "/healthz", port: 2, ...more } } });
 const exec = (...words: readonly string[]) => ({
@@ -8,6 +8,7 @@ const mode = (word: string) => exec(`--mode=${word}`, TOLD);
 const serving = (changes: Changes, pod = {}, endpoint = ":2"): Changes => ({
   ...{ more: [`--http-endpoint=${endpoint}`], pod, ...changes },
 });
+const beside = (fields: object) => ({ name: "beside", restartPolicy: "Always", ...fields });
 const ON_NODE = { hostNetwork: true };
 const REGISTRY = { name: "registration", mountPath: "/registration" };
 const PLUGIN = { name: "plugin", mountPath: "/csi" };
@@ -23,6 +24,11 @@ const SECOND = /starts a second registrar -> use --http-endpoint and an httpGet 
 const NO_PATH =
   /always fails: kubelet-registration-path is a required parameter -> add the container's --kubelet-registration-path/;
 const official = (changes: Changes): Changes => ({ ...changes, image: OFFICIAL });
+/** Without a container that may serve what the probe asks. */
+const alone = (changes: Changes): Changes => {
+  const [own] = daemonSet(changes).spec.template.spec.containers;
+  return { ...changes, pod: { containers: [own], ...changes.pod } };
+};
 
 test.each<readonly [expected: RegExp, Changes]>([
   [/has a livenessProbe on HTTP, and the registrar serves none/, http()],
@@ -74,7 +80,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   [NO_PATH, exec("--mode=kubelet-registration-probe")],
   [NO_PATH, elsewhere({ image: OFFICIAL })],
 ])("%s", (expected, changes) => {
-  const [line = "", ...more] = saidOf(changes);
+  const [line = "", ...more] = saidOf(alone(changes));
   expect(line).toMatch(/^CSI104 problem: has a /);
   expect(line).toMatch(expected);
   expect(more).toEqual([]);
@@ -84,16 +90,37 @@ test.each<readonly [port: unknown, beside: object, status: string, own: number]>
   [9809, { args: ["--health-port=9809"] }, "warning: .* on port 9809, which is container beside's: it", 9810],
   [9808, { image: "x/livenessprobe:v2" }, "warning: .* on port 9808, which is container beside's: it", 9809],
   [1, { ports: [{ containerPort: 1 }, { containerPort: 9809 }] }, "warning: .* on port 1, which is", 9810],
-  [1, { ports: [{ containerPort: 2 }] }, "problem: .* serves none", 1],
-])("a probe on port %s beside %j: %s", (port, beside, status, own) => {
-  const initContainers = [{ name: "beside", restartPolicy: "Always", ...beside }];
+  [1, { ports: [{ containerPort: 2 }] }, "warning: .* serves none: if another program serves port 1", 1],
+  ["x", { ports: [{ name: "x", containerPort: 2 }] }, "problem: .* serves none", 9809],
+])("a probe on port %s beside %j: %s", (port, other, status, own) => {
+  const initContainers = [beside(other)];
   const [line = "", ...more] = saidOf({ ...http({ port }), pod: { initContainers } });
   expect(line).toMatch(new RegExp(`^CSI104 ${status}.* -> add --http-endpoint=:${own}(?!\\d)`));
   expect(more).toEqual([]);
 });
 
+test.each<readonly [what: string, port: number, pod: object, more: object]>([
+  [
+    "a flag that doctor does not know",
+    9810,
+    { initContainers: [beside({ args: ["--healthz-port=9810"] })] },
+    {},
+  ],
+  ["its config", 9810, { initContainers: [beside({ args: ["--config=/etc/x"] })] }, {}],
+  ["its environment", 9810, { initContainers: [beside({ envFrom: [{ configMapRef: { name: "c" } }] })] }, {}],
+  ["the node", 9810, ON_NODE, {}],
+  ["another host", 9810, {}, { host: "10.0.0.1" }],
+])("who may serve a probe's port by %s, so that it is no problem", (_what, port, pod, more) => {
+  expectSaid(
+    saidOf(alone({ ...http({ port, ...more }), pod })).filter((line) => !/^CSI115/.test(line)),
+    [
+      /^CSI104 warning: .* serves none: if another program serves port 9810, it tells of that one's faults -> add/,
+    ],
+  );
+});
+
 test.each([{ port: "{{ x }}" }, { host: "{{ x }}" }])("whom a probe with %j asks is unknown", (open) => {
-  const initContainers = [{ name: "beside", restartPolicy: "Always", args: ["--health-port={{ x }}"] }];
+  const initContainers = [beside({ args: ["--health-port={{ x }}"] })];
   expectSaid(saidOf({ ...http(open), pod: { initContainers } }), [
     /^CSI104 unknown: has a livenessProbe that is not filled in: {{ x }} -> render the file first$/,
   ]);
@@ -121,7 +148,7 @@ test.each<readonly [what: string, found: string, ...command: string[]]>([
 });
 
 test("whether a container serves the port of a probe is unknown while its own port is not filled in", () => {
-  const initContainers = [{ name: "beside", restartPolicy: "Always", args: ["--health-port={{ x }}"] }];
+  const initContainers = [beside({ args: ["--health-port={{ x }}"] })];
   expectSaid(saidOf({ ...http({ port: 9809 }), pod: { initContainers } }), [
     /^CSI104 unknown: .* on port 9809, and whether container beside serves it is not filled in: {{ x }}/,
   ]);

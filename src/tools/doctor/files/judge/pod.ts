@@ -202,16 +202,13 @@ function judgePort(
         ? RENDER_FIRST
         : `see where its env takes ${variableIn(gap)} from: ${port} must be the registrar's alone`,
     );
-  return serving.some({
-    yes: (all) => all,
-    no: () =>
-      declaring.some({
-        yes: ({ first }) => first,
-        no: () => judgeOnNode(one, http, registrars),
-        unknown: ([gap]) => unclear(gap),
-      }),
-    unknown: ([gap]) => unclear(gap),
-  });
+  const isShared = one.beside.contains(({ tells }) => tells(port));
+  return [
+    serving,
+    declaring,
+    ifUnknown(isShared, ([gap]) => unclear(gap)),
+    judgeOnNode(one, http, registrars),
+  ];
 }
 
 /** The other one says it, in whatever order they are read. */

@@ -47,9 +47,14 @@ const judgePort = ({ kind }: ProbeFacts, address: Seen<ProbeAddress>, one: Known
   });
 
 /** Kubelet asks the pod, where another container may answer. */
-function judgeUnserved({ kind, asks, port, path }: Address, one: KnownRegistrar): Verdicts {
-  const ownersOf = (asked: string) =>
-    one.beside.filter(({ servesAt, declares }) => servesAt(asked).contains().or(declares(asked).contains()));
+function judgeUnserved({ kind, asks, port, path, host }: Address, one: KnownRegistrar): Verdicts {
+  const ownersOf = (asked: string) => one.beside.filter(({ tells }) => tells(asked));
+  const isNumber = Number(port) > 0;
+  // Kubelet looks for a port's name in this container alone.
+  const mayBeOther = one.beside
+    .contains()
+    .or(one.isOnNode || host !== undefined)
+    .and(isNumber);
   const free = listFrom(USUAL_PORTS).filter((own) => ownersOf(own).contains().not());
   const since = addedIn("http-endpoint") ?? 0;
   const isOld = one.program.kind === "official" ? one.program.release.is((own) => own < since) : truth(false);
@@ -66,11 +71,15 @@ function judgeUnserved({ kind, asks, port, path }: Address, one: KnownRegistrar)
         words`has a ${kind} on port ${port}, which is container ${first.name}'s: it tells of that one's faults`,
         serve(free, false),
       ),
-    no: () =>
-      problem(
-        `has a ${kind} on ${asks}, and the registrar serves none`,
-        Number(port) > 0 ? serve(listFrom([port]), isServed) : serve(free, false),
-      ),
+    no: () => {
+      const text = `has a ${kind} on ${asks}, and the registrar serves none`;
+      const fix = isNumber ? serve(listFrom([port]), isServed) : serve(free, false);
+      return mayBeOther({
+        yes: () => warning(`${text}: if another program serves port ${port}, it tells of that one's faults`, fix),
+        no: () => problem(text, fix),
+        unknown: withheld,
+      });
+    },
     unknown: ([gap]) =>
       unknown(
         `has a ${kind} on port ${port}, and whether ${gap.subject} serves it is not filled in: ${placeholderIn(gap)}`,
@@ -173,9 +182,8 @@ const waitsForDriver = ({ program, role, mayBeDrivers }: KnownRegistrar) =>
 
 /** Kubelet would end the driver for what the registrar lacks. */
 function judgeDriversProbe(beside: BesideFacts, http: Served): Verdicts {
-  const { name, probes, runs, servesAt, declares } = beside;
+  const { name, probes, runs, tells } = beside;
   const served = `${http.port}`;
-  const isOwn = servesAt(served).contains().or(declares(served).contains());
   const fault = () =>
     problem(
       words`serves port ${served}, and the livenessProbe of container ${name} asks it: kubelet restarts that container for the registrar's faults`,
@@ -186,7 +194,7 @@ function judgeDriversProbe(beside: BesideFacts, http: Served): Verdicts {
     .filter(({ kind }) => kind === "livenessProbe")
     .map(({ address }) =>
       address?.({
-        seen: ({ port }) => (port === served ? ifYes(isOwn.not(), judge) : undefined),
+        seen: ({ port }) => (port === served ? ifYes(tells(served).not(), judge) : undefined),
         unread: (gap) =>
           notFilledIn(words`serves port ${served}, and the livenessProbe of container ${name} is`, gap),
       }),

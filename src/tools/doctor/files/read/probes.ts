@@ -12,7 +12,7 @@ import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { PROBES } from "../../../recognise/swap";
 import { textOf } from "../../findings/opened";
-import { beyond, looked, type Unread } from "../../findings/seen";
+import { beyond, type ItemOf, listFrom, looked, type Unread } from "../../findings/seen";
 import {
   environmentOf,
   filledIn,
@@ -126,17 +126,22 @@ export function besideOf(container: Tree, policy: string) {
   });
   const who = `container ${name}`;
   const runs = runsOn(policy, who);
-  const [served, said] = [
-    allFilled(found.length === 0 && mayBeLiveness ? [byDefault] : serves, mayBePorts, who),
-    filledOf(declared, who),
-  ];
+  const told = allFilled(found.length === 0 && mayBeLiveness ? [byDefault] : serves, mayBePorts, who);
+  const said = filledOf(declared, who).filter((port) => serves.every((its) => its.port !== port));
   return {
     name: textOf({ told: name, gaps: [] }),
     runs,
-    /** Where it serves a port, as far as its flags tell. */
-    servesAt: (port: string) => served.filter((its) => runs.and(its.port === port)),
-    /** The port, if it says it has it. A program may serve others, and another container these. */
+    /** Where it serves a port. It may have ports that no known flag tells. */
+    servesAt: (port: string) =>
+      told.with(listFrom<ItemOf<typeof told>>(UNMEASURED)).filter((its) => runs.and(its.port === port)),
+    /** The port, if it says it has it, and no flag says more. Another container may serve it. */
     declares: (port: string) => said.filter((its) => runs.and(its === port)),
+    /** Whether one of its flags or ports is this port. */
+    tells: (port: string) =>
+      told
+        .contains((its) => its.port === port)
+        .or(said.contains((its) => its === port))
+        .and(runs),
     probes: probesOf(container, { kind: "unknown", what: "other" }),
   };
 }
