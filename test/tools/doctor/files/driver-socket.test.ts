@@ -1,5 +1,7 @@
 import fc from "fast-check";
-import { daemonSet, PATH, saidOf, TOLD } from "./one-daemon-set";
+import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
+import { trueOrNull } from "../../../../src/tools/doctor/findings/opened";
+import { type Changes, daemonSet, PATH, readAs, saidOf, TOLD } from "./one-daemon-set";
 
 const REGISTRAR = daemonSet().spec.template.spec.containers[0];
 const AT_CSI = [{ name: "plugin", mountPath: "/csi" }];
@@ -11,12 +13,13 @@ const VOLUMES = {
   other: "/var/run/x",
 };
 
-function saidBeside(drivers: readonly object[], volumes: readonly object[] = [], registrar?: object) {
+const saidBeside = (...given: Parameters<typeof podBeside>) => saidOf({ pod: podBeside(...given) });
+function podBeside(drivers: readonly object[], volumes: readonly object[] = [], registrar?: object) {
   const onHost = Object.entries(VOLUMES).map(([name, path]) => ({ name, hostPath: { path } }));
   const named = [...onHost, { name: "empty", emptyDir: {} }, ...volumes].map((one) => ({ name: "", ...one }));
   const all = [...new Map(named.map((one) => [one.name, one])).values()];
   const containers = drivers.map((driver, n) => ({ name: `driver${n}`, volumeMounts: AT_CSI, ...driver }));
-  return saidOf({ pod: { containers: [{ ...REGISTRAR, ...registrar }, ...containers], volumes: all } });
+  return { containers: [{ ...REGISTRAR, ...registrar }, ...containers], volumes: all };
 }
 
 const endpoint = (address: string, ...volumeMounts: readonly object[]): object => ({
@@ -101,6 +104,26 @@ test("the driver may be a container beside it that has the volume, and is no sid
   const [unknown = ""] = saidBeside([elsewhere, { args: ["--socket=/csi/csi.sock"] }]);
   expect(unknown).toMatch(/^CSI115 unknown: waits for .* on no volume; container driver1 may be the driver/);
   expect(saidBeside([elsewhere, { args: ["--csi-address=/csi/csi.sock"] }])[0]).toMatch(/^CSI115 problem: /);
+});
+
+test("a driver among the init containers, or with another volume of the host, may be the driver, too", () => {
+  const proxy = endpoint("unix:///run/csi.sock", { name: "empty", mountPath: "/run" });
+  const driver = { name: "driver1", restartPolicy: "Always", args: ["--socket=x"], volumeMounts: AT_CSI };
+  const own = [{ name: "root", mountPath: "/kubelet" }];
+  const { containers, ...pod } = podBeside([proxy]);
+  expect(saidOf({ pod: { ...pod, containers } })[0]).toMatch(/^CSI115 problem: /);
+  const maybe = /^CSI115 unknown: .*; container driver1 may be the driver/;
+  expect(saidOf({ pod: { ...pod, containers, initContainers: [driver] } })[0]).toMatch(maybe);
+  expect(saidBeside([proxy, { ...driver, volumeMounts: own }])[0]).toMatch(maybe);
+});
+
+test("what no flag that doctor knows tells of a driver's socket is no certain no", () => {
+  const of = (changes: Changes) => readRegistrars(readAs("a.yaml", [daemonSet(changes)])).registrars;
+  const told = of({}).map(({ driverSocket }) => driverSocket.contains());
+  expect(trueOrNull(told.contains((one) => one))).toBe(null);
+  const args = [`--csi-address=/\${DIR}/csi.sock`, TOLD];
+  const drivers = (changes: Changes) => of(changes).contains(({ mayBeDrivers }) => mayBeDrivers.contains());
+  expect([{}, { args }].map((changes) => trueOrNull(drivers(changes)))).toEqual([false, null]);
 });
 
 test.each([

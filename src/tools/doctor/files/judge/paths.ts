@@ -100,7 +100,7 @@ function judgePath(one: RegistrarContainer, paths: ToldPaths, well: () => Verdic
 }
 
 function judgeTold(
-  { mounts, driverSocket, hasOneSocket, place: subject }: RegistrarContainer,
+  { mounts, driverSocket, socketTold, place: subject }: RegistrarContainer,
   { csiAddress, told }: ToldPaths,
   expected: string,
   well: () => Verdict,
@@ -132,7 +132,7 @@ function judgeTold(
   return driverSocket
     .contains()
     .and(isMadeThere.not())
-    .and(hasOneSocket && !isPattern(csiAddress))({
+    .and(socketTold === "one" && !isPattern(csiAddress))({
     yes: nothing,
     no: () =>
       mayBeLinked(told, expected)
@@ -180,14 +180,15 @@ function judgeDriverSocket(
   // CSI102 says it of a socket that is mounted itself.
   if (place === undefined || isPattern(place.path) || isSocketItself(paths.csiAddress, one.mounts))
     return undefined;
-  if (!one.hasOneSocket)
+  if (one.socketTold === "none") return judgeUntold(place, one);
+  if (one.socketTold === "unclear")
     return unjudged(
       `waits for ${sayPlace(place)}, and which socket is its driver's is not judged: the pod has several registrars, or sockets`,
       "see that its driver makes its socket there",
     );
   return one.driverSocket.some({
     yes: ({ first }) => judgeMade(first, place, one, paths),
-    no: () => judgeUntold(place, one),
+    no: nothing,
     unknown: ([gap]) => {
       // All variables of a Secret or ConfigMap are the driver's.
       if (gap.why.kind === "flaw" && gap.why.flaw === "elsewhere")

@@ -75,7 +75,8 @@ function judgeUnserved({ kind, asks, port, path, host }: Address, one: KnownRegi
       const text = `has a ${kind} on ${asks}, and the registrar serves none`;
       const fix = isNumber ? serve(listFrom([port]), isServed) : serve(free, false);
       return mayBeOther({
-        yes: () => warning(`${text}: if another program serves port ${port}, it tells of that one's faults`, fix),
+        yes: () =>
+          warning(`${text}: if another program serves port ${port}, it tells of that one's faults`, fix),
         no: () => problem(text, fix),
         unknown: withheld,
       });
@@ -177,6 +178,7 @@ function judgeStart({ kind, path = "" }: Address, one: KnownRegistrar): Verdicts
 const waitsForDriver = ({ program, role, mayBeDrivers }: KnownRegistrar) =>
   mayBeDrivers
     .contains()
+    .and(mayBeDrivers.contains(({ isEarlier }) => isEarlier).not())
     .and(program.kind === "official")
     .and(role.is((one) => one === "sidecar"));
 

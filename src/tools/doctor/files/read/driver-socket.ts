@@ -1,7 +1,8 @@
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
-import { plainPath } from "../../../../unix/mounts";
+import { isWithin, plainPath } from "../../../../unix/mounts";
 import { isTemplate } from "../../../recognise/rule";
-import { type Flaw, listFrom, type SeenList } from "../../findings/seen";
+import { tell } from "../../findings/opened";
+import { beyond, type Flaw, listFrom, type SeenList } from "../../findings/seen";
 import { environmentOf, wordsOf } from "./arguments";
 import { unread } from "./filled";
 import {
@@ -9,6 +10,7 @@ import {
   type MountedDirectory,
   mountOf,
   mountsOf,
+  onHosts,
   policyOf,
   type VolumePath,
   writtenPlaceOf,
@@ -20,16 +22,13 @@ const ENDPOINT =
 
 const VARIABLE = "CSI_ENDPOINT";
 
-/**
- * The socket that one of these containers tells, or several as the same one; it lacks what is not filled in, or not seen here.
- * Undefined: several, or which registrar's it is.
- */
+/** The socket that one of these containers tells, or several as the same one; it lacks what is not filled in, or not seen here. */
 export function driverSocketOf(
   containers: readonly Tree[],
   pod: Tree,
   inits: readonly Tree[],
   hasOneRegistrar: boolean,
-): SeenList<DriverSocket> | undefined {
+) {
   const sockets = containers.flatMap((container) => {
     const mounts = mountsOf(container, pod);
     return endpointsOf(container).flatMap((endpoint) => {
@@ -51,14 +50,20 @@ export function driverSocketOf(
     listFrom(found).with(listFrom<DriverSocket>(unread(flaw, at, ofContainer(name))));
   const [first] = sockets;
   const untold = containers.find((one) => mayGetEndpoint(one) && !isSidecar(one));
-  if (!hasOneRegistrar && (first ?? untold) !== undefined) return undefined;
-  for (const { open, name } of sockets) if (open !== undefined) return lacking([], name, open);
+  const unclear = { socketTold: "unclear", driverSocket: UNTOLD } as const;
+  const one = (driverSocket: SeenList<DriverSocket>) => ({ socketTold: "one", driverSocket }) as const;
+  if (!hasOneRegistrar && (first ?? untold) !== undefined) return unclear;
+  for (const { open, name } of sockets) if (open !== undefined) return one(lacking([], name, open));
   if (first === undefined && untold !== undefined)
-    return lacking([], text(untold.name), sourcesOf(untold).join(" or "), "elsewhere");
-  if (first === undefined) return listFrom<DriverSocket>([]);
-  if (sockets.some(({ socket }) => !isSamePlace(socket.place, first.socket.place))) return undefined;
-  return first.hasOther ? lacking([first.socket], first.name, `$(${VARIABLE})`) : listFrom([first.socket]);
+    return one(lacking([], text(untold.name), sourcesOf(untold).join(" or "), "elsewhere"));
+  // By flags, files or defaults that doctor does not know, a driver makes its socket all the same.
+  if (first === undefined) return { socketTold: "none", driverSocket: UNTOLD } as const;
+  if (sockets.some(({ socket }) => !isSamePlace(socket.place, first.socket.place))) return unclear;
+  return one(
+    first.hasOther ? lacking([first.socket], first.name, `$(${VARIABLE})`) : listFrom([first.socket]),
+  );
 }
+const UNTOLD = listFrom<DriverSocket>({ kind: "unread", gap: beyond("files") });
 
 /** The subject of such a gap. */
 export const ofContainer = (name: string) => `container ${name}`;
@@ -101,31 +106,43 @@ function pathOf(address: string): string | undefined {
   return path && `/${path.replace(/^\/+/, "")}`;
 }
 
+/** The rest of a path of the host in a mount of it, or of a path that is not filled in. Undefined: it is not there. */
+function behindHost(place: VolumePath | undefined, { written }: MountedDirectory): string | undefined {
+  const host = tell<string | undefined>(written);
+  if (host === undefined || place === undefined || place.volume !== undefined) return undefined;
+  if ([host, place.path].some(isTemplate)) return "";
+  return isWithin(place.path, onHosts(host)) ? place.path.slice(onHosts(host).length) : undefined;
+}
+
 const isSidecar = (container: Tree): boolean => /--?csi-address\b/.test(wordsOf(container).join(" "));
 
 /**
- * Other containers with the volume of `--csi-address`, but no sidecars, which would have that flag; the registrar's
+ * Those of the other containers with the volume of `--csi-address` that are no sidecars, which would have that flag; the registrar's
  * `socket` as each of them sees it, and whether an argument names it.
  */
 export function mayBeDrivers(
-  registrar: Tree,
+  others: readonly Tree[],
   pod: Tree,
   csiAddress: string,
   mounts: readonly MountedDirectory[],
+  /** Those that start before the registrar. */
+  earlier: readonly Tree[],
 ) {
   const { volume, mountPath = "" } = mountOf(csiAddress, mounts) ?? {};
   const place = writtenPlaceOf(csiAddress, mounts);
-  const others = list(pod.containers).map(tree);
   return others.flatMap((one) => {
-    if (one.name === registrar.name || isSidecar(one)) return [];
+    if (isSidecar(one)) return [];
     const own = mountsOf(one, pod);
-    const shared = own.filter((mount) => mount.volume === volume);
-    const paths = shared.map((mount) =>
-      plainPath(`${mount.mountPath}/${csiAddress.slice(mountPath.length)}`),
-    );
+    const paths = own.flatMap((mount) => {
+      const isShared = mount.volume === volume;
+      const rest = isShared ? csiAddress.slice(mountPath.length) : behindHost(place, mount);
+      return rest === undefined ? [] : plainPath(`${mount.mountPath}/${rest}`);
+    });
     const sockets = paths.filter((path) => isSamePlace(writtenPlaceOf(path, own), place));
     const words = wordsOf(one).flatMap((word) => word.split(/[\s=:"']+/).map(plainPath));
     const [socket, isNamed] = [listFrom(sockets), words.some((word) => sockets.includes(word))];
-    return shared.length === 0 ? [] : { name: text(one.name), socket, isNamed };
+    return paths.length === 0
+      ? []
+      : { name: text(one.name), socket, isNamed, isEarlier: earlier.includes(one) };
   });
 }

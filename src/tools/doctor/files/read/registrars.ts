@@ -17,16 +17,7 @@ import { makesDirectories } from "../../../recognise/official";
 import { type OurImage, type Recognised, recognise, tellsPath } from "../../../recognise/program";
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import { textOf, toldOf } from "../../findings/opened";
-import {
-  beyond,
-  listFrom,
-  looked,
-  refuseFlaw,
-  type SeenList,
-  startReading,
-  truth,
-  whyOf,
-} from "../../findings/seen";
+import { listFrom, looked, refuseFlaw, type SeenList, startReading, truth, whyOf } from "../../findings/seen";
 import {
   isStarting,
   type KnownProgram,
@@ -40,7 +31,7 @@ import {
   unseenOf,
 } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
-import { type DriverSocket, driverSocketOf, mayBeDrivers } from "./driver-socket";
+import { driverSocketOf, mayBeDrivers } from "./driver-socket";
 import { filled, filledOf, openKeyIn, parameterIn, unread } from "./filled";
 import { copiesIn, identityOf } from "./identity";
 import {
@@ -257,23 +248,24 @@ export function registrarsIn(number: number, whole: string, object: Tree, ours: 
   refuseHuge(pod, OF_POD);
   const isRunning = (one: Tree) => mayRunOn(policyOf(one, inits));
   const drivers = containers.filter((one) => one !== registrars[0]?.container && isRunning(one));
-  const driverSocket = driverSocketOf(drivers, pod, inits, registrars.length === 1);
+  /** Not judged where several registrars or sockets are there: which one is meant is not known. */
+  const socket = driverSocketOf(drivers, pod, inits, registrars.length === 1);
+  const othersOf = (own: Tree) => containers.filter((one) => one !== own && isRunning(one));
   const isUnsure = registrars.some(({ recognised }) => recognised.program.kind === "unknown");
   const placeOf = (container: Tree) => `${whole}, container ${text(container.name)}`;
   return registrars.map(({ container, recognised }) => ({
     place: placeOf(container),
     about: { object: number, container: text(container.name) },
-    ...readContainer(container, recognised, pod, placeOf(container)),
+    ...readContainer(container, recognised, pod, placeOf(container), {
+      others: othersOf(container),
+      earlier: inits.slice(0, Math.max(inits.indexOf(container), 0)),
+    }),
+    ...socket,
     identity: identityOf(object),
     workload: filled(text(object.kind)),
     update: updateOf(object),
-    /** Not judged where several registrars or sockets are there: which one is meant is not known. */
-    driverSocket: driverSocket ?? listFrom<DriverSocket>({ kind: "unread", gap: beyond("files") }),
-    hasOneSocket: driverSocket !== undefined,
     role: roleOf(container, inits),
-    beside: listFrom(containers.filter((one) => one !== container && isRunning(one))).map((one) =>
-      besideOf(one, policyOf(one, inits)),
-    ),
+    beside: listFrom(othersOf(container)).map((one) => besideOf(one, policyOf(one, inits))),
     /** The pod has a container that is not a registrar; an unknown program may be both. */
     hasDriver: truth(containers.length > registrars.length || (isUnsure && UNKNOWN.gap)),
   }));
@@ -282,7 +274,13 @@ export function registrarsIn(number: number, whole: string, object: Tree, ours: 
 /** What a placeholder decides is not known. */
 const truthOf = (answer: Decided) => truth(answer === "open" ? UNKNOWN.gap : answer);
 
-function readContainer(container: Tree, recognised: Recognised, pod: Tree, place: string) {
+function readContainer(
+  container: Tree,
+  recognised: Recognised,
+  pod: Tree,
+  place: string,
+  { others, earlier }: Readonly<Record<"others" | "earlier", readonly Tree[]>>,
+) {
   const isForWindows = truthOf(recognised.isForWindows);
   const { program, foreign } = recognised;
   const start = startOf(container, program);
@@ -339,7 +337,9 @@ function readContainer(container: Tree, recognised: Recognised, pod: Tree, place
     /** Those of all volumes of the pod. */
     hostPaths: filledOf(hostPaths),
     probes: probesOf(container, program),
-    mayBeDrivers: settings.items(() => mayBeDrivers(container, pod, written.csiAddress, mounts)),
+    mayBeDrivers: settings.items(() =>
+      filled(written.csiAddress).items((path) => mayBeDrivers(others, pod, path, mounts, earlier)),
+    ),
   };
 }
 
