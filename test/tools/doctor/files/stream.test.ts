@@ -150,15 +150,77 @@ describe("two registrars of one driver", () => {
 
   test.each<[what: string, other: object]>([
     ["on other nodes", daemonSet({ name: "y", ...pool("b") })],
-    [
-      "with another affinity",
-      daemonSet({ name: "y", pod: { ...pool("a").pod, affinity: { nodeAffinity: {} } } }),
-    ],
     ["of which one prints its version", daemonSet({ name: "y", more: ["--version"] })],
     ["on Windows", daemonSet({ name: "y", ...WINDOWS, image: OFFICIAL })],
   ])("%s are none", (_what, other) => {
     expect(listed(daemonSet(pool("a")), other)).not.toContainEqual(expect.stringMatching("CSI117"));
   });
+});
+
+type Requirement = readonly [operator: string, ...values: string[]];
+const zone = (...[operator, ...values]: Requirement) => ({
+  matchExpressions: [{ key: "zone", operator, values }],
+});
+const inZones = (...all: readonly Requirement[]) => {
+  const nodeSelectorTerms = all.map((one) => zone(...one));
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
+};
+const fits = ([operator, ...values]: Requirement, its: string | undefined) =>
+  operator.endsWith("In")
+    ? (its !== undefined && values.includes(its)) === (operator === "In")
+    : (its !== undefined) === (operator === "Exists");
+const ZONES: readonly (readonly Requirement[])[] = [
+  [["In", "a", "b"]],
+  [["In", "b", "c"]],
+  [["In", "c"]],
+  [
+    ["In", "a"],
+    ["In", "c"],
+  ],
+  [["NotIn", "a"]],
+  [["NotIn", "a", "b", "c"]],
+  [["Exists"]],
+  [["DoesNotExist"]],
+  [["DoesNotExist"], ["In", "a"]],
+];
+
+test("two registrars of one driver are apart only if no node fits the affinities of both", () => {
+  const told = ZONES.map((one) =>
+    ZONES.map((other) => {
+      const [x, y] = [one, other].map((all) => ({ pod: { affinity: inZones(...all) } }));
+      const nodes = ["a", "b", "c", "d", undefined];
+      const isFit = nodes.some((its) => [one, other].every((all) => all.some((each) => fits(each, its))));
+      const expected = isFit ? [one === other ? "CSI117 warning" : "CSI117 unknown"] : [];
+      const found = listed(daemonSet(x), daemonSet({ name: "y", ...y }));
+      return [found.map((line) => line.split(" a.yaml", 1)[0]), expected];
+    }),
+  );
+  for (const [found, expected] of told.flat()) expect(found).toEqual(expected);
+});
+
+test.each<readonly [what: string, x: object, y: object, status: string]>([
+  [
+    "prefer other nodes",
+    { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{}] } },
+    {},
+    "warning",
+  ],
+  ["say nothing", { podAffinity: {}, nodeAffinity: {} }, {}, "warning"],
+  [
+    "have their parts in another order",
+    inZones(["In", "a", "b"], ["Exists"]),
+    inZones(["Exists"], ["In", "b", "a"]),
+    "warning",
+  ],
+  [
+    "avoid pods",
+    { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } },
+    {},
+    "unknown",
+  ],
+])("two registrars of one driver whose affinities %s", (_what, x, y, status) => {
+  const told = listed(daemonSet({ pod: { affinity: x } }), daemonSet({ name: "y", pod: { affinity: y } }));
+  expect(told).toEqual([expect.stringMatching(`^CSI117 ${status} `)]);
 });
 
 describe("two registrars on the network of one node", () => {

@@ -12,7 +12,7 @@ import {
 import { LEAVE_ONE, RENDER_FIRST, WRITE_NAMESPACE } from "../../findings/words";
 import { isOneObject } from "../read/identity";
 import { onHosts } from "../read/pod";
-import { areApart } from "../read/pool";
+import { AFFINITY, areApart } from "../read/pool";
 import type { FileFacts, RegistrarContainer } from "../read/registrars";
 import { manifestArguments } from "./arguments";
 import { manifestReadable, placeholderIn } from "./gaps";
@@ -79,11 +79,14 @@ function judgeCopies({ place, copies, isRepeated }: ItemOf<FileFacts["copies"]>)
 }
 
 /** Why it is not known whether two objects are one, or apart; and what to do. */
-const sayOpen = (gap: Gap) =>
-  placeholderIn(gap) === ""
-    ? "the namespace of one is not written"
-    : `${placeholderIn(gap)} is not filled in`;
-const fillIn = (gap: Gap) => (placeholderIn(gap) === "" ? WRITE_NAMESPACE : RENDER_FIRST);
+const sayOpen = (gap: Gap) => {
+  if (placeholderIn(gap) !== "") return `${placeholderIn(gap)} is not filled in`;
+  return gap.subject === AFFINITY ? "their affinities differ" : "the namespace of one is not written";
+};
+const fillIn = (gap: Gap) => {
+  if (placeholderIn(gap) !== "") return RENDER_FIRST;
+  return gap.subject === AFFINITY ? LEAVE_ONE : WRITE_NAMESPACE;
+};
 
 /** Two objects of one name are one when they are applied. */
 export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ registrars }) =>
