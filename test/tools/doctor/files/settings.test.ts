@@ -2,19 +2,48 @@ import { type Changes, daemonSet, expectSaid, said, saidOf } from "./one-daemon-
 
 /** The package, in another image. */
 const IN_NODE_IMAGE = { image: "node:24", command: ["node", "/node_modules/registrar/dist/cli.js"] };
-const update = (rollingUpdate: object, type: string | undefined = "RollingUpdate"): Changes => {
-  const { spec } = daemonSet();
-  return { spec: { ...spec, updateStrategy: { type, rollingUpdate } } };
-};
+const update = (rollingUpdate: object, type: string | undefined = "RollingUpdate"): Changes => ({
+  spec: { updateStrategy: { type, rollingUpdate } },
+});
 const surge = (maxSurge: unknown, type?: string) => update({ maxSurge }, type);
 
+const [registrar] = daemonSet().spec.template.spec.containers;
+/** A pod with these, all but the first with the volume of the socket. */
+const mounted = (others: readonly object[], pod: object = {}) => {
+  const volumeMounts = [{ name: "plugin", mountPath: "/csi" }];
+  return {
+    containers: [
+      registrar,
+      ...others.map((one) => ({ name: "beside", args: ["--endpoint=/csi/csi.sock"], volumeMounts, ...one })),
+    ],
+    ...pod,
+  };
+};
+
 test("a driver's pods that are updated with maxSurge", () => {
-  expectSaid(saidOf(surge("10%")), [/^CSI107 problem: updates with maxSurge 10%/]);
+  expectSaid(saidOf({ ...surge("10%"), pod: mounted([{ name: "driver" }]) }), [
+    /^CSI107 problem: updates with maxSurge 10%/,
+  ]);
   expectSaid(saidOf(surge(1, "OnDelete")), []);
   expectSaid(saidOf(surge(0, "<type>")), []);
   expectSaid(saidOf(surge(1, "<type>")), [
     /^CSI107 unknown: updates with values that are not filled in: <type> -> render the file first$/,
   ]);
+});
+
+test.each<readonly [what: string, pod: object, status: string | undefined]>([
+  ["a livenessprobe", mounted([{ args: ["--csi-address=/csi/csi.sock"] }]), undefined],
+  ["an init container", mounted([], { initContainers: [{ name: "prep" }] }), undefined],
+  ["a container without its socket", mounted([{ args: [], volumeMounts: [] }]), "unknown"],
+  [
+    "a native sidecar",
+    { initContainers: [{ ...mounted([{}]).containers[1], restartPolicy: "Always" }] },
+    "problem",
+  ],
+])("pods that are updated with maxSurge, and have %s", (_what, pod, status) => {
+  const { containers } = mounted([]);
+  const said = saidOf({ ...update({ maxSurge: 1, maxUnavailable: 0 }), pod: { containers, ...pod } });
+  expectSaid(said, status === undefined ? [] : [`^CSI107 ${status}: updates with maxSurge 1, and `]);
 });
 
 test("an unknown program may be a driver, too", () => {
@@ -25,7 +54,7 @@ test("an unknown program may be a driver, too", () => {
     return said(alone).filter((line) => line.startsWith("CSI107"));
   };
   expect(aloneOf("x/y:v1")).toEqual([
-    "CSI107 unknown: updates with maxSurge 1, and has a driver in its pods -> set maxSurge: 0, and maxUnavailable: 1",
+    "CSI107 unknown: updates with maxSurge 1, and whether its pods have a driver is not known -> if so, set maxSurge: 0, and maxUnavailable: 1",
   ]);
   expect(aloneOf("registrar:v1")).toEqual([expect.stringMatching(/^CSI107 problem: is refused/)]);
 });

@@ -1,6 +1,5 @@
 import type { Verdict, Verdicts } from "../../findings/finding";
 import {
-  doubted,
   type Gap,
   type ItemOf,
   ifUnknown,
@@ -23,15 +22,13 @@ const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
   const unfilled = (gap: Gap) => notFilledIn("updates with values that are", gap);
   const judge = (surge: Amount): Verdicts => {
     if (whyInvalid(surge) !== undefined) return undefined;
-    const two = () =>
-      problem(
-        `updates with maxSurge ${surge}, and has a driver in its pods`,
-        "set maxSurge: 0, and maxUnavailable: 1",
-      );
+    const [text, fix] = [`updates with maxSurge ${surge}, and`, "set maxSurge: 0, and maxUnavailable: 1"];
+    const two = () => problem(`${text} has a driver in its pods`, fix);
+    const perhaps = () => unknown(`${text} whether its pods have a driver is not known`, `if so, ${fix}`);
     const both = () =>
       maxUnavailable({ seen: (most) => judgeBoth(surge, most), unread: (gap) => unfilled(gap) });
     const isTwo = one.hasDriver.and(!isZero(surge));
-    return isTwo({ yes: two, no: both, unknown: () => doubted(two()) });
+    return isTwo({ yes: two, no: both, unknown: perhaps });
   };
   return [
     one.workload({

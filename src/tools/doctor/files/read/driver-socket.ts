@@ -2,8 +2,8 @@ import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isWithin, plainPath } from "../../../../unix/mounts";
 import { isTemplate } from "../../../recognise/rule";
 import { tell } from "../../findings/opened";
-import { beyond, type Flaw, listFrom, type SeenList } from "../../findings/seen";
-import { environmentOf, wordsOf } from "./arguments";
+import { beyond, type Flaw, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
+import { environmentOf, UNKNOWN, wordsOf } from "./arguments";
 import { unread } from "./filled";
 import {
   isSamePlace,
@@ -104,6 +104,15 @@ const sourcesOf = ({ envFrom }: Tree): readonly string[] =>
 function pathOf(address: string): string | undefined {
   const [, path] = /^(?:unix:\/*|(?=\/|\$))(.+)$/s.exec(address) ?? [];
   return path && `/${path.replace(/^\/+/, "")}`;
+}
+
+/** One that may have the socket is taken for the driver; whether another one is it, unless it is a sidecar, is not known. */
+export function hasDriverIn(drivers: SeenList<unknown>, others: readonly Tree[], isUnsure: boolean): Truth {
+  const mayHave = isUnsure || others.some((one) => !isSidecar(one));
+  return drivers
+    .contains()
+    .or(truth(mayHave && UNKNOWN.gap))
+    .and(mayHave);
 }
 
 /** The rest of a path of the host in a mount of it, or of a path that is not filled in. Undefined: it is not there. */

@@ -31,7 +31,7 @@ import {
   unseenOf,
 } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
-import { driverSocketOf, mayBeDrivers } from "./driver-socket";
+import { driverSocketOf, hasDriverIn, mayBeDrivers } from "./driver-socket";
 import { filled, filledOf, openKeyIn, parameterIn, unread } from "./filled";
 import { copiesIn, identityOf } from "./identity";
 import {
@@ -253,22 +253,24 @@ export function registrarsIn(number: number, whole: string, object: Tree, ours: 
   const othersOf = (own: Tree) => containers.filter((one) => one !== own && isRunning(one));
   const isUnsure = registrars.some(({ recognised }) => recognised.program.kind === "unknown");
   const placeOf = (container: Tree) => `${whole}, container ${text(container.name)}`;
-  return registrars.map(({ container, recognised }) => ({
-    place: placeOf(container),
-    about: { object: number, container: text(container.name) },
-    ...readContainer(container, recognised, pod, placeOf(container), {
-      others: othersOf(container),
-      earlier: inits.slice(0, Math.max(inits.indexOf(container), 0)),
-    }),
-    ...socket,
-    identity: identityOf(object),
-    workload: filled(text(object.kind)),
-    update: updateOf(object),
-    role: roleOf(container, inits),
-    beside: listFrom(othersOf(container)).map((one) => besideOf(one, policyOf(one, inits))),
-    /** The pod has a container that is not a registrar; an unknown program may be both. */
-    hasDriver: truth(containers.length > registrars.length || (isUnsure && UNKNOWN.gap)),
-  }));
+  const isOther = (one: Tree) => !registrars.some(({ container }) => container === one);
+  return registrars.map(({ container, recognised }) => {
+    const place = placeOf(container);
+    const others = othersOf(container);
+    const earlier = inits.slice(0, Math.max(inits.indexOf(container), 0));
+    const read = readContainer(container, recognised, pod, place, { others, earlier });
+    return {
+      ...{ ...read, ...socket, place },
+      about: { object: number, container: text(container.name) },
+      identity: identityOf(object),
+      workload: filled(text(object.kind)),
+      update: updateOf(object),
+      role: roleOf(container, inits),
+      beside: listFrom(others).map((one) => besideOf(one, policyOf(one, inits))),
+      /** An unknown program may be the driver, too. */
+      hasDriver: hasDriverIn(read.mayBeDrivers, others.filter(isOther), isUnsure),
+    };
+  });
 }
 
 /** What a placeholder decides is not known. */
