@@ -23,6 +23,18 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [/not defined: -csi-adress -> .*: did you mean --csi-address\?$/, { more: ["--csi-adress=/x"] }],
   [/name -> add to its env: .*NODE_NAME/, { more: [TAINT], env: [{ name: "NODE_NAME", value: "" }] }],
+  ...[
+    { configMapKeyRef: { name: "c", key: "k", optional: true } },
+    { fieldRef: { fieldPath: "metadata.labels['x']" } },
+  ].map((valueFrom): readonly [RegExp, Changes] => [
+    /^CSI101 unknown: needs the node's name, which cannot be seen here: NODE_NAME may have it/,
+    { more: [TAINT], env: [{ name: "NODE_NAME", valueFrom }] },
+  ]),
+  [
+    /^CSI101 unknown: .*: \$\{NODE\} may have it/,
+    { more: [TAINT], env: [{ name: "NODE_NAME", value: `\${NODE}` }] },
+  ],
+  [/^CSI101 unknown: .*: \{\{ x \}\} may have it/, { more: [TAINT, "--node-name={{ x }}"] }],
   [/^CSI101 problem: .*need the node's name/, { more: ["--node-condition=x.csi/Registered"] }],
   [
     /^CSI101 unknown: needs the node's name, which cannot be seen here: its envFrom may have it/,

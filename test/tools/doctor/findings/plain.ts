@@ -81,9 +81,9 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
   "What arguments mean, where all that decides it is known.": [
     "Amount: amount text",
     "Facts.files.registrars[].beside[].servesAt(_)[]: port",
-    "Facts.files.registrars[].probes{}.settings(): hasKubeletPath modeFlag needsNodeName timeoutSeconds",
+    "Facts.files.registrars[].probes{}.settings(): hasKubeletPath modeFlag timeoutSeconds",
     "Facts.files.registrars[].served[]: port",
-    "Facts.files.registrars[].settings(): hasKubeletPath needsNodeName",
+    "Facts.files.registrars[].settings(): hasKubeletPath",
     "Facts.files.registrars[].settings().ignored: words",
     "Facts.files.registrars[].settings().literals: ofHost ofPaths ofRefusal",
     "Facts.files.registrars[].settings().paths(): csiAddress dialed told",

@@ -182,7 +182,7 @@ const judgeNodeName = (
   { needsNodeName }: RegistrarSettings,
   well: () => Verdicts,
 ) =>
-  knowsNodeName.or(!needsNodeName)({
+  knowsNodeName.or(needsNodeName.not())({
     yes: well,
     no: () =>
       problem(

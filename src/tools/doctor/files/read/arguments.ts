@@ -3,7 +3,7 @@ import { startProblemOf } from "../../../../flags/node-readiness";
 import { endpointOf, wantsNodeReadiness } from "../../../../flags/start-options";
 import { ACCEPTED_FLAGS, type Flags, isProbeMode, parseFlags } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
-import { list, type Tree, text, tree } from "../../../../kube-api/objects";
+import { bool, list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
 import { plainPath } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
@@ -158,8 +158,8 @@ export interface WrittenSettings {
   readonly http:
     | { readonly host: string | undefined; readonly port: number; readonly metricsPath: string }
     | undefined;
-  /** The registrar requires the node's name from its environment. */
-  readonly needsNodeName: boolean;
+  /** What it has as the node's name; undefined: it needs none. One that is empty must be in its environment. */
+  readonly nodeName: string | undefined;
   /** The words behind the flags, which the registrar ignores; and the switch before them, as if the first were its value. */
   readonly ignored:
     | { readonly words: readonly [string, ...string[]]; readonly behind: string | undefined }
@@ -175,10 +175,12 @@ export const isStarting = ({ start, kubeletRegistrationPath: told }: WrittenSett
 export type RegistrarSettings = ReturnType<typeof lookOfSettings>;
 export function lookOfSettings(written: WrittenSettings, variables: readonly OpenVariable[]) {
   const { csiAddress, dialed, kubeletRegistrationPath: told, pluginRegistrationPath } = written;
-  const { start, needsNodeName, ignored, mode } = written;
+  const { start, nodeName, ignored, mode } = written;
   const open = [told, csiAddress].find(isTemplate) ?? "";
   return {
-    ...{ needsNodeName, ignored, mode },
+    ...{ ignored, mode },
+    /** Whether the environment must have the node's name. Only a placeholder of a template may be empty. */
+    needsNodeName: filled(withoutVariables(nodeName ?? ""), "", nodeName).is((name) => name === ""),
     start: looked(start.kind === "unclear" ? UNKNOWN : start),
     /** What decides whether it starts, if that depends on the release. */
     unclear: listFrom(start.kind === "unclear" ? [start] : []),
@@ -221,7 +223,7 @@ function ourSettings(words: readonly string[], { kind }: Program): WrittenSettin
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
     pluginRegistrationPath: plainPath(flags.pluginRegistrationPath),
     http: endpoint && { ...endpoint, metricsPath: flags.metricsPath },
-    needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
+    nodeName: wantsNodeReadiness(flags) ? flags.nodeName : undefined,
     ignored: ignoredOf(words, flags.rest),
     mode: modeOf(flags, kind),
   };
@@ -257,7 +259,7 @@ const NOTHING: WrittenSettings = {
   kubeletRegistrationPath: "",
   pluginRegistrationPath: undefined,
   http: undefined,
-  needsNodeName: false,
+  nodeName: undefined,
   ignored: undefined,
   mode: undefined,
 };
@@ -314,13 +316,22 @@ function sourceOf(valueFrom: unknown): Tree {
   return source;
 }
 
-/** Whether the environment has the node's name. */
+/** Whether the environment has the node's name: an optional key, a label or a placeholder may be empty. */
 export function knowsNodeName({ env, envFrom }: Tree): Truth {
-  const names = list(env)
+  const named = list(env)
     .map(tree)
-    .filter(({ value, valueFrom }) => Object.keys(sourceOf(valueFrom)).length > 0 || text(value) !== "")
-    .map(({ name }) => text(name));
-  const open = names.find(isTemplate) ?? (list(envFrom).map(tree).length > 0 ? "its envFrom" : undefined);
-  if (NODE_NAME_VARIABLES.some((name) => names.includes(name))) return truth(true);
+    .flatMap(({ name, value, valueFrom }) => {
+      const { fieldRef, resourceFieldRef, ...keys } = sourceOf(valueFrom);
+      const [own, path, written] = [text(name), text(tree(fieldRef).fieldPath), text(value)];
+      const isSet = fieldRef !== undefined || Object.keys(keys).length > 0 || written !== "";
+      if (!isSet || !(isTemplate(own) || NODE_NAME_VARIABLES.includes(own))) return [];
+      const mayBeEmpty =
+        Object.values(keys).some((key) => bool(tree(key).optional)) ||
+        /^metadata\.(?:labels|annotations)/.test(path);
+      const open = [own, path, withoutVariables(written)].find(isTemplate);
+      return { open: open ?? (mayBeEmpty ? own : undefined) };
+    });
+  if (named.some(({ open }) => open === undefined)) return truth(true);
+  const open = named[0]?.open ?? (list(envFrom).map(tree).length > 0 ? "its envFrom" : undefined);
   return truth(open !== undefined && unread("placeholder", open).gap);
 }
