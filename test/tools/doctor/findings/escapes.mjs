@@ -19,8 +19,8 @@ const ASKED = [
 ];
 /** What only readers and reports may load, as the module that it is: it opens what is closed. */
 const OPENERS = /findings\/(?:opened|report)$/;
-/** The same, of other modules: it makes other findings of findings, or gaps. */
-const READERS_ALONE = ["changed", "startReading", "inOrder"];
+/** The same, of other modules: it makes other findings of findings, or gaps, or takes a path as it is written. */
+const READERS_ALONE = ["changed", "startReading", "inOrder", "writtenOnHost", "writtenPlaceOf"];
 /** What does not ask what is unread: these files say by it what holds whatever that is. */
 const OF_FEW = new Map([
   ["atLeast", /\/node\/judge\/(?:endpoint|found|registration)\.ts$/],
