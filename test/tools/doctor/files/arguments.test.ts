@@ -1,4 +1,6 @@
-import { type Changes, daemonSet, expectSaid, OFFICIAL, said, saidOf, TOLD } from "./one-daemon-set";
+import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
+import { trueOrNull } from "../../../../src/tools/doctor/findings/opened";
+import { type Changes, daemonSet, expectSaid, OFFICIAL, readAs, said, saidOf, TOLD } from "./one-daemon-set";
 
 const TAINT = "--remove-startup-taint=x.csi/agent-not-ready";
 const PROBE = "--mode=kubelet-registration-probe";
@@ -141,6 +143,13 @@ test.each<readonly [changes: Changes, expected: readonly RegExp[]]>([
   [{ image: "x/y:v1", args: [ONE_TEXT] }, [/^CSI101 unknown/]],
 ])("paths with *, and several arguments in one text: %j", (changes, expected) => {
   expectSaid(saidOf(changes), expected);
+});
+
+test("that no object of some files has a registrar is no certain no, where one has a container", () => {
+  const { identities } = readRegistrars(
+    readAs("a.yaml", [{ kind: "Pod", spec: { containers: [{ name: "x", image: "{{ .image }}" }] } }]),
+  );
+  expect(trueOrNull(identities.contains(({ hasRegistrar }) => hasRegistrar))).toBe(null);
 });
 
 test.each<Changes>([

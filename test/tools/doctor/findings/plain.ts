@@ -124,7 +124,6 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     "Facts.cluster.pods[]: isLeaving isOver quietMs",
     "Facts.cluster.pods[].trouble[]: who",
     "Facts.cluster.sets[]: isUncounted",
-    "Facts.files.identities[]: hasRegistrar",
     "Facts.files.registrars[]: socketTold",
     "Facts.files.registrars[].mayBeDrivers[]: isEarlier isNamed",
     "Facts.node.deadSockets[]: fits isHidden",

@@ -87,6 +87,7 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ usable }) => usable({ seen: () => true, unread: () => false }) ? ok(P, T) : problem(P, T, F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ written }) => written.csiAddress === '' ? problem(P, T, F) : ok(P, T))",
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ written }) => tell(written) === undefined ? problem(P, T, F) : ok(P, T)); import { tell } from 'SRC/findings/opened'",
+  "TypeScript: ({ identities }: FilesAndGaps) => identities.map(({ hasRegistrar }) => hasRegistrar ? undefined : problem(P, 'has no registrar', F))",
   // What is written, and may have a placeholder.
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ usable, mounts }) => usable.map(({ paths }) => paths.map(({ csiAddress, told }) => writtenOnHost(csiAddress, mounts) === told ? ok(P, T) : problem(P, T, F)))); import { writtenOnHost } from 'SRC/files/read/pod'",
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ settings, knowsNodeName }) => settings.map(({ needsNodeName }) => knowsNodeName.or(!needsNodeName)({ yes: nothing, no: () => problem(P, T, F), unknown: withheld })))",

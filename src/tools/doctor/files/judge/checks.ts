@@ -53,13 +53,13 @@ export const manifestOverwritten = check<FileFacts>(
   ({ identities, copies }) => [
     identities.flatMap(({ hasRegistrar, secondKey, place }) =>
       secondKey.flatMap((line) =>
-        hasRegistrar
-          ? warning(
-              place,
-              `has a key twice in one map, line ${line}: the last one counts`,
-              "leave one of them, with what both have",
-            )
-          : undefined,
+        ifYes(hasRegistrar, () =>
+          warning(
+            place,
+            `has a key twice in one map, line ${line}: the last one counts`,
+            "leave one of them, with what both have",
+          ),
+        ),
       ),
     ),
     copies.map(judgeCopies),

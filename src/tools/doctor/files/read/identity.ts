@@ -2,7 +2,7 @@ import { anyText, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isTemplate } from "../../../recognise/rule";
 import { sortedBy } from "../../findings/grouped";
 import { itemsOf, type Told, tell, toldOf, trueOrNull } from "../../findings/opened";
-import { type SeenList, type Truth, truth } from "../../findings/seen";
+import { beyond, type SeenList, type Truth, truth } from "../../findings/seen";
 import { unread } from "./filled";
 
 /** What an object is to the API server. */
@@ -38,11 +38,14 @@ export function isOneObject(...both: Two): Truth {
     .and(one.name !== "" && other.name !== "");
 }
 
-interface Applied {
-  readonly identity: Told<Names>;
+interface Applied extends ReturnType<typeof appliedOf> {
   readonly place: string;
-  readonly hasRegistrar: boolean;
 }
+/** A script, or an image that is not filled in, may be a registrar that is not among these. */
+export const appliedOf = (object: Tree, registrars: readonly unknown[], containers: readonly Tree[]) => ({
+  identity: identityOf(object),
+  hasRegistrar: truth(registrars.length > 0 || (containers.length > 0 && beyond("files"))),
+});
 
 /**
  * Each object with a registrar, and all that are one with it when they are applied. Of those that may be one only the
@@ -59,12 +62,13 @@ export function copiesIn<Item extends Applied>(objects: SeenList<Item>) {
   const open = objects.filter((one) => isTemplate(keyOf(one)));
   return objects.flatMap((one) => {
     const { place, identity } = one;
-    if (!one.hasRegistrar) return undefined;
+    const isFound = (its: Item) => trueOrNull(its.hasRegistrar) === true;
+    if (!isFound(one)) return undefined;
     const isCopy = (other: Item) => isOneObject(identity, other.identity).or(other === one);
     const all = isTemplate(keyOf(one)) ? objects : alike(keyOf(one)).with(open);
     const mayBe = itemsOf(all).filter((other) => trueOrNull(isCopy(other)) !== false);
     const mayBeOne = sortedBy(mayBe, (other) => order.get(other) ?? 0);
-    if (mayBeOne.find(({ hasRegistrar }) => hasRegistrar) !== one) return undefined;
+    if (mayBeOne.find(isFound) !== one) return undefined;
     const others = mayBeOne.filter((other) => other !== one);
     const isRepeated = others.map(isCopy).reduce((is, so) => is.or(so), truth(false));
     return { place, copies: all.filter(isCopy), isRepeated };

@@ -33,7 +33,7 @@ import {
 import type { FilesRead, ReadObject } from "./documents";
 import { driverSocketOf, hasDriverIn, mayBeDrivers } from "./driver-socket";
 import { filled, filledOf, openKeyIn, parameterIn, unread } from "./filled";
-import { copiesIn, identityOf } from "./identity";
+import { appliedOf, copiesIn, identityOf } from "./identity";
 import {
   containersIn,
   type LimitRange,
@@ -99,7 +99,7 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
           registrars,
           identity: isPatch(object)
             ? undefined
-            : { identity: identityOf(object), place, hasRegistrar, secondKey: second },
+            : { ...appliedOf(object, registrars, containersIn(podIn(object))), place, secondKey: second },
           limitRange: object.kind === "LimitRange" ? readLimitRange(object) : undefined,
           otherImages: otherImagesIn(object, ours),
         },
