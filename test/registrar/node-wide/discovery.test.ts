@@ -340,7 +340,8 @@ describe("a directory that could not be read", () => {
           await look();
           expect(found).toEqual([["a"]]);
         });
-        expect(unread()).toHaveLength(2);
+        isReadable = false; // It fails again, as it did last.
+        await eventually(() => look().then(() => expect(unread()).toHaveLength(3)));
       },
       { readdir },
     );
