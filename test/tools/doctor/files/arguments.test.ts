@@ -161,6 +161,8 @@ test.each<Changes>([
   // No probes of this program.
   { more: ["--mode=health-probe"], image: OFFICIAL },
   { more: ["--mode=$(M)"] },
+  // An installer fills in a log level later.
+  { more: ["-v={{ .level }}"] },
   // No path, so that the rest can be judged.
   { more: ["--http-endpoint=$(POD_IP):9809"], env: [elsewhere("POD_IP")] },
 ])("no fault in %j", (changes) => {
