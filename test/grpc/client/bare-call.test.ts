@@ -46,6 +46,16 @@ test("a bare call accepts gRPC's largest message", async () => {
   expect([grpcStatus, message.length]).toEqual(["0", MAX_MESSAGE_BYTES]);
 });
 
+test.each([
+  ["no%20disk%E2%80%A6", "no disk\u2026"],
+  ["100% full", "100% full"],
+])("a bare call reads a failure without an answer, whose text is %j", async (text, details) => {
+  const server = createServer().on("stream", (stream) => {
+    stream.respond({ "grpc-status": "5", "grpc-message": text }, { endStream: true });
+  });
+  expect(await callOn(server)).toMatchObject({ grpcStatus: "5", details, message: Buffer.alloc(0) });
+});
+
 test("calls over one connection leave nothing on it, on their signal, or in time", async () => {
   await using folder = await createTempFolder();
   const server = answering((stream) => stream.end(Buffer.alloc(5)));
