@@ -73,8 +73,11 @@ test("a plugin of another type needs supportedVersions", () => {
   expect(empty).toThrow("it takes a version");
   const given = { ...dra, supportedVersions: ["v1.DRAPlugin"] } as const;
   expect(resolveRegistrationOptions(given)).toMatchObject(given);
-  const among = { ...given, endpoint: "/registration/folder/../dra.sock" };
-  expect(() => resolveRegistrationOptions(among)).toThrow("is in the plugin registration directory, where");
+  const readAt = (endpoint: string) => resolveRegistrationOptions({ ...given, endpoint });
+  for (const among of ["/registration/folder/../dra.sock", "/other/../registration/dra.sock"])
+    expect(() => readAt(among)).toThrow("is in the plugin registration directory, where");
+  for (const beside of ["/registration/../dra.sock", "/registration-other/dra.sock"])
+    expect(readAt(beside).endpoint).toBe(beside);
   const csi = { type: "CSIPlugin", supportedVersions: ["1.0.0"] };
   expect(resolveRegistrationOptions({ name: "x", endpoint: "/x" })).toMatchObject(csi);
 });
