@@ -185,6 +185,14 @@ test.each([
   },
 );
 
+test("what fails for one driver's condition is told although another's is written", async () => {
+  const play = createPlay();
+  play.answer = { kind: "failed", doing: "", failure: { kind: "forbidden", message: "no" } };
+  play.registrations = [registrationIn("registered"), registrationIn("listening", "b.csi")];
+  expect(await play.pass()).toBe(play.answer);
+  expect(play.said()).toEqual(["False NotRegistered"]);
+});
+
 test("a driver that vanishes and comes back has the whole delay again", async () => {
   const play = createPlay({ delayMs: MINUTE_MS });
   expect(await play.turn("listening")).toBe(MINUTE_MS);
