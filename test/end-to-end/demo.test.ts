@@ -22,6 +22,7 @@ test("demo --scenario plays one story", async () => {
     /The driver is registered\..*The socket is back\..*registered .* again,\s+after\s+\d+\.\d\s+s\b/s,
   );
   expect(demo.lines.join(" ")).not.toContain("CSINode object");
+  expect(demo.lines.join("\n")).toMatch(/^Next: node \S+\/cli\.js doctor -f /m);
   expect([readdirSync(folder.path), processesIn(folder)]).toEqual([[], []]);
 });
 

@@ -75,3 +75,8 @@ describe("on a node with a driver", () => {
     expect(await ask(...words.split(" "))).toEqual(plain);
   });
 });
+
+test("help with a flag that each mode has is that of a node's", async () => {
+  expect(await runCommand("doctor", "-h", "-o=json")).toEqual(await runCommand("doctor", "-h"));
+  expect(await runCommand("doctor", "-h", "--output=json")).toEqual(await runCommand("doctor", "-h"));
+});

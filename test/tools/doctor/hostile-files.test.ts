@@ -143,6 +143,7 @@ test("a pod of 10,000 values is judged", async () => {
 test.each([
   ["UTF-16", Buffer.from(`\ufeff${GOOD}`, "utf16le")],
   ["Latin-1", Buffer.from("# \xe9", "latin1")],
+  ["A byte 0", Buffer.from("# \0")],
 ])("%s is reported, and the next file is judged", async (_what, bytes) => {
   writeFileSync(folder.at("a.yaml"), bytes);
   writeFileSync(folder.at("b.yaml"), `\ufeff${GOOD}`);
