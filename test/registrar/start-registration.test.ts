@@ -136,13 +136,14 @@ test("rejects when the registration ends before kubelet calls, and nothing is le
     expect(files()).toEqual([]);
   }));
 
-test("startRegistration rejects with ABORTED when its signal ends the start", () =>
+test("startRegistration rejects with ABORTED when its signal ends the start, or has before", () =>
   expectNothingLeft(async () => {
     const stop = new AbortController();
     const starting = start({}, stop.signal);
     stop.abort();
     const message = "the registration was stopped before it started";
     await expect(starting).rejects.toMatchObject({ code: "ABORTED", message });
+    await expect(start({}, stop.signal)).rejects.toMatchObject({ code: "ABORTED", message });
     expect(files()).toEqual([]);
   }));
 
