@@ -1,4 +1,4 @@
-import {
+import fs, {
   linkSync,
   lstatSync,
   mkdirSync,
@@ -84,6 +84,11 @@ test("a file that cannot be read leaves no descriptor", async () => {
   expect(countDescriptors()).toBe(before);
   looking.mockRestore();
   await other.close();
+});
+
+test("a shortage of file descriptors says nothing of the file", async () => {
+  jest.spyOn(fs.promises, "open").mockRejectedValueOnce(systemError("EMFILE"));
+  await expect(holdFile(folder.at("file"))).rejects.toMatchObject({ code: "EMFILE" });
 });
 
 test("a file that is opened only after its call was given up leaves no descriptor", async () => {
