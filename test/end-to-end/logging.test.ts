@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
 import { parseLogLine } from "./support/log-line";
 import { nodeTest, onNode, refused, registered } from "./support/node";
@@ -25,6 +25,20 @@ nodeTest("--log-text-split-stream sends info lines to stdout, the rest to stderr
   expect(registrar.stderr).toMatch(/^W.*--enable-pprof has no effect/m);
   expect(registrar.stderr).not.toMatch(/^I/m);
 });
+
+test(
+  "outside of a container a registrar makes no termination log where none was asked for",
+  onNode(async (node) => {
+    const log = "/dev/termination-log";
+    const isThere = existsSync(log);
+    await node.driver();
+    const kubelet = await node.kubelet({ faults: [{ kind: "refuse", error: "no" }] });
+    const registrar = node.registrar();
+    await refused(kubelet);
+    expect((await registrar.exit()).code).toBe(1);
+    expect(existsSync(log)).toBe(isThere);
+  }),
+);
 
 const { "a great length": _LONG, ...OTHERS } = NASTY_TEXTS;
 const text = Object.values(OTHERS).join(" | ");

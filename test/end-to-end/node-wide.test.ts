@@ -26,6 +26,7 @@ nodeTest(
     expect(drivers.toSorted()).toEqual(NAMES.toSorted());
 
     expect(await registrar.stop()).toEqual({ code: 0, signal: null });
+    expect(registrar.stderr).not.toMatch(/^\(node:/m); // Node's own warnings.
     expect(node.files()).toEqual([]);
     await Promise.all(NAMES.map((name) => kubelet.deregistered(name, patience())));
   },

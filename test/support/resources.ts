@@ -7,10 +7,15 @@ export async function expectNothingLeft(use: () => Promise<void>): Promise<void>
   const before = process.getActiveResourcesInfo();
   const watchesBefore = countInotifyWatches();
   await use();
-  await eventually(() => {
+  const left = () => {
     const more = process.getActiveResourcesInfo();
     for (const kind of before) if (more.includes(kind)) more.splice(more.indexOf(kind), 1);
-    expect(more).toEqual([]);
+    return more;
+  };
+  // What a timer is for was stopped: it does not end by itself, as one of some seconds would.
+  await eventually(() => expect(left().filter((kind) => kind === "Timeout")).toEqual([]), { limitMs: 1_000 });
+  await eventually(() => {
+    expect(left()).toEqual([]);
     // Fewer, where the kernel had not yet dropped those of folders that were removed before.
     expect(countInotifyWatches()).toBeLessThanOrEqual(watchesBefore);
   });

@@ -161,6 +161,7 @@ export const REGISTRATIONS: Readonly<Record<string, readonly RegistrationFacts[]
     }),
   ),
   "a link to nothing": [unanswered({ link: "/gone" })],
+  "a link to a dead socket": [unanswered({ link: "/gone", socket: socketAt(first.socket.path, "dead") })],
   "a registrar that hangs": [unanswered({ info: GetInfo("DeadlineExceeded") })],
   "a registrar that fails": [unanswered({ info: GetInfo("Internal") })],
   "a registrar that was given up": [unanswered({ info: unreadAt("GetInfo", "/r", late("GetInfo") as Why) })],
