@@ -90,7 +90,12 @@ test.each<readonly [port: unknown, beside: object, status: string, own: number]>
   [9809, { args: ["--health-port=9809"] }, "warning: .* on port 9809, which is container beside's: it", 9810],
   [9808, { image: "x/livenessprobe:v2" }, "warning: .* on port 9808, which is container beside's: it", 9809],
   [1, { ports: [{ containerPort: 1 }, { containerPort: 9809 }] }, "warning: .* on port 1, which is", 9810],
-  [1, { ports: [{ containerPort: 2 }] }, "warning: .* serves none: if another program serves port 1", 1],
+  [
+    1,
+    { ports: [{ containerPort: 2 }] },
+    "unknown: .* serves none: whether another program serves port 1 is not",
+    1,
+  ],
   ["x", { ports: [{ name: "x", containerPort: 2 }] }, "problem: .* serves none", 9809],
 ])("a probe on port %s beside %j: %s", (port, other, status, own) => {
   const initContainers = [beside(other)];
@@ -113,9 +118,7 @@ test.each<readonly [what: string, port: number, pod: object, more: object]>([
 ])("who may serve a probe's port by %s, so that it is no problem", (_what, port, pod, more) => {
   expectSaid(
     saidOf(alone({ ...http({ port, ...more }), pod })).filter((line) => !/^CSI115/.test(line)),
-    [
-      /^CSI104 warning: .* serves none: if another program serves port 9810, it tells of that one's faults -> add/,
-    ],
+    [/^CSI104 unknown: .* serves none: whether another program serves port 9810 is not known -> add/],
   );
 });
 

@@ -75,8 +75,7 @@ function judgeUnserved({ kind, asks, port, path, host }: Address, one: KnownRegi
       const text = `has a ${kind} on ${asks}, and the registrar serves none`;
       const fix = isNumber ? serve(listFrom([port]), isServed) : serve(free, false);
       return mayBeOther({
-        yes: () =>
-          warning(`${text}: if another program serves port ${port}, it tells of that one's faults`, fix),
+        yes: () => unknown(`${text}: whether another program serves port ${port} is not known`, fix),
         no: () => problem(text, fix),
         unknown: withheld,
       });
