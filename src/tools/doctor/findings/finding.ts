@@ -134,7 +134,7 @@ export const alsoEach = (said: Verdicts, more: More) => changed(said, (one: Verd
 export const unsure = (verdict: Verdict, more = "", fix = open(verdict).fix): Verdict<"unknown"> =>
   close({}, { ...open(verdict), text: open(verdict).text + more, fix, status: "unknown" });
 
-export const unsureEach = (said: Verdicts, more: string, fix: string) =>
+export const unsureEach = (said: Verdicts, more: string, fix?: string) =>
   changed(said, (one: Verdict) => unsure(one, more, fix));
 
 /** The findings of these statuses as warnings, and what is unknown; the others are left out. */

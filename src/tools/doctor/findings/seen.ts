@@ -82,16 +82,6 @@ const isSaid = (said: unknown) => {
 export const unsoughtIf = (isSo: boolean, part: string, subject: string): SeenList<never> =>
   listOf<never>([], isSo ? [beyond(part, subject)] : []);
 
-/**
- * For what holds whatever the answer is: a certain yes says more. Where what was asked for could not be read, `unknown` says so;
- * what nobody looked for changes nothing.
- */
-export function atLeast<Y, L, U>(isSo: Truth, say: { yes: () => Y; least: () => L; unknown: () => U }) {
-  const answer = answerOf(isSo);
-  if (answer === "yes") return say.yes();
-  return answer === "no" || lackedIn(answer).length === 0 ? say.least() : say.unknown();
-}
-
 /** What is said only where the answer is unknown. */
 export const ifUnknown = <U>(
   isSo: Truth,
@@ -251,7 +241,7 @@ function byKey<Item>(
 export const firstIn = <Lists extends readonly SeenList<unknown>[]>(...lists: Lists & Apart<Lists>) =>
   leadIn<ItemOf<Lists[number]>>(lists, ({ items, gaps }) => items.length > 0 || gaps.some(isNeeded));
 /** The first that was seen: it holds whatever the lists before it lack. */
-export const firstSeen = <Lists extends readonly SeenList<unknown>[]>(...lists: Lists & Apart<Lists>) =>
+export const firstSeen = <Lists extends readonly SeenList<unknown>[]>(...lists: Lists) =>
   leadIn<ItemOf<Lists[number]>>(lists, ({ items }) => items.length > 0);
 const isNeeded = ({ why }: Gap) => why.kind !== "aside";
 function leadIn<Item>(lists: readonly SeenList<unknown>[], isLast: (inside: Inside<unknown>) => boolean) {
@@ -266,9 +256,7 @@ export const withheld = (gaps: Gaps): Withheld => listOf<never>([], gaps);
 /** What a list lacks, without what it has. */
 export const lackingIn = (list: SeenList<unknown>): Withheld => listOf<never>([], open(list).gaps);
 export const nothing = () => undefined;
-/** As far as it was asked for: only a text that says so, or how it is there, follows from it. */
-export const asked = <Item>(list: SeenList<Item>) => listOf(itemsOf(list), lackedIn(open(list).gaps));
-/** The same in an order, for readers, who know what the order means. */
+/** The same list in an order, for readers, who know what the order means. */
 export const inOrder = <Item>(list: SeenList<Item>, keyOf: (item: Item) => string | number) =>
   listOf(sortedBy(itemsOf(list), keyOf), open(list).gaps);
 type Shown = Told<object> | { readonly row: Told<object> };

@@ -23,7 +23,9 @@ const OPENERS = /findings\/(?:opened|report)$/;
 const READERS_ALONE = ["changed", "startReading", "inOrder", "writtenOnHost", "writtenPlaceOf"];
 /** What does not ask what is unread: these files say by it what holds whatever that is. */
 const OF_FEW = new Map([
-  ["atLeast", /\/node\/judge\/(?:endpoint|found|registration)\.ts$/],
+  ["asFarAsAsked", /\/judge\/(?:endpoint|limits|needs|pair-left|registrations|rows|surroundings)\.ts$/],
+  ["mayBeSo", /\/node\/judge\/view\.ts$/],
+  ["atLeast", /\/node\/judge\/(?:endpoint|found|machine|registration|rows)\.ts$/],
   ["firstSeen", /\/(?:node\/judge\/(?:found|machine|rows|view)|cluster\/judge\/state)\.ts$/],
 ]);
 /** Array methods that take any value for an answer. */
@@ -336,7 +338,7 @@ for (const name of program
       say("search", node.getStart(file), node.getText(file).replace(/\s+/g, " ").slice(0, 120));
     node.forEachChild(visit);
   };
-  if (!/findings\/(?:seen|opened|finding)\.ts$/.test(name)) file.forEachChild(visit);
+  if (!/findings\/(?:seen|opened|finding|least)\.ts$/.test(name)) file.forEachChild(visit);
   if (name.endsWith("/escapes/facts.ts"))
     file.forEachChild((node) => {
       if (ast.isInterfaceDeclaration(node))

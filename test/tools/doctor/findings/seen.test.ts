@@ -11,6 +11,7 @@ import {
   type Verdict,
   type Verdicts,
 } from "../../../../src/tools/doctor/findings/finding";
+import { asFarAsAsked } from "../../../../src/tools/doctor/findings/least";
 import {
   itemsOf,
   open,
@@ -21,7 +22,6 @@ import {
 } from "../../../../src/tools/doctor/findings/opened";
 import { findingsOfAll } from "../../../../src/tools/doctor/findings/report";
 import {
-  asked,
   beyond,
   changed,
   firstIn,
@@ -317,7 +317,7 @@ test("what was not asked for is unknown to judges, and silent in reports", () =>
   const list = startReading().list([1], [beyond("part")]);
   const isTwo = list.contains((one) => one === 2);
   expect(wordOf(isTwo)).toBe("unknown");
-  expect(wordOf(asked(list).contains((one) => one === 2))).toBe("no");
+  expect(wordOf(asFarAsAsked(list).contains((one) => one === 2))).toBe("no");
   expect(orNull(list, (all) => all)).toEqual([1]);
   const say = (): Verdicts => [unknown("x", "x"), [problem("y", "x", "x")]];
   expect(saidIn<Verdict>(isTwo({ yes: nothing, ...otherwise(say) }))).toEqual([]);

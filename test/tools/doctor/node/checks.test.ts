@@ -1,11 +1,12 @@
+import { parseNameLists } from "../../../../src/registrar/node-wide/name-lists";
 import { itemsOf, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
-import { listFrom, truth } from "../../../../src/tools/doctor/findings/seen";
-import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
+import { listFrom, type Truth, truth } from "../../../../src/tools/doctor/findings/seen";
+import { saysName, type View, viewOf } from "../../../../src/tools/doctor/node/judge/view";
 import type { NodeGap } from "../../../../src/tools/doctor/node/read/facts";
 import type { HostPath } from "../../../../src/tools/doctor/node/read/gather";
 import type { SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
-import { driverAt, ENDPOINT, factsOf, failed, own } from "./changed-facts";
+import { driverAt, ENDPOINT, factsOf, failed, type More, own } from "./changed-facts";
 import { WHOLE } from "./doctor-node";
 import { type Changes, healthyFacts, healthyRegistrations, sayings } from "./healthy-facts";
 
@@ -121,10 +122,57 @@ test.each<[what: string, Changes, watched: string | null]>([
   expect(itemsOf(seen)[0] ?? null).toBe(watched);
 });
 
+const NAMELESS = { ...own, identity: failed("GetPluginInfo", "DeadlineExceeded"), nodeInfo: undefined };
+const DEAD = socket("/registration/x.csi-reg.sock", { kind: "dead", explanation: "ECONNREFUSED" });
+const LEFT = healthyRegistrations().map((one) => ({ ...one, socket: DEAD, info: undefined }));
+const LIVING = { registrations: healthyRegistrations() };
+const FOUND = { driver: undefined, drivers: [NAMELESS] };
+const DIALLED = {
+  registrations: healthyRegistrations().map((one) => ({ ...one, endpoint: { ...NAMELESS } })),
+};
+const names = parseNameLists({ deny: ["x.csi"] });
+
+test.each<[what: string, ask: (view: View) => Truth, of: More]>([
+  ["whether it is x.csi", (view) => view.drivers.contains((one) => saysName(one, "x.csi")), {}],
+  ["the name that was asked for", (view) => view.targetNames.contains((one) => one === "y.csi"), {}],
+  ["what it may be called", (view) => view.targetNames.contains(), { registrations: [] }],
+  ["whether a list lets it in", ({ drivers }) => drivers.contains((one) => one.isWanted), {}],
+  ["whether it is not node's", ({ drivers }) => drivers.contains(({ isNode }) => isNode.not()), {}],
+  ["whether it is a node's", (view) => view.drivers.contains(({ isNode }) => isNode), {}],
+  ["whether it is unclear", ({ drivers }) => drivers.contains((one) => one.mayBeUnclear), FOUND],
+  ["whether it is registered", ({ drivers }) => drivers.contains((one) => one.isRegistered), LIVING],
+  ["whether a socket is left", (view) => view.registrations.contains((one) => one.isLeft), {}],
+  ["whether it is dialled", (view) => view.drivers.contains((one) => one.isDialled), DIALLED],
+])("of a driver that does not say its name it is not known %s", (_what, ask, of) => {
+  const target = { ...healthy.target, names };
+  expect(trueOrNull(ask(viewOf(factsOf({ target, driver: NAMELESS, registrations: LEFT, ...of }))))).toBe(
+    null,
+  );
+});
+
 test("a driver that hangs may have any name", () => {
   const hanging = { ...own, identity: failed("GetPluginInfo", "DeadlineExceeded"), nodeInfo: undefined };
   const other = driverAt("/var/lib/kubelet/plugins/y.csi/csi.sock", "y.csi");
   const [one] = itemsOf(viewOf(factsOf({ driver: hanging, drivers: [other] })).drivers);
   const lists = one ? [one.names, one.whyNot, one.twins] : [];
   expect(lists.map((list) => trueOrNull(list.contains()))).toEqual([null, null, null]);
+});
+
+test("whether a dead registration socket is that of a driver that does not say its name is unknown", () => {
+  for (const driver of [
+    NAMELESS,
+    { ...own, socket: { ...DEAD, path: "/csi/csi.sock" }, identity: undefined },
+  ])
+    expect(sayings("other-registrations", { driver, registrations: LEFT })).toEqual([
+      expect.stringMatching(
+        /^unknown: .*; whether it is of the driver that was asked for is not known; fix:/,
+      ),
+    ]);
+});
+
+test("which of two drivers with one name is registered, an endpoint that is not seen does not say", () => {
+  const two = ["x.csi", "old"].map((at) => driverAt(`/plugins/${at}/csi.sock`, "x.csi", {}, at));
+  const seen = viewOf(factsOf({ target: { ...healthy.target, ...WHOLE }, driver: undefined, drivers: two }));
+  const registered = itemsOf(seen.drivers).map(({ isRegistered }) => trueOrNull(isRegistered));
+  expect(registered).toEqual([null, null]);
 });

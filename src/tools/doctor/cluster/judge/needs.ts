@@ -10,9 +10,9 @@ import {
   warning,
 } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
+import { asFarAsAsked } from "../../findings/least";
 import type { Words } from "../../findings/opened";
 import {
-  asked,
   type Gap,
   type Group,
   ifUnknown,
@@ -155,11 +155,11 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
   if (driver === undefined) return undefined;
   const there = node === undefined ? "" : ` on ${node}`;
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
-  const own = asked(units)
+  const own = asFarAsAsked(units)
     .filter((unit) => isEvery(unit).not())
-    .with(asked(unitsOfDriver(driver)));
+    .with(asFarAsAsked(unitsOfDriver(driver)));
   const isProvided = own.contains(({ set }) => wantsNone(set, facts.nowMs).not());
-  const isThere = asked(csiNodes)
+  const isThere = asFarAsAsked(csiNodes)
     .contains(({ drivers }) => drivers.has(driver))
     .or(isProvided);
   const described = facts.csiDrivers.filter((name) => name === driver);
@@ -179,7 +179,7 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
       unknown: (gaps) => unknown(driver, `is possibly installed${there}: ${lackText(gaps)}`),
     });
   // What needs it may be unread, and it is nowhere all the same.
-  const isNamed = asked(places).contains((one) => isEvery(one).not());
+  const isNamed = asFarAsAsked(places).contains((one) => isEvery(one).not());
   return isNamed({ yes: nothing, ...otherwise(judge) });
 }
 
@@ -288,7 +288,7 @@ export const rights = check<FactsAndGaps>("CSI212", "rights", ({ gaps, nodes, pl
     failure === "forbidden" ? failure : `${failure} ${failure === "incomplete" ? part : message}`,
   );
   const seeNodes = kubectl("see whether it is the right cluster", target, "get nodes");
-  const none = ifYes(nodes.contains().or(asked(places).contains()).not(), () =>
+  const none = ifYes(nodes.contains().or(asFarAsAsked(places).contains()).not(), () =>
     unknown("nodes", "are none: there is nothing to judge", seeNodes),
   );
   const unread = Array.from(alike.values(), (own) => {

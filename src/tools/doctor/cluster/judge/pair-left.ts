@@ -1,4 +1,5 @@
-import { asked, type ItemOf, listFrom, type SeenList, wholes } from "../../findings/seen";
+import { asFarAsAsked } from "../../findings/least";
+import { type ItemOf, listFrom, type SeenList, wholes } from "../../findings/seen";
 import type { RegistrarPod } from "../read/pod";
 import { isEvery, isGuess, type Pair, type RegistrarUnit, withoutRegistrar } from "../read/units";
 import type { placesIn } from "./places";
@@ -13,7 +14,12 @@ export function pairLeft(named: Named): SeenList<Pair & { readonly node: string 
   // A CSIDriver that was not read may be the name of a registrar.
   const { units, csiNodes, needs, pods, leaving, csiDrivers } = named;
   // Of one node that was asked for, its own drivers and pods tell it.
-  const asOn = [asked(csiNodes), asked(needs), asked(pods), asked(leaving)] as const;
+  const asOn = [
+    asFarAsAsked(csiNodes),
+    asFarAsAsked(needs),
+    asFarAsAsked(pods),
+    asFarAsAsked(leaving),
+  ] as const;
   const whole = wholes(units, ...asOn, csiDrivers);
   return whole.items(([units, csiNodes, needs, pods, leaving]) =>
     pairIn({ units, csiNodes, needs, pods, leaving, nowMs: named.nowMs }),

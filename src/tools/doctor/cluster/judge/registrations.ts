@@ -11,8 +11,8 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
+import { asFarAsAsked } from "../../findings/least";
 import {
-  asked,
   type Group,
   ifYes,
   isWhole,
@@ -109,7 +109,7 @@ function whereToLook(place: Place, facts: ClusterFacts): Advice {
 
 function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units: all }: ClusterFacts) {
   const byWhom = () =>
-    asked(all).contains(isEvery)({
+    asFarAsAsked(all).contains(isEvery)({
       yes: () => SEE_NODE_WIDE,
       no: () => `${REMOVED}: ${RESTORE}`,
       unknown: (gaps) =>
@@ -141,12 +141,14 @@ function healthyDrivers({ places, nodes }: ClusterFacts): Verdicts {
   return places
     .grouped(({ driver }) => driver)
     .map((own) => {
-      const isUnwell = asked(places).contains((place) =>
+      const isUnwell = asFarAsAsked(places).contains((place) =>
         inState("registered")(place).not().and(isOneDriver(place.driver, own.first.driver)),
       );
       const { driver } = own.first;
       const text = words`is registered on ${own.counted("node", ({ node }) => (node === undefined ? 0 : 1))}`;
-      return ifYes(isUnwell.not().and(isWhole(asked(nodes))), () => also(ok(driver, text), { nodes: own }));
+      return ifYes(isUnwell.not().and(isWhole(asFarAsAsked(nodes))), () =>
+        also(ok(driver, text), { nodes: own }),
+      );
     });
 }
 

@@ -1,5 +1,6 @@
+import { asFarAsAsked } from "../../findings/least";
 import type { Name } from "../../findings/opened";
-import { asked, isWhole, lackingIn, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
+import { isWhole, lackingIn, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import type { Mention } from "../read/mentions";
 import {
@@ -32,7 +33,7 @@ export function surroundingsOf(lists: ClusterLists, needs: SeenList<Need>, pair:
   const units = nameDrivers({ ...lists, needs }, pair);
   const names = lists.csiDrivers.with(lists.csiNodes.flatMap(({ drivers }) => [...drivers]));
   /** A driver whose name is a guess may have one that could not be read. */
-  const mayBeOther = isWhole(asked(names)).and(isWhole(lists.sets)).not();
+  const mayBeOther = isWhole(asFarAsAsked(names)).and(isWhole(lists.sets)).not();
   const mayBe = mayBeOther.or(truth(OF_GUESS));
   const guesses = units.filter(isGuess);
   const namedSo = byDriver(units);

@@ -1,16 +1,8 @@
 import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
 import { type Advice, unsureEach, type Verdicts } from "../../findings/finding";
-import {
-  asked,
-  type Gap,
-  ifYes,
-  listFrom,
-  nothing,
-  type Seen,
-  type SeenList,
-  withheld,
-} from "../../findings/seen";
+import { asFarAsAsked } from "../../findings/least";
+import { type Gap, ifYes, listFrom, nothing, type Seen, type SeenList, withheld } from "../../findings/seen";
 import { RENDER_FIRST, WRITE_NAMESPACE } from "../../findings/words";
 import { isOneNamespace } from "../read/identity";
 import { type Amount, amountOf, type LimitedResource, type LimitRange } from "../read/pod";
@@ -161,7 +153,7 @@ const manifestMemory = limitCheck("CSI105", "memory", ({ text, amount }, one) =>
 const waitsIn = (probes: readonly ProbeFacts[]) =>
   listFrom(probes).flatMap(({ kind, settings, patience }) => {
     const first = probes.some((one) => one.kind === "startupProbe") ? "startupProbe" : "livenessProbe";
-    const ofStart = asked(patience.map((most) => most)).flatMap((most) => ({
+    const ofStart = asFarAsAsked(patience.map((most) => most)).flatMap((most) => ({
       ...{ what: "its start", cpu: START_CPU_SECONDS, most },
       bound: `its ${kind} ends it after ${most} s`,
       fix: `set initialDelaySeconds: ${LEAST.probeTimeoutSeconds} in its ${kind}`,

@@ -178,7 +178,7 @@ function driverCheck(code: string, name: string, judge: JudgeDriver) {
   return check(code, name, (view: View) => [
     view.drivers.map((driver): Verdicts => {
       if (driver.isNamed) return judge(driver, DRIVER, view);
-      const { socket, isNode, isDialled, isWanted } = driver;
+      const { socket, mayBeNode, isDialled, mayBeWanted } = driver;
       const yes = (): Verdicts => {
         const verdicts = judge(driver, `${DRIVER} on ${socket.path}`, view);
         // Beside a driver that was named, what is wrong with others is worth a warning.
@@ -186,7 +186,7 @@ function driverCheck(code: string, name: string, judge: JudgeDriver) {
       };
       // CSI020 judges a socket that accepts no connection.
       const isLiving = socket.at.is(({ kind }) => kind === "accepting");
-      return ifYes(isLiving.and(isNode.or(isDialled)).and(isWanted), yes);
+      return ifYes(isLiving.and(mayBeNode.or(isDialled)).and(mayBeWanted), yes);
     }),
   ]);
 }

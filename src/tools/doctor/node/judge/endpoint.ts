@@ -1,16 +1,7 @@
 import type { GetPluginInfoResponse } from "../../../../grpc/protos";
 import { check, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
-import {
-  asked,
-  atLeast,
-  doubted,
-  firstIn,
-  ifYes,
-  listFrom,
-  otherwise,
-  type SeenList,
-  type Truth,
-} from "../../findings/seen";
+import { asFarAsAsked, atLeast } from "../../findings/least";
+import { doubted, firstIn, ifYes, listFrom, otherwise, type SeenList, type Truth } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { namedText } from "../../findings/words";
 import type { Answered, DriverLook } from "../read/looks";
@@ -38,7 +29,7 @@ function questionOf({ plugin, isAskedFor, path }: Answering, view: View) {
   const { drivers, target } = view;
   const place = endpoint === "" ? `${path}, its registration socket` : endpoint;
   /** The driver of that name, if there is only one. */
-  const own = soleIn(asked(drivers).filter((driver) => saysName(driver, name)));
+  const own = soleIn(asFarAsAsked(drivers.filter((driver) => saysName(driver, name))));
   const fixPath = own.map(({ socket }) => pathFix(socket, view, CORRECT_PATH)).told(CORRECT_PATH);
   return {
     ...{ name: namedText(name), place, own, fixPath, isAskedFor },

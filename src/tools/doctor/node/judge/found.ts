@@ -1,9 +1,8 @@
 import { dirname } from "node:path";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import { check, ok, problem, skipped, unknown, type Verdicts, warning } from "../../findings/finding";
+import { atLeast } from "../../findings/least";
 import {
-  asked,
-  atLeast,
   firstSeen,
   ifYes,
   nothing,
@@ -53,7 +52,7 @@ function judgeLiving(driver: Driver, view: View): Verdicts {
 }
 
 function judgeStanding(standing: Standing, driver: Driver, view: View): Verdicts {
-  const { socket, isNode, isWanted, isRegistered } = driver;
+  const { socket, mayBeNode, isWanted, isRegistered } = driver;
   const { answering, bad, folder, registrations, registrars, target } = view;
   const { path } = socket;
   const { name } = standing;
@@ -73,7 +72,7 @@ function judgeStanding(standing: Standing, driver: Driver, view: View): Verdicts
       const text = `has a driver called ${name}, as has ${standing.why}: only one of them can be registered`;
       const fix = "remove one of the two deployments";
       const say = () => bad(path, text, fix, { kind: "twins", driver: name });
-      return ifYes(isNode.and(isWanted), say);
+      return ifYes(mayBeNode.and(isWanted), say);
     }
     case "unpublished": {
       // CSI015 or CSI019 judges its registration socket.
@@ -88,7 +87,11 @@ function judgeStanding(standing: Standing, driver: Driver, view: View): Verdicts
       const hint = ifYes(isNodeWide, () => words`${mayWait}${LEAVE_OUT}`).told("");
       const fix = words`${own.map(seeProcess).told(SEE_POD)}; ${DRIVER} answers${hint}`;
       const text = `has the driver ${name}, for which there is no registration socket in ${target.pluginRegistrationPath}`;
-      const isWell = isRegistered.or(isJudged).or(isPublished).or(folder.contains().not()).or(isNode.not());
+      const isWell = isRegistered
+        .or(isJudged)
+        .or(isPublished)
+        .or(folder.contains().not())
+        .or(mayBeNode.not());
       return ifYes(isWell.not(), () => bad(path, text, fix, CAUSES.nodeInfo(name)));
     }
   }
@@ -104,7 +107,7 @@ export interface Standing {
 
 /** The first that is certain; none where the driver could not be asked for its name. */
 export function standingOf(driver: Driver): SeenList<Standing> {
-  const { names, whyNot, isRegistered, isUnwanted, isUnclear, twins } = driver;
+  const { names, whyNot, isRegistered, isUnwanted, mayBeUnclear, twins } = driver;
   const as =
     (kind: Standing["kind"], name: string) =>
     (why: string): Standing => ({ kind, name, why });
@@ -114,9 +117,9 @@ export function standingOf(driver: Driver): SeenList<Standing> {
     const unsafe = verdict.kind === "unsafe" ? verdict.problem : "";
     return firstSeen(
       whyNot.filter(() => isUnwanted).map(as("not-wanted", name)),
-      ifYes(isUnclear, () => as("unclear", name)("")),
+      ifYes(mayBeUnclear, () => as("unclear", name)("")),
       ifYes(isRegistered.not().and(unsafe !== ""), () => as("unsafe", name)(unsafe)),
-      asked(twins).map(({ socket }) => as("twin", name)(socket.path)),
+      twins.map(({ socket }) => as("twin", name)(socket.path)),
       ifYes(isRegistered.not(), () => as("unpublished", name)("")),
     );
   });
@@ -175,11 +178,14 @@ const registrarProcesses = check("CSI024", "registrars", (view: View) => {
   return [
     waiting.map((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
     misplaced.map((one) => watched.map((path) => bad(SOME, misplacedText(one, path), moveTo(path)))),
-    ifYes(asked(watched).contains().not(), () =>
-      processes.registrars
-        .filter(({ isHere }) => !isHere)
-        .map((one) => skipped(SOME, misplacedText(one) + where, SEE_KUBELET)),
-    ),
+    atLeast(watched.contains(), {
+      yes: nothing,
+      least: () =>
+        processes.registrars
+          .filter(({ isHere }) => !isHere)
+          .map((one) => skipped(SOME, misplacedText(one) + where, SEE_KUBELET)),
+      unknown: withheld,
+    }),
     ofOne
       .grouped(({ endpoint }) => endpoint)
       .map((ones) => {

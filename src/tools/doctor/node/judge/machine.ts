@@ -11,9 +11,9 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
+import { atLeast } from "../../findings/least";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
 import {
-  asked,
   doubted,
   firstSeen,
   type Gap,
@@ -70,8 +70,9 @@ function judgeKubeletSocket(socket: SeenSocket, view: View): Verdicts {
 
 function judgeNoKubelet(path: string, how: string, { processes, reporting }: View): Verdicts {
   const text = `is not seen from here, neither its process nor its socket: ${path} ${how}`;
-  const isSeen = asked(processes.kubelets).contains().or(reporting.contains(hasBeenCalled));
-  return ifYes(isSeen.not(), () => skipped("kubelet", text, SEE_HOST));
+  const isSeen = processes.kubelets.contains().or(reporting.contains(hasBeenCalled));
+  const say = () => skipped("kubelet", text, SEE_HOST);
+  return atLeast(isSeen, { yes: nothing, least: say, unknown: withheld });
 }
 /** By kubelet. */
 const hasBeenCalled = ({ plugin }: Answering): Truth =>
@@ -149,12 +150,12 @@ const directoryKubelets = folderCheck("CSI010", "directory-kubelets", (directory
 
 function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
   const { reporting, processes } = view;
-  const isKubelets = asked(processes.kubelets)
+  const isKubelets = processes.kubelets
     .contains(({ isHere }) => isHere)
     .or(reporting.contains(hasBeenCalled));
   const bad = (text: string, cause?: Cause) => {
     const say = () => problem(path, text, MOUNT_IT, cause);
-    return isKubelets({ yes: say, no: say, unknown: () => unsure(say()) });
+    return atLeast(isKubelets, { yes: say, least: say, unknown: () => unsure(say()) });
   };
   if (place.path.includes("/kubernetes.io~empty-dir/"))
     return bad("is an emptyDir volume, where kubelet does not look");
@@ -179,7 +180,10 @@ function judgeUsual(path: string, usual: string, { host, processes }: View): Ver
   const say = () => ok(path, usual);
   const byProcesses = () =>
     // Another finding says which processes could not be read.
-    asked(processes.kubelets).contains(({ isHere }) => isHere)({ yes: say, no: say, unknown: withheld });
+    atLeast(
+      processes.kubelets.contains(({ isHere }) => isHere),
+      { yes: say, least: say, unknown: withheld },
+    );
   const beside = "; whether this node has another one cannot be read: ";
   return host.otherDirectories
     .filter(({ isThere }) => isThere)

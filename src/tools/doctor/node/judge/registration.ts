@@ -14,13 +14,13 @@ import {
   skipped,
   softened,
   unknown,
+  unsureEach,
   type Verdict,
   type Verdicts,
   warning,
 } from "../../findings/finding";
+import { atLeast } from "../../findings/least";
 import {
-  atLeast,
-  doubted,
   type Group,
   ifYes,
   isWhole,
@@ -173,6 +173,8 @@ function causeOfRefusal(one: Answering, refusal: string, view: View) {
   return ifYes<Cause>(isWrong, () => ({ kind: "host-path" })).told(causeIn(judgeEndpoint(one, view), down));
 }
 
+const WHOSE = "; whether it is of the driver that was asked for is not known";
+
 const others = check("CSI019", "other-registrations", (view: View) =>
   view.registrations.map((one): Verdicts => {
     const { isAskedFor, answer, path } = one;
@@ -191,7 +193,11 @@ const others = check("CSI019", "other-registrations", (view: View) =>
           unknown: () => unsureOfOthers(say()),
         });
       });
-    return atLeast(isAskedFor, { yes: nothing, least: judge, unknown: () => doubted(judge()) });
+    return atLeast(isAskedFor, {
+      yes: nothing,
+      least: judge,
+      unknown: () => unsureEach(judge(), view.isWhole ? "" : WHOSE),
+    });
   }),
 );
 

@@ -1,12 +1,11 @@
 import { attempt } from "../../../../base/errors";
 import { type Cell, skipped, toldRow, troublesIn, unknown } from "../../findings/finding";
+import { asFarAsAsked, atLeast } from "../../findings/least";
 import type { Told, Words } from "../../findings/opened";
 import type { DriverRow } from "../../findings/report";
 import {
-  asked,
   firstSeen,
   type Gap,
-  ifYes,
   kept,
   lacking,
   listFrom,
@@ -62,8 +61,7 @@ export function driversIn(view: View): SeenList<Row> {
   const silent = named.flatMap(({ path, name, answer, isLeft, isAskedFor }) => {
     // Of several drivers, or where one may not be seen, any may be its driver: one that says no name, too.
     const isOwn = ({ driver }: Unpublished) => saysName(driver, name);
-    const mayBe = (one: Unpublished) => isOwn(one).or(asked(one.driver.names).contains().not());
-    const own = soleIn(unpublished.filter(mayBe)).filter(isOwn);
+    const own = soleIn(unpublished.filter(isOwn));
     const say = (state: string, text: string) => {
       const csiSocket = own.map(({ driver }) => driver.socket.path);
       const reason = `${path} ${text}`;
@@ -127,14 +125,21 @@ function openText(gaps: readonly [Gap, ...Gap[]], own: readonly string[], what: 
   return text;
 }
 
+const TWIN = "another driver has its name: ";
+
 /** With the row of a driver that has no registration socket, or of which that is not known. */
 function withRow(driver: Driver, view: View): SeenList<Unpublished> {
-  const { isRegistered, isUnclear, isNode, isBeside } = driver;
+  const { isRegistered, mayBeUnclear, mayBeNode, isBeside, twins } = driver;
   const known = knownOf(driver);
   const withIt = (row: Row) => kept({ driver, row });
-  const unknown = (gaps: readonly [Gap, ...Gap[]]) =>
-    withIt(rowOf("unknown", openText(gaps, [driver.socket.path], "whether it is registered"), known));
-  return isRegistered.not().and(isUnclear.or(isNode)).and(isBeside.not())({
+  const whyUnknown = (gaps: readonly [Gap, ...Gap[]]) =>
+    firstSeen(
+      silenceOf(driver),
+      twins.map(({ socket }) => TWIN + socket.path),
+      listFrom([openText(gaps, [driver.socket.path], "whether it is registered")]),
+    );
+  const unknown = (gaps: readonly [Gap, ...Gap[]]) => withIt(rowOf("unknown", whyUnknown(gaps), known));
+  return isRegistered.not().and(mayBeUnclear.or(mayBeNode)).and(isBeside.not())({
     yes: () =>
       standingOf(driver).some({
         yes: ({ first }) => withIt(rowOf(...unpublishedState(first, driver, view), known)),
@@ -160,7 +165,7 @@ function publishedRow(one: Answering, view: View): SeenList<Row> {
         })
       : kept(rowOf("unreported", reason, known));
   // What cannot be seen from here is no trouble that the row could tell.
-  return asked(troublesOf(one, view)).some({
+  return asFarAsAsked(troublesOf(one, view)).some({
     yes: ({ first }) => say(first),
     no: () => say(null),
     // Without a state, whether its driver answers is all that the row would tell.
@@ -182,7 +187,7 @@ function troublesOf(one: Answering, view: View): SeenList<Words> {
         : unknown("the driver's socket", socketText(there)),
     );
   const answers = view.drivers
-    .filter((driver) => isOf(one, driver, view.target))
+    .filter((driver) => isOf(one, driver, view.drivers, view.target))
     .some({ yes: ({ first }) => answersOf(first), no: nothing, unknown: withheld });
   return troublesIn([judgeAnswered(named, whole), judgeEndpoint(named, whole), answers]);
 }
@@ -201,7 +206,9 @@ function unpublishedState(
   const elsewhere = view.answering
     .filter(({ plugin }) => plugin.name === standing.name)
     .map(({ path }) => `its registrar on ${path} names another endpoint`);
-  const waiting = asked(processesOf(driver, view)).map((one) => `${processText(one)} has not published it`);
+  const waiting = asFarAsAsked(processesOf(driver, view)).map(
+    (one) => `${processText(one)} has not published it`,
+  );
   const byWhom = firstSeen(elsewhere, waiting).some({
     yes: ({ first }) => first,
     no: () => "no registrar has published it",
@@ -217,7 +224,7 @@ function unpublishedState(
     case "unsafe":
       return ["unpublished", `a registrar refuses the driver's name: ${standing.why}`];
     case "twin":
-      return ["unpublished", orFailure(`another driver has its name: ${standing.why}`)];
+      return ["unpublished", orFailure(TWIN + standing.why)];
     case "unpublished":
       return ["unpublished", orFailure(words`the driver answers; ${byWhom}`)];
   }
@@ -231,12 +238,13 @@ const SEE_SETS = {
 /** Where no CSI driver's registrar answers, the rows tell more. */
 export const noneAnswers = folderCheck("CSI015", "registration", ({ path }, view) => {
   const { isWhole, registrations } = view;
-  const isNone = registrations.contains(({ isAskedFor }) => isAskedFor).not();
   const text = "has no registration socket on which a CSI driver's registrar answers";
   const judge = () =>
-    asked(driversIn(view)).contains()({
+    atLeast(driversIn(view).contains(), {
       yes: () => skipped(path, text, SEE_SETS),
-      ...otherwise(() => unknown(path, text, SEE_SETS)),
+      least: () => unknown(path, text, SEE_SETS),
+      unknown: () => unknown(path, text, SEE_SETS),
     });
-  return ifYes(isNone.and(isWhole), judge);
+  const isOne = registrations.contains(({ isAskedFor }) => isAskedFor).or(!isWhole);
+  return atLeast(isOne, { yes: nothing, least: judge, unknown: withheld });
 });

@@ -2,12 +2,11 @@ import { basename, dirname } from "node:path";
 import { driverOfSocket, SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
 import { type Advice, problem, warning } from "../../findings/finding";
+import { mayBeSo } from "../../findings/least";
 import {
-  asked,
   firstSeen,
   type ItemOf,
   ifYes,
-  listFrom,
   looked,
   type Seen,
   type SeenList,
@@ -29,7 +28,7 @@ import {
   type SocketLook,
 } from "../read/looks";
 import { hiddenAt } from "../read/socket";
-import { REMOVE_ALIAS, removeOld, type Trouble, troubleOf } from "./trouble";
+import { REMOVE_ALIAS, removeOld, silenceOf, type Trouble, troubleOf } from "./trouble";
 
 /** What was seen, joined: which registration socket belongs to which driver. */
 export type View = ReturnType<typeof viewOf>;
@@ -52,11 +51,10 @@ export function viewOf(facts: Facts) {
   const published = facts.registrations.map(lookOfRegistration);
   const plugins = published.flatMap(pluginOf);
   const drivers = driversOf(facts, plugins);
-  const said = driver ? asked(driver.names) : listFrom<string>([]);
   const told = plugins
     .filter(({ plugin }) => plugin.endpoint === kubeletRegistrationPath)
     .map(({ plugin }) => plugin.name);
-  const targetNames = namesOf(said, told);
+  const targetNames = namesOf(driver, told);
   const registrations = published.map((one) =>
     publishedOf(one, facts, drivers, [published, plugins, targetNames]),
   );
@@ -110,15 +108,14 @@ const pluginOf = (one: RegistrationLook): SeenList<Plugin> =>
 function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plugin>) {
   const endpoints = plugins.flatMap(({ endpoint }) => endpoint).filter(({ socket }) => !socket.isHidden);
   const all = allDrivers.map((one) => ({ ...lookOfDriver(one), isNamed: one === driver }));
-  const others = endpoints.with(all.filter(({ isNode }) => isNode));
+  const others = endpoints.with(all.filter(({ mayBeNode }) => mayBeNode));
   const isRegisteredBeside = (other: DriverLook, { socket }: DriverLook) =>
     plugins
-      .contains((one) => isOf(one, other, target))
-      .and(asked(other.names).contains())
+      .contains((one) => isOf(one, other, all, target))
+      .and(silenceOf(other).contains().not())
       .and(dirname(other.socket.path) === dirname(socket.path));
   return all.map((one) => {
     const { socket } = one;
-    const names = asked(one.names);
     const isHere = (other: DriverLook) => isSame(other.socket, socket);
     const isTwin = (other: DriverLook) =>
       one.names
@@ -126,34 +123,35 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plug
         .and(isHere(other).not())
         .and(endpoints.contains(isHere).not());
     const twins = others.filter(isTwin);
-    const isRegistered = plugins.contains((other) => isOf(other, one, target));
+    const isRegistered = plugins.contains((other) => isOf(other, one, all, target));
     const whyNot = one.names.flatMap((name) => whyUnwanted(name, socket.path, target.names));
-    const isExcluded = asked(whyNot).contains();
+    const isExcluded = whyNot.contains();
+    const isWanted = isRegistered.or(isExcluded.not());
+    const mayBeUnclear = isRegistered
+      .not()
+      .and(one.isNode.not())
+      .and(mayBeSo(twins.contains().not()))
+      .and(!one.isNamed)
+      .and(one.names.contains());
     return {
       ...one,
       /** Whether a driver with a registrar answers in its directory, while nothing is spoken on this socket. */
-      isBeside: isRegistered
-        .not()
+      isBeside: mayBeSo(isRegistered.not())
         .and(one.spoken.is((spoken) => spoken === "nothing"))
         .and(!one.isNamed)
         .and(all.contains((other) => isRegisteredBeside(other, one))),
       isRegistered,
       /** Whether kubelet dials its socket, where it says a name: then it needs a node service. */
-      isDialled: endpoints.contains(isHere).and(names.contains()),
+      isDialled: endpoints.contains(isHere).and(one.names.contains()),
       /** Why the registrar's name lists exclude it. */
       whyNot,
       /** Whether they do, and it is not registered. */
       isUnwanted: isRegistered.not().and(isExcluded),
-      isWanted: isRegistered.or(isExcluded.not()),
+      ...{ isWanted, mayBeWanted: mayBeSo(isWanted) },
       /** The others with the same name, as found or as kubelet gets them. */
       twins,
       /** It serves CSI without a node service, and no other one with its name is seen: the node's part, or a controller. */
-      isUnclear: isRegistered
-        .not()
-        .and(one.isNode.not())
-        .and(asked(twins).contains().not())
-        .and(!one.isNamed)
-        .and(names.contains()),
+      mayBeUnclear,
     };
   });
 }
@@ -208,7 +206,7 @@ function publishedOf(
   });
   const { names } = one;
   const isOwn = (other: ItemOf<typeof drivers>) =>
-    other.isNode.and(other.isWanted).and(names.contains((name) => saysName(other, name)));
+    other.mayBeNode.and(other.isWanted).and(names.contains((name) => saysName(other, name)));
   const isSilenced = (name: string) => plugins.contains(({ plugin }) => plugin.name === name).not();
   const isSilent = answer.is(({ kind }) => kind === "trouble");
   const isLeft = drivers.contains(isOwn).and(names.contains(isSilenced)).and(isSilent);
@@ -229,9 +227,8 @@ function publishedOf(
 export const isSame = (one: Pick<SocketLook, "inode">, other: Pick<SocketLook, "inode">): Truth =>
   one.inode.is((inode) => other.inode.is((another) => another === inode));
 
-/** As far as it answers: what fails GetPluginInfo may have any name. */
 export const saysName = ({ names }: Pick<DriverLook, "names">, name: string): Truth =>
-  asked(names).contains((one) => one === name);
+  names.contains((one) => one === name);
 
 /** The item of a list that has one, and lacks nothing. */
 export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
@@ -243,14 +240,19 @@ export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
 export function isOf(
   { plugin, endpoint }: Pick<Plugin, "endpoint" | "plugin">,
   driver: DriverLook,
+  drivers: SeenList<DriverLook>,
   { csiSocketPath, kubeletRegistrationPath }: Facts["target"],
 ): Truth {
   const { path } = driver.socket;
   const byName = saysName(driver, plugin.name);
+  const isAnothers = drivers.contains((other) =>
+    other.mayBeNode.and(saysName(other, plugin.name)).and(isSame(other.socket, driver.socket).not()),
+  );
   // Where no socket is left, its path says it.
   const isTold = path === csiSocketPath && plugin.endpoint === kubeletRegistrationPath;
   // An endpoint that is seen says which of two drivers with one name it is.
-  return isOwner(endpoint?.socket, driver.socket, byName, isTold || endpoint?.socket.path === path);
+  const byPath = isTold || endpoint?.socket.path === path;
+  return isOwner(endpoint?.socket, driver.socket, { byName, isAnothers, byPath });
 }
 
 /** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */

@@ -1,4 +1,5 @@
 import { driverOfSocket } from "../../../../registrar/model/socket-name";
+import { mayBeSo } from "../../findings/least";
 import { itemsOf, trueOrNull } from "../../findings/opened";
 import {
   beyond,
@@ -24,7 +25,8 @@ export type Folder = ReturnType<typeof lookOfFolder>;
 
 type Read<Facts> = Exclude<Facts, { readonly kind: "unread"; readonly gap: Gap }>;
 /** No process listens there, or an earlier call failed: another finding says so. */
-const unasked = ({ path }: SocketFacts, call: Call) => unreadAt(call, path, { kind: "unasked" });
+const unasked = ({ path }: Pick<SocketFacts, "path">, call: Call) =>
+  unreadAt(call, path, { kind: "unasked" });
 
 /** What is at a path; and its inode, undefined where no socket is. */
 export function lookOfSocket(socket: SocketFacts) {
@@ -36,20 +38,29 @@ export function lookOfSocket(socket: SocketFacts) {
 }
 
 /** What a driver that was named is called: as it says, or as the registrar says that kubelet dials at its path. */
-export const namesOf = (said: SeenList<string>, told: SeenList<string>) =>
-  itemsOf(said).length > 0 ? said : said.with(told);
+export function namesOf(driver: DriverLook | undefined, told: SeenList<string>): SeenList<string> {
+  if (driver === undefined) return told;
+  const { names, socket } = driver;
+  if (itemsOf(names).length > 0) return names;
+  // What has another name was not asked for.
+  const isNone = itemsOf(told).length > 0 || trueOrNull(names.contains()) === false;
+  return names.with(told).with(listFrom<never>(isNone ? [] : unasked(socket, "GetPluginInfo")));
+}
 
 /** Whether a registrar's endpoint is a driver's: by the sockets, if both were seen; else by the names, or also by the paths. */
 export function isOwner(
   endpoint: SocketLook | undefined,
-  { inode }: SocketLook,
-  byName: Truth,
-  byPath: boolean,
+  { inode, path }: SocketLook,
+  { byName, isAnothers, byPath }: { byName: Truth; isAnothers: Truth; byPath: boolean },
 ) {
   const hasSocket = (one: SocketLook["inode"]) => trueOrNull(one.is((its) => its !== undefined)) === true;
   const isOwn = endpoint && trueOrNull(endpoint.inode.is((one) => inode.is((its) => its === one)));
   if (endpoint && hasSocket(endpoint.inode) && typeof isOwn === "boolean") return truth(isOwn);
-  return hasSocket(inode) ? byName : byName.or(byPath);
+  if (!hasSocket(inode)) return byName.or(byPath);
+  if (trueOrNull(isAnothers) !== true) return byName;
+  // Of several with its name only one is registered; one that says no name is taken for none of these.
+  if (trueOrNull(byName) !== true) return truth(false);
+  return byPath ? byName : truth(beyond("sockets", path));
 }
 
 const isUnimplemented = (answer: Answer<unknown> | undefined): boolean =>
@@ -60,8 +71,10 @@ export function lookOfDriver({ socket, identity, nodeInfo, spoken }: SeenDriver)
   const isThere = socket.kind === "accepting" || socket.kind === "unread";
   const answer = looked(socket, identity ?? unasked(socket, "GetPluginInfo"));
   /** What fails, or hangs, may be any driver; another finding says so. */
-  const untold = listFrom<string>(
-    isOther ? [] : { kind: "unread", gap: beyond("GetPluginInfo", socket.path) },
+  const gap = beyond("GetPluginInfo", socket.path);
+  const untold = listFrom<string>(isOther ? [] : { kind: "unread", gap });
+  const isNode = looked(socket, identity, nodeInfo, !isOther).is((one) =>
+    truth(one && nodeInfo?.kind !== "answered" ? gap : one),
   );
   return {
     socket: lookOfSocket(socket),
@@ -69,7 +82,7 @@ export function lookOfDriver({ socket, identity, nodeInfo, spoken }: SeenDriver)
     /** Its name, if it says one. */
     names: isThere
       ? answer.items((one) => (one.kind === "answered" ? one.value.name : untold))
-      : listFrom<string>([]).with(socket.kind === "stuck" ? untold : listFrom([])),
+      : listFrom<string>([]).with(["stuck", "dead"].includes(socket.kind) ? untold : listFrom([])),
     nodeInfo: looked(socket, identity, nodeInfo ?? unasked(socket, "NodeGetInfo")),
     /** What its server speaks. */
     spoken: looked(
@@ -77,8 +90,9 @@ export function lookOfDriver({ socket, identity, nodeInfo, spoken }: SeenDriver)
       identity,
       spoken ?? (identity === undefined ? unasked(socket, "GetPluginInfo") : "http2"),
     ),
-    /** Whether its socket is not certainly another plugin's, or that of a controller, which has no node service. */
-    isNode: looked(socket, identity, nodeInfo, !isOther).is((one) => one),
+    /** Whether its socket has a node service: another plugin's has none, nor that of a controller. */
+    isNode,
+    mayBeNode: mayBeSo(isNode),
   };
 }
 

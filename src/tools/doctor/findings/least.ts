@@ -1,0 +1,31 @@
+import { lackedIn } from "./gap";
+import { itemsOf, open } from "./opened";
+import { listFrom, type SeenList, type Truth, truth, withheld } from "./seen";
+import type { Gaps } from "./shapes";
+
+// Nothing is known of what nobody looked for. These do not ask for it: files that may use them, which are OF_FEW in
+// test/tools/doctor/findings/escapes.mjs, say how far doctor looked, or what holds all the same.
+
+/**
+ * For what holds whatever the answer is: a certain yes says more. Where what was asked for could not be read, `unknown` says so;
+ * what nobody looked for changes nothing.
+ */
+export function atLeast<Y, L, U>(
+  isSo: Truth,
+  say: { yes: () => Y; least: () => L; unknown: (gaps: Gaps) => U },
+) {
+  const answer = open(isSo);
+  if (answer === "yes") return say.yes();
+  return answer === "no" || lackedIn(answer).length === 0 ? say.least() : say.unknown(answer);
+}
+
+/** Yes, too, where only what nobody looked for decides it: a fact's name says that it may be so. */
+export const mayBeSo = (isSo: Truth): Truth =>
+  atLeast(isSo.not(), { yes: () => truth(false), least: () => truth(true), unknown: () => isSo });
+
+/** For a text that says how far doctor looked, or for advice: that it has none is certain of what was asked for alone. */
+export function asFarAsAsked<Item>(list: SeenList<Item>): SeenList<Item> {
+  const [gap, ...gaps] = lackedIn(open(list).gaps);
+  const seen: SeenList<Item> = listFrom<Item>(itemsOf(list));
+  return gap === undefined ? seen : seen.with(withheld([gap, ...gaps]));
+}
