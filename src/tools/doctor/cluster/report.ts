@@ -8,7 +8,7 @@ import {
   type RegistrarContainer,
 } from "../files/read/registrars";
 import { judgeSwap, readSwap } from "../files/swap";
-import { type Cause, causeKey } from "../findings/causes";
+import { type Cause, causeKey, manifestCause } from "../findings/causes";
 import type { Finding } from "../findings/finding";
 import { grouped, sortedBy } from "../findings/grouped";
 import { close, itemsOf, keyIn, open, orNull, tell, trueOrNull } from "../findings/opened";
@@ -22,7 +22,7 @@ import {
 } from "../findings/report";
 import { listFrom, type SeenList, type Truth, truth } from "../findings/seen";
 import { type ClusterFacts, factsOf, meantIn } from "./judge/facts";
-import { causeOf, isMissedAway, manifestCause, NODES_AWAY } from "./judge/groups";
+import { causeOf, isMissedAway, NODES_AWAY } from "./judge/groups";
 import { needChecks, objects, rights } from "./judge/needs";
 import { pairLeft } from "./judge/pair-left";
 import { placesIn } from "./judge/places";
@@ -73,13 +73,13 @@ function manifestsOf(
   { units, limitRanges }: Pick<ManifestFacts, "limitRanges"> & { units: SeenList<RegistrarUnit> },
   ours: OurImage,
 ): ManifestFacts {
-  const unitsAt = units.by(({ registrar }) => registrar.place);
+  const unitsAt = units.by(({ registrar }) => tell<string>(registrar.place));
   const registrars = units
     .grouped(({ set }) => set.uid)
     .flatMap(({ first: { set } }) => set.registrarsWith(ours));
   return {
     limitRanges,
-    registrars: registrars.filter(({ place }) => unitsAt(place).contains()),
+    registrars: registrars.filter(({ place }) => unitsAt(tell<string>(place)).contains()),
   };
 }
 
@@ -88,9 +88,9 @@ function runningFindings(
   { pods }: Pick<ClusterReading, "pods">,
   manifests: ManifestFacts,
 ): readonly Finding[] {
-  const ofSetsAt = manifests.registrars.by(({ place }) => place);
+  const ofSetsAt = manifests.registrars.by(({ place }) => tell<string>(place));
   const isGiven = (one: RegistrarContainer) =>
-    isOurs(one).and(ofSetsAt(one.place).contains((its) => isOurs(its).not()));
+    isOurs(one).and(ofSetsAt(tell<string>(one.place)).contains((its) => isOurs(its).not()));
   // Pods share what is alike.
   const alike = [...new Set(itemsOf(pods).map(({ running }) => running))];
   const registrars = listFrom(alike.flatMap((running) => running.registrars));
@@ -235,10 +235,9 @@ const imageRow = ({ reference, program }: Pick<RegistrarContainer, "reference" |
 /** Each registrar of each DaemonSet: its image there, and what its pods have. */
 function registrarRows(facts: ClusterFacts) {
   const rowOf = (unit: RegistrarUnit) => {
-    const { set, registrar, driver } = unit;
-    const { container } = registrar;
+    const { set, registrar, driver, container } = unit;
     const own = facts.podsOf(set.uid).flatMap((pod): ImageRow | undefined => {
-      const one = pod.running.registrars.find((running) => running.container === container);
+      const one = pod.running.registrars.find(({ about }) => tell<string>(about.container) === container);
       if (one !== undefined) return imageRow(one);
       return trueOrNull(isWithoutRegistrar(pod, unit))
         ? { image: null, program: null, version: null }

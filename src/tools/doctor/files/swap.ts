@@ -43,7 +43,7 @@ export function judgeSwap<Facts extends ManifestFacts>(
         .and(programs.contains(({ what }) => what !== LAST_HOOK)),
     ),
   );
-  const foreign = new Set(cannotRun.map(({ place }) => place));
+  const foreign = new Set(cannotRun.map(({ place }) => tell<string>(place)));
   const isOfForeign = ({ code, subject, status }: Finding) =>
     status === "problem" &&
     [manifestArguments.code, manifestProbes.code].includes(code) &&

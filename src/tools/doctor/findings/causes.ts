@@ -1,4 +1,4 @@
-import { type Key, keyIn } from "./opened";
+import { type Key, keyIn, type Name, tell } from "./opened";
 
 // Findings are grouped and compared by values, never by their texts.
 
@@ -7,6 +7,11 @@ export interface About {
   /** The object's number in the reading: two objects may share a name. */
   readonly object: number;
   readonly container?: string | undefined;
+}
+/** The same for judges. */
+export interface OfContainer {
+  readonly object: number;
+  readonly container: string | Name;
 }
 
 /** Why findings are there. One remedy helps all with equal causes. */
@@ -50,6 +55,10 @@ export function rankOf({ kind }: Cause, code: string): number {
   const at = leading.indexOf(code);
   return at === -1 ? leading.length : at;
 }
+
+export const manifestCause = ({ object, container = "" }: About | OfContainer): Cause => ({
+  ...{ kind: "manifest", object, container: tell<string>(container) },
+});
 
 /** The same text for equal causes. */
 export const causeKey = (cause: Cause): string =>

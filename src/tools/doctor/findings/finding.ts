@@ -1,4 +1,4 @@
-import { type Cause, causeKey } from "./causes";
+import { type Cause, causeKey, type OfContainer } from "./causes";
 import { beyond, lackedIn } from "./gap";
 import {
   type Closed,
@@ -83,19 +83,24 @@ export const warning: SayWithFix<"warning"> = say("warning");
 export const problem: SayWithFix<"problem"> = say("problem");
 
 /** What a finding has besides; `nodes`: those of these that have one. */
-interface More extends Pick<Sentence, "about"> {
+interface More {
+  readonly about?: OfContainer;
   readonly cause?: Because;
-  readonly subject?: string;
+  readonly subject?: Text;
   readonly nodes?: Closed<Inside<{ readonly node: string | undefined }>>;
 }
-export const also = <S extends Status>(verdict: Verdict<S>, { nodes, cause, ...more }: More): Verdict<S> => {
+export const also = <S extends Status>(
+  verdict: Verdict<S>,
+  { nodes, cause, subject, about }: More,
+): Verdict<S> => {
   const { status, text, isLacking } = open(verdict);
   const lacksNodes = nodes !== undefined && lackedIn(open(nodes).gaps).length > 0;
   return close(
     {},
     {
       ...open(verdict),
-      ...more,
+      ...(subject && { subject: tell<string>(subject) }),
+      ...(about && { about: { ...about, container: tell<string>(about.container) } }),
       status: lacksNodes && status === "ok" ? ("unknown" as S) : status,
       text: lacksNodes && !isLacking ? text + NOT_ALL : text,
       ...(cause && { cause: tell<Cause | undefined>(cause) }),

@@ -3,6 +3,7 @@ import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../../host-path/kubelet-
 import { isWithin } from "../../../unix/mounts";
 import { isTemplate } from "../../recognise/rule";
 import { type Verdict, warning } from "./finding";
+import type { Text } from "./opened";
 
 /** The directory in kubelet's root that its plugin watcher watches. */
 const NAME = "plugins_registry";
@@ -30,7 +31,7 @@ export function rootIn(path: string): string | undefined {
 }
 
 /** Warns about a driver's socket in the registration directory, by its path on the host. */
-export function judgeDriverPlace(path: string, subject: string, has: string): Verdict | undefined {
+export function judgeDriverPlace(path: string, subject: Text, has: string): Verdict | undefined {
   if (!path.includes(`/${NAME}/`)) return undefined;
   return warning(
     subject,

@@ -5,6 +5,7 @@ import * as ast from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
 import { bare, createFunctions, isFunction, isOfJudges, moduleOf } from "./functions.mjs";
 import { plainIn } from "./leaves.mjs";
+import { OF_FEW, OPENERS, READERS_ALONE } from "./reserved.mjs";
 
 const [, , config, ...folders] = process.argv;
 const api = new API();
@@ -17,17 +18,6 @@ const ASKED = [
   ...["Truth", "KnownTruth", "SeenList", "Mixed", "KnownList", "Group", "Seen", "Unread", "Withheld"],
   ...["Told", "Key", "Name", "Words", "Said", "Verdict", "Verdicts", "Closed", "Ordered", "KnownState"],
 ];
-/** What only readers and reports may load, as the module that it is: it opens what is closed. */
-const OPENERS = /findings\/(?:opened|report)$/;
-/** The same, of other modules: it makes other findings of findings, or gaps, or takes a path as it is written. */
-const READERS_ALONE = ["changed", "startReading", "inOrder", "writtenOnHost", "writtenPlaceOf"];
-/** What does not ask what is unread: these files say by it what holds whatever that is. */
-const OF_FEW = new Map([
-  ["asFarAsAsked", /\/judge\/(?:endpoint|limits|needs|pair-left|registrations|rows|surroundings)\.ts$/],
-  ["mayBeSo", /\/node\/judge\/view\.ts$/],
-  ["atLeast", /\/node\/judge\/(?:endpoint|found|machine|registration|rows)\.ts$/],
-  ["firstSeen", /\/(?:node\/judge\/(?:found|machine|rows|view)|cluster\/judge\/state)\.ts$/],
-]);
 /** Array methods that take any value for an answer. */
 const TAKES_ALL = /^(?:some|every|filter|find|findIndex|findLast|findLastIndex)$/;
 const EQUAL = [K.EqualsEqualsToken, K.EqualsEqualsEqualsToken];

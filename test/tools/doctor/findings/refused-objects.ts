@@ -89,6 +89,12 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ written }) => tell(written) === undefined ? problem(P, T, F) : ok(P, T)); import { tell } from 'SRC/findings/opened'",
   "TypeScript: ({ identities }: FilesAndGaps) => identities.map(({ hasRegistrar }) => hasRegistrar ? undefined : problem(P, 'has no registrar', F))",
   // What is written, and may have a placeholder.
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ about, place }) => about.container === 'node-driver-registrar' ? undefined : problem(place, 'is not called so', F))",
+  "search: ({ registrars }: ManifestFacts) => registrars.map((one) => registrars.contains((other) => other.about.container === one.about.container)({ yes: () => warning(one.place, 'has the name of another one', F), no: nothing, unknown: withheld })); import { warning } from 'SRC/findings/finding'",
+  "search: ({ registrars }: ManifestFacts) => registrars.map((one) => registrars.contains((other) => isSameName(other.about.container, one.about.container))({ yes: () => problem(P, T, F), no: nothing, unknown: withheld })); import { isSameName } from 'SRC/files/read/pod'",
+  "search: ({ registrars }: ManifestFacts) => registrars.map(({ place }) => problem(P, `is \x24{place}`, F))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ mounts, place }) => mounts.some(({ volume }) => volume === 'plugin-dir') ? undefined : problem(place, 'does not mount the volume plugin-dir', F))",
+  "TypeScript: ({ limitRanges }: ManifestFacts) => limitRanges.by(({ name }) => name)('l').contains()({ yes: nothing, no: () => problem(P, 'has no LimitRange l', F), unknown: withheld })",
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ usable, mounts }) => usable.map(({ paths }) => paths.map(({ csiAddress, told }) => writtenOnHost(csiAddress, mounts) === told ? ok(P, T) : problem(P, T, F)))); import { writtenOnHost } from 'SRC/files/read/pod'",
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ settings, knowsNodeName }) => settings.map(({ needsNodeName }) => knowsNodeName.or(!needsNodeName)({ yes: nothing, no: () => problem(P, T, F), unknown: withheld })))",
 ];

@@ -1,4 +1,4 @@
-import type { About, Cause } from "../../findings/causes";
+import { type Cause, manifestCause } from "../../findings/causes";
 import { type Advice, check, judgeAlike, problem, type Run, type Verdicts } from "../../findings/finding";
 import { remembered } from "../../findings/grouped";
 import type { Told, Words } from "../../findings/opened";
@@ -81,12 +81,6 @@ function manifestCauseOf(place: Place, { isManifestCause }: ClusterFacts): SeenL
     .map(({ first }) => manifestCause(first.registrar.about))
     .filter((cause) => isOfRegistrar.and(isManifestCause(cause)));
 }
-
-export const manifestCause = ({ object, container = "" }: About): Cause => ({
-  kind: "manifest",
-  object,
-  container,
-});
 
 /** Its node does not report, or something waits on a node that is gone. */
 export const isMissedAway = (place: Place, facts: ClusterFacts): Truth =>

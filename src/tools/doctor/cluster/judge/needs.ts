@@ -198,10 +198,10 @@ function whatElse(driver: string, { driverNames, guesses }: ClusterFacts): Words
 /** `described`: whether it has a CSIDriver object. */
 function howToGet({ guesses, podsOf, target }: ClusterFacts, described: SeenList<string>): Advice {
   const install = "install it, or correct --driver";
-  const seeName = ({ set, registrar }: RegistrarUnit) =>
+  const seeName = ({ set, container }: RegistrarUnit) =>
     podsOf(set.uid).map(({ name }): Advice => {
       const fix = `see the name of its driver in the registrar's log; if it is another, ${install}`;
-      return kubectl(fix, target, "logs", name, ` -c ${shellWord(registrar.container)}`);
+      return kubectl(fix, target, "logs", name, ` -c ${shellWord(container)}`);
     });
   return guesses
     .flatMap(seeName)

@@ -83,7 +83,7 @@ function judgeUnseen(places: Group<Place>, facts: ClusterFacts): Verdict<"unknow
   const waiting = whoWaits(places, facts, "; needed by ");
   const text = words`${sayListing(first)}: ${sayReason(state)}${waiting}`;
   const compare = () => kubectl(COMPARE_NODES, facts.target, "get nodes,csinodes");
-  const seeName = ({ registrar: { container } }: RegistrarUnit): Advice =>
+  const seeName = ({ container }: RegistrarUnit): Advice =>
     kubectlFor(pods, facts.target, SEE_NAME, "logs", ` -c ${shellWord(container)}`);
   const fix = ifYes<Advice>(facts.nodeAt(node).contains().not(), compare)
     .with(units.filter(isGuess).map(seeName))
@@ -116,8 +116,9 @@ function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units
         words`${REMOVED}, and ${lacking(gaps, lackText(gaps))}: with a node-wide registrar, ${SEE_NODE_WIDE}; without one, ${RESTORE}`,
     });
   const isRemoved = pods.contains((pod) => isWithoutRegistrar(pod, unit));
-  const { container, usable, isForWindows } = unit.registrar;
-  const log = (fix: string) => kubectlFor(pods, target, fix, "logs", ` -c ${shellWord(container ?? "")}`);
+  const { container } = unit;
+  const { usable, isForWindows } = unit.registrar;
+  const log = (fix: string) => kubectlFor(pods, target, fix, "logs", ` -c ${shellWord(container)}`);
   const onWindows = ifYes(isForWindows, () =>
     log("see kubelet's log on the node, and that of the registrar"),
   );

@@ -184,5 +184,5 @@ export const leftBehind = (state: AnyState): SeenList<PlaceState> =>
 const LISTED_STILL = "CSINode lists the driver still, probably since a pod that is gone";
 
 /** An admission policy took the registrar out of the pod. */
-export const isWithoutRegistrar = (pod: RegistrarPod, { registrar }: RegistrarUnit): Truth =>
-  pod.running.dropped.contains((name) => name === registrar.container);
+export const isWithoutRegistrar = (pod: RegistrarPod, { container }: RegistrarUnit): Truth =>
+  pod.running.dropped.contains((name) => name === container);

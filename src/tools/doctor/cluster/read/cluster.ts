@@ -217,7 +217,7 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
     setUids: all.map(({ uid }) => uid),
     pods: pods.filter(({ isLeaving }) => !isLeaving),
     leaving: pods.filter(({ isLeaving }) => isLeaving),
-    limitRanges: inOrder(joined(limitLists, sets), nameOf),
+    limitRanges: inOrder(joined(limitLists, sets), ({ name }) => tell<string>(name)),
   };
 }
 

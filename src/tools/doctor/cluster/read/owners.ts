@@ -86,7 +86,7 @@ function readHostPod(object: unknown, { name }: Identity) {
   return {
     ...{ name, hostPaths, inlineDrivers },
     owners: ownersOf(tree(metadata)),
-    registrar: registrar?.container,
+    registrar: registrar && tell<string>(registrar.about.container),
     isLeaving: tree(metadata).deletionTimestamp !== undefined,
   };
 }

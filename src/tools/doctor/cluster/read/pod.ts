@@ -12,7 +12,7 @@ import {
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
-import { itemsOf } from "../../findings/opened";
+import { itemsOf, tell } from "../../findings/opened";
 import { listFrom, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import { conditionsOf, hasEnded, notWritten, ownersOf, pastOrNone, phaseOf } from "./fields";
@@ -110,7 +110,7 @@ export function readRegistrarPod(
   if (phaseOf(status) === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
   // A pod of an older template may have its registrar under another name.
-  const names = [...registrars, ...running.registrars].map(({ container }) => container);
+  const names = [...registrars, ...running.registrars].map(({ about }) => tell<string>(about.container));
   const isRegistrars = ({ name }: ContainerStatus) => names.includes(name);
   const waitedFor = containers.filter((one) => isRegistrars(one) || itemsOf(running.dropped).length > 0);
   // No container starts before its pod is there: then the clock of the node is late.

@@ -132,7 +132,9 @@ const imagesIn = (spec: Tree) => containersIn(spec).map(({ name, image }) => [te
 /** A pod of an older template may never have had the container. */
 function droppedFrom(spec: Tree, set: RegistrarSet, generation: string | undefined): SeenList<string> {
   const names = containersIn(spec).map(({ name }) => text(name));
-  const missing = set.registrars.flatMap(({ container }) => (names.includes(container) ? [] : container));
+  const missing = set.registrars
+    .map(({ about }) => tell<string>(about.container))
+    .filter((container) => !names.includes(container));
   const isKnown = missing.length === 0 || (generation !== undefined && generation === set.generation);
   return listFrom(isKnown ? missing : { kind: "unread", gap: beyond("pods", set.name) });
 }

@@ -65,7 +65,13 @@ export interface Pair {
 /** Finds every registrar's driver: by its socket's path, by the words of its pod, or as the pair that is left. */
 export function nameDrivers({ target, sets, csiNodes, csiDrivers, needs }: Hints, pair?: Pair) {
   const names = csiDrivers.with(csiNodes.flatMap(({ drivers }) => [...drivers]));
-  const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
+  const units = sets.flatMap((set) =>
+    set.registrars.map((registrar) => ({
+      ...{ set, registrar },
+      /** The API server takes no placeholder for its name. */
+      container: tell<string>(registrar.about.container),
+    })),
+  );
   const all = names.with(needs.map(({ driver }) => driver));
   // Without a name that was not read, a driver's name is a guess.
   const known = new Set(itemsOf(all));
@@ -101,7 +107,9 @@ function driverOf({ registrar, set }: Unnamed, name: string | undefined, wanted:
     wanted !== undefined &&
     (tell(set.words).known.has(wanted) || nameInPath(registrar, new Set([wanted])) !== undefined);
   const guess = isWanted ? wanted : (segments.at(-2) ?? segments.at(-1) ?? "(unknown)");
-  return named(guess, `${guess} of ${registrar.place}`, [filledIn.length > 0 ? OF_GUESS : OF_OPEN]);
+  return named(guess, `${guess} of ${tell<string>(registrar.place)}`, [
+    filledIn.length > 0 ? OF_GUESS : OF_OPEN,
+  ]);
 }
 
 /** The longest name that is a segment of the socket's path: 98 of 99 published deployments have it there. */

@@ -101,8 +101,8 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
     )
     .grouped(({ told }) => onHosts(told))
     .map(({ first, others }) => {
-      const text = `registers the driver of ${first.told}, and so does ${first.place}`;
-      const twice = `${text}: on one node they take the registration from each other`;
+      const text = words`registers the driver of ${first.told}, and so does ${first.place}`;
+      const twice = words`${text}: on one node they take the registration from each other`;
       return [
         others
           .filter((one) => isApart(one, first).not())
@@ -110,7 +110,7 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
           .map(({ first: { place, about } }) => also(warning(place, twice, LEAVE_ONE), { about })),
         others.flatMap((one) =>
           ifUnknown(isApart(one, first), ([gap]) => {
-            const perhaps = `${text}: whether they are two, and one node may have both, is not known, as ${sayOpen(gap)}`;
+            const perhaps = words`${text}: whether they are two, and one node may have both, is not known, as ${sayOpen(gap)}`;
             return also(unknown(one.place, perhaps, fillIn(gap)), { about: one.about });
           }),
         ),

@@ -2,7 +2,17 @@ import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
 import { type Advice, unsureEach, type Verdicts } from "../../findings/finding";
 import { asFarAsAsked } from "../../findings/least";
-import { type Gap, ifYes, listFrom, nothing, type Seen, type SeenList, withheld } from "../../findings/seen";
+import {
+  type Gap,
+  ifYes,
+  listFrom,
+  nothing,
+  type Seen,
+  type SeenList,
+  type Text,
+  withheld,
+  words,
+} from "../../findings/seen";
 import { RENDER_FIRST, WRITE_NAMESPACE } from "../../findings/words";
 import { isOneNamespace } from "../read/identity";
 import { type Amount, amountOf, type LimitedResource, type LimitRange } from "../read/pod";
@@ -37,18 +47,18 @@ interface Asked {
 
 const NAMES = { memory: "memory", cpu: "CPU" };
 
-const joined = (fixes: SeenList<string>): Advice =>
+const joined = (fixes: SeenList<Text>): Advice =>
   fixes
     .together()
     .map((all) => all.joined((each) => each, "; "))
     .told("");
-const raise = (what: string, resource: LimitedResource) => `raise ${what} to ${ASKED[resource]} at least`;
+const raise = (what: Text, resource: LimitedResource) => words`raise ${what} to ${ASKED[resource]} at least`;
 /** With the limit itself, a fix raises a maximum that has too little room for it. */
 const raiseMax = ({ name, containers }: LimitRange, resource: LimitedResource) =>
   listFrom(containers).flatMap((item) =>
     item[resource].max.items(({ amount }) =>
       amount > 0 && amount < amountOf(ASKED[resource])
-        ? raise(`max in LimitRange ${name}`, resource)
+        ? raise(words`max in LimitRange ${name}`, resource)
         : undefined,
     ),
   );
@@ -67,13 +77,13 @@ const unread =
   (gap: Gap) =>
     ifYes(isOurs(one), () => sayUnclear(resource, gap)).with(withheld([gap]));
 
-const judgeOne = (asked: Asked, limit: Seen<Amount>, has: string, fix: Advice, from = ""): Verdicts =>
+const judgeOne = (asked: Asked, limit: Seen<Amount>, has: string, fix: Advice, from: Text = ""): Verdicts =>
   limit({
     seen: (most) =>
       most.amount > 0
         ? asked
             .judgeLimit(most, asked.one)
-            .map((its) => its.say(`${has} of ${most.text}${from}: ${its.text}`, its.fix ?? fix))
+            .map((its) => its.say(words`${has} of ${most.text}${from}: ${its.text}`, its.fix ?? fix))
         : negative(has, most, asked.resource),
     unread: unread(asked),
   });
@@ -83,19 +93,20 @@ const judgeRange = (asked: Asked, range: LimitRange): SeenList<Verdicts> =>
   listFrom(range.containers).flatMap((item) => {
     const { one, resource } = asked;
     const { max, byDefault } = item[resource];
-    const [of, limitOf] = [`LimitRange ${range.name}`, `a ${NAMES[resource]} limit`];
+    const of = words`LimitRange ${range.name}`;
+    const limitOf = `a ${NAMES[resource]} limit`;
     const gets = (limit: Seen<Amount>, fix: Advice) =>
-      judgeOne(asked, limit, `gets ${limitOf}`, fix, ` from ${of}`);
+      judgeOne(asked, limit, `gets ${limitOf}`, fix, words` from ${of}`);
     const maxima = raiseMax(range, resource);
-    const fixDefault = joined(listFrom([raise(`default in ${of}`, resource)]).with(maxima));
+    const fixDefault = joined(listFrom([raise(words`default in ${of}`, resource)]).with(maxima));
     // The API server takes the maximum for a default that is missing.
     const judgeDefault = ({ text }: Amount) =>
       text === "" ? gets(max, joined(maxima)) : gets(byDefault, fixDefault);
     const over = ({ text, amount }: Amount, limit: Amount) =>
       amount > 0 && amount < limit.amount
         ? problem(
-            `has ${limitOf} of ${limit.text}, over the max of ${text} in ${of}: the API server refuses its pods`,
-            `raise max in ${of}, or lower the limit`,
+            words`has ${limitOf} of ${limit.text}, over the max of ${text} in ${of}: the API server refuses its pods`,
+            words`raise max in ${of}, or lower the limit`,
           )
         : undefined;
     return one.limits[resource].own.items((limit) =>
@@ -114,7 +125,7 @@ const limitCheck = (code: string, resource: LimitedResource, judgeLimit: Asked["
     const isHere = ({ identity }: LimitRange) => isOneNamespace(identity, one.identity);
     const maxima = limitRanges.filter(isHere).flatMap((range) => raiseMax(range, resource));
     return [
-      judgeOne(asked, own, `has ${limitOf}`, joined(listFrom([SET[resource]]).with(maxima))),
+      judgeOne(asked, own, `has ${limitOf}`, joined(listFrom<Text>([SET[resource]]).with(maxima))),
       limitRanges.flatMap((range) =>
         isHere(range).say({
           yes: () => judgeRange(asked, range),

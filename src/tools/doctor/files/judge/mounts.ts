@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path/posix";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../../../host-path/kubelet-roots";
 import type { Verdicts } from "../../findings/finding";
-import type { Gap } from "../../findings/seen";
+import { type Gap, type Text, words } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
 import { type MountedDirectory, onHosts } from "../read/pod";
 import { problem, unknown } from "./each-registrar";
@@ -45,13 +45,13 @@ export const judgeMount = (
 };
 
 /** Of a mount that has no path on the host. */
-export function undeclared({ volume, volumeKind, mountPath }: MountedDirectory): string | undefined {
+export function undeclared({ volume, volumeKind, mountPath }: MountedDirectory): Text | undefined {
   if (volumeKind === undefined)
-    return `mounts the volume ${volume}, and its pod has no volume of that name: the API server refuses it`;
+    return words`mounts the volume ${volume}, and its pod has no volume of that name: the API server refuses it`;
   return volumeKind === "hostPath"
     ? `has a hostPath without a path at ${mountPath}: the API server refuses it`
     : undefined;
 }
 
-export const isReadOnly = (text: string) =>
-  problem(`${text} read-only: no socket can be made there`, "remove readOnly from that mount");
+export const isReadOnly = (text: Text) =>
+  problem(words`${text} read-only: no socket can be made there`, "remove readOnly from that mount");

@@ -5,11 +5,12 @@ import { isWithin } from "../../../../unix/mounts";
 import { fitsSocketPath } from "../../../../unix/socket-path";
 import type { Verdict, Verdicts } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
-import { type ItemOf, isWhole, listFrom, nothing, withheld, words } from "../../findings/seen";
+import { type ItemOf, isWhole, listFrom, nothing, type Text, withheld, words } from "../../findings/seen";
 import { RENDER_FIRST, tooLong, writeFlag } from "../../findings/words";
 import type { RegistrarSettings, ToldPaths } from "../read/arguments";
-import { ofContainer } from "../read/driver-socket";
+import { isOfContainer } from "../read/driver-socket";
 import {
+  isSameName,
   isSamePlace,
   type MountedDirectory,
   mountOf,
@@ -158,11 +159,11 @@ function adviceOnNoMount(mounts: readonly MountedDirectory[], { csiAddress, told
     .told("mount the driver's hostPath volume there");
 }
 
-const sayPlace = ({ volume, path }: VolumePath): string =>
-  volume === undefined ? path : `volume ${volume}: ${path}`;
+const sayPlace = ({ volume, path }: VolumePath): Text =>
+  volume === undefined ? path : words`volume ${volume}: ${path}`;
 /** Beside a path of a container. */
-const sayWhere = (place: VolumePath): string =>
-  `${sayPlace(place)}${place.volume === undefined ? " on the host" : ""}`;
+const sayWhere = (place: VolumePath) =>
+  words`${sayPlace(place)}${place.volume === undefined ? " on the host" : ""}`;
 
 const manifestDriverSocket = eachRegistrar("CSI115", "manifest-driver-socket", (one) =>
   one.usable.items(({ paths }) =>
@@ -183,7 +184,7 @@ function judgeDriverSocket(
   if (one.socketTold === "none") return judgeUntold(place, one);
   if (one.socketTold === "unclear")
     return unjudged(
-      `waits for ${sayPlace(place)}, and which socket is its driver's is not judged: the pod has several registrars, or sockets`,
+      words`waits for ${sayPlace(place)}, and which socket is its driver's is not judged: the pod has several registrars, or sockets`,
       "see that its driver makes its socket there",
     );
   return one.driverSocket.some({
@@ -193,18 +194,18 @@ function judgeDriverSocket(
       // All variables of a Secret or ConfigMap are the driver's.
       if (gap.why.kind === "flaw" && gap.why.flaw === "elsewhere")
         return unknown(
-          `waits for ${sayWhere(place)}, and ${gap.subject} may get CSI_ENDPOINT from ${placeholderIn(gap)}, which is not read`,
+          words`waits for ${sayWhere(place)}, and ${gap.subject} may get CSI_ENDPOINT from ${placeholderIn(gap)}, which is not read`,
           one.mayBeDrivers
-            .filter(({ name }) => gap.subject === ofContainer(name))
+            .filter(({ name }) => isOfContainer(gap, name))
             .map((driver) => seeSocketOf(driver, place))
             .told(`mount the volume of ${dirname(paths.csiAddress)} in ${gap.subject}`),
         );
       const variable = variableIn(gap);
       return unknown(
-        `waits for ${sayPlace(place)}, and where ${gap.subject} makes its socket is not known: ${placeholderIn(gap)}`,
+        words`waits for ${sayPlace(place)}, and where ${gap.subject} makes its socket is not known: ${placeholderIn(gap)}`,
         variable === undefined
           ? RENDER_FIRST
-          : `see where its env takes ${variable} from, or define it before its use: the socket must be ${sayPlace(place)}`,
+          : words`see where its env takes ${variable} from, or define it before its use: the socket must be ${sayPlace(place)}`,
       );
     },
   });
@@ -219,13 +220,14 @@ const seeSocketOf = ({ name, socket }: MayBeDriver, place: VolumePath) =>
 function judgeUntold(place: VolumePath, { mayBeDrivers }: RegistrarContainer) {
   const untold = ({ first }: { readonly first: MayBeDriver }) =>
     unjudged(
-      `waits for ${sayPlace(place)}, and where container ${first.name} makes its socket is not judged: no flag or variable that the doctor knows tells it`,
+      words`waits for ${sayPlace(place)}, and where container ${first.name} makes its socket is not judged: no flag or variable that the doctor knows tells it`,
       seeSocketOf(first, place),
     );
   return mayBeDrivers
     .filter(({ isNamed }) => isNamed)
     .some({
-      yes: ({ first }) => ok(`waits for the socket that container ${first.name} names: ${sayPlace(place)}`),
+      yes: ({ first }) =>
+        ok(words`waits for the socket that container ${first.name} names: ${sayPlace(place)}`),
       no: () => mayBeDrivers.some({ yes: untold, no: nothing, unknown: withheld }),
       unknown: withheld,
     });
@@ -237,21 +239,23 @@ function judgeMade(
   one: RegistrarContainer,
   { csiAddress, told }: ToldPaths,
 ): Verdicts {
-  const others = one.mayBeDrivers.map(({ name }) => name).filter((name) => name !== container);
-  const isMade = () => ok(`waits for the socket that container ${container} makes: ${path}`);
+  const others = one.mayBeDrivers.map(({ name }) => name).filter((name) => !isSameName(name, container));
+  const isMade = () => ok(words`waits for the socket that container ${container} makes: ${path}`);
   if (isSamePlace(place, made))
     return !mount?.isReadOnly
       ? isMade()
       : others.contains()({
           yes: isMade,
           no: () =>
-            isReadOnly(`waits for the socket of container ${container}, which mounts ${mount.mountPath}`),
+            isReadOnly(
+              words`waits for the socket of container ${container}, which mounts ${mount.mountPath}`,
+            ),
           unknown: withheld,
         });
   const waits =
     made === undefined
-      ? `waits for ${sayWhere(place)}, and container ${container} makes its socket at its own ${path}, on no volume`
-      : `waits for ${sayPlace(place)}, and container ${container} makes its socket at ${sayPlace(made)}`;
+      ? words`waits for ${sayWhere(place)}, and container ${container} makes its socket at its own ${path}, on no volume`
+      : words`waits for ${sayPlace(place)}, and container ${container} makes its socket at ${sayPlace(made)}`;
   const [name, directory] = [basename(path), dirname(csiAddress)];
   // There it would hide the image.
   const isAtRoot = dirname(path) === "/";
@@ -261,11 +265,12 @@ function judgeMade(
       : [
           `use one name for both: ${name} in --csi-address and --kubelet-registration-path`,
           isAtRoot
-            ? `make its endpoint unix://${csiAddress}, with the volume of ${directory} at ${directory} in container ${container}`
-            : `mount the volume of ${directory} at ${dirname(path)} in container ${container}`,
+            ? words`make its endpoint unix://${csiAddress}, with the volume of ${directory} at ${directory} in container ${container}`
+            : words`mount the volume of ${directory} at ${dirname(path)} in container ${container}`,
         ];
-  const isBeside = made?.volume === place.volume && dirname(made?.path ?? "") === dirname(place.path);
-  const compare = `compare its socket with ${sayPlace(place)}`;
+  const isBeside =
+    isSameName(made?.volume, place.volume) && dirname(made?.path ?? "") === dirname(place.path);
+  const compare = words`compare its socket with ${sayPlace(place)}`;
   const judge = () =>
     others.some({
       yes: (all) => unknown(words`${waits}; container ${all.first} may be the driver`, compare),
@@ -274,7 +279,7 @@ function judgeMade(
     });
   return isWhole(one.driverSocket)({
     ...{ yes: judge, no: judge },
-    unknown: () => unknown(`${waits}, unless its envFrom has another CSI_ENDPOINT`, compare),
+    unknown: () => unknown(words`${waits}, unless its envFrom has another CSI_ENDPOINT`, compare),
   });
 }
 

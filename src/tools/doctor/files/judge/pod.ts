@@ -11,9 +11,10 @@ import {
   words,
 } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
-import { isOneObject } from "../read/identity";
+import { comesBefore, isOneObject } from "../read/identity";
+import { WITH_PODS } from "../read/kinds";
 import { areTogether } from "../read/pool";
-import { type RegistrarContainer, WITH_PODS } from "../read/registrars";
+import type { RegistrarContainer } from "../read/registrars";
 import { eachRegistrar, notFilledIn, problem, unknown, warning } from "./each-registrar";
 import { placeholderIn, variableIn } from "./gaps";
 
@@ -213,7 +214,7 @@ function judgeOnNode(one: RegistrarContainer, http: Served, registrars: SeenList
   const fix = `${OTHER_PORT}, or leave hostNetwork out`;
   const text = `serves port ${http.port} of the node's network, and so does`;
   const isMeant = (another: RegistrarContainer) =>
-    another.isForWindows.not().and(one.isOnNode && another.isOnNode && another.place < one.place);
+    another.isForWindows.not().and(one.isOnNode && another.isOnNode && comesBefore(another.place, one.place));
   const clashes = (another: RegistrarContainer) =>
     another.served
       .contains((its) =>
@@ -237,11 +238,11 @@ function judgeOnNode(one: RegistrarContainer, http: Served, registrars: SeenList
       .filter(clashes)
       .together()
       .map(({ first: { place } }) =>
-        problem(`${text} ${place}: the second one on a node cannot bind it`, fix),
+        problem(words`${text} ${place}: the second one on a node cannot bind it`, fix),
       ),
     others.flatMap((another) =>
       ifUnknown(clashes(another), () =>
-        unknown(`${text} ${another.place}: whether at one address of one node cannot be seen here`, fix),
+        unknown(words`${text} ${another.place}: whether at one address of one node cannot be seen here`, fix),
       ),
     ),
   ];

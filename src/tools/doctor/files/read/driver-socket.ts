@@ -1,11 +1,12 @@
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isWithin, plainPath } from "../../../../unix/mounts";
 import { isTemplate } from "../../../recognise/rule";
-import { tell } from "../../findings/opened";
-import { beyond, type Flaw, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
+import { type Name, tell } from "../../findings/opened";
+import { beyond, type Flaw, type Gap, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
 import { environmentOf, UNKNOWN, wordsOf } from "./arguments";
-import { unread } from "./filled";
+import { nameFrom, unread } from "./filled";
 import {
+  isSameName,
   isSamePlace,
   type MountedDirectory,
   mountOf,
@@ -42,7 +43,12 @@ export function driverSocketOf(
       const name = text(container.name);
       const hasOther = mayGetEndpoint(container);
       return [
-        { open, hasOther, name, socket: { container: name, path, place, mount: mountOf(path, mounts) } },
+        {
+          open,
+          hasOther,
+          name,
+          socket: { container: nameFrom(name), path, place, mount: mountOf(path, mounts) },
+        },
       ];
     });
   });
@@ -66,10 +72,11 @@ export function driverSocketOf(
 const UNTOLD = listFrom<DriverSocket>({ kind: "unread", gap: beyond("files") });
 
 /** The subject of such a gap. */
-export const ofContainer = (name: string) => `container ${name}`;
+const ofContainer = (name: string) => `container ${name}`;
+export const isOfContainer = (gap: Gap, name: Name) => gap.subject === ofContainer(tell<string>(name));
 
 export interface DriverSocket {
-  readonly container: string;
+  readonly container: Name;
   readonly path: string;
   /** Undefined: on no volume. */
   readonly place: VolumePath | undefined;
@@ -143,7 +150,7 @@ export function mayBeDrivers(
     if (isSidecar(one)) return [];
     const own = mountsOf(one, pod);
     const paths = own.flatMap((mount) => {
-      const isShared = mount.volume === volume;
+      const isShared = isSameName(mount.volume, volume);
       const rest = isShared ? csiAddress.slice(mountPath.length) : behindHost(place, mount);
       return rest === undefined ? [] : plainPath(`${mount.mountPath}/${rest}`);
     });
@@ -152,6 +159,6 @@ export function mayBeDrivers(
     const [socket, isNamed] = [listFrom(sockets), words.some((word) => sockets.includes(word))];
     return paths.length === 0
       ? []
-      : { name: text(one.name), socket, isNamed, isEarlier: earlier.includes(one) };
+      : { name: nameFrom(text(one.name)), socket, isNamed, isEarlier: earlier.includes(one) };
   });
 }

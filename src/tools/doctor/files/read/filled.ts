@@ -1,6 +1,7 @@
 import { anyText, numberOrNone } from "../../../../kube-api/objects";
 import { isTemplate } from "../../../recognise/rule";
-import { type Flaw, listFrom, looked, type SeenList, type Unread } from "../../findings/seen";
+import { named } from "../../findings/opened";
+import { beyond, type Flaw, listFrom, looked, type SeenList, type Unread } from "../../findings/seen";
 
 // What is not known of an object in a file: a placeholder may be in the place of each text and number.
 
@@ -18,6 +19,10 @@ export const filled = <Field extends string | number, Made = Field>(
     isTemplate(`${field}`) ? unread("placeholder", `${field}`, name) : undefined,
     (made.length > 0 ? made[0] : field) as Made,
   );
+
+/** What an object calls something: with a placeholder it may be any other name, and is that of this `number`ed object alone. */
+export const nameFrom = (text: string, number = 0) =>
+  isTemplate(text) ? named(text, `${text} of ${number}`, [beyond("files")]) : named(text);
 
 /** A list that lacks what the first placeholder in these texts of `subject` may stand for. */
 export function allFilled<Item>(

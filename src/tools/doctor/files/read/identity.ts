@@ -1,7 +1,7 @@
 import { anyText, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isTemplate } from "../../../recognise/rule";
 import { sortedBy } from "../../findings/grouped";
-import { itemsOf, type Told, tell, toldOf, trueOrNull } from "../../findings/opened";
+import { itemsOf, type Name, type Told, tell, toldOf, trueOrNull } from "../../findings/opened";
 import { beyond, type SeenList, type Truth, truth } from "../../findings/seen";
 import { unread } from "./filled";
 
@@ -14,6 +14,9 @@ export function identityOf({ apiVersion, kind, metadata }: Tree): Told<Names> {
   const [group = ""] = /^.*(?=\/)/.exec(anyText(apiVersion)) ?? [];
   return toldOf({ group, kind: anyText(kind), namespace: text(namespace), name: text(name) });
 }
+
+/** In some order, whatever that of the documents is. */
+export const comesBefore = (one: Name, other: Name) => tell<string>(one) < tell<string>(other);
 
 /** A template may fill in each of its places otherwise. */
 function isOneText(one: string, other: string): Truth {
@@ -39,7 +42,7 @@ export function isOneObject(...both: Two): Truth {
 }
 
 interface Applied extends ReturnType<typeof appliedOf> {
-  readonly place: string;
+  readonly place: Name;
 }
 /** A script, or an image that is not filled in, may be a registrar that is not among these. */
 export const appliedOf = (object: Tree, registrars: readonly unknown[], containers: readonly Tree[]) => ({

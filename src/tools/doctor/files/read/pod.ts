@@ -12,10 +12,10 @@ import {
 } from "../../../../kube-api/objects";
 import { isWithin, plainPath } from "../../../../unix/mounts";
 import { isTemplate } from "../../../recognise/rule";
-import { tell } from "../../findings/opened";
+import { type Name, tell } from "../../findings/opened";
 import { listFrom, looked, refuseFlaw, toldOf, type Unread } from "../../findings/seen";
 import { environmentOf } from "./arguments";
-import { allFilled, filled, numberOrOpen, unread } from "./filled";
+import { allFilled, filled, nameFrom, numberOrOpen, unread } from "./filled";
 import { identityOf } from "./identity";
 
 export type MountedDirectory = ReturnType<typeof mountsOf>[number];
@@ -37,7 +37,7 @@ export function mountsOf(container: Tree, pod: Tree) {
       return {
         mountPath: plainPath(text(mount.mountPath)),
         isReadOnly: bool(mount.readOnly),
-        volume: text(mount.name),
+        volume: nameFrom(text(mount.name)),
         subPath: toldOf(subPath),
         /** The host's directory; undefined for other volumes than a hostPath, and for one without a path. */
         hostPath: filled(hostPath ?? "", "", hostPath),
@@ -110,12 +110,18 @@ export function writtenOnHost(path: string, mounts: readonly MountedDirectory[])
 /** Where a path of a container is: on the host, or in another volume of the pod. */
 export interface VolumePath {
   /** Undefined: the path is the host's. */
-  readonly volume: string | undefined;
+  readonly volume: Name | undefined;
   readonly path: string;
 }
 
+/** Of one pod, where each container and volume has a name of its own. */
+export const isSameName = (...both: readonly [Name | undefined, Name | undefined]): boolean => {
+  const [one, other] = both.map(tell<string | undefined>);
+  return one === other;
+};
+
 export const isSamePlace = (one: VolumePath | undefined, other: VolumePath | undefined): boolean =>
-  one?.volume === other?.volume && one?.path === other?.path;
+  isSameName(one?.volume, other?.volume) && one?.path === other?.path;
 
 /** A path of the host, where `/var/run` is a link to `/run`. */
 export const onHosts = (path: string): string => plainPath(path).replace(/^\/var\/run\//, "/run/");
@@ -217,14 +223,14 @@ export function updateOf({ spec }: Tree) {
 
 export type LimitRange = ReturnType<typeof readLimitRange>;
 
-export function readLimitRange({ metadata, spec }: Tree) {
+export function readLimitRange({ metadata, spec }: Tree, number?: number) {
   const items = list(tree(spec).limits).map(tree);
   for (const { type } of items)
     if (isTemplate(needed("type of a limit", textOrNone(type)))) refuseFlaw("placeholder", text(type));
   const name = nameOf({ metadata });
   const where = ` from LimitRange ${name}`;
   return {
-    name,
+    name: nameFrom(name, number),
     identity: identityOf({ metadata }),
     containers: items
       .filter(({ type }) => text(type) === "Container")

@@ -14,9 +14,9 @@ import {
 import { boundText } from "../../../../logging/escape";
 import { plainPath } from "../../../../unix/mounts";
 import { makesDirectories } from "../../../recognise/official";
-import { type OurImage, type Recognised, recognise, tellsPath } from "../../../recognise/program";
+import { type OurImage, type Recognised, recognise } from "../../../recognise/program";
 import { type Decided, isTemplate } from "../../../recognise/rule";
-import { textOf, toldOf } from "../../findings/opened";
+import { tell, textOf, toldOf } from "../../findings/opened";
 import { listFrom, looked, refuseFlaw, type SeenList, startReading, truth, whyOf } from "../../findings/seen";
 import {
   isStarting,
@@ -32,8 +32,9 @@ import {
 } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
 import { driverSocketOf, hasDriverIn, mayBeDrivers } from "./driver-socket";
-import { filled, filledOf, openKeyIn, parameterIn, unread } from "./filled";
+import { filled, filledOf, nameFrom, openKeyIn, parameterIn, unread } from "./filled";
 import { appliedOf, copiesIn, identityOf } from "./identity";
+import { hasRegistrarsArguments, type Item, isPatch, podIn, unfold } from "./kinds";
 import {
   containersIn,
   type LimitRange,
@@ -99,8 +100,12 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
           registrars,
           identity: isPatch(object)
             ? undefined
-            : { ...appliedOf(object, registrars, containersIn(podIn(object))), place, secondKey: second },
-          limitRange: object.kind === "LimitRange" ? readLimitRange(object) : undefined,
+            : {
+                ...appliedOf(object, registrars, containersIn(podIn(object))),
+                place: nameFrom(place, number),
+                secondKey: second,
+              },
+          limitRange: object.kind === "LimitRange" ? readLimitRange(object, number) : undefined,
           otherImages: otherImagesIn(object, ours),
         },
       ];
@@ -133,10 +138,6 @@ export function placeIn(file: string | undefined, object: unknown): string {
   return [file, named].filter(Boolean).join(": ");
 }
 
-/** The API server requires a selector. */
-const isPatch = ({ kind, spec }: Tree): boolean =>
-  SETS.includes(anyText(kind)) && tree(spec).selector === undefined;
-
 /** Throws for fields of another type, which the API server refuses, too. */
 function refuseOtherTypes({ spec }: Tree): void {
   const { selector, template, updateStrategy } = tree(spec);
@@ -149,36 +150,6 @@ function refuseOtherTypes({ spec }: Tree): void {
 }
 
 type ReadItem = Omit<ReadObject, "object"> & { readonly item: Item };
-
-interface Item {
-  readonly item: unknown;
-  /** The names of its Template's parameters. */
-  readonly parameters: readonly string[];
-}
-
-/** The items of a List, those of a DaemonSetList with its kind, and OpenShift's of a Template; any other object is its own only item. */
-function unfold(object: unknown, parameters: readonly string[] = []): readonly Item[] {
-  const { kind: whole, apiVersion, items, ...more } = anyTree(object);
-  if (whole === "Template" && more.objects !== undefined) {
-    const own = list(more.parameters).map((one) => text(tree(one).name));
-    return list(more.objects).flatMap((one) => unfold(one, own));
-  }
-  const [, kind] = /^(.*)List$/s.exec(anyText(whole)) ?? [];
-  // A List of Kubernetes has a list of items; an IPAllowList may have anything.
-  const isOther = kind !== "" && kind !== "Pod" && !WITH_PODS.includes(kind ?? "");
-  if (kind === undefined || (isOther && !Array.isArray(items))) return [{ item: object, parameters }];
-  return anyItems(items)
-    .flatMap((one) => unfold(one, parameters))
-    .map((one) => {
-      const { item } = one;
-      const object = anyTree(item);
-      const isNamed = kind === "" || object.kind !== undefined || object !== item;
-      return isNamed ? one : { ...one, item: { apiVersion, ...object, kind } };
-    });
-}
-
-/** Each is judged by itself, also one that is null. */
-const anyItems = (items: unknown): readonly unknown[] => (Array.isArray(items) ? items : list(items));
 
 /** Throws INVALID_OPTION for a value that would take too long to judge, and for one that holds itself. */
 function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void {
@@ -198,34 +169,6 @@ export const isOurs = ({ program }: Pick<RegistrarContainer, "program">) =>
   program.is(({ kind }) => kind === "ours");
 /** One whose program is known. */
 export type KnownRegistrar = Omit<RegistrarContainer, "program"> & { readonly program: KnownProgram };
-
-const SETS = ["DaemonSet", "Deployment", "StatefulSet"];
-export const WITH_PODS = [...SETS, "ReplicaSet", "Job", "CronJob", "ReplicationController"];
-
-/** What other kinds have in the place of a pod may be anything else. */
-function podIn({ kind, spec, template }: Tree): Tree {
-  if (kind === "Pod") return tree(spec);
-  if (kind === "PodTemplate") return tree(tree(template).spec);
-  if (kind === "CronJob") return podIn({ kind: "Job", spec: tree(tree(spec).jobTemplate).spec });
-  if (WITH_PODS.includes(text(kind)) || isTemplate(text(kind))) return podOfSet(tree(spec));
-  const pod = anyTree(anyTree(anyTree(spec).template).spec);
-  if (Array.isArray(pod.containers)) return pod;
-  return hasRegistrarsArguments(spec) ? refuseFlaw("custom") : {};
-}
-
-/** Of a StatefulSet's claims, each is a volume. */
-function podOfSet({ template, volumeClaimTemplates }: Tree): Tree {
-  const pod = tree(tree(template).spec);
-  const claims = list(volumeClaimTemplates).map((one) => tree(tree(one).metadata).name);
-  const volumes = claims.map((name) => ({ name, persistentVolumeClaim: {} }));
-  return claims.length === 0 ? pod : { ...pod, volumes: [...list(pod.volumes), ...volumes] };
-}
-
-/** Anywhere, also as one text. */
-function hasRegistrarsArguments(value: unknown): boolean {
-  if (typeof value === "string") return tellsPath(value);
-  return typeof value === "object" && value !== null && Object.values(value).some(hasRegistrarsArguments);
-}
 
 function otherImagesIn(object: Tree, ours: OurImage = {}) {
   const pod = podIn(object);
@@ -260,8 +203,8 @@ export function registrarsIn(number: number, whole: string, object: Tree, ours: 
     const earlier = inits.slice(0, Math.max(inits.indexOf(container), 0));
     const read = readContainer(container, recognised, pod, place, { others, earlier });
     return {
-      ...{ ...read, ...socket, place },
-      about: { object: number, container: text(container.name) },
+      ...{ ...read, ...socket, place: nameFrom(place, number) },
+      about: { object: number, container: nameFrom(text(container.name), number) },
       identity: identityOf(object),
       workload: filled(text(object.kind)),
       update: updateOf(object),
@@ -298,7 +241,6 @@ function readContainer(
   for (const { mountPath } of mounts) if (isTemplate(mountPath)) refuseFlaw("placeholder", mountPath);
   const hostPaths = list(pod.volumes).map((one) => plainPath(text(tree(tree(one).hostPath).path)));
   return {
-    container: text(container.name),
     /** Its image as it is written: in texts, and for readers. */
     image: textOf({ told: boundText(text(container.image)) || "(none)", gaps: [] }),
     reference: toldOf(text(container.image)),
@@ -333,7 +275,9 @@ function readContainer(
     refused: refusedIn(
       container,
       pod,
-      [written.csiAddress, written.pluginRegistrationPath ?? ""].map((path) => mountOf(path, mounts)?.volume),
+      [written.csiAddress, written.pluginRegistrationPath ?? ""].map((path) =>
+        tell<string | undefined>(mountOf(path, mounts)?.volume),
+      ),
       place,
     ),
     /** Those of all volumes of the pod. */
