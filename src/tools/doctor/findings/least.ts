@@ -4,7 +4,7 @@ import { listFrom, type SeenList, type Truth, truth, withheld } from "./seen";
 import type { Gaps } from "./shapes";
 
 // Nothing is known of what nobody looked for. These do not ask for it: files that may use them, which are OF_FEW in
-// test/tools/doctor/findings/escapes.mjs, say how far doctor looked, or what holds all the same.
+// test/tools/doctor/findings/reserved.mjs, say how far doctor looked, or what holds all the same.
 
 /**
  * For what holds whatever the answer is: a certain yes says more. Where what was asked for could not be read, `unknown` says so;

@@ -39,7 +39,7 @@ export const REFUSED_OBJECTS: readonly string[] = [
   // A name with a placeholder, and what may own a socket.
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map((one) => registrars.contains((other) => other.about.name === one.about.name)({ yes: () => problem(P, 'is there twice', F), no: () => ok(P, 'is there once'), unknown: withheld }))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.contains(({ name }) => name === 'driver')({ yes: nothing, no: () => problem(P, 'has no container driver', F), unknown: withheld }))",
-  "TypeScript: ({ driver, registrations }: View) => registrations.map(({ found }) => found.map(({ endpoint }) => driver && isOwner(endpoint?.socket, driver.socket, driver.isNode, false) === 'own' ? ok(P, T) : problem(P, T, F))); import { isOwner } from 'SRC/node/read/looks'",
+  "TypeScript: ({ driver, answering }: View) => answering.map(({ endpoint }) => endpoint.map((one) => driver && isOwner(one?.socket, driver.socket, { byName: driver.isNode, isAnothers: driver.isNode, byPath: false }) === 'own' ? ok(P, T) : problem(P, T, F))); import { isOwner } from 'SRC/node/read/looks'",
   // What was not looked for, and what an unknown program may be.
   "search: ({ identities }: FilesAndGaps) => identities.map(({ secondKey, place }) => secondKey === undefined ? ok(place, 'has each key once') : problem(place, T, F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ hasDriver }) => hasDriver ? undefined : problem(P, 'has no driver in its pod', F))",

@@ -33,7 +33,7 @@ export const REFUSED: readonly string[] = [
   "TypeScript: (facts: ClusterFacts) => facts.places.grouped(({ driver }) => driver).map((group) => group.every(inState('registered')) ? ok(P, T) : problem(P, T, F))",
   "TypeScript: (facts: ClusterFacts) => facts.places.grouped(({ driver }) => driver).map((group) => group.filter((one) => isWaitedFor(one, facts)).length === 0 ? ok(P, T) : problem(P, T, F))",
   "TypeScript: ({ limitRanges }: ManifestFacts) => limitRanges.grouped(() => '').map((all) => all.flat().length)",
-  "TypeScript: (view: View) => view.registrations.map(({ found }) => found.map(({ endpoint }) => endpoint?.identity.items(() => P).grouped(() => '').map((all) => all.length)))",
+  "TypeScript: (view: View) => view.answering.map(({ endpoint }) => endpoint.map((one) => one?.identity.items(() => P).grouped(() => '').map((all) => all.length)))",
   "search: (view: View) => view.drivers.grouped(() => '').map((all) => all.others.contains() ? problem(P, T, F) : ok(P, T))",
   "search: (view: View) => isWhole(view.drivers) ? ok(P, T) : problem(P, T, F)",
   // Who claims that keys are unique.
@@ -279,6 +279,14 @@ export const REFUSED: readonly string[] = [
   "TypeScript: ({ gaps }: ManifestFacts) => { const [first] = gaps; return first === undefined ? undefined : problem(first.subject, 'is no object of Kubernetes', F); }",
   // A row of what is unknown has no other state.
   "search: (view: View) => view.drivers.map(({ isRegistered, socket }) => isRegistered({ yes: nothing, ...otherwise(() => kept(toldRow<DriverRow>({ name: null, state: 'unpublished', since: null, reason: 'no registrar has published it', csiSocket: socket.path, registrationSocket: null }))) })); import { kept } from 'SRC/findings/seen'; import { toldRow } from 'SRC/findings/finding'; import type { DriverRow } from 'SRC/findings/report'",
+  // What was not looked at, as of a plugin that is no CSI driver, of a directory that is not there, or of a path that was not named.
+  "search: (view: View) => view.registrations.map(({ answer, path }) => answer.map((said) => said.kind === 'plugin' && said.endpoint === undefined ? problem(path, 'tells kubelet an endpoint that is not an absolute path', F) : undefined))",
+  "TypeScript: (view: View) => view.registrations.map(({ found, path }) => found.map(({ plugin }) => plugin === undefined ? problem(path, 'is no registrar', F) : undefined))",
+  "TypeScript: (view: View) => view.directory.map(({ kubeletSocket }) => kubeletSocket === undefined ? problem('kubelet', 'has no socket for device plugins', F) : undefined)",
+  "TypeScript: (view: View) => view.directory.map(({ ownership, path }) => ownership?.uid === 0 ? ok(path, 'is of root') : problem(path, 'is of another user', F))",
+  "TypeScript: ({ kubeletPath }: View) => kubeletPath.isHidden ? warning(kubeletPath.path, 'is in a directory that is not mounted here', F) : undefined; import { warning } from 'SRC/findings/finding'",
+  "TypeScript: (view: View) => view.answering.map(({ plugin, path }) => plugin.isReporting ? undefined : warning(path, 'is of the official registrar', F)); import { warning } from 'SRC/findings/finding'",
+  "TypeScript: (view: View) => view.answering.map(({ plugin, path }) => plugin.report({ seen: nothing, unread: () => warning(path, 'is of the official registrar', F) })); import { warning } from 'SRC/findings/finding'",
   // What holds only where nobody may have looked elsewhere.
   "search: ({ processes }: View) => asFarAsAsked(processes.kubelets).contains()({ yes: nothing, no: () => problem('kubelet', 'does not run on this node', F), unknown: withheld }); import { asFarAsAsked } from 'SRC/findings/least'",
   "search: (view: View) => view.drivers.map(({ whyNot }) => asFarAsAsked(whyNot).contains()({ yes: nothing, no: () => ok(P, 'is not excluded by --deny-drivers'), unknown: withheld })); import { asFarAsAsked } from 'SRC/findings/least'",

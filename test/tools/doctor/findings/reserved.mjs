@@ -7,7 +7,7 @@ export const READERS_ALONE = ["changed", "startReading", "inOrder", "writtenOnHo
 /** What does not ask what is unread, or compares names: these files say by it what holds whatever that is. */
 export const OF_FEW = new Map([
   ["asFarAsAsked", /\/judge\/(?:endpoint|limits|needs|pair-left|registrations|rows|surroundings)\.ts$/],
-  ["mayBeSo", /\/node\/judge\/view\.ts$/],
+  ["mayBeSo", /\/node\/judge\/(?:machine|view)\.ts$/],
   ["atLeast", /\/node\/judge\/(?:endpoint|found|machine|registration|rows)\.ts$/],
   ["comesBefore", /\/files\/judge\/pod\.ts$/],
   ["isSameName", /\/files\/judge\/paths\.ts$/],

@@ -5,6 +5,7 @@ import { saysName, type View, viewOf } from "../../../../src/tools/doctor/node/j
 import type { NodeGap } from "../../../../src/tools/doctor/node/read/facts";
 import type { HostPath } from "../../../../src/tools/doctor/node/read/gather";
 import type { SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
+import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/sockets-found";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
 import { driverAt, ENDPOINT, factsOf, failed, type More, own } from "./changed-facts";
 import { WHOLE } from "./doctor-node";
@@ -175,4 +176,42 @@ test("which of two drivers with one name is registered, an endpoint that is not 
   const seen = viewOf(factsOf({ target: { ...healthy.target, ...WHOLE }, driver: undefined, drivers: two }));
   const registered = itemsOf(seen.drivers).map(({ isRegistered }) => trueOrNull(isRegistered));
   expect(registered).toEqual([null, null]);
+});
+
+const hiddenSocket = { ...UNREAD, path: DEAD.path } as const;
+const OFFICIAL = { type: "CSIPlugin", name: "x.csi", endpoint: ENDPOINT, supportedVersions: ["1.0.0"] };
+const answered = (more: object) => ({
+  ...{ kind: "answered" as const, value: { ...OFFICIAL, report: undefined, ...more } },
+});
+
+test.each<[what: string, ask: (view: View) => Truth, of: Partial<RegistrationFacts>]>([
+  [
+    "a socket that cannot be read is its driver's",
+    ({ registrations }) => registrations.contains(({ names }) => names.contains((name) => name === "x.csi")),
+    { socket: hiddenSocket, info: undefined },
+  ],
+  [
+    "kubelet called a registrar that does not tell",
+    ({ reporting }) => reporting.contains(({ plugin }) => plugin.report.is((one) => one.hasKubeletCalled)),
+    { info: answered({}) },
+  ],
+  [
+    "another plugin has an endpoint",
+    ({ registrations }) =>
+      registrations.contains(({ answer }) =>
+        answer.is((said) => said.kind === "plugin" && said.endpoint.is((one) => one !== undefined)),
+      ),
+    { info: answered({ type: "DRAPlugin" }), endpoint: undefined },
+  ],
+])("it is not known whether %s", (_what, ask, of) => {
+  const registrations = healthyRegistrations().map((one) => ({ ...one, ...of }));
+  expect(trueOrNull(ask(viewOf(factsOf({ registrations }))))).toBe(null);
+});
+
+test("a DRA plugin that has a driver's name does not register that", () => {
+  const registrations = healthyRegistrations().map((one) => ({
+    ...{ ...one, info: answered({ type: "DRAPlugin" }), endpoint: undefined },
+  }));
+  const { drivers } = viewOf(factsOf({ registrations }));
+  expect(trueOrNull(drivers.contains(({ isRegistered }) => isRegistered))).toBe(false);
 });

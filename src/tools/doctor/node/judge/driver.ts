@@ -67,7 +67,7 @@ const kubeletPath = check("CSI007", "kubelet-path", (view: View) => {
 
 function judgeKubeletPath(path: string, view: View): Verdicts {
   const { kubeletPath: found, hostPath } = view;
-  if (!path.startsWith("/"))
+  if (found === undefined || !path.startsWith("/"))
     return problem(path, "is not an absolute path", "give the path of the driver's socket on the host");
   const misplaced = judgeDriverPlace(path, path, "lies");
   if (misplaced !== undefined) return misplaced;
@@ -77,7 +77,7 @@ function judgeKubeletPath(path: string, view: View): Verdicts {
       : undefined,
   );
   // What is there may show it, whatever the mounts tell.
-  const byMounts = () => firstIn(isWrong, judgeByLook(path, view));
+  const byMounts = () => firstIn(isWrong, judgeByLook(path, found, view));
   if (found.isHidden) return byMounts();
   return found.at({
     seen: (there) => (there.kind === "too-long" ? judgeSocket(found, view) : byMounts()),
@@ -94,8 +94,8 @@ const OTHER = [
   "make both flags name the same socket",
 ] as const;
 
-function judgeByLook(path: string, view: View): SeenList<Verdicts> {
-  const { driver, kubeletPath: found } = view;
+function judgeByLook(path: string, found: SocketLook, view: View): SeenList<Verdicts> {
+  const { driver } = view;
   const { csiSocketPath } = view.target;
   const isOwn = path === csiSocketPath;
   const asItIs = () =>

@@ -45,17 +45,18 @@ function questionOf({ plugin, isAskedFor, path }: Answering, view: View) {
 export function judgeEndpoint(one: Answering, view: View): Verdicts {
   const question = questionOf(one, view);
   const { name, saidAt, fixPath, wrong, bad, isAskedFor, isTold } = question;
-  const { endpoint } = one;
   const toldPath = view.target.kubeletRegistrationPath;
-  if (endpoint === undefined)
-    return bad(name, `${saidAt}, which is not an absolute path of a file`, fixPath, wrong);
-  const look = (): SeenList<Verdicts> =>
-    endpoint.socket.isHidden
-      ? listFrom([judgeHidden(question, view)])
-      : endpoint.socket.at.map((there) => judgeAt(question, endpoint, there, view));
-  return isAskedFor.and(!view.isWhole && toldPath !== undefined && !isTold)({
-    yes: () => problem(name, `${saidAt}, not at ${toldPath}`, fixPath, wrong),
-    ...otherwise(look),
+  return one.endpoint.map((endpoint): Verdicts => {
+    if (endpoint === undefined)
+      return bad(name, `${saidAt}, which is not an absolute path of a file`, fixPath, wrong);
+    const look = (): SeenList<Verdicts> =>
+      endpoint.socket.isHidden
+        ? listFrom([judgeHidden(question, view)])
+        : endpoint.socket.at.map((there) => judgeAt(question, endpoint, there, view));
+    return isAskedFor.and(!view.isWhole && toldPath !== undefined && !isTold)({
+      yes: () => problem(name, `${saidAt}, not at ${toldPath}`, fixPath, wrong),
+      ...otherwise(look),
+    });
   });
 }
 
@@ -79,7 +80,8 @@ function judgeHidden(question: Question, view: View): Verdicts {
   const reached = () => ok(name, `is where kubelet reached it, as its registrar reports: ${place}`);
   const unknownPlace = () => unknown(name, `${saidAt} on the host, which cannot be seen from here`);
   const isUp = driver === undefined || driver.socket.at.is(({ kind }) => kind === "accepting");
-  const unseen = () => isReached.and(isUp)({ yes: reached, ...otherwise(unknownPlace) });
+  const unseen = () =>
+    atLeast(isReached.and(isUp), { yes: reached, least: unknownPlace, unknown: unknownPlace });
   const hidden = () => ifYes(isAskedFor, () => isOwn({ yes: byMounts, ...otherwise(unseen) }));
   const isOnHost = isAt((_, inode) => socketsOnHost.contains((one) => one.inode === inode));
   const absent = () => bad(name, `${saidAt}, which is not there, nor is its directory`, fixPath, wrong);

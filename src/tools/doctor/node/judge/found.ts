@@ -153,8 +153,8 @@ const LEAVE_OUT = "; if it is to leave the driver out, give its --allow-drivers 
 function judgeDead(socket: DeadSocket, dead: SeenSocket, view: View): Verdicts {
   const { path, fits } = socket;
   // A driver that is named, and a registered one, are judged by other checks.
-  const isRegistered = view.answering.contains(
-    ({ endpoint }) => endpoint !== undefined && isSame(endpoint.socket, socket),
+  const isRegistered = view.answering.contains(({ endpoint }) =>
+    endpoint.is((one) => one !== undefined && isSame(one.socket, socket)),
   );
   const text = "has no process that listens on it: the driver ended, or was uninstalled";
   const fix = `${ADVICE.startDriver}; delete the directory if the driver was uninstalled`;

@@ -11,7 +11,7 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { atLeast } from "../../findings/least";
+import { atLeast, mayBeSo } from "../../findings/least";
 import { KNOWN_DIRECTORIES, MOUNT_IT } from "../../findings/registration-directory";
 import {
   doubted,
@@ -162,10 +162,12 @@ function judgeMount(path: string, place: MountPlace, view: View): Verdicts {
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
   const isUsual = KNOWN_DIRECTORIES.some((known) => known.endsWith(place.path) || place.path.endsWith(known));
   // A root of another name is kubelet's only if kubelet calls.
-  const isCalled = reporting
-    .contains(({ plugin }) => plugin.report.is(({ state }) => state === "listening"))
-    .not();
-  const isNamedSo = isCalled.and(place.path.endsWith("/kubelet/plugins_registry")).or(isUsual);
+  const isAwaited = reporting.contains(({ plugin }) =>
+    plugin.report.is(({ state }) => state === "listening"),
+  );
+  const isNamedSo = mayBeSo(isAwaited.not())
+    .and(place.path.endsWith("/kubelet/plugins_registry"))
+    .or(isUsual);
   const where = onFileSystem(path, place.path);
   const other = () => skipped(path, `is not the registration directory of a known kubelet${where}`, COMPARE);
   const inContainer = "belongs to the container: nothing is mounted there";

@@ -29,6 +29,7 @@ import {
   otherwise,
   type SeenList,
   type Truth,
+  withheld,
   words,
 } from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
@@ -87,18 +88,22 @@ const LOOK_LATER = `run doctor again ${KUBELET_COMES_MS / 1000} s after it was p
 
 export function judgeAnswered(one: Answering, view: View): Verdicts {
   const { path, plugin } = one;
-  const { isReporting, report } = plugin;
+  const { report } = plugin;
   const name = namedText(plugin.name);
   const versions = versionsProblem(plugin);
   const hint = versions && hintForRefusal(versions, path);
   const refuse = () => problem(name, `will be refused: ${versions}`, hint ?? ADVICE.seeRegistrar);
   const unreported = `has a registrar on ${path} that does not report whether kubelet registered it`;
-  if (!isReporting) return versions ? refuse() : skipped(name, unreported, SEE_CSI_NODES);
-  return report.map((told) =>
+  const reported = report.map((told) =>
     versions && told.state !== "registered" && told.kubeletError === undefined
       ? refuse()
       : judgeReport(told, one, view),
   );
+  return atLeast(reported.contains(), {
+    yes: () => reported,
+    least: () => (versions ? refuse() : skipped(name, unreported, SEE_CSI_NODES)),
+    unknown: withheld,
+  });
 }
 
 function judgeReport(report: RegistrationReport, one: Answering, view: View): Verdict {
@@ -203,7 +208,7 @@ const others = check("CSI019", "other-registrations", (view: View) =>
 
 /** A DRA driver, or a device plugin, has a registrar that says the same of itself. */
 function judgeOtherKind(one: Answering, view: View): Verdicts {
-  if (one.plugin.type === "CSIPlugin" || !one.plugin.isReporting) return undefined;
+  if (one.plugin.type === "CSIPlugin") return undefined;
   return softened(judgeAnswered(one, view), "problem");
 }
 
@@ -213,12 +218,16 @@ const duplicates = check("CSI018", "registration-duplicates", ({ answering, repo
     .grouped(({ plugin }) => plugin.name)
     .map((ones) => {
       const isAskedFor = ones.contains((one) => one.isAskedFor);
-      const { endpoint, isReporting } = ones.first.plugin;
+      const { endpoint } = ones.first.plugin;
       const name = namedText(ones.first.plugin.name);
       const living = words`has ${ones.counted("living registration socket")}, of which kubelet refuses all but one: ${ones.joined((one) => one.path)}`;
-      const isOne = isAskedFor.and(!isReporting || hasStandby(ones.first).not());
       const judgeOne = () =>
-        ifYes(isOne.and(isWhole(answering)), () => ok(name, "has one living registration socket"));
+        ifYes(isAskedFor.and(isWhole(answering)), () =>
+          atLeast(hasStandby(ones.first), {
+            ...{ yes: nothing, unknown: withheld },
+            least: () => ok(name, "has one living registration socket"),
+          }),
+        );
       return ones.others.some({
         yes: () => asAsked(isAskedFor)(name, living, LEAVE_ONE, CAUSES.duplicates(endpoint)),
         ...otherwise(judgeOne),
@@ -231,8 +240,8 @@ const hasStandby = ({ plugin }: Answering): Truth =>
 
 /** A node-wide registrar stands by for all drivers. */
 function judgeStandbys(ones: Group<Answering>): Verdict {
-  const have = ones.others.contains()({
-    ...{ yes: () => "have", no: () => "has" },
+  const have = atLeast(ones.others.contains(), {
+    ...{ yes: () => "have", least: () => "has" },
     unknown: (gaps) => lacking(gaps, "and perhaps others have"),
   });
   const text = words`${have} more than one registrar, of which one works and the others stand by`;

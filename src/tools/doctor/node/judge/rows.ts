@@ -57,7 +57,9 @@ export function driversIn(view: View): SeenList<Row> {
   const published = answering.flatMap((one) => publishedRow(one, view));
   const unpublished = drivers.flatMap((driver) => withRow(driver, view));
   // Registration sockets on which no registrar answers.
-  const named = registrations.flatMap(({ names, ...one }) => names.map((name) => ({ ...one, name })));
+  const named = registrations.flatMap(({ mayBeNames, ...one }) =>
+    mayBeNames.map((name) => ({ ...one, name })),
+  );
   const silent = named.flatMap(({ path, name, answer, isLeft, isAskedFor }) => {
     // Of several drivers, or where one may not be seen, any may be its driver: one that says no name, too.
     const isOwn = ({ driver }: Unpublished) => saysName(driver, name);
@@ -151,27 +153,27 @@ function withRow(driver: Driver, view: View): SeenList<Unpublished> {
 
 function publishedRow(one: Answering, view: View): SeenList<Row> {
   const { plugin, path } = one;
-  const { isReporting, report } = plugin;
+  const { report } = plugin;
   const known = {
     name: plugin.name,
     csiSocket: plugin.endpoint || path,
     registrationSocket: path,
   };
-  const say = (reason: Known) =>
-    isReporting
-      ? report.map((told) => {
-          const since = attempt(() => new Date(told.changedAtMs).toISOString()) ?? null;
-          return rowOf(told.state, told.reason ?? reason, { ...known, since });
-        })
-      : kept(rowOf("unreported", reason, known));
+  const sayOr = (state: string) => (reason: Known) => {
+    const rows = report.map((told) => {
+      const since = attempt(() => new Date(told.changedAtMs).toISOString()) ?? null;
+      return rowOf(told.state, told.reason ?? reason, { ...known, since });
+    });
+    return firstSeen(rows, kept(rowOf(state, reason, known)));
+  };
+  const say = sayOr("unreported");
   // What cannot be seen from here is no trouble that the row could tell.
   return asFarAsAsked(troublesOf(one, view)).some({
     yes: ({ first }) => say(first),
     no: () => say(null),
     // Without a state, whether its driver answers is all that the row would tell.
     unknown: (gaps) => {
-      const reason = openText(gaps, [path, known.csiSocket], "whether its driver answers");
-      return isReporting ? say(reason) : kept(rowOf("unknown", reason, known));
+      return sayOr("unknown")(openText(gaps, [path, known.csiSocket], "whether its driver answers"));
     },
   });
 }
@@ -187,7 +189,9 @@ function troublesOf(one: Answering, view: View): SeenList<Words> {
         : unknown("the driver's socket", socketText(there)),
     );
   const answers = view.drivers
-    .filter((driver) => isOf(one, driver, view.drivers, view.target))
+    .filter((driver) =>
+      one.endpoint.is((endpoint) => isOf({ ...one, endpoint }, driver, view.drivers, view.target)),
+    )
     .some({ yes: ({ first }) => answersOf(first), no: nothing, unknown: withheld });
   return troublesIn([judgeAnswered(named, whole), judgeEndpoint(named, whole), answers]);
 }

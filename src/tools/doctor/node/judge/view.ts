@@ -27,7 +27,6 @@ import {
   type RegistrationLook,
   type SocketLook,
 } from "../read/looks";
-import { hiddenAt } from "../read/socket";
 import { REMOVE_ALIAS, removeOld, silenceOf, type Trouble, troubleOf } from "./trouble";
 
 /** What was seen, joined: which registration socket belongs to which driver. */
@@ -38,7 +37,9 @@ export type Answering = ItemOf<View["answering"]>;
 export type DeadSocket = ItemOf<View["deadSockets"]>;
 
 /** A registration socket on which a registrar answers. */
-type Plugin = RegistrationLook & Pick<RegistrationFound, "endpoint"> & { readonly plugin: PluginLook };
+type Plugin = RegistrationLook & { readonly plugin: PluginLook };
+/** Of a CSI driver, with what is at its endpoint. */
+type CsiPlugin = Plugin & { readonly endpoint: DriverLook | undefined };
 
 export function viewOf(facts: Facts) {
   const { target, processes, socketsOnHost, host, nowMs } = facts;
@@ -50,7 +51,7 @@ export function viewOf(facts: Facts) {
   const driver = facts.driver && lookOfDriver(facts.driver);
   const published = facts.registrations.map(lookOfRegistration);
   const plugins = published.flatMap(pluginOf);
-  const drivers = driversOf(facts, plugins);
+  const drivers = driversOf(facts, published.flatMap(csiPluginOf));
   const told = plugins
     .filter(({ plugin }) => plugin.endpoint === kubeletRegistrationPath)
     .map(({ plugin }) => plugin.name);
@@ -66,12 +67,12 @@ export function viewOf(facts: Facts) {
   return {
     ...{ target, processes, socketsOnHost, host, nowMs },
     ...{ directory, folder, driver, hostPath: looked(facts.hostPath) },
-    kubeletPath: lookOfSocket(facts.kubeletPath ?? hiddenAt("")),
+    kubeletPath: facts.kubeletPath && lookOfSocket(facts.kubeletPath),
     deadSockets: facts.deadSockets.map(({ socket, fits }) => ({ ...lookOfSocket(socket), fits })),
     drivers,
     registrations,
     /** Those on which a registrar of a CSI driver answers, and on which one that reports. */
-    ...{ answering, reporting: answered.filter(({ plugin }) => plugin.isReporting) },
+    ...{ answering, reporting: answered.filter(({ plugin }) => plugin.report.is(() => true)) },
     /** The name of the driver that the doctor was called for, if it is known. */
     targetNames,
     /** Whether the doctor was called for all drivers. */
@@ -103,9 +104,13 @@ export function viewOf(facts: Facts) {
 }
 
 const pluginOf = (one: RegistrationLook): SeenList<Plugin> =>
-  one.found.items(({ plugin, endpoint }) => plugin && { ...one, endpoint, plugin });
+  one.found.items(({ plugin }) => plugin && { ...one, plugin });
+const csiPluginOf = (one: RegistrationLook): SeenList<CsiPlugin> =>
+  one.found.items(({ plugin, endpoint }) =>
+    plugin?.type === "CSIPlugin" ? endpoint.map((at) => ({ ...one, plugin, endpoint: at })) : undefined,
+  );
 
-function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<Plugin>) {
+function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<CsiPlugin>) {
   const endpoints = plugins.flatMap(({ endpoint }) => endpoint).filter(({ socket }) => !socket.isHidden);
   const all = allDrivers.map((one) => ({ ...lookOfDriver(one), isNamed: one === driver }));
   const others = endpoints.with(all.filter(({ mayBeNode }) => mayBeNode));
@@ -182,7 +187,8 @@ function publishedOf(
     SeenList<string>,
   ],
 ) {
-  const { path, found } = one;
+  const { found, ...known } = one;
+  const { path } = one;
   const own = driverOfSocket(path);
   const isAlias = own !== undefined && basename(path) !== own + SOCKET_TAIL;
   const isOther = (other: RegistrationLook) =>
@@ -211,7 +217,7 @@ function publishedOf(
   const isSilent = answer.is(({ kind }) => kind === "trouble");
   const isLeft = drivers.contains(isOwn).and(names.contains(isSilenced)).and(isSilent);
   return {
-    ...one,
+    ...known,
     answer,
     /** Whether a driver that is there has no other registration socket, and this one does not answer. */
     isLeft,
@@ -238,7 +244,7 @@ export const soleIn = <Item>(list: SeenList<Item>): SeenList<Item> =>
     .map(({ first }) => first);
 
 export function isOf(
-  { plugin, endpoint }: Pick<Plugin, "endpoint" | "plugin">,
+  { plugin, endpoint }: Pick<CsiPlugin, "endpoint" | "plugin">,
   driver: DriverLook,
   drivers: SeenList<DriverLook>,
   { csiSocketPath, kubeletRegistrationPath }: Facts["target"],

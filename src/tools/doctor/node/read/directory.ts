@@ -109,7 +109,11 @@ function onePath(path: string | undefined): string | undefined {
   return path === "" || (path !== undefined && isPattern(path)) ? undefined : path;
 }
 
-export type DirectoryFacts = Awaited<ReturnType<typeof seeDirectory>> | Unread<NodePart>;
+/** What is known of it alone where it was not looked into. */
+type NoDirectory =
+  | { readonly kind: "missing"; readonly path: string }
+  | { readonly kind: "not-a-directory"; readonly path: string; readonly fileType: string };
+export type DirectoryFacts = NoDirectory | Awaited<ReturnType<typeof lookInto>> | Unread<NodePart>;
 export type Mounts = readonly Mount[] | Unread<NodePart>;
 
 /** Looks at the plugin registration directory. It asks the system for the right to write, and writes nothing. */
@@ -120,8 +124,11 @@ export async function lookAtDirectory(
   { hostRoot = "/", kubeletRoot = dirname(path) }: Pick<Target, "hostRoot" | "kubeletRoot"> = {},
 ): Promise<DirectoryFacts> {
   try {
-    const found = await seeDirectory(path, mounts, hostRoot, kubeletRoot);
-    if (found.kind !== "directory") return found;
+    const stats = await statsOrErrno(path);
+    if (stats === "ENOENT") return { kind: "missing", path };
+    if (typeof stats === "string") throw systemError(stats);
+    if (!stats.isDirectory()) return { kind: "not-a-directory", path, fileType: fileTypeOf(stats) };
+    const found = await lookInto(path, stats, mounts, hostRoot, kubeletRoot);
     // Whether kubelet runs is not known without it.
     gapsIn(found.kubeletSocket).map(reading.unread);
     const { unwritable } = found;
@@ -136,17 +143,19 @@ export async function lookAtDirectory(
   }
 }
 
-async function seeDirectory(path: string, mounts: Mounts, hostRoot: string, kubeletRoot: string) {
-  const stats = await statsOrErrno(path);
-  if (stats === "ENOENT") return { kind: "missing", path } as const;
-  if (typeof stats === "string") throw systemError(stats);
-  if (!stats.isDirectory()) return { kind: "not-a-directory", path, fileType: fileTypeOf(stats) } as const;
+async function lookInto(
+  path: string,
+  ownership: Ownership,
+  mounts: Mounts,
+  hostRoot: string,
+  kubeletRoot: string,
+) {
   // Also of a directory that may be entered, and not be listed.
   await readNames(path);
   return {
     kind: "directory" as const,
     path,
-    ownership: stats as Ownership,
+    ownership,
     /** Errno of asking for the right to write; undefined: it is there. */
     unwritable: await errnoOfAccess(path, constants.W_OK | constants.X_OK),
     inodes: await inodesOrErrno(path),

@@ -98,10 +98,10 @@ export function lookOfDriver({ socket, identity, nodeInfo, spoken }: SeenDriver)
 
 export type PluginLook = ReturnType<typeof lookOfPlugin>;
 
-/** `isReporting`: it is one of ours, which says how its registration is. */
+/** `report`: how its registration is, as registrars of ours say; no finding tells that others do not. */
 const lookOfPlugin = ({ report, ...plugin }: SeenPlugin, path: string) => {
-  const unreported = unreadAt("GetInfo", path, { kind: "object", text: "its registrar does not report" });
-  return { ...plugin, isReporting: report !== undefined, report: looked(report ?? unreported) };
+  const unreported = { kind: "unread", gap: beyond("GetInfo", path) } as const;
+  return { ...plugin, report: looked(report ?? unreported) };
 };
 
 /** What is found on a registration socket. */
@@ -111,20 +111,25 @@ export interface RegistrationFound {
   readonly plugin: PluginLook | undefined;
   readonly failure: Extract<RegistrationFacts["info"], { readonly kind: "failed" }> | undefined;
   readonly link: string | null;
-  /** What is at its endpoint; undefined without an absolute path. */
-  readonly endpoint: DriverLook | undefined;
+  /** What is at a CSI driver's endpoint; undefined without an absolute path. */
+  readonly endpoint: Seen<DriverLook | undefined>;
 }
 
 export function lookOfRegistration({ socket, info, link, endpoint }: RegistrationFacts) {
   const { path } = socket;
   const plugin = info?.kind === "answered" ? lookOfPlugin(info.value, path) : undefined;
   const failure = info?.kind === "failed" ? info : undefined;
-  const parts = { socket, plugin, failure, link, endpoint: endpoint && lookOfDriver(endpoint) };
+  const isLookedAt = plugin?.type === "CSIPlugin";
+  const unsought = { kind: "unread", gap: beyond("directory", path) } as const;
+  const at = looked(isLookedAt ? endpoint && lookOfDriver(endpoint) : unsought);
+  const parts = { socket, plugin, failure, link, endpoint: at };
   const found = looked(socket, info, parts as RegistrationFound);
   const own = plugin?.name || driverOfSocket(path);
   /** As its registrar says, or else as the socket's own name. */
-  const names = own === undefined ? found.items<string>(() => undefined) : listFrom([own]);
-  return { path, names, found };
+  const names = found.items(() => own);
+  /** The socket's own name also where what is on it could not be read. */
+  const mayBeNames = own === undefined ? names : listFrom([own]);
+  return { path, names, mayBeNames, found };
 }
 
 export const lookOfDirectory = (facts: DirectoryFacts) =>
