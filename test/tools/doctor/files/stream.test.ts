@@ -256,6 +256,26 @@ describe("two registrars on the network of one node", () => {
     ).not.toContainEqual(unknown);
   });
 
+  test("are unknown once for each, however many may be beside it", () => {
+    const zones = ["a", "b", "c", "d"].map((zone) =>
+      onNode(zone, ":2", {
+        affinity: {
+          podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: zone }] },
+        },
+      }),
+    );
+    const ports = said(...zones).filter((line) => line.startsWith("CSI109"));
+    const unknown = expect.stringMatching(/^CSI109 unknown: .* ns\/a, .* cannot be seen here/);
+    expect(ports).toEqual([unknown, unknown, unknown]);
+  });
+
+  test("have a clash that one in an own network, and one before it, do not hide", () => {
+    const others = [onNode("a", ":3"), onNode("b", ":2", { hostNetwork: false }), onNode("c")];
+    const ports = said(...others, onNode("d"), onNode("d")).filter((line) => line.startsWith("CSI109"));
+    const clash = expect.stringMatching(/^CSI109 problem: .* so does .* ns\/c, container/);
+    expect(ports).toEqual([clash, clash]);
+  });
+
   test.each<[what: string, other: object]>([
     ["another port", onNode("y", ":3")],
     ["another address", onNode("y", "127.0.0.2:2")],

@@ -5,18 +5,22 @@ import { RENDER_FIRST } from "../../findings/words";
 import type { KnownRegistrar, ManifestFacts, RegistrarContainer } from "../read/registrars";
 import { unfilledIn } from "./gaps";
 
+type IsMeant = (one: RegistrarContainer) => boolean | Truth;
+// Windows has other rules for paths and volumes.
+const isForLinux: IsMeant = ({ isForWindows }) => isForWindows.not();
+
+export const judgeEach = (
+  { registrars }: Pick<ManifestFacts, "registrars">,
+  judge: (one: RegistrarContainer) => Verdicts,
+  isMeant = isForLinux,
+) => registrars.filter(isMeant).map((one) => alsoEach(judge(one), { subject: one.place, about: one.about }));
+
 export const eachRegistrar = (
   code: string,
   name: string,
   judge: (one: RegistrarContainer, facts: ManifestFacts) => Verdicts,
-  // Windows has other rules for paths and volumes.
-  isMeant = ({ isForWindows }: RegistrarContainer): boolean | Truth => isForWindows.not(),
-) =>
-  check<ManifestFacts>(code, name, (facts) =>
-    facts.registrars
-      .filter(isMeant)
-      .map((one) => alsoEach(judge(one, facts), { subject: one.place, about: one.about })),
-  );
+  isMeant = isForLinux,
+) => check<ManifestFacts>(code, name, (facts) => judgeEach(facts, (one) => judge(one, facts), isMeant));
 
 const ofPlace =
   <More extends readonly unknown[], V extends Verdict>(

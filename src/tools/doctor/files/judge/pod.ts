@@ -1,4 +1,4 @@
-import type { Verdict, Verdicts } from "../../findings/finding";
+import { check, type Verdict, type Verdicts } from "../../findings/finding";
 import {
   type Gap,
   type ItemOf,
@@ -11,11 +11,12 @@ import {
   words,
 } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
-import { comesBefore, isOneObject } from "../read/identity";
+import { isOneObject } from "../read/identity";
 import { WITH_PODS } from "../read/kinds";
+import { type ServingOnNode, servingOnNode } from "../read/on-node";
 import { areTogether } from "../read/pool";
-import type { RegistrarContainer } from "../read/registrars";
-import { eachRegistrar, notFilledIn, problem, unknown, warning } from "./each-registrar";
+import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
+import { eachRegistrar, judgeEach, notFilledIn, problem, unknown, warning } from "./each-registrar";
 import { placeholderIn, variableIn } from "./gaps";
 
 const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
@@ -160,15 +161,12 @@ const judgeRole = (role: RegistrarContainer["role"]) =>
 
 const OTHER_PORT = "give one of them another port, and its probes too";
 
-const manifestPorts = eachRegistrar("CSI109", "manifest-ports", (one, { registrars }) =>
-  one.served.map((http) => judgePort(one, http, registrars)),
-);
+const manifestPorts = check<ManifestFacts>("CSI109", "manifest-ports", (facts) => {
+  const onNode = servingOnNode(facts.registrars);
+  return judgeEach(facts, (one) => one.served.map((http) => judgePort(one, http, onNode)));
+});
 
-function judgePort(
-  one: RegistrarContainer,
-  http: Served,
-  registrars: SeenList<RegistrarContainer>,
-): Verdicts {
+function judgePort(one: RegistrarContainer, http: Served, onNode: ServingOnNode): Verdicts {
   if (http.port === 0) return undefined;
   const port = `${http.port}`;
   const text = `serves port ${port}, and so does container`;
@@ -205,7 +203,7 @@ function judgePort(
     serving,
     declaring,
     ifUnknown(isShared, ([gap]) => unclear(gap)),
-    judgeOnNode(one, http, registrars),
+    one.isOnNode ? judgeOnNode(one, http, onNode(port, one)) : undefined,
   ];
 }
 
@@ -213,9 +211,7 @@ function judgePort(
 function judgeOnNode(one: RegistrarContainer, http: Served, registrars: SeenList<RegistrarContainer>) {
   const fix = `${OTHER_PORT}, or leave hostNetwork out`;
   const text = `serves port ${http.port} of the node's network, and so does`;
-  const isMeant = (another: RegistrarContainer) =>
-    another.isForWindows.not().and(one.isOnNode && another.isOnNode && comesBefore(another.place, one.place));
-  const clashes = (another: RegistrarContainer) =>
+  const clashesWith = (another: RegistrarContainer) =>
     another.served
       .contains((its) =>
         isOneAddress(http, its)
@@ -226,25 +222,24 @@ function judgeOnNode(one: RegistrarContainer, http: Served, registrars: SeenList
               .not(),
           ),
       )
-      .and(
-        isOneObject(one.identity, another.identity)
-          .or(one.about.object === another.about.object)
-          .not(),
-      )
+      .and(isOneObject(one.identity, another.identity).not())
       .and(areTogether(one.pool, another.pool));
-  const others = registrars.filter(isMeant);
+  const others = registrars.map((another) => ({ place: another.place, clashes: clashesWith(another) }));
   return [
     others
-      .filter(clashes)
+      .filter(({ clashes }) => clashes)
       .together()
       .map(({ first: { place } }) =>
         problem(words`${text} ${place}: the second one on a node cannot bind it`, fix),
       ),
-    others.flatMap((another) =>
-      ifUnknown(clashes(another), () =>
-        unknown(words`${text} ${another.place}: whether at one address of one node cannot be seen here`, fix),
-      ),
-    ),
+    others
+      .flatMap(({ place, clashes }) =>
+        ifUnknown(clashes, () =>
+          unknown(words`${text} ${place}: whether at one address of one node cannot be seen here`, fix),
+        ),
+      )
+      .together()
+      .map(({ first }) => first),
   ];
 }
 

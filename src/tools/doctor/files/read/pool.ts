@@ -6,27 +6,36 @@ import { tell, toldOf } from "../../findings/opened";
 import { type Truth, truth } from "../../findings/seen";
 import { unread } from "./filled";
 
-interface Requirement {
-  readonly key: string;
-  readonly operator: string;
-  readonly values: readonly string[];
-}
+type Requirement = ReturnType<typeof requirementOf>;
+const requirementOf = (key: string, operator: string, values: readonly string[]) => ({
+  ...{ key, operator, values },
+  /** Equal requirements have equal ones. */
+  whole: JSON.stringify([key, operator, values]),
+  open: [operator, ...values].find(isTemplate),
+});
 
-/** On which nodes a pod may run. */
+/** On which nodes a pod may run. Pairs of pools are compared: each makes its texts once. */
 export type Pool = ReturnType<typeof poolOf>;
 export const poolOf = (pod: Tree) => {
   const { podAffinity, podAntiAffinity } = tree(pod.affinity);
-  const terms = requiredNodeTerms(pod).map(({ matchExpressions, matchFields }) =>
-    [...list(matchExpressions), ...list(matchFields)].map(tree).map((one) => ({
-      ...{ key: text(one.key), operator: text(one.operator), values: list(one.values).map(text).sort() },
-    })),
+  const ofTerms = requiredNodeTerms(pod).map(({ matchExpressions, matchFields }) =>
+    [...list(matchExpressions), ...list(matchFields)]
+      .map(tree)
+      .map((one) => requirementOf(text(one.key), text(one.operator), list(one.values).map(text).sort())),
   );
+  const selected = Object.entries(tree(pod.nodeSelector)).map(([key, value]) =>
+    requirementOf(key, "In", [text(value)]),
+  );
+  const terms = inOrder<readonly Requirement[]>(ofTerms.map(inOrder));
+  const pods = JSON.stringify([tree(podAffinity), tree(podAntiAffinity)], unlessPreferred);
+  // Indented, because braces beside each other are a placeholder's.
+  const whole = JSON.stringify([selected, terms, pods], undefined, 1);
   return toldOf({
-    selected: Object.entries(tree(pod.nodeSelector)).map(
-      ([key, value]): Requirement => ({ key, operator: "In", values: [text(value)] }),
-    ),
-    terms: inOrder<readonly Requirement[]>(terms.map(inOrder)),
-    pods: JSON.stringify([tree(podAffinity), tree(podAntiAffinity)], unlessPreferred),
+    /** A node has to meet all of one of these. */
+    terms: (terms.length === 0 ? [[]] : terms).map((term) => [...selected, ...term]),
+    required: JSON.stringify([terms, pods]),
+    /** Other pods decide on the node of one that requires or excludes some. */
+    ...{ whole, isOpen: isTemplate(whole) || pods !== "[{},{}]" },
   });
 };
 const inOrder = <One>(all: readonly One[]) => sortedBy(all, (one) => JSON.stringify(one));
@@ -42,8 +51,8 @@ const mayBe = ({ operator, values }: Requirement, value: string) =>
 
 /** Whether no node meets both. */
 function exclude(one: Requirement, other: Requirement): Truth {
-  if (one.key !== other.key || JSON.stringify(one) === JSON.stringify(other)) return truth(false);
-  const open = [one, other].flatMap(({ operator, values }) => [operator, ...values]).find(isTemplate);
+  if (one.key !== other.key || one.whole === other.whole) return truth(false);
+  const open = one.open ?? other.open;
   if (open !== undefined) return truth(unread("placeholder", open).gap);
   const both = [one, other].map(({ operator }) => operator);
   const isNone = (its: Requirement, another: Requirement) =>
@@ -55,28 +64,24 @@ function exclude(one: Requirement, other: Requirement): Truth {
 /** Whether no node may have the pods of both: unknown where what they require differs, and does not exclude each other for certain. */
 export function areApart(...pools: readonly [Pool, Pool]): Truth {
   const [one, other] = [tell(pools[0]), tell(pools[1])];
-  const termsOf = ({ selected, terms }: typeof one) =>
-    (terms.length === 0 ? [[]] : terms).map((term) => [...selected, ...term]);
-  const required = ({ terms, pods }: typeof one) => JSON.stringify([terms, pods]);
-  return termsOf(one)
+  return one.terms
     .flatMap((term) =>
-      termsOf(other).map((its) =>
+      other.terms.map((its) =>
         term
           .flatMap((requirement) => its.map((another) => exclude(requirement, another)))
           .reduce<Truth>((some, is) => some.or(is), truth(false)),
       ),
     )
     .reduce<Truth>((all, is) => all.and(is), truth(true))
-    .or(truth(required(one) !== required(other) && unread("placeholder", "", AFFINITY).gap));
+    .or(truth(one.required !== other.required && unread("placeholder", "", AFFINITY).gap));
 }
 /** The subject of a gap: what two pods require of their nodes. */
 export const AFFINITY = "affinity";
 
 /** Whether a node has the pods of both: if they require the same. Of others it is no, or unknown. */
 export function areTogether(...pools: readonly [Pool, Pool]): Truth {
+  const [one, other] = [tell(pools[0]), tell(pools[1])];
+  if (one.whole === other.whole) return truth(!one.isOpen || unread("placeholder", one.whole).gap);
   const apart = areApart(...pools);
-  // Indented, because braces beside each other are a placeholder's.
-  const [one, other] = pools.map((pool) => JSON.stringify(tell(pool), undefined, 1));
-  if (one !== other) return apart.and(apart.not());
-  return truth(!isTemplate(one ?? "") || unread("placeholder", one ?? "").gap);
+  return apart.and(apart.not());
 }
