@@ -1,10 +1,13 @@
 import fs from "node:fs";
 import net from "node:net";
 import { dirname, join } from "node:path";
+import { trueOrNull } from "../../../../src/tools/doctor/findings/opened";
+import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
 import type { Target } from "../../../../src/tools/doctor/node/read/facts";
 import { isWell } from "../../../../src/tools/status/command";
 import { filesBelow, readText } from "../../../docs/markdown";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
+import { otherFactsIn } from "../findings/less-known";
 import { createDoctorNode, type DoctorNode, WHOLE } from "./doctor-node";
 import { type Answer, looking, type Read, rememberReplies, spyOnAll } from "./spied-look";
 
@@ -81,6 +84,12 @@ const strangeIn = ({ drivers }: Look) =>
       ? []
       : `${csiSocket}: ${reason}`,
   );
+
+/** What may be, why something is unread, and where it was looked for, are no facts. */
+const otherFactsOf = (seen: Look, whole: Look) =>
+  otherFactsIn(viewOf(seen.facts), viewOf(whole.facts), {
+    asWritten: ["isHidden", "mayBeNames", "nowMs"],
+  }).filter((one) => !/\.endpoint\(\)\.socket\.path:/.test(one));
 
 const statesIn = ({ drivers }: Look) => drivers.map(({ name, state }) => `${name} ${state}`).sort();
 
@@ -192,7 +201,7 @@ const REGISTRAR = ["registrar", "--csi-address=/csi/x.sock", "--kubelet-registra
 const MOST_TRIES = 3;
 
 test.each([makeHealthy, makeNamed, makeSick, makeDeserted, makeNested, makeHidden, makeHost, makeDeaf])(
-  "each read that fails takes findings away, and adds none: %p",
+  "each read that fails takes facts and findings away, and adds none: %p",
   async (make) => {
     await using node = await createDoctorNode();
     const { target, registrar = [], isDeaf } = await make(node);
@@ -219,6 +228,9 @@ test.each([makeHealthy, makeNamed, makeSick, makeDeserted, makeNested, makeHidde
       });
     };
     let whole = await lookAtAll();
+    /** No process takes part in a connection to it that is late. */
+    const isDead = (path: string) =>
+      trueOrNull(whole.facts.deadSockets.contains(({ socket }) => socket.path === path)) !== false;
     expect(reads.size).toBeGreaterThan(15);
     for (const [call, path] of [...reads.values()])
       for (const [way, answer] of waysOf([call, path], node, silent))
@@ -233,6 +245,7 @@ test.each([makeHealthy, makeNamed, makeSick, makeDeserted, makeNested, makeHidde
             ...badIn(seen).filter((one) => !badIn(whole).includes(one)),
             ...(way === "ENOENT" ? [] : wellOrLostIn(seen, whole)),
             ...strangeIn(seen),
+            ...(way === "ENOENT" || isDead(path) ? [] : otherFactsOf(seen, whole)),
           ];
           // What is not seen any more is not said to be well; a process without files in /proc has ended.
           const isSame = statesIn(seen).join() === statesIn(whole).join() || way === "ENOENT";
