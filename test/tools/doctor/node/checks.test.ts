@@ -1,8 +1,14 @@
 import { parseNameLists } from "../../../../src/registrar/node-wide/name-lists";
 import { itemsOf, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
-import { listFrom, type Truth, truth } from "../../../../src/tools/doctor/findings/seen";
+import {
+  beyond,
+  listFrom,
+  startReading,
+  type Truth,
+  truth,
+} from "../../../../src/tools/doctor/findings/seen";
 import { saysName, type View, viewOf } from "../../../../src/tools/doctor/node/judge/view";
-import type { NodeGap } from "../../../../src/tools/doctor/node/read/facts";
+import type { NodeGap, NodePart } from "../../../../src/tools/doctor/node/read/facts";
 import type { HostPath } from "../../../../src/tools/doctor/node/read/gather";
 import type { SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
 import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/sockets-found";
@@ -203,9 +209,28 @@ test.each<[what: string, ask: (view: View) => Truth, of: Partial<RegistrationFac
       ),
     { info: answered({ type: "DRAPlugin" }), endpoint: undefined },
   ],
+  [
+    "kubelet dials a driver at a path that is not seen",
+    (view) => view.drivers.contains((one) => one.isDialled),
+    {},
+  ],
 ])("it is not known whether %s", (_what, ask, of) => {
   const registrations = healthyRegistrations().map((one) => ({ ...one, ...of }));
   expect(trueOrNull(ask(viewOf(factsOf({ registrations }))))).toBe(null);
+});
+
+test("without the registration directory it is not known whether the node is deserted", () => {
+  const directory = { kind: "missing", path: "/registration" } as const;
+  const facts = factsOf({ target: { ...healthy.target, ...WHOLE }, driver: undefined, directory });
+  const registrations = startReading<NodePart>().list<RegistrationFacts>([], [beyond("directory")]);
+  expect(trueOrNull(viewOf({ ...facts, registrations }).isDeserted)).toBe(null);
+});
+
+test("what a DRA plugin is called is not the name of the driver that was asked for", () => {
+  const dra = answered({ type: "DRAPlugin", name: "gpu.x" });
+  const registrations = healthyRegistrations().map((one) => ({ ...one, info: dra, endpoint: undefined }));
+  const { targetNames } = viewOf(factsOf({ driver: NAMELESS, registrations }));
+  expect(itemsOf(targetNames)).toEqual([]);
 });
 
 test("a DRA plugin that has a driver's name does not register that", () => {

@@ -11,6 +11,7 @@ import {
   type Seen,
   type SeenList,
   type Truth,
+  unsoughtIf,
 } from "../../findings/seen";
 import { writeFlag } from "../../findings/words";
 import type { Facts } from "../read/gather";
@@ -51,8 +52,9 @@ export function viewOf(facts: Facts) {
   const driver = facts.driver && lookOfDriver(facts.driver);
   const published = facts.registrations.map(lookOfRegistration);
   const plugins = published.flatMap(pluginOf);
-  const drivers = driversOf(facts, published.flatMap(csiPluginOf));
-  const told = plugins
+  const csiPlugins = published.flatMap(csiPluginOf);
+  const drivers = driversOf(facts, csiPlugins);
+  const told = csiPlugins
     .filter(({ plugin }) => plugin.endpoint === kubeletRegistrationPath)
     .map(({ plugin }) => plugin.name);
   const targetNames = namesOf(driver, told);
@@ -83,8 +85,7 @@ export function viewOf(facts: Facts) {
     isDeserted: drivers
       .contains(({ isNode }) => isNode)
       .or(answering.contains())
-      .not()
-      .and(folder.contains()),
+      .not(),
     /** The processes that register in this directory. */
     registrars,
     waiting: registrars.filter(({ isNodeWide, endpoint, socket }) =>
@@ -112,8 +113,11 @@ const csiPluginOf = (one: RegistrationLook): SeenList<CsiPlugin> =>
 
 function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<CsiPlugin>) {
   const endpoints = plugins.flatMap(({ endpoint }) => endpoint).filter(({ socket }) => !socket.isHidden);
+  const unseen = plugins.flatMap(({ endpoint, path }) =>
+    unsoughtIf(endpoint?.socket.isHidden === true, "sockets", path),
+  );
   const all = allDrivers.map((one) => ({ ...lookOfDriver(one), isNamed: one === driver }));
-  const others = endpoints.with(all.filter(({ mayBeNode }) => mayBeNode));
+  const others = endpoints.with(unseen).with(all.filter(({ mayBeNode }) => mayBeNode));
   const isRegisteredBeside = (other: DriverLook, { socket }: DriverLook) =>
     plugins
       .contains((one) => isOf(one, other, all, target))
@@ -147,7 +151,7 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<CsiP
         .and(all.contains((other) => isRegisteredBeside(other, one))),
       isRegistered,
       /** Whether kubelet dials its socket, where it says a name: then it needs a node service. */
-      isDialled: endpoints.contains(isHere).and(one.names.contains()),
+      isDialled: endpoints.with(unseen).contains(isHere).and(one.names.contains()),
       /** Why the registrar's name lists exclude it. */
       whyNot,
       /** Whether they do, and it is not registered. */
