@@ -117,7 +117,7 @@ export function standingOf(driver: Driver): SeenList<Standing> {
     const unsafe = verdict.kind === "unsafe" ? verdict.problem : "";
     return firstSeen(
       whyNot.filter(() => isUnwanted).map(as("not-wanted", name)),
-      ifYes(mayBeUnclear, () => as("unclear", name)("")),
+      ifYes(mayBeUnclear.and(!driver.isNamed), () => as("unclear", name)("")),
       ifYes(isRegistered.not().and(unsafe !== ""), () => as("unsafe", name)(unsafe)),
       twins.map(({ socket }) => as("twin", name)(socket.path)),
       ifYes(isRegistered.not(), () => as("unpublished", name)("")),

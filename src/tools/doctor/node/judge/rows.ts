@@ -141,7 +141,7 @@ function withRow(driver: Driver, view: View): SeenList<Unpublished> {
       listFrom([openText(gaps, [driver.socket.path], "whether it is registered")]),
     );
   const unknown = (gaps: readonly [Gap, ...Gap[]]) => withIt(rowOf("unknown", whyUnknown(gaps), known));
-  return isRegistered.not().and(mayBeUnclear.or(mayBeNode)).and(isBeside.not())({
+  return isRegistered.not().and(mayBeUnclear.and(!driver.isNamed).or(mayBeNode)).and(isBeside.not())({
     yes: () =>
       standingOf(driver).some({
         yes: ({ first }) => withIt(rowOf(...unpublishedState(first, driver, view), known)),

@@ -140,7 +140,6 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<CsiP
       .not()
       .and(one.isNode.not())
       .and(mayBeSo(twins.contains().not()))
-      .and(!one.isNamed)
       .and(one.names.contains());
     return {
       ...one,
