@@ -29,12 +29,12 @@ import { placesIn } from "./judge/places";
 import { stateChecks } from "./judge/registrations";
 import { inState, isWithoutRegistrar, kindIn, type Place, sayReason } from "./judge/state";
 import type { ClusterReading } from "./read/cluster";
-import { isEvery, isGuess, type RegistrarUnit } from "./read/units";
+import { guessesIn, isEvery, isGuess, type RegistrarUnit } from "./read/units";
 
 export const CLUSTER_CHECKS = [...stateChecks, ...needChecks];
 
 /** Names the drivers, drops all but the one that is asked for, and looks for owners of those that no DaemonSet registers. */
-async function conclude({ readOwners, readRivals, gaps, ...lists }: ClusterReading) {
+export async function conclude({ readOwners, readRivals, gaps, ...lists }: ClusterReading) {
   const byNames = placesIn(lists);
   const [pair] = itemsOf(pairLeft(byNames));
   const isAlone = pair && trueOrNull((await readRivals(pair.node)).contains()) === false;
@@ -48,12 +48,13 @@ async function conclude({ readOwners, readRivals, gaps, ...lists }: ClusterReadi
   const found = leadingFirst([...findings, ...running].filter(({ status }) => status !== "ok"));
   return factsOf(meant, ownersOf, gaps(), {
     manifestFindings: close({}, found),
-    isManifestCause: causesIn(found),
+    isManifestCause: causesIn(found, manifests),
   });
 }
 
-/** Whether one is among these; what is not known of its registrar may be it. */
-function causesIn(found: readonly Finding[]) {
+/** Whether one is among these of these registrars; what is not known of its registrar, or of one that was not read, may be it. */
+function causesIn(found: readonly Finding[], { registrars }: ManifestFacts) {
+  const judgedAs = registrars.by(({ about }) => causeKey(manifestCause(about)));
   const seen = new Set(found.flatMap(({ cause }) => (cause ? causeKey(cause) : [])));
   const doubted = new Map(
     found.flatMap(({ status, about, subject, text }) =>
@@ -62,8 +63,10 @@ function causesIn(found: readonly Finding[]) {
   );
   return (cause: Cause): Truth => {
     const { subject, text } = doubted.get(causeKey(cause)) ?? {};
-    if (subject === undefined || text === undefined || seen.has(causeKey(cause)))
-      return truth(seen.has(causeKey(cause)));
+    if (seen.has(causeKey(cause))) return truth(true);
+    const isJudged = judgedAs(causeKey(cause)).contains();
+    if (subject === undefined || text === undefined)
+      return trueOrNull(isJudged) === null ? isJudged : truth(false);
     return truth({ part: "daemonsets", subject, why: { kind: "object", text } });
   };
 }
@@ -150,8 +153,14 @@ function reportOf(
 }
 
 /** The lists that may lack rows: something could not be read, or the driver that is asked for may be one whose name is a guess. */
-function partialIn({ units, places, target, guesses }: ClusterFacts) {
-  const isGuessed = trueOrNull(guesses.contains().and(target.driver !== undefined)) !== false;
+function partialIn(facts: ClusterFacts) {
+  const { units, places, target } = facts;
+  const isGuessed =
+    trueOrNull(
+      guessesIn(facts)
+        .contains()
+        .and(target.driver !== undefined),
+    ) !== false;
   const lacks = (...lists: readonly SeenList<unknown>[]) =>
     isGuessed || lists.map((list) => orNull(list, () => true)).includes(null);
   const isPartial = { drivers: lacks(units, places), registrars: lacks(units), nodes: lacks(places) };
@@ -185,7 +194,7 @@ function driverRows(facts: ClusterFacts) {
     return {
       name,
       daemonSets:
-        trueOrNull(sets.contains().not().and(facts.guesses.contains())) === false
+        trueOrNull(sets.contains().not().and(guessesIn(facts).contains())) === false
           ? orNull(sets, (all) => [...new Set(all)])
           : null,
       nodes: orNull(placesOf(key), ({ length }) => length),

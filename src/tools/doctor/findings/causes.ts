@@ -4,13 +4,13 @@ import { type Key, keyIn, type Name, tell } from "./opened";
 
 /** An object that was read, and the container in it. */
 export interface About {
-  /** The object's number in the reading: two objects may share a name. */
-  readonly object: number;
+  /** Of files its number in the reading, as two may share a name; in a cluster its UID. */
+  readonly object: number | string;
   readonly container?: string | undefined;
 }
 /** The same for judges. */
 export interface OfContainer {
-  readonly object: number;
+  readonly object: About["object"];
   readonly container: string | Name;
 }
 
@@ -24,14 +24,14 @@ export type Cause =
   | { readonly kind: "node-info" | "twins" | "endpoint"; readonly driver: string }
   | { readonly kind: "duplicates"; readonly endpoint: string }
   | { readonly kind: "kubelet-down" | "host-path" | "not-kubelets" | "nodes-away" }
-  | { readonly kind: "manifest"; readonly object: number; readonly container: string }
+  | { readonly kind: "manifest"; readonly object: About["object"]; readonly container: string }
   /** What a cluster's objects tell of a driver that is not registered. */
   | {
       readonly kind: "trouble";
       readonly driver: Key;
       readonly trouble: string;
       /** Of a pod: its DaemonSet, its container, and the API's word for what the container does. */
-      readonly object?: number | undefined;
+      readonly object?: About["object"] | undefined;
       readonly container?: string | undefined;
       readonly word?: string | undefined;
     };

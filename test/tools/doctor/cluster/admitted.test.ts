@@ -49,7 +49,7 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
 
 test("pods that admission makes unique do not fill the memory: one result for the same images", () => {
   const own = daemonSet(DISK);
-  const set = readRegistrarSet(...storedSet(own), 0);
+  const set = readRegistrarSet(...storedSet(own));
   const readRunning = createRunningReader();
   const podOf = (n: number, image = OURS) => ({
     spec: { containers: [{ name: "registrar", image, env: [{ name: "ID", value: `${n}` }] }] },
@@ -163,7 +163,5 @@ test.each<[selector: object, words: string]>([
   ],
 ])("the pods of a DaemonSet with the selector %j are listed by %s", (selector, words) => {
   const set = daemonSet(DISK);
-  expect(readRegistrarSet(...storedSet({ ...set, spec: { ...set.spec, selector } }), 0)?.selector).toBe(
-    words,
-  );
+  expect(readRegistrarSet(...storedSet({ ...set, spec: { ...set.spec, selector } }))?.selector).toBe(words);
 });

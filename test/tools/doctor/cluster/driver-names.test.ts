@@ -29,7 +29,7 @@ function listsOf(
     reading.list(items, unread === part ? [{ part, subject: part, why }] : []);
   const setOf = (changes: SetChanges, n: number) => {
     const object = daemonSet("x", { name: `set-${n}`, ...changes });
-    return readRegistrarSet(...storedSet(object, `${n}`), n) ?? [];
+    return readRegistrarSet(...storedSet(object, `${n}`)) ?? [];
   };
   return {
     target: { context: undefined, node: undefined, driver },

@@ -1,6 +1,6 @@
 import { type ClusterTarget, readCluster } from "../../../../src/tools/doctor/cluster/read/cluster";
 import type { ListApi, ListFailure, ListRequest } from "../../../../src/tools/doctor/cluster/read/list-api";
-import { reportOnCluster } from "../../../../src/tools/doctor/cluster/report";
+import { conclude, reportOnCluster } from "../../../../src/tools/doctor/cluster/report";
 import type { OurImage } from "../../../../src/tools/recognise/program";
 import { csiDriver, daemonSet, podStatus, type SetChanges } from "../../../support/cluster-objects";
 import { inWholeWords } from "../findings/whole-words";
@@ -116,6 +116,7 @@ export function createMemoryCluster() {
     },
     setSpec: async (path: string, changes: object): Promise<void> =>
       change(path, ({ spec }) => ({ spec: { ...Object(spec), ...changes } })),
+    facts: async () => conclude(await reading()),
     report: async (target?: Partial<ClusterTarget>, ours?: OurImage) => {
       const report = await reportOnCluster(await reading(target, ours));
       inWholeWords(report.findings);

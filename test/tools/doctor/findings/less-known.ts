@@ -29,19 +29,19 @@ export function otherFactsIn(
     const compare = (own: unknown, its: unknown, place: string) =>
       isAsked ? (isPart(own, its) ? [] : [place]) : partsIn(own, its, place);
     if (Object.is(one, other) || isUnread(one)) return [];
-    const differs = [`${at}: ${show(one)}, and it is ${show(other)}`];
+    const differs = () => [isAsked ? at : `${at}: ${show(one)}, and it is ${show(other)}`];
     const [own, its] = [insideOf(one), insideOf(other)] as (object | string | undefined)[];
     if (own !== undefined && its !== undefined) return closedIn(own, its, at, compare);
     if (typeof one === "function" && typeof other === "function")
       return firstOrAll(isAsked, calls[at.split(/\W+/).at(-1) ?? ""] ?? [], (given) =>
         compare(one(...given), other(...given), `${at}(${given.map(show)})`),
       );
-    if (!isShared(one) || !isShared(other) || typeof one !== typeof other) return differs;
+    if (!isShared(one) || !isShared(other) || typeof one !== typeof other) return differs();
     if (one instanceof Map && other instanceof Map)
       return compare(Object.fromEntries(one), Object.fromEntries(other), at);
     if (one instanceof Set && other instanceof Set) return compare([...one].sort(), [...other].sort(), at);
     const isList = Array.isArray(one);
-    if (isList && Object(other).length !== one.length) return differs;
+    if (isList && Object(other).length !== one.length) return differs();
     const fields = [...new Set([...Object.keys(one), ...Object.keys(other)])];
     return firstOrAll(
       isAsked,

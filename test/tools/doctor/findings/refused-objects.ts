@@ -88,6 +88,9 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ written }) => written.csiAddress === '' ? problem(P, T, F) : ok(P, T))",
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ written }) => tell(written) === undefined ? problem(P, T, F) : ok(P, T)); import { tell } from 'SRC/findings/opened'",
   "TypeScript: ({ identities }: FilesAndGaps) => identities.map(({ hasRegistrar }) => hasRegistrar ? undefined : problem(P, 'has no registrar', F))",
+  // A guess is a driver's name that was not read.
+  "search: ({ units }: ClusterFacts) => units.contains(isGuess)({ yes: () => problem(P, 'is a driver that the cluster does not have', F), no: nothing, unknown: withheld }); import { isGuess } from 'SRC/cluster/read/units'",
+  "TypeScript: ({ guesses }: ClusterFacts) => guesses.contains()({ yes: () => problem(P, 'is a driver that the cluster does not have', F), no: nothing, unknown: withheld })",
   // What is written, and may have a placeholder.
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ about, place }) => about.container === 'node-driver-registrar' ? undefined : problem(place, 'is not called so', F))",
   "search: ({ registrars }: ManifestFacts) => registrars.map((one) => registrars.contains((other) => other.about.container === one.about.container)({ yes: () => warning(one.place, 'has the name of another one', F), no: nothing, unknown: withheld })); import { warning } from 'SRC/findings/finding'",

@@ -6,6 +6,8 @@ export const OPENERS = /findings\/(?:opened|report)$/;
 export const READERS_ALONE = ["changed", "startReading", "inOrder", "writtenOnHost", "writtenPlaceOf"];
 /** What does not ask what is unread, or compares names: these files say by it what holds whatever that is. */
 export const OF_FEW = new Map([
+  ["guessesIn", /\/cluster\/judge\/(?:groups|needs)\.ts$/],
+  ["isGuess", /\/judge\/(?:machine|needs|pair-left|registrations|states|surroundings)\.ts$/],
   ["asFarAsAsked", /\/judge\/(?:endpoint|limits|needs|pair-left|registrations|rows|surroundings)\.ts$/],
   ["mayBeSo", /\/node\/judge\/(?:machine|view)\.ts$/],
   ["atLeast", /\/node\/judge\/(?:endpoint|found|machine|registration|rows)\.ts$/],

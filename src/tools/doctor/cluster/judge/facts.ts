@@ -49,7 +49,7 @@ interface Manifests {
 
 /** With the owners of drivers that no DaemonSet registers. */
 export const factsOf = (
-  meant: ReturnType<typeof meantIn>,
+  { unowned: _, ...meant }: ReturnType<typeof meantIn>,
   ownersOf: OwnersOf,
   gaps: ReturnType<ClusterReading["gaps"]>,
   manifests: Manifests,

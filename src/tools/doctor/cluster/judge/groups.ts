@@ -6,6 +6,7 @@ import { type Group, ifYes, type SeenList, type Text, type Truth, words } from "
 import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { keyOfPlace } from "../read/mentions";
+import { guessesIn } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { causeOfState, inState, isGone, isUnwritten, type Place, reasonIn, restartingIn } from "./state";
 import { isWaitedFor } from "./states";
@@ -42,12 +43,12 @@ export const judgeGroups = (
 ) => judgeAlike(places, { ...alikeIn(facts), keyOf: () => "" }, (group) => judge(group.first, group));
 
 export function alikeIn(facts: ClusterFacts) {
-  const { unitsOfDriver, unitsOfEvery, guesses } = facts;
+  const { unitsOfDriver, unitsOfEvery } = facts;
   /** Those that may have a driver's pods; thousands of places have one driver. */
   const setsOf = remembered((driver) =>
     unitsOfDriver(driver)
       .with(unitsOfEvery)
-      .with(guesses)
+      .with(guessesIn(facts))
       .map(({ set }) => set.uid),
   );
   return {

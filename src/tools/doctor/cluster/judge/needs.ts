@@ -32,7 +32,7 @@ import type { ClusterTarget } from "../read/cluster";
 import type { HostPod } from "../read/owners";
 import { isYoung } from "../read/pod";
 import { GROUPS, LOG_IN } from "../read/reader";
-import { driverNamed, isEvery, isGuess, isOneDriver, type RegistrarUnit } from "../read/units";
+import { driverNamed, guessesIn, isEvery, isGuess, isOneDriver, type RegistrarUnit } from "../read/units";
 import { type ClusterFacts, type FactsAndGaps, mayHavePod } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, placesWhere, problemsOf, whoWaits } from "./groups";
 import { judgePods } from "./set-pods";
@@ -108,11 +108,11 @@ const adviceElsewhere = (pod: HostPod): Advice =>
 
 /** CSINode lists it, and of all that doctor sees nothing can have registered it there, neither a DaemonSet nor a pod. */
 function isLeftover(place: Place, facts: ClusterFacts): Truth {
-  const { guesses, unitsOfDriver, unitsOfEvery, ownersOf } = facts;
+  const { unitsOfDriver, unitsOfEvery, ownersOf } = facts;
   const { owners, rivals } = ownersOf(place);
   const own = unitsOfDriver(place.driver).filter((unit) => mayHavePod(unit, place, facts));
   const providers = [own, unitsOfEvery, owners, rivals];
-  return providers.reduce((one, list) => one.or(list.contains()), guesses.contains()).not();
+  return providers.reduce((one, list) => one.or(list.contains()), guessesIn(facts).contains()).not();
 }
 
 function sayLeftover(driver: Place["driver"], places: Group<Place>, facts: ClusterFacts): Verdict {
@@ -184,26 +184,27 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
 }
 
 /** What doctor found instead. */
-function whatElse(driver: string, { driverNames, guesses }: ClusterFacts): Words {
-  const found = driverNames
+function whatElse(driver: string, facts: ClusterFacts): Words {
+  const found = facts.driverNames
     .sorted((name) => name)
     .together()
     .map((all) => words`; doctor found ${all.named((name) => name, driver)}`);
-  const unnamed = guesses
+  const unnamed = guessesIn(facts)
     .together()
     .map((all) => words`; the name of the driver of ${all.named(({ set }) => set.name)} is not known`);
   return words`${found}${unnamed}`;
 }
 
 /** `described`: whether it has a CSIDriver object. */
-function howToGet({ guesses, podsOf, target }: ClusterFacts, described: SeenList<string>): Advice {
+function howToGet(facts: ClusterFacts, described: SeenList<string>): Advice {
+  const { podsOf, target } = facts;
   const install = "install it, or correct --driver";
   const seeName = ({ set, container }: RegistrarUnit) =>
     podsOf(set.uid).map(({ name }): Advice => {
       const fix = `see the name of its driver in the registrar's log; if it is another, ${install}`;
       return kubectl(fix, target, "logs", name, ` -c ${shellWord(container)}`);
     });
-  return guesses
+  return guessesIn(facts)
     .flatMap(seeName)
     .with(described.map((): Advice => "install its node plugin"))
     .told(install);

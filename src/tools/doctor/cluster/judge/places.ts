@@ -2,7 +2,8 @@ import { grouped } from "../../findings/grouped";
 import { type ItemOf, lackingIn, listFrom, looked, type SeenList, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import { type Mention, mentionsByPlace } from "../read/mentions";
-import { driverNamed, type Pair } from "../read/units";
+import type { RegistrarPod } from "../read/pod";
+import { driverNamed, type Pair, withFirst } from "../read/units";
 import { known, type Place, type PlaceState } from "./state";
 import { stateOf } from "./states";
 import { type ClusterLists, type Surroundings, surroundingsOf } from "./surroundings";
@@ -29,22 +30,26 @@ export function placesIn(lists: ClusterLists, pair?: Pair) {
 }
 
 function placeOf(
-  { mention, leading, ...mentions }: ItemOf<ReturnType<typeof mentionsByPlace>>,
+  { mention, all, ...mentions }: ItemOf<ReturnType<typeof mentionsByPlace>>,
   around: Surroundings,
 ): Place {
   const { driver, node } = mention;
-  const { pod, unit } = leading ?? {};
-  const units = unit ? listFrom([unit]) : around.unitsOfDriver(driver);
+  const units = withFirst(
+    around.unitsOfDriver(driver),
+    all.flatMap(({ unit }) => unit ?? []),
+  );
   const isListed =
     node === undefined
       ? truth(false)
       : around.csiNodeAt(node).contains(({ drivers }) => around.isAmong(driver, drivers));
-  const found = listFrom(pod ? [pod] : []);
-  const podsOn = (name: string) =>
-    around.unitsOfDriver(driver).flatMap(({ set }) => around.podsAt(set, name));
-  const pods = node === undefined ? found : found.with(lackingIn(podsOn(node)));
-  const place = { driver, node, isListed, units, pods };
-  return { ...place, state: looked(stateOf(place, twinsIn(mentions), around)) };
+  const found = all.flatMap(({ pod }) => pod ?? []);
+  const podsOn = (name: string) => units.flatMap(({ set }) => around.podsAt(set, name));
+  const podsOf = (pods: readonly RegistrarPod[]) =>
+    node === undefined ? listFrom(pods) : listFrom(pods).with(lackingIn(podsOn(node)));
+  const place = { driver, node, isListed, units, pods: podsOf(found) };
+  // Of several pods the leading one tells the state.
+  const leading = { ...place, pods: podsOf(found.slice(0, 1)) };
+  return { ...place, state: looked(stateOf(leading, twinsIn(mentions), around)) };
 }
 
 /** Several pods that register a driver on a node. Of a DaemonSet that is rolled out with maxSurge two are there for a while. */

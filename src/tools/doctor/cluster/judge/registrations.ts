@@ -115,7 +115,7 @@ function whereToLookIn(pods: Place["pods"], unit: RegistrarUnit, { target, units
       unknown: (gaps) =>
         words`${REMOVED}, and ${lacking(gaps, lackText(gaps))}: with a node-wide registrar, ${SEE_NODE_WIDE}; without one, ${RESTORE}`,
     });
-  const isRemoved = pods.contains((pod) => isWithoutRegistrar(pod, unit));
+  const isRemoved = pods.contains((pod) => isWithoutRegistrar(pod, unit).and(!pod.isOver));
   const { container } = unit;
   const { usable, isForWindows } = unit.registrar;
   const log = (fix: string) => kubectlFor(pods, target, fix, "logs", ` -c ${shellWord(container)}`);
@@ -236,7 +236,9 @@ const ready = check<ClusterFacts>("CSI205", "pods-ready", (facts) => {
   const unready = facts.places
     .filter(inState("registered"))
     .flatMap(({ driver, node, pods }) =>
-      pods.flatMap((pod) => pod.unready.map((names) => ({ driver, node, pod, names }))),
+      pods
+        .filter(({ isOver }) => !isOver)
+        .flatMap((pod) => pod.unready.map((names) => ({ driver, node, pod, names }))),
     )
     .grouped(({ driver, names }) => keyFrom(driver, names));
   return unready.map((group) => {

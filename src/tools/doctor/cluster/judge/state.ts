@@ -1,4 +1,4 @@
-import type { Cause } from "../../findings/causes";
+import type { About, Cause } from "../../findings/causes";
 import type { Name, Told } from "../../findings/opened";
 import {
   firstSeen,
@@ -57,9 +57,9 @@ export interface Place {
   readonly state: Seen<KnownState>;
   /** Whether CSINode lists it: kubelet has it, or has had it. The node-wide registrar is no driver that CSINode could list. */
   readonly isListed: Truth;
-  /** The registrar of its pod; without a pod those of its DaemonSets. */
+  /** Those of its DaemonSets, in the order of its pods. */
   readonly units: SeenList<RegistrarUnit>;
-  /** The pod that registers it there: of several the leading one. */
+  /** Those that register it there: those that are not over first, and of these the one that tells the state. */
   readonly pods: SeenList<RegistrarPod>;
 }
 
@@ -153,7 +153,7 @@ export const kindIn = (state: AnyState): Told<string> =>
   state.map(({ [STATE]: { kind } }) => kind).told<string>("unseen");
 export const causeOfState = (
   { state, driver }: Place,
-  object?: number,
+  object?: About["object"],
   word?: string,
 ): SeenList<Told<Cause>> =>
   state.map(({ [STATE]: { kind, why } }) =>

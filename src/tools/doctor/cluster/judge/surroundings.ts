@@ -1,6 +1,6 @@
 import { asFarAsAsked } from "../../findings/least";
 import type { Name } from "../../findings/opened";
-import { isWhole, lackingIn, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
+import { isWhole, lackingIn, listFrom, type SeenList, type Truth, toldOf, truth } from "../../findings/seen";
 import type { ClusterReading } from "../read/cluster";
 import type { Mention } from "../read/mentions";
 import {
@@ -41,8 +41,7 @@ export function surroundingsOf(lists: ClusterLists, needs: SeenList<Need>, pair:
     ...lists,
     units,
     unitsOfSet: units.by(({ set }) => set.uid),
-    /** Those whose driver is not known. */
-    guesses,
+    guesses: toldOf(guesses),
     /** For readers: those that go by a name, known or guessed. */
     namedSo,
     /** Of a driver without any, a guess may be one. */
@@ -65,6 +64,6 @@ export function surroundingsOf(lists: ClusterLists, needs: SeenList<Need>, pair:
     waitingAt: at(lists.waitingOn),
     attachedAt: at(lists.attachedOn),
     /** Whether each of these registers a driver whose name is known. */
-    areNamed: units.contains((unit) => isEvery(unit).or(isGuess(unit))).not(),
+    areNamed: units.contains((unit) => isEvery(unit).or(isGuess(unit) && truth(OF_GUESS))).not(),
   };
 }

@@ -167,12 +167,11 @@ async function readOthers({ read }: Reader, target: ClusterTarget) {
 
 /** The sets with a registrar, their pods, and the limits of their namespaces. */
 async function readSets(reader: Reader, target: ClusterTarget, images: OurImage) {
-  let number = 0;
   const all = await reader.read(
     "daemonsets",
     each((item, identity) => ({
       uid: identity.uid,
-      set: readRegistrarSet(item, identity, number++, images),
+      set: readRegistrarSet(item, identity, images),
     })),
   );
   const sets = all.flatMap(({ set }) => set);

@@ -17,16 +17,18 @@ export const keyOfPlace = ({ node, pod, driver }: Pick<Mention, "driver" | "node
 /** The name of a pod has its namespace in it. */
 const nodeIn = (key: string): string | undefined => /^\["([^"/]*)"/.exec(key)?.[1];
 
-/** Place by place: the mentions by pods that are not over, those that have long run, and the leading one. */
+/** Place by place: the mentions by pods, those that are not over first; and of these those that have long run. */
 export const mentionsByPlace = (all: SeenList<Mention>, nowMs: number) =>
   inOrder(all.grouped(keyOfPlace, { node: nodeIn }), ({ first }) => keyIn(keyOfPlace(first))).map((group) => {
     const ofPods = itemsOf(group).filter(({ pod }) => pod);
+    const ranked = (isOver: boolean) =>
+      ofPods
+        .filter(({ pod }) => pod?.isOver === isOver)
+        .toSorted((one, other) => rankOf(one) - rankOf(other));
+    const all = [false, true].flatMap(ranked);
     const living = ofPods.filter(({ pod }) => pod?.isOver === false);
-    const leading = (living.length > 0 ? living : ofPods).toSorted(
-      (one, other) => rankOf(one) - rankOf(other),
-    );
     const settled = living.filter(({ pod }) => nowMs - startOf(pod) >= LONG_MS);
-    return { mention: group.first, living, settled, leading: leading[0] };
+    return { mention: group.first, all, living, settled };
   });
 
 /** Of two pods of a DaemonSet on a node: the one with a trouble, then the older one. */

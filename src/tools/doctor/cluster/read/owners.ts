@@ -82,7 +82,7 @@ function readHostPod(object: unknown, { name }: Identity) {
   const hostPaths = volumes.map(({ path }) => text(path)).filter((path) => path !== "");
   const inlineDrivers = phaseOf(status) === "Running" ? inlineDriversOf(spec) : [];
   if (hasEnded(status) || hostPaths.length + inlineDrivers.length === 0) return undefined;
-  const [registrar] = registrarsIn(-1, name, { ...tree(object), kind: "Pod" });
+  const [registrar] = registrarsIn(name, name, { ...tree(object), kind: "Pod" });
   return {
     ...{ name, hostPaths, inlineDrivers },
     owners: ownersOf(tree(metadata)),

@@ -10,12 +10,12 @@ import type { Identity } from "./reader";
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
 /** Undefined for a set without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
-export function readRegistrarSet(object: unknown, identity: Identity, number: number, ours?: OurImage) {
+export function readRegistrarSet(object: unknown, identity: Identity, ours?: OurImage) {
   const { selector, template } = tree(tree(object).spec);
   const ofPods = tree(tree(template).spec);
   const whole = { ...tree(object), kind: "DaemonSet" };
   const place = placeIn(undefined, whole);
-  const registrars = registrarsIn(number, place, whole, ours);
+  const registrars = registrarsIn(identity.uid, place, whole, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, status } = tree(object);
   const { desiredNumberScheduled, observedGeneration } = tree(status);
@@ -28,10 +28,9 @@ export function readRegistrarSet(object: unknown, identity: Identity, number: nu
   return {
     ...identity,
     place: toldOf(place),
-    number,
     selector: selectorOf(selector),
     registrars,
-    registrarsWith: (images: OurImage) => registrarsIn(number, place, whole, images),
+    registrarsWith: (images: OurImage) => registrarsIn(identity.uid, place, whole, images),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(tree(metadata).annotations)["deprecated.daemonset.template.generation"]),
     /** The numbers of pods that it wants, and has. */
@@ -100,12 +99,7 @@ const MAX_SPECS = 100;
  */
 export function createRunningReader(ours?: OurImage) {
   const read = (set: RegistrarSet, spec: Tree, namespace: unknown, generation: string | undefined) => ({
-    registrars: registrarsIn(
-      set.number,
-      tell(set.place),
-      { kind: "Pod", metadata: { namespace }, spec },
-      ours,
-    ),
+    registrars: registrarsIn(set.uid, tell(set.place), { kind: "Pod", metadata: { namespace }, spec }, ours),
     /** The containers with a registrar that the DaemonSet has, and the pod made from it has not. */
     dropped: droppedFrom(spec, set, generation),
   });

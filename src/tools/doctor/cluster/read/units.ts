@@ -2,8 +2,8 @@ import { isPattern } from "../../../../host-path/path-pattern";
 import { isTemplate } from "../../../recognise/rule";
 import { writtenOnHost } from "../../files/read/pod";
 import type { RegistrarContainer } from "../../files/read/registrars";
-import { itemsOf, keyIn, type Name, named, open, orNull, tell } from "../../findings/opened";
-import { beyond, type Gap, type SeenList, type Truth, truth } from "../../findings/seen";
+import { itemsOf, keyIn, type Name, named, open, orNull, type Told, tell } from "../../findings/opened";
+import { beyond, type Gap, inOrder, type SeenList, type Truth, truth } from "../../findings/seen";
 import type { ClusterReading, ClusterTarget } from "./cluster";
 import type { RegistrarSet } from "./set";
 
@@ -35,6 +35,14 @@ const OF_OTHERS = truth(beyond("daemonsets", "", { set: "(other drivers)" }));
 /** Whether the report is about this driver: a guess is one that is asked for if its pod names that. */
 export const isMeant = (one: OfDriver, { driver: wanted }: ClusterTarget): Truth =>
   isEvery(one).or([undefined, open(one.driver).told].includes(wanted) || OF_OTHERS);
+
+/** With these first. */
+export function withFirst(units: SeenList<RegistrarUnit>, first: readonly RegistrarUnit[]) {
+  const order = [...new Set([...first, ...itemsOf(units)])];
+  return inOrder(units, (one) => order.indexOf(one));
+}
+/** Those whose driver's name is not known: what was not read may tell it, so that the cluster need not have one. */
+export const guessesIn = ({ guesses }: { readonly guesses: Told<SeenList<RegistrarUnit>> }) => tell(guesses);
 
 /** The registrars of a driver, also of one whose name is a guess. */
 export function byDriver(units: SeenList<RegistrarUnit>) {

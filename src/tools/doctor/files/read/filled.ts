@@ -21,7 +21,7 @@ export const filled = <Field extends string | number, Made = Field>(
   );
 
 /** What an object calls something: with a placeholder it may be any other name, and is that of this `number`ed object alone. */
-export const nameFrom = (text: string, number = 0) =>
+export const nameFrom = (text: string, number: number | string = 0) =>
   isTemplate(text) ? named(text, `${text} of ${number}`, [beyond("files")]) : named(text);
 
 /** A list that lacks what the first placeholder in these texts of `subject` may stand for. */

@@ -177,7 +177,7 @@ function otherImagesIn(object: Tree, ours: OurImage = {}) {
 }
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
-export function registrarsIn(number: number, whole: string, object: Tree, ours: OurImage = {}) {
+export function registrarsIn(number: number | string, whole: string, object: Tree, ours: OurImage = {}) {
   const pod = podIn(object);
   // Of one reading: a container with a null is another object each time that it is read.
   const inits = list(pod.initContainers).map(tree);
