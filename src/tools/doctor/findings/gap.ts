@@ -28,8 +28,11 @@ export type Why =
   | { readonly kind: "deep"; readonly from: string }
   /** The same, where nothing has to be searched. */
   | { readonly kind: "aside" }
-  /** It was not asked for, nothing that was asked for needs it, or it cannot be seen from a container. */
-  | { readonly kind: "beyond"; readonly text?: string }
+  /**
+   * It was not asked for, nothing that was asked for needs it, or it cannot be seen from a container. `mayBeEvery`: of a registrar that
+   * may be the node-wide one.
+   */
+  | { readonly kind: "beyond"; readonly text?: string; readonly mayBeEvery?: boolean }
   /** The doctor itself had no CPU to read the answer to a call. */
   | { readonly kind: "starved" }
   | ({ readonly kind: "call" } & CallFailure)

@@ -17,17 +17,21 @@ interface OfDriver {
 }
 /** Whether it is the node-wide registrar. */
 export const isEvery = ({ driver }: OfDriver): Truth =>
-  truth(keyIn(driver) === EVERY_DRIVER || (open(driver).gaps.find((gap) => gap === OF_OPEN) ?? false));
+  truth(
+    keyIn(driver) === EVERY_DRIVER ||
+      (open(driver).gaps.find(({ why }) => why.kind === "beyond" && why.mayBeEvery) ?? false),
+  );
 export const isGuess = ({ driver }: OfDriver): boolean => open(driver).gaps.length > 0;
 /** What CSINode, a CSIDriver or a volume calls a driver. */
 export const driverNamed = (name: string): Name => named(name);
 /** A guess may have any name; where that matters, a text says so. */
-export const OF_GUESS: Gap = {
+const ofGuess = (mayBeEvery: boolean): Gap => ({
   ...beyond("daemonsets"),
-  why: { kind: "beyond", text: "the name of a registrar's driver is not known" },
-};
+  why: { kind: "beyond", text: "the name of a registrar's driver is not known", mayBeEvery },
+});
+export const OF_GUESS = ofGuess(false);
 /** The same of one whose paths may be patterns. */
-const OF_OPEN: Gap = { ...OF_GUESS };
+const OF_OPEN = ofGuess(true);
 export const isOneDriver = (one: Name, other: Name): Truth =>
   truth(keyIn(one) === keyIn(other) || ([open(one), open(other)].flatMap(({ gaps }) => gaps)[0] ?? false));
 /** Of a driver that was not asked for. */
