@@ -13,6 +13,8 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
+export const ofContainer = (name: string): string => `container ${name}`;
+
 const NAMED = 5;
 
 /** `a, b, c, d, e and 3 more`. */

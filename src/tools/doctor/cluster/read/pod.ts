@@ -14,7 +14,7 @@ import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
 import { itemsOf, tell } from "../../findings/opened";
 import { listFrom, truth } from "../../findings/seen";
-import { together } from "../../findings/words";
+import { ofContainer, together } from "../../findings/words";
 import { conditionsOf, hasEnded, notWritten, ownersOf, pastOrNone, phaseOf } from "./fields";
 import type { Identity } from "./reader";
 import type { ReadRunning, RegistrarSet } from "./set";
@@ -255,7 +255,7 @@ function readContainer({ name, state, lastState, restartCount, ready, started }:
   const last = tree(ended);
   return {
     name: text(name),
-    who: whoIs(text(name)),
+    who: ofContainer(text(name)),
     isReady: bool(ready),
     hasStarted: bool(started),
     /** A state without any of the three is this one (ContainerState of the API). */
@@ -285,7 +285,7 @@ function troubleIn(
   names: readonly string[],
 ): PodTrouble | undefined {
   const [name = ""] = names;
-  if (containers.length === 0 && quietMs >= CREATION_MS) return blocked({ name, who: whoIs(name) }, "");
+  if (containers.length === 0 && quietMs >= CREATION_MS) return blocked({ name, who: ofContainer(name) }, "");
   const block = containers.map((one) => blockOf(one, quietMs)).find((one) => one !== undefined);
   if (block !== undefined) return block;
   if (endedWithNode(mains)) return undefined;
@@ -300,7 +300,6 @@ function troubleIn(
   return container && { kind: "restarting", container };
 }
 
-const whoIs = (name: string) => `container ${name}`;
 const blocked = ({ name, who }: Pick<ContainerStatus, "name" | "who">, word: string, message = "") =>
   ({ kind: "blocked", container: name, who, word, message }) as const;
 

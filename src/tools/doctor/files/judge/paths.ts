@@ -5,10 +5,19 @@ import { isWithin } from "../../../../unix/mounts";
 import { fitsSocketPath } from "../../../../unix/socket-path";
 import type { Verdict, Verdicts } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
-import { type ItemOf, isWhole, listFrom, nothing, type Text, withheld, words } from "../../findings/seen";
+import {
+  type ItemOf,
+  isWhole,
+  listFrom,
+  nothing,
+  type Text,
+  type Truth,
+  withheld,
+  words,
+} from "../../findings/seen";
 import { RENDER_FIRST, tooLong, writeFlag } from "../../findings/words";
 import type { RegistrarSettings, ToldPaths } from "../read/arguments";
-import { isOfContainer } from "../read/driver-socket";
+import { type DriverSocket, isOfContainer } from "../read/driver-socket";
 import {
   isSameName,
   isSamePlace,
@@ -101,7 +110,7 @@ function judgePath(one: RegistrarContainer, paths: ToldPaths, well: () => Verdic
 }
 
 function judgeTold(
-  { mounts, driverSocket, socketTold, place: subject }: RegistrarContainer,
+  { mounts, driverSocket, place: subject }: RegistrarContainer,
   { csiAddress, told }: ToldPaths,
   expected: string,
   well: () => Verdict,
@@ -126,19 +135,18 @@ function judgeTold(
       : judgeDriverPlace(told, subject, "has the driver's socket");
     return misplaced ?? well();
   }
-  const isMadeThere = driverSocket.contains((made) =>
+  const wrong = () =>
+    mayBeLinked(told, expected)
+      ? unknown(`tells kubelet ${told}, and the driver's socket is ${expected}: ${LINKED}`, fix)
+      : problem(`tells kubelet ${told}, but on the host the driver's socket is ${expected}`, fix);
+  if (driverSocket.told !== "one" || isPattern(csiAddress)) return wrong();
+  const isMadeThere = driverSocket.socket.contains((made) =>
     placeOf(csiAddress, mounts).is((place) => isSamePlace(made.place ?? place, place)),
   );
   // Where it is made elsewhere, or that is not known, CSI115 says what to do about both flags.
-  return driverSocket
-    .contains()
-    .and(isMadeThere.not())
-    .and(socketTold === "one" && !isPattern(csiAddress))({
+  return driverSocket.socket.contains().and(isMadeThere.not())({
     yes: nothing,
-    no: () =>
-      mayBeLinked(told, expected)
-        ? unknown(`tells kubelet ${told}, and the driver's socket is ${expected}: ${LINKED}`, fix)
-        : problem(`tells kubelet ${told}, but on the host the driver's socket is ${expected}`, fix),
+    no: wrong,
     unknown: withheld,
   });
 }
@@ -181,14 +189,15 @@ function judgeDriverSocket(
   // CSI102 says it of a socket that is mounted itself.
   if (place === undefined || isPattern(place.path) || isSocketItself(paths.csiAddress, one.mounts))
     return undefined;
-  if (one.socketTold === "none") return judgeUntold(place, one);
-  if (one.socketTold === "unclear")
+  const { driverSocket } = one;
+  if (driverSocket.told === "none") return judgeUntold(place, one);
+  if (driverSocket.told === "unclear")
     return unjudged(
       words`waits for ${sayPlace(place)}, and which socket is its driver's is not judged: the pod has several registrars, or sockets`,
       "see that its driver makes its socket there",
     );
-  return one.driverSocket.some({
-    yes: ({ first }) => judgeMade(first, place, one, paths),
+  return driverSocket.socket.some({
+    yes: ({ first }) => judgeMade(first, isWhole(driverSocket.socket), place, one, paths),
     no: nothing,
     unknown: ([gap]) => {
       // All variables of a Secret or ConfigMap are the driver's.
@@ -224,7 +233,7 @@ function judgeUntold(place: VolumePath, { mayBeDrivers }: RegistrarContainer) {
       seeSocketOf(first, place),
     );
   return mayBeDrivers
-    .filter(({ isNamed }) => isNamed)
+    .filter(({ isNamed }) => isNamed())
     .some({
       yes: ({ first }) =>
         ok(words`waits for the socket that container ${first.name} names: ${sayPlace(place)}`),
@@ -234,7 +243,8 @@ function judgeUntold(place: VolumePath, { mayBeDrivers }: RegistrarContainer) {
 }
 
 function judgeMade(
-  { container, path, place: made, mount }: ItemOf<RegistrarContainer["driverSocket"]>,
+  { container, path, place: made, mount }: DriverSocket,
+  isSole: Truth,
   place: VolumePath,
   one: RegistrarContainer,
   { csiAddress, told }: ToldPaths,
@@ -277,7 +287,7 @@ function judgeMade(
       no: () => problem(waits, made !== undefined && isBeside ? ofName : ofDirectory),
       unknown: withheld,
     });
-  return isWhole(one.driverSocket)({
+  return isSole({
     ...{ yes: judge, no: judge },
     unknown: () => unknown(words`${waits}, unless its envFrom has another CSI_ENDPOINT`, compare),
   });

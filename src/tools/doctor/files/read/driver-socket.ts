@@ -2,7 +2,8 @@ import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isWithin, plainPath } from "../../../../unix/mounts";
 import { isTemplate } from "../../../recognise/rule";
 import { type Name, tell } from "../../findings/opened";
-import { beyond, type Flaw, type Gap, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
+import { type Flaw, type Gap, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
+import { ofContainer } from "../../findings/words";
 import { environmentOf, UNKNOWN, wordsOf } from "./arguments";
 import { nameFrom, unread } from "./filled";
 import {
@@ -23,7 +24,10 @@ const ENDPOINT =
 
 const VARIABLE = "CSI_ENDPOINT";
 
-/** The socket that one of these containers tells, or several as the same one; it lacks what is not filled in, or not seen here. */
+/**
+ * The socket that one of these containers tells, or several as the same one; it lacks what is not filled in, or not seen here. By
+ * flags, files or defaults that doctor does not know, a driver makes its socket also where none tells it.
+ */
 export function driverSocketOf(
   containers: readonly Tree[],
   pod: Tree,
@@ -56,23 +60,18 @@ export function driverSocketOf(
     listFrom(found).with(listFrom<DriverSocket>(unread(flaw, at, ofContainer(name))));
   const [first] = sockets;
   const untold = containers.find((one) => mayGetEndpoint(one) && !isSidecar(one));
-  const unclear = { socketTold: "unclear", driverSocket: UNTOLD } as const;
-  const one = (driverSocket: SeenList<DriverSocket>) => ({ socketTold: "one", driverSocket }) as const;
+  const unclear = { told: "unclear" } as const;
+  const one = (socket: SeenList<DriverSocket>) => ({ told: "one", socket }) as const;
   if (!hasOneRegistrar && (first ?? untold) !== undefined) return unclear;
   for (const { open, name } of sockets) if (open !== undefined) return one(lacking([], name, open));
   if (first === undefined && untold !== undefined)
     return one(lacking([], text(untold.name), sourcesOf(untold).join(" or "), "elsewhere"));
-  // By flags, files or defaults that doctor does not know, a driver makes its socket all the same.
-  if (first === undefined) return { socketTold: "none", driverSocket: UNTOLD } as const;
+  if (first === undefined) return { told: "none" } as const;
   if (sockets.some(({ socket }) => !isSamePlace(socket.place, first.socket.place))) return unclear;
   return one(
     first.hasOther ? lacking([first.socket], first.name, `$(${VARIABLE})`) : listFrom([first.socket]),
   );
 }
-const UNTOLD = listFrom<DriverSocket>({ kind: "unread", gap: beyond("files") });
-
-/** The subject of such a gap. */
-const ofContainer = (name: string) => `container ${name}`;
 export const isOfContainer = (gap: Gap, name: Name) => gap.subject === ofContainer(tell<string>(name));
 
 export interface DriverSocket {
@@ -155,10 +154,9 @@ export function mayBeDrivers(
       return rest === undefined ? [] : plainPath(`${mount.mountPath}/${rest}`);
     });
     const sockets = paths.filter((path) => isSamePlace(writtenPlaceOf(path, own), place));
-    const words = wordsOf(one).flatMap((word) => word.split(/[\s=:"']+/).map(plainPath));
-    const [socket, isNamed] = [listFrom(sockets), words.some((word) => sockets.includes(word))];
-    return paths.length === 0
-      ? []
-      : { name: nameFrom(text(one.name)), socket, isNamed, isEarlier: earlier.includes(one) };
+    const wordsIn = (word: string) => word.split(/[\s=:"']+/).map(plainPath);
+    const isNamed = () => wordsOf(one).some((word) => wordsIn(word).some((its) => sockets.includes(its)));
+    const [name, socket] = [nameFrom(text(one.name)), listFrom(sockets)];
+    return paths.length === 0 ? [] : { name, socket, isNamed, isEarlier: earlier.includes(one) };
   });
 }

@@ -13,6 +13,7 @@ import { isTemplate } from "../../../recognise/rule";
 import { PROBES } from "../../../recognise/swap";
 import { textOf } from "../../findings/opened";
 import { beyond, type ItemOf, listFrom, looked, type Unread } from "../../findings/seen";
+import { ofContainer } from "../../findings/words";
 import {
   environmentOf,
   filledIn,
@@ -124,7 +125,7 @@ export function besideOf(container: Tree, policy: string) {
     const { containerPort, hostPort } = tree(one);
     return [containerPort, hostPort].map(numberOrOpen).filter((port) => port !== "");
   });
-  const who = `container ${name}`;
+  const who = ofContainer(name);
   const runs = runsOn(policy, who);
   const told = allFilled(found.length === 0 && mayBeLiveness ? [byDefault] : serves, mayBePorts, who);
   const said = filledOf(declared, who).filter((port) => serves.every((its) => its.port !== port));

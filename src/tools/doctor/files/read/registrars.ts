@@ -192,7 +192,7 @@ export function registrarsIn(number: number | string, whole: string, object: Tre
   const isRunning = (one: Tree) => mayRunOn(policyOf(one, inits));
   const drivers = containers.filter((one) => one !== registrars[0]?.container && isRunning(one));
   /** Not judged where several registrars or sockets are there: which one is meant is not known. */
-  const socket = driverSocketOf(drivers, pod, inits, registrars.length === 1);
+  const driverSocket = driverSocketOf(drivers, pod, inits, registrars.length === 1);
   const othersOf = (own: Tree) => containers.filter((one) => one !== own && isRunning(one));
   const isUnsure = registrars.some(({ recognised }) => recognised.program.kind === "unknown");
   const placeOf = (container: Tree) => `${whole}, container ${text(container.name)}`;
@@ -203,7 +203,7 @@ export function registrarsIn(number: number | string, whole: string, object: Tre
     const earlier = inits.slice(0, Math.max(inits.indexOf(container), 0));
     const read = readContainer(container, recognised, pod, place, { others, earlier });
     return {
-      ...{ ...read, ...socket, place: nameFrom(place, number) },
+      ...{ ...read, driverSocket, place: nameFrom(place, number) },
       about: { object: number, container: nameFrom(text(container.name), number) },
       identity: identityOf(object),
       workload: filled(text(object.kind)),
