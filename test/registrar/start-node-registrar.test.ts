@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { registerOnce } from "../support/dial-registration";
 import { eachTest } from "../support/each-test";
@@ -120,5 +120,25 @@ describe("how it starts and ends", () => {
     expect(await fleet.closed).toEqual({ kind: "stopped" });
     expect(fleet.all).toEqual([]);
     expect(node.sockets()).toEqual([]);
+  });
+
+  test("close() resolves when the socket for probes is gone, too", async () => {
+    const asked = () => readdirSync(node.pluginRegistrationPath).filter((name) => name.startsWith(".ask-"));
+    const fleet = await startNodeRegistrar(node.options);
+    await eventually(() => expect(asked()).toHaveLength(1));
+    await fleet.close();
+    expect(asked()).toEqual([]);
+  });
+
+  test("destroy() destroys each registration, also during close()", async () => {
+    await node.driver("a.csi");
+    await node.driver("b.csi");
+    await using started = await startTestFleet(node);
+    await Promise.all(["a.csi", "b.csi"].map((name) => started.state(name, "listening")));
+    const destroyed = started.fleet.all.map((one) => jest.spyOn(one, "destroy"));
+    const closing = started.fleet.close();
+    expect(started.fleet.destroy()).toBe(closing);
+    expect(destroyed.map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+    await closing;
   });
 });

@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { resolve } from "node:path";
 import { createEventLog } from "../../src/simulator/event-stream";
 
 type Event = { readonly atMs: number } & (
@@ -114,4 +116,39 @@ test("the error of a wait has the waiting line in its stack", async () => {
   const error = await thisTestWaits().catch((error: Error) => error);
   expect(error).toMatchObject({ code: "TIMEOUT", stack: expect.stringContaining("thisTestWaits") });
   expect(Object.keys(Object.getOwnPropertyDescriptors(error))).not.toContain("cause");
+});
+
+describe("in a process that does nothing else", () => {
+  const ROOT = resolve(__dirname, "../..");
+  /** Runs this with a log; resolves to what it wrote to both outputs, and whether it failed. */
+  const play = (script: string) =>
+    new Promise<{ failed: boolean; stdout: string; stderr: string }>((done) => {
+      const making = `const log = require("./src/simulator/event-stream.ts").createEventLog("x", { tick: true });`;
+      const flags = ["--require", "./scripts/typescript.cjs", "-e", `${making}\n${script}`];
+      execFile(process.execPath, flags, { cwd: ROOT }, (error, stdout, stderr) =>
+        done({ failed: error !== null, stdout, stderr }),
+      );
+    });
+
+  test("a wait that was fulfilled, or given up, leaves no timer", async () => {
+    const { stdout, stderr } = await play(`
+      const caller = new AbortController();
+      const waits = [log.stream.when("tick"), log.stream.when("tick", { from: "now", signal: caller.signal, where: () => false })];
+      const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+      const before = timers();
+      log.append({ kind: "tick" });
+      caller.abort();
+      Promise.allSettled(waits).then((ends) => console.log(before, ...ends.map(({ status }) => status), timers()));
+    `);
+    expect([stdout, stderr]).toEqual(["2 fulfilled rejected 0\n", ""]);
+  });
+
+  test("a wait that nobody awaits is an unhandled rejection at its limit, and none if it is given up", async () => {
+    const late = await play(`log.stream.when("tick", { timeoutMs: 1 });`);
+    expect(late).toEqual({ failed: true, stdout: "", stderr: expect.stringContaining("within 1 ms") });
+    const given = await play(
+      `log.stream.when("tick", { signal: AbortSignal.abort() }); log.stream.when("tick"); log.end();`,
+    );
+    expect(given).toEqual({ failed: false, stdout: "", stderr: "" });
+  });
 });

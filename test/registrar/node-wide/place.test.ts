@@ -73,6 +73,19 @@ test("the wait for a driver that fails doubles, also where it took longer than a
   await place.left;
 });
 
+test("a look at a driver that was lost ends with its registration: the next one is not taken for gone", async () => {
+  const { place, ends, losses } = await start();
+  const look = jest.spyOn(fs.promises, "stat");
+  losses[0]?.();
+  ends[0]?.({ kind: "stopped" });
+  await new Promise((resolve) => setTimeout(resolve, 0)); // Behind the look's own timer of 0 ms.
+  expect([ends.length, look.mock.calls]).toEqual([2, []]);
+  look.mockRestore();
+  place.leave("the test is over");
+  ends[1]?.({ kind: "stopped" });
+  await place.left;
+});
+
 test("a driver whose registration fails while it is looked at waits for its turn, and has not gone", async () => {
   const { place, ends, losses, log } = await start();
   let answer = () => {};
