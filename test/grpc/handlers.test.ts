@@ -249,15 +249,15 @@ test.each<[code: unknown, hint: RegExp | undefined]>([
   }
 });
 
-test("a status text that is too long is cut, and whole in the log", async () => {
-  const details = `mount failed: ${"x".repeat(1_000)}`;
-  await using served = await serve({ ask: (_call, answer) => answer({ code: 13, details }) });
-  expect(await served.call().answered).toEqual([13, details.slice(0, 1_000)]);
-  const message = "A status text is longer than 1000 characters, the rest is not sent";
-  expect((await served.log.when(message)).fields).toEqual({ method: ask.path, text: details, length: 1_014 });
-  expect(served.problems()).toEqual([message]);
+test.each([1_014, 65_537])("a status text of %d characters is cut, in the log at 65,536", async (length) => {
+  const text = "x".repeat(length);
+  await using served = await serve({ ask: (_call, answer) => answer({ code: 13, details: text }) });
+  expect(await served.call().answered).toEqual([13, text.slice(0, 1_000)]);
+  const { fields } = await served.log.when(CUT);
+  expect(fields).toEqual({ method: ask.path, text: text.slice(0, 65_536), length });
+  expect(served.problems()).toEqual([CUT]);
 });
-
+const CUT = "A status text is longer than 1000 characters, the rest is not sent";
 const UNSENDABLE = "A call's metadata cannot be sent";
 const given = (metadata: unknown) => metadata as Metadata;
 const own = (metadata: unknown) =>

@@ -166,6 +166,7 @@ async function serveSlow(options: Partial<ServedCsiDriverOptions> = {}) {
   return { driver, client, calls, call };
 }
 
+const WAITS = "Waiting for running calls to end; a handler that awaits close() waits for itself";
 test.each<[string, number, (driver: ServedCsiDriver) => Promise<RegistrationOutcome>]>([
   ["have graceMs, then they are cut off", 1, (driver) => driver.close()],
   ["are cut off by destroy()", 1_000_000, (driver) => driver.destroy()],
@@ -186,6 +187,7 @@ test.each<[string, number, (driver: ServedCsiDriver) => Promise<RegistrationOutc
   await eventually(() => expect(calls.map(({ call }) => call.cancelled)).toEqual([true]));
   const { fields } = await log.when("Cut off a call that was not answered");
   expect(fields.method).toBe(slow.path);
+  expect(log.all(WAITS)).toHaveLength(graceMs === 1 ? 1 : 0);
   client.close();
 });
 
@@ -194,9 +196,7 @@ test("close() names in the log the calls that it waits for, such as one whose ha
   const { driver, client, calls, call } = await serveSlow({ logger: log.logger });
   const { result } = await call();
   const closed = driver.close();
-  const waiting = await log.when(
-    "Waiting for running calls to end; a handler that awaits close() waits for itself",
-  );
+  const waiting = await log.when(WAITS);
   expect(waiting.fields).toEqual({ methods: [slow.path], graceMs: 10_000 });
   calls[0]?.answer(null, {});
   await result;
