@@ -1,4 +1,5 @@
-import { Client, type Server } from "@grpc/grpc-js";
+import { Client, type Server, status } from "@grpc/grpc-js";
+import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { protos } from "../../src/grpc/protos";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
 import { eachTest } from "../support/each-test";
@@ -68,4 +69,24 @@ test("without a logger, a GetPluginInfo that never answers is a warning before a
   stop.abort();
   expect(cancel).toHaveBeenCalledTimes(1);
   await expect(serving).rejects.toMatchObject({ code: "ABORTED" });
+});
+
+test("a start that is given up waits for no call of another client", async () => {
+  const [log, stop, entered] = [recordLog(0), new AbortController(), jest.fn()];
+  const serving = serveCsiDriver({
+    ...{ csiAddress: node.csiAddress, pluginRegistrationPath: node.pluginDir },
+    ...{ signal: stop.signal, logger: log.logger },
+    addServices: (server) => server.addService(protos.identity, { GetPluginInfo: entered }),
+  });
+  serving.catch(() => {});
+  await eventually(() => expect(entered).toHaveBeenCalledTimes(1));
+  const client = createUnixClient(node.csiAddress);
+  const call = callUnary(client, protos.identity.GetPluginInfo, {}, { timeoutMs: 60_000 });
+  call.catch(() => {});
+  await eventually(() => expect(entered).toHaveBeenCalledTimes(2));
+  stop.abort();
+  await expect(serving).rejects.toMatchObject({ code: "ABORTED" });
+  await expect(call).rejects.toMatchObject({ code: status.UNAVAILABLE });
+  client.close();
+  expect(log.records.filter(({ message }) => /^Waiting for running calls/.test(message))).toEqual([]);
 });
