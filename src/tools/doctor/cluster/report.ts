@@ -223,7 +223,9 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
     code: code ?? null,
     pod: itemsOf(pods)[0]?.name ?? null,
     csiNode:
-      isGuessed(place.units) || trueOrNull(isEvery({ driver })) !== false ? null : trueOrNull(isListed),
+      isGuessed(place.units) || trueOrNull(isEvery({ driver })) !== false
+        ? null
+        : trueOrNull(isListed.and(node !== undefined)),
     waitingPods: orNull(facts.waitingAt(place), (all) => all.map((one) => one.pod).sort()),
     volumeAttachments: orNull(attachments, ([one = 0]) => one),
   };

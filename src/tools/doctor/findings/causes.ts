@@ -1,4 +1,4 @@
-import { type Key, keyIn, type Name, tell } from "./opened";
+import { type Key, keyIn, type Name, type Told, tell } from "./opened";
 
 // Findings are grouped and compared by values, never by their texts.
 
@@ -33,7 +33,7 @@ export type Cause =
       /** Of a pod: its DaemonSet, its container, and the API's word for what the container does. */
       readonly object?: About["object"] | undefined;
       readonly container?: string | undefined;
-      readonly word?: string | undefined;
+      readonly word?: string | Told<string> | undefined;
     };
 
 /** Which of the findings with equal causes is the one to fix: a code that comes earlier; of others the least code. */
@@ -63,7 +63,9 @@ export const manifestCause = ({ object, container = "" }: About | OfContainer): 
 /** The same text for equal causes. */
 export const causeKey = (cause: Cause): string =>
   JSON.stringify(
-    Object.entries({ ...cause, ...("driver" in cause && { driver: keyIn(cause.driver) }) }).sort(
-      ([one], [other]) => (one < other ? -1 : 1),
-    ),
+    Object.entries({
+      ...cause,
+      ...("driver" in cause && { driver: keyIn(cause.driver) }),
+      ...("word" in cause && { word: tell<string | undefined>(cause.word) }),
+    }).sort(([one], [other]) => (one < other ? -1 : 1)),
   );

@@ -16,7 +16,8 @@ export function atLeast<Y, L, U>(
 ) {
   const answer = open(isSo);
   if (answer === "yes") return say.yes();
-  return answer === "no" || lackedIn(answer).length === 0 ? say.least() : say.unknown(answer);
+  const [gap, ...gaps] = answer === "no" ? [] : lackedIn(answer);
+  return gap === undefined ? say.least() : say.unknown([gap, ...gaps]);
 }
 
 /** Yes, too, where only what nobody looked for decides it: a fact's name says that it may be so. */

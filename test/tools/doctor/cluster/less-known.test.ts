@@ -1,10 +1,16 @@
 import type { FactsAndGaps } from "../../../../src/tools/doctor/cluster/judge/facts";
-import { itemsOf, open, orNull } from "../../../../src/tools/doctor/findings/opened";
+import { isWaitedFor } from "../../../../src/tools/doctor/cluster/judge/states";
+import { EVERY_DRIVER } from "../../../../src/tools/doctor/cluster/read/units";
+import { itemsOf, open, orNull, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
 import { type Calls, otherFactsIn } from "../findings/less-known";
+import { clusterOf } from "./admitted-cluster";
+import { createMemoryCluster, type MemoryCluster, makeCluster } from "./memory-cluster";
+import { addNode, DISK } from "./sick-cluster";
 import { WORLDS } from "./too-much";
 
 // Judges take the facts of a cluster for true: where less could be read, they may be unread, and none may be another one.
 
+const PODS = "/api/v1/namespaces/storage/pods";
 /** What could not be read is no fact. */
 const NO_FACTS = ["gaps"];
 
@@ -45,4 +51,45 @@ test.each(WORLDS)("%s: an unread page or object makes no other fact", async (_wh
         wrong.set(one.replace(/: .*/, ""), `${read} ${page}: ${one}`);
     }
   expect([...wrong.values()]).toEqual([]);
+});
+
+describe("what nobody looks for is no certain no", () => {
+  const placeIn = async (cluster: MemoryCluster) => {
+    const facts = await cluster.facts();
+    const [place] = itemsOf(facts.places);
+    if (place === undefined) throw new Error("there is no place");
+    return { facts, place };
+  };
+  const onNode = async (spec?: object) => {
+    const cluster = createMemoryCluster();
+    await addNode(cluster, "node-1", { [DISK]: "i" });
+    const metadata = { name: "x", namespace: "storage" };
+    const containers = [{ name: "x", image: "example.com/x:v1" }];
+    if (spec) await cluster.create(PODS, { metadata, spec: { nodeName: "node-1", containers, ...spec } });
+    return placeIn(cluster);
+  };
+  const inline = { volumes: [{ name: "data", csi: { driver: DISK } }] };
+  const host = { volumes: [{ name: "host", hostPath: { path: `/x/${DISK}` } }] };
+  const answersOf = async (spec?: object) => {
+    const { facts, place } = await onNode(spec);
+    const { owners, users } = facts.ownersOf(place);
+    const registrars = owners.flatMap(({ registrar }) => registrar);
+    return [isWaitedFor(place, facts), users.contains(), registrars.contains()].map(trueOrNull);
+  };
+
+  test("a pod may have a PersistentVolume of a driver, and a registrar may be a program of any name", async () => {
+    expect(await answersOf()).toEqual([null, null, false]);
+    // It waits for its volume.
+    expect(await answersOf(inline)).toEqual([true, true, false]);
+    expect(await answersOf(host)).toEqual([null, null, null]);
+  });
+
+  test("no CSINode can list the node-wide registrar, and a node that does not report does not say that it is not ready", async () => {
+    const { place } = await placeIn(await clusterOf({ inPod: null, hasNodeWide: true }));
+    expect([open(place.driver).told, trueOrNull(place.isListed)]).toEqual([EVERY_DRIVER, null]);
+    const cluster = await makeCluster();
+    await cluster.setStatus("/api/v1/nodes/node-1", { conditions: [{ type: "Ready", status: "Unknown" }] });
+    const { nodes } = await cluster.facts();
+    expect(itemsOf(nodes.map(({ ready }) => ready))).toEqual(["Unknown"]);
+  });
 });

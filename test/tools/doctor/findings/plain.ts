@@ -18,7 +18,6 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     "Container: exitCode",
     "DriverSocket: mount place",
     "Facts.cluster.csiNodes[]: owner",
-    "Facts.cluster.ownersOf(_).owners[]: registrar",
     "Facts.cluster.pods[].trouble[]: mountFailure runsSince",
     "Facts.cluster.sets[]: generation",
     "Facts.files.registrars[].mounts{}: volumeKind",
@@ -128,8 +127,8 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     [
       "Container: endReason message restarts",
       "Facts.cluster.csiNodes[]: createdMs drivers",
-      "Facts.cluster.nodes[]: createdMs isReady taints",
-      "Facts.cluster.ownersOf(_).owners[]: hostPaths inlineDrivers isLeaving owners",
+      "Facts.cluster.nodes[]: createdMs ready taints",
+      "Facts.cluster.ownersOf(_).owners[]: hostPaths inlineDrivers isLeaving isRunning owners",
       "Facts.cluster.ownersOf(_).owners[].owners{}: isController",
       "Facts.cluster.pods[].running: registrars",
       "Facts.cluster.pods[].trouble[]: message since word",

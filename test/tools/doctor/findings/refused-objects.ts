@@ -88,6 +88,7 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ written }) => written.csiAddress === '' ? problem(P, T, F) : ok(P, T))",
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ written }) => tell(written) === undefined ? problem(P, T, F) : ok(P, T)); import { tell } from 'SRC/findings/opened'",
   "TypeScript: ({ identities }: FilesAndGaps) => identities.map(({ hasRegistrar }) => hasRegistrar ? undefined : problem(P, 'has no registrar', F))",
+  "search: ({ places, ownersOf }: ClusterFacts) => places.map((place) => ownersOf(place).owners.map(({ name, registrar }) => registrar === undefined ? problem(name, 'has the driver, and no registrar', F) : undefined))",
   // A guess is a driver's name that was not read.
   "search: ({ units }: ClusterFacts) => units.contains(isGuess)({ yes: () => problem(P, 'is a driver that the cluster does not have', F), no: nothing, unknown: withheld }); import { isGuess } from 'SRC/cluster/read/units'",
   "TypeScript: ({ guesses }: ClusterFacts) => guesses.contains()({ yes: () => problem(P, 'is a driver that the cluster does not have', F), no: nothing, unknown: withheld })",

@@ -10,7 +10,7 @@ export const OF_FEW = new Map([
   ["isGuess", /\/judge\/(?:machine|needs|pair-left|registrations|states|surroundings)\.ts$/],
   ["asFarAsAsked", /\/judge\/(?:endpoint|limits|needs|pair-left|registrations|rows|surroundings)\.ts$/],
   ["mayBeSo", /\/node\/judge\/(?:machine|view)\.ts$/],
-  ["atLeast", /\/node\/judge\/(?:endpoint|found|machine|registration|rows)\.ts$/],
+  ["atLeast", /(?:\/node\/judge\/(?:endpoint|found|machine|registration|rows)|\/cluster\/judge\/needs)\.ts$/],
   ["comesBefore", /\/files\/judge\/pod\.ts$/],
   ["isSameName", /\/files\/judge\/paths\.ts$/],
   ["firstSeen", /\/(?:node\/judge\/(?:found|machine|rows|view)|cluster\/judge\/state)\.ts$/],

@@ -10,7 +10,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
-import { asFarAsAsked } from "../../findings/least";
+import { asFarAsAsked, atLeast } from "../../findings/least";
 import type { Words } from "../../findings/opened";
 import {
   type Gap,
@@ -98,9 +98,9 @@ function adviceFor(
 function adviceOnOwner(pod: HostPod, target: ClusterTarget): Advice {
   const { name, registrar } = pod;
   const served = `pod ${name} (${ownerText(pod)}) has the driver's directory`;
-  if (registrar === undefined) return `${served}, and no registrar: add one to it, see registrar manifest`;
-  const more = ` -c ${shellWord(registrar)}`;
-  return kubectl(`${served} and a registrar: see its log`, target, "logs", name, more);
+  const seeLog = (container: string): Advice =>
+    kubectl(`${served} and a registrar: see its log`, target, "logs", name, ` -c ${shellWord(container)}`);
+  return registrar.map(seeLog).told(`${served}, and no registrar: add one to it, see registrar manifest`);
 }
 
 const adviceElsewhere = (pod: HostPod): Advice =>
@@ -117,7 +117,7 @@ function isLeftover(place: Place, facts: ClusterFacts): Truth {
 
 function sayLeftover(driver: Place["driver"], places: Group<Place>, facts: ClusterFacts): Verdict {
   const waiting = whoWaits(places, facts, "; needed by ");
-  const users = places.flatMap((place) => facts.ownersOf(place).users);
+  const users = places.flatMap((place) => facts.ownersOf(place).users).filter(({ isRunning }) => isRunning);
   const used = users
     .together()
     .map((all) => words`; used by ${all.counted("pod")} (${all.named((pod) => pod.name)})`);
@@ -138,9 +138,10 @@ function sayLeftover(driver: Place["driver"], places: Group<Place>, facts: Clust
   const keep = "install the driver again, until nothing needs it";
   const remove =
     "run registrar doctor --host-root=/host on the node, in kubectl debug node: a driver that answers there stays. Else see that no pod's volume, PersistentVolume or StorageClass has it; remove the socket that CSI019 names, then plugins/DRIVER there, and with the last node the CSIDriver object";
-  const without = places.contains((place) => isWaitedFor(place, facts)).or(users.contains())({
+  const isNeeded = places.contains((place) => isWaitedFor(place, facts)).or(users.contains());
+  const without = atLeast(isNeeded, {
     yes: () => keep,
-    no: () => remove,
+    least: () => remove,
     unknown: (gaps) =>
       words`${lacking(gaps, lackText(gaps))}: if something needs it, ${keep}; else ${remove}`,
   });
@@ -253,7 +254,7 @@ function judgeAway(facts: ClusterFacts): Verdicts {
 const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) => {
   const { nodes, csiNodeAt, places, nowMs, target } = facts;
   const placesOn = places.by(({ node = "" }) => node);
-  const bad = nodes.filter(({ name, uid, isReady, createdMs }) =>
+  const bad = nodes.filter(({ name, uid, ready, createdMs }) =>
     csiNodeAt(name)
       .contains(({ owner }) => owner !== undefined && owner !== uid)
       .and(
@@ -261,7 +262,7 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
           .contains()
           .or(target.driver === undefined),
       )
-      .and(isReady && !isYoung({ createdMs }, nowMs)),
+      .and(ready === "True" && !isYoung({ createdMs }, nowMs)),
   );
   const text =
     "are owned by Nodes that were deleted and created again: the garbage collector removes them, then no volume can be attached";

@@ -1,9 +1,9 @@
 import { grouped } from "../../findings/grouped";
-import { type ItemOf, lackingIn, listFrom, looked, type SeenList, truth } from "../../findings/seen";
+import { beyond, type ItemOf, lackingIn, listFrom, looked, type SeenList, truth } from "../../findings/seen";
 import { together } from "../../findings/words";
 import { type Mention, mentionsByPlace } from "../read/mentions";
 import type { RegistrarPod } from "../read/pod";
-import { driverNamed, type Pair, withFirst } from "../read/units";
+import { driverNamed, isEvery, type Pair, withFirst } from "../read/units";
 import { known, type Place, type PlaceState } from "./state";
 import { stateOf } from "./states";
 import { type ClusterLists, type Surroundings, surroundingsOf } from "./surroundings";
@@ -46,11 +46,17 @@ function placeOf(
   const podsOn = (name: string) => units.flatMap(({ set }) => around.podsAt(set, name));
   const podsOf = (pods: readonly RegistrarPod[]) =>
     node === undefined ? listFrom(pods) : listFrom(pods).with(lackingIn(podsOn(node)));
-  const place = { driver, node, isListed, units, pods: podsOf(found) };
+  const isNone = isEvery({ driver })
+    .or(node === undefined)
+    .and(NO_ENTRY);
+  const place = { driver, node, isListed: isListed.or(isNone), units, pods: podsOf(found) };
   // Of several pods the leading one tells the state.
-  const leading = { ...place, pods: podsOf(found.slice(0, 1)) };
+  const leading = { ...place, isListed, pods: podsOf(found.slice(0, 1)) };
   return { ...place, state: looked(stateOf(leading, twinsIn(mentions), around)) };
 }
+
+/** No CSINode can have it. */
+const NO_ENTRY = truth(beyond("csinodes"));
 
 /** Several pods that register a driver on a node. Of a DaemonSet that is rolled out with maxSurge two are there for a while. */
 function twinsIn({

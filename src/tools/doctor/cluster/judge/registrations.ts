@@ -64,9 +64,9 @@ const isUnlisted = (place: Place): Truth => inState("unregistered")(place).and(i
 
 const POSSIBLY = "is possibly registered";
 
-function sayListing({ driver, units, isListed }: Place): Text | Lacking {
+function sayListing({ driver, node, units, isListed }: Place): Text | Lacking {
   const byList = () =>
-    isListed.or(isEvery({ driver }))({
+    isListed.and(node !== undefined).or(isEvery({ driver }))({
       yes: () => POSSIBLY,
       no: () => "is not in CSINode, and doctor cannot tell why",
       unknown: (gaps) => lacking(gaps, POSSIBLY),

@@ -55,7 +55,7 @@ export interface Place {
   readonly driver: Name;
   readonly node: string | undefined;
   readonly state: Seen<KnownState>;
-  /** Whether CSINode lists it: kubelet has it, or has had it. The node-wide registrar is no driver that CSINode could list. */
+  /** Whether CSINode lists it: kubelet has it, or has had it. Unknown without a node, and of the node-wide registrar, which is no driver. */
   readonly isListed: Truth;
   /** Those of its DaemonSets, in the order of its pods. */
   readonly units: SeenList<RegistrarUnit>;
@@ -154,12 +154,12 @@ export const kindIn = (state: AnyState): Told<string> =>
 export const causeOfState = (
   { state, driver }: Place,
   object?: About["object"],
-  word?: string,
+  word?: Told<string>,
 ): SeenList<Told<Cause>> =>
   state.map(({ [STATE]: { kind, why } }) =>
     toldOf<Cause>({
       ...({ kind: "trouble", driver, trouble: kind } as const),
-      ...{ ...(why && { object, ...why }), ...(word && { word }) },
+      ...{ ...(why && { object, ...why }), ...(word !== undefined && { word }) },
     }),
   );
 

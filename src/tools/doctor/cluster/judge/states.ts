@@ -1,5 +1,5 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
-import { type Gap, ifYes, isWhole, listFrom, looked, type Truth, truth } from "../../findings/seen";
+import { beyond, type Gap, ifYes, isWhole, listFrom, looked, type Truth, truth } from "../../findings/seen";
 import type { OwnersOf } from "../read/owners";
 import { isYoung, LONG_MS, type RegistrarPod } from "../read/pod";
 import { isEvery, isGuess, isOneDriver, type RegistrarUnit } from "../read/units";
@@ -55,7 +55,7 @@ function stateByNode(place: Stateless, around: Surroundings): PlaceState {
   });
   const there = row.map((one): PlaceState => {
     if (isYoung(one, around.nowMs)) return ofYoung;
-    return one.isReady ? found : state("node-away");
+    return one.ready === "True" ? found : state("node-away");
   });
   const byGone = () => isLeft(place, around)({ yes: () => unseen(NO_NODE), no: () => NODE_GONE, unknown });
   const stays = inState("registered")(its)({
@@ -128,12 +128,14 @@ function stateListed(place: Stateless, around: Surroundings): PlaceState {
   return firstState([denied, left, listed(place)]);
 }
 
-/** Something needs the driver there. */
+const BY_CLAIM = truth(beyond("pods"));
+
+/** Something needs the driver there: never a certain no, for doctor reads no PersistentVolumeClaim. */
 export function isWaitedFor(
   place: Pick<Place, "node" | "driver">,
   { waitingAt, attachedAt }: Pick<Surroundings, "waitingAt" | "attachedAt">,
 ): Truth {
-  return waitingAt(place).contains().or(attachedAt(place).contains());
+  return waitingAt(place).contains().or(attachedAt(place).contains()).or(BY_CLAIM);
 }
 
 /** No pod of its DaemonSet is there, and CSINode lists it: another pod may serve it. */

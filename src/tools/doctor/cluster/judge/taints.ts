@@ -24,7 +24,7 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
   const { nodeAt, places, units, nowMs, target } = facts;
   const taintsOn = (node: string, unit: RegistrarUnit) =>
     nodeAt(node)
-      .filter((one) => one.isReady && !isYoung(one, nowMs))
+      .filter((one) => one.ready === "True" && !isYoung(one, nowMs))
       .flatMap(({ taints }) => listFrom(taints).filter((taint) => isStartupTaint(taint, unit)));
   const isLong = ({ pods }: Place) =>
     pods.contains(({ started }) => started.contains((createdMs) => !isYoung({ createdMs }, nowMs)));

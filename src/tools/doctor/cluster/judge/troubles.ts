@@ -1,4 +1,5 @@
-import type { Gap } from "../../findings/seen";
+import type { Told } from "../../findings/opened";
+import { type Gap, words } from "../../findings/seen";
 import { together } from "../../findings/words";
 import { type HostPod, MOST_NODES } from "../read/owners";
 import type { Container, PodTrouble } from "../read/pod";
@@ -78,10 +79,10 @@ export function ownerText({ owners, isLeaving }: HostPod): string {
 }
 
 /** Equal for pods that one change would fix. */
-export const ownerKey = (pod: HostPod): string => {
+export const ownerKey = (pod: HostPod): Told<string> => {
   const [namespace] = pod.name.split("/");
   const isAlone = pod.owners.every(({ isController }) => !isController);
-  return JSON.stringify([isAlone ? pod.name : namespace, ownerText(pod), pod.registrar]);
+  return words`${JSON.stringify([isAlone ? pod.name : namespace, ownerText(pod)])} ${pod.registrar.told("")}`;
 };
 
 export function endingOf({ who, restarts, exitCode, endReason }: Container): string {

@@ -105,8 +105,9 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     nodeAt: reader.byKnown(nodes, ({ name }) => name, "node", true),
     csiNodeAt: reader.byKnown(csiNodes, ({ node }) => node, "node", true),
     /** These read more, so they come before `gaps`. */
-    readOwners: (unowned: SeenList<Told<Unowned>>) => readOwners(reader, unowned, registrars.sets, setUids),
-    readRivals: (node: string) => readRivals(reader, node, registrars.sets),
+    readOwners: (unowned: SeenList<Told<Unowned>>) =>
+      readOwners(reader, unowned, registrars.sets, setUids, ours),
+    readRivals: (node: string) => readRivals(reader, node, registrars),
     gaps: () => sortedBy(reader.gaps(), ({ subject }) => subject),
   };
 }
@@ -133,7 +134,9 @@ async function withoutHidden<CsiNode>(
     : [nodes, listed];
   const there = itemsOf(all);
   const isHidden =
-    there.length > 1 && there.some(({ isReady }) => isReady) && trueOrNull(others.contains()) === false;
+    there.length > 1 &&
+    there.some(({ ready }) => ready === "True") &&
+    trueOrNull(others.contains()) === false;
   const message = `the answer is an empty list, and there are ${there.length} nodes`;
   const why = { kind: "list", failure: "hidden", message } as const;
   return isHidden ? lacking(listed, { part: "csinodes", subject: "csinodes", why }) : listed;

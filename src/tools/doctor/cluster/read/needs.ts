@@ -115,7 +115,8 @@ export function readNode(object: unknown, { name, uid, createdMs }: Identity) {
   const ready = conditionsOf(status).find(({ type }) => type === "Ready");
   return {
     ...{ name, uid, createdMs },
-    isReady: needed("condition Ready", ready).status === "True",
+    /** The status of its condition Ready: of a node that does not report `Unknown`. */
+    ready: needed("condition Ready", ready).status,
     taints: list(tree(spec).taints).map((taint): Taint => {
       const { key, value, effect } = tree(taint);
       return { key: text(key), value: text(value), effect: text(effect) };

@@ -1,8 +1,9 @@
 import { list, text, tree } from "../../../../kube-api/objects";
+import type { OurImage } from "../../../recognise/program";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped, sortedBy } from "../../findings/grouped";
 import { itemsOf, keyIn, type Name, open, type Told, tell, trueOrNull } from "../../findings/opened";
-import { inOrder, listFrom, type SeenList, truth } from "../../findings/seen";
+import { beyond, inOrder, listFrom, type SeenList, truth } from "../../findings/seen";
 import { hasEnded, inlineDriversOf, ownersOf, phaseOf } from "./fields";
 import { type ClusterGap, each, type Identity, type Reader } from "./reader";
 import type { RegistrarSet } from "./set";
@@ -30,6 +31,7 @@ export async function readOwners(
   unowned: SeenList<Told<Unowned>>,
   sets: SeenList<RegistrarSet>,
   setUids: SeenList<string>,
+  images: OurImage,
 ) {
   const drivers = [...grouped(itemsOf(unowned).map(tell<Unowned>), ({ driver }) => keyIn(driver)).values()];
   // A node of each driver, then another one of each.
@@ -39,7 +41,7 @@ export async function readOwners(
   );
   const nodes = [...new Set(inTurn.map(({ node }) => node))];
   const looked = nodes.slice(0, MOST_NODES);
-  const lists = await Promise.all(looked.map((node) => readHostPods(reader, node)));
+  const lists = await Promise.all(looked.map((node) => readHostPods(reader, node, images)));
   const podsOn = new Map(looked.map((node, at) => [node, lists[at]]));
   const why = { kind: "cut", read: looked.length, there: nodes.length } as const;
   const unread = listFrom<HostPod>({ kind: "unread", gap: { part: "pods", subject: "", why } });
@@ -51,7 +53,8 @@ export async function readOwners(
     const isAmong = (names: readonly string[]) => truth(gaps[0] ?? names.includes(told));
     // Only a node plugin has its socket on the host, in a directory of its driver's name.
     const owners = pods.filter(({ hostPaths }) => isAmong(hostPaths.flatMap((path) => path.split("/"))));
-    const users = pods.filter(({ inlineDrivers }) => isAmong(inlineDrivers));
+    // Others may have one of its PersistentVolumes.
+    const users = pods.filter(({ inlineDrivers }) => isAmong(inlineDrivers)).with(BY_CLAIM);
     return { owners: inOrder(owners, ({ name }) => name), rivals: rivalsIn(pods, sets), users };
   };
   const unlisted = unlistedIn(setUids, lists.flatMap(itemsOf));
@@ -72,34 +75,48 @@ function unlistedIn(uids: SeenList<string>, pods: readonly HostPod[]): readonly 
   });
 }
 
-const readHostPods = ({ read }: Reader, node: string) =>
-  read("pods", each(readHostPod), { fieldSelector: `spec.nodeName=${node}` });
+/** Doctor reads no PersistentVolumeClaim. */
+const BY_CLAIM = listFrom<never>({ kind: "unread", gap: beyond("pods") });
+
+const readHostPods = ({ read }: Reader, node: string, images: OurImage) =>
+  read(
+    "pods",
+    each((object, identity) => readHostPod(object, identity, images)),
+    { fieldSelector: `spec.nodeName=${node}` },
+  );
 
 /** Undefined for a pod that has ended, or has neither a directory of the host nor an inline volume. */
-function readHostPod(object: unknown, { name }: Identity) {
+function readHostPod(object: unknown, { name }: Identity, images: OurImage) {
   const { metadata, spec, status } = tree(object);
   const volumes = list(tree(spec).volumes).map((volume) => tree(tree(volume).hostPath));
   const hostPaths = volumes.map(({ path }) => text(path)).filter((path) => path !== "");
-  const inlineDrivers = phaseOf(status) === "Running" ? inlineDriversOf(spec) : [];
+  const inlineDrivers = inlineDriversOf(spec);
   if (hasEnded(status) || hostPaths.length + inlineDrivers.length === 0) return undefined;
-  const [registrar] = registrarsIn(name, name, { ...tree(object), kind: "Pod" });
+  const [registrar] = registrarsIn(name, name, { ...tree(object), kind: "Pod" }, images);
   return {
     ...{ name, hostPaths, inlineDrivers },
     owners: ownersOf(tree(metadata)),
-    registrar: registrar && tell<string>(registrar.about.container),
+    isRunning: phaseOf(status) === "Running",
+    /** The container that is known to be one; another one may be. */
+    registrar: listFrom<string>(
+      registrar ? [tell<string>(registrar.about.container)] : { kind: "unread", gap: beyond("pods", name) },
+    ),
     isLeaving: tree(metadata).deletionTimestamp !== undefined,
   };
 }
 
-export const readRivals = async (reader: Reader, node: string, sets: SeenList<RegistrarSet>) =>
-  rivalsIn(await readHostPods(reader, node), sets);
+export const readRivals = async (
+  reader: Reader,
+  node: string,
+  { sets, images }: { readonly sets: SeenList<RegistrarSet>; readonly images: OurImage },
+) => rivalsIn(await readHostPods(reader, node, images), sets);
 
 /** The pods that may register drivers, except those of the DaemonSets that are known for it. */
 function rivalsIn(pods: SeenList<HostPod>, sets: SeenList<RegistrarSet>): SeenList<HostPod> {
   const isKnown = ({ owners }: HostPod) => sets.contains((set) => owners.some(({ uid }) => uid === set.uid));
   // A driver may register itself, without such a container.
   const isRival = ({ registrar, hostPaths }: HostPod) =>
-    registrar !== undefined || hostPaths.some((path) => MAY_REGISTER.test(path));
+    itemsOf(registrar).length > 0 || hostPaths.some((path) => MAY_REGISTER.test(path));
   return pods.filter((pod) => isRival(pod) && isKnown(pod).not());
 }
 
