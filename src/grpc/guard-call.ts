@@ -153,7 +153,7 @@ export function hasAnswer(returned: unknown, type: MessageType | undefined): boo
   return [returned].flat().some((value) => isAnswer(value, type) && isOfMessage(value));
 }
 
-/** What a handler returned that need not answer by it: to await a query that is no native promise would run it again. */
+/** What a handler that has a callback returned; undefined for a thenable that is not a native promise: awaiting a query runs it again. */
 export const withoutQuery = (returned: unknown) =>
   isPromise(returned) && !types.isPromise(returned) ? undefined : returned;
 

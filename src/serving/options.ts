@@ -24,7 +24,7 @@ export interface ServedCsiDriverOptions extends SharedRegistrationOptions {
   /**
    * Adds the driver's services, before it returns. Identity must be among them: GetPluginInfo gives the name to register.
    * The server is grpc-js' own and has its socket: do not bind it. A unary handler is made by `unaryHandler`, or answers by its
-   * callback, if it declares one, else by what it returns, or the promise of that.
+   * callback, if it declares one, else by its return value, or a promise of one.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: `void` alone would let an async function compile.
   readonly addServices: (server: Server) => void | undefined;
@@ -45,7 +45,7 @@ type OfOtherServers = {
 };
 
 const onOrOff = optional(wholeNumber(0, 1));
-/** A time that no timer can wait is none for grpc-js, too, but for a timeout, which would pass at once. */
+/** Cut to the longest wait of a timer: grpc-js takes a longer time for no limit, except a timeout, which would pass at once. */
 const msFrom = (least: number) =>
   optional(
     kindOf(`a whole number of milliseconds, ${least} or more, or Infinity`, (given) =>

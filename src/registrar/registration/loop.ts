@@ -90,7 +90,7 @@ export async function runLoop(
 
   async function perform(activity: Activity<StateKind>, state: RegistrationState, signal: AbortSignal) {
     const event = await activity(state, context, signal).catch((error: unknown): LoopEvent | undefined => {
-      if (signal.aborted) return undefined; // What is no longer wanted may fail.
+      if (signal.aborted) return undefined; // An activity that was stopped may fail.
       log.error(error, "Registration cannot go on", { state: stateNameOf(state) });
       return { kind: "stop", outcome: failedBy(error) };
     });

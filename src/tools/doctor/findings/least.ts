@@ -3,12 +3,12 @@ import { itemsOf, open } from "./opened";
 import { listFrom, type SeenList, type Truth, truth, withheld } from "./seen";
 import type { Gaps } from "./shapes";
 
-// Nothing is known of what nobody looked for. These do not ask for it: files that may use them, which are OF_FEW in
+// Nothing is known of what doctor did not look for. These do not ask for it: files that may use them, which are OF_FEW in
 // test/tools/doctor/findings/reserved.mjs, say how far doctor looked, or what holds all the same.
 
 /**
  * For what holds whatever the answer is: a certain yes says more. Where what was asked for could not be read, `unknown` says so;
- * what nobody looked for changes nothing.
+ * what doctor did not look for changes nothing.
  */
 export function atLeast<Y, L, U>(
   isSo: Truth,
@@ -20,7 +20,7 @@ export function atLeast<Y, L, U>(
   return gap === undefined ? say.least() : say.unknown([gap, ...gaps]);
 }
 
-/** Yes, too, where only what nobody looked for decides it: a fact's name says that it may be so. */
+/** Yes, too, where only what doctor did not look for decides it: a fact's name says that it may be so. */
 export const mayBeSo = (isSo: Truth): Truth =>
   atLeast(isSo.not(), { yes: () => truth(false), least: () => truth(true), unknown: () => isSo });
 

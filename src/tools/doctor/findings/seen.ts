@@ -78,7 +78,7 @@ const isSaid = (said: unknown) => {
   return "status" in inside || "items" in inside;
 };
 
-/** A list that lacks what nobody looked for, if there may be such a thing: no finding tells it. */
+/** A list that lacks what doctor did not look for, if that may exist: no finding reports it. */
 export const unsoughtIf = (isSo: boolean, part: string, subject: string): SeenList<never> =>
   listOf<never>([], isSo ? [beyond(part, subject)] : []);
 

@@ -251,7 +251,7 @@ describe("causes", () => {
 test("a cluster without drivers has no problem", async () => {
   const cluster = createMemoryCluster();
   expect(await said(cluster)).toEqual([
-    expect.stringMatching(/^CSI212 unknown: nodes are none: .*: kubectl get nodes$/),
+    expect.stringMatching(/^CSI212 unknown: nodes do not exist: .*: kubectl get nodes$/),
   ]);
   const firstLine = async (target = {}) =>
     renderClusterTable(await cluster.report(target), { width: 200, colors: false }).split("\n")[0];

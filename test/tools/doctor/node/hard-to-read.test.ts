@@ -46,7 +46,7 @@ test("a driver in a directory whose name is not UTF-8, and such a registration s
   const link = renameToBytes(join(node.directory, "x-link"), "-link");
   fs.writeFileSync(join(node.directory, "README"), "");
   const { says, healthy, drivers } = await node.look(WHOLE);
-  const rename = "EILSEQ; fix: rename it: its name is not UTF-8, and no tool can be told it";
+  const rename = "EILSEQ; fix: rename it: its name is not UTF-8, which no tool takes";
   expect(says("drivers-found")).toBe(
     `unknown: ${directory} cannot be inspected, so drivers there are not seen: ${rename}`,
   );

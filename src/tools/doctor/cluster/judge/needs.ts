@@ -291,7 +291,7 @@ export const rights = check<FactsAndGaps>("CSI212", "rights", ({ gaps, nodes, pl
   );
   const seeNodes = kubectl("see whether it is the right cluster", target, "get nodes");
   const none = ifYes(nodes.contains().or(asFarAsAsked(places).contains()).not(), () =>
-    unknown("nodes", "are none: there is nothing to judge", seeNodes),
+    unknown("nodes", "do not exist: there is nothing to judge", seeNodes),
   );
   const unread = Array.from(alike.values(), (own) => {
     const [{ failure, message, subject }] = own;

@@ -132,8 +132,8 @@ function behindHost(place: VolumePath | undefined, { written }: MountedDirectory
 const isSidecar = (container: Tree): boolean => /--?csi-address\b/.test(wordsOf(container).join(" "));
 
 /**
- * Those of the other containers with the volume of `--csi-address` that are no sidecars, which would have that flag; the registrar's
- * `socket` as each of them sees it, and whether an argument names it.
+ * The other containers with the volume of `--csi-address`, except sidecars, which have that flag; the registrar's `socket` as each of
+ * them sees it, and whether an argument names it.
  */
 export function mayBeDrivers(
   others: readonly Tree[],

@@ -46,7 +46,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ETIMEDOUT: "see what is mounted there, and whether its server runs",
   ELOOP: "correct the symbolic links: they form a loop",
   ENOTDIR: "correct the path: a part of it is not a directory",
-  EILSEQ: "rename it: its name is not UTF-8, and no tool can be told it",
+  EILSEQ: "rename it: its name is not UTF-8, which no tool takes",
   ENAMETOOLONG:
     "from here that path has over 107 bytes: look from where it is shorter, as with --host-root=/host or in the registrar's container",
   EMFILE: "raise the limit of open files: ulimit -n",

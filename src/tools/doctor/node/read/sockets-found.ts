@@ -283,7 +283,7 @@ async function lookAtRegistration(
   };
   const reachOwn = (own: string) => reachOnHost(hostRoot, own);
   const looking = { part: "directory", own: pathOnHost(hostRoot, path), reach: reachOwn, tryReach } as const;
-  // Its name is that of the link, not of what it leads to.
+  // The link's own path, not its target's.
   const found: SocketFacts = { ...(await lookAtSocket(path, looking)), path };
   const info = answer;
   const link = await linkAt(path);
