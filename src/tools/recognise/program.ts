@@ -82,9 +82,10 @@ export function recognise(container: Tree, pod: Tree, ours: OurImage): Recognise
     isWithoutShell: isWithoutShell(text(container.image)),
     isForWindows: isForWindows(pod, container),
     isReplaceable: program.kind !== "ours" && isMeant,
-    foreign: isElsewhere
-      ? { programs: [], architectures: [] }
-      : { programs: foreignProgramsOf(container), architectures: foreignArchitecturesOf(pod) },
+    foreign: {
+      programs: foreignProgramsOf(isElsewhere ? {} : container),
+      architectures: isElsewhere ? [] : foreignArchitecturesOf(pod),
+    },
   };
 }
 

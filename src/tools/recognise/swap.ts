@@ -44,15 +44,15 @@ export const maySwap = (names: readonly string[]): Rule => ({
   all: [isSwapped(names), ...PROGRAMS.map(ownProgram), { not: IS_CONTAINER_FOR_WINDOWS }],
 });
 
-/** Programs of a container that are not in our image, and what starts each. */
+/** What starts programs in a container, and the program, unless our image has it. */
 export function foreignProgramsOf(
   container: Tree,
-): readonly { readonly what: string; readonly program: string }[] {
-  return [...PROGRAMS, [LAST_HOOK, ["lifecycle", "preStop", "exec", "command"]] as const].flatMap(
+): readonly { readonly what: string; readonly program: string | undefined }[] {
+  return [...PROGRAMS, [LAST_HOOK, ["lifecycle", "preStop", "exec", "command"]] as const].map(
     ([what, path]) => {
       const command = path.reduce<unknown>((one, key) => tree(one)[key], container);
       const program = text(list(command)[0]);
-      return program === "" || OURS.test(program) ? [] : { what, program };
+      return { what, program: program === "" || OURS.test(program) ? undefined : program };
     },
   );
 }

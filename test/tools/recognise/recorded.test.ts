@@ -102,7 +102,7 @@ function told(container: Tree, pod: Tree = {}, ours = OURS): string {
     [kind, ...Object.values(more)].join(" "),
     `Windows ${isForWindows}`,
     `replaceable ${isReplaceable}`,
-    ...foreign.programs.map(({ what, program }) => `foreign ${what} ${program}`),
+    ...foreign.programs.flatMap(({ what, program }) => (program ? `foreign ${what} ${program}` : [])),
     ...foreign.architectures.map((one) => `foreign architecture ${one}`),
   ].join(", ");
 }

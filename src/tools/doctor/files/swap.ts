@@ -40,7 +40,11 @@ export function judgeSwap<Facts extends ManifestFacts>(
     after.registrars.filter(({ program, foreign: { programs } }) =>
       program
         .is((known) => known.kind === "ours" && known.image === "swapped")
-        .and(programs.contains(({ what }) => what !== LAST_HOOK)),
+        .and(
+          programs.contains((one) =>
+            one.program.is((path) => path !== undefined).and(one.what !== LAST_HOOK),
+          ),
+        ),
     ),
   );
   const foreign = new Set(cannotRun.map(({ place }) => tell<string>(place)));

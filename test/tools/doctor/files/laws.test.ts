@@ -3,6 +3,7 @@ import { readRegistrars } from "../../../../src/tools/doctor/files/read/registra
 import type { Finding } from "../../../../src/tools/doctor/findings/finding";
 import { leavesIn, placesIn, replaceAt, treesIn, valueAt } from "../../../support/places";
 import {
+  BAD,
   daemonSet,
   expectSaid,
   findingsIn,
@@ -80,23 +81,6 @@ test("a text in place of a list or a map does not count as an empty one", () => 
   expect(silent).toEqual([]);
 });
 
-/** A value of some field that makes a problem or a warning there. */
-const BAD = [
-  "x",
-  "/elsewhere",
-  7,
-  9809,
-  0,
-  "Always",
-  "windows",
-  "/registration",
-  "File",
-  "HTTPS",
-  true,
-  "30Mi",
-  "ns",
-  "kubernetes.io/arch",
-];
 /** What the API takes as a number or as a text. */
 const AS_NUMBER_OR_TEXT = /^(?:port|maxSurge|maxUnavailable|memory|cpu)$/;
 /** A value of each other type of JSON, and the same one where a list or a map has it. */

@@ -14,6 +14,24 @@ export const OFFICIAL = "x/csi-node-driver-registrar:v2.17.0";
 export const WINDOWS = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
 export const limits = (values: object) => ({ resources: { limits: values } });
 
+/** A value of some field that makes a problem or a warning there. */
+export const BAD = [
+  "x",
+  "/elsewhere",
+  7,
+  9809,
+  0,
+  "Always",
+  "windows",
+  "/registration",
+  "File",
+  "HTTPS",
+  true,
+  "30Mi",
+  "ns",
+  "kubernetes.io/arch",
+];
+
 export interface Changes {
   readonly name?: string;
   /** The container's name. */

@@ -79,7 +79,7 @@ const limitedElsewhere = {
   items: [limitRangeIn("elsewhere", "16Mi"), daemonSet()],
 };
 const ZONE = { key: "zone", operator: "In", values: ["s390x"] };
-const ofZone = daemonSet({
+export const ofZone = daemonSet({
   pod: { os: { name: "linux" }, affinity: { nodeAffinity: requiredOf(ZONE) } },
 });
 export const WORLDS = [rich, sidecar, official, limitedElsewhere, ofZone, ...ofWindows];

@@ -36,6 +36,14 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ start }) => start.kind === 'starts' ? undefined : problem(P, 'does not start', F)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ foreign }) => foreign.programs.length === 0 ? ok(P, 'has no other program') : problem(P, T, F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ foreign }) => foreign.programs.contains(({ program }) => program === '/bin/sh')({ yes: () => problem(P, T, F), no: () => ok(P, 'runs no shell'), unknown: withheld }))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ mode }) => mode === 'probe' ? problem(P, 'registers nothing', F) : undefined))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ parsed }) => parsed.map(({ mode }) => mode === 'probe' ? problem(P, 'registers nothing', F) : undefined)))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings, knowsNodeName }) => settings.map(({ needsNodeName }) => knowsNodeName.or(needsNodeName.not())({ yes: nothing, no: () => problem(P, 'needs the name of its node', F), unknown: withheld })))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ hasKubeletPath }) => hasKubeletPath ? undefined : problem(P, 'has no path', F)))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ usable }) => usable.map(({ hasKubeletPath }) => hasKubeletPath ? undefined : problem(P, 'has no path', F)))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ paths }) => paths.map(({ csiAddress }) => csiAddress.startsWith('/') ? undefined : problem(P, 'is not absolute', F))))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ ignored }) => ignored === undefined ? ok(P, 'reads all its arguments') : problem(P, 'ignores some', F)))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ usable }) => usable.map(({ literals }) => literals.ofHost.length === 0 ? ok(P, 'defines its variables') : problem(P, T, F)))",
   // A name with a placeholder, and what may own a socket.
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map((one) => registrars.contains((other) => other.about.name === one.about.name)({ yes: () => problem(P, 'is there twice', F), no: () => ok(P, 'is there once'), unknown: withheld }))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.contains(({ name }) => name === 'driver')({ yes: nothing, no: () => problem(P, 'has no container driver', F), unknown: withheld }))",
@@ -100,5 +108,5 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ mounts, place }) => mounts.some(({ volume }) => volume === 'plugin-dir') ? undefined : problem(place, 'does not mount the volume plugin-dir', F))",
   "TypeScript: ({ limitRanges }: ManifestFacts) => limitRanges.by(({ name }) => name)('l').contains()({ yes: nothing, no: () => problem(P, 'has no LimitRange l', F), unknown: withheld })",
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ usable, mounts }) => usable.map(({ paths }) => paths.map(({ csiAddress, told }) => writtenOnHost(csiAddress, mounts) === told ? ok(P, T) : problem(P, T, F)))); import { writtenOnHost } from 'SRC/files/read/pod'",
-  "search: ({ registrars }: ManifestFacts) => registrars.map(({ settings, knowsNodeName }) => settings.map(({ needsNodeName }) => knowsNodeName.or(!needsNodeName)({ yes: nothing, no: () => problem(P, T, F), unknown: withheld })))",
+  "search: ({ registrars }: ManifestFacts) => registrars.map(({ usable, knowsNodeName }) => usable.map(({ needsNodeName }) => knowsNodeName.or(!needsNodeName)({ yes: nothing, no: () => problem(P, T, F), unknown: withheld })))",
 ];

@@ -3,7 +3,14 @@
 /** What only readers and reports may load, as the module that it is: it opens what is closed. */
 export const OPENERS = /findings\/(?:opened|report)$/;
 /** The same, of other modules: it makes other findings of findings, or gaps, or takes a path as it is written. */
-export const READERS_ALONE = ["changed", "startReading", "inOrder", "writtenOnHost", "writtenPlaceOf"];
+export const READERS_ALONE = [
+  "changed",
+  "startReading",
+  "inOrder",
+  "writtenOnHost",
+  "writtenPlaceOf",
+  "comesBefore",
+];
 /** What does not ask what is unread, or compares names: these files say by it what holds whatever that is. */
 export const OF_FEW = new Map([
   ["guessesIn", /\/cluster\/judge\/(?:groups|needs)\.ts$/],
@@ -11,7 +18,6 @@ export const OF_FEW = new Map([
   ["asFarAsAsked", /\/judge\/(?:endpoint|limits|needs|pair-left|registrations|rows|surroundings)\.ts$/],
   ["mayBeSo", /\/node\/judge\/(?:machine|view)\.ts$/],
   ["atLeast", /(?:\/node\/judge\/(?:endpoint|found|machine|registration|rows)|\/cluster\/judge\/needs)\.ts$/],
-  ["comesBefore", /\/files\/judge\/pod\.ts$/],
   ["isSameName", /\/files\/judge\/paths\.ts$/],
   ["firstSeen", /\/(?:node\/judge\/(?:found|machine|rows|view)|cluster\/judge\/state)\.ts$/],
 ]);

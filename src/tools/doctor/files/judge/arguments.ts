@@ -10,8 +10,8 @@ import type { Advice, Verdict, Verdicts } from "../../findings/finding";
 import type { Told, Words } from "../../findings/opened";
 import {
   type ItemOf,
+  ifUnknown,
   ifYes,
-  nothing,
   otherwise,
   type SeenList,
   type Truth,
@@ -19,9 +19,10 @@ import {
   words,
 } from "../../findings/seen";
 import { RENDER_FIRST, together, writeFlag } from "../../findings/words";
-import type { RegistrarSettings, KnownStart as Start, ToldPaths } from "../read/arguments";
+import type { KnownStart as Start, ToldPaths } from "../read/arguments";
 import { mountOf } from "../read/pod";
 import type { KnownRegistrar, RegistrarContainer } from "../read/registrars";
+import type { ParsedSettings, RegistrarSettings } from "../read/settings";
 import { eachRegistrar, knownIn, notFilledIn, ok, problem, unknown, warning } from "./each-registrar";
 import { placeholderIn, sayWhyOfFile } from "./gaps";
 
@@ -32,7 +33,7 @@ export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (
       "use the image of a registrar",
     );
   const isOther = one.unknown.contains((what) => what === "sidecar");
-  return isOther({ yes: other, no: () => judgeArguments(one), unknown: withheld });
+  return isOther({ yes: other, ...otherwise(() => judgeArguments(one)) });
 });
 
 function judgeArguments(one: RegistrarContainer): Verdicts {
@@ -48,17 +49,19 @@ function judgeArguments(one: RegistrarContainer): Verdicts {
   const judged = one.settings({
     seen: (settings) => {
       const dialing = known.filter(({ program }) => program.kind === "official");
-      const dialed = dialing.flatMap(() => settings.paths.items(judgeDialed));
+      const dialed = dialing.flatMap(() => settings.parsed.items(({ paths }) => paths.items(judgeDialed)));
       const isWell = programs.contains().or(dialed.contains()).not();
       const well = () => ifYes(isWell, () => ok("has arguments with which the registrar starts"));
-      const judge = () => [
-        one.unknown.map((what) =>
-          unknown(words`runs an unknown program: ${sayUnknown(what, image)}`, UNKNOWN[what].fix),
-        ),
-        known.map((its) => judgeStart(its, settings, well)),
+      const runs = (what: keyof typeof UNKNOWN) =>
+        unknown(words`runs an unknown program: ${sayUnknown(what, image)}`, UNKNOWN[what].fix);
+      const judge = () => known.map((its) => judgeStart(its, settings, well));
+      return [
+        dialed,
+        one.unknown.map(runs),
+        ifUnknown(one.unknown.contains(), () => runs("open")),
+        // What one text of several arguments lacks may be in it.
+        ifYes(joined.contains().not(), judge),
       ];
-      // What one text of several arguments lacks may be in it.
-      return [dialed, ifYes(joined.contains().not(), judge)];
     },
     unread: (gap) => {
       const { text, fix } = sayWhyOfFile(gap.why);
@@ -71,22 +74,22 @@ function judgeArguments(one: RegistrarContainer): Verdicts {
 }
 
 /** Judges what a container starts besides its image's own program: our image has nothing else, nor has the official one. */
-export const judgeProgram = (one: KnownRegistrar, kind: string, fix: Advice): SeenList<Verdict> =>
-  one.foreign.programs.flatMap(({ what, program }) =>
-    hasNoOther(one).and(what === kind)({
-      yes: () =>
-        program({
-          seen: (path) => judgeStarted(path, kind, fix, one),
-          unread: (gap) => notFilledIn(`has a ${kind} that is`, gap),
-        }),
-      no: nothing,
-      unknown: () =>
-        unknown(
-          words`has a ${kind}, and whether its image has that program is not filled in: ${one.image}`,
-          RENDER_FIRST,
-        ),
-    }),
+export function judgeProgram(one: KnownRegistrar, kind: string, fix: Advice): SeenList<Verdict> {
+  const started = one.foreign.programs.filter(({ what }) => what === kind);
+  const isOther = ({ program }: ItemOf<typeof started>) =>
+    program.is((path) => path !== undefined).and(hasNoOther(one));
+  const judged = started
+    .filter(isOther)
+    .flatMap(({ program }) => program.items((path) => path))
+    .flatMap((path) => judgeStarted(path, kind, fix, one));
+  const ofImage = words`has a ${kind}, and whether its image has that program is not filled in: ${one.image}`;
+  const open = started.flatMap((its) =>
+    ifUnknown(isOther(its), ([gap]) =>
+      placeholderIn(gap) === "" ? unknown(ofImage, RENDER_FIRST) : notFilledIn(`has a ${kind} that is`, gap),
+    ),
   );
+  return judged.with(open);
+}
 
 /** Neither ours nor those of kubernetes-csi without a shell have other programs. */
 const hasNoOther = ({ program, isWithoutShell }: KnownRegistrar): Truth =>
@@ -141,47 +144,65 @@ export const defineFirst = (variable: string) => `define ${variable} in its env,
 
 const judgeStart = (one: KnownRegistrar, settings: RegistrarSettings, well: () => Verdicts) => [
   settings.unclear.map((start) => judgeUnclear(start, one.program)),
-  settings.start.map((start) => judgeKnownStart(start, one, settings) ?? judgeNodeName(one, settings, well)),
+  settings.start.map((start) => {
+    const refusal = sayRefusal(start, one.program);
+    return refusal === undefined
+      ? settings.parsed.map((parsed) => judgeParsed(one, parsed, well))
+      : problem(
+          `does not start: ${refusal.text}`,
+          settings.ofRefusal.map(defineFirst).told<string>(refusal.advice),
+        );
+  }),
 ];
 
-function judgeKnownStart(
-  start: Start,
-  { program }: KnownRegistrar,
-  settings: RegistrarSettings,
-): Verdict | undefined {
-  const { ignored, hasKubeletPath, literals } = settings;
-  const refusal = sayRefusal(start, program);
-  if (refusal !== undefined) {
-    const [literal] = literals.ofRefusal;
-    return problem(`does not start: ${refusal.text}`, literal ? defineFirst(literal) : refusal.advice);
-  }
-  const [host] = literals.ofHost;
-  if (host !== undefined)
-    return problem(
-      `does not start: it cannot listen on $(${host}), which its env does not define before it`,
-      defineFirst(host),
-    );
+const judgeParsed = (one: KnownRegistrar, parsed: ParsedSettings, well: () => Verdicts): Verdicts => {
+  const { ofHost } = parsed.literals;
+  return [
+    ofHost
+      .together()
+      .map(({ first }) =>
+        problem(
+          `does not start: it cannot listen on $(${first}), which its env does not define before it`,
+          defineFirst(first),
+        ),
+      ),
+    judgeMode(one, parsed, () => ifYes(ofHost.contains().not(), well)),
+  ];
+};
+
+function judgeMode(
+  one: KnownRegistrar,
+  { ignored, hasKubeletPath, mode, needsNodeName }: ParsedSettings,
+  well: () => Verdicts,
+): Verdicts {
   if (ignored !== undefined) {
     const text = `stops parsing at "${ignored.words[0]}"; ignored: ${ignored.words.join(" ")}`;
-    return (hasKubeletPath ? warning : problem)(text, adviceOnIgnored(ignored));
+    const fix = adviceOnIgnored(ignored);
+    return hasKubeletPath({
+      yes: () => warning(text, fix),
+      no: () => problem(text, fix),
+      unknown: () => unknown(text, fix),
+    });
   }
-  const ending = settings.mode === undefined ? undefined : ENDING[settings.mode];
-  if (ending !== undefined) return problem(`registers nothing: ${ending.text}`, ending.fix);
-  if (!hasKubeletPath)
-    return problem(
-      "does not start: kubelet-registration-path is a required parameter",
-      "add --kubelet-registration-path: the driver's socket as the host has it",
-    );
-  return undefined;
+  return mode.map((does) => {
+    const ending = ENDING[does];
+    return ending !== undefined
+      ? problem(`registers nothing: ${ending.text}`, ending.fix)
+      : hasKubeletPath.say({
+          yes: () => judgeNodeName(one, needsNodeName, well),
+          no: () =>
+            problem(
+              "does not start: kubelet-registration-path is a required parameter",
+              "add --kubelet-registration-path: the driver's socket as the host has it",
+            ),
+          unknown: withheld,
+        });
+  });
 }
 
 const GIVE_NODE_NAME = "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
 
-const judgeNodeName = (
-  { knowsNodeName }: KnownRegistrar,
-  { needsNodeName }: RegistrarSettings,
-  well: () => Verdicts,
-) =>
+const judgeNodeName = ({ knowsNodeName }: KnownRegistrar, needsNodeName: Truth, well: () => Verdicts) =>
   knowsNodeName.or(needsNodeName.not())({
     yes: well,
     no: () =>
@@ -219,7 +240,7 @@ const UNKNOWN = {
 const sayUnknown = (what: keyof typeof UNKNOWN, image: Words): Words =>
   words`its image ${image} ${UNKNOWN[what].text}`;
 
-function adviceOnIgnored({ words: [word], behind }: NonNullable<RegistrarSettings["ignored"]>): string {
+function adviceOnIgnored({ words: [word], behind }: NonNullable<ParsedSettings["ignored"]>): string {
   const isValue = behind !== undefined && attempt(() => parseBool(word)) !== undefined;
   return isValue ? `write ${behind}=${word}` : `take ${word} out`;
 }

@@ -14,6 +14,7 @@ import { isOneObject } from "../read/identity";
 import { onHosts } from "../read/pod";
 import { AFFINITY, areApart } from "../read/pool";
 import type { FileFacts, RegistrarContainer } from "../read/registrars";
+import { isRegistering } from "../read/settings";
 import { manifestArguments } from "./arguments";
 import { manifestReadable, placeholderIn } from "./gaps";
 import { limitChecks } from "./limits";
@@ -93,10 +94,12 @@ export const manifestTwins = check<FileFacts>("CSI117", "manifest-twins", ({ reg
   registrars
     .filter(({ isForWindows }) => isForWindows.not())
     .flatMap((one) =>
-      one.settings.items(({ mode, paths, hasKubeletPath }) =>
-        (mode === "one" || mode === "node-wide") && hasKubeletPath
-          ? paths.map(({ told }) => ({ ...one, told }))
-          : undefined,
+      one.settings.items(({ parsed }) =>
+        parsed.items((its) =>
+          its.paths
+            .map(({ told }) => ({ ...one, told }))
+            .filter(() => isRegistering(its).and(its.hasKubeletPath)),
+        ),
       ),
     )
     .grouped(({ told }) => onHosts(told))

@@ -170,13 +170,14 @@ const waitsIn = (probes: readonly ProbeFacts[]) =>
       fix: `set initialDelaySeconds: ${LEAST.probeTimeoutSeconds} in its ${kind}`,
     }));
     const ofProbe = settings.items((own) =>
-      own?.mode === "probe"
-        ? {
-            ...{ what: `its ${kind}`, cpu: PROBE_CPU_SECONDS, most: own.timeoutSeconds },
-            bound: `its timeoutSeconds is ${own.timeoutSeconds}`,
-            fix: `set its timeoutSeconds: ${LEAST.probeTimeoutSeconds}`,
-          }
-        : undefined,
+      own?.parsed
+        .map((its) => its)
+        .filter(({ mode }) => mode.is((does) => does === "probe"))
+        .map(() => ({
+          ...{ what: `its ${kind}`, cpu: PROBE_CPU_SECONDS, most: own.timeoutSeconds },
+          bound: `its timeoutSeconds is ${own.timeoutSeconds}`,
+          fix: `set its timeoutSeconds: ${LEAST.probeTimeoutSeconds}`,
+        })),
     );
     return ofStart.filter(() => kind === first).with(ofProbe);
   });

@@ -10,13 +10,14 @@ import {
   isWhole,
   listFrom,
   nothing,
+  otherwise,
   type Text,
   type Truth,
   withheld,
   words,
 } from "../../findings/seen";
 import { RENDER_FIRST, tooLong, writeFlag } from "../../findings/words";
-import type { RegistrarSettings, ToldPaths } from "../read/arguments";
+import type { ToldPaths } from "../read/arguments";
 import { type DriverSocket, isOfContainer } from "../read/driver-socket";
 import {
   isSameName,
@@ -29,6 +30,7 @@ import {
   type VolumePath,
 } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
+import type { ParsedSettings } from "../read/settings";
 import { defineFirst } from "./arguments";
 import { eachRegistrar, ok, problem, unjudged, unknown, warning } from "./each-registrar";
 import { placeholderIn, variableIn } from "./gaps";
@@ -45,15 +47,21 @@ import {
 import { manifestRegistrationDirectory } from "./registration-directory";
 
 const manifestDriverPath = eachRegistrar("CSI102", "manifest-driver-path", (one) =>
-  one.usable.map((settings) => judgeDriverPath(one, settings)),
+  one.usable.map((parsed) => judgeDriverPath(one, parsed)),
 );
 
-const judgeDriverPath = (one: RegistrarContainer, { paths, literals }: RegistrarSettings): Verdicts =>
-  literals.ofPaths.length > 0
-    ? literals.ofPaths.map((name) =>
-        problem(`takes $(${name}), which its env does not define before it`, defineFirst(name)),
-      )
-    : paths({ seen: (both) => judgePaths(one, both), unread: (gap) => unfilledPath(gap) });
+const judgeDriverPath = (
+  one: RegistrarContainer,
+  { paths, literals: { ofPaths } }: ParsedSettings,
+): Verdicts => [
+  ofPaths.map((name) =>
+    problem(`takes $(${name}), which its env does not define before it`, defineFirst(name)),
+  ),
+  paths({
+    seen: (both) => judgePaths(one, both),
+    unread: (gap) => ofPaths.contains().say({ yes: nothing, ...otherwise(() => unfilledPath(gap)) }),
+  }),
+];
 
 function judgePaths(one: RegistrarContainer, paths: ToldPaths): Verdicts {
   const { mounts } = one;

@@ -16,6 +16,7 @@ import { WITH_PODS } from "../read/kinds";
 import { type ServingOnNode, servingOnNode } from "../read/on-node";
 import { areTogether } from "../read/pool";
 import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
+import { isRegistering } from "../read/settings";
 import { eachRegistrar, judgeEach, notFilledIn, problem, unknown, warning } from "./each-registrar";
 import { placeholderIn, variableIn } from "./gaps";
 
@@ -142,7 +143,7 @@ const manifestArchitecture = eachRegistrar("CSI110", "manifest-architecture", ({
 
 const manifestInit = eachRegistrar("CSI106", "manifest-init-container", ({ role, settings }) =>
   ifYes(
-    settings.is(({ mode }) => mode === "one" || mode === "node-wide"),
+    settings.is(({ parsed }) => parsed.is(isRegistering)),
     () => judgeRole(role),
   ),
 );

@@ -15,10 +15,11 @@ import {
   words,
 } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
-import { isLoopback, type RegistrarSettings } from "../read/arguments";
+import { isLoopback } from "../read/arguments";
 import { mountOf } from "../read/pod";
 import type { BesideFacts, ProbeAddress, ProbeFacts } from "../read/probes";
 import type { KnownRegistrar } from "../read/registrars";
+import type { ParsedSettings, RegistrarSettings } from "../read/settings";
 import { judgeProgram, releaseText, sayRefusal } from "./arguments";
 import { eachRegistrar, knownIn, notFilledIn, problem, unknown, warning } from "./each-registrar";
 import { placeholderIn } from "./gaps";
@@ -231,34 +232,65 @@ const judgeExec = ({ kind, settings }: ProbeFacts, one: KnownRegistrar) =>
 
 function judgeAsked(
   kind: ProbeFacts["kind"],
-  { modeFlag: mode, ...asked }: AskedSettings,
+  { modeFlag, start, isParsed, parsed }: AskedSettings,
+  one: KnownRegistrar,
+): Verdicts {
+  const { program } = one;
+  const isOtherMode = program.kind === "official" && ![OFFICIAL_MODE, ""].includes(modeFlag);
+  const second = () => problem(`has a ${kind} that starts a second registrar`, USE_HTTP);
+  if (isOtherMode) return second();
+  return [
+    parsed.map((its) =>
+      its.mode.map((does) => {
+        if (does === "probe") return judgeAskedProbe(kind, modeFlag, its, one);
+        return does === "print" ? undefined : second();
+      }),
+    ),
+    // What it cannot parse, or is refused, has no mode.
+    ifYes(isParsed.and(program.kind === "ours").not(), () =>
+      start.map((its) => {
+        const refusal = its.kind === "help" ? undefined : sayRefusal(its, program);
+        return refusal && problem(`has a ${kind} that always fails: ${refusal.text}`, refusal.advice);
+      }),
+    ),
+  ];
+}
+
+function judgeAskedProbe(
+  kind: ProbeFacts["kind"],
+  mode: string,
+  { hasKubeletPath, paths }: ParsedSettings,
   one: KnownRegistrar,
 ): Verdicts {
   const { program, mounts } = one;
-  const does = asked.mode;
-  const isOfficial = program.kind === "official";
-  const isOtherMode = isOfficial && ![OFFICIAL_MODE, ""].includes(mode);
-  if (does === "one" || does === "node-wide" || isOtherMode)
-    return problem(`has a ${kind} that starts a second registrar`, USE_HTTP);
-  if (does === undefined)
-    return asked.start.map((start) => {
-      const refusal = sayRefusal(start, program);
-      return refusal && problem(`has a ${kind} that always fails: ${refusal.text}`, refusal.advice);
-    });
-  if (does !== "probe") return undefined;
   // Outside a container the registrar's paths have defaults.
-  const isInContainer = isOfficial || mounts.some(({ mountPath }) => mountPath === "/registration");
-  if (!asked.hasKubeletPath && isInContainer)
-    return problem(
-      `has a ${kind} that always fails: kubelet-registration-path is a required parameter`,
-      "add the container's --kubelet-registration-path to it",
-    );
+  const isInContainer =
+    program.kind === "official" || mounts.some(({ mountPath }) => mountPath === "/registration");
+  const judge = () => judgeMode(kind, mode, paths, one);
+  return hasKubeletPath.or(!isInContainer).say({
+    yes: judge,
+    no: () =>
+      problem(
+        `has a ${kind} that always fails: kubelet-registration-path is a required parameter`,
+        "add the container's --kubelet-registration-path to it",
+      ),
+    unknown: withheld,
+  });
+}
+
+function judgeMode(
+  kind: ProbeFacts["kind"],
+  mode: string,
+  paths: ParsedSettings["paths"],
+  one: KnownRegistrar,
+): Verdicts {
+  const { program } = one;
   if (mode !== OFFICIAL_MODE) return undefined;
   const text = `has a ${kind} with --mode=${mode}, which proves nothing`;
   const passes = program.kind === "official" ? program.release.is((own) => own >= PASSES_SINCE) : truth(true);
   return passes({
     yes: () => warning(text, USE_HTTP),
-    no: () => asked.paths.map(({ told }) => judgeFile(kind, dirname(told), one)),
+    no: () => paths.map(({ told }) => judgeFile(kind, dirname(told), one)),
     unknown: () =>
       unknown(`${text} from v2.9 on, and always fails before v2.3: its release is not known`, USE_HTTP),
   });

@@ -5,9 +5,9 @@ import type { Verdict, Verdicts } from "../../findings/finding";
 import { directoryFor, KNOWN_DIRECTORIES, registryOf, rootIn } from "../../findings/registration-directory";
 import { doubted, type Group, ifYes, type SeenList, type Text, withheld, words } from "../../findings/seen";
 import { namedText, tooLong } from "../../findings/words";
-import type { RegistrarSettings } from "../read/arguments";
 import { mountOf, onHost, onHosts } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
+import type { ParsedSettings } from "../read/settings";
 import { eachRegistrar, ok, problem, unknown, warning } from "./each-registrar";
 
 import { isReadOnly, judgeMount, LINKED, mayBeLinked, undeclared, unfilledDirectory } from "./mounts";
@@ -20,7 +20,7 @@ export const manifestRegistrationDirectory = eachRegistrar(
   "manifest-registration-directory",
   (one) => [
     judgeRefused(one.refused),
-    one.settings.map((settings) => judgeRegistrationDirectory(one, settings)),
+    one.settings.map(({ parsed }) => parsed.map((its) => judgeRegistrationDirectory(one, its))),
   ],
 );
 
@@ -46,7 +46,7 @@ const judgeRefused = (refused: RegistrarContainer["refused"]) => [
 ];
 const WHOLE = "see whether the file is whole: it may have been cut off";
 
-const judgeRegistrationDirectory = (one: RegistrarContainer, settings: RegistrarSettings) =>
+const judgeRegistrationDirectory = (one: RegistrarContainer, settings: ParsedSettings) =>
   settings.pluginRegistrationPath({
     // CSI101 judges an empty one.
     seen: (directory) => (directory ? judgeDirectory(one, directory, settings) : undefined),
@@ -56,7 +56,7 @@ const judgeRegistrationDirectory = (one: RegistrarContainer, settings: Registrar
 function judgeDirectory(
   { program, mounts, refused, hostPaths }: RegistrarContainer,
   directory: string,
-  { paths }: RegistrarSettings,
+  { paths }: ParsedSettings,
 ): Verdicts {
   const mount = mountOf(directory, mounts);
   const kubeletPaths = hostPaths.filter((path) => rootIn(path) !== undefined);

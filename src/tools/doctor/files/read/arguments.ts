@@ -10,16 +10,18 @@ import { parseCsiAddress } from "../../../../unix/socket-path";
 import { askOfficial } from "../../../recognise/official";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
-import { listFrom, looked, refuseFlaw, type Seen, type Truth, truth, type Unread } from "../../findings/seen";
+import { looked, refuseFlaw, type Seen, type Truth, truth, type Unread } from "../../findings/seen";
 import { filled, unread } from "./filled";
 
 /** A `$(NAME)` whose value is not in the object. */
-interface OpenVariable {
+export interface OpenVariable {
   readonly name: string;
   /** It may have a value at run time; without one kubelet leaves the `$(NAME)` as it is. */
   readonly isElsewhere: boolean;
   /** Its value is an address of the pod or its node, whichever that is. */
   readonly isAddress: boolean;
+  /** A field of the pod, which is never empty: a ConfigMap's key may be missing, or empty. */
+  readonly isField: boolean;
 }
 
 interface FilledIn {
@@ -63,7 +65,7 @@ const OF_SERVICE = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT_\d+_(?:TCP|UDP|
  */
 export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledIn {
   const values = new Map<string, FilledIn | undefined>();
-  const addresses = new Set<string>();
+  const fields = new Map<string, string>();
   const hasMore =
     list(envFrom).map(tree).length > 0 || list(env).some((one) => isTemplate(text(tree(one).name)));
   let total = 0;
@@ -80,7 +82,9 @@ export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledI
       const value = values.get(name);
       const isElsewhere = hasMore || values.has(name) || OF_SERVICE.test(name);
       refuseLong(value?.text.length ?? whole.length);
-      open.push(...(value?.open ?? [{ name, isElsewhere, isAddress: addresses.has(name) }]));
+      const field = fields.get(name);
+      const isAddress = field !== undefined && ADDRESSES.includes(field);
+      open.push(...(value?.open ?? [{ name, isElsewhere, isAddress, isField: field !== undefined }]));
       return value?.text ?? whole;
     });
     return { text: filledIn, open };
@@ -88,12 +92,16 @@ export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledI
   // One that comes from elsewhere hides what had its name before.
   for (const { name, value, valueFrom } of list(env).map(tree)) {
     values.set(text(name), valueFrom === undefined ? fill(text(value)) : undefined);
-    const isAddress = ADDRESSES.includes(text(tree(tree(valueFrom).fieldRef).fieldPath));
-    addresses[isAddress ? "add" : "delete"](text(name));
+    const { fieldRef, resourceFieldRef } = tree(valueFrom);
+    const field = text(tree(fieldRef).fieldPath);
+    fields.delete(text(name));
+    if (resourceFieldRef !== undefined || (field !== "" && !MAY_BE_EMPTY.test(field)))
+      fields.set(text(name), field);
   }
   return fill;
 }
 const ADDRESSES = ["status.podIP", "status.hostIP"];
+const MAY_BE_EMPTY = /^metadata\.(?:labels|annotations)/;
 
 const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 const ANYWHERE = /^(?:|0\.0\.0\.0|::|\[::\])$/;
@@ -120,25 +128,8 @@ export const servedBy = (
   metricsPath: filled(http.metricsPath, "--metrics-path"),
 });
 
-/** The variables that decide something and have no value: no author of a DaemonSet writes more of them by mistake. */
-function literalsIn(
-  { csiAddress, kubeletRegistrationPath, pluginRegistrationPath = "", http, start }: WrittenSettings,
-  open: readonly OpenVariable[],
-) {
-  const literals = open.filter(({ isElsewhere }) => !isElsewhere);
-  const inOneOf = (words: readonly string[]) => {
-    const found = literals.filter((one) => words.some((word) => isIn(word, one)));
-    return [...new Set(found.map(({ name }) => name))].slice(0, MAX_LITERALS);
-  };
-  return {
-    ofPaths: inOneOf([csiAddress, kubeletRegistrationPath, pluginRegistrationPath]),
-    ofHost: inOneOf([http?.host ?? ""]),
-    ofRefusal: inOneOf([messageIn(start)]),
-  };
-}
-const MAX_LITERALS = 10;
-const isIn = (word: string, { name }: OpenVariable): boolean => word.includes(`$(${name})`);
-const messageIn = (start: Start): string => (start.kind === "refused" ? start.message : "");
+export const isIn = (word: string, { name }: OpenVariable): boolean => word.includes(`$(${name})`);
+export const messageIn = (start: Start): string => (start.kind === "refused" ? start.message : "");
 
 /** Whether the registrar starts; a message is its own, and flags that it does not have are in the order in which it would name them. */
 export type Start =
@@ -148,6 +139,8 @@ export type Start =
 
 export interface WrittenSettings {
   readonly start: Start;
+  /** Without it all that follows is empty. */
+  readonly isParsed: boolean;
   readonly csiAddress: string;
   /** The former as it is written. */
   readonly dialed: string;
@@ -164,32 +157,13 @@ export interface WrittenSettings {
   readonly ignored:
     | { readonly words: readonly [string, ...string[]]; readonly behind: string | undefined }
     | undefined;
-  /** What it does: registers one driver or all of a node, or probes, or prints. Undefined: it cannot parse the arguments. */
+  /** Undefined: it does not start, or that depends on the program. */
   readonly mode: "one" | "node-wide" | "probe" | "print" | undefined;
 }
 
 export const isStarting = ({ start, kubeletRegistrationPath: told }: WrittenSettings): boolean =>
   ["starts", "unclear"].includes(start.kind) && told !== "";
 
-/** The same for judges: a path may have a placeholder. */
-export type RegistrarSettings = ReturnType<typeof lookOfSettings>;
-export function lookOfSettings(written: WrittenSettings, variables: readonly OpenVariable[]) {
-  const { csiAddress, dialed, kubeletRegistrationPath: told, pluginRegistrationPath } = written;
-  const { start, nodeName, ignored, mode } = written;
-  const open = [told, csiAddress].find(isTemplate) ?? "";
-  return {
-    ...{ ignored, mode },
-    /** Whether the environment must have the node's name. Only a placeholder of a template may be empty. */
-    needsNodeName: filled(withoutVariables(nodeName ?? ""), "", nodeName).is((name) => name === ""),
-    start: looked(start.kind === "unclear" ? UNKNOWN : start),
-    /** What decides whether it starts, if that depends on the release. */
-    unclear: listFrom(start.kind === "unclear" ? [start] : []),
-    literals: literalsIn(written, variables),
-    paths: filled(open, "", { csiAddress, dialed, told }),
-    hasKubeletPath: told !== "",
-    pluginRegistrationPath: filled(pluginRegistrationPath ?? "", "", pluginRegistrationPath),
-  };
-}
 export type KnownStart = Exclude<Start, { readonly kind: "unclear" }>;
 export type ToldPaths = Readonly<Record<"csiAddress" | "dialed" | "told", string>>;
 
@@ -218,12 +192,13 @@ function ourSettings(words: readonly string[], { kind }: Program): WrittenSettin
   const endpoint = problem === undefined ? endpointOf(flags) : undefined;
   return {
     start: problem === undefined ? STARTS : refuse(problem),
+    isParsed: true,
     csiAddress: problem === undefined ? plainPath(parseCsiAddress(flags.csiAddress)) : flags.csiAddress,
     dialed: flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
     pluginRegistrationPath: plainPath(flags.pluginRegistrationPath),
     http: endpoint && { ...endpoint, metricsPath: flags.metricsPath },
-    nodeName: wantsNodeReadiness(flags) ? flags.nodeName : undefined,
+    nodeName: kind !== "official" && wantsNodeReadiness(flags) ? flags.nodeName : undefined,
     ignored: ignoredOf(words, flags.rest),
     mode: modeOf(flags, kind),
   };
@@ -232,7 +207,9 @@ function ourSettings(words: readonly string[], { kind }: Program): WrittenSettin
 function modeOf(flags: Flags, kind: Program["kind"]): WrittenSettings["mode"] {
   if (flags.version) return "print";
   // The official one has this probe only, and registers in any other mode.
-  if (kind === "official" ? flags.mode === OFFICIAL_PROBE_MODE : isProbeMode(flags.mode)) return "probe";
+  const isOfficialProbe = flags.mode === OFFICIAL_PROBE_MODE;
+  if (kind === "unknown" && isOfficialProbe !== isProbeMode(flags.mode)) return undefined;
+  if (kind === "official" ? isOfficialProbe : isProbeMode(flags.mode)) return "probe";
   return [flags.csiAddress, flags.kubeletRegistrationPath].some(isPattern) ? "node-wide" : "one";
 }
 
@@ -254,6 +231,7 @@ const STARTS = { kind: "starts" } as const;
 
 const NOTHING: WrittenSettings = {
   start: STARTS,
+  isParsed: false,
   csiAddress: "",
   dialed: "",
   kubeletRegistrationPath: "",
@@ -277,12 +255,13 @@ export function modeIn(words: readonly string[]): string {
 export function unseenOf(
   { args, open }: Pick<ReturnType<typeof startOf>, "args" | "open">,
   settings: WrittenSettings,
+  paths = [settings.csiAddress, settings.kubeletRegistrationPath, settings.pluginRegistrationPath ?? ""],
 ) {
-  const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, start, ignored } = settings;
+  const { start, ignored } = settings;
   const message = messageIn(start);
   const [ends = ""] = ignored?.words ?? [];
   const mode = modeIn(args);
-  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath ?? "", message, mode, ends];
+  const judged = [...paths, message, mode, ends];
   const found = open.find((one) => one.isElsewhere && judged.some((value) => isIn(value, one)));
   if (found !== undefined) return unread("elsewhere", found.name);
   if (isTemplate(ends)) return unread("argument", ends);
@@ -326,8 +305,7 @@ export function knowsNodeName({ env, envFrom }: Tree): Truth {
       const isSet = fieldRef !== undefined || Object.keys(keys).length > 0 || written !== "";
       if (!isSet || !(isTemplate(own) || NODE_NAME_VARIABLES.includes(own))) return [];
       const mayBeEmpty =
-        Object.values(keys).some((key) => bool(tree(key).optional)) ||
-        /^metadata\.(?:labels|annotations)/.test(path);
+        Object.values(keys).some((key) => bool(tree(key).optional)) || MAY_BE_EMPTY.test(path);
       const open = [own, path, withoutVariables(written)].find(isTemplate);
       return { open: open ?? (mayBeEmpty ? own : undefined) };
     });

@@ -50,6 +50,7 @@ export function unfold(object: unknown, parameters: readonly string[] = []): rea
     const own = list(more.parameters).map((one) => text(tree(one).name));
     return list(more.objects).flatMap((one) => unfold(one, own));
   }
+  if (isTemplate(anyText(whole)) && items !== undefined) refuseFlaw("placeholder", anyText(whole));
   const [, kind] = /^(.*)List$/s.exec(anyText(whole)) ?? [];
   // A List of Kubernetes has a list of items; an IPAllowList may have anything.
   const isOther = kind !== "" && kind !== "Pod" && !WITH_PODS.includes(kind ?? "");

@@ -43,7 +43,7 @@ export function mountsOf(container: Tree, pod: Tree) {
         hostPath: filled(hostPath ?? "", "", hostPath),
         written: toldOf(hostPath),
         /** What kubelet requires the hostPath to be; empty: anything. */
-        type: filled(hostPath === undefined ? "" : text(type)),
+        type: filled(text(type)),
         /** `hostPath`, `emptyDir` (the default), ...; undefined: the pod has no such volume. */
         volumeKind: volume && (Object.keys(volume).find((key) => key !== "name") ?? "emptyDir"),
       };

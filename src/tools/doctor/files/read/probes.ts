@@ -18,7 +18,6 @@ import {
   environmentOf,
   filledIn,
   listensOn,
-  lookOfSettings,
   modeIn,
   settingsOf,
   unseenOf,
@@ -26,6 +25,7 @@ import {
 } from "./arguments";
 import { allFilled, filled, filledOf, numberOrOpen, unread } from "./filled";
 import { runsOn } from "./pod";
+import { lookOfSettings } from "./settings";
 
 /** What kubelet connects to. */
 export interface ProbeAddress {
@@ -75,7 +75,7 @@ export function probesOf(container: Tree, program: Program) {
     // Kubelet takes 0 for 1.
     const timeoutSeconds = (own && numberOrNone(probe.timeoutSeconds)) || 1;
     const look = settings && {
-      ...{ ...lookOfSettings(settings, start.open), modeFlag: modeIn(command), timeoutSeconds },
+      ...{ ...lookOfSettings(settings, start.open, program), modeFlag: modeIn(command), timeoutSeconds },
     };
     return {
       kind,

@@ -23,7 +23,6 @@ import {
   type KnownProgram,
   knowsNodeName,
   lookOfProgram,
-  lookOfSettings,
   servedBy,
   settingsOf,
   startOf,
@@ -51,6 +50,7 @@ import {
 } from "./pod";
 import { poolOf } from "./pool";
 import { besideOf, probesOf } from "./probes";
+import { lookOfParsed, lookOfSettings } from "./settings";
 
 /** Lists of a large cluster have some 100,000 values. */
 const OF_LIST = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
@@ -86,6 +86,8 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
       const object = mapOf(one);
       const parameter = parameterIn(podIn(object), item.parameters);
       if (parameter !== undefined) refuseFlaw("parameter", parameter);
+      if (isTemplate(anyText(object.kind)) && anyTree(object.spec).limits !== undefined)
+        refuseFlaw("placeholder", anyText(object.kind));
       const registrars = registrarsIn(number, place, object, ours);
       const hasRegistrar = registrars.length > 0;
       if (hasRegistrar) refuseOtherTypes(object);
@@ -216,6 +218,34 @@ export function registrarsIn(number: number | string, whole: string, object: Tre
   });
 }
 
+/** What the arguments of a container tell. */
+function argumentsOf(container: Tree, program: Recognised["program"]) {
+  const start = startOf(container, program);
+  const written = settingsOf(start.args, program);
+  const { http } = written;
+  const started = start.startedBy === undefined ? undefined : unread("started", start.startedBy);
+  const unseen = started ?? unseenOf(start, written);
+  const joined = start.args.find((word) => JOINED.test(word.trim()));
+  const isUnknown = program.kind === "unknown";
+  const isUsable = (isUnknown || joined === undefined) && isStarting(written);
+  const settings = looked(unseen, lookOfSettings(written, start.open, program));
+  const parsed = lookOfParsed(written, start.open, program.kind);
+  const usable = looked(unseen, isUsable ? undefined : UNKNOWN, parsed);
+  return {
+    /** Unread: for example, a shell starts the registrar. */
+    settings,
+    /** Those with which the registrar starts, as far as they tell, and gets its paths. */
+    usable,
+    written,
+    /** The HTTP endpoint, if there is one. */
+    served: looked(started ?? unseenOf(start, written, [])).items(() =>
+      http ? servedBy(http, start.open) : usable.items(() => []),
+    ),
+    /** Several arguments in one item. */
+    joined: looked(started, isUnknown && joined !== undefined ? UNKNOWN : joined).items((one) => one),
+  };
+}
+
 /** What a placeholder decides is not known. */
 const truthOf = (answer: Decided) => truth(answer === "open" ? UNKNOWN.gap : answer);
 
@@ -228,15 +258,7 @@ function readContainer(
 ) {
   const isForWindows = truthOf(recognised.isForWindows);
   const { program, foreign } = recognised;
-  const start = startOf(container, program);
-  const written = settingsOf(start.args, program);
-  const { http } = written;
-  const started = start.startedBy === undefined ? undefined : unread("started", start.startedBy);
-  const unseen = started ?? unseenOf(start, written);
-  const joined = program.kind === "unknown" ? undefined : start.args.find((word) => JOINED.test(word.trim()));
-  const isUsable = joined === undefined && isStarting(written);
-  const look = lookOfSettings(written, start.open);
-  const [settings, usable] = [looked(unseen, look), looked(unseen, isUsable ? unseen : UNKNOWN, look)];
+  const { written, settings, ...told } = argumentsOf(container, program);
   const mounts = mountsOf(container, pod);
   for (const { mountPath } of mounts) if (isTemplate(mountPath)) refuseFlaw("placeholder", mountPath);
   const hostPaths = list(pod.volumes).map((one) => plainPath(text(tree(tree(one).hostPath).path)));
@@ -247,11 +269,14 @@ function readContainer(
     isWithoutShell: truthOf(recognised.isWithoutShell),
     makesDirectories: makesDirectories(text(container.image)),
     program: lookOfProgram(program),
-    /** What is known of another program than a registrar's. */
-    unknown: listFrom(program.kind === "unknown" ? [program.what] : []),
+    /** What its image is, if that is neither ours nor the official one by its name. */
+    unknown: listFrom(program.kind !== "unknown" ? [] : program.what === "open" ? UNKNOWN : [program.what]),
     foreign: {
       architectures: filled(foreign.architectures.find(isTemplate) ?? "", "", foreign.architectures),
-      programs: listFrom(foreign.programs).map(({ what, program: own }) => ({ what, program: filled(own) })),
+      /** Each that is not in our image. */
+      programs: listFrom(foreign.programs).map(({ what, program: own }) => ({
+        ...{ what, program: filled(own ?? "", "", own) },
+      })),
     },
     isForWindows,
     /** A swap gives it our image: it is for Linux. */
@@ -261,16 +286,10 @@ function readContainer(
     isOnNode: bool(pod.hostNetwork),
     pool: poolOf(pod),
     knowsNodeName: knowsNodeName(container),
-    /** Unread: for example, a shell starts the registrar. */
+    ...told,
     settings,
-    /** Those with which the registrar starts, as far as they tell, and gets its paths. */
-    usable,
     /** For readers, which find names in them. */
     written: toldOf(written),
-    /** The HTTP endpoint, if there is one. */
-    served: http ? listFrom([servedBy(http, start.open)]) : usable.items(() => []),
-    /** Several arguments in one item. */
-    joined: looked(started, joined).items((one) => one),
     mounts,
     refused: refusedIn(
       container,
@@ -283,8 +302,10 @@ function readContainer(
     /** Those of all volumes of the pod. */
     hostPaths: filledOf(hostPaths),
     probes: probesOf(container, program),
-    mayBeDrivers: settings.items(() =>
-      filled(written.csiAddress).items((path) => mayBeDrivers(others, pod, path, mounts, earlier)),
+    mayBeDrivers: settings.items((its) =>
+      its.parsed.items(() =>
+        filled(written.csiAddress).items((path) => mayBeDrivers(others, pod, path, mounts, earlier)),
+      ),
     ),
   };
 }
