@@ -69,10 +69,11 @@ export function copiesIn<Item extends Applied>(objects: SeenList<Item>) {
     if (!isFound(one)) return undefined;
     const isCopy = (other: Item) => isOneObject(identity, other.identity).or(other === one);
     const all = isTemplate(keyOf(one)) ? objects : alike(keyOf(one)).with(open);
-    const mayBe = itemsOf(all).filter((other) => trueOrNull(isCopy(other)) !== false);
-    const mayBeOne = sortedBy(mayBe, (other) => order.get(other) ?? 0);
-    if (mayBeOne.find(isFound) !== one) return undefined;
-    const others = mayBeOne.filter((other) => other !== one);
+    const numberOf = (its: Item) => order.get(its) ?? 0;
+    const mayBeOne = (other: Item) => trueOrNull(isCopy(other)) !== false;
+    const isTold = (other: Item) => numberOf(other) < numberOf(one) && isFound(other) && mayBeOne(other);
+    if (itemsOf(all).some(isTold)) return undefined;
+    const others = sortedBy(itemsOf(all).filter(mayBeOne), numberOf).filter((other) => other !== one);
     const isRepeated = others.map(isCopy).reduce((is, so) => is.or(so), truth(false));
     return { place, copies: all.filter(isCopy), isRepeated };
   });
