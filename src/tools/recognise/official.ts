@@ -1,6 +1,7 @@
 import { type FlagForm, parseWords } from "../../flags/grammar";
 import { ACCEPTED_FLAGS, flagTable } from "../../flags/table";
 import { partsOf } from "./image";
+import { type Decided, isTemplate } from "./rule";
 
 /** The official registrar's latest release, as a number: v2.17 is 217. */
 export const LATEST = 217;
@@ -33,8 +34,11 @@ export function officialFlags(release = LATEST): ReadonlyMap<string, FlagForm> {
   ]);
 }
 
-/** Whether it makes the directory of the file that tells its probe of a registration. */
-export const makesDirectories = (image: string): boolean => !/^v?2\.6\.[01](?!\d)/.test(partsOf(image).tag);
+/** Whether it makes the directory of the file that tells its probe of a registration: a tag without a release may be any. */
+export function makesDirectories(image: string): Decided {
+  const { tag } = partsOf(image);
+  return isTemplate(image) || !/^v?\d/.test(tag) ? "open" : !/^v?2\.6\.[01](?!\d)/.test(tag);
+}
 
 const STARTS = { kind: "starts" } as const;
 

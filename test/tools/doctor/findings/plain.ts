@@ -133,7 +133,7 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
       "Facts.cluster.sets[].counts(): current desired",
       "Facts.cluster.sets[].tolerations{}: effect operator value",
       "Facts.files.limitRanges[]: containers",
-      "Facts.files.registrars[]: isOnNode makesDirectories mounts probes",
+      "Facts.files.registrars[]: isOnNode mounts probes",
       "Facts.files.registrars[].beside[]: probes",
       "Facts.files.registrars[].mounts{}: isReadOnly",
       "Facts.files.registrars[].user: hasReadOnlyRoot isNonRoot",

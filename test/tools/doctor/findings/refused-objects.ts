@@ -51,6 +51,7 @@ export const REFUSED_OBJECTS: readonly string[] = [
   // What was not looked for, and what an unknown program may be.
   "search: ({ identities }: FilesAndGaps) => identities.map(({ secondKey, place }) => secondKey === undefined ? ok(place, 'has each key once') : problem(place, T, F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ hasDriver }) => hasDriver ? undefined : problem(P, 'has no driver in its pod', F))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ makesDirectories }) => makesDirectories ? ok(P, 'makes the directory') : problem(P, 'does not', F))",
   // How long a probe waits.
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ probes }) => probes.map(({ patience }) => patience > 60 ? ok(P, 'waits for its start') : problem(P, T, F)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.map(({ probes }) => probes.map(({ timeoutSeconds }) => timeoutSeconds === 1 ? problem(P, 'has one second', F) : undefined)))",

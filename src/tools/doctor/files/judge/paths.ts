@@ -6,6 +6,7 @@ import { fitsSocketPath } from "../../../../unix/socket-path";
 import type { Verdict, Verdicts } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
 import {
+  type Gap,
   type ItemOf,
   isWhole,
   listFrom,
@@ -245,8 +246,12 @@ function judgeUntold(place: VolumePath, { mayBeDrivers }: RegistrarContainer) {
     .some({
       yes: ({ first }) =>
         ok(words`waits for the socket that container ${first.name} names: ${sayPlace(place)}`),
-      no: () => mayBeDrivers.some({ yes: untold, no: nothing, unknown: withheld }),
-      unknown: withheld,
+      no: () => mayBeDrivers.together().map(untold),
+      unknown: ([gap]) =>
+        unknown(
+          words`waits for ${sayPlace(place)}, and whether ${gap.subject} makes it is not filled in: ${placeholderIn(gap)}`,
+          RENDER_FIRST,
+        ),
     });
 }
 
@@ -258,6 +263,8 @@ function judgeMade(
   { csiAddress, told }: ToldPaths,
 ): Verdicts {
   const others = one.mayBeDrivers.map(({ name }) => name).filter((name) => !isSameName(name, container));
+  const mayBe = (gap: Gap) =>
+    `may have ${gap.subject} as its driver, which is not filled in: ${placeholderIn(gap)}`;
   const isMade = () => ok(words`waits for the socket that container ${container} makes: ${path}`);
   if (isSamePlace(place, made))
     return !mount?.isReadOnly
@@ -268,7 +275,7 @@ function judgeMade(
             isReadOnly(
               words`waits for the socket of container ${container}, which mounts ${mount.mountPath}`,
             ),
-          unknown: withheld,
+          unknown: ([gap]) => unknown(mayBe(gap), RENDER_FIRST),
         });
   const waits =
     made === undefined
@@ -293,7 +300,7 @@ function judgeMade(
     others.some({
       yes: (all) => unknown(words`${waits}; container ${all.first} may be the driver`, compare),
       no: () => problem(waits, made !== undefined && isBeside ? ofName : ofDirectory),
-      unknown: withheld,
+      unknown: ([gap]) => unknown(words`${waits}; ${mayBe(gap)}`, RENDER_FIRST),
     });
   return isSole({
     ...{ yes: judge, no: judge },

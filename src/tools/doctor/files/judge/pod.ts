@@ -92,10 +92,11 @@ const manifestUser = eachRegistrar("CSI108", "manifest-user", ({ user: { isNonRo
   const notRoot = (field: string) =>
     problem(`does not run as root: ${field}`, "set runAsUser: 0 and runAsNonRoot: false in the container");
   if (isNonRoot) return notRoot("runAsNonRoot");
-  return id({
-    seen: (uid) => (/^0*$/.test(uid) ? undefined : notRoot(`runAsUser ${uid}`)),
-    unread: (gap) => notFilledIn("has a user that is", gap),
-  });
+  const isRoot = (uid: string) => /^0+$/.test(uid);
+  return [
+    id.map((uid) => (isRoot(uid) ? undefined : notRoot(`runAsUser ${uid}`))),
+    ifUnknown(id.is(isRoot), ([gap]) => notFilledIn("has a user that is", gap)),
+  ];
 });
 
 export const manifestOperatingSystem = eachRegistrar(

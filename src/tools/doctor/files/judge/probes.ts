@@ -300,14 +300,16 @@ function judgeMode(
 function judgeFile(kind: ProbeFacts["kind"], directory: string, one: KnownRegistrar): Verdicts {
   const { user, mounts, makesDirectories } = one;
   const mount = mountOf(directory, mounts);
-  const isThere = makesDirectories || mounts.some(({ mountPath }) => isWithin(mountPath, directory));
-  const ofRoot = user.hasReadOnlyRoot ? "its root file system is read-only" : undefined;
-  const ofMount = mount?.isReadOnly ? `${mount.mountPath} is mounted read-only` : undefined;
-  const why = mount ? ofMount : (ofRoot ?? (isThere ? undefined : "v2.6.0 and v2.6.1 do not make it"));
-  return why === undefined
-    ? undefined
-    : problem(
-        `has a ${kind} that always fails: the registrar must make a file in ${directory} of its container, and ${why}`,
-        `${USE_HTTP}; or mount the driver's directory there`,
-      );
+  const say = (why: string) =>
+    problem(
+      `has a ${kind} that always fails: the registrar must make a file in ${directory} of its container, and ${why}`,
+      `${USE_HTTP}; or mount the driver's directory there`,
+    );
+  if (mount) return mount.isReadOnly ? say(`${mount.mountPath} is mounted read-only`) : undefined;
+  if (user.hasReadOnlyRoot) return say("its root file system is read-only");
+  return makesDirectories.or(mounts.some(({ mountPath }) => isWithin(mountPath, directory))).say({
+    yes: nothing,
+    no: () => say("v2.6.0 and v2.6.1 do not make it"),
+    unknown: withheld,
+  });
 }

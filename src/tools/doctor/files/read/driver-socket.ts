@@ -24,6 +24,9 @@ const ENDPOINT =
 
 const VARIABLE = "CSI_ENDPOINT";
 
+/** What an installer fills in, and may be any argument. */
+const PLACEHOLDER_FIRST = /^(?:\{\{|\$\{|<|@)/;
+
 /**
  * The socket that one of these containers tells, or several as the same one; it lacks what is not filled in, or not seen here. By
  * flags, files or defaults that doctor does not know, a driver makes its socket also where none tells it.
@@ -140,13 +143,18 @@ export function mayBeDrivers(
   pod: Tree,
   csiAddress: string,
   mounts: readonly MountedDirectory[],
+  inits: readonly Tree[],
   /** Those that start before the registrar. */
   earlier: readonly Tree[],
 ) {
   const { volume, mountPath = "" } = mountOf(csiAddress, mounts) ?? {};
   const place = writtenPlaceOf(csiAddress, mounts);
-  return others.flatMap((one) => {
+  return listFrom(others).flatMap((one) => {
     if (isSidecar(one)) return [];
+    // A sidecar may have its flag there, and an init container may end.
+    const words = wordsOf(one).filter((word) => PLACEHOLDER_FIRST.test(word));
+    const open = [policyOf(one, inits), ...words].find(isTemplate);
+    if (open !== undefined) return listFrom<never>(unread("placeholder", open, ofContainer(text(one.name))));
     const own = mountsOf(one, pod);
     const paths = own.flatMap((mount) => {
       const isShared = isSameName(mount.volume, volume);

@@ -13,7 +13,7 @@ import {
 import { isWithin, plainPath } from "../../../../unix/mounts";
 import { isTemplate } from "../../../recognise/rule";
 import { type Name, tell } from "../../findings/opened";
-import { listFrom, looked, refuseFlaw, toldOf, type Unread } from "../../findings/seen";
+import { beyond, listFrom, looked, refuseFlaw, toldOf, type Unread } from "../../findings/seen";
 import { environmentOf } from "./arguments";
 import { allFilled, filled, nameFrom, numberOrOpen, unread } from "./filled";
 import { identityOf } from "./identity";
@@ -151,10 +151,15 @@ export const roleOf = (container: Tree, inits: readonly Tree[]) =>
     ? filled(text(container.restartPolicy), "", policyOf(container, inits) === ALWAYS ? "sidecar" : "init")
     : looked("container" as const);
 
+/** Without a user it has that of its image, which nobody reads. */
 export function userOf(own: Tree, ofPod: Tree) {
   const isNonRoot = bool(own.runAsNonRoot ?? ofPod.runAsNonRoot);
-  const id = filled(numberOrOpen(own.runAsUser ?? ofPod.runAsUser), "runAsUser");
-  return { isNonRoot, id, hasReadOnlyRoot: bool(own.readOnlyRootFilesystem) };
+  const id = numberOrOpen(own.runAsUser ?? ofPod.runAsUser);
+  const open: Unread = { kind: "unread", gap: beyond("files") };
+  return {
+    ...{ isNonRoot, hasReadOnlyRoot: bool(own.readOnlyRootFilesystem) },
+    id: looked(id === "" ? open : isTemplate(id) ? unread("placeholder", id, "runAsUser") : undefined, id),
+  };
 }
 
 export type LimitedResource = "memory" | "cpu";

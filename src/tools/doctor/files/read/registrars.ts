@@ -203,7 +203,7 @@ export function registrarsIn(number: number | string, whole: string, object: Tre
     const place = placeOf(container);
     const others = othersOf(container);
     const earlier = inits.slice(0, Math.max(inits.indexOf(container), 0));
-    const read = readContainer(container, recognised, pod, place, { others, earlier });
+    const read = readContainer(container, recognised, pod, place, { others, inits, earlier });
     return {
       ...{ ...read, driverSocket, place: nameFrom(place, number) },
       about: { object: number, container: nameFrom(text(container.name), number) },
@@ -254,7 +254,7 @@ function readContainer(
   recognised: Recognised,
   pod: Tree,
   place: string,
-  { others, earlier }: Readonly<Record<"others" | "earlier", readonly Tree[]>>,
+  { others, inits, earlier }: Readonly<Record<"others" | "inits" | "earlier", readonly Tree[]>>,
 ) {
   const isForWindows = truthOf(recognised.isForWindows);
   const { program, foreign } = recognised;
@@ -267,7 +267,7 @@ function readContainer(
     image: textOf({ told: boundText(text(container.image)) || "(none)", gaps: [] }),
     reference: toldOf(text(container.image)),
     isWithoutShell: truthOf(recognised.isWithoutShell),
-    makesDirectories: makesDirectories(text(container.image)),
+    makesDirectories: truthOf(makesDirectories(text(container.image))),
     program: lookOfProgram(program),
     /** What its image is, if that is neither ours nor the official one by its name. */
     unknown: listFrom(program.kind !== "unknown" ? [] : program.what === "open" ? UNKNOWN : [program.what]),
@@ -304,7 +304,7 @@ function readContainer(
     probes: probesOf(container, program),
     mayBeDrivers: settings.items((its) =>
       its.parsed.items(() =>
-        filled(written.csiAddress).items((path) => mayBeDrivers(others, pod, path, mounts, earlier)),
+        filled(written.csiAddress).items((path) => mayBeDrivers(others, pod, path, mounts, inits, earlier)),
       ),
     ),
   };
