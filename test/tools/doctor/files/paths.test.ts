@@ -71,11 +71,11 @@ test.each<readonly [expected: RegExp, Changes]>([
     },
   ],
   ...["", "Directory", "DirectoryOrCreate"].map((type): [RegExp, Changes] => [
-    /^CSI102 problem: mounts .*\/x\.csi\/csi\.sock at \/csi: that is the socket, .* -> write path: .*\/plugins\/x\.csi, type: Directory$/,
+    /^CSI102 problem: mounts .*\/x\.csi\/csi\.sock at \/csi: that is the socket, .* -> write path: .*\/plugins\/x\.csi, type: DirectoryOrCreate$/,
     { plugin: { hostPath: { path: `${PATH}/csi.sock`, type } } },
   ]),
   [
-    /^CSI102 problem: has a hostPath of type Socket at \/csi, .* -> write path: .*\/plugins\/x\.csi, type: Directory$/,
+    /^CSI102 problem: has a hostPath of type Socket at \/csi, .* -> write path: .*\/plugins\/x\.csi, type: DirectoryOrCreate$/,
     { plugin: { hostPath: { path: `${PATH}/csi.sock`, type: "Socket" } } },
   ],
   [/^CSI102 warning: has the relative --csi-address=csi\.sock/, { more: ["--csi-address=unix:csi.sock"] }],

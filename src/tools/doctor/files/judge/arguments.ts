@@ -25,6 +25,7 @@ import type { KnownRegistrar, RegistrarContainer } from "../read/registrars";
 import type { ParsedSettings, RegistrarSettings } from "../read/settings";
 import { eachRegistrar, knownIn, notFilledIn, ok, problem, unknown, warning } from "./each-registrar";
 import { placeholderIn, sayWhyOfFile } from "./gaps";
+import { isMountPoint } from "./mounts";
 
 export const manifestArguments = eachRegistrar("CSI101", "manifest-arguments", (one) => {
   const other = () =>
@@ -49,7 +50,9 @@ function judgeArguments(one: RegistrarContainer): Verdicts {
   const judged = one.settings({
     seen: (settings) => {
       const dialing = known.filter(({ program }) => program.kind === "official");
-      const dialed = dialing.flatMap(() => settings.parsed.items(({ paths }) => paths.items(judgeDialed)));
+      const dialed = dialing.flatMap(() =>
+        settings.parsed.items(({ paths }) => paths.items((both) => judgeDialed(both, one))),
+      );
       const isWell = programs.contains().or(dialed.contains()).not();
       const well = () => ifYes(isWell, () => ok("has arguments with which the registrar starts"));
       const runs = (what: keyof typeof UNKNOWN) =>
@@ -127,7 +130,10 @@ const judgeJoined = (item: string) =>
   problem(`has several arguments in one item: ${boundText(item.trim())}`, "write each as an item of its own");
 
 /** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
-function judgeDialed({ csiAddress, dialed, told }: ToldPaths): Verdict | undefined {
+function judgeDialed(
+  { csiAddress, dialed, told }: ToldPaths,
+  { mounts }: RegistrarContainer,
+): Verdict | undefined {
   const say = (why: string, fix: Advice) => problem(`restarts forever: the official registrar ${why}`, fix);
   const pattern = [csiAddress, told].find(isPattern);
   if (pattern !== undefined)
@@ -135,7 +141,8 @@ function judgeDialed({ csiAddress, dialed, told }: ToldPaths): Verdict | undefin
       `takes * literally: ${pattern}`,
       "write the paths of one driver, or use this registrar's image",
     );
-  return dialed.endsWith("/")
+  // CSI102 says it of a directory that is mounted there.
+  return dialed.endsWith("/") && !isMountPoint(csiAddress, mounts)
     ? say(`dials ${dialed}, and a path that ends with / is no socket's`, writeFlag("csi-address", csiAddress))
     : undefined;
 }

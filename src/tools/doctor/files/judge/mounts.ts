@@ -1,9 +1,13 @@
-import { basename, dirname } from "node:path/posix";
+import { basename, dirname, join } from "node:path/posix";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../../../host-path/kubelet-roots";
+import { isPattern } from "../../../../host-path/path-pattern";
+import { isWithin } from "../../../../unix/mounts";
 import type { Verdicts } from "../../findings/finding";
-import { type Gap, type Text, words } from "../../findings/seen";
+import { beyond, doubted, type Gap, listFrom, type SeenList, type Text, words } from "../../findings/seen";
 import { RENDER_FIRST } from "../../findings/words";
-import { type MountedDirectory, onHosts } from "../read/pod";
+import type { ToldPaths } from "../read/arguments";
+import { type MountedDirectory, mountOf, onHosts } from "../read/pod";
+import type { RegistrarContainer } from "../read/registrars";
 import { problem, unknown } from "./each-registrar";
 import { placeholderIn, variableIn } from "./gaps";
 
@@ -20,29 +24,90 @@ const inMicroK8s = (path: string) =>
 export const mayBeLinked = (one: string, other: string) => inMicroK8s(one) === inMicroK8s(other);
 export const LINKED = "with MicroK8s one may be a link to the other";
 
+export const isMountPoint = (csiAddress: string, mounts: readonly MountedDirectory[]): boolean =>
+  !isPattern(csiAddress) && mountOf(csiAddress, mounts)?.mountPath === csiAddress;
+
 /** Whether the driver's socket itself is mounted in the place of its directory. */
 export const isSocket = (host: string, csiAddress: string, mountPath: string) =>
   dirname(csiAddress) === mountPath && basename(csiAddress) === basename(host);
-export const mountDirectoryOf = (socket: string) => `write path: ${dirname(socket)}, type: Directory`;
+export const mountDirectoryOf = (socket: string) => `write path: ${dirname(socket)}, type: DirectoryOrCreate`;
 
-/** Kubelet checks the type of a hostPath before it starts the pod. */
+/** Kubelet checks the type of a hostPath before it starts the pod. Without a `csiAddress` the directory is kubelet's own. */
 export const judgeMount = (
   { type, hostPath, mountPath }: MountedDirectory,
   csiAddress: string,
   judge: () => Verdicts,
 ): Verdicts => {
+  // On a new node nothing has made a driver's.
+  const fix = `write type: ${csiAddress === "" ? "Directory" : "DirectoryOrCreate"}`;
   const fixOf = (host = "") =>
-    isSocket(host, csiAddress, mountPath) ? mountDirectoryOf(host) : `write type: Directory for ${host}`;
+    isSocket(host, csiAddress, mountPath) ? mountDirectoryOf(host) : `${fix} for ${host}`;
   const wrong = (is: string) =>
     problem(
-      `has a hostPath of type ${is} at ${mountPath}, where a directory must be: kubelet starts no such pod, or makes a file there`,
-      hostPath.map(fixOf).told("write type: Directory"),
+      `has a hostPath of type ${is} at ${mountPath}, where a directory must be: ${TYPES_OF_FILES.includes(is) ? "kubelet starts no such pod, or makes a file there" : "the API server refuses that type"}`,
+      hostPath.map(fixOf).told(fix),
     );
   return type({
     seen: (is) => (["", "Directory", "DirectoryOrCreate"].includes(is) ? judge() : wrong(is)),
     unread: (gap) => unfilled(`a hostPath at ${mountPath} whose type is`, gap),
   });
 };
+
+const TYPES_OF_FILES = ["File", "FileOrCreate", "Socket", "CharDevice", "BlockDevice"];
+
+/** Where the driver makes its socket. */
+export const madeIn = (of: RegistrarContainer["driverSocket"]): SeenList<string> =>
+  of.told === "one"
+    ? of.socket.flatMap(({ place }) => place?.path ?? [])
+    : listFrom<string>({ kind: "unread", gap: beyond("files") });
+
+/** Of a mount at the very path of --csi-address: the socket itself is mounted, or a directory is in its place. */
+export function judgeMountPoint(
+  { driverSocket, mounts }: RegistrarContainer,
+  { csiAddress, told }: ToldPaths,
+  mount: MountedDirectory,
+  host: string,
+): Verdicts {
+  const [directory, name] = [dirname(csiAddress), basename(csiAddress)];
+  const isBelow = (path: string) => path !== onHosts(host) && isWithin(path, onHosts(host));
+  const isFile = mount.type
+    .is((type) => TYPES_OF_FILES.includes(type) || (told === host && !/^Directory/.test(type)))
+    .or(basename(host) === name)
+    .and(directory !== "/" && !isBelow(onHosts(told)));
+  const itself = () =>
+    problem(
+      `mounts the driver's socket itself at ${csiAddress}: the driver makes a new file at each start, and the mount keeps the old one`,
+      `mount its directory, the hostPath ${dirname(host)}, at ${directory}`,
+    );
+  const isFree = directory !== "/" && !mounts.some(({ mountPath }) => mountPath === directory);
+  const fixOf = (socket: string) =>
+    isFree && basename(socket) === name
+      ? `write mountPath: ${directory}`
+      : `write --csi-address=${join(csiAddress, socket.slice(onHosts(host).length))}`;
+  const byName = () => {
+    if (isFree && name.endsWith(".sock")) return `write mountPath: ${directory}`;
+    return told.endsWith(".sock")
+      ? `write --csi-address=${join(csiAddress, basename(told))}`
+      : "add the name of the driver's socket to --csi-address";
+  };
+  const inPlace = () =>
+    problem(
+      `has the directory ${host} mounted at --csi-address=${csiAddress}, where the driver's socket must be`,
+      listFrom([onHosts(told)])
+        .with(madeIn(driverSocket))
+        .filter(isBelow)
+        .map(fixOf)
+        .told(byName()),
+    );
+  return isFile({ yes: itself, no: inPlace, unknown: () => doubted(itself()) });
+}
+
+export const isRelative = (host: string) => /^(?!\/)./.test(host);
+export const judgeRelative = (host: string, mountPath: string) =>
+  problem(
+    `has the hostPath ${host} at ${mountPath}, which is not absolute`,
+    `begin its path with a /: /${host}`,
+  );
 
 /** Of a mount that has no path on the host. */
 export function undeclared({ volume, volumeKind, mountPath }: MountedDirectory): Text | undefined {

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path/posix";
 import { flagTable } from "../../../../flags/table";
 import { isPattern, leadsThrough } from "../../../../host-path/path-pattern";
-import { isWithin } from "../../../../unix/mounts";
+import { isWithin, plainPath } from "../../../../unix/mounts";
 import { fitsSocketPath } from "../../../../unix/socket-path";
 import type { Verdict, Verdicts } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
@@ -36,10 +36,15 @@ import { defineFirst } from "./arguments";
 import { eachRegistrar, ok, problem, unjudged, unknown, warning } from "./each-registrar";
 import { placeholderIn, variableIn } from "./gaps";
 import {
+  isMountPoint,
   isReadOnly,
+  isRelative,
   isSocket,
   judgeMount,
+  judgeMountPoint,
+  judgeRelative,
   LINKED,
+  madeIn,
   mayBeLinked,
   mountDirectoryOf,
   undeclared,
@@ -81,45 +86,37 @@ function judgePaths(one: RegistrarContainer, paths: ToldPaths): Verdicts {
   return single !== undefined && !isMounted ? single : judgePath(one, paths, well);
 }
 
-const isSocketItself = (csiAddress: string, mounts: readonly MountedDirectory[]): boolean =>
-  !isPattern(csiAddress) && mountOf(csiAddress, mounts)?.mountPath === csiAddress;
-
 function judgePath(one: RegistrarContainer, paths: ToldPaths, well: () => Verdict): Verdicts {
   const { mounts } = one;
   const { csiAddress } = paths;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
-    return problem(
-      `has nothing mounted where --csi-address=${csiAddress} is`,
-      adviceOnNoMount(mounts, paths),
-    );
-  const directory = dirname(csiAddress);
-  if (isSocketItself(csiAddress, mounts)) {
-    const host = mount.hostPath.items((path) => path && `, the hostPath ${dirname(path)},`).told("");
-    return problem(
-      `mounts the driver's socket itself at ${csiAddress}: the driver makes a new file at each start, and the mount keeps the old one`,
-      words`mount its directory${host} at ${directory}`,
-    );
-  }
+    return problem(`has nothing mounted where --csi-address=${csiAddress} is`, adviceOnNoMount(one, paths));
   const noHost = () =>
     problem(
       undeclared(mount) ??
         `has the driver's socket in a volume of kind ${mount.volumeKind}, where kubelet cannot reach it`,
       "make it the hostPath <kubelet root>/plugins/NAME",
     );
-  return judgeMount(mount, csiAddress, () =>
+  const judge = () =>
     onHost(
       csiAddress,
       mounts,
     )({
-      seen: (host) => (host === undefined ? noHost() : judgeTold(one, paths, host, well)),
+      seen: (host) => {
+        if (host === undefined) return noHost();
+        if (isRelative(host)) return mount.hostPath.map((path = "") => judgeRelative(path, mount.mountPath));
+        return isMountPoint(csiAddress, mounts)
+          ? judgeMountPoint(one, paths, mount, host)
+          : judgeTold(one, paths, host, well);
+      },
       unread: (gap) => unfilledPath(gap),
-    }),
-  );
+    });
+  return isMountPoint(csiAddress, mounts) ? judge() : judgeMount(mount, csiAddress, judge);
 }
 
 function judgeTold(
-  { mounts, driverSocket, place: subject }: RegistrarContainer,
+  { mounts, hostPaths, driverSocket, place: subject }: RegistrarContainer,
   { csiAddress, told }: ToldPaths,
   expected: string,
   well: () => Verdict,
@@ -135,15 +132,24 @@ function judgeTold(
       `tells kubelet ${told}, which ${tooLong(Buffer.byteLength(told))}`,
       "use a shorter directory",
     );
-  const fix = writeFlag("kubelet-registration-path", expected);
+  const flag = writeFlag("kubelet-registration-path", expected);
   if (onHosts(told) === onHosts(expected)) {
     if (told.endsWith("/"))
-      return problem(`tells kubelet ${told}: a path that ends with / is no socket's`, fix);
+      return problem(`tells kubelet ${told}: a path that ends with / is no socket's`, flag);
     const misplaced = isPattern(told)
       ? undefined
       : judgeDriverPlace(told, subject, "has the driver's socket");
     return misplaced ?? well();
   }
+  // With several drivers its container may mount another one's directory.
+  const isOther =
+    /\/plugins\/[^/]+$/.test(dirname(told)) &&
+    basename(told) === basename(csiAddress) &&
+    !isWithin(expected, dirname(told));
+  const fix = hostPaths
+    .filter((path) => isOther && driverSocket.told !== "one" && onHosts(path) === onHosts(dirname(told)))
+    .map((path) => `mount the hostPath ${path} at ${dirname(csiAddress)}`)
+    .told(flag);
   const wrong = () =>
     mayBeLinked(told, expected)
       ? unknown(`tells kubelet ${told}, and the driver's socket is ${expected}: ${LINKED}`, fix)
@@ -161,20 +167,33 @@ function judgeTold(
 }
 
 /** Where --csi-address was forgotten, its volume is mounted elsewhere: its host path is the one that kubelet dials. */
-function adviceOnNoMount(mounts: readonly MountedDirectory[], { csiAddress, told }: ToldPaths) {
+function adviceOnNoMount({ mounts, driverSocket }: RegistrarContainer, { csiAddress, told }: ToldPaths) {
   const verb = csiAddress === flagTable.dropIn["csi-address"].default ? "add" : "write";
+  const swapped = onHost(told, mounts).items((host) =>
+    host === csiAddress
+      ? `give each flag the other's value: --csi-address=${told} --kubelet-registration-path=${csiAddress}`
+      : undefined,
+  );
+  const found = listFrom([told])
+    .with(madeIn(driverSocket))
+    .flatMap((path) => addressesOf(path, mounts))
+    .map((address) => `${verb} --csi-address=${address}`);
+  return swapped.with(found).told("mount the driver's hostPath volume there");
+}
+
+/** The paths at which a container sees a path of the host. */
+const addressesOf = (written: string, mounts: readonly MountedDirectory[]) => {
+  const path = plainPath(written);
   return listFrom(mounts)
     .flatMap(({ mountPath, hostPath }) =>
       hostPath.items((host) =>
-        host !== undefined && host !== told && isWithin(told, host)
-          ? join(mountPath, told.slice(host.length))
+        host !== undefined && host !== path && isWithin(path, host)
+          ? join(mountPath, path.slice(host.length))
           : undefined,
       ),
     )
-    .filter((address) => onHost(address, mounts).is((host) => host === told))
-    .map((address) => `${verb} --csi-address=${address}`)
-    .told("mount the driver's hostPath volume there");
-}
+    .filter((address) => onHost(address, mounts).is((host) => host === path));
+};
 
 const sayPlace = ({ volume, path }: VolumePath): Text =>
   volume === undefined ? path : words`volume ${volume}: ${path}`;
@@ -195,8 +214,8 @@ function judgeDriverSocket(
   place: VolumePath | undefined,
   paths: ToldPaths,
 ): Verdicts {
-  // CSI102 says it of a socket that is mounted itself.
-  if (place === undefined || isPattern(place.path) || isSocketItself(paths.csiAddress, one.mounts))
+  // CSI102 says it of what is mounted there.
+  if (place === undefined || isPattern(place.path) || isMountPoint(paths.csiAddress, one.mounts))
     return undefined;
   const { driverSocket } = one;
   if (driverSocket.told === "none") return judgeUntold(place, one);
@@ -284,15 +303,22 @@ function judgeMade(
   const [name, directory] = [basename(path), dirname(csiAddress)];
   // There it would hide the image.
   const isAtRoot = dirname(path) === "/";
-  const [ofName, ofDirectory] =
-    made?.volume === undefined && told === made?.path
-      ? [`write --csi-address=${join(directory, name)}`, "correct --csi-address, or its mount"]
-      : [
-          `use one name for both: ${name} in --csi-address and --kubelet-registration-path`,
-          isAtRoot
-            ? words`make its endpoint unix://${csiAddress}, with the volume of ${directory} at ${directory} in container ${container}`
-            : words`mount the volume of ${directory} at ${dirname(path)} in container ${container}`,
-        ];
+  const mountIt = isAtRoot
+    ? words`make its endpoint unix://${csiAddress}, with the volume of ${directory} at ${directory} in container ${container}`
+    : words`mount the volume of ${directory} at ${dirname(path)} in container ${container}`;
+  const isTold = made?.volume === undefined && told === made?.path;
+  const ofName = isTold
+    ? `write --csi-address=${join(directory, name)}`
+    : `use one name for both: ${name} in --csi-address and --kubelet-registration-path`;
+  // Where kubelet and the registrar are told one path, it is the driver that has another.
+  const found = addressesOf(made !== undefined && told !== place.path ? made.path : "", one.mounts)
+    .filter((address) => isForRegistration(address, one).not())
+    .map((address) => `write --csi-address=${address}`);
+  const ofTold =
+    name === basename(csiAddress)
+      ? `mount the hostPath ${dirname(told)} at ${directory}`
+      : "correct --csi-address, or its mount";
+  const ofDirectory = found.told(isTold ? ofTold : mountIt);
   const isBeside =
     isSameName(made?.volume, place.volume) && dirname(made?.path ?? "") === dirname(place.path);
   const compare = words`compare its socket with ${sayPlace(place)}`;
@@ -307,5 +333,12 @@ function judgeMade(
     unknown: () => unknown(words`${waits}, unless its envFrom has another CSI_ENDPOINT`, compare),
   });
 }
+
+const isForRegistration = (address: string, { settings }: RegistrarContainer) =>
+  settings.is(({ parsed }) =>
+    parsed.is(({ pluginRegistrationPath }) =>
+      pluginRegistrationPath.is((directory) => isWithin(address, directory)),
+    ),
+  );
 
 export const pathChecks = [manifestDriverPath, manifestRegistrationDirectory, manifestDriverSocket];

@@ -10,7 +10,16 @@ import type { RegistrarContainer } from "../read/registrars";
 import type { ParsedSettings } from "../read/settings";
 import { eachRegistrar, ok, problem, unknown, warning } from "./each-registrar";
 
-import { isReadOnly, judgeMount, LINKED, mayBeLinked, undeclared, unfilledDirectory } from "./mounts";
+import {
+  isReadOnly,
+  isRelative,
+  judgeMount,
+  judgeRelative,
+  LINKED,
+  mayBeLinked,
+  undeclared,
+  unfilledDirectory,
+} from "./mounts";
 
 /** By the CSI specification; nearly every driver's directory has its name. One without a dot is rather a word of something else. */
 const DRIVER_NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
@@ -78,6 +87,7 @@ function judgeDirectory(
       mountIt,
     );
   const judge = (host: string): Verdicts => {
+    if (isRelative(host)) return judgeRelative(host, directory);
     if (mount.isReadOnly) return isReadOnly(`mounts ${directory}`);
     const registry = registryOf(host);
     if (registry === undefined)

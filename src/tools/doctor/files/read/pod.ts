@@ -35,7 +35,8 @@ export function mountsOf(container: Tree, pod: Tree) {
       const subPath = text(mount.subPath) || fill(text(mount.subPathExpr)).text;
       const hostPath = textOrNone(path) && plainPath(`${text(path)}/${subPath}`);
       return {
-        mountPath: plainPath(text(mount.mountPath)),
+        // Kubelet begins a path without a / with one.
+        mountPath: plainPath(text(mount.mountPath).replace(/^(?=[\w.])/, "/")),
         isReadOnly: bool(mount.readOnly),
         volume: nameFrom(text(mount.name)),
         subPath: toldOf(subPath),
