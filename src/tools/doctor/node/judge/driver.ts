@@ -191,7 +191,7 @@ function driverCheck(code: string, name: string, judge: JudgeDriver) {
   ]);
 }
 
-const SEE_BESIDE = "see what listens there: if it is not for CSI, all is well";
+const SEE_BESIDE = "see what listens there: if it is not for CSI, nothing is wrong";
 
 const judgeIdentity: JudgeDriver = (driver, subject, view) => {
   const { identity, socket, isBeside } = driver;
