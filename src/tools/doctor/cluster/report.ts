@@ -96,7 +96,7 @@ function runningFindings(
     isOurs(one).and(ofSetsAt(tell<string>(one.place)).contains((its) => isOurs(its).not()));
   // Pods share what is alike.
   const alike = [...new Set(itemsOf(pods).map(({ running }) => running))];
-  const registrars = listFrom(alike.flatMap((running) => running.registrars));
+  const registrars = listFrom(alike.flatMap((running) => itemsOf(running.registrars)));
   return findingsOf(REGISTRAR_CHECKS, { ...manifests, registrars: registrars.filter(isGiven) });
 }
 
@@ -248,7 +248,9 @@ function registrarRows(facts: ClusterFacts) {
   const rowOf = (unit: RegistrarUnit) => {
     const { set, registrar, driver, container } = unit;
     const own = facts.podsOf(set.uid).flatMap((pod): ImageRow | undefined => {
-      const one = pod.running.registrars.find(({ about }) => tell<string>(about.container) === container);
+      const one = itemsOf(pod.running.registrars).find(
+        ({ about }) => tell<string>(about.container) === container,
+      );
       if (one !== undefined) return imageRow(one);
       return trueOrNull(isWithoutRegistrar(pod, unit))
         ? { image: null, program: null, version: null }

@@ -1,6 +1,6 @@
 import { createRunningReader, readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
-import { tell } from "../../../../src/tools/doctor/findings/opened";
+import { itemsOf, tell } from "../../../../src/tools/doctor/findings/opened";
 import { daemonSet, podStatus, storedSet, volumeAttachment } from "../../../support/cluster-objects";
 import { clusterOf, OFFICIAL, OURS } from "./admitted-cluster";
 import { ago, expectSaid, running, said } from "./memory-cluster";
@@ -57,7 +57,8 @@ test("pods that admission makes unique do not fill the memory: one result for th
   const read = (pod: object) => set && readRunning(pod as never, set);
   const all = Array.from({ length: 300 }, (_, n) => read(podOf(n)));
   expect([new Set(all).size, all.indexOf(read(podOf(0)))]).toEqual([101, 0]);
-  const images = read(podOf(301, OFFICIAL))?.registrars.map(({ reference }) => tell(reference));
+  const { registrars } = read(podOf(301, OFFICIAL)) ?? {};
+  const images = registrars && itemsOf(registrars).map(({ reference }) => tell(reference));
   expect(images).toEqual([OFFICIAL]);
 });
 

@@ -2,9 +2,18 @@ import type { FactsAndGaps } from "../../../../src/tools/doctor/cluster/judge/fa
 import { isWaitedFor } from "../../../../src/tools/doctor/cluster/judge/states";
 import { EVERY_DRIVER } from "../../../../src/tools/doctor/cluster/read/units";
 import { itemsOf, open, orNull, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
+import { podStatus } from "../../../support/cluster-objects";
 import { type Calls, otherFactsIn } from "../findings/less-known";
 import { clusterOf } from "./admitted-cluster";
-import { createMemoryCluster, type MemoryCluster, makeCluster } from "./memory-cluster";
+import {
+  ago,
+  createMemoryCluster,
+  expectSaid,
+  type MemoryCluster,
+  makeCluster,
+  running,
+  WELL,
+} from "./memory-cluster";
 import { addNode, DISK } from "./sick-cluster";
 import { WORLDS } from "./too-much";
 
@@ -91,5 +100,90 @@ describe("what nobody looks for is no certain no", () => {
     await cluster.setStatus("/api/v1/nodes/node-1", { conditions: [{ type: "Ready", status: "Unknown" }] });
     const { nodes } = await cluster.facts();
     expect(itemsOf(nodes.map(({ ready }) => ready))).toEqual(["Unknown"]);
+  });
+});
+
+describe("what an object leaves out is no other fact", () => {
+  const restarted = { restarts: 9, last: { at: ago(1), exitCode: 1 } } as const;
+  const crashing = podStatus({ registrar: { kind: "crash-loop", ...restarted }, driver: running });
+  const waits = podStatus({
+    registrar: { kind: "waiting", reason: "ContainerCreating", message: "" },
+    driver: running,
+  });
+  const notEnded = (status: object) =>
+    JSON.parse(JSON.stringify(status).replace(/"terminated":\{[^{}]*\}/g, ""));
+  /** The same, with a change that leaves something out. */
+  const othersIn = async (
+    cluster: MemoryCluster,
+    change: (cluster: MemoryCluster) => Promise<void> | void,
+  ) => {
+    const more = await cluster.facts();
+    await change(cluster);
+    return otherFactsIn(await cluster.facts(), more, { asWritten: NO_FACTS, calls: callsOf(more) });
+  };
+  const podIn = async (cluster: MemoryCluster) => {
+    const [pod] = itemsOf((await cluster.facts()).pods);
+    if (pod === undefined) throw new Error("there is no pod");
+    return pod;
+  };
+
+  test("the last state of a container that kubelet removed", async () => {
+    const cluster = await makeCluster({ status: crashing });
+    expect(
+      await othersIn(cluster, () => cluster.setStatus(`${PODS}/disk-node-node-1`, notEnded(crashing))),
+    ).toEqual([]);
+  });
+
+  test("events, which tell why a pod waits for its volumes", async () => {
+    const cluster = await makeCluster({ status: waits });
+    const object = {
+      kind: "Pod",
+      namespace: "storage",
+      name: "disk-node-node-1",
+      uid: (await podIn(cluster)).uid,
+    };
+    const event = {
+      reason: "FailedMount",
+      message: 'MountVolume.SetUp failed for volume "x" : no',
+      lastTimestamp: ago(1),
+    };
+    const metadata = { name: "e", namespace: "storage" };
+    await cluster.create("/api/v1/namespaces/storage/events", { metadata, involvedObject: object, ...event });
+    const [failure] = itemsOf(
+      (await podIn(cluster)).trouble.flatMap((one) =>
+        one.kind === "blocked" ? one.mountFailure : undefined,
+      ),
+    );
+    expect(failure).toMatch(/^MountVolume/);
+    expect(await othersIn(cluster, () => cluster.refuse(["events"], "no"))).toEqual([]);
+  });
+
+  test("the time of a condition: whether nothing has changed is unknown, unless a container has just started", async () => {
+    const isQuiet = async (status: object) =>
+      trueOrNull((await podIn(await makeCluster({ status }))).isQuiet);
+    const conditions = [{ type: "Ready", status: "True", lastTransitionTime: ago(30) }];
+    expect(await isQuiet(WELL)).toBe(null);
+    expect(await isQuiet({ ...WELL, conditions })).toBe(true);
+    const young = podStatus({ registrar: running, driver: { kind: "running", at: ago(1) } });
+    expect(await isQuiet(young)).toBe(false);
+  });
+
+  test("a registrar with another name, in a pod of an older template", async () => {
+    const inPod = { name: "old", image: "example.com/x:v1", command: ["/x"], args: [] };
+    const cluster = await clusterOf({ inPod, generations: ["2", "1"] });
+    await cluster.setStatus(
+      `${PODS}/disk-node-node-1`,
+      podStatus({ old: { kind: "crash-loop", ...restarted }, driver: running }),
+    );
+    const { started, trouble, running: its } = await podIn(cluster);
+    const isRegistrar = trouble.flatMap((one) => (one.kind === "restarting" ? [one.container] : []));
+    expect([
+      ...[started.contains(), its.registrars.contains()].map(trueOrNull),
+      ...itemsOf(isRegistrar.map((one) => trueOrNull(one.isRegistrar))),
+    ]).toEqual([null, null, null]);
+    await expectSaid(
+      cluster,
+      /^CSI203 problem: disk.* has a pod that keeps restarting: container old has restarted/,
+    );
   });
 });

@@ -15,10 +15,9 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     "Target: csiSocketPath hostRoot isGuess kubeletRegistrationPath kubeletRoot names pattern pluginRegistrationPath startProblem unseen",
   ],
   "Absent where there certainly is none.": [
-    "Container: exitCode",
     "DriverSocket: mount place",
     "Facts.cluster.csiNodes[]: owner",
-    "Facts.cluster.pods[].trouble[]: mountFailure runsSince",
+    "Facts.cluster.pods[].trouble[]: runsSince",
     "Facts.cluster.sets[]: generation",
     "Facts.files.registrars[].mounts{}: volumeKind",
     "Facts.files.registrars[].probes{}: address",
@@ -107,8 +106,8 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     "Waiting: driver node pod",
   ],
   "What doctor decided, or says of it.": [
-    "Container: isRegistrar who",
-    "Facts.cluster.pods[]: isLeaving isOver quietMs",
+    "Container: who",
+    "Facts.cluster.pods[]: isLeaving isOver",
     "Facts.cluster.pods[].trouble[]: who",
     "Facts.cluster.sets[]: isUncounted",
     "Facts.files.registrars[].driverSocket: told",
@@ -122,12 +121,12 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
   ],
   "A field of an object that was read as a whole: a value of another type, or a placeholder, makes the object unread.":
     [
-      "Container: endReason message restarts",
+      "Container: restarts",
+      "Ending: endReason exitCode message",
       "Facts.cluster.csiNodes[]: createdMs drivers",
       "Facts.cluster.nodes[]: createdMs ready taints",
       "Facts.cluster.ownersOf(_).owners[]: hostPaths inlineDrivers isLeaving isRunning owners",
       "Facts.cluster.ownersOf(_).owners[].owners{}: isController",
-      "Facts.cluster.pods[].running: registrars",
       "Facts.cluster.pods[].trouble[]: message since word",
       "Facts.cluster.sets[]: createdMs registrars registrarsWith(_) sentMs tolerations",
       "Facts.cluster.sets[].counts(): current desired",

@@ -98,6 +98,10 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ written }) => tell(written) === undefined ? problem(P, T, F) : ok(P, T)); import { tell } from 'SRC/findings/opened'",
   "TypeScript: ({ identities }: FilesAndGaps) => identities.map(({ hasRegistrar }) => hasRegistrar ? undefined : problem(P, 'has no registrar', F))",
   "search: ({ places, ownersOf }: ClusterFacts) => places.map((place) => ownersOf(place).owners.map(({ name, registrar }) => registrar === undefined ? problem(name, 'has the driver, and no registrar', F) : undefined))",
+  // What an older template, kubelet or an event may tell.
+  "search: ({ places }: ClusterFacts) => places.map(({ pods, driver }) => pods.flatMap(({ trouble }) => trouble.map((one) => one.kind === 'blocked' && one.mountFailure === undefined ? ok(driver, 'has its volumes') : undefined)))",
+  "TypeScript: ({ pods }: ClusterFacts) => pods.map(({ name, running }) => running.registrars.length === 0 ? problem(name, 'has no registrar', F) : undefined)",
+  "TypeScript: ({ places }: ClusterFacts) => places.map((place) => restartingIn(place).map(({ isRegistrar, name }) => isRegistrar ? undefined : problem(name, 'is the driver', F))); import { restartingIn } from 'SRC/cluster/judge/state'",
   // A guess is a driver's name that was not read.
   "search: ({ units }: ClusterFacts) => units.contains(isGuess)({ yes: () => problem(P, 'is a driver that the cluster does not have', F), no: nothing, unknown: withheld }); import { isGuess } from 'SRC/cluster/read/units'",
   "TypeScript: ({ guesses }: ClusterFacts) => guesses.contains()({ yes: () => problem(P, 'is a driver that the cluster does not have', F), no: nothing, unknown: withheld })",

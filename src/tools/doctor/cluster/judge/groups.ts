@@ -5,12 +5,13 @@ import type { Told, Words } from "../../findings/opened";
 import { type Group, ifYes, type SeenList, type Text, type Truth, words } from "../../findings/seen";
 import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
+import { endingOf } from "../read/describe";
 import { keyOfPlace } from "../read/mentions";
 import { guessesIn } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { causeOfState, inState, isGone, isUnwritten, type Place, reasonIn, restartingIn } from "./state";
 import { isWaitedFor } from "./states";
-import { endingOf, ownerKey } from "./troubles";
+import { ownerKey } from "./troubles";
 
 export const NODES_AWAY: Cause = { kind: "nodes-away" };
 

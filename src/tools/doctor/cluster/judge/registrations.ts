@@ -11,7 +11,7 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
-import { asFarAsAsked } from "../../findings/least";
+import { asFarAsAsked, mayBeSo } from "../../findings/least";
 import {
   type Group,
   ifYes,
@@ -27,7 +27,8 @@ import {
 } from "../../findings/seen";
 import { LEAVE_ONE, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
-import type { Container, PodTrouble, RegistrarPod } from "../read/pod";
+import type { Container } from "../read/ending";
+import type { PodTrouble, RegistrarPod } from "../read/pod";
 import { isEvery, isGuess, isOneDriver, type RegistrarUnit } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { alikeIn, kubectl, kubectlFor, placeCheck, problemsOf, whoWaits } from "./groups";
@@ -158,24 +159,34 @@ const NOT_RUNNING = "has no working pod there: ";
 const isRestarting =
   (ofRegistrar: boolean) =>
   (place: Place): Truth =>
-    restartingIn(place).contains(({ isRegistrar }) => isRegistrar === ofRegistrar);
+    restartingIn(place).contains(({ isRegistrar }) => (ofRegistrar ? isRegistrar : isRegistrar.not()));
+
+/** Of a pod of an older template it may be unknown which of its containers is the registrar. */
+const isUnclear = (place: Place): Truth =>
+  restartingIn(place).contains(({ isRegistrar }) => mayBeSo(isRegistrar).and(mayBeSo(isRegistrar.not())));
 
 const adviceOn = (place: Place, facts: ClusterFacts): Advice =>
   restartingIn(place)
     .map((container) => adviceOnContainer(container, place, facts))
     .told("");
 
-function adviceOnContainer(
-  { name, exitCode, message, restarts }: Container,
-  { pods }: Place,
-  { target }: ClusterFacts,
-) {
+const driverPods = check<ClusterFacts>("CSI203", "driver-pods", (facts) => [
+  problemsOf(facts, isRestarting(false), "keeps restarting: ", adviceOn),
+  problemsOf(facts, isUnclear, "has a pod that keeps restarting: ", adviceOn),
+]);
+
+const SEE_WHY = "see why it ended";
+function adviceOnContainer({ name, end, restarts }: Container, { pods }: Place, { target }: ClusterFacts) {
   const previous = restarts === 0 ? "" : " --previous";
   const log = (fix: string) => kubectlFor(pods, target, fix, "logs", ` -c ${shellWord(name)}${previous}`);
-  if (message !== "") return log("do what its termination message says; for the whole log");
-  if (exitCode === 137 || exitCode === 143)
-    return kubectlFor(pods, target, "see what ended it, its memory limit or a probe", "describe pod");
-  return log("see why it ended");
+  return end
+    .map(({ message, exitCode }): Advice => {
+      if (message !== "") return log("do what its termination message says; for the whole log");
+      if (exitCode === 137 || exitCode === 143)
+        return kubectlFor(pods, target, "see what ended it, its memory limit or a probe", "describe pod");
+      return log(SEE_WHY);
+    })
+    .told(log(SEE_WHY));
 }
 
 /** Kubelet's message (pkg/volume/hostpath) where what a pod mounts is not there, or is of another type. */
@@ -193,13 +204,19 @@ const seePod = (place: Place, facts: ClusterFacts): Advice =>
 
 const SEE_EVENTS = "see its events";
 function seePodIn(trouble: PodTrouble, { pods }: Place, { target }: ClusterFacts): Advice {
-  const { mountFailure = "", runsSince, container } = trouble.kind === "blocked" ? trouble : {};
-  const [, mounted] = TYPE_CHECK.exec(mountFailure) ?? [];
-  if (mounted !== undefined && KUBELETS_OWN.test(mounted))
+  const onMount = (failure: string): Advice | undefined => {
+    const [, mounted] = TYPE_CHECK.exec(failure) ?? [];
+    if (mounted === undefined) return undefined;
+    if (!KUBELETS_OWN.test(mounted)) return kubectlFor(pods, target, CORRECT_MOUNT, "describe pod");
     return `kubelet has another root directory on that node: find its --root-dir, and mount what is in it, the value kubeletDir of many charts. Usual ones: ${otherKubeletRoots().join(", ")}`;
-  if (mounted !== undefined) return kubectlFor(pods, target, CORRECT_MOUNT, "describe pod");
-  if (runsSince !== undefined)
-    return kubectlFor(pods, target, "see what it waits for", "logs", ` -c ${shellWord(container ?? "")}`);
+  };
+  if (trouble.kind === "blocked") {
+    const { mountFailure, runsSince, container } = trouble;
+    const waits = () =>
+      kubectlFor(pods, target, "see what it waits for", "logs", ` -c ${shellWord(container)}`);
+    const see = kubectlFor(pods, target, SEE_EVENTS, "describe pod");
+    return mountFailure.flatMap(onMount).told(runsSince === undefined ? see : waits());
+  }
   const fixes: Partial<Record<string, string>> = {
     failed:
       "see what the node lacks, and what its events say: the DaemonSet controller tries again, ever later",
@@ -255,7 +272,7 @@ export const stateChecks = [
   registered,
   placeCheck("CSI201", "registrar-pods", isRestarting(true), RESTARTING, adviceOn),
   placeCheck("CSI202", "pods-start", inState(...NO_POD), NOT_RUNNING, seePod),
-  placeCheck("CSI203", "driver-pods", isRestarting(false), "keeps restarting: ", adviceOn),
+  driverPods,
   placeCheck("CSI206", "duplicates", inState("duplicate"), "has several registrars: ", leaveOne),
   ready,
 ];

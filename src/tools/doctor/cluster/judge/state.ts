@@ -15,9 +15,11 @@ import {
   type Unread,
   words,
 } from "../../findings/seen";
-import type { Container, PodTrouble, RegistrarPod } from "../read/pod";
+import { type Alike, describe } from "../read/describe";
+import type { Container } from "../read/ending";
+import type { PodTrouble, RegistrarPod } from "../read/pod";
 import type { RegistrarUnit } from "../read/units";
-import { type Alike, describe, lackText } from "./troubles";
+import { lackText } from "./troubles";
 
 // How a driver stands on a node, and what can be asked of that.
 

@@ -1,7 +1,7 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
 import { beyond, type Gap, ifYes, isWhole, listFrom, looked, type Truth, truth } from "../../findings/seen";
 import type { OwnersOf } from "../read/owners";
-import { isYoung, LONG_MS, type RegistrarPod } from "../read/pod";
+import { isYoung, type RegistrarPod } from "../read/pod";
 import { isEvery, isGuess, isOneDriver, type RegistrarUnit } from "../read/units";
 import { NONE_FITS, repelling, WANTS_NONE, wantsNone } from "./set-wants";
 import {
@@ -206,6 +206,7 @@ function stateUncovered({ node = "", units }: Stateless, around: Surroundings): 
 
 const hasCsiNode = (node: string, { csiNodeAt }: Surroundings) => csiNodeAt(node).contains();
 
+const WHICH = "doctor does not know which container of its pod is the registrar";
 const NOT_RUNNING = "its registrar's container does not run, and kubelet does not report why";
 
 /** The state of a driver whose pod is on the node, and that is not listed. */
@@ -218,6 +219,10 @@ function stateWith(pod: RegistrarPod, { node = "" }: Stateless, around: Surround
       isRemade({ yes: () => unwritten("Remade"), no: () => state("unregistered"), unknown });
     return csiNode.contains()({ yes: written, no: () => unwritten("NoCSINode"), unknown });
   };
-  const idle = pod.quietMs >= LONG_MS ? unseen(NOT_RUNNING) : state("starting");
+  const still = () => unseen(NOT_RUNNING);
+  const idle = isWhole(pod.running.registrars)({
+    yes: () => pod.isQuiet({ yes: still, no: () => state("starting"), unknown: still }),
+    ...{ no: () => state("starting"), unknown: () => unseen(WHICH) },
+  });
   return firstState([pod.started.map(byStart), listFrom([idle])]);
 }

@@ -4,7 +4,7 @@ import type { OurImage } from "../../../recognise/program";
 import { readLimitRange } from "../../files/read/pod";
 import { sortedBy } from "../../findings/grouped";
 import { itemsOf, orNull, type Told, tell, trueOrNull } from "../../findings/opened";
-import { beyond, inOrder, listFrom, type SeenList } from "../../findings/seen";
+import { beyond, inOrder, listFrom, type SeenList, unsoughtIf } from "../../findings/seen";
 import { together } from "../../findings/words";
 import type { ListApi } from "./list-api";
 import {
@@ -86,7 +86,12 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
   };
   const latest = mounts.flatMap((event) => ("at" in event ? event : undefined)).by(({ podUid }) => podUid);
   const pods = registrars.pods
-    .map((pod) => withMountFailure(pod, itemsOf(latest(pod.uid))[0]?.message))
+    .map((pod) =>
+      withMountFailure(
+        pod,
+        latest(pod.uid).map(({ message }) => message),
+      ),
+    )
     .with(elsewhere);
   const leaving = registrars.leaving.with(elsewhere);
   const waiting = waitingIn(pending, events).with(elsewhere);
@@ -102,8 +107,8 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     waitingOn: reader.byKnown(waiting, ({ node }) => node, "node"),
     attachedOn: reader.byKnown(attached, ({ node }) => node, "node"),
     ...{ nodes, csiNodes, csiDrivers, attached },
-    nodeAt: reader.byKnown(nodes, ({ name }) => name, "node", true),
-    csiNodeAt: reader.byKnown(csiNodes, ({ node }) => node, "node", true),
+    nodeAt: ofNode(reader.byKnown(nodes, ({ name }) => name, "node", true)),
+    csiNodeAt: ofNode(reader.byKnown(csiNodes, ({ node }) => node, "node", true)),
     /** These read more, so they come before `gaps`. */
     readOwners: (unowned: SeenList<Told<Unowned>>) =>
       readOwners(reader, unowned, registrars.sets, setUids, ours),
@@ -111,6 +116,12 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     gaps: () => sortedBy(reader.gaps(), ({ subject }) => subject),
   };
 }
+
+/** Without the name of a node it is not known which one is meant. */
+const ofNode =
+  <Item>(find: (node: string) => SeenList<Item>) =>
+  (node: string): SeenList<Item> =>
+    node === "" ? find(node).with(unsoughtIf(true, "nodes", "")) : find(node);
 
 /** What is on nodes that were not asked for: the name of none. */
 const notAsked = ({ node }: ClusterTarget): SeenList<never> =>

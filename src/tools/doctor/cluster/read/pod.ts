@@ -12,9 +12,10 @@ import {
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
-import { itemsOf, tell } from "../../findings/opened";
-import { listFrom, truth } from "../../findings/seen";
+import { itemsOf, open, tell } from "../../findings/opened";
+import { beyond, type Gap, listFrom, type SeenList, truth, type Unread } from "../../findings/seen";
 import { ofContainer, together } from "../../findings/words";
+import { type Container, endingContainer, type Registrars } from "./ending";
 import { conditionsOf, hasEnded, notWritten, ownersOf, pastOrNone, phaseOf } from "./fields";
 import type { Identity } from "./reader";
 import type { ReadRunning, RegistrarSet } from "./set";
@@ -46,7 +47,7 @@ export type PodTrouble =
       readonly message: string;
       readonly runsSince?: string;
       /** What kubelet says of its volumes. */
-      readonly mountFailure?: string;
+      readonly mountFailure: SeenList<string>;
     }
   /** It ends again and again. */
   | { readonly kind: "restarting"; readonly container: Container }
@@ -110,11 +111,12 @@ export function readRegistrarPod(
   if (phaseOf(status) === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
   // A pod of an older template may have its registrar under another name.
-  const names = [...registrars, ...running.registrars].map(({ about }) => tell<string>(about.container));
+  const names = [...registrars, ...itemsOf(running.registrars)].map(({ about }) =>
+    tell<string>(about.container),
+  );
   const isRegistrars = ({ name }: ContainerStatus) => names.includes(name);
+  const [other] = open(running.registrars).gaps;
   const waitedFor = containers.filter((one) => isRegistrars(one) || itemsOf(running.dropped).length > 0);
-  // No container starts before its pod is there: then the clock of the node is late.
-  const startedMs = Math.max(...waitedFor.map((one) => Math.max(one.startedMs, createdMs)));
   const isWaitedFor = ({ name, hasStarted }: ContainerStatus) =>
     sidecars.includes(name) ? !hasStarted : true;
   const unwritten = (text: string) => notWritten("pods", name, text);
@@ -123,7 +125,7 @@ export function readRegistrarPod(
   const over = overTrouble(tree(metadata), tree(status));
   const others = () =>
     unscheduled(tree(status)) ??
-    troubleIn(containers, mains, times, names) ??
+    troubleIn(containers, mains, times, { names, other }) ??
     initTrouble(inits.filter(isWaitedFor), mains, times) ??
     [];
   const unjudged = times.isNew ? unwritten("it has only just started") : undefined;
@@ -138,14 +140,25 @@ export function readRegistrarPod(
     trouble: listFrom<PodTrouble>(over ? [over] : (unjudged ?? [others()].flat())),
     running,
     /** When its last registrar's container started, in Unix time; none unless all of them run. */
-    started: listFrom<number>(unreported ?? [startedMs].filter(Number.isFinite)),
+    started: listFrom<number>(unreported ?? lastStart(waitedFor, createdMs, other)),
     /** As kubelet says. */
     isReady: truth(times.saysReady ? times.isReady : unwritten("it has no condition Ready").gap),
-    /** How long nothing has changed in it. */
-    quietMs: times.quietMs,
+    /** Whether nothing has changed in it for ten minutes: unknown where a condition does not say when it changed. */
+    isQuiet: truth(nowMs - times.lastMs >= LONG_MS && (times.areTold || beyond("pods", name))),
     /** The names of the containers that run, and that kubelet has long not called ready, as one text. */
     unready: listFrom<string>(unreported ?? unreadyIn(mains, nowMs - times.readyMs)),
   };
+}
+
+function lastStart(
+  containers: readonly ContainerStatus[],
+  createdMs: number,
+  other: Gap | undefined,
+): readonly number[] | Unread {
+  if (other !== undefined) return { kind: "unread", gap: other };
+  // No container starts before its pod is there: then the clock of the node is late.
+  const startedMs = Math.max(...containers.map((one) => Math.max(one.startedMs, createdMs)));
+  return [startedMs].filter(Number.isFinite);
 }
 
 function unreadyIn(mains: readonly ContainerStatus[], forMs: number): readonly string[] {
@@ -191,12 +204,10 @@ function initTrouble(
 }
 
 /** A pod that waits for its volumes tells nothing itself: kubelet writes an event. */
-export const withMountFailure = (pod: RegistrarPod, mountFailure: string | undefined): RegistrarPod =>
-  mountFailure === undefined
-    ? pod
-    : { ...pod, trouble: pod.trouble.map((one) => failing(one, mountFailure)) };
-const failing = (trouble: PodTrouble, mountFailure: string): PodTrouble =>
-  trouble.kind === "blocked" ? { ...trouble, mountFailure } : trouble;
+export function withMountFailure(pod: RegistrarPod, mountFailure: SeenList<string>): RegistrarPod {
+  const [trouble] = itemsOf(pod.trouble);
+  return trouble?.kind === "blocked" ? { ...pod, trouble: listFrom([{ ...trouble, mountFailure }]) } : pod;
+}
 
 function timesOf(
   { metadata, status }: Tree,
@@ -211,6 +222,7 @@ function timesOf(
   // A reboot of the node ends its containers.
   const changes = conditions.map(({ changedMs = 0 }) => changedMs);
   const changedMs = Math.max(...changes, ...containers.map(({ endedMs = 0 }) => endedMs), 0);
+  const starts = containers.map(({ startedMs }) => startedMs || 0);
   const ready = conditionOf("Ready");
   const isReady = ready?.status === "True";
   return {
@@ -220,6 +232,10 @@ function timesOf(
     /** It was created, or its node made it anew, a moment ago. */
     isNew: nowMs - Math.max(createdMs, sandboxMs) < CREATION_MS,
     quietMs: nowMs - Math.max(createdMs, changedMs),
+    lastMs: Math.max(createdMs, changedMs, ...starts),
+    areTold:
+      conditions.every(({ changedMs }) => changedMs !== undefined) &&
+      containers.every(({ endedMs, restarts }) => endedMs !== undefined || restarts === 0),
     isLeaving:
       (hasEnded(status) || deletionTimestamp !== undefined) &&
       nowMs - (timeOrNone(deletionTimestamp) ?? Math.max(changedMs, createdMs)) < CREATION_MS,
@@ -242,11 +258,6 @@ function endedWithNode(containers: readonly ContainerStatus[]): boolean {
 }
 
 type ContainerStatus = ReturnType<typeof readContainer>;
-/** One that ends again and again. */
-export type Container = Pick<
-  ContainerStatus,
-  "name" | "who" | "restarts" | "exitCode" | "endReason" | "message"
-> & { readonly isRegistrar: boolean };
 
 function readContainer({ name, state, lastState, restartCount, ready, started }: Tree, sentMs: number) {
   const own = <Value>(field: string, value: Value | undefined) => needed(`${field} of a container`, value);
@@ -282,26 +293,25 @@ function troubleIn(
   containers: readonly ContainerStatus[],
   mains: readonly ContainerStatus[],
   { nowMs, quietMs }: ReturnType<typeof timesOf>,
-  names: readonly string[],
+  registrars: Registrars,
 ): PodTrouble | undefined {
-  const [name = ""] = names;
+  const [name = ""] = registrars.names;
   if (containers.length === 0 && quietMs >= CREATION_MS) return blocked({ name, who: ofContainer(name) }, "");
   const block = containers.map((one) => blockOf(one, quietMs)).find((one) => one !== undefined);
   if (block !== undefined) return block;
   if (endedWithNode(mains)) return undefined;
-  const restarting = containers
-    .filter((one) => isRestarting(one, nowMs))
-    .map((one): Container => ({ ...one, isRegistrar: names.includes(one.name) }));
+  const restarting = containers.filter((one) => isRestarting(one, nowMs));
+  const isRegistrar = ({ name }: ContainerStatus) => registrars.names.includes(name);
   // A driver that ends takes its registrar with it; a registrar that kubelet refused says so by itself.
   const container =
-    restarting.find(({ isRegistrar, message }) => isRegistrar && message !== "") ??
-    restarting.find(({ isRegistrar }) => !isRegistrar) ??
+    restarting.find((one) => isRegistrar(one) && one.message !== "") ??
+    restarting.find((one) => !isRegistrar(one)) ??
     restarting[0];
-  return container && { kind: "restarting", container };
+  return container && { kind: "restarting", container: endingContainer(container, registrars) };
 }
 
 const blocked = ({ name, who }: Pick<ContainerStatus, "name" | "who">, word: string, message = "") =>
-  ({ kind: "blocked", container: name, who, word, message }) as const;
+  ({ kind: "blocked", container: name, who, word, message, mountFailure: listFrom<string>([]) }) as const;
 
 function blockOf(container: ContainerStatus, quietMs: number): PodTrouble | undefined {
   const { waiting, waitingMessage } = container;

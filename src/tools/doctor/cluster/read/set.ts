@@ -2,8 +2,17 @@ import { list, needed, numberOrNone, type Tree, text, textOrNone, tree } from ".
 import type { OurImage } from "../../../recognise/program";
 import { containersIn } from "../../files/read/pod";
 import { placeIn, registrarsIn } from "../../files/read/registrars";
-import { tell } from "../../findings/opened";
-import { beyond, listFrom, looked, type SeenList, type Truth, toldOf, truth } from "../../findings/seen";
+import { itemsOf, tell } from "../../findings/opened";
+import {
+  beyond,
+  listFrom,
+  looked,
+  type SeenList,
+  type Truth,
+  toldOf,
+  truth,
+  unsoughtIf,
+} from "../../findings/seen";
 import { notWritten } from "./fields";
 import type { Identity } from "./reader";
 
@@ -98,11 +107,18 @@ const MAX_SPECS = 100;
  * one result, which keeps 25,000 pods small.
  */
 export function createRunningReader(ours?: OurImage) {
-  const read = (set: RegistrarSet, spec: Tree, namespace: unknown, generation: string | undefined) => ({
-    registrars: registrarsIn(set.uid, tell(set.place), { kind: "Pod", metadata: { namespace }, spec }, ours),
-    /** The containers with a registrar that the DaemonSet has, and the pod made from it has not. */
-    dropped: droppedFrom(spec, set, generation),
-  });
+  const read = (set: RegistrarSet, spec: Tree, namespace: unknown, generation: string | undefined) => {
+    const whole = { kind: "Pod", metadata: { namespace }, spec };
+    const known = registrarsIn(set.uid, tell(set.place), whole, ours);
+    const dropped = droppedFrom(spec, set, generation);
+    const isAll = known.length + itemsOf(dropped).length >= set.registrars.length;
+    return {
+      /** Of an older template, or as admission left it, another container may be one. */
+      registrars: listFrom(known).with(unsoughtIf(!isAll, "pods", set.name)),
+      /** The containers with a registrar that the DaemonSet has, and the pod made from it has not. */
+      dropped,
+    };
+  };
   const known = new Map<string, ReturnType<typeof read>>();
   const specs = new Map<RegistrarSet, number>();
   return (pod: Tree, set: RegistrarSet) => {
