@@ -69,6 +69,8 @@ test.each<readonly [expected: RegExp, Changes]>([
     /^CSI101 problem: stops parsing at "true"; ignored: .* -> write --enable-pprof=true$/,
     { args: ["--enable-pprof", "true", "--kubelet-registration-path=/x"] },
   ],
+  [/-> write ASCII hyphens: --v=3$/, { more: ["–-v=3"] }],
+  [/-> take the quotes out: --v=3$/, { more: ['"--v=3"'] }],
   [
     /^CSI101 warning: stops parsing at "register"; ignored: register --v=3 -> take register out$/,
     { more: ["register", "--v=3"] },

@@ -264,3 +264,16 @@ test("a volume that is not the host's", () => {
   expect(codesOf(saidBeside([endpoint("/csi/csi.sock")], empty))).toEqual(["CSI102"]);
   expect(codesOf(saidBeside([endpoint("/csi/x.sock")], empty))).toEqual(["CSI102", "CSI115"]);
 });
+
+test("what else a shell fills in names no port, and a port that is declared twice is told once", () => {
+  const args = ["--csi-address=/csi/csi.sock", TOLD, "--http-endpoint=:9809"];
+  const said = (text: string, ports: readonly object[] = []) =>
+    saidBeside([{ command: ["sh", "-c", text], ports }], [], { args });
+  const start = `X=\${NODE%%.*} exec /driver --endpoint=/csi/csi.sock --nodeid=$NODE`;
+  expect(said(start)).toEqual([]);
+  expect(said(`${start} $MORE`)).toEqual([
+    expect.stringMatching(/^CSI109 unknown: .* not filled in: \$MORE/),
+  ]);
+  const twice = [{ containerPort: 9809, hostPort: 9809 }];
+  expect(said(start, twice)).toEqual([expect.stringMatching(/^CSI109 warning: serves port 9809/)]);
+});

@@ -249,7 +249,12 @@ const sayUnknown = (what: keyof typeof UNKNOWN, image: Words): Words =>
 
 function adviceOnIgnored({ words: [word], behind }: NonNullable<ParsedSettings["ignored"]>): string {
   const isValue = behind !== undefined && attempt(() => parseBool(word)) !== undefined;
-  return isValue ? `write ${behind}=${word}` : `take ${word} out`;
+  if (isValue) return `write ${behind}=${word}`;
+  // A web page or a document changes hyphens and quotes.
+  const bare = word.replace(/^["'“”‘’]+|["'“”‘’]+$/g, "");
+  const flag = bare.replace(/^[\p{Pd}\u2212]+/u, "--");
+  if (flag === word || !/^--[a-z]/.test(flag)) return `take ${word} out`;
+  return `${bare === word ? "write ASCII hyphens" : "take the quotes out"}: ${flag}`;
 }
 
 function judgeUnclear(

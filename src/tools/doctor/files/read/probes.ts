@@ -100,6 +100,9 @@ const patienceOf = ({ initialDelaySeconds, periodSeconds, failureThreshold }: Tr
 
 const PORT_FLAG =
   /(?:^|\s)--?(?:health-port|http-endpoint|(?:health-probe|metrics)-bind-address|metrics(?:-(?:endpoint|addr|address|port))?)[=\s]["']?(?:([^\s"']*?)(\d+)|\S*(\{\{.*?\}\}|\$\S+|<[^<>]*>))["']?(?=\s|$)/g;
+/** What a shell may take for a word of its own; a placeholder is in one. */
+const shellWordsOf = (text: string) =>
+  text.match(/(?:\{\{.*?\}\}|<[^<>]*>|\$\([^)]*\)|\$\{[^}]*\}|\S)+/g) ?? [];
 /** That of kubernetes-csi's livenessprobe without a flag. */
 const LIVENESS_PORT = "9808";
 
@@ -114,7 +117,10 @@ export function besideOf(container: Tree, policy: string) {
     port: port ?? open,
     on: listensOn(host.replace(/^\w+:\/\/|:$/g, ""), variables),
   }));
-  const mayBePorts = [...found.map(({ port }) => port), ...all.filter((word) => !word.startsWith("-"))];
+  const mayBePorts = [
+    ...found.map(({ port }) => port),
+    ...all.flatMap(shellWordsOf).filter((word) => !/^-|^\w+=/.test(word)),
+  ];
   const serves = found.flatMap(({ port, on }) => (isTemplate(port) ? [] : { port, on: looked(on) }));
   const mayBeLiveness = isTemplate(lastPart(image)) || /^livenessprobe/.test(lastPart(image));
   const byDefault = {
@@ -123,7 +129,7 @@ export function besideOf(container: Tree, policy: string) {
   };
   const declared = list(container.ports).flatMap((one) => {
     const { containerPort, hostPort } = tree(one);
-    return [containerPort, hostPort].map(numberOrOpen).filter((port) => port !== "");
+    return [...new Set([containerPort, hostPort].map(numberOrOpen))].filter((port) => port !== "");
   });
   const who = ofContainer(name);
   const runs = runsOn(policy, who);
