@@ -151,20 +151,21 @@ export function mayBeDrivers(
   const place = writtenPlaceOf(csiAddress, mounts);
   return listFrom(others).flatMap((one) => {
     if (isSidecar(one)) return [];
-    // A sidecar may have its flag there, and an init container may end.
-    const words = wordsOf(one).filter((word) => PLACEHOLDER_FIRST.test(word));
-    const open = [policyOf(one, inits), ...words].find(isTemplate);
-    if (open !== undefined) return listFrom<never>(unread("placeholder", open, ofContainer(text(one.name))));
     const own = mountsOf(one, pod);
     const paths = own.flatMap((mount) => {
       const isShared = isSameName(mount.volume, volume);
       const rest = isShared ? csiAddress.slice(mountPath.length) : behindHost(place, mount);
       return rest === undefined ? [] : plainPath(`${mount.mountPath}/${rest}`);
     });
+    if (paths.length === 0) return [];
+    // A sidecar may have its flag there, and an init container may end.
+    const words = wordsOf(one).filter((word) => PLACEHOLDER_FIRST.test(word));
+    const open = [policyOf(one, inits), ...words].find(isTemplate);
+    if (open !== undefined) return listFrom<never>(unread("placeholder", open, ofContainer(text(one.name))));
     const sockets = paths.filter((path) => isSamePlace(writtenPlaceOf(path, own), place));
     const wordsIn = (word: string) => word.split(/[\s=:"']+/).map(plainPath);
     const isNamed = () => wordsOf(one).some((word) => wordsIn(word).some((its) => sockets.includes(its)));
     const [name, socket] = [nameFrom(text(one.name)), listFrom(sockets)];
-    return paths.length === 0 ? [] : { name, socket, isNamed, isEarlier: earlier.includes(one) };
+    return { name, socket, isNamed, isEarlier: earlier.includes(one) };
   });
 }
