@@ -1,6 +1,16 @@
 import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
 import { trueOrNull } from "../../../../src/tools/doctor/findings/opened";
-import { type Changes, daemonSet, expectSaid, OFFICIAL, readAs, said, saidOf, TOLD } from "./one-daemon-set";
+import {
+  type Changes,
+  daemonSet,
+  expectSaid,
+  OFFICIAL,
+  readAs,
+  said,
+  saidOf,
+  TOLD,
+  verdictsIn,
+} from "./one-daemon-set";
 
 const TAINT = "--remove-startup-taint=x.csi/agent-not-ready";
 const PROBE = "--mode=kubelet-registration-probe";
@@ -169,6 +179,19 @@ test.each<Changes>([
   { more: ["--http-endpoint=$(POD_IP):9809"], env: [elsewhere("POD_IP")] },
 ])("no fault in %j", (changes) => {
   expect(saidOf(changes)).toEqual([]);
+});
+
+test.each<readonly [isWell: boolean, argument: string]>([
+  [true, "--v=2"],
+  [false, "--v={{ .level }}"],
+  [false, `-v=\${LEVEL}`],
+  [false, "--v=$(LEVEL)"],
+])("that it starts is known: %s, with %s, which may be filled in with no number", (isWell, argument) => {
+  for (const image of ["registrar:v1", OFFICIAL]) {
+    const verdicts = verdictsIn([daemonSet({ image, more: [argument], env: [elsewhere("LEVEL")] })]);
+    const ofArguments = verdicts.filter(({ code }) => code === "CSI101").map(({ status }) => status);
+    expect(ofArguments).toEqual(isWell ? ["ok"] : []);
+  }
 });
 
 test.each<readonly [args: readonly string[], container: object, variable: string]>([

@@ -173,7 +173,7 @@ const judgeParsed = (one: KnownRegistrar, parsed: ParsedSettings, well: () => Ve
           defineFirst(first),
         ),
       ),
-    judgeMode(one, parsed, () => ifYes(ofHost.contains().not(), well)),
+    judgeMode(one, parsed, () => ifYes(ofHost.contains().not().and(parsed.hasLevel), well)),
   ];
 };
 

@@ -159,6 +159,8 @@ export interface WrittenSettings {
     | undefined;
   /** Undefined: it does not start, or that depends on the program. */
   readonly mode: "one" | "node-wide" | "probe" | "print" | undefined;
+  /** The argument whose log level is not filled in. */
+  readonly openLevel?: string | undefined;
 }
 
 export const isStarting = ({ start, kubeletRegistrationPath: told }: WrittenSettings): boolean =>
@@ -170,7 +172,8 @@ export type ToldPaths = Readonly<Record<"csiAddress" | "dialed" | "told", string
 /** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
 export function settingsOf(args: readonly string[], program: Program): WrittenSettings {
   const words = args.map(withoutTemplates);
-  const settings = ourSettings(words, program);
+  const openLevel = args.find((word, at) => word !== words[at]);
+  const settings = { ...ourSettings(words, program), openLevel };
   if (program.kind !== "official") return settings;
   const start = askOfficial(words, program.release);
   if (start.kind === "starts") return settings;
@@ -222,7 +225,7 @@ function ignoredOf(words: readonly string[], rest: readonly string[]): WrittenSe
   return { words: [first, ...more], behind: isSwitch ? before : undefined };
 }
 
-/** An installer fills in a log level later: it counts as 2. */
+/** An installer fills in a log level later: it counts as 2, so that the other arguments can be judged. */
 function withoutTemplates(word: string): string {
   return word.replace(/^(--?v=)(?:\$[({].*|\{\{.*)$/, "$12");
 }

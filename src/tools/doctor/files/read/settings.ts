@@ -58,12 +58,14 @@ export function lookOfParsed(
   program: Program["kind"],
 ) {
   const { csiAddress, dialed, kubeletRegistrationPath: told, pluginRegistrationPath = "" } = written;
-  const { nodeName = "", ignored, mode, http } = written;
+  const { nodeName = "", ignored, mode, http, openLevel } = written;
   const open = [told, csiAddress].find(isTemplate) ?? "";
   const mayBeEmpty = variables.find((one) => one.isElsewhere && !one.isField && isIn(nodeName, one));
   const mayNotAsk = written.nodeName !== undefined && program === "unknown" ? UNKNOWN : undefined;
   return {
     ignored,
+    /** Its log level is one: with what an installer fills in it may not start. */
+    hasLevel: truth(openLevel === undefined || unread("argument", openLevel).gap),
     /** What it does, if it starts: registers one driver or all of a node, or probes, or prints. */
     mode: looked(mode ?? UNKNOWN),
     /** Whether the environment must have the node's name. */
