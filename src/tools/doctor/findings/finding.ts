@@ -18,7 +18,7 @@ import {
   type Words,
   wordingOf,
 } from "./opened";
-import { changed, type Group, keyFrom, listFrom, type SeenList, type Text, withheld } from "./seen";
+import { changed, type Group, keyFrom, listFrom, placedAt, type SeenList, type Text, withheld } from "./seen";
 import type { Inside } from "./shapes";
 import type { Sentence, Status, Verdict } from "./verdict";
 
@@ -129,7 +129,7 @@ export const judgeAlike = <
     .grouped(
       (one) =>
         keyFrom(one.driver, tell<string>(alike.keyOf(one) as string), causeKey(tell(alike.causeOf(one)))),
-      { set: (key) => alike.setsOf(JSON.parse(key)[0]) },
+      placedAt({ set: (key) => alike.setsOf(JSON.parse(key)[0]) }),
     )
     .map((group) => alsoEach(judge(group), { cause: alike.causeOf(group.first), nodes: group }));
 

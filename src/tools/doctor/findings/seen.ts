@@ -34,6 +34,7 @@ import type {
   Seen,
   SeenList,
   Some,
+  Spots,
   Truth,
   Unclear,
   Withheld,
@@ -180,7 +181,7 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
     with: (more: SeenList<unknown>) =>
       listOf([...items, ...itemsOf(more)], union([gaps, open(more).gaps])) as Mixed<never>,
     orElse: (other) => listOf(items.length + gaps.length > 0 ? items : [other()], gaps),
-    grouped: (keyOf, at = {}) => {
+    grouped: (keyOf, at = placedAt({})) => {
       const gapsOf = (key: string) => gaps.filter((gap) => mayBeAt(at, key, gap));
       const unsure = union(items.map((item) => gapsInKey(keyOf(item))));
       const groups = Array.from(
@@ -196,8 +197,9 @@ function listOf<Item>(items: readonly Item[], gaps: readonly Gap[]): SeenList<It
   return close(list, { items, gaps }) as SeenList<Item>;
 }
 
+export const placedAt = (spots: Spots): At => close({}, spots);
 function mayBeAt(at: At, key: string, { known = {} }: Gap): boolean {
-  return Object.entries(at).every(([field, of]) => {
+  return Object.entries(open(at)).every(([field, of]) => {
     const { items, gaps } = insideList(of(key));
     const value = known[field as KnownField];
     return value === undefined || items.length === 0 || gaps.length > 0 || items.includes(value);

@@ -83,7 +83,11 @@ export interface Ordered<Item> extends Closed<Inside<Item>> {
   together(): SeenList<Ordered<Item> & Pick<Group<Item>, "joined" | "named" | "counted">>;
 }
 /** Where all items of a key are; a list: where they may be. */
-export type At = { readonly [Field in KnownField]?: (key: string) => string | undefined | SeenList<string> };
+export type Spots = {
+  readonly [Field in KnownField]?: (key: string) => string | undefined | SeenList<string>;
+};
+/** The same, closed: no judge makes it, for where a key of another kind is follows from nothing. */
+export interface At extends Closed<Spots> {}
 type Untold<Item> = Item extends Told<infer One> ? One : Item;
 
 declare const MIXED: unique symbol;

@@ -7,6 +7,7 @@ export const READERS_ALONE = [
   "changed",
   "startReading",
   "inOrder",
+  "placedAt",
   "writtenOnHost",
   "writtenPlaceOf",
   "comesBefore",

@@ -33,6 +33,7 @@ import {
   looked,
   nothing,
   otherwise,
+  placedAt,
   type Seen,
   type SeenList,
   startReading,
@@ -242,7 +243,7 @@ test("a group lacks only what may be of it", () => {
     itemsOf(
       startReading()
         .list(["a", "b"], [gap])
-        .grouped((one) => one, { node: (one) => one, set: () => sets })
+        .grouped((one) => one, placedAt({ node: (one) => one, set: () => sets }))
         .map((all) => tell<string>(words`${all.first}: ${all.counted("one")}`)),
     );
   const [all, none] = [

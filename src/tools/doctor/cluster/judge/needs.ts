@@ -35,7 +35,7 @@ import { GROUPS, LOG_IN } from "../read/reader";
 import { driverNamed, guessesIn, isEvery, isGuess, isOneDriver, type RegistrarUnit } from "../read/units";
 import { type ClusterFacts, type FactsAndGaps, mayHavePod } from "./facts";
 import { isMissedAway, judgeGroups, kubectl, NODES_AWAY, placesWhere, problemsOf, whoWaits } from "./groups";
-import { judgePods } from "./set-pods";
+import { judgeSets } from "./set-pods";
 import { NONE_FITS, WANTS_NONE, wantsNone } from "./set-wants";
 import { inState, type Place, SETTLED, whyIn } from "./state";
 import { isWaitedFor } from "./states";
@@ -53,9 +53,7 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
       )
       .told(see("compare its DaemonSet with the node's taints, labels and pods"));
   }),
-  facts.units
-    .grouped(({ set }) => set.uid, { set: (uid) => uid })
-    .map(({ first: { set } }) => judgePods(set, facts)),
+  judgeSets(facts),
 ]);
 
 const seeLabels = ({ target }: ClusterFacts) =>

@@ -3,12 +3,16 @@ import { nothing } from "../../findings/seen";
 import { counted } from "../../findings/words";
 import { isYoung } from "../read/pod";
 import type { RegistrarSet } from "../read/set";
+import { bySet } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { kubectl } from "./groups";
 import { lackText } from "./troubles";
 
+export const judgeSets = (facts: ClusterFacts) =>
+  bySet(facts.units).map(({ first: { set } }) => judgePods(set, facts));
+
 /** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
-export function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdicts {
+function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdicts {
   const text = "has a status that its controller has not written for its latest change";
   const see = kubectl(
     "see whether kube-controller-manager runs",

@@ -1,5 +1,5 @@
 import { close, itemsOf, type Key, keyIn, type Name } from "../../findings/opened";
-import { inOrder, type SeenList } from "../../findings/seen";
+import { inOrder, placedAt, type SeenList } from "../../findings/seen";
 import { LONG_MS, type RegistrarPod } from "./pod";
 import type { RegistrarUnit } from "./units";
 
@@ -19,17 +19,19 @@ const nodeIn = (key: string): string | undefined => /^\["([^"/]*)"/.exec(key)?.[
 
 /** Place by place: the mentions by pods, those that are not over first; and of these those that have long run. */
 export const mentionsByPlace = (all: SeenList<Mention>, nowMs: number) =>
-  inOrder(all.grouped(keyOfPlace, { node: nodeIn }), ({ first }) => keyIn(keyOfPlace(first))).map((group) => {
-    const ofPods = itemsOf(group).filter(({ pod }) => pod);
-    const ranked = (isOver: boolean) =>
-      ofPods
-        .filter(({ pod }) => pod?.isOver === isOver)
-        .toSorted((one, other) => rankOf(one) - rankOf(other));
-    const all = [false, true].flatMap(ranked);
-    const living = ofPods.filter(({ pod }) => pod?.isOver === false);
-    const settled = living.filter(({ pod }) => nowMs - startOf(pod) >= LONG_MS);
-    return { mention: group.first, all, living, settled };
-  });
+  inOrder(all.grouped(keyOfPlace, placedAt({ node: nodeIn })), ({ first }) => keyIn(keyOfPlace(first))).map(
+    (group) => {
+      const ofPods = itemsOf(group).filter(({ pod }) => pod);
+      const ranked = (isOver: boolean) =>
+        ofPods
+          .filter(({ pod }) => pod?.isOver === isOver)
+          .toSorted((one, other) => rankOf(one) - rankOf(other));
+      const all = [false, true].flatMap(ranked);
+      const living = ofPods.filter(({ pod }) => pod?.isOver === false);
+      const settled = living.filter(({ pod }) => nowMs - startOf(pod) >= LONG_MS);
+      return { mention: group.first, all, living, settled };
+    },
+  );
 
 /** Of two pods of a DaemonSet on a node: the one with a trouble, then the older one. */
 const rankOf = ({ pod }: Mention): number => (pod && itemsOf(pod.trouble).length > 0 ? 0 : startOf(pod));

@@ -3,7 +3,7 @@ import { isTemplate } from "../../../recognise/rule";
 import { writtenOnHost } from "../../files/read/pod";
 import type { RegistrarContainer } from "../../files/read/registrars";
 import { itemsOf, keyIn, type Name, named, open, orNull, type Told, tell } from "../../findings/opened";
-import { beyond, type Gap, inOrder, type SeenList, type Truth, truth } from "../../findings/seen";
+import { beyond, type Gap, inOrder, placedAt, type SeenList, type Truth, truth } from "../../findings/seen";
 import type { ClusterReading, ClusterTarget } from "./cluster";
 import type { RegistrarSet } from "./set";
 
@@ -40,6 +40,9 @@ const OF_OTHERS = truth(beyond("daemonsets", "", { set: "(other drivers)" }));
 export const isMeant = (one: OfDriver, { driver: wanted }: ClusterTarget): Truth =>
   isEvery(one).or([undefined, open(one.driver).told].includes(wanted) || OF_OTHERS);
 
+/** Those of each DaemonSet. */
+export const bySet = (units: SeenList<RegistrarUnit>) =>
+  units.grouped(({ set }) => set.uid, placedAt({ set: (uid) => uid }));
 /** With these first. */
 export function withFirst(units: SeenList<RegistrarUnit>, first: readonly RegistrarUnit[]) {
   const order = [...new Set([...first, ...itemsOf(units)])];
