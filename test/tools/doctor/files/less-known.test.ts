@@ -14,7 +14,7 @@ const factsOf = (object: unknown) => {
   return { facts, isRead: gaps.length === 0 };
 };
 const PORTS = ["9808", "9809", "9810"].map((port) => [port]);
-const CALLS = { servesAt: PORTS, declares: PORTS, tells: PORTS };
+const CALLS = { servesAt: PORTS, declares: PORTS, tells: PORTS, mentions: PORTS };
 /** What is known of an object, and is false of one of those that it may be: one that cannot be read has no truth. */
 function falseFacts(
   less: unknown,

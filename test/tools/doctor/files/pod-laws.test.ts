@@ -29,6 +29,9 @@ const ELSEWHERE = [{ name: "IP", valueFrom: { configMapKeyRef: { name: "x", key:
 /** One that serves on `$(IP)`, beside a driver. */
 const on = (env: readonly object[], fields: object, ...args: readonly string[]) =>
   beside({ more: ["--http-endpoint=$(IP):9809"], env, ...fields }, { name: "driver", args });
+/** The registrar beside a driver with these arguments, whose livenessProbe asks the registrar's port. */
+const asked = (...args: readonly string[]) =>
+  beside(HTTP, { name: "driver", args, livenessProbe: httpGet("/healthz") });
 const httpGet = (path: string, port: unknown = 9809) => ({ httpGet: { path, port } });
 
 /** The registrar as an init container beside a driver. */
@@ -133,6 +136,18 @@ test.each<readonly [expected: RegExp | string, object: object]>([
     /^CSI109 problem/,
     beside(HTTP, { name: "driver", args: ["--metrics=:9809"], livenessProbe: httpGet("/healthz") }),
   ],
+  [/^CSI109 unknown: .* is not filled in: @PORT@ -> render/, asked("--health-port=@PORT@")],
+  [/^CSI109 unknown: .* is not filled in: :{{ \.p }}9 -> render/, asked("--metrics-address=:{{ .p }}9")],
+  [
+    /^CSI109 problem: serves port 9809, and so does container driver/,
+    asked("--http-endpoint={{ .Values.host }}:9809"),
+  ],
+  [
+    /^CSI104 unknown: .*asks it: whether .* itself is not known: it has --listen=:9809/,
+    asked("--listen=:9809"),
+  ],
+  [/^CSI104 unknown: .* itself is not filled in: --listen={{ \.f }}/, asked("--listen={{ .f }}")],
+  [/^CSI104 problem: .* container driver asks it/, asked("--listen=:98090", "--v=5")],
   [/^CSI109 warning/, beside(HTTP, { name: "driver", ports: [{ containerPort: 80, hostPort: 9809 }] })],
   [
     /^CSI109 unknown: serves port 9809, and whether container live does is not filled in: {{ \.args }} -> render/,

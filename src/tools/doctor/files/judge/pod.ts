@@ -19,6 +19,7 @@ import type { ManifestFacts, RegistrarContainer } from "../read/registrars";
 import { isRegistering } from "../read/settings";
 import { eachRegistrar, judgeEach, notFilledIn, problem, unknown, warning } from "./each-registrar";
 import { placeholderIn, variableIn } from "./gaps";
+import { OTHER_PORT } from "./probes";
 
 const manifestSurge = eachRegistrar("CSI107", "manifest-surge", (one) => {
   const { maxSurge, maxUnavailable } = one.update;
@@ -160,8 +161,6 @@ const judgeRole = (role: RegistrarContainer["role"]) =>
         : undefined,
     unread: (gap) => notFilledIn("is an init container whose restartPolicy is", gap),
   });
-
-const OTHER_PORT = "give one of them another port, and its probes too";
 
 const manifestPorts = check<ManifestFacts>("CSI109", "manifest-ports", (facts) => {
   const onNode = servingOnNode(facts.registrars);

@@ -1,4 +1,5 @@
 import { dirname } from "node:path/posix";
+import { boundText } from "../../../../logging/escape";
 import { isWithin } from "../../../../unix/mounts";
 import { addedIn } from "../../../recognise/official";
 import type { Verdicts } from "../../findings/finding";
@@ -182,16 +183,25 @@ const waitsForDriver = ({ program, role, mayBeDrivers }: KnownRegistrar) =>
     .and(program.kind === "official")
     .and(role.is((one) => one === "sidecar"));
 
+export const OTHER_PORT = "give one of them another port, and its probes too";
+
 /** Kubelet would end the driver for what the registrar lacks. */
 function judgeDriversProbe(beside: BesideFacts, http: Served): Verdicts {
-  const { name, probes, runs, tells } = beside;
+  const { name, probes, runs, tells, mentions } = beside;
   const served = `${http.port}`;
   const fault = () =>
     problem(
       words`serves port ${served}, and the livenessProbe of container ${name} asks it: kubelet restarts that container for the registrar's faults`,
       `give that probe the port of the driver's own livenessprobe, or remove it`,
     );
-  const judge = () => runs.say({ yes: fault, no: nothing, unknown: () => doubted(fault()) });
+  const itself = words`serves port ${served}, and the livenessProbe of container ${name} asks it: whether that container serves it itself is not`;
+  const say = () =>
+    mentions(served).some({
+      yes: ({ first }) => unknown(words`${itself} known: it has ${boundText(first)}`, OTHER_PORT),
+      no: fault,
+      unknown: ([gap]) => unknown(words`${itself} filled in: ${placeholderIn(gap)}`, RENDER_FIRST),
+    });
+  const judge = () => runs.say({ yes: say, no: nothing, unknown: () => doubted(fault()) });
   return probes
     .filter(({ kind }) => kind === "livenessProbe")
     .map(({ address }) =>

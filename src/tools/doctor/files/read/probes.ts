@@ -98,11 +98,16 @@ const patienceOf = ({ initialDelaySeconds, periodSeconds, failureThreshold }: Tr
   (numberOrNone(initialDelaySeconds) ?? 0) +
   (numberOrNone(periodSeconds) || 10) * (numberOrNone(failureThreshold) || 3);
 
-const PORT_FLAG =
-  /(?:^|\s)--?(?:health-port|http-endpoint|(?:health-probe|metrics)-bind-address|metrics(?:-(?:endpoint|addr|address|port))?)[=\s]["']?(?:([^\s"']*?)(\d+)|\S*(\{\{.*?\}\}|\$\S+|<[^<>]*>))["']?(?=\s|$)/g;
 /** What a shell may take for a word of its own; a placeholder is in one. */
-const shellWordsOf = (text: string) =>
-  text.match(/(?:\{\{.*?\}\}|<[^<>]*>|\$\([^)]*\)|\$\{[^}]*\}|\S)+/g) ?? [];
+const SHELL_WORD = /(?:\{\{.*?\}\}|<[^<>]*>|\$\([^)]*\)|\$\{[^}]*\}|\S)+/g;
+const PORT_FLAG =
+  /(?:^|\s)--?(?:health-port|http-endpoint|(?:health-probe|metrics)-bind-address|metrics(?:-(?:endpoint|addr|address|port))?)[=\s]["']?((?:\{\{.*?\}\}|<[^<>]*>|\$\([^)]*\)|\$\{[^}]*\}|[^\s"'])+)/g;
+/** The host and the port of such a flag's value; what is not filled in may be both, unless a colon ends it. */
+function addressIn(value: string) {
+  const [, host = "", port = ""] = /^(|.*\D)(\d+)$/.exec(value) ?? [];
+  if (port !== "" && (!isTemplate(host) || host.endsWith(":"))) return { host, port };
+  return isTemplate(value) || value.includes("$") ? { host: "", port: value } : [];
+}
 /** That of kubernetes-csi's livenessprobe without a flag. */
 const LIVENESS_PORT = "9808";
 
@@ -113,13 +118,16 @@ export function besideOf(container: Tree, policy: string) {
   const [name, image, words] = [text(container.name), text(container.image), filledIn(container)];
   const all = words.map((word) => word.text);
   const variables = words.flatMap(({ open }) => open);
-  const found = Array.from(all.join(" ").matchAll(PORT_FLAG), ([, host = "", port, open = ""]) => ({
-    port: port ?? open,
+  const addresses = Array.from(all.join(" ").matchAll(PORT_FLAG)).flatMap(([, value = ""]) =>
+    addressIn(value),
+  );
+  const found = addresses.map(({ host, port }) => ({
+    port,
     on: listensOn(host.replace(/^\w+:\/\/|:$/g, ""), variables),
   }));
   const mayBePorts = [
     ...found.map(({ port }) => port),
-    ...all.flatMap(shellWordsOf).filter((word) => !/^-|^\w+=/.test(word)),
+    ...all.flatMap((one) => one.match(SHELL_WORD) ?? []).filter((word) => !/^-|^\w+=/.test(word)),
   ];
   const serves = found.flatMap(({ port, on }) => (isTemplate(port) ? [] : { port, on: looked(on) }));
   const mayBeLiveness = isTemplate(lastPart(image)) || /^livenessprobe/.test(lastPart(image));
@@ -131,6 +139,7 @@ export function besideOf(container: Tree, policy: string) {
     const { containerPort, hostPort } = tree(one);
     return [...new Set([containerPort, hostPort].map(numberOrOpen))].filter((port) => port !== "");
   });
+  const values = list(container.env).map((one) => text(tree(one).value));
   const who = ofContainer(name);
   const runs = runsOn(policy, who);
   const told = allFilled(found.length === 0 && mayBeLiveness ? [byDefault] : serves, mayBePorts, who);
@@ -149,6 +158,11 @@ export function besideOf(container: Tree, policy: string) {
         .contains((its) => its.port === port)
         .or(said.contains((its) => its === port))
         .and(runs),
+    /** Its arguments and variables that have this number: by a flag that doctor does not know it may serve that port. */
+    mentions: (port: string) =>
+      allFilled([...all, ...values], [...all, ...values], who).filter((word) =>
+        word.split(/\D+/).includes(port),
+      ),
     probes: probesOf(container, { kind: "unknown", what: "other" }),
   };
 }
