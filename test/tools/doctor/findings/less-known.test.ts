@@ -43,6 +43,7 @@ test.each<readonly [expected: string, less: unknown, more: unknown]>([
   [": [1], and it is unknown", looked(1), looked(UNREAD)],
   ['#: "x", and it is "y"', named("x"), named("y")],
   ['.of("k").a: 1, and it is 2', { of: () => ({ a: 1 }) }, { of: () => ({ a: 2 }) }],
+  ['[].of("k"): 1, and it is 2', listFrom([{ of: () => 1 }]), listFrom([{ of: () => 2 }])],
 ])("%#. told: %s", (expected, less, more) => {
   const [first = "", ...others] = otherFactsIn(less, more, { calls: { of: [["k"]] } });
   expect([first.slice(0, expected.length), others]).toEqual([expected, []]);

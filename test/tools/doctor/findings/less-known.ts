@@ -14,20 +14,20 @@ export function otherFactsIn(
 ): readonly string[] {
   const known = new WeakMap<object, WeakMap<object, boolean>>();
   /** Whether nothing is said in this part that the other one does not say; parts are shared by many lists. */
-  const isPart = (one: unknown, other: unknown): boolean => {
-    if (!isShared(one) || !isShared(other)) return partsIn(one, other, "", true).length === 0;
+  const isPart = (one: unknown, other: unknown, place = ""): boolean => {
+    if (!isShared(one) || !isShared(other)) return partsIn(one, other, place, true).length === 0;
     const of = known.get(one) ?? new WeakMap<object, boolean>();
     known.set(one, of);
     const before = of.get(other);
     if (before !== undefined) return before;
-    const isSo = partsIn(one, other, "", true).length === 0;
+    const isSo = partsIn(one, other, place, true).length === 0;
     of.set(other, isSo);
     return isSo;
   };
   /** `isAsked`: whether there is anything; else what it is. */
   const partsIn = (one: unknown, other: unknown, at: string, isAsked = false): readonly string[] => {
     const compare = (own: unknown, its: unknown, place: string) =>
-      isAsked ? (isPart(own, its) ? [] : [place]) : partsIn(own, its, place);
+      isAsked ? (isPart(own, its, place) ? [] : [place]) : partsIn(own, its, place);
     if (Object.is(one, other) || isUnread(one)) return [];
     const differs = () => [isAsked ? at : `${at}: ${show(one)}, and it is ${show(other)}`];
     const [own, its] = [insideOf(one), insideOf(other)] as (object | string | undefined)[];
