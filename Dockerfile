@@ -3,10 +3,10 @@
 
 # Where the bundle is made, and where Node, its libraries and strip come from: Debian 13, as the other base. None of its shell and
 # npm reaches the image.
-ARG BUILD_IMAGE=node:26-trixie
+ARG BUILD_IMAGE=node:26-trixie@sha256:39cff0f037088f0d8faf3e5a3ca055d653a15b66faaba8af3daf72f0102f375f
 # What runs it: a C library, and no shell. That matters: a quarter of real charts carry `preStop: /bin/sh -c rm -rf ...`, some of
 # it aimed at the driver's own socket, which has always failed for want of one. No OpenSSL either: Node has its own.
-ARG RUNTIME_IMAGE=gcr.io/distroless/base-nossl-debian13:latest
+ARG RUNTIME_IMAGE=gcr.io/distroless/base-nossl-debian13:latest@sha256:af5cb8dd589b8520b8c06bebb9efb73d7e16406cab58e85c51761fff49d370a0
 
 # The build runs on the builder's own architecture, not emulated.
 FROM --platform=$BUILDPLATFORM ${BUILD_IMAGE} AS build

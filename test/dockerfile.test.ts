@@ -1,4 +1,5 @@
-import { readText } from "./docs/markdown";
+import { spawnSync } from "node:child_process";
+import { ROOT, readText } from "./docs/markdown";
 
 const lines = readText("Dockerfile")
   .replaceAll("\\\n", " ")
@@ -11,6 +12,17 @@ const words = (instruction: string) =>
 test("every base is an argument, so that another registry or another Node needs no change here", () => {
   const bases = words("FROM").map((from) => from.filter((word) => !word.startsWith("--"))[0]);
   expect(bases).toEqual(["$BUILD_IMAGE", "$BUILD_IMAGE", "$BUILD_IMAGE", "$RUNTIME_IMAGE"]);
+});
+
+test("every base, and every image that a workflow runs, is pinned by its digest", () => {
+  const words = ["scripts/release/ready.mjs"];
+  const { stderr } = spawnSync(process.execPath, words, {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH },
+    encoding: "utf8",
+  });
+  expect(stderr).toContain("ready.mjs: the variable IMAGE of the repository is not set");
+  expect(stderr).not.toContain("has no digest");
 });
 
 test("one recipe builds every architecture: only the code cache is made by the image's own Node", () => {
