@@ -1,5 +1,9 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { grid, writeFigures } from "../../bench/figures";
+import { ROOT } from "../docs/markdown";
 import { FLAG, print, runWithFlags, say, TEXT, TEXTS } from "../support/run-main";
 import { createMutants, draw, type Mutant } from "./mutants";
 import { createJudge, prepareRuns, reachingTests } from "./tests";
@@ -25,13 +29,20 @@ Fails if they notice too few: ${PART_NAMES.map((part) => `less than ${PARTS[part
   --seed N      what is drawn follows from it; default: the number of this week; may be repeated
   --mutants N   how many are drawn for each seed; default: ${PART_NAMES.map((part) => `${PARTS[part].drawn} of ${part}`).join(", ")}
   --only TEXT   of those, only the ones in files whose path has this text
-  --write       write the scores to bench/NOTES.md
+  --write       write the scores to bench/NOTES.md, beside those of other seeds
 `;
 
 const OPTIONS = { part: TEXTS, seed: TEXTS, mutants: TEXT, only: TEXT, write: FLAG };
 
 runWithFlags(USAGE, OPTIONS, async ({ part: parts = PART_NAMES, seed, mutants: most, only = "", write }) => {
   const seeds = seed?.map(Number) ?? [Math.floor(Date.now() / WEEK_MS)];
+  const measured = {
+    day: new Date().toISOString().slice(0, 10),
+    commit: execFileSync("git", ["log", "-1", "--format=%h", "--", "src"], {
+      cwd: ROOT,
+      encoding: "utf8",
+    }).trim(),
+  };
   await using mutants = await createMutants();
   const drawn = PART_NAMES.filter((part) => parts.includes(part)).flatMap((part) => {
     const all = mutants.all.filter((mutant) => partOf(mutant) === part);
@@ -55,7 +66,7 @@ runWithFlags(USAGE, OPTIONS, async ({ part: parts = PART_NAMES, seed, mutants: m
     const text = `${outcome} ${mutant.file}:${mutant.line} ${mutant.what.slice(0, 200)}`;
     print(`${outcomes.size}/${chosen.length} ${text}${by}`);
   };
-  const rows: Row[] = [];
+  const scores: Score[] = [];
   for (const { ones, ...of } of drawn) {
     const left = ones.filter((mutant) => !outcomes.has(mutant)).values();
     const work = async () => {
@@ -64,33 +75,45 @@ runWithFlags(USAGE, OPTIONS, async ({ part: parts = PART_NAMES, seed, mutants: m
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
     const noticed = ones.filter((mutant) => outcomes.get(mutant) === "noticed").length;
-    const row = { ...of, tried: ones.length, noticed, share: noticed / ones.length };
-    rows.push(row);
-    print(`${row.part}, seed ${row.seed}: ${noticed} of ${row.tried} noticed, ${percent(row.share)}`);
-    if (write) writeTable(rows.filter(({ part }) => part === row.part));
+    const score = { ...of, ...measured, drawn: ones.length, noticed };
+    scores.push(score);
+    print(
+      `${of.part}, seed ${of.seed}: ${noticed} of ${ones.length} noticed, ${percent(noticed / ones.length)}`,
+    );
+    if (write) writeScore(score);
   }
-  return rows.every(({ part, share }) => share >= PARTS[part].floor) ? 0 : 1;
+  return scores.every(({ part, drawn, noticed }) => noticed >= PARTS[part].floor * drawn) ? 0 : 1;
 });
 
-interface Row {
+interface Score {
   readonly part: Part;
+  readonly seed: number;
+  readonly day: string;
+  /** The newest commit that changed the sources. */
+  readonly commit: string;
   /** How many mutants the part has. */
   readonly of: number;
-  readonly seed: number;
-  readonly tried: number;
+  readonly drawn: number;
   readonly noticed: number;
-  readonly share: number;
 }
 
-/** The table of one part. */
-function writeTable(rows: readonly Row[]) {
-  const cells = rows.map(({ seed, tried, noticed, share }) => [
-    ...[`${seed}`, `${tried}`, `${noticed}`, percent(share)],
+/** The scores of earlier runs, too: a seed takes hours, so that each may be drawn on another day. */
+const SCORES = join(ROOT, "bench/mutation-scores.json");
+
+/** Keeps what other runs wrote of other seeds, and makes the table of the part. */
+function writeScore(score: Score) {
+  const isAnother = ({ part, seed }: Score) => part !== score.part || seed !== score.seed;
+  const former: readonly Score[] = JSON.parse(readFileSync(SCORES, "utf8"));
+  const all = [...former.filter(isAnother), score];
+  writeFileSync(SCORES, `${JSON.stringify(all, null, 2)}\n`);
+  const own = all.filter(({ part }) => part === score.part);
+  // The oldest first: `npm run stale-figures` asks how old a table is.
+  const rows = own.toSorted((one, other) => one.day.localeCompare(other.day) || one.seed - other.seed);
+  const cells = rows.map(({ seed, day, commit, of, drawn, noticed }) => [
+    ...[`${seed}`, day, commit, `${of}`, `${drawn}`, `${noticed}`, percent(noticed / drawn)],
   ]);
-  const day = new Date().toISOString().slice(0, 10);
-  const table = grid(["Seed", "Mutants drawn", "Noticed", "Share"], cells);
-  for (const { part, of } of rows.slice(0, 1))
-    writeFigures(`npm run test:mutation -- --part ${part}`, `${day}, of ${of} mutants.\n\n${table}`);
+  const head = ["Seed", "Day", "Commit", "Mutants", "Drawn", "Noticed", "Share"];
+  writeFigures(`npm run test:mutation -- --part ${score.part}`, grid(head, cells));
 }
 
 /** Rounded down: 100 % are all. */
