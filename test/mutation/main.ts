@@ -6,7 +6,7 @@ import { grid, writeFigures } from "../../bench/figures";
 import { ROOT } from "../docs/markdown";
 import { FLAG, print, runWithFlags, say, TEXT, TEXTS } from "../support/run-main";
 import { createMutants, draw, type Mutant } from "./mutants";
-import { createJudge, prepareRuns, reachingTests } from "./tests";
+import { createJudge, nearAndFar, prepareRuns, reachingTests, type Test } from "./tests";
 
 /** How many are drawn, and what share the tests must notice. Some mutants change no behaviour: a default that is not read, a text for people. */
 const PARTS = {
@@ -16,6 +16,8 @@ const PARTS = {
 type Part = keyof typeof PARTS;
 const PART_NAMES = Object.keys(PARTS) as Part[];
 const partOf = ({ file }: Mutant): Part => (file.startsWith("src/tools/") ? "tools" : "core");
+/** So many that few tests notice are on at once. */
+const TOGETHER = 8;
 /** Many tests wait most of the time. */
 const AT_ONCE = 3 * availableParallelism();
 const WEEK_MS = 7 * 24 * 3_600_000;
@@ -57,23 +59,29 @@ runWithFlags(USAGE, OPTIONS, async ({ part: parts = PART_NAMES, seed, mutants: m
   const reaching = await reachingTests(mutants.path);
   using _prepared = prepareRuns(mutants.path);
   const outcomes = new Map<Mutant, string>();
-  const judge = async (mutant: Mutant, noticedBy: ReturnType<typeof createJudge>) => {
-    const tests = reaching(mutant);
-    const test = await noticedBy(tests, mutant.id);
-    const outcome = test !== undefined ? "noticed" : tests.length > 0 ? "SURVIVED" : "NOT REACHED";
+  const settle = (mutant: Mutant, outcome: string, by = "") => {
     outcomes.set(mutant, outcome);
-    const by = test === undefined ? "" : ` [${test}]`;
     const text = `${outcome} ${mutant.file}:${mutant.line} ${mutant.what.slice(0, 200)}`;
-    print(`${outcomes.size}/${chosen.length} ${text}${by}`);
+    print(`${outcomes.size}/${chosen.length} ${text}${by && ` [${by}]`}`);
   };
   const scores: Score[] = [];
   for (const { ones, ...of } of drawn) {
-    const left = ones.filter((mutant) => !outcomes.has(mutant)).values();
-    const work = async () => {
-      using noticedBy = createJudge(mutants.path);
-      for (const mutant of left) await judge(mutant, noticedBy);
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    const left = ones.filter((mutant) => !outcomes.has(mutant));
+    const patient = new Map<Mutant, readonly Test[]>();
+    await inTurn(left, mutants.path, async (mutant, { noticedBy }) => {
+      const [near, far] = nearAndFar(reaching(mutant));
+      const test = await noticedBy(near, mutant.id);
+      if (test !== undefined) settle(mutant, "noticed", test);
+      else if (far.length > 0) patient.set(mutant, far);
+      else settle(mutant, near.length > 0 ? "SURVIVED" : "NOT REACHED");
+    });
+    const groups = Array.from({ length: Math.ceil(patient.size / TOGETHER) }, (_, at) =>
+      [...patient].slice(at * TOGETHER, (at + 1) * TOGETHER),
+    );
+    await inTurn(groups, mutants.path, async (group, { eachNoticed }) => {
+      await eachNoticed(new Map(group), (mutant, test) => settle(mutant, "noticed", test));
+      for (const [mutant] of group) if (!outcomes.has(mutant)) settle(mutant, "SURVIVED");
+    });
     const noticed = ones.filter((mutant) => outcomes.get(mutant) === "noticed").length;
     const score = { ...of, ...measured, drawn: ones.length, noticed };
     scores.push(score);
@@ -84,6 +92,20 @@ runWithFlags(USAGE, OPTIONS, async ({ part: parts = PART_NAMES, seed, mutants: m
   }
   return scores.every(({ part, drawn, noticed }) => noticed >= PARTS[part].floor * drawn) ? 0 : 1;
 });
+
+/** Does one piece of work after another, so many at once, each with a process of its own that runs tests of the copy. */
+async function inTurn<Piece>(
+  pieces: readonly Piece[],
+  copy: string,
+  work: (piece: Piece, judge: ReturnType<typeof createJudge>) => Promise<void>,
+) {
+  const left = pieces.values();
+  const workOn = async () => {
+    using judge = createJudge(copy);
+    for (const piece of left) await work(piece, judge);
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, pieces.length) }, workOn));
+}
 
 interface Score {
   readonly part: Part;

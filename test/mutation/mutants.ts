@@ -36,7 +36,7 @@ interface Instrumenter {
 }
 
 export interface Mutant {
-  /** Which one a process of the copy plays, by `__STRYKER_ACTIVE_MUTANT__`. */
+  /** A process of the copy plays those that `__STRYKER_ACTIVE_MUTANT__` has, with commas between them. */
   id: string;
   readonly file: string;
   readonly line: number;
@@ -50,6 +50,10 @@ const LEFT_OUT = "src/grpc/contracts.ts";
 /** The compiler sees to it that this is not reached. */
 const UNREACHABLE = /satisfies never/;
 const BUNDLE = 'import("./scripts/cli-parts.mjs").then((m) => m.bundleCli({ name: "none", setup() {} }))';
+
+/** What Stryker's code asks of each mutant that it comes to, and what it asks here, where several may be on. */
+const ASKS_FOR_ONE = "ns.activeMutant === id";
+const ASKS_FOR_SOME = '(ns.activeMutants ??= new Set((ns.activeMutant ?? "").split(","))).has(id)';
 
 /** All mutants of the sources, and a copy of the project that can play some of them. */
 export async function createMutants() {
@@ -70,7 +74,10 @@ export async function createMutants() {
         mutate: chosen.filter(({ file }) => file === name).map(({ range }) => range),
       }));
       const planted = await instrument(files);
-      for (const { name, content } of planted.files) writeFileSync(join(copy.path, name), content);
+      for (const { name, content } of planted.files) {
+        if (!content.includes(ASKS_FOR_ONE)) throw new Error(`${name}: Stryker's code has changed`);
+        writeFileSync(join(copy.path, name), content.replaceAll(ASKS_FOR_ONE, ASKS_FOR_SOME));
+      }
       const ids = new Map(planted.mutants.map((one) => [keyOf(mutantOf(one)), one.id]));
       for (const mutant of chosen) mutant.id = ids.get(keyOf(mutant)) ?? "";
       succeeded(await run(process.execPath, ["--eval", BUNDLE], { cwd: copy.path }));

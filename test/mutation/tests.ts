@@ -8,7 +8,7 @@ import { say } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import type { Mutant } from "./mutants";
 
-interface Test {
+export interface Test {
   readonly file: string;
   readonly name: string;
   /** How long it took among all tests. */
@@ -32,6 +32,8 @@ const TEST_MS = 40_000;
 const TIMES_AS_LONG = 5;
 /** What the load of a file takes, for the order of files. */
 const LOAD_MS = 500;
+/** Tests that take so long, the first of those that reach it, notice most mutants. */
+const NEAR_MS = 20_000;
 /** The most between two tests, where a file is loaded. */
 const BETWEEN_MS = 60_000;
 
@@ -104,6 +106,19 @@ function inOrder(tests: readonly Test[], countReached: (file: string) => number)
   return tests.toSorted((one, other) => (costs.get(one.file) ?? 0) - (costs.get(other.file) ?? 0));
 }
 
+/** The files at the front, for each mutant alone, and the rest, for several at a time. */
+export function nearAndFar(tests: readonly Test[]): readonly [near: readonly Test[], far: readonly Test[]] {
+  let leftMs = NEAR_MS;
+  const files = [...new Set(tests.map(({ file }) => file))];
+  const near = files.filter((file) => {
+    const isNear = leftMs > 0;
+    leftMs -= tests.filter((one) => one.file === file).reduce((sum, { tookMs }) => sum + tookMs, LOAD_MS);
+    return isNear;
+  });
+  const isNear = ({ file }: Test) => near.includes(file);
+  return [tests.filter(isNear), tests.filter((one) => !isNear(one))];
+}
+
 /** What jest's global setup prepares, once for all mutants. Dispose of it at the end. */
 export function prepareRuns(copy: string): Disposable {
   const load = createRequire(join(copy, "package.json"));
@@ -139,7 +154,39 @@ export function createJudge(copy: string) {
     }
     return undefined;
   };
-  return Object.assign(noticedBy, { [Symbol.dispose]: () => worker.end() });
+  /**
+   * The same of several mutants, all on at once: a test that passes so notices none of them. If one fails, each runs it alone. Two of
+   * which one hides the other's fault count as missed.
+   */
+  const eachNoticed = async (
+    mutants: ReadonlyMap<Mutant, readonly Test[]>,
+    tell: (mutant: Mutant, test: string) => void,
+  ) => {
+    const left = new Map(mutants);
+    const passed = new Set<Test>();
+    for (;;) {
+      const tests = [...new Set([...left.values()].flat())].filter((one) => !passed.has(one));
+      const failed =
+        tests.length > 0 && (await firstFailure(tests, [...left.keys()].map(({ id }) => id).join()));
+      if (!failed) return;
+      const files = [...new Set(tests.map(({ file }) => file))];
+      const ofFile = tests.filter(({ file }) => file === failed.file);
+      const at = ofFile.findIndex(({ name }) => name === failed.name);
+      const played = at < 0 ? ofFile : ofFile.slice(0, at + 1);
+      for (const [mutant, own] of left) {
+        const test = await noticedBy(
+          own.filter((one) => played.includes(one)),
+          mutant.id,
+        );
+        if (test === undefined) continue;
+        left.delete(mutant);
+        tell(mutant, test);
+      }
+      const before = files.slice(0, files.indexOf(failed.file));
+      for (const one of tests) if (before.includes(one.file) || played.includes(one)) passed.add(one);
+    }
+  };
+  return { noticedBy, eachNoticed, [Symbol.dispose]: () => worker.end() };
 }
 
 /** A process of jest that runs tests one after another until one fails or never ends, as often as it is asked to. */
