@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { ROOT } from "./docs/markdown";
-import { npmTar, npmTarball, type TarEntry } from "./support/npm-tarball";
-import { createTempFolder, type TempFolder } from "./support/temp-folder";
+import { ROOT } from "../docs/markdown";
+import { npmTar, npmTarball, type TarEntry } from "../support/npm-tarball";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
 // What the job that publishes takes of the package that a job with others' compilers made: scripts/release/tarball.mjs.
 
