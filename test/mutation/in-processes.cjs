@@ -9,25 +9,24 @@ const HOST = /command-host\.cjs$/;
 /** Stryker's global. What a test reaches is written at once, because a process may be killed. */
 exports.createStryker = function createStryker(path, name) {
   const { MUTATION_REACHED: file, __STRYKER_ACTIVE_MUTANT__: activeMutant } = process.env;
-  let reached = new Set();
-  const set = (_, id) => {
-    if (!reached.has(id)) {
-      reached.add(id);
-      try {
-        appendFileSync(file, `${JSON.stringify([path, name, id])}\n`);
-      } catch {
-        // A process that its test confines.
-      }
+  const set = (_, id, value, receiver) => {
+    // Its own from now on: what a loop comes to again costs next to nothing.
+    Object.defineProperty(receiver, id, { value, writable: true, enumerable: true, configurable: true });
+    try {
+      appendFileSync(file, `${JSON.stringify([path, name, id])}\n`);
+    } catch {
+      // A process that its test confines.
     }
     return true;
   };
-  const counted = file && { static: new Proxy({}, { set }), perTest: {} };
+  const newCounts = () => Object.create(new Proxy({}, { set }));
+  const counted = file && { static: newCounts(), perTest: {} };
   return {
     global: { activeMutant, hitCount: 0, hitLimit: MOST_HITS, mutantCoverage: counted },
     /** From now on this test of the file runs; "" is none. */
     startTest: (next) => {
       name = next;
-      reached = new Set();
+      if (counted) counted.static = newCounts();
     },
   };
 };
