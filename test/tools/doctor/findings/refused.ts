@@ -115,7 +115,7 @@ export const REFUSED: readonly string[] = [
   "TypeScript: (view: View) => view.isDeserted({ yes: nothing, no: nothing, unknown: () => warning(P, T, F) }); import { warning } from 'SRC/findings/finding'",
   "TypeScript: (view: View) => view.isDeserted({ yes: nothing, no: nothing, unknown: () => skipped(P, T, F) }); import { skipped } from 'SRC/findings/finding'",
   "TypeScript: ({ driver }: View) => driver?.identity({ seen: nothing, unread: () => skipped(P, T, F) }); import { skipped } from 'SRC/findings/finding'",
-  "TypeScript: (view: View) => view.isDeserted({ yes: () => view.isWhole, no: () => view.isWhole, unknown: () => view.drivers.contains() })",
+  "TypeScript: (view: View) => view.isDeserted({ yes: () => view.isForAll, no: () => view.isForAll, unknown: () => view.drivers.contains() })",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => view.folder.contains(), ...otherwise(() => view.drivers.contains()) })({ yes: nothing, no: () => problem(P, T, F), unknown: withheld })",
   // A text that only says what is lacking, in a claim.
   "TypeScript: (view: View) => problem(P, view.isDeserted({ yes: () => T, no: () => T, unknown: (gaps) => lacking(gaps, 'is deserted') }), F); import { lacking } from 'SRC/findings/seen'",

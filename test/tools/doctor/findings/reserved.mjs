@@ -18,7 +18,10 @@ export const OF_FEW = new Map([
   ["isGuess", /\/judge\/(?:machine|needs|pair-left|registrations|states|surroundings)\.ts$/],
   ["asFarAsAsked", /\/judge\/(?:endpoint|limits|needs|pair-left|registrations|rows|surroundings)\.ts$/],
   ["mayBeSo", /\/judge\/(?:machine|registrations|view)\.ts$/],
-  ["atLeast", /(?:\/node\/judge\/(?:endpoint|found|machine|registration|rows)|\/cluster\/judge\/needs)\.ts$/],
+  [
+    "atLeast",
+    /(?:\/node\/judge\/(?:driver|endpoint|found|machine|registration|rows)|\/cluster\/judge\/needs)\.ts$/,
+  ],
   ["isSameName", /\/files\/judge\/paths\.ts$/],
   ["firstSeen", /\/(?:node\/judge\/(?:found|machine|rows|view)|cluster\/judge\/state)\.ts$/],
 ]);

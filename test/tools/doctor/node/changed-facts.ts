@@ -1,6 +1,6 @@
 import type { RegistrationReport } from "../../../../src/registrar/registration/self-report";
 import type { CallFailure, Why } from "../../../../src/tools/doctor/findings/seen";
-import { startReading, unsoughtIf } from "../../../../src/tools/doctor/findings/seen";
+import { startReading, truth, unsoughtIf } from "../../../../src/tools/doctor/findings/seen";
 import type { NodePart, SeenDriver } from "../../../../src/tools/doctor/node/read/facts";
 import { unreadAt } from "../../../../src/tools/doctor/node/read/facts";
 import type { RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
@@ -39,7 +39,7 @@ export function factsOf({
   const lacking = (part: NodePart) => gaps.filter((gap) => gap.part === part);
   const unsought = unsoughtIf(isAlone, "sockets", "/");
   const all = [...(facts.driver ? [facts.driver] : []), ...drivers];
-  const found = dead.map((socket, at) => ({ socket, fits: at % 2 === 0 }));
+  const found = dead.map((socket, at) => ({ socket, fits: truth(at % 2 === 0) }));
   return {
     ...facts,
     allDrivers: reading.list(all, lacking("sockets")).with(unsought),
@@ -134,7 +134,7 @@ export const driverAt = (
 ): SeenDriver => ({
   socket: socketAt(path, "accepting", {}, inode),
   identity: named(name),
-  nodeInfo: node({}),
+  ...{ spoken: "http2", nodeInfo: node({}) },
   ...more,
 });
 export const own = healthy.driver ?? driverAt("/csi/csi.sock", "x.csi");

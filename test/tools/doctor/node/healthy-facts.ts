@@ -1,6 +1,6 @@
 import type { RegistrationReport } from "../../../../src/registrar/registration/self-report";
 import type { Report } from "../../../../src/tools/doctor/findings/report";
-import { listFrom, startReading } from "../../../../src/tools/doctor/findings/seen";
+import { listFrom, startReading, type Truth } from "../../../../src/tools/doctor/findings/seen";
 import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import {
   gapsIn,
@@ -54,7 +54,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
   const own: SeenDriver = {
     socket: { kind: "accepting", path: CSI, ownership, inode: "1:2" },
     identity,
-    nodeInfo: { kind: "answered", value: nodeInfo },
+    ...{ spoken: "http2", nodeInfo: { kind: "answered", value: nodeInfo } },
   };
   const driver = "driver" in changes ? changes.driver : own;
   const reading = startReading<NodePart>();
@@ -78,7 +78,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
     driver,
     hostPath: hostPathOf({ kind: "unknown" }),
     allDrivers: reading.list(driver ? [driver] : [], lacking("sockets")),
-    deadSockets: reading.list<{ socket: SocketFacts; fits: boolean }>([], lacking("sockets")),
+    deadSockets: reading.list<{ socket: SocketFacts; fits: Truth }>([], lacking("sockets")),
     socketsOnHost: reading.list<{ inode: string; path: string }>([]),
     processes: {
       registrars: reading.list<RunningRegistrar>([], lacking("processes")).with(others),

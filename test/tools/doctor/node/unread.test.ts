@@ -88,7 +88,7 @@ const strangeIn = ({ drivers }: Look) =>
 /** What may be, why something is unread, and where it was looked for, are no facts. */
 const otherFactsOf = (seen: Look, whole: Look) =>
   otherFactsIn(viewOf(seen.facts), viewOf(whole.facts), {
-    asWritten: ["isHidden", "mayBeNames", "nowMs"],
+    asWritten: ["mayBeNames", "nowMs"],
   }).filter((one) => !/\.endpoint\(\)\.socket\.path:/.test(one));
 
 const statesIn = ({ drivers }: Look) => drivers.map(({ name, state }) => `${name} ${state}`).sort();

@@ -16,16 +16,17 @@ import {
   type Verdicts,
   warning,
 } from "../../findings/finding";
+import { atLeast } from "../../findings/least";
 import { judgeDriverPlace } from "../../findings/registration-directory";
 import {
   type CallFailure,
   firstIn,
   type Gap,
   ifYes,
-  listFrom,
   otherwise,
   type SeenList,
   type Truth,
+  withheld,
 } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { firstOf, namedText } from "../../findings/words";
@@ -78,10 +79,10 @@ function judgeKubeletPath(path: string, view: View): Verdicts {
   );
   // What is there may show it, whatever the mounts tell.
   const byMounts = () => firstIn(isWrong, judgeByLook(path, found, view));
-  if (found.isHidden) return byMounts();
-  return found.at({
-    seen: (there) => (there.kind === "too-long" ? judgeSocket(found, view) : byMounts()),
-    unread: (gap) => unseen(path, gap, view, LEAD),
+  return found.isHidden({
+    yes: byMounts,
+    no: () => found.at.map(({ kind }) => (kind === "too-long" ? judgeSocket(found, view) : byMounts())),
+    unknown: ([gap]) => unseen(path, gap, view, LEAD),
   });
 }
 
@@ -132,14 +133,15 @@ function judgeByLook(path: string, found: SocketLook, view: View): SeenList<Verd
       // The same path may be another socket here than on the host.
       return isOwn ? view.hostPath({ seen: judge, unread: cannotSee }) : judge();
     });
-  if (found.isHidden) return listFrom([byMounts()]);
-  return found.at.map(({ kind }) => {
-    if (driver === undefined || (!isOwn && ["missing", "no-directory"].includes(kind))) return look();
-    return driver.socket.at.is(hasNoSocket)({
-      yes: () => unknown(path, `${GIVEN}; there is no socket at ${csiSocketPath} to compare it with`),
-      ...otherwise(look),
+  const compare = () =>
+    found.at.map(({ kind }) => {
+      if (driver === undefined || (!isOwn && ["missing", "no-directory"].includes(kind))) return look();
+      return driver.socket.at.is(hasNoSocket)({
+        yes: () => unknown(path, `${GIVEN}; there is no socket at ${csiSocketPath} to compare it with`),
+        ...otherwise(look),
+      });
     });
-  });
+  return found.isHidden.say({ yes: byMounts, no: compare, unknown: withheld });
 }
 
 const unseen = (path: string, gap: Gap, view: View, lead: string) => {
@@ -177,16 +179,20 @@ type JudgeDriver = (driver: Driver, subject: string, view: View) => Verdicts;
 function driverCheck(code: string, name: string, judge: JudgeDriver) {
   return check(code, name, (view: View) => [
     view.drivers.map((driver): Verdicts => {
-      if (driver.isNamed) return judge(driver, DRIVER, view);
       const { socket, mayBeNode, isDialled, mayBeWanted } = driver;
-      const yes = (): Verdicts => {
+      const found = (): Verdicts => {
         const verdicts = judge(driver, `${DRIVER} on ${socket.path}`, view);
         // Beside a driver that was named, what is wrong with others is worth a warning.
-        return view.isWhole ? verdicts : softened(verdicts, "problem", "warning");
+        return view.isForAll ? verdicts : softened(verdicts, "problem", "warning");
       };
       // CSI020 judges a socket that accepts no connection.
       const isLiving = socket.at.is(({ kind }) => kind === "accepting");
-      return ifYes(isLiving.and(mayBeNode.or(isDialled)).and(mayBeWanted), yes);
+      const other = () => ifYes(isLiving.and(mayBeNode.or(isDialled)).and(mayBeWanted), found);
+      // What is said of another one is true of the one that was named, too.
+      return atLeast(driver.isNamed, {
+        yes: () => judge(driver, DRIVER, view),
+        ...{ least: other, unknown: other },
+      });
     }),
   ]);
 }

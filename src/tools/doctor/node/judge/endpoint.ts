@@ -1,7 +1,7 @@
 import type { GetPluginInfoResponse } from "../../../../grpc/protos";
 import { check, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
 import { asFarAsAsked, atLeast } from "../../findings/least";
-import { doubted, firstIn, ifYes, listFrom, otherwise, type SeenList, type Truth } from "../../findings/seen";
+import { doubted, firstIn, ifYes, otherwise, type SeenList, type Truth, withheld } from "../../findings/seen";
 import { callText } from "../../findings/why";
 import { namedText } from "../../findings/words";
 import type { Answered, DriverLook } from "../read/looks";
@@ -50,10 +50,12 @@ export function judgeEndpoint(one: Answering, view: View): Verdicts {
     if (endpoint === undefined)
       return bad(name, `${saidAt}, which is not an absolute path of a file`, fixPath, wrong);
     const look = (): SeenList<Verdicts> =>
-      endpoint.socket.isHidden
-        ? listFrom([judgeHidden(question, view)])
-        : endpoint.socket.at.map((there) => judgeAt(question, endpoint, there, view));
-    return isAskedFor.and(!view.isWhole && toldPath !== undefined && !isTold)({
+      endpoint.socket.isHidden.say({
+        yes: () => judgeHidden(question, view),
+        no: () => endpoint.socket.at.map((there) => judgeAt(question, endpoint, there, view)),
+        unknown: withheld,
+      });
+    return isAskedFor.and(!view.isForAll && toldPath !== undefined && !isTold)({
       yes: () => problem(name, `${saidAt}, not at ${toldPath}`, fixPath, wrong),
       ...otherwise(look),
     });

@@ -2,17 +2,7 @@ import { dirname } from "node:path";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import { check, ok, problem, skipped, unknown, type Verdicts, warning } from "../../findings/finding";
 import { atLeast } from "../../findings/least";
-import {
-  firstSeen,
-  ifYes,
-  nothing,
-  otherwise,
-  type SeenList,
-  type Truth,
-  truth,
-  withheld,
-  words,
-} from "../../findings/seen";
+import { firstSeen, ifYes, nothing, type SeenList, type Truth, withheld, words } from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
 import type { DriverLook } from "../read/looks";
 import type { RunningRegistrar } from "../read/processes";
@@ -23,16 +13,17 @@ import { type DeadSocket, type Driver, isSame, type View } from "./view";
 const driversFound = check("CSI020", "drivers-found", (view: View) => [
   view.drivers.map((one): Verdicts => {
     const judge = () => judgeFound(one, view);
-    return isOfNamed(one, view)({ yes: nothing, ...otherwise(judge) });
+    // CSI002 says nothing of one that it may not be.
+    return atLeast(isOfNamed(one, view), { yes: nothing, least: judge, unknown: judge });
   }),
   view.deadSockets.map((one) => one.at.map((dead) => judgeDead(one, dead, view))),
 ]);
 
 /** CSI002 judges a driver that was named, and says where it listens instead. */
 function isOfNamed({ socket, isNamed }: Driver, { driver }: View): Truth {
-  if (isNamed || driver === undefined) return truth(isNamed);
+  if (driver === undefined) return isNamed;
   const isBeside = dirname(driver.socket.path) === dirname(socket.path);
-  return driver.socket.at.is(({ kind }) => kind !== "accepting").and(isBeside);
+  return isNamed.or(driver.socket.at.is(({ kind }) => kind !== "accepting").and(isBeside));
 }
 
 const judgeFound = (driver: Driver, view: View): SeenList<Verdicts> =>
@@ -117,7 +108,7 @@ export function standingOf(driver: Driver): SeenList<Standing> {
     const unsafe = verdict.kind === "unsafe" ? verdict.problem : "";
     return firstSeen(
       whyNot.filter(() => isUnwanted).map(as("not-wanted", name)),
-      ifYes(mayBeUnclear.and(!driver.isNamed), () => as("unclear", name)("")),
+      ifYes(mayBeUnclear.and(driver.isNamed.not()), () => as("unclear", name)("")),
       ifYes(isRegistered.not().and(unsafe !== ""), () => as("unsafe", name)(unsafe)),
       twins.map(({ socket }) => as("twin", name)(socket.path)),
       ifYes(isRegistered.not(), () => as("unpublished", name)("")),
@@ -158,8 +149,9 @@ function judgeDead(socket: DeadSocket, dead: SeenSocket, view: View): Verdicts {
   );
   const text = "has no process that listens on it: the driver ended, or was uninstalled";
   const fix = `${ADVICE.startDriver}; delete the directory if the driver was uninstalled`;
-  if (!view.isWhole) return undefined;
-  const say = () => (fits ? warning : skipped)(path, text, fix);
+  if (!view.isForAll) return undefined;
+  const skip = () => skipped(path, text, fix);
+  const say = () => atLeast(fits, { yes: () => warning(path, text, fix), least: skip, unknown: skip });
   const alone = () => problem(path, `${text}; this node has no other driver`, fix, CAUSES.down(dead));
   const left = () =>
     atLeast(view.isDeserted, { yes: alone, least: say, unknown: () => unsureOfOthers(say()) });

@@ -41,9 +41,11 @@ export const folderCheck = (code: string, name: string, judge: (folder: Folder, 
 
 /** A kubelet that does not run, or gets no events, makes no call and logs nothing. */
 const kubelet = folderCheck("CSI012", "kubelet", ({ kubeletSocket, path }, view) => [
-  kubeletSocket.isHidden
-    ? judgeNoKubelet(kubeletSocket.path, "is not there, nor is its directory", view)
-    : kubeletSocket.at.items((there) => judgeKubeletSocket(there, view)),
+  kubeletSocket.isHidden({
+    yes: () => judgeNoKubelet(kubeletSocket.path, "is not there, nor is its directory", view),
+    no: () => kubeletSocket.at.items((there) => judgeKubeletSocket(there, view)),
+    unknown: withheld,
+  }),
   view.processes.kubelets
     .filter(({ isHere }) => isHere)
     .map(({ pid, isDeaf }) => {
@@ -95,12 +97,12 @@ function unsureOfKubelet(text: string, { why }: Gap, view: View) {
   return unknown("kubelet", `${text}: ${sayWhy(why).text}`, fix);
 }
 
-const directoryCheck = check("CSI008", "registration-directory", ({ directory, target, isWhole }: View) =>
+const directoryCheck = check("CSI008", "registration-directory", ({ directory, target, isForAll }: View) =>
   directory.items((found): Verdict => {
     const { path, kind } = found;
     if (kind === "directory") return ok(path, `is a directory (${ownershipText(found.ownership)})`);
     if (kind === "not-a-directory") return problem(path, `is ${found.fileType}, not a directory`, MOUNT_IT);
-    return target.isGuess && isWhole
+    return target.isGuess && isForAll
       ? unknown(path, "is not there, nor is that of another usual kubelet root", NO_NODE)
       : problem(path, "is not there", belowRoot("plugin-registration-path", path, target, MOUNT_IT));
   }),

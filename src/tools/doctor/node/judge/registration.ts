@@ -54,7 +54,7 @@ const registration = folderCheck("CSI015", "registration", (directory, view) => 
   return [
     left.map((ones) => ifYes(ones.others.contains(), () => judgeLeftBehind(ones, directory))),
     theirs.map((one) => isAmong(one)({ yes: nothing, ...otherwise(() => judgeRegistration(one, view)) })),
-    ifYes(theirs.contains().not().and(!view.isWhole), () => judgeUnpublished(directory, view)),
+    ifYes(theirs.contains().not().and(!view.isForAll), () => judgeUnpublished(directory, view)),
   ];
 });
 
@@ -190,9 +190,9 @@ const others = check("CSI019", "other-registrations", (view: View) =>
         const { text, fix } = said;
         const say = () => warning(path, text, fix);
         const alone = () => problem(path, `${text}; this node has no other driver`, fix);
-        if (said.state === HANGING && view.isWhole)
+        if (said.state === HANGING && view.isForAll)
           return unknown(path, `${text}; whether it is a CSI driver's is not known`, fix);
-        return atLeast(view.isDeserted.and(view.isWhole), {
+        return atLeast(view.isDeserted.and(view.isForAll), {
           yes: alone,
           least: say,
           unknown: () => unsureOfOthers(say()),
@@ -201,7 +201,7 @@ const others = check("CSI019", "other-registrations", (view: View) =>
     return atLeast(isAskedFor, {
       yes: nothing,
       least: judge,
-      unknown: () => unsureEach(judge(), view.isWhole ? "" : WHOSE),
+      unknown: () => unsureEach(judge(), view.isForAll ? "" : WHOSE),
     });
   }),
 );

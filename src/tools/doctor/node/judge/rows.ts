@@ -141,7 +141,7 @@ function withRow(driver: Driver, view: View): SeenList<Unpublished> {
       listFrom([openText(gaps, [driver.socket.path], "whether it is registered")]),
     );
   const unknown = (gaps: readonly [Gap, ...Gap[]]) => withIt(rowOf("unknown", whyUnknown(gaps), known));
-  return isRegistered.not().and(mayBeUnclear.and(!driver.isNamed).or(mayBeNode)).and(isBeside.not())({
+  return isRegistered.not().and(mayBeUnclear.and(driver.isNamed.not()).or(mayBeNode)).and(isBeside.not())({
     yes: () =>
       standingOf(driver).some({
         yes: ({ first }) => withIt(rowOf(...unpublishedState(first, driver, view), known)),
@@ -181,7 +181,7 @@ function publishedRow(one: Answering, view: View): SeenList<Row> {
 /** What is wrong with a registration and with its driver, as the checks say it of one that the doctor was called for. */
 function troublesOf(one: Answering, view: View): SeenList<Words> {
   const named = { ...one, isAskedFor: truth(true) };
-  const whole = { ...view, isWhole: true };
+  const whole = { ...view, isForAll: true };
   const answersOf = (driver: Driver) =>
     driver.socket.at.map((there) =>
       there.kind === "accepting"
@@ -241,7 +241,7 @@ const SEE_SETS = {
 
 /** Where no CSI driver's registrar answers, the rows tell more. */
 export const noneAnswers = folderCheck("CSI015", "registration", ({ path }, view) => {
-  const { isWhole, registrations } = view;
+  const { isForAll, registrations } = view;
   const text = "has no registration socket on which a CSI driver's registrar answers";
   const judge = () =>
     atLeast(driversIn(view).contains(), {
@@ -249,6 +249,6 @@ export const noneAnswers = folderCheck("CSI015", "registration", ({ path }, view
       least: () => unknown(path, text, SEE_SETS),
       unknown: () => unknown(path, text, SEE_SETS),
     });
-  const isOne = registrations.contains(({ isAskedFor }) => isAskedFor).or(!isWhole);
+  const isOne = registrations.contains(({ isAskedFor }) => isAskedFor).or(!isForAll);
   return atLeast(isOne, { yes: nothing, least: judge, unknown: withheld });
 });

@@ -11,6 +11,7 @@ import {
   type Seen,
   type SeenList,
   type Truth,
+  truth,
   unsoughtIf,
 } from "../../findings/seen";
 import { writeFlag } from "../../findings/words";
@@ -45,7 +46,7 @@ type CsiPlugin = Plugin & { readonly endpoint: DriverLook | undefined };
 export function viewOf(facts: Facts) {
   const { target, processes, socketsOnHost, host, nowMs } = facts;
   const { csiSocketPath, kubeletRegistrationPath } = target;
-  const isWhole = csiSocketPath === undefined;
+  const isForAll = csiSocketPath === undefined;
   const directory = lookOfDirectory(facts.directory);
   /** If it is a directory. */
   const folder = directory.items((one) => (one.kind === "directory" ? one : undefined));
@@ -78,9 +79,9 @@ export function viewOf(facts: Facts) {
     /** The name of the driver that the doctor was called for, if it is known. */
     targetNames,
     /** Whether the doctor was called for all drivers. */
-    isWhole,
+    isForAll,
     /** Of a driver that the doctor was not called for: beside one that was named it is worth a warning. */
-    bad: isWhole ? problem : warning,
+    bad: isForAll ? problem : warning,
     /** Whether the node has no living driver and no registrar that answers. */
     isDeserted: drivers
       .contains(({ isNode }) => isNode)
@@ -112,19 +113,23 @@ const csiPluginOf = (one: RegistrationLook): SeenList<CsiPlugin> =>
   );
 
 function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<CsiPlugin>) {
-  const endpoints = plugins.flatMap(({ endpoint }) => endpoint).filter(({ socket }) => !socket.isHidden);
-  const unseen = plugins.flatMap(({ endpoint, path }) =>
-    unsoughtIf(endpoint?.socket.isHidden === true, "sockets", path),
-  );
-  const all = allDrivers.map((one) => ({ ...lookOfDriver(one), isNamed: one === driver }));
+  const told = plugins.flatMap(({ endpoint }) => endpoint);
+  const endpoints = told.filter(({ socket }) => socket.isHidden.not());
+  const unseen = told
+    .filter(({ socket }) => socket.isHidden)
+    .flatMap(({ socket }) => unsoughtIf(true, "sockets", socket.path));
+  const named = driver && lookOfSocket(driver.socket);
+  const all = allDrivers.map(lookOfDriver);
   const others = endpoints.with(unseen).with(all.filter(({ mayBeNode }) => mayBeNode));
   const isRegisteredBeside = (other: DriverLook, { socket }: DriverLook) =>
     plugins
       .contains((one) => isOf(one, other, all, target))
       .and(silenceOf(other).contains().not())
       .and(dirname(other.socket.path) === dirname(socket.path));
-  return all.map((one) => {
+  return allDrivers.map((found) => {
+    const one = lookOfDriver(found);
     const { socket } = one;
+    const isNamed = found === driver ? truth(true) : named ? isSame(socket, named) : truth(false);
     const isHere = (other: DriverLook) => isSame(other.socket, socket);
     const isTwin = (other: DriverLook) =>
       one.names
@@ -143,10 +148,12 @@ function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<CsiP
       .and(one.names.contains());
     return {
       ...one,
+      /** Whether it is the driver that was named: its socket may be there under another path, too. */
+      isNamed,
       /** Whether a driver with a registrar answers in its directory, while nothing is spoken on this socket. */
       isBeside: mayBeSo(isRegistered.not())
         .and(one.spoken.is((spoken) => spoken === "nothing"))
-        .and(!one.isNamed)
+        .and(isNamed.not())
         .and(all.contains((other) => isRegisteredBeside(other, one))),
       isRegistered,
       /** Whether kubelet dials its socket, where it says a name: then it needs a node service. */

@@ -34,28 +34,32 @@ const MOST_TRIES = 10;
 /** How a call fails that had no HTTP/2 connection; other calls may fail so, too. */
 const UNSPOKEN: readonly string[] = ["Unavailable", "DeadlineExceeded"];
 
-export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
-  if (socket.kind !== "accepting") return undefined;
+export async function askIdentity({ kind, path }: SocketFacts, timeoutMs: number) {
+  if (kind !== "accepting") return undefined;
   const { GetPluginInfo } = identityMethods;
-  return withClient(socket.path, (dialled) => ask(dialled, GetPluginInfo, { timeoutMs }));
+  return withClient(path, (dialled) => ask(dialled, GetPluginInfo, { timeoutMs })).catch((error: unknown) =>
+    unreadAt("GetPluginInfo", path, whyOf(error)),
+  );
 }
 
 export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
+  const { path } = socket;
   const identity = await askIdentity(socket, timeoutMs);
-  if (identity?.kind === "failed" && UNSPOKEN.includes(identity.code))
-    return {
-      socket,
-      identity,
-      spoken: await withShortPath(socket.path, (short) =>
-        spokenOn(short, Math.min(timeoutMs, WAITS.GetPluginInfo.ms)),
-      ),
-    };
+  if (identity?.kind === "failed" && UNSPOKEN.includes(identity.code)) {
+    const listen = (short: string) => spokenOn(short, Math.min(timeoutMs, WAITS.GetPluginInfo.ms));
+    return { socket, identity, spoken: await withShortPath(path, listen).catch(() => undefined) };
+  }
+  if (identity?.kind === "failed") return { socket, identity, spoken: "http2" };
   if (identity?.kind !== "answered") return { socket, identity };
-  const { protos } = await import("../../../../grpc/protos");
   const options = { timeoutMs: timeoutMs * NODE_GET_INFO_FACTOR };
-  const { NodeGetInfo } = protos.node;
-  const askNode = (dialled: Dialled) => ask(dialled, NodeGetInfo, options);
-  return { socket, identity, nodeInfo: await withClient(socket.path, askNode, MAX_NODE_INFO) };
+  const askNode = async (dialled: Dialled) => {
+    const { protos } = await import("../../../../grpc/protos");
+    return ask(dialled, protos.node.NodeGetInfo, options);
+  };
+  const nodeInfo = await withClient(path, askNode, MAX_NODE_INFO).catch((error: unknown) =>
+    unreadAt("NodeGetInfo", path, whyOf(error)),
+  );
+  return { socket, identity, spoken: "http2", nodeInfo };
 }
 
 /** Asks the plugin on a registration socket, in a call that is marked as not kubelet's. */

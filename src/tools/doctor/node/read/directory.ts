@@ -195,9 +195,15 @@ export async function isHosts(directory: DirectoryFacts, mounts: Mounts, path: s
   return real !== undefined && !("gap" in mounts) && mountPlaceOf(real, mounts)?.mountPoint !== "/";
 }
 
-/** Without its directory, a mount that is not here may have the socket. */
-export const hiddenIn = (directory: DirectoryFacts, socket: SocketFacts): SocketFacts =>
-  socket.kind !== "no-directory" || isInSight(directory, socket.path) ? socket : hiddenAt(socket.path);
+/** Without its directory, a mount that is not here may have the socket; the mounts say whether one is here. */
+export function hiddenIn(directory: DirectoryFacts, socket: SocketFacts): SocketFacts {
+  const { kind, path } = socket;
+  if (kind !== "no-directory" || isInSight(directory, path)) return socket;
+  const unread = directory.kind === "directory" ? directory.place : directory;
+  return "gap" in unread
+    ? { kind: "unread", path, gap: { ...unread.gap, part: "directory" } }
+    : hiddenAt(path);
+}
 
 function placeIn(mounts: Mounts, path: string): MountPlace | Unread<NodePart> {
   if ("gap" in mounts) return mounts;

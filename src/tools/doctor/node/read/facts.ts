@@ -61,7 +61,7 @@ export interface SeenDriver {
   readonly socket: SocketFacts;
   readonly identity: Answer<GetPluginInfoResponse> | undefined;
   readonly nodeInfo?: Answer<NodeGetInfoResponse> | undefined;
-  /** What its server speaks, if it does not answer the first call. */
+  /** What its server speaks, if that was heard. */
   readonly spoken?: Spoken | undefined;
 }
 

@@ -33,10 +33,7 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
   const { timeoutMs, uid, knownDirectories = KNOWN_DIRECTORIES, procfs = "/proc", nowMs } = options;
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = given;
   const reading = startReading<NodePart>();
-  const askAll = async (sockets: readonly SocketFacts[]) => {
-    const ask = async (socket: SocketFacts) => (await import("./calls")).askDriver(socket, timeoutMs);
-    return lookAtEach(sockets, ask, ({ path }, why) => ({ part: "sockets" as const, subject: path, why }));
-  };
+  const ask = async (socket: SocketFacts) => (await import("./calls")).askDriver(socket, timeoutMs);
   const mountsPath = join(procfs, "self", "mountinfo");
   const mounts = await readWhole(mountsPath, "\n").then(
     (text): Mounts => parseMountinfo(text),
@@ -55,11 +52,10 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
   const target: Target = { ...given, csiSocketPath: csiSocket?.path };
   const hidden = (found: SocketFacts | undefined) => found && hiddenIn(directory, found);
   const [named, kubeletPath] = [hidden(csiSocket), hidden(kubeletSocket)];
-  const own = await askAll(named ? [named] : []);
-  const driver: SeenDriver | undefined = own.items[0];
+  const driver = named && (await ask(named));
   const { living, dead, onHost, ...found } = await findSockets(target, named, directory, mounts);
-  const others = await askAll(living);
-  const drivers = [...own.items, ...others.items];
+  const others = await lookAtEach(living, ask, ({ path }, why) => ({ part: "sockets", subject: path, why }));
+  const drivers = [...(driver ? [driver] : []), ...others.items];
   // Last: what is published while the drivers are asked is published.
   const looked = await lookAtRegistrations(pluginRegistrationPath, timeoutMs, hostRoot, directory);
   const { registrations, unlisted, unasked, unsought } = looked;
@@ -68,7 +64,7 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
     ...[named, kubeletPath].flatMap((one) => one?.path ?? []),
     ...registeredSockets(registrations, drivers),
   ]);
-  const gaps = [...needed, ...own.gaps, ...others.gaps, ...(target.unseen ? [target.unseen] : [])];
+  const gaps = [...needed, ...others.gaps, ...(target.unseen ? [target.unseen] : [])];
   const nameless = drivers.flatMap(({ identity }) => gapsIn(identity));
   for (const gap of [...gapsOfAnswers(drivers, registrations), ...aside]) reading.unread(gap);
   return {

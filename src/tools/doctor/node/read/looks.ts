@@ -32,9 +32,14 @@ const unasked = ({ path }: Pick<SocketFacts, "path">, call: Call) =>
 export function lookOfSocket(socket: SocketFacts) {
   const { path, inode } = socket;
   const at: Seen<SeenSocket> = looked(socket);
-  /** Whether it is in a directory that is not seen from here. */
-  const isHidden = socket.kind === "unread" && ["unmounted", "beyond"].includes(socket.gap.why.kind);
-  return { path, at, inode: looked(inode === undefined ? socket : inode, inode), isHidden };
+  const isOutOfSight = socket.kind === "unread" && socket.gap.why.kind === "unmounted";
+  return {
+    path,
+    at,
+    inode: looked(inode === undefined ? socket : inode, inode),
+    /** Whether it is in a directory that is not seen from here. */
+    isHidden: truth(isOutOfSight || (socket.kind === "unread" && socket.gap)),
+  };
 }
 
 /** What a driver that was named is called: as it says, or as the registrar says that kubelet dials at its path. */
@@ -85,11 +90,7 @@ export function lookOfDriver({ socket, identity, nodeInfo, spoken }: SeenDriver)
       : listFrom<string>([]).with(["stuck", "dead"].includes(socket.kind) ? untold : listFrom([])),
     nodeInfo: looked(socket, identity, nodeInfo ?? unasked(socket, "NodeGetInfo")),
     /** What its server speaks. */
-    spoken: looked(
-      socket,
-      identity,
-      spoken ?? (identity === undefined ? unasked(socket, "GetPluginInfo") : "http2"),
-    ),
+    spoken: looked(socket, identity, spoken ?? unasked(socket, "GetPluginInfo")),
     /** Whether its socket has a node service: another plugin's has none, nor that of a controller. */
     isNode,
     mayBeNode: mayBeSo(isNode),
@@ -147,12 +148,7 @@ function lookOfFolder(facts: Extract<DirectoryFacts, { readonly kind: "directory
         : inodes.files > 0 && inodes.ffree === 0,
     ),
     place: looked(place),
-    // From a directory that is mounted alone, nothing beside it is seen.
-    kubeletSocket: lookOfSocket(
-      hiddenIn(facts, kubeletSocket) === kubeletSocket
-        ? kubeletSocket
-        : { ...{ kind: "unread", path: kubeletSocket.path }, gap: beyond("directory", kubeletSocket.path) },
-    ),
+    kubeletSocket: lookOfSocket(hiddenIn(facts, kubeletSocket)),
   };
 }
 

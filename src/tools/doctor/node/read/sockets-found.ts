@@ -9,8 +9,9 @@ import { isWithin } from "../../../../unix/mounts";
 import { dotKindOf } from "../../../../unix/private-socket";
 import { tryConnect } from "../../../../unix/unix-socket";
 import { grouped } from "../../findings/grouped";
+import { trueOrNull } from "../../findings/opened";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
-import { unsoughtIf, type Why, whyOf } from "../../findings/seen";
+import { truth, unsoughtIf, type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";
 import { type DirectoryFacts, hiddenIn, isHosts, leadsAsOnHost, type Mounts } from "./directory";
 import { answerIn, gapsIn, type NodeGap, type Target, unreadAt } from "./facts";
@@ -139,7 +140,7 @@ export async function findSockets(
   const areHosts = await Promise.all(directories.map(isHost));
   const unsought = unsoughtIf(areHosts.includes(false), "sockets", root);
   const isOnHost = isRegistrationDirectory(pluginRegistrationPath);
-  const [dead, isAll] = deadIn(sockets, fitting);
+  const [dead, isAll] = deadIn(sockets, fitting, onTheWay);
   return {
     directories,
     /** What of kubelet's root is not mounted here. */
@@ -162,14 +163,22 @@ export async function findSockets(
   };
 }
 
-/** Those on which no process listens, without a living one beside them, and all of them that fit the pattern; and whether these are all. */
-function deadIn(sockets: readonly SocketFacts[], fitting: ReadonlySet<string>) {
+/**
+ * Those on which no process listens, without a living one beside them, and all of them that fit the pattern; and whether these are all.
+ * `unsearched`: what may have more that fit.
+ */
+function deadIn(
+  sockets: readonly SocketFacts[],
+  fitting: ReadonlySet<string>,
+  [unsearched]: readonly NodeGap[],
+) {
+  const inodes = new Set(sockets.flatMap(({ inode, path }) => (fitting.has(path) ? inode : [])));
   const mayLive = sockets.filter(({ kind }) => MAY_LIVE.includes(kind));
   const mayLiveBeside = (path: string) => mayLive.some((other) => dirname(other.path) === dirname(path));
   const all = sockets
     .filter(({ kind }) => kind === "dead")
-    .map((socket) => ({ socket, fits: fitting.has(socket.path) }));
-  const dead = all.filter(({ socket, fits }) => fits || !mayLiveBeside(socket.path));
+    .map((socket) => ({ socket, fits: truth(inodes.has(socket.inode) || (unsearched ?? false)) }));
+  const dead = all.filter(({ socket, fits }) => trueOrNull(fits) || !mayLiveBeside(socket.path));
   return [dead, dead.length === all.length] as const;
 }
 

@@ -1,0 +1,71 @@
+import fs from "node:fs";
+import { itemsOf, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
+import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
+import { askDriver } from "../../../../src/tools/doctor/node/read/calls";
+import { resolveTarget } from "../../../../src/tools/doctor/node/read/directory";
+import { lookOfDriver } from "../../../../src/tools/doctor/node/read/looks";
+import { hiddenAt } from "../../../../src/tools/doctor/node/read/socket";
+import { leaveDeadSocket } from "../../../support/foreign-socket";
+import { driverAt, factsOf, failed, socketAt } from "./changed-facts";
+import { createDoctorNode, WHOLE } from "./doctor-node";
+import { looking, spyOnAll } from "./spied-look";
+
+// What nobody asked, or could not look for, is no certain answer: each of these facts is unknown then.
+
+const failing = (errno: string) => () => Promise.reject(Object.assign(new Error(errno), { code: errno }));
+const SOCKET = socketAt("/p/x/csi.sock", "accepting");
+
+test.each([
+  [
+    "it could not be heard after a failed call",
+    { socket: SOCKET, identity: failed("GetPluginInfo", "Unavailable") },
+  ],
+  ["nobody called", { socket: SOCKET, identity: undefined }],
+  ["only its name was asked", { socket: SOCKET, identity: driverAt("/p", "x.csi").identity }],
+] as const)("what a server speaks is unknown where %s", (_, driver) => {
+  expect(trueOrNull(lookOfDriver(driver).spoken.is((one) => one === "http2"))).toBeNull();
+});
+
+test("a driver that was named is there, where it cannot be asked", async () => {
+  const socket = socketAt(`${"/no-such-directory".repeat(9)}/csi.sock`, "accepting");
+  const { names, identity } = lookOfDriver(await askDriver(socket, 1_000));
+  expect([trueOrNull(names.contains()), trueOrNull(identity.is(() => true))]).toEqual([null, null]);
+});
+
+test("a driver that was found may be the one that was named, where the socket of that one is not seen", () => {
+  const driver = { socket: hiddenAt("/csi/csi.sock"), identity: undefined };
+  const { drivers } = viewOf(factsOf({ driver, drivers: [driverAt("/p/x/csi.sock", "x.csi")] }));
+  expect(itemsOf(drivers).map(({ isNamed }) => trueOrNull(isNamed))).toEqual([true, null]);
+});
+
+test("a dead socket may fit a pattern whose directories cannot be searched", async () => {
+  await using node = await createDoctorNode();
+  const [other, dead] = [node.at("other"), node.at("plugins", "gone")];
+  for (const path of [other, dead]) fs.mkdirSync(path, { recursive: true });
+  await leaveDeadSocket(`${dead}/csi.sock`);
+  spyOnAll();
+  const fits = async (pattern: string, failsAt = "") => {
+    const { facts } = await looking.run(
+      ([, path]) => (path === failsAt ? failing("EACCES") : undefined),
+      () => node.look({ ...WHOLE, pattern }),
+    );
+    return itemsOf(facts.deadSockets).map((one) => trueOrNull(one.fits));
+  };
+  expect(await fits(`${other}/*/csi.sock`)).toEqual([false]);
+  expect(await fits(`${other}/*/csi.sock`, other)).toEqual([null]);
+  expect(await fits(`${node.at("plugins")}/*/csi.sock`)).toEqual([true]);
+});
+
+test("the registration directory is no guess where a usual one cannot be read", async () => {
+  await using node = await createDoctorNode();
+  const isGuess = async (failsAt = "") =>
+    looking.run(
+      ([call, path]) => (call === "stat" && path === failsAt ? failing("EACCES") : undefined),
+      async () => (await resolveTarget({ hostRoot: node.path }, {})).isGuess,
+    );
+  spyOnAll();
+  expect([await isGuess(), await isGuess(node.at("var/lib/k0s/kubelet/plugins_registry"))]).toEqual([
+    true,
+    false,
+  ]);
+});
