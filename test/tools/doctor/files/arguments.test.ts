@@ -5,6 +5,7 @@ import {
   daemonSet,
   expectSaid,
   OFFICIAL,
+  PATH,
   readAs,
   said,
   saidOf,
@@ -100,9 +101,28 @@ test.each<readonly [expected: RegExp, Changes]>([
     /^CSI101 problem: does not start: csi-address "\$\(ADDRESS\)" is not/,
     { more: ["--csi-address=$(ADDRESS)"] },
   ],
+  [/^CSI101 problem: .*"\$\(LEVEL\)" for flag -v: .* -> define LEVEL in its env/, { more: ["--v=$(LEVEL)"] }],
+  ...["--health-port=@PORT@", "--http-endpoint=:{{ .port }}"].map((word): [RegExp, Changes] => [
+    /^CSI101 unknown: has an argument that is not filled in: --[a-z-]*=:?[@{$].* -> render the file first$/,
+    { more: [word], livenessProbe: { httpGet: { path: "/healthz", port: 9809 } } },
+  ]),
 ])("%s", (expected, changes) => {
   expectSaid(saidOf(changes), [expected]);
 });
+
+test.each([`--timeout=\${T}s`, "--http-endpoint={{ .x }}"])(
+  "with %s, which is not filled in, the other arguments are judged",
+  (word) => {
+    const path = `${PATH}/other.sock`;
+    expectSaid(
+      saidOf({ args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${path}`, word] }),
+      [
+        /^CSI101 unknown: has an argument that is not filled in: --/,
+        /^CSI102 problem: tells kubelet .*\/other.sock, but/,
+      ],
+    );
+  },
+);
 
 test("of the variables in a path that nothing defines, ten are named", () => {
   const names = Array.from({ length: 11 }, (_, at) => `DIRECTORY_${at}`);

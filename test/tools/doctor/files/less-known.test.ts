@@ -1,9 +1,10 @@
 import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
+import type { Finding } from "../../../../src/tools/doctor/findings/finding";
 import { itemsOf, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
 import { leavesIn, replaceAt, valueAt } from "../../../support/places";
 import { otherFactsIn } from "../findings/less-known";
-import { BAD, daemonSet, OFFICIAL, readAs, TOLD } from "./one-daemon-set";
-import { full, limitRange, ofZone, WORLDS } from "./worlds";
+import { BAD, daemonSet, OFFICIAL, readAs, TOLD, verdictsIn } from "./one-daemon-set";
+import { full, limitRange, official, ofZone, rich, WORLDS } from "./worlds";
 
 // Facts of objects of which less is known are a part of the facts of each object that they may be.
 
@@ -52,7 +53,8 @@ const valuesAt = (world: object, path: readonly string[]): readonly unknown[] =>
 ];
 /** Other values than those of processors would match no node. */
 const ARCHITECTURE = "kubernetes.io/arch";
-const PLACEHOLDERS = ["{{ .Values.x }}", `\${X}`, "<x>", "@X@"];
+const PLACEHOLDER = "{{ .Values.x }}";
+const PLACEHOLDERS = [PLACEHOLDER, `\${X}`, "<x>", "@X@"];
 
 test.each(ALL.map((world, at) => [at, world] as const))(
   "a placeholder makes no other fact than each value: world %i",
@@ -71,6 +73,101 @@ test.each(ALL.map((world, at) => [at, world] as const))(
     expect([...new Set(wrong)]).toEqual([]);
   },
 );
+
+/** A text with something else in the place of each word of it, and of each beginning. */
+function withParts(text: string): readonly ((by: string) => string)[] {
+  const words = Array.from(text.matchAll(/\w+/g), ({ index, 0: word }) => [index, index + word.length]);
+  const parts = words.flatMap(([from = 0, to = 0]) => [
+    [from, to],
+    [0, to],
+  ]);
+  return [...new Map(parts.map((part) => [part.join(), part])).values()]
+    .filter(([from, to]) => from !== 0 || to !== text.length)
+    .map(
+      ([from = 0, to]) =>
+        (by) =>
+          text.slice(0, from) + by + text.slice(to),
+    );
+}
+/** What may be in the place of a part; a tag of an image has only the first ones. */
+const PARTS = ["", "x", "9809", "/csi/csi.sock", ":9809", "--version"];
+const partsAt = (path: readonly string[]) => PARTS.slice(0, path.at(-1) === "image" ? 3 : undefined);
+const wordsOf = (...words: readonly string[]) => ({ more: words });
+/** With an argument of each kind. */
+const ARGUED = [
+  daemonSet(wordsOf("--timeout=5s", "--health-port=9809", "--logging-format=text", "--v=5", "--mode=x")),
+  daemonSet({
+    ...{ image: OFFICIAL, ...wordsOf("--timeout=5s", "--http-endpoint=127.0.0.1:9809", "--v", "5") },
+    livenessProbe: {
+      exec: { command: ["/csi-node-driver-registrar", TOLD, "--mode=kubelet-registration-probe"] },
+    },
+  }),
+  daemonSet({
+    ...wordsOf(
+      "--remove-startup-taint=x.csi/y",
+      "--node-name=x",
+      "--metrics-path=/m",
+      "--http-endpoint=:9809",
+    ),
+    livenessProbe: { httpGet: { path: "/m", port: 9809 } },
+  }),
+  daemonSet({
+    args: [
+      "--csi-address=/plugins/*/csi.sock",
+      "--kubelet-registration-path=/var/lib/kubelet/plugins/*/csi.sock",
+      ...["--allow-drivers=a", "--driver-gone-after=30s"],
+    ],
+  }),
+];
+/** What is said for certain of an object, and is false of one of those that it may be. */
+function falseVerdicts(said: readonly Finding[], more: object): readonly string[] {
+  const its = verdictsIn([more]);
+  const has = (code: string, ...statuses: readonly string[]) =>
+    its.some((one) => one.code === code && statuses.includes(one.status));
+  // What does not start has no other fault.
+  const isMoot = has("CSI101", "problem") || has("CSI113", "unknown");
+  return said.flatMap(({ code, status, text }) => {
+    const isFalse =
+      status === "ok"
+        ? has(code, "problem")
+        : ["problem", "warning"].includes(status) && !isMoot && !has(code, "problem", "warning");
+    return isFalse ? `${code} ${status}: ${text}` : [];
+  });
+}
+
+test("a placeholder in a part of a text makes no other fact than each value", () => {
+  const wrong = [rich, official, full, limitRange, ...ARGUED].flatMap((world) =>
+    leavesIn(world).flatMap((path) => {
+      const whole = valueAt(world, path);
+      const isTold = ARGUED.every((one) => one !== world) || /\.(?:args|command)\./.test(path.join("."));
+      if (typeof whole !== "string" || !isTold) return [];
+      return withParts(whole).flatMap((write) => {
+        const by = (value: string) => replaceAt(world, path, value) as object;
+        const less = by(write(PLACEHOLDER));
+        if (!factsOf(less).isRead) return [];
+        const said = verdictsIn([less]);
+        const values = [whole, ...partsAt(path).map(write)];
+        const wholes = values.map((value) => [value, factsOf(by(value))] as const);
+        const found = [
+          ...falseFacts(
+            less,
+            wholes.filter(([, { facts }]) => isStarting(facts)),
+          ),
+          ...values.flatMap((value) => falseVerdicts(said, by(value)).map((one) => `${one} (${value})`)),
+        ];
+        return found.map((one) => `${path.join(".")}=${write(PLACEHOLDER)}: ${one}`);
+      });
+    }),
+  );
+  expect([...new Set(wrong)]).toEqual([]);
+});
+/** What the arguments tell is true if the program takes them. */
+const isStarting = ({ registrars }: ReturnType<typeof factsOf>["facts"]) =>
+  trueOrNull(
+    registrars.contains(({ settings }) =>
+      settings.is(({ start }) => start.is(({ kind }) => kind === "refused")),
+    ),
+  ) !== true;
 
 test.each([
   ["x", true],

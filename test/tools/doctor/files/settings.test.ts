@@ -186,7 +186,7 @@ test.each<Changes>([
   affinity([ARM, os("In", "windows", "linux")]),
   affinity([os("In", "windows")], [ARM]),
   { pod: { os: { name: "linux" } }, env: [{ name: "X", value: "C:\\x" }] },
-  { more: ["--csi-address=unix:/csi/csi.sock", "--v=$(LEVEL)"] },
+  { more: ["--csi-address=unix:/csi/csi.sock", "--v=$(LEVEL)"], env: [{ name: "LEVEL", value: "2" }] },
   { more: ["--csi-address=/csi/csi.sock", `--v=\${LEVEL}`] },
   surge(0),
   surge("0%"),

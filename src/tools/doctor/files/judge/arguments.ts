@@ -9,6 +9,7 @@ import { LAST_HOOK } from "../../../recognise/swap";
 import type { Advice, Verdict, Verdicts } from "../../findings/finding";
 import type { Told, Words } from "../../findings/opened";
 import {
+  type Gap,
   type ItemOf,
   ifUnknown,
   ifYes,
@@ -67,10 +68,9 @@ function judgeArguments(one: RegistrarContainer): Verdicts {
       ];
     },
     unread: (gap) => {
-      const { text, fix } = sayWhyOfFile(gap.why);
       // A program that the image lacks does nothing with the arguments.
       const isMoot = joined.contains().or(gap.why.kind === "flaw" && gap.why.flaw === "started");
-      return isFound.and(isMoot)({ yes: () => withheld([gap]), ...otherwise(() => unknown(text, fix)) });
+      return isFound.and(isMoot)({ yes: () => withheld([gap]), ...otherwise(() => sayOpen(gap)) });
     },
   });
   return [programs, joined.map(judgeJoined), judged];
@@ -162,6 +162,11 @@ const judgeStart = (one: KnownRegistrar, settings: RegistrarSettings, well: () =
   }),
 ];
 
+function sayOpen({ why }: Gap) {
+  const { text, fix } = sayWhyOfFile(why);
+  return unknown(text, fix);
+}
+
 const judgeParsed = (one: KnownRegistrar, parsed: ParsedSettings, well: () => Verdicts): Verdicts => {
   const { ofHost } = parsed.literals;
   return [
@@ -173,7 +178,8 @@ const judgeParsed = (one: KnownRegistrar, parsed: ParsedSettings, well: () => Ve
           defineFirst(first),
         ),
       ),
-    judgeMode(one, parsed, () => ifYes(ofHost.contains().not().and(parsed.hasLevel), well)),
+    ifUnknown(parsed.isFilled, ([gap]) => sayOpen(gap)),
+    judgeMode(one, parsed, () => ifYes(ofHost.contains().not().and(parsed.isFilled), well)),
   ];
 };
 

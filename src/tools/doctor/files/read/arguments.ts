@@ -3,31 +3,15 @@ import { startProblemOf } from "../../../../flags/node-readiness";
 import { endpointOf, wantsNodeReadiness } from "../../../../flags/start-options";
 import { ACCEPTED_FLAGS, type Flags, isProbeMode, parseFlags } from "../../../../flags/table";
 import { isPattern } from "../../../../host-path/path-pattern";
-import { bool, list, type Tree, text, tree } from "../../../../kube-api/objects";
-import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
+import { list, type Tree, text } from "../../../../kube-api/objects";
 import { plainPath } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { askOfficial } from "../../../recognise/official";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
-import { looked, refuseFlaw, type Seen, type Truth, truth, type Unread } from "../../findings/seen";
+import { beyond, looked, type Seen, type Unread } from "../../findings/seen";
+import { environmentOf, type FilledIn, isIn, type OpenVariable, withoutVariables } from "./environment";
 import { filled, unread } from "./filled";
-
-/** A `$(NAME)` whose value is not in the object. */
-export interface OpenVariable {
-  readonly name: string;
-  /** It may have a value at run time; without one kubelet leaves the `$(NAME)` as it is. */
-  readonly isElsewhere: boolean;
-  /** Its value is an address of the pod or its node, whichever that is. */
-  readonly isAddress: boolean;
-  /** A field of the pod, which is never empty: a ConfigMap's key may be missing, or empty. */
-  readonly isField: boolean;
-}
-
-interface FilledIn {
-  readonly text: string;
-  readonly open: readonly OpenVariable[];
-}
 
 /** How a container starts: by itself, with its own arguments, or by another program, which has arguments of its own. */
 export function startOf(container: Tree, { kind }: Program) {
@@ -51,57 +35,6 @@ export function filledIn(container: Tree): readonly FilledIn[] {
   const fill = environmentOf(container);
   return [...list(container.command), ...list(container.args)].map((word) => fill(text(word)));
 }
-
-/** Linux' limits of one argument or variable (MAX_ARG_STRLEN), and of all of them (ARG_MAX). */
-const MAX_ARGUMENT_LENGTH = 2 ** 17;
-const MAX_ARGUMENTS_LENGTH = 2 ** 21;
-
-/** Kubelet adds variables for the namespace's services. */
-const OF_SERVICE = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?$/;
-
-/**
- * Fills in `$(NAME)` from the container's environment as kubelet does. Throws INVALID_OPTION if the result is longer than a
- * program's arguments can be.
- */
-export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledIn {
-  const values = new Map<string, FilledIn | undefined>();
-  const fields = new Map<string, string>();
-  const hasMore =
-    list(envFrom).map(tree).length > 0 || list(env).some((one) => isTemplate(text(tree(one).name)));
-  let total = 0;
-  const fill = (word: string): FilledIn => {
-    const open: OpenVariable[] = [];
-    let length = 0;
-    const refuseLong = (more: number) => {
-      length += more;
-      total += more;
-      if (length > MAX_ARGUMENT_LENGTH || total > MAX_ARGUMENTS_LENGTH) refuseFlaw("variables");
-    };
-    const filledIn = word.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) => {
-      if (name === undefined) return "$";
-      const value = values.get(name);
-      const isElsewhere = hasMore || values.has(name) || OF_SERVICE.test(name);
-      refuseLong(value?.text.length ?? whole.length);
-      const field = fields.get(name);
-      const isAddress = field !== undefined && ADDRESSES.includes(field);
-      open.push(...(value?.open ?? [{ name, isElsewhere, isAddress, isField: field !== undefined }]));
-      return value?.text ?? whole;
-    });
-    return { text: filledIn, open };
-  };
-  // One that comes from elsewhere hides what had its name before.
-  for (const { name, value, valueFrom } of list(env).map(tree)) {
-    values.set(text(name), valueFrom === undefined ? fill(text(value)) : undefined);
-    const { fieldRef, resourceFieldRef } = tree(valueFrom);
-    const field = text(tree(fieldRef).fieldPath);
-    fields.delete(text(name));
-    if (resourceFieldRef !== undefined || (field !== "" && !MAY_BE_EMPTY.test(field)))
-      fields.set(text(name), field);
-  }
-  return fill;
-}
-const ADDRESSES = ["status.podIP", "status.hostIP"];
-const MAY_BE_EMPTY = /^metadata\.(?:labels|annotations)/;
 
 const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 const ANYWHERE = /^(?:|0\.0\.0\.0|::|\[::\])$/;
@@ -128,7 +61,6 @@ export const servedBy = (
   metricsPath: filled(http.metricsPath, "--metrics-path"),
 });
 
-export const isIn = (word: string, { name }: OpenVariable): boolean => word.includes(`$(${name})`);
 export const messageIn = (start: Start): string => (start.kind === "refused" ? start.message : "");
 
 /** Whether the registrar starts; a message is its own, and flags that it does not have are in the order in which it would name them. */
@@ -159,8 +91,12 @@ export interface WrittenSettings {
     | undefined;
   /** Undefined: it does not start, or that depends on the program. */
   readonly mode: "one" | "node-wide" | "probe" | "print" | undefined;
-  /** The argument whose log level is not filled in. */
-  readonly openLevel?: string | undefined;
+  /** What is not filled in, so that it may not start. */
+  readonly open?: Unread | undefined;
+  /** A finding says so. */
+  readonly isSaid?: boolean;
+  /** The same of its HTTP endpoint. */
+  readonly openHttp?: Unread | undefined;
 }
 
 export const isStarting = ({ start, kubeletRegistrationPath: told }: WrittenSettings): boolean =>
@@ -170,10 +106,13 @@ export type KnownStart = Exclude<Start, { readonly kind: "unclear" }>;
 export type ToldPaths = Readonly<Record<"csiAddress" | "dialed" | "told", string>>;
 
 /** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
-export function settingsOf(args: readonly string[], program: Program): WrittenSettings {
-  const words = args.map(withoutTemplates);
-  const openLevel = args.find((word, at) => word !== words[at]);
-  const settings = { ...ourSettings(words, program), openLevel };
+export function settingsOf(
+  args: readonly string[],
+  program: Program,
+  variables: readonly OpenVariable[],
+): WrittenSettings {
+  const { words, ...open } = withoutOpen(args, variables);
+  const settings = { ...ourSettings(words, program), ...open };
   if (program.kind !== "official") return settings;
   const start = askOfficial(words, program.release);
   if (start.kind === "starts") return settings;
@@ -225,9 +164,47 @@ function ignoredOf(words: readonly string[], rest: readonly string[]): WrittenSe
   return { words: [first, ...more], behind: isSwitch ? before : undefined };
 }
 
-/** An installer fills in a log level later: it counts as 2, so that the other arguments can be judged. */
-function withoutTemplates(word: string): string {
-  return word.replace(/^(--?v=)(?:\$[({].*|\{\{.*)$/, "$12");
+/** Flags whose values decide more than whether it starts: each is judged as it is written. */
+const JUDGED = [
+  ...[
+    "csi-address",
+    "kubelet-registration-path",
+    "plugin-registration-path",
+    "allow-drivers",
+    "deny-drivers",
+  ],
+  ...["metrics-path", "mode", "version", "node-name", "remove-startup-taint", "node-condition"],
+];
+const OF_HTTP = ["http-endpoint", "health-port"];
+
+/** A value that is filled in later counts as its flag's default, so that the other arguments can be judged. */
+function withoutOpen(args: readonly string[], variables: readonly OpenVariable[]) {
+  const words: string[] = [];
+  const found: { readonly name: string; readonly by: Unread; readonly isSaid: boolean }[] = [];
+  for (const [at, word] of args.entries()) {
+    const [, last = ""] = /^--?([^=]*)$/.exec(args[at - 1] ?? "") ?? [];
+    const isValue = takesNext(last);
+    const [, name = last, value = word] = /^--?([^=]+)=(.*)$/s.exec(isValue ? "" : word) ?? [];
+    const by = openIn(value, word, variables);
+    const flag = ACCEPTED_FLAGS.get(name);
+    const isKept =
+      flag === undefined || JUDGED.includes(name) || (name === "http-endpoint" && /:\d+$/.test(value));
+    const isSaid = !isKept && name !== "v";
+    if (by !== undefined) found.push({ name, isSaid, by: isSaid ? by : UNSAID });
+    words.push(by === undefined || isKept ? word : `${isValue ? "" : `--${name}=`}${flag.default}`);
+  }
+  const said = found.filter(({ isSaid }) => isSaid);
+  const ofHttp = said.find(({ name }) => OF_HTTP.includes(name));
+  return { words, open: (said[0] ?? found[0])?.by, isSaid: said.length > 0, openHttp: ofHttp?.by };
+}
+const takesNext = (name: string) => ACCEPTED_FLAGS.has(name) && ACCEPTED_FLAGS.get(name)?.bare === undefined;
+/** Another check says it; or it is the log level, which the installers of many charts fill in. */
+const UNSAID: Unread = { kind: "unread", gap: beyond("files") };
+
+function openIn(value: string, word: string, variables: readonly OpenVariable[]): Unread | undefined {
+  const elsewhere = variables.find((one) => one.isElsewhere && !one.isField && isIn(value, one));
+  if (elsewhere !== undefined) return unread("elsewhere", elsewhere.name);
+  return isTemplate(withoutVariables(value)) ? unread("argument", word) : undefined;
 }
 
 const STARTS = { kind: "starts" } as const;
@@ -274,9 +251,6 @@ export function unseenOf(
     : undefined;
 }
 
-/** Only kubelet fills in a `$(NAME)`, and leaves one without a value as it is. */
-export const withoutVariables = (text: string): string => text.replaceAll(/\$\([^)]*\)/g, "");
-
 /** The same for judges: an image need not say its release. */
 export function lookOfProgram(program: Program) {
   if (program.kind === "unknown") return looked<KnownProgram | Unread>(UNKNOWN);
@@ -289,30 +263,3 @@ export type KnownProgram =
   | { readonly kind: "official"; readonly release: Seen<number> };
 /** The check of each question says so. */
 export const UNKNOWN = unread("placeholder", "");
-
-/** Where a variable comes from: a field, or a key of another object. Throws for one of another type. */
-function sourceOf(valueFrom: unknown): Tree {
-  const source = tree(valueFrom);
-  for (const one of Object.values(source).map(tree))
-    for (const part of [one.fieldPath, one.name, one.key, one.resource]) text(part);
-  return source;
-}
-
-/** Whether the environment has the node's name: an optional key, a label or a placeholder may be empty. */
-export function knowsNodeName({ env, envFrom }: Tree): Truth {
-  const named = list(env)
-    .map(tree)
-    .flatMap(({ name, value, valueFrom }) => {
-      const { fieldRef, resourceFieldRef, ...keys } = sourceOf(valueFrom);
-      const [own, path, written] = [text(name), text(tree(fieldRef).fieldPath), text(value)];
-      const isSet = fieldRef !== undefined || Object.keys(keys).length > 0 || written !== "";
-      if (!isSet || !(isTemplate(own) || NODE_NAME_VARIABLES.includes(own))) return [];
-      const mayBeEmpty =
-        Object.values(keys).some((key) => bool(tree(key).optional)) || MAY_BE_EMPTY.test(path);
-      const open = [own, path, withoutVariables(written)].find(isTemplate);
-      return { open: open ?? (mayBeEmpty ? own : undefined) };
-    });
-  if (named.some(({ open }) => open === undefined)) return truth(true);
-  const open = named[0]?.open ?? (list(envFrom).map(tree).length > 0 ? "its envFrom" : undefined);
-  return truth(open !== undefined && unread("placeholder", open).gap);
-}

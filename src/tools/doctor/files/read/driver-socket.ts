@@ -4,7 +4,8 @@ import { isTemplate } from "../../../recognise/rule";
 import { type Name, tell } from "../../findings/opened";
 import { type Flaw, type Gap, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
 import { ofContainer } from "../../findings/words";
-import { environmentOf, UNKNOWN, wordsOf } from "./arguments";
+import { UNKNOWN, wordsOf } from "./arguments";
+import { environmentOf } from "./environment";
 import { nameFrom, unread } from "./filled";
 import {
   isSameName,

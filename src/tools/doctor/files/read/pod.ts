@@ -14,7 +14,7 @@ import { isWithin, plainPath } from "../../../../unix/mounts";
 import { isTemplate } from "../../../recognise/rule";
 import { type Name, tell } from "../../findings/opened";
 import { beyond, listFrom, looked, refuseFlaw, toldOf, type Unread } from "../../findings/seen";
-import { environmentOf } from "./arguments";
+import { environmentOf } from "./environment";
 import { allFilled, filled, nameFrom, numberOrOpen, unread } from "./filled";
 import { identityOf } from "./identity";
 

@@ -14,15 +14,8 @@ import { PROBES } from "../../../recognise/swap";
 import { textOf } from "../../findings/opened";
 import { beyond, type ItemOf, listFrom, looked, type Unread } from "../../findings/seen";
 import { ofContainer } from "../../findings/words";
-import {
-  environmentOf,
-  filledIn,
-  listensOn,
-  modeIn,
-  settingsOf,
-  unseenOf,
-  withoutVariables,
-} from "./arguments";
+import { filledIn, listensOn, modeIn, settingsOf, unseenOf, type WrittenSettings } from "./arguments";
+import { environmentOf, withoutVariables } from "./environment";
 import { allFilled, filled, filledOf, numberOrOpen, unread } from "./filled";
 import { runsOn } from "./pod";
 import { lookOfSettings } from "./settings";
@@ -71,7 +64,7 @@ export function probesOf(container: Tree, program: Program) {
     const address: ProbeAddress = { port, path, host, asks: httpGet ? http : grpc ? "gRPC" : "TCP" };
     const unfilled = command.find((word) => isTemplate(withoutVariables(word)));
     const start = { args: command, open: words.flatMap((word) => word.open) };
-    const settings = own && settingsOf(own, program);
+    const settings = own && settingsOf(own, program, start.open);
     // Kubelet takes 0 for 1.
     const timeoutSeconds = (own && numberOrNone(probe.timeoutSeconds)) || 1;
     const look = settings && {
@@ -84,7 +77,7 @@ export function probesOf(container: Tree, program: Program) {
       /** Of a registrar; undefined: the command is another program's. */
       settings:
         unfilled === undefined
-          ? looked(hidden ? unread("elsewhere", hidden.name) : settings && unseenOf(start, settings), look)
+          ? looked(hidden ? unread("elsewhere", hidden.name) : settings && mayFail(start, settings), look)
           : looked(unread("placeholder", unfilled), look),
       /** For how many seconds it may fail after the start, if it asks our server. */
       patience: looked(exec || program.kind !== "ours" ? UNMEASURED : patienceOf(probe)),
@@ -92,6 +85,8 @@ export function probesOf(container: Tree, program: Program) {
   });
 }
 
+const mayFail = (start: Parameters<typeof unseenOf>[0], settings: WrittenSettings) =>
+  unseenOf(start, settings) ?? (settings.isSaid ? settings.open : undefined);
 const UNMEASURED: Unread = { kind: "unread", gap: beyond("files") };
 /** The API server takes 0 for the default of a period, and of a number of failures. */
 const patienceOf = ({ initialDelaySeconds, periodSeconds, failureThreshold }: Tree): number =>
@@ -102,6 +97,8 @@ const patienceOf = ({ initialDelaySeconds, periodSeconds, failureThreshold }: Tr
 const SHELL_WORD = /(?:\{\{.*?\}\}|<[^<>]*>|\$\([^)]*\)|\$\{[^}]*\}|\S)+/g;
 const PORT_FLAG =
   /(?:^|\s)--?(?:health-port|http-endpoint|(?:health-probe|metrics)-bind-address|metrics(?:-(?:endpoint|addr|address|port))?)[=\s]["']?((?:\{\{.*?\}\}|<[^<>]*>|\$\([^)]*\)|\$\{[^}]*\}|[^\s"'])+)/g;
+/** A flag or a variable whose name is filled in. */
+const FILLED_NAME = /^-[\w.-]*(?:=|$)|^\w+=/;
 /** The host and the port of such a flag's value; what is not filled in may be both, unless a colon ends it. */
 function addressIn(value: string) {
   const [, host = "", port = ""] = /^(|.*\D)(\d+)$/.exec(value) ?? [];
@@ -127,7 +124,7 @@ export function besideOf(container: Tree, policy: string) {
   }));
   const mayBePorts = [
     ...found.map(({ port }) => port),
-    ...all.flatMap((one) => one.match(SHELL_WORD) ?? []).filter((word) => !/^-|^\w+=/.test(word)),
+    ...all.flatMap((one) => one.match(SHELL_WORD) ?? []).filter((word) => !FILLED_NAME.test(word)),
   ];
   const serves = found.flatMap(({ port, on }) => (isTemplate(port) ? [] : { port, on: looked(on) }));
   const mayBeLiveness = isTemplate(lastPart(image)) || /^livenessprobe/.test(lastPart(image));
@@ -160,9 +157,7 @@ export function besideOf(container: Tree, policy: string) {
         .and(runs),
     /** Its arguments and variables that have this number: by a flag that doctor does not know it may serve that port. */
     mentions: (port: string) =>
-      allFilled([...all, ...values], [...all, ...values], who).filter((word) =>
-        word.split(/\D+/).includes(port),
-      ),
+      filledOf([...all, ...values], who).filter((word) => word.split(/\D+/).includes(port)),
     probes: probesOf(container, { kind: "unknown", what: "other" }),
   };
 }

@@ -21,7 +21,6 @@ import { listFrom, looked, refuseFlaw, type SeenList, startReading, truth, whyOf
 import {
   isStarting,
   type KnownProgram,
-  knowsNodeName,
   lookOfProgram,
   servedBy,
   settingsOf,
@@ -31,6 +30,7 @@ import {
 } from "./arguments";
 import type { FilesRead, ReadObject } from "./documents";
 import { driverSocketOf, hasDriverIn, mayBeDrivers } from "./driver-socket";
+import { knowsNodeName } from "./environment";
 import { filled, filledOf, nameFrom, openKeyIn, parameterIn, unread } from "./filled";
 import { appliedOf, copiesIn, identityOf } from "./identity";
 import { hasRegistrarsArguments, type Item, isPatch, podIn, unfold } from "./kinds";
@@ -221,7 +221,7 @@ export function registrarsIn(number: number | string, whole: string, object: Tre
 /** What the arguments of a container tell. */
 function argumentsOf(container: Tree, program: Recognised["program"]) {
   const start = startOf(container, program);
-  const written = settingsOf(start.args, program);
+  const written = settingsOf(start.args, program, start.open);
   const { http } = written;
   const started = start.startedBy === undefined ? undefined : unread("started", start.startedBy);
   const unseen = started ?? unseenOf(start, written);
@@ -238,7 +238,7 @@ function argumentsOf(container: Tree, program: Recognised["program"]) {
     usable,
     written,
     /** The HTTP endpoint, if there is one. */
-    served: looked(started ?? unseenOf(start, written, [])).items(() =>
+    served: looked(started ?? unseenOf(start, written, []) ?? written.openHttp).items(() =>
       http ? servedBy(http, start.open) : usable.items(() => []),
     ),
     /** Several arguments in one item. */

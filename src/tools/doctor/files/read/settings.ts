@@ -1,14 +1,8 @@
 import type { Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { listFrom, looked, type SeenList, truth } from "../../findings/seen";
-import {
-  isIn,
-  messageIn,
-  type OpenVariable,
-  UNKNOWN,
-  type WrittenSettings,
-  withoutVariables,
-} from "./arguments";
+import { messageIn, UNKNOWN, type WrittenSettings } from "./arguments";
+import { isIn, type OpenVariable, withoutVariables } from "./environment";
 import { filled, unread } from "./filled";
 
 // What a registrar's arguments mean, for judges.
@@ -58,14 +52,14 @@ export function lookOfParsed(
   program: Program["kind"],
 ) {
   const { csiAddress, dialed, kubeletRegistrationPath: told, pluginRegistrationPath = "" } = written;
-  const { nodeName = "", ignored, mode, http, openLevel } = written;
+  const { nodeName = "", ignored, mode, http } = written;
   const open = [told, csiAddress].find(isTemplate) ?? "";
   const mayBeEmpty = variables.find((one) => one.isElsewhere && !one.isField && isIn(nodeName, one));
   const mayNotAsk = written.nodeName !== undefined && program === "unknown" ? UNKNOWN : undefined;
   return {
     ignored,
-    /** Its log level is one: with what an installer fills in it may not start. */
-    hasLevel: truth(openLevel === undefined || unread("argument", openLevel).gap),
+    /** With what is filled in later it may not start. */
+    isFilled: truth(written.open === undefined || written.open.gap),
     /** What it does, if it starts: registers one driver or all of a node, or probes, or prints. */
     mode: looked(mode ?? UNKNOWN),
     /** Whether the environment must have the node's name. */
