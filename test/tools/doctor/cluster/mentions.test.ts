@@ -1,8 +1,28 @@
 import { keyOfPlace } from "../../../../src/tools/doctor/cluster/read/mentions";
 import { driverNamed } from "../../../../src/tools/doctor/cluster/read/units";
+import { daemonSet } from "../../../support/cluster-objects";
+import { expectSaid, makeCluster } from "./memory-cluster";
+import { DISK, deploy } from "./sick-cluster";
 
 test("each pod without a node is a place of its own", () => {
   const keyOf = (name: string) =>
     keyOfPlace({ driver: driverNamed("x.csi"), node: undefined, pod: { name } as never });
   expect(keyOf("a")).not.toBe(keyOf("b"));
 });
+
+test.each([
+  ["no free ports", /pod: no free ports -> /],
+  [undefined, /pod -> /],
+])(
+  "a pod that is not brought to the node that it is meant for registers nothing there: %s",
+  async (message, why) => {
+    const cluster = await makeCluster();
+    const noRoom = { conditions: [{ type: "PodScheduled", status: "False", message }] };
+    const again = daemonSet(DISK, { name: "disk-again" });
+    await deploy(cluster, again, ["node-1"], () => noRoom, { isScheduled: false });
+    await expectSaid(
+      cluster,
+      new RegExp(`^CSI202 problem: .*the scheduler finds no node for its ${why.source}`),
+    );
+  },
+);

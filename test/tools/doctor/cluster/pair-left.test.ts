@@ -44,6 +44,7 @@ const crashing = podStatus({
   registrar: running,
   driver: { kind: "crash-loop", restarts: 9, last: { at: ago(1), exitCode: 1 } },
 });
+const UNSCHEDULED = { conditions: [{ type: "PodScheduled", status: "False", message: "no room" }] };
 const recent = { kind: "running", at: ago(1.5) } as const;
 const onThird = (status: object) => (node: string) => (node === "node-3" ? status : WELL);
 
@@ -106,6 +107,10 @@ test.each(
       change: (cluster) => addRivals(cluster, (pod) => ({ ...pod, status: { phase: "Succeeded" } })),
     },
     "a pod works, and is not listed": { isSo: false, listed: { "node-3": [] } },
+    "a pod that is only meant for a node would explain why that lists the driver": {
+      ...{ isSo: false, statusOn: onThird(UNSCHEDULED) },
+      change: ({ setSpec }) => setSpec(`${PODS}/files-node-node-3`, { nodeName: undefined }),
+    },
     "a node without its pod has the driver": { isSo: false, podsOn: ["node-1", "node-2"] },
     "none of its pods works": { isSo: false, statusOn: () => crashing },
     "all have just started": { isSo: false, statusOn: () => starting },

@@ -34,7 +34,7 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     "Taint: value",
     "VolumePath: volume",
   ],
-  "Absent of a pod that has no node yet.": ["Facts.cluster.pods[]: node", "Place: node"],
+  "Absent of a pod that has no node yet.": ["Facts.cluster.pods[]: meantFor runsOn", "Place: node"],
   "Which of its forms something has that was read.": [
     "Facts.cluster.ownersOf(_).owners[].owners{}: kind",
     "Facts.cluster.pods[].trouble[]: kind",

@@ -99,8 +99,8 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ identities }: FilesAndGaps) => identities.map(({ hasRegistrar }) => hasRegistrar ? undefined : problem(P, 'has no registrar', F))",
   "search: ({ places, ownersOf }: ClusterFacts) => places.map((place) => ownersOf(place).owners.map(({ name, registrar }) => registrar === undefined ? problem(name, 'has the driver, and no registrar', F) : undefined))",
   // Where items of a key are is known to readers: here it is the key of another kind.
-  "TypeScript: ({ pods }: ClusterFacts) => pods.grouped(({ node = '' }) => node, { set: (node: string) => node }).map((ones) => ones.others.contains()({ yes: nothing, no: () => problem(ones.first.name, 'is alone on its node', F), unknown: withheld }))",
-  "search: ({ pods }: ClusterFacts) => pods.grouped(({ node = '' }) => node, placedAt({ set: (node: string) => node })).map((ones) => ones.others.contains()({ yes: nothing, no: () => problem(ones.first.name, 'is alone on its node', F), unknown: withheld })); import { placedAt } from 'SRC/findings/seen'",
+  "TypeScript: ({ pods }: ClusterFacts) => pods.grouped(({ meantFor = '' }) => meantFor, { set: (node: string) => node }).map((ones) => ones.others.contains()({ yes: nothing, no: () => problem(ones.first.name, 'is alone on its node', F), unknown: withheld }))",
+  "search: ({ pods }: ClusterFacts) => pods.grouped(({ meantFor = '' }) => meantFor, placedAt({ set: (node: string) => node })).map((ones) => ones.others.contains()({ yes: nothing, no: () => problem(ones.first.name, 'is alone on its node', F), unknown: withheld })); import { placedAt } from 'SRC/findings/seen'",
   // What an older template, kubelet or an event may tell.
   "search: ({ places }: ClusterFacts) => places.map(({ pods, driver }) => pods.flatMap(({ trouble }) => trouble.map((one) => one.kind === 'blocked' && one.mountFailure === undefined ? ok(driver, 'has its volumes') : undefined)))",
   "TypeScript: ({ pods }: ClusterFacts) => pods.map(({ name, running }) => running.registrars.length === 0 ? problem(name, 'has no registrar', F) : undefined)",

@@ -37,7 +37,7 @@ export const REFUSED: readonly string[] = [
   "search: (view: View) => view.drivers.grouped(() => '').map((all) => all.others.contains() ? problem(P, T, F) : ok(P, T))",
   "search: (view: View) => isWhole(view.drivers) ? ok(P, T) : problem(P, T, F)",
   // Who claims that keys are unique.
-  "TypeScript: (facts: ClusterFacts) => facts.pods.by(({ setUid }) => setUid, 'unique')('uid').contains(({ node }) => node === 'n')({ yes: () => ok(P, T), no: () => problem(P, T, F), unknown: withheld })",
+  "TypeScript: (facts: ClusterFacts) => facts.pods.by(({ setUid }) => setUid, 'unique')('uid').contains(({ meantFor }) => meantFor === 'n')({ yes: () => ok(P, T), no: () => problem(P, T, F), unknown: withheld })",
   // Answers in an array, and functions that take any value for yes.
   "search: (view: View) => view.drivers.map(({ isNode, isWanted }) => [isNode, isWanted].every(Boolean) ? problem(P, T, F) : ok(P, T))",
   "search: (view: View) => [view.driver, view.isDeserted].filter(Boolean).length === 2 ? problem(P, T, F) : ok(P, T)",

@@ -59,17 +59,17 @@ function nodeInCommon(
 ): SeenList<string> | undefined {
   const own = all.filter(({ setUid }) => setUid === unit.set.uid);
   const going = leaving.filter(({ setUid }) => setUid === unit.set.uid);
-  const covered = new Set([...own, ...going].map(({ node }) => node));
+  const covered = new Set([...own, ...going].map(({ runsOn }) => runsOn));
   if (![...listed].every((one) => covered.has(one))) return undefined;
   const isWorking = ({ trouble, started }: RegistrarPod) =>
     started.contains((ms) => nowMs - ms >= START_MS).and(trouble.contains().not());
-  const isElsewhere = ({ node }: RegistrarPod) => node !== undefined && !listed.has(node);
+  const isElsewhere = ({ runsOn }: RegistrarPod) => runsOn !== undefined && !listed.has(runsOn);
   const pods = listFrom(own);
   const isOther = (pod: RegistrarPod) =>
     isWorking(pod).and(isElsewhere(pod)).or(isWithoutRegistrar(pod, unit));
   const areListed = pods.contains(isOther).not();
   return pods
     .filter(isWorking)
-    .flatMap(({ node }) => node)
+    .flatMap(({ runsOn }) => runsOn)
     .filter(() => areListed);
 }

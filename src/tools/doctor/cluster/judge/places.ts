@@ -17,7 +17,7 @@ export function placesIn(lists: ClusterLists, pair?: Pair) {
   const ofPods = lists.pods.flatMap((pod) =>
     around
       .unitsOfSet(pod.setUid)
-      .map((unit): Mention => ({ driver: unit.driver, node: pod.node, pod, unit })),
+      .map((unit): Mention => ({ driver: unit.driver, node: pod.meantFor, pod, unit })),
   );
   const ofCsiNodes = lists.csiNodes.flatMap(({ node, drivers }) =>
     Array.from(drivers, (driver): Mention => ({ driver: driverNamed(driver), node })),
@@ -63,7 +63,9 @@ function twinsIn({
   living,
   settled: all,
 }: Readonly<Record<"living" | "settled", readonly Mention[]>>): PlaceState | undefined {
-  const ofSets = grouped(living, ({ unit }) => unit?.registrar.place);
+  // One that is only meant for the node registers nothing.
+  const there = living.filter(({ pod }) => pod?.runsOn !== undefined);
+  const ofSets = grouped(there, ({ unit }) => unit?.registrar.place);
   const registering = [...ofSets.values()].flatMap((ones) => {
     const settled = ones.filter((one) => all.includes(one));
     return settled.length > 1 ? settled : [ones[0]];

@@ -81,7 +81,7 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
   const bySet = (list: SeenList<RegistrarPod>) => reader.byKnown(list, ({ setUid }) => setUid, "set");
   /** Those of a DaemonSet on a node. */
   const inPlaces = (list: SeenList<RegistrarPod>) => {
-    const on = reader.byKnown(list, ({ node = "" }) => node, "node");
+    const on = reader.byKnown(list, ({ meantFor = "" }) => meantFor, "node");
     return ({ uid }: RegistrarSet, node: string) => bySet(on(node))(uid);
   };
   const latest = mounts.flatMap((event) => ("at" in event ? event : undefined)).by(({ podUid }) => podUid);
@@ -221,7 +221,7 @@ async function readSets(reader: Reader, target: ClusterTarget, images: OurImage)
   );
   // In an order that does not depend on what was read first.
   const nameOf = ({ name }: { readonly name: string }) => name;
-  const meant = joined(podLists, sets).filter(({ node }) => isMeant(target, node));
+  const meant = joined(podLists, sets).filter(({ meantFor }) => isMeant(target, meantFor));
   const pods = inOrder(meant, nameOf);
   return {
     images,

@@ -16,8 +16,10 @@ const FAILED_MOUNT = /^[^"]*(volume "[^"]*" : [^:]*)/;
 /** What a pod's trouble is: as a sentence about its driver, and what is alike on all nodes with it. */
 export function describe(trouble: PodTrouble): { readonly reason: string; readonly why: Alike } {
   switch (trouble.kind) {
-    case "unscheduled":
-      return { reason: `the scheduler finds no node for its pod: ${trouble.message}`, why: {} };
+    case "unscheduled": {
+      const reason = ["the scheduler finds no node for its pod", trouble.message].filter(Boolean).join(": ");
+      return { reason, why: {} };
+    }
     case "blocked": {
       const { who, word, message, runsSince, mountFailure, container } = trouble;
       const said = [word, message].filter(Boolean).join(": ") || "kubelet does not report its state";

@@ -69,7 +69,7 @@ export function createPodCount(nowMs: () => number) {
   return {
     add: (object: unknown, { uid, createdMs }: Identity) => {
       const { metadata, spec } = tree(object);
-      nodes.add(nodeOf(tree(spec)) ?? uid);
+      nodes.add(nodesOf(tree(spec)).meantFor ?? uid);
       isChanging ||= tree(metadata).deletionTimestamp !== undefined || nowMs() - createdMs < CREATION_MS;
     },
     nodes: () => nodes.size,
@@ -133,7 +133,7 @@ export function readRegistrarPod(
     ...{ setUid, uid, name },
     /** It was deleted, has failed or has succeeded a moment ago: another pod will take its place. */
     isLeaving: times.isLeaving,
-    node: nodeOf(tree(spec)),
+    ...nodesOf(tree(spec)),
     /** Another pod would take its place. */
     isOver: over !== undefined,
     /** Not known of a new one. */
@@ -166,18 +166,23 @@ function unreadyIn(mains: readonly ContainerStatus[], forMs: number): readonly s
   return unready.length > 0 && forMs >= LONG_MS ? [together(unready.map(({ name }) => name))] : [];
 }
 
-/** The node of a pod, or the one that it is meant for; undefined if unknown. */
-function nodeOf(spec: Tree): string | undefined {
+function nodesOf(spec: Tree) {
   // The DaemonSet controller writes the node into the affinity of a pod; the scheduler assigns it.
   const fields = requiredNodeTerms(spec).flatMap(({ matchFields }) => list(matchFields).map(tree));
   const intended = fields.find(({ key }) => text(key) === "metadata.name");
-  return textOrNone(spec.nodeName) ?? textOrNone(list(intended?.values)[0]);
+  const runsOn = textOrNone(spec.nodeName);
+  return {
+    /** The node that the scheduler gave it. */
+    runsOn,
+    /** The same, or the one that its controller made it for, which may have no room for it; undefined if unknown. */
+    meantFor: runsOn ?? textOrNone(list(intended?.values)[0]),
+  };
 }
 
 /** Of a pod that cannot be read, or is another's. */
 export const knownOfPod = (object: unknown, { uid }: RegistrarSet) => ({
   set: uid,
-  node: attempt(() => nodeOf(tree(tree(object).spec))),
+  node: attempt(() => nodesOf(tree(tree(object).spec)).meantFor),
 });
 
 /** Of a pod that failed or was deleted. The DaemonSet controller makes another one when it is gone. */
