@@ -49,6 +49,12 @@ export function daemonSet(driver: string, changes: SetChanges = {}) {
   }
 }
 
+/** What a pod has that can write this directory of the host. */
+export const onHostPath = (path: string, mount: object = {}) => ({
+  containers: [{ name: "x", image: "x:v1", volumeMounts: [{ name: "host", mountPath: "/x", ...mount }] }],
+  volumes: [{ name: "host", hostPath: { path } }],
+});
+
 /** A set as its controller has it that has made no pod, and what the API server gives it. */
 export const storedSet = <Set extends object>(set: Set, uid = "1") =>
   [

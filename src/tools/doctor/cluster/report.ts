@@ -37,7 +37,7 @@ export const CLUSTER_CHECKS = [...stateChecks, ...needChecks];
 export async function conclude({ readOwners, readRivals, gaps, ...lists }: ClusterReading) {
   const byNames = placesIn(lists);
   const [pair] = itemsOf(pairLeft(byNames));
-  const isAlone = pair && trueOrNull((await readRivals(pair.node)).contains()) === false;
+  const isAlone = pair && orNull(await readRivals(pair.node), ({ length }) => length) === 0;
   const listed = meantIn(isAlone ? placesIn(lists, pair) : byNames);
   const { ownersOf, areListed, sets } = await readOwners(listed.unowned);
   const meant = areListed ? listed : meantIn(placesIn({ ...lists, sets }));

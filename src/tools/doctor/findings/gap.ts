@@ -28,6 +28,8 @@ export type Why =
   | { readonly kind: "deep"; readonly from: string }
   /** The same, where nothing has to be searched. */
   | { readonly kind: "aside" }
+  /** A pod has this directory of the host, in which it may have made what was looked for. */
+  | { readonly kind: "above"; readonly path: string }
   /**
    * It was not asked for, nothing that was asked for needs it, or it cannot be seen from a container. `mayBeEvery`: of a registrar that
    * may be the node-wide one.

@@ -90,6 +90,8 @@ export function sayWhy(why: Why): { readonly text: string; readonly fix?: string
       return { text: callText(why) };
     case "list":
       return { text: why.message };
+    case "above":
+      return { text: `has ${why.path} of the host, and may have made it there` };
     case "object":
       return { text: boundText(why.text, 500) };
     case "unlike": {

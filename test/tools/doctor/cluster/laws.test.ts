@@ -4,6 +4,7 @@ import {
   csiDriver,
   daemonSet,
   failedMount,
+  onHostPath,
   podStatus,
   volumeAttachment,
   waitingPod,
@@ -140,7 +141,7 @@ const podOf = (podSpec: object) => (cluster: MemoryCluster) =>
     metadata: { name: "alone", namespace: "storage" },
     spec: { containers: OTHERS, ...podSpec, nodeName: "node-1" },
   });
-const mounting = (path: string) => podOf({ volumes: [{ name: "x", hostPath: { path } }] });
+const mounting = (path: string) => podOf(onHostPath(path));
 
 /** What can have registered a driver; or, behind `unread`, what keeps doctor from seeing it. */
 const PROVIDERS: Readonly<Record<string, (cluster: MemoryCluster) => unknown>> = {
@@ -216,10 +217,9 @@ propertyTest(
       await cluster.create(`${STORAGE}/csidrivers`, csiDriver(driver));
       await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment(`of-${node}`, driver, node));
       await deploy(cluster, daemonSet(driver, { name: `d${at}` }), [], () => WELL);
-      const volumes = [{ name: "x", hostPath: { path: `/data/${driver}` } }];
       const other = {
         metadata: { name: `of-${at}`, namespace: "storage" },
-        spec: { nodeName: node, volumes, containers: OTHERS },
+        spec: { nodeName: node, ...onHostPath(`/data/${driver}`) },
       };
       if (isServed) await cluster.create("/api/v1/namespaces/storage/pods", other);
     }
@@ -255,10 +255,7 @@ propertyTest(
       if (kind !== "nobody")
         await cluster.create("/api/v1/namespaces/storage/pods", {
           metadata: { name: `of-${at}`, namespace: "storage", ownerReferences },
-          spec: {
-            ...{ nodeName: node, containers: OTHERS },
-            volumes: [{ name: "x", hostPath: { path: `/data/${LISTED}` } }],
-          },
+          spec: { nodeName: node, ...onHostPath(`/data/${LISTED}`) },
         });
     }
     const { findings } = await cluster.report();

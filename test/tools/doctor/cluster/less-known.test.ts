@@ -2,7 +2,7 @@ import type { FactsAndGaps } from "../../../../src/tools/doctor/cluster/judge/fa
 import { isWaitedFor } from "../../../../src/tools/doctor/cluster/judge/states";
 import { EVERY_DRIVER } from "../../../../src/tools/doctor/cluster/read/units";
 import { itemsOf, open, orNull, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
-import { podStatus } from "../../../support/cluster-objects";
+import { onHostPath, podStatus } from "../../../support/cluster-objects";
 import { type Calls, otherFactsIn } from "../findings/less-known";
 import { clusterOf } from "./admitted-cluster";
 import {
@@ -78,19 +78,20 @@ describe("what nobody looks for is no certain no", () => {
     return placeIn(cluster);
   };
   const inline = { volumes: [{ name: "data", csi: { driver: DISK } }] };
-  const host = { volumes: [{ name: "host", hostPath: { path: `/x/${DISK}` } }] };
+  const host = onHostPath(`/x/${DISK}`);
   const answersOf = async (spec?: object) => {
     const { facts, place } = await onNode(spec);
-    const { owners, users } = facts.ownersOf(place);
-    const registrars = owners.flatMap(({ registrar }) => registrar);
-    return [isWaitedFor(place, facts), users.contains(), registrars.contains()].map(trueOrNull);
+    const { owners, rivals, users } = facts.ownersOf(place);
+    const ofOwners = itemsOf(owners).map(({ registrar }) => registrar);
+    const lists = [users, owners, rivals, ...ofOwners].map((list) => list.contains());
+    return [isWaitedFor(place, facts), ...lists].map(trueOrNull);
   };
 
   test("a pod may have a PersistentVolume of a driver, and a registrar may be a program of any name", async () => {
-    expect(await answersOf()).toEqual([null, null, false]);
+    expect(await answersOf()).toEqual([null, null, null, null]);
     // It waits for its volume.
-    expect(await answersOf(inline)).toEqual([true, true, false]);
-    expect(await answersOf(host)).toEqual([null, null, null]);
+    expect(await answersOf(inline)).toEqual([true, true, null, null]);
+    expect(await answersOf(host)).toEqual([null, null, true, null, null]);
   });
 
   test("no CSINode can list the node-wide registrar, and a node that does not report does not say that it is not ready", async () => {

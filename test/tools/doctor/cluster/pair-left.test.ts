@@ -1,6 +1,7 @@
 import {
   csiDriver,
   daemonSet,
+  onHostPath,
   podStatus,
   registrarPod,
   volumeAttachment,
@@ -59,8 +60,7 @@ const withVolume = (path: string) => (pod: object) => ({
   ...pod,
   spec: {
     nodeName: (pod as ReturnType<typeof registrarPod>).spec.nodeName,
-    containers: [{ name: "agent", image: "agent:v1" }],
-    volumes: [{ name: "host", hostPath: { path } }],
+    ...onHostPath(path),
   },
 });
 

@@ -121,7 +121,7 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
       "Ending: endReason exitCode message",
       "Facts.cluster.csiNodes[]: createdMs drivers",
       "Facts.cluster.nodes[]: createdMs ready taints",
-      "Facts.cluster.ownersOf(_).owners[]: hostPaths inlineDrivers isLeaving isRunning owners",
+      "Facts.cluster.ownersOf(_).owners[]: inlineDrivers isLeaving isRunning owners writable",
       "Facts.cluster.ownersOf(_).owners[].owners{}: isController",
       "Facts.cluster.pods[].trouble[]: message since word",
       "Facts.cluster.sets[]: createdMs registrars registrarsWith(_) sentMs tolerations",

@@ -16,7 +16,10 @@ export const READERS_ALONE = [
 export const OF_FEW = new Map([
   ["guessesIn", /\/cluster\/judge\/(?:groups|needs)\.ts$/],
   ["isGuess", /\/judge\/(?:machine|needs|pair-left|registrations|states|surroundings)\.ts$/],
-  ["asFarAsAsked", /\/judge\/(?:endpoint|limits|needs|pair-left|registrations|rows|surroundings)\.ts$/],
+  [
+    "asFarAsAsked",
+    /\/judge\/(?:endpoint|limits|needs|pair-left|registrations|rows|states|surroundings)\.ts$/,
+  ],
   ["mayBeSo", /\/judge\/(?:machine|registrations|view)\.ts$/],
   [
     "atLeast",

@@ -81,7 +81,7 @@ function adviceFor(
     const fix = `${INSTALL}, unless a pod of its node serves it: ${lackText(gaps)}`;
     return toldOf(kubectl(fix, target, "get pods -A", "", ` --field-selector=spec.nodeName=${node}`));
   };
-  const owners = places.flatMap((place) => ownersOf(place).owners);
+  const owners = asFarAsAsked(places.flatMap((place) => ownersOf(place).owners));
   const elsewhere = all
     .filter((one) => inState("registered")(one).and(isOneDriver(one.driver, driver)))
     .flatMap((place) => ownersOf(place).owners);
@@ -89,7 +89,11 @@ function adviceFor(
   return owners
     .map((pod) => adviceOnOwner(pod, target))
     .with(none)
-    .with(places.flatMap((place) => ifUnknown(isWhole(ownersOf(place).owners), (gaps) => look(place, gaps))))
+    .with(
+      places.flatMap((place) =>
+        ifUnknown(isWhole(asFarAsAsked(ownersOf(place).owners)), (gaps) => look(place, gaps)),
+      ),
+    )
     .told(INSTALL);
 }
 
@@ -107,7 +111,7 @@ const adviceElsewhere = (pod: HostPod): Advice =>
 /** CSINode lists it, and of all that doctor sees nothing can have registered it there, neither a DaemonSet nor a pod. */
 function isLeftover(place: Place, facts: ClusterFacts): Truth {
   const { unitsOfDriver, unitsOfEvery, ownersOf } = facts;
-  const { owners, rivals } = ownersOf(place);
+  const [owners, rivals] = [asFarAsAsked(ownersOf(place).owners), asFarAsAsked(ownersOf(place).rivals)];
   const own = unitsOfDriver(place.driver).filter((unit) => mayHavePod(unit, place, facts));
   const providers = [own, unitsOfEvery, owners, rivals];
   return providers.reduce((one, list) => one.or(list.contains()), guessesIn(facts).contains()).not();
@@ -122,7 +126,7 @@ function sayLeftover(driver: Place["driver"], places: Group<Place>, facts: Clust
   const where = places.named(({ node = "" }) => node);
   const own = facts.places.filter((one) => isOneDriver(one.driver, driver));
   const elsewhere = own.flatMap((place) =>
-    ifUnknown(isWhole(facts.ownersOf(place).owners), (gaps) =>
+    ifUnknown(isWhole(asFarAsAsked(facts.ownersOf(place).owners)), (gaps) =>
       lacking(gaps, `, perhaps on others, too: ${lackText(gaps)}`),
     ),
   );

@@ -183,7 +183,8 @@ export const leftBehind = (state: AnyState): SeenList<PlaceState> =>
       ? known({ ...inside, reason: `${inside.reason}: ${LISTED_STILL}` })
       : undefined,
   );
-const LISTED_STILL = "CSINode lists the driver still, probably since a pod that is gone";
+const LISTED_STILL =
+  "CSINode lists the driver still, probably since a pod that is gone, unless a service of the host registers it";
 
 /** An admission policy took the registrar out of the pod. */
 export const isWithoutRegistrar = (pod: RegistrarPod, { container }: RegistrarUnit): Truth =>

@@ -1,5 +1,6 @@
 import { taintText } from "../../../../node-readiness/startup-taint";
-import { beyond, type Gap, ifYes, isWhole, listFrom, looked, type Truth, truth } from "../../findings/seen";
+import { asFarAsAsked } from "../../findings/least";
+import { type Gap, ifYes, isWhole, listFrom, looked, type Truth, truth } from "../../findings/seen";
 import type { OwnersOf } from "../read/owners";
 import { isYoung, type RegistrarPod } from "../read/pod";
 import { isEvery, isGuess, isOneDriver, type RegistrarUnit } from "../read/units";
@@ -128,14 +129,12 @@ function stateListed(place: Stateless, around: Surroundings): PlaceState {
   return firstState([denied, left, listed(place)]);
 }
 
-const BY_CLAIM = truth(beyond("pods"));
-
-/** Something needs the driver there: never a certain no, for doctor reads no PersistentVolumeClaim. */
+/** Something needs the driver there. */
 export function isWaitedFor(
   place: Pick<Place, "node" | "driver">,
   { waitingAt, attachedAt }: Pick<Surroundings, "waitingAt" | "attachedAt">,
 ): Truth {
-  return waitingAt(place).contains().or(attachedAt(place).contains()).or(BY_CLAIM);
+  return waitingAt(place).contains().or(attachedAt(place).contains());
 }
 
 /** No pod of its DaemonSet is there, and CSINode lists it: another pod may serve it. */
@@ -146,7 +145,7 @@ export function unlessServed(place: Place, ownersOf: OwnersOf): Place {
   const unsure = (gaps: readonly Gap[]) => looked(unseen(NO_OWN, lackText(gaps)));
   const byOthers = (): AnyState => {
     const { owners, rivals } = ownersOf(place);
-    const isServed = owners.contains().or(rivals.contains());
+    const isServed = asFarAsAsked(owners).contains().or(asFarAsAsked(rivals).contains());
     return isServed({ yes: () => looked(state("registered")), no: () => place.state, unknown: unsure });
   };
   const judged = place.state({

@@ -1,6 +1,6 @@
 import type { Told } from "../../findings/opened";
 import { type Gap, words } from "../../findings/seen";
-import { together } from "../../findings/words";
+import { firstOf, together } from "../../findings/words";
 import { type HostPod, MOST_NODES } from "../read/owners";
 import { KINDS } from "../read/reader";
 
@@ -10,8 +10,10 @@ export function lackText(gaps: readonly Gap[]): string {
   const kindsOf = (some: readonly Gap[]) => together([...new Set(some.map(({ part }) => `${kinds[part]}s`))]);
   const isOf = (kind: Gap["why"]["kind"]) => gaps.filter(({ why }) => why.kind === kind);
   const lists = isOf("list");
-  const objects = gaps.filter(({ why }) => !["list", "cut", "beyond"].includes(why.kind));
+  const objects = gaps.filter(({ why }) => !["list", "cut", "beyond", "above"].includes(why.kind));
+  const pods = gaps.flatMap(({ subject, why }) => (why.kind === "above" ? `${subject} (${why.path})` : []));
   return [
+    pods.length === 0 ? [] : `perhaps a pod with a directory of the host serves it: ${firstOf(pods)}`,
     isOf("cut")
       .slice(0, 1)
       .map(() => LOOKS),

@@ -16,7 +16,7 @@ import {
   startMountEvents,
   waitingIn,
 } from "./needs";
-import { readOwners, readRivals, type Unowned } from "./owners";
+import { BY_CLAIM, readOwners, readRivals, type Unowned } from "./owners";
 import {
   createPodCount,
   isPodOf,
@@ -94,7 +94,7 @@ export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTar
     )
     .with(elsewhere);
   const leaving = registrars.leaving.with(elsewhere);
-  const waiting = waitingIn(pending, events).with(elsewhere);
+  const waiting = waitingIn(pending, events).with(elsewhere).with(BY_CLAIM);
   return {
     ...registrars,
     target,

@@ -1,9 +1,12 @@
-import { list, text, tree } from "../../../../kube-api/objects";
+import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../../../host-path/kubelet-roots";
+import { bool, list, type Tree, text, tree } from "../../../../kube-api/objects";
+import { isWithin, plainPath } from "../../../../unix/mounts";
 import type { OurImage } from "../../../recognise/program";
+import { containersIn } from "../../files/read/pod";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped, sortedBy } from "../../findings/grouped";
 import { itemsOf, keyIn, type Name, open, type Told, tell, trueOrNull } from "../../findings/opened";
-import { beyond, inOrder, listFrom, type SeenList, truth } from "../../findings/seen";
+import { beyond, type Gap, inOrder, listFrom, type SeenList, truth, withheld } from "../../findings/seen";
 import { hasEnded, inlineDriversOf, ownersOf, phaseOf } from "./fields";
 import { type ClusterGap, each, type Identity, type Reader } from "./reader";
 import type { RegistrarSet } from "./set";
@@ -18,7 +21,7 @@ export interface Unowned {
 export const MOST_NODES = 5;
 
 export type HostPod = NonNullable<ReturnType<typeof readHostPod>>;
-/** The pods of a node that have the directory of a driver's socket; others there that may register it; and those with a volume of it. */
+/** The pods of a node that have the directory of a driver's socket; all there that may register it; and those with a volume of it. */
 type Owners = Readonly<Record<"owners" | "rivals" | "users", SeenList<HostPod>>>;
 export type OwnersOf = Awaited<ReturnType<typeof readOwners>>["ownersOf"];
 
@@ -49,13 +52,18 @@ export async function readOwners(
   const ownersOf = ({ driver, node = "" }: Unowned): Owners => {
     const pods = podsOn.get(node);
     if (pods === undefined) return notLooked;
+    const mayServe = aboveIn(pods, sets);
     const { told, gaps } = open(driver);
     const isAmong = (names: readonly string[]) => truth(gaps[0] ?? names.includes(told));
     // Only a node plugin has its socket on the host, in a directory of its driver's name.
-    const owners = pods.filter(({ hostPaths }) => isAmong(hostPaths.flatMap((path) => path.split("/"))));
+    const owners = pods
+      .filter(({ writable }) => isAmong(writable.flatMap((path) => path.split("/"))))
+      .with(mayServe)
+      .with(UNSEEN);
     // Others may have one of its PersistentVolumes.
     const users = pods.filter(({ inlineDrivers }) => isAmong(inlineDrivers)).with(BY_CLAIM);
-    return { owners: inOrder(owners, ({ name }) => name), rivals: rivalsIn(pods, sets), users };
+    const rivals = rivalsIn(pods, sets).with(mayServe);
+    return { owners: inOrder(owners, ({ name }) => name), rivals, users };
   };
   const unlisted = unlistedIn(setUids, lists.flatMap(itemsOf));
   return { ownersOf, areListed: unlisted.length === 0, sets: reader.lacking(sets, ...unlisted) };
@@ -75,8 +83,11 @@ function unlistedIn(uids: SeenList<string>, pods: readonly HostPod[]): readonly 
   });
 }
 
-/** Doctor reads no PersistentVolumeClaim. */
-const BY_CLAIM = listFrom<never>({ kind: "unread", gap: beyond("pods") });
+/** What is needed by a PersistentVolumeClaim is not known: doctor reads none. */
+export const BY_CLAIM = listFrom<never>({ kind: "unread", gap: beyond("pods") });
+
+/** A service of the host may serve and register a driver, and a pod may do it in a directory of another name. */
+const UNSEEN = listFrom<never>({ kind: "unread", gap: beyond("pods") });
 
 const readHostPods = ({ read }: Reader, node: string, images: OurImage) =>
   read(
@@ -85,16 +96,26 @@ const readHostPods = ({ read }: Reader, node: string, images: OurImage) =>
     { fieldSelector: `spec.nodeName=${node}` },
   );
 
-/** Undefined for a pod that has ended, or has neither a directory of the host nor an inline volume. */
+/** The directories of the host in which a container can make a socket. What a `subPathExpr` adds is not known. */
+function writableIn(spec: Tree): readonly string[] {
+  const volumes = list(spec.volumes).map(tree);
+  const hostPaths = new Map(volumes.map(({ name, hostPath }) => [text(name), text(tree(hostPath).path)]));
+  const containers = [...containersIn(spec), ...list(spec.ephemeralContainers).map(tree)];
+  const mounts = containers.flatMap(({ volumeMounts }) => list(volumeMounts).map(tree));
+  return mounts.flatMap(({ name, readOnly, subPath }) => {
+    const hostPath = hostPaths.get(text(name)) ?? "";
+    return hostPath === "" || bool(readOnly) ? [] : plainPath(`${hostPath}/${text(subPath)}`);
+  });
+}
+
+/** Undefined for a pod that has ended, or can write no directory of the host, and has no inline volume. */
 function readHostPod(object: unknown, { name }: Identity, images: OurImage) {
   const { metadata, spec, status } = tree(object);
-  const volumes = list(tree(spec).volumes).map((volume) => tree(tree(volume).hostPath));
-  const hostPaths = volumes.map(({ path }) => text(path)).filter((path) => path !== "");
-  const inlineDrivers = inlineDriversOf(spec);
-  if (hasEnded(status) || hostPaths.length + inlineDrivers.length === 0) return undefined;
+  const [writable, inlineDrivers] = [writableIn(tree(spec)), inlineDriversOf(spec)];
+  if (hasEnded(status) || writable.length + inlineDrivers.length === 0) return undefined;
   const [registrar] = registrarsIn(name, name, { ...tree(object), kind: "Pod" }, images);
   return {
-    ...{ name, hostPaths, inlineDrivers },
+    ...{ name, writable, inlineDrivers },
     owners: ownersOf(tree(metadata)),
     isRunning: phaseOf(status) === "Running",
     /** The container that is known to be one; another one may be. */
@@ -113,12 +134,37 @@ export const readRivals = async (
 
 /** The pods that may register drivers, except those of the DaemonSets that are known for it. */
 function rivalsIn(pods: SeenList<HostPod>, sets: SeenList<RegistrarSet>): SeenList<HostPod> {
-  const isKnown = ({ owners }: HostPod) => sets.contains((set) => owners.some(({ uid }) => uid === set.uid));
+  const isKnown = isOfSets(sets);
   // A driver may register itself, without such a container.
-  const isRival = ({ registrar, hostPaths }: HostPod) =>
-    itemsOf(registrar).length > 0 || hostPaths.some((path) => MAY_REGISTER.test(path));
-  return pods.filter((pod) => isRival(pod) && isKnown(pod).not());
+  const isRival = ({ registrar, writable }: HostPod) =>
+    registrar.contains().or(writable.some((path) => MAY_REGISTER.test(path) || ROOTS.includes(path)));
+  return pods.filter((pod) => isRival(pod).and(isKnown(pod).not())).with(UNSEEN);
 }
 
-/** Kubelet's root directory, or the one for registration sockets in it. */
-const MAY_REGISTER = /\/(?:kubelet|plugins_registry)\/*$/;
+/** What a list of them lacks: pods that have a directory above a kubelet's root may have made what is below it. */
+function aboveIn(pods: SeenList<HostPod>, sets: SeenList<RegistrarSet>): SeenList<never> {
+  const inPaths = itemsOf(sets).flatMap(({ registrars }) =>
+    registrars.map(({ written }) => tell(written).kubeletRegistrationPath),
+  );
+  const registries = itemsOf(pods).flatMap(({ writable }) => writable);
+  const [seen, isKnown] = [[...inPaths, ...registries].flatMap(rootIn), isOfSets(sets)];
+  const roots = [...ROOTS, ...seen];
+  const all = itemsOf(pods).filter((pod) => trueOrNull(isKnown(pod)) !== true);
+  const gaps = all.flatMap(({ name, writable }): readonly Gap[] => {
+    const path = writable.find((one) => roots.some((root) => isWithin(root, one)));
+    return path === undefined ? [] : [{ part: "pods", subject: name, why: { kind: "above", path } }];
+  });
+  const [gap, ...more] = sortedBy(gaps, ({ subject }) => subject);
+  return gap === undefined ? listFrom<never>([]) : withheld([gap, ...more]);
+}
+
+const isOfSets =
+  (sets: SeenList<RegistrarSet>) =>
+  ({ owners }: HostPod) =>
+    sets.contains((set) => owners.some(({ uid }) => uid === set.uid));
+
+const ROOTS: readonly string[] = [DEFAULT_KUBELET_ROOT, ...Object.values(KUBELET_ROOTS)];
+/** Kubelet's root directory, or the one for registration sockets in it; kubelet looks below that, too. */
+const MAY_REGISTER = /\/kubelet$|\/plugins_registry(?:\/|$)/;
+const rootIn = (path: string): readonly string[] =>
+  /^(.+)\/plugins(?:_registry)?(?:\/|$)/.exec(path)?.slice(1) ?? [];
