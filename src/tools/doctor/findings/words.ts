@@ -43,8 +43,8 @@ export function shellWord(text: string): string {
 }
 
 /** What to write into the registrar's arguments. */
-export const writeFlag = (flag: string, value: string) => ({
-  ...{ fix: "write", command: `--${flag}=${value}` },
+export const writeFlag = (flag: string, value: string, fix = "write") => ({
+  ...{ fix, command: `--${flag}=${value}` },
 });
 
 /** `--name=value` of each that has a value, as bash takes it. */

@@ -125,8 +125,8 @@ test("which container may be the driver is no certain no where a path is not fil
 });
 
 test.each([
-  ["/csi/y.sock", "write --csi-address=/csi/x.sock"],
-  ["/registration/x.sock", "write --csi-address=/csi/x.sock"],
+  ["/csi/y.sock", "write: --csi-address=/csi/x.sock"],
+  ["/registration/x.sock", "write: --csi-address=/csi/x.sock"],
   ["/csi/csi.sock", "use one name for both: x.sock in --csi-address and --kubelet-registration-path", "z"],
 ])("a wrong --csi-address=%s is a finding of CSI115 alone: %s", (csiAddress, fix, told = "x") => {
   const args = [`--csi-address=${csiAddress}`, `--kubelet-registration-path=${PATH}/${told}.sock`];

@@ -69,7 +69,7 @@ const MACHINE: readonly (readonly [RegExp, (world: World, ...found: readonly str
       /--csi-address=(\S+) --kubelet-registration-path=(\S+)$/,
       (_, csiAddress = "", told = "") => ({ csiAddress, told }),
     ],
-    [/^(?:write|add) --csi-address=(\S+)$/, (_, csiAddress = "") => ({ csiAddress })],
+    [/^(?:write|add): --csi-address=(\S+)$/, (_, csiAddress = "") => ({ csiAddress })],
     [/--kubelet-registration-path=(\S+)$/, (_, told = "") => ({ told })],
     [
       /^write mountPath: (\S+)$/,

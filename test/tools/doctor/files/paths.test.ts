@@ -55,10 +55,10 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI102 problem: mounts .* plugin, and its pod has no volume of/, { pod: { volumes: [REGISTRY] } }],
   [/^CSI102 .* nothing mounted where --csi-address=\/other/, { more: ["--csi-address=/other/csi.sock"] }],
   [
-    /^CSI102 .* nothing mounted where --csi-address=\/run\/csi\/socket is -> add --csi-address=\/csi\/csi\.sock$/,
+    /^CSI102 .* nothing mounted where --csi-address=\/run\/csi\/socket is -> add: --csi-address=\/csi\/csi\.sock$/,
     { args: [TOLD] },
   ],
-  [/^CSI102 .* -> write --csi-address=\/csi\/csi\.sock$/, { more: ["--csi-address=/run/csi/csi.sock"] }],
+  [/^CSI102 .* -> write: --csi-address=\/csi\/csi\.sock$/, { more: ["--csi-address=/run/csi/csi.sock"] }],
   [
     /^CSI102 .* -> mount the driver's hostPath volume there$/,
     { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/y.csi/csi.sock"] },

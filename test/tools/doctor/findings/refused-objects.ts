@@ -56,8 +56,8 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ probes }) => probes.map(({ patience }) => patience > 60 ? ok(P, 'waits for its start') : problem(P, T, F)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.map(({ probes }) => probes.map(({ timeoutSeconds }) => timeoutSeconds === 1 ? problem(P, 'has one second', F) : undefined)))",
   // What the arguments of a container tell.
-  "search: ({ registrars }: ManifestFacts) => registrars.map(({ driverSocket }) => driverSocket.told === 'one' && driverSocket.socket === undefined ? problem(P, T, F) : ok(P, T))",
-  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ driverSocket }) => driverSocket.told === 'one' && driverSocket.socket.place === undefined ? problem(P, T, F) : ok(P, T))",
+  "search: ({ registrars }: ManifestFacts) => registrars.map(({ driverSocket }) => driverSocket.map((its) => its.told === 'one' && its.socket === undefined ? problem(P, T, F) : ok(P, T)))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ driverSocket }) => driverSocket.told === 'one' ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.csiAddress === '' ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ usable }) => usable.map(({ paths }) => paths.told === '/x' ? ok(P, T) : problem(P, T, F)))",
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ usable }) => usable.map(({ pluginRegistrationPath }) => pluginRegistrationPath === undefined ? ok(P, T) : problem(P, T, F)))",

@@ -25,6 +25,9 @@ export const OF_FEW = new Map([
     "atLeast",
     /(?:\/node\/judge\/(?:driver|endpoint|found|machine|registration|rows)|\/cluster\/judge\/needs)\.ts$/,
   ],
-  ["isSameName", /\/files\/judge\/paths\.ts$/],
-  ["firstSeen", /\/(?:node\/judge\/(?:found|machine|rows|view)|cluster\/judge\/state)\.ts$/],
+  ["isSameName", /\/files\/judge\/driver-socket\.ts$/],
+  [
+    "firstSeen",
+    /\/(?:node\/judge\/(?:found|machine|rows|view)|cluster\/judge\/state|files\/judge\/driver-socket)\.ts$/,
+  ],
 ]);

@@ -1,12 +1,13 @@
 import { basename, dirname, join } from "node:path/posix";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../../../host-path/kubelet-roots";
 import { isPattern } from "../../../../host-path/path-pattern";
-import { isWithin } from "../../../../unix/mounts";
+import { isWithin, plainPath } from "../../../../unix/mounts";
 import type { Verdicts } from "../../findings/finding";
-import { beyond, doubted, type Gap, listFrom, type SeenList, type Text, words } from "../../findings/seen";
-import { RENDER_FIRST } from "../../findings/words";
+import { doubted, type Gap, listFrom, type SeenList, type Text, words } from "../../findings/seen";
+import { RENDER_FIRST, writeFlag } from "../../findings/words";
 import type { ToldPaths } from "../read/arguments";
-import { type MountedDirectory, mountOf, onHosts } from "../read/pod";
+import type { DriverSocket } from "../read/driver-socket";
+import { type MountedDirectory, mountOf, onHost, onHosts } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import { problem, unknown } from "./each-registrar";
 import { placeholderIn, variableIn } from "./gaps";
@@ -32,16 +33,18 @@ export const isSocket = (host: string, csiAddress: string, mountPath: string) =>
   dirname(csiAddress) === mountPath && basename(csiAddress) === basename(host);
 export const mountDirectoryOf = (socket: string) => `write path: ${dirname(socket)}, type: DirectoryOrCreate`;
 
-/** Kubelet checks the type of a hostPath before it starts the pod. Without a `csiAddress` the directory is kubelet's own. */
+/** Kubelet checks the type of a hostPath before it starts the pod. `of`: whose directory is mounted there. */
 export const judgeMount = (
   { type, hostPath, mountPath }: MountedDirectory,
-  csiAddress: string,
+  of: "kubelet" | Pick<ToldPaths, "csiAddress">,
   judge: () => Verdicts,
 ): Verdicts => {
   // On a new node nothing has made a driver's.
-  const fix = `write type: ${csiAddress === "" ? "Directory" : "DirectoryOrCreate"}`;
+  const fix = `write type: ${of === "kubelet" ? "Directory" : "DirectoryOrCreate"}`;
   const fixOf = (host = "") =>
-    isSocket(host, csiAddress, mountPath) ? mountDirectoryOf(host) : `${fix} for ${host}`;
+    of !== "kubelet" && isSocket(host, of.csiAddress, mountPath)
+      ? mountDirectoryOf(host)
+      : `${fix} for ${host}`;
   const wrong = (is: string) =>
     problem(
       `has a hostPath of type ${is} at ${mountPath}, where a directory must be: ${TYPES_OF_FILES.includes(is) ? "kubelet starts no such pod, or makes a file there" : "the API server refuses that type"}`,
@@ -55,15 +58,16 @@ export const judgeMount = (
 
 const TYPES_OF_FILES = ["File", "FileOrCreate", "Socket", "CharDevice", "BlockDevice"];
 
-/** Where the driver makes its socket. */
-export const madeIn = (of: RegistrarContainer["driverSocket"]): SeenList<string> =>
-  of.told === "one"
-    ? of.socket.flatMap(({ place }) => place?.path ?? [])
-    : listFrom<string>({ kind: "unread", gap: beyond("files") });
+/** The sockets that the driver makes, as far as it tells them. */
+export const madeBy = ({ driverSocket }: Pick<RegistrarContainer, "driverSocket">): SeenList<DriverSocket> =>
+  driverSocket.items((its) => (its.told === "one" ? its.socket : []));
+/** Where it makes them. */
+export const madeIn = (one: Pick<RegistrarContainer, "driverSocket">): SeenList<string> =>
+  madeBy(one).flatMap(({ place }) => place?.path ?? []);
 
 /** Of a mount at the very path of --csi-address: the socket itself is mounted, or a directory is in its place. */
 export function judgeMountPoint(
-  { driverSocket, mounts }: RegistrarContainer,
+  one: RegistrarContainer,
   { csiAddress, told }: ToldPaths,
   mount: MountedDirectory,
   host: string,
@@ -79,22 +83,22 @@ export function judgeMountPoint(
       `mounts the driver's socket itself at ${csiAddress}: the driver makes a new file at each start, and the mount keeps the old one`,
       `mount its directory, the hostPath ${dirname(host)}, at ${directory}`,
     );
-  const isFree = directory !== "/" && !mounts.some(({ mountPath }) => mountPath === directory);
+  const isFree = directory !== "/" && !one.mounts.some(({ mountPath }) => mountPath === directory);
   const fixOf = (socket: string) =>
     isFree && basename(socket) === name
       ? `write mountPath: ${directory}`
-      : `write --csi-address=${join(csiAddress, socket.slice(onHosts(host).length))}`;
+      : writeFlag("csi-address", join(csiAddress, socket.slice(onHosts(host).length)));
   const byName = () => {
     if (isFree && name.endsWith(".sock")) return `write mountPath: ${directory}`;
     return told.endsWith(".sock")
-      ? `write --csi-address=${join(csiAddress, basename(told))}`
+      ? writeFlag("csi-address", join(csiAddress, basename(told)))
       : "add the name of the driver's socket to --csi-address";
   };
   const inPlace = () =>
     problem(
       `has the directory ${host} mounted at --csi-address=${csiAddress}, where the driver's socket must be`,
       listFrom([onHosts(told)])
-        .with(madeIn(driverSocket))
+        .with(madeIn(one))
         .filter(isBelow)
         .map(fixOf)
         .told(byName()),
@@ -120,3 +124,17 @@ export function undeclared({ volume, volumeKind, mountPath }: MountedDirectory):
 
 export const isReadOnly = (text: Text) =>
   problem(words`${text} read-only: no socket can be made there`, "remove readOnly from that mount");
+
+/** The paths at which a container sees a path of the host. */
+export const addressesOf = (written: string, mounts: readonly MountedDirectory[]) => {
+  const path = plainPath(written);
+  return listFrom(mounts)
+    .flatMap(({ mountPath, hostPath }) =>
+      hostPath.items((host) =>
+        host !== undefined && host !== path && isWithin(path, host)
+          ? join(mountPath, path.slice(host.length))
+          : undefined,
+      ),
+    )
+    .filter((address) => onHost(address, mounts).is((host) => host === path));
+};

@@ -101,7 +101,7 @@ function judgeDirectory(
       .flatMap((path) => judgeLength(host, path))
       .some({ yes: ({ first }) => first, no: roots, unknown: () => doubted(roots()) });
   };
-  return judgeMount(mount, "", () =>
+  return judgeMount(mount, "kubelet", () =>
     onHost(
       directory,
       mounts,

@@ -1,12 +1,23 @@
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isWithin, plainPath } from "../../../../unix/mounts";
+import { isOtherSidecar, lastPart } from "../../../recognise/image";
 import { isTemplate } from "../../../recognise/rule";
 import { type Name, tell } from "../../findings/opened";
-import { type Flaw, type Gap, listFrom, type SeenList, type Truth, truth } from "../../findings/seen";
+import {
+  beyond,
+  type Flaw,
+  type Gap,
+  listFrom,
+  looked,
+  type Seen,
+  type SeenList,
+  type Truth,
+  truth,
+} from "../../findings/seen";
 import { ofContainer } from "../../findings/words";
 import { UNKNOWN, wordsOf } from "./arguments";
 import { environmentOf } from "./environment";
-import { nameFrom, unread } from "./filled";
+import { filledOf, nameFrom, unread } from "./filled";
 import {
   isSameName,
   isSamePlace,
@@ -27,6 +38,8 @@ const VARIABLE = "CSI_ENDPOINT";
 
 /** What an installer fills in, and may be any argument. */
 const PLACEHOLDER_FIRST = /^(?:\{\{|\$\{|<|@)/;
+const openWordsOf = (container: Tree) =>
+  wordsOf(container).filter((word) => PLACEHOLDER_FIRST.test(word) && isTemplate(word));
 
 /**
  * The socket that one of these containers tells, or several as the same one; it lacks what is not filled in, or not seen here. By
@@ -37,8 +50,9 @@ export function driverSocketOf(
   pod: Tree,
   inits: readonly Tree[],
   hasOneRegistrar: boolean,
-) {
-  const sockets = containers.flatMap((container) => {
+): Seen<Told> {
+  const drivers = containers.filter((one) => !hasOtherImage(one));
+  const sockets = drivers.flatMap((container) => {
     const mounts = mountsOf(container, pod);
     return endpointsOf(container).flatMap((endpoint) => {
       const path = pathOf(endpoint) ?? (isTemplate(endpoint) ? endpoint : undefined);
@@ -60,22 +74,25 @@ export function driverSocketOf(
       ];
     });
   });
-  const lacking = (found: readonly DriverSocket[], name: string, at: string, flaw: Flaw = "placeholder") =>
-    listFrom(found).with(listFrom<DriverSocket>(unread(flaw, at, ofContainer(name))));
+  const lacks = (name: string, at: string, flaw: Flaw = "placeholder") => unread(flaw, at, ofContainer(name));
   const [first] = sockets;
-  const untold = containers.find((one) => mayGetEndpoint(one) && !isSidecar(one));
-  const unclear = { told: "unclear" } as const;
-  const one = (socket: SeenList<DriverSocket>) => ({ told: "one", socket }) as const;
-  if (!hasOneRegistrar && (first ?? untold) !== undefined) return unclear;
-  for (const { open, name } of sockets) if (open !== undefined) return one(lacking([], name, open));
+  const others = drivers.filter((one) => !isSidecar(one));
+  const untold = others.find(mayGetEndpoint);
+  if (!hasOneRegistrar && (first ?? untold) !== undefined) return looked(UNCLEAR);
+  const mayTell = others.flatMap((one) => openWordsOf(one).map((open) => ({ name: text(one.name), open })));
+  const unfilled = [...sockets, ...mayTell].find(({ open }) => open !== undefined);
+  if (unfilled?.open !== undefined) return looked(lacks(unfilled.name, unfilled.open), UNCLEAR);
   if (first === undefined && untold !== undefined)
-    return one(lacking([], text(untold.name), sourcesOf(untold).join(" or "), "elsewhere"));
-  if (first === undefined) return { told: "none" } as const;
-  if (sockets.some(({ socket }) => !isSamePlace(socket.place, first.socket.place))) return unclear;
-  return one(
-    first.hasOther ? lacking([first.socket], first.name, `$(${VARIABLE})`) : listFrom([first.socket]),
-  );
+    return looked(lacks(text(untold.name), sourcesOf(untold).join(" or "), "elsewhere"), UNCLEAR);
+  if (first === undefined) return looked<Told>({ told: "none" });
+  if (sockets.some(({ socket }) => !isSamePlace(socket.place, first.socket.place))) return looked(UNCLEAR);
+  const another = listFrom<DriverSocket>(first.hasOther ? lacks(first.name, `$(${VARIABLE})`) : []);
+  return looked<Told>({ told: "one", socket: listFrom([first.socket]).with(another) });
 }
+type Told =
+  | { readonly told: "none" | "unclear" }
+  | { readonly told: "one"; readonly socket: SeenList<DriverSocket> };
+const UNCLEAR: Told = { told: "unclear" };
 export const isOfContainer = (gap: Gap, name: Name) => gap.subject === ofContainer(tell<string>(name));
 
 export interface DriverSocket {
@@ -133,7 +150,9 @@ function behindHost(place: VolumePath | undefined, { written }: MountedDirectory
   return isWithin(place.path, onHosts(host)) ? place.path.slice(onHosts(host).length) : undefined;
 }
 
-const isSidecar = (container: Tree): boolean => /--?csi-address\b/.test(wordsOf(container).join(" "));
+const isSidecar = (container: Tree): boolean =>
+  hasOtherImage(container) || /--?csi-address\b/.test(wordsOf(container).join(" "));
+const hasOtherImage = ({ image }: Tree): boolean => isOtherSidecar(lastPart(text(image)));
 
 /**
  * The other containers with the volume of `--csi-address`, except sidecars, which have that flag; the registrar's `socket` as each of
@@ -160,13 +179,16 @@ export function mayBeDrivers(
     });
     if (paths.length === 0) return [];
     // A sidecar may have its flag there, and an init container may end.
-    const words = wordsOf(one).filter((word) => PLACEHOLDER_FIRST.test(word));
-    const open = [policyOf(one, inits), ...words].find(isTemplate);
+    const open = [policyOf(one, inits), ...openWordsOf(one)].find(isTemplate);
     if (open !== undefined) return listFrom<never>(unread("placeholder", open, ofContainer(text(one.name))));
     const sockets = paths.filter((path) => isSamePlace(writtenPlaceOf(path, own), place));
     const wordsIn = (word: string) => word.split(/[\s=:"']+/).map(plainPath);
-    const isNamed = () => wordsOf(one).some((word) => wordsIn(word).some((its) => sockets.includes(its)));
-    const [name, socket] = [nameFrom(text(one.name)), listFrom(sockets)];
-    return { name, socket, isNamed, isEarlier: earlier.includes(one) };
+    const isNaming = (word: string) => wordsIn(word).some((its) => sockets.includes(its));
+    const isOpen = [...sockets, ...wordsOf(one)].some(isTemplate);
+    const isNamed = () => truth(wordsOf(one).some(isNaming) || (isOpen && beyond("files")));
+    return {
+      ...{ name: nameFrom(text(one.name)), socket: filledOf(sockets) },
+      ...{ isNamed, isEarlier: earlier.includes(one) },
+    };
   });
 }
