@@ -2,7 +2,7 @@ import type { FactsAndGaps } from "../../../../src/tools/doctor/cluster/judge/fa
 import { isWaitedFor } from "../../../../src/tools/doctor/cluster/judge/states";
 import { EVERY_DRIVER } from "../../../../src/tools/doctor/cluster/read/units";
 import { itemsOf, open, orNull, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
-import { onHostPath, podStatus } from "../../../support/cluster-objects";
+import { daemonSet, onHostPath, podStatus, volumeAttachment } from "../../../support/cluster-objects";
 import { type Calls, otherFactsIn } from "../findings/less-known";
 import { clusterOf } from "./admitted-cluster";
 import {
@@ -14,7 +14,7 @@ import {
   running,
   WELL,
 } from "./memory-cluster";
-import { addNode, DISK } from "./sick-cluster";
+import { addNode, DISK, STORAGE } from "./sick-cluster";
 import { WORLDS } from "./too-much";
 
 // Judges take the facts of a cluster for true: where less could be read, they may be unread, and none may be another one.
@@ -101,6 +101,48 @@ describe("what nobody looks for is no certain no", () => {
     await cluster.setStatus("/api/v1/nodes/node-1", { conditions: [{ type: "Ready", status: "Unknown" }] });
     const { nodes } = await cluster.facts();
     expect(itemsOf(nodes.map(({ ready }) => ready))).toEqual(["Unknown"]);
+  });
+});
+
+describe("what is old, or new to doctor, is no certain answer", () => {
+  const crash = podStatus({
+    registrar: { kind: "crash-loop", restarts: 9, last: { at: ago(1), exitCode: 1 } },
+    driver: running,
+  });
+  const ready = (status: string) => ({ conditions: [{ type: "Ready", status }] });
+
+  test.each([
+    ["False", /^CSI201 problem: disk.* keeps restarting/],
+    ["Unknown", /^CSI211 unknown: nodes are not ready or gone/],
+  ])("what kubelet said of a container, where its node is Ready=%s", async (status, said) => {
+    const cluster = await makeCluster({ inCsiNode: {}, status: crash });
+    await cluster.setStatus("/api/v1/nodes/node-1", ready(status));
+    await expectSaid(cluster, said);
+  });
+
+  test.each([
+    [{ key: "gpu", effect: "NoSchedule" }, { operator: "Gt", value: "3" }, "Gt"],
+    [{ key: "gpu", effect: "NoEviction" }, { operator: "Equal", value: "3" }, "NoEviction"],
+    [{ key: "gpu", effect: "NoEviction" }, { operator: "Exists" }, undefined],
+  ])("a taint %j with the toleration %j", async (taint, toleration, word) => {
+    const daemon = daemonSet(DISK);
+    Object.assign(daemon.spec.template.spec, { tolerations: [{ key: "gpu", ...toleration }] });
+    const cluster = await makeCluster({ daemon, podsOn: [], inCsiNode: {} });
+    await cluster.setSpec("/api/v1/nodes/node-1", { taints: [taint] });
+    await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
+    const unknown = new RegExp(`^CSI204 unknown: .*doctor does not know what ${word} means in a taint`);
+    await expectSaid(cluster, ...(word === undefined ? [/^CSI207 problem/, /^CSI211 problem/] : [unknown]));
+  });
+
+  test("a pod that is only meant for a node does not show that the node is there", async () => {
+    const noRoom = {
+      phase: "Pending",
+      conditions: [{ type: "PodScheduled", status: "False", message: "no room" }],
+    };
+    const cluster = await makeCluster({ podsOn: ["node-2"], isScheduled: false });
+    await cluster.setStatus(`${PODS}/disk-node-node-2`, noRoom);
+    const { nodes } = await cluster.report();
+    expect(nodes.find(({ node }) => node === "node-2")?.reason).toBe("the node no longer exists");
   });
 });
 

@@ -275,7 +275,7 @@ test.each([
   ["NoSchedule", { key: "gpu", value: "no" }, ", and the set does not .* taint gpu=yes:NoSchedule -> add"],
   ["NoExecute", { key: "gpu", value: "no" }, ", and the set does not .* taint gpu=yes:NoExecute -> add"],
   ["NoSchedule", { key: "gpu", operator: "Exists" }, ": no node fits"],
-  ["NoSchedule", { key: "gpu", operator: "Gt", value: "3" }, ": no node fits"],
+  ["NoSchedule", { operator: "Exists" }, ": no node fits"],
 ])("doctor names the taint that keeps a pod away: %s, with %j", async (effect, toleration, because) => {
   const cluster = await makeCluster({ ...needing, ...tolerating(toleration) });
   const kept = { key: "node.kubernetes.io/not-ready", effect };

@@ -37,8 +37,10 @@ const RETRIED_MS = 180_000;
 export const START_MS = 60_000;
 
 export function stateOf(place: Stateless, twins: PlaceState | undefined, around: Surroundings): PlaceState {
-  // What a container said before its node went away is still true.
+  // What kubelet said of a container before its node went away is old.
+  const isHeard = around.nodeAt(place.node ?? "").contains(({ ready }) => ready !== "Unknown");
   const restarting = place.pods
+    .filter(() => isHeard)
     .flatMap(({ trouble }) => trouble)
     .filter(({ kind }) => kind === "restarting")
     .map(troubled);
@@ -74,7 +76,7 @@ const NO_NODE = "the list of Nodes lacks a node that a CSINode or a running pod 
 const isLeft = ({ node = "", pods }: Stateless, { csiNodeAt }: Surroundings): Truth =>
   csiNodeAt(node)
     .contains()
-    .or(pods.contains(({ isOver }) => !isOver));
+    .or(pods.contains(({ isOver, runsOn }) => !isOver && runsOn !== undefined));
 
 const MAY_BE_REPLACED = "its pod failed or was deleted, and another may have taken its place";
 

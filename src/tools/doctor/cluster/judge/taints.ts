@@ -57,7 +57,7 @@ export const startupTaints = check<ClusterFacts>("CSI213", "startup-taints", (fa
 
 function judgeTolerations(unit: RegistrarUnit, { nodes }: ClusterFacts) {
   const tainted = nodes.flatMap((node) =>
-    listFrom(repelling(unit.set, node))
+    repelling(unit.set, node)
       .filter((one) => isStartupTaint(one, unit))
       .map((taint) => ({ node: node.name, key: taint.key, word: taintText(taint) })),
   );
