@@ -117,9 +117,11 @@ function newTruth(answer: YesNo): Truth {
 }
 
 function sayBy<Y, N, U>(answer: YesNo, { yes, no, unknown }: Arms<Y, N, U>): OrWithheld<Y | N | U> {
-  const said = answer === "yes" ? yes() : answer === "no" ? no() : unknown(answer);
-  const isBeyond = typeof answer !== "string" && lackedIn(answer).length === 0;
-  return (isBeyond ? unlessUnknown(said) : said) as OrWithheld<Y | N | U>;
+  if (typeof answer === "string") return (answer === "yes" ? yes() : no()) as OrWithheld<Y | N | U>;
+  const lacked = lackedIn(answer);
+  // What was asked for leads: a text may name it.
+  const said = unknown(union<Gap>([lacked, answer]) as readonly Gap[] as Gaps);
+  return (lacked.length === 0 ? unlessUnknown(said) : said) as OrWithheld<Y | N | U>;
 }
 
 const [YES, NO] = [newTruth("yes"), newTruth("no")];

@@ -1,4 +1,6 @@
-import { type Changes, daemonSet, expectSaid, OFFICIAL, PATH, saidOf, TOLD } from "./one-daemon-set";
+import { readRegistrars } from "../../../../src/tools/doctor/files/read/registrars";
+import { itemsOf, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
+import { type Changes, daemonSet, expectSaid, OFFICIAL, PATH, readAs, saidOf, TOLD } from "./one-daemon-set";
 
 const http = (more: object = {}) => ({ livenessProbe: { httpGet: { path: "/healthz", port: 2, ...more } } });
 const exec = (...words: readonly string[]) => ({
@@ -283,3 +285,11 @@ test.each<readonly [expected: RegExp, Changes]>([
     expectSaid(saidOf(changes), [expected]);
   },
 );
+
+test("a container may have a port that none of its flags and ports tells", () => {
+  const other = beside({ ports: [{ containerPort: 3 }] });
+  const { registrars } = readRegistrars(readAs("a.yaml", [daemonSet({ pod: { initContainers: [other] } })]));
+  const all = itemsOf(registrars).flatMap((one) => itemsOf(one.beside));
+  const toldOf = (port: string) => all.map(({ tells }) => trueOrNull(tells(port)));
+  expect([toldOf("3"), toldOf("4")]).toEqual([expect.arrayContaining([true]), [null, null]]);
+});

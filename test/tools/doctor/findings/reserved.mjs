@@ -18,9 +18,9 @@ export const OF_FEW = new Map([
   ["isGuess", /\/judge\/(?:machine|needs|pair-left|registrations|states|surroundings)\.ts$/],
   [
     "asFarAsAsked",
-    /\/judge\/(?:endpoint|limits|needs|pair-left|registrations|rows|states|surroundings)\.ts$/,
+    /\/judge\/(?:endpoint|limits|needs|pair-left|probes|registrations|rows|states|surroundings)\.ts$/,
   ],
-  ["mayBeSo", /\/judge\/(?:machine|registrations|view)\.ts$/],
+  ["mayBeSo", /\/judge\/(?:found|machine|probes|registrations|view)\.ts$/],
   [
     "atLeast",
     /(?:\/node\/judge\/(?:driver|endpoint|found|machine|registration|rows)|\/cluster\/judge\/needs)\.ts$/,

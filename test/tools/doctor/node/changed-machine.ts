@@ -1,4 +1,4 @@
-import { listFrom, truth, type Why } from "../../../../src/tools/doctor/findings/seen";
+import { beyond, listFrom, truth, type Why } from "../../../../src/tools/doctor/findings/seen";
 import { type NodePart, unreadAt } from "../../../../src/tools/doctor/node/read/facts";
 import type { RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
 import {
@@ -145,7 +145,9 @@ export const MACHINE: Readonly<Record<string, More>> = {
   "two node-wide registrars": {
     registrars: [registrar({ isNodeWide: true }), registrar({ isNodeWide: true, pid: 6 })],
   },
-  "a registrar of another directory": { registrars: [other] },
+  "a registrar of another directory": {
+    registrars: [{ ...other, isElsewhere: truth(beyond("processes")) }],
+  },
   "a registrar of another directory, and a kubelet": { registrars: [other], kubelets: [kubelet()] },
   "a registrar of another directory, and two kubelets": {
     registrars: [other],

@@ -13,6 +13,7 @@ import {
   beyondOwn,
   type RunningKubelet,
   type RunningRegistrar,
+  UNNAMED,
 } from "../../../../src/tools/doctor/node/read/processes";
 import { hiddenAt, type SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
 import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/sockets-found";
@@ -61,7 +62,6 @@ export function healthyFacts(changes: Changes = {}): Facts {
   const published = registrations ?? healthyRegistrations();
   const lacking = (part: NodePart) => gaps.filter((gap) => gap.part === part);
   const seen = reading.list(kubelets ?? [], lacking("processes"));
-  const others = beyondOwn(seen);
   const [unread] = lacking("directory").filter(({ subject }) => subject === DIRECTORY);
   const there: Folder = {
     kind: "directory",
@@ -81,8 +81,8 @@ export function healthyFacts(changes: Changes = {}): Facts {
     deadSockets: reading.list<{ socket: SocketFacts; fits: Truth }>([], lacking("sockets")),
     socketsOnHost: reading.list<{ inode: string; path: string }>([]),
     processes: {
-      registrars: reading.list<RunningRegistrar>([], lacking("processes")).with(others),
-      kubelets: seen.with(others),
+      registrars: reading.list<RunningRegistrar>([], lacking("processes")).with(UNNAMED),
+      kubelets: seen.with(beyondOwn(seen)),
     },
     kubeletPath: missing,
     directory: unread ? reading.unread(unread) : (directory ?? there),

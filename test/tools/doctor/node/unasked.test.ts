@@ -6,8 +6,9 @@ import { resolveTarget } from "../../../../src/tools/doctor/node/read/directory"
 import { lookOfDriver } from "../../../../src/tools/doctor/node/read/looks";
 import { hiddenAt } from "../../../../src/tools/doctor/node/read/socket";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
-import { driverAt, factsOf, failed, socketAt } from "./changed-facts";
-import { createDoctorNode, WHOLE } from "./doctor-node";
+import { driverAt, factsOf, failed, healthy, socketAt } from "./changed-facts";
+import { createDoctorNode, type DoctorNode, WHOLE } from "./doctor-node";
+import { healthyFacts, sayings } from "./healthy-facts";
 import { looking, spyOnAll } from "./spied-look";
 
 // What nobody asked, or could not look for, is no certain answer: each of these facts is unknown then.
@@ -68,4 +69,61 @@ test("the registration directory is no guess where a usual one cannot be read", 
     true,
     false,
   ]);
+});
+
+/** A process in this node's /proc, with this root; it watches one inode. */
+function addProcess(
+  { procfs }: DoctorNode,
+  pid: number,
+  root: string,
+  watched: number,
+  ...words: readonly string[]
+) {
+  const process = `${procfs}/${pid}`;
+  for (const name of ["fd", "fdinfo"]) fs.mkdirSync(`${process}/${name}`, { recursive: true });
+  fs.symlinkSync(root, `${process}/root`);
+  fs.symlinkSync("anon_inode:inotify", `${process}/fd/5`);
+  const files = {
+    comm: `${words[0]}\n`,
+    cmdline: words.map((word) => `${word}\0`).join(""),
+    environ: "HOME=/\0",
+    mountinfo: "1 0 8:1 / / rw - ext4 /dev/sda rw\n",
+    "fdinfo/5": `pos: 0\ninotify wd:1 ino:${watched.toString(16)} sdev:1\n`,
+  };
+  for (const [name, text] of Object.entries(files)) fs.writeFileSync(`${process}/${name}`, text);
+}
+
+test("beside a kubelet another one may have its root in a file, and a process of any name may be a registrar", async () => {
+  await using node = await createDoctorNode();
+  const [directory, other] = [node.at("plugins_registry"), node.at("other")];
+  for (const path of [directory, other]) fs.mkdirSync(path);
+  const registrar = ["registrar", "--csi-address=/c", "--kubelet-registration-path=/c"];
+  addProcess(node, 1, "/", fs.statSync(directory).ino, "kubelet", `--root-dir=${node.path}`);
+  addProcess(node, 2, "/", 1, ...registrar, `--plugin-registration-path=${other}`);
+  const look = async () => {
+    const { facts, says } = await node.look({ ...WHOLE, pluginRegistrationPath: directory });
+    const { kubelets, registrars } = facts.processes;
+    const isMore = [kubelets, registrars].map((list) => trueOrNull(list.contains(() => false)));
+    return [...isMore, says("registrars").split(":")[0]];
+  };
+  expect(await look()).toEqual([false, null, "problem"]);
+  fs.mkdirSync(node.at("its-root/var/lib/kubelet/plugins_registry"), { recursive: true });
+  addProcess(node, 3, node.at("its-root"), 1, "k3s");
+  expect(await look()).toEqual([null, null, "skipped"]);
+});
+
+test("a mount that is read-only here says so of a registrar only in its own container", () => {
+  const folder = { unwritable: "EROFS" };
+  const target = { ...healthy.target, hostRoot: "/host" };
+  const isReadOnly = (changes: object) =>
+    itemsOf(viewOf(healthyFacts(changes)).folder).map((one) => trueOrNull(one.isReadOnly));
+  expect([isReadOnly({ folder }), isReadOnly({ folder, target }), isReadOnly({})]).toEqual([
+    [true],
+    [null],
+    [null],
+  ]);
+  expect(sayings("directory-writable", { folder })).toEqual([
+    expect.stringMatching(/^problem: .* read-only/),
+  ]);
+  expect(sayings("directory-writable", { folder, target })).toEqual([]);
 });

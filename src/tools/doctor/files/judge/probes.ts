@@ -3,6 +3,7 @@ import { boundText } from "../../../../logging/escape";
 import { isWithin } from "../../../../unix/mounts";
 import { addedIn } from "../../../recognise/official";
 import type { Verdicts } from "../../findings/finding";
+import { asFarAsAsked, mayBeSo } from "../../findings/least";
 import {
   doubted,
   type ItemOf,
@@ -50,7 +51,7 @@ const judgePort = ({ kind }: ProbeFacts, address: Seen<ProbeAddress>, one: Known
 
 /** Kubelet asks the pod, where another container may answer. */
 function judgeUnserved({ kind, asks, port, path, host }: Address, one: KnownRegistrar): Verdicts {
-  const ownersOf = (asked: string) => one.beside.filter(({ tells }) => tells(asked));
+  const ownersOf = (asked: string) => asFarAsAsked(one.beside.filter(({ tells }) => tells(asked)));
   const isNumber = Number(port) > 0;
   // Kubelet looks for a port's name in this container alone.
   const mayBeOther = one.beside
@@ -206,7 +207,7 @@ function judgeDriversProbe(beside: BesideFacts, http: Served): Verdicts {
     .filter(({ kind }) => kind === "livenessProbe")
     .map(({ address }) =>
       address?.({
-        seen: ({ port }) => (port === served ? ifYes(tells(served).not(), judge) : undefined),
+        seen: ({ port }) => (port === served ? ifYes(mayBeSo(tells(served).not()), judge) : undefined),
         unread: (gap) =>
           notFilledIn(words`serves port ${served}, and the livenessProbe of container ${name} is`, gap),
       }),

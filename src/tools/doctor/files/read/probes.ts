@@ -12,7 +12,7 @@ import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { PROBES } from "../../../recognise/swap";
 import { textOf } from "../../findings/opened";
-import { beyond, type ItemOf, listFrom, looked, type Unread } from "../../findings/seen";
+import { beyond, type ItemOf, listFrom, looked, truth, type Unread } from "../../findings/seen";
 import { ofContainer } from "../../findings/words";
 import { filledIn, listensOn, modeIn, settingsOf, unseenOf, type WrittenSettings } from "./arguments";
 import { environmentOf, withoutVariables } from "./environment";
@@ -149,12 +149,13 @@ export function besideOf(container: Tree, policy: string) {
       told.with(listFrom<ItemOf<typeof told>>(UNMEASURED)).filter((its) => runs.and(its.port === port)),
     /** The port, if it says it has it, and no flag says more. Another container may serve it. */
     declares: (port: string) => said.filter((its) => runs.and(its === port)),
-    /** Whether one of its flags or ports is this port. */
+    /** Whether it has this port, by its flags and ports: it may have one that none of these tells. */
     tells: (port: string) =>
       told
         .contains((its) => its.port === port)
         .or(said.contains((its) => its === port))
-        .and(runs),
+        .and(runs)
+        .or(truth(UNMEASURED.gap)),
     /** Its arguments and variables that have this number: by a flag that doctor does not know it may serve that port. */
     mentions: (port: string) =>
       filledOf([...all, ...values], who).filter((word) => word.split(/\D+/).includes(port)),

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import { check, ok, problem, skipped, unknown, type Verdicts, warning } from "../../findings/finding";
-import { atLeast } from "../../findings/least";
+import { atLeast, mayBeSo } from "../../findings/least";
 import { firstSeen, ifYes, nothing, type SeenList, type Truth, withheld, words } from "../../findings/seen";
 import { LEAVE_ONE, namedText } from "../../findings/words";
 import type { DriverLook } from "../read/looks";
@@ -170,14 +170,12 @@ const registrarProcesses = check("CSI024", "registrars", (view: View) => {
   return [
     waiting.map((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
     misplaced.map((one) => watched.map((path) => bad(SOME, misplacedText(one, path), moveTo(path)))),
-    atLeast(watched.contains(), {
-      yes: nothing,
-      least: () =>
-        processes.registrars
-          .filter(({ isHere }) => !isHere)
-          .map((one) => skipped(SOME, misplacedText(one) + where, SEE_KUBELET)),
-      unknown: withheld,
-    }),
+    processes.registrars
+      .filter(({ isElsewhere }) => mayBeSo(isElsewhere))
+      .map((one) => {
+        const say = () => skipped(SOME, misplacedText(one) + where, SEE_KUBELET);
+        return atLeast(one.isElsewhere, { yes: nothing, least: say, unknown: withheld });
+      }),
     ofOne
       .grouped(({ endpoint }) => endpoint)
       .map((ones) => {

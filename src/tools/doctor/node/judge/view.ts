@@ -47,7 +47,7 @@ export function viewOf(facts: Facts) {
   const { target, processes, socketsOnHost, host, nowMs } = facts;
   const { csiSocketPath, kubeletRegistrationPath } = target;
   const isForAll = csiSocketPath === undefined;
-  const directory = lookOfDirectory(facts.directory);
+  const directory = lookOfDirectory(facts.directory, target);
   /** If it is a directory. */
   const folder = directory.items((one) => (one.kind === "directory" ? one : undefined));
   const driver = facts.driver && lookOfDriver(facts.driver);

@@ -12,7 +12,7 @@ import {
   truth,
 } from "../../findings/seen";
 import { type DirectoryFacts, hiddenIn } from "./directory";
-import { type Answer, type Call, type SeenDriver, type SeenPlugin, unreadAt } from "./facts";
+import { type Answer, type Call, type SeenDriver, type SeenPlugin, type Target, unreadAt } from "./facts";
 import type { SeenSocket, SocketFacts } from "./socket";
 import type { RegistrationFacts } from "./sockets-found";
 
@@ -133,15 +133,20 @@ export function lookOfRegistration({ socket, info, link, endpoint }: Registratio
   return { path, names, mayBeNames, found };
 }
 
-export const lookOfDirectory = (facts: DirectoryFacts) =>
-  looked(facts.kind === "directory" ? lookOfFolder(facts) : facts);
+export const lookOfDirectory = (facts: DirectoryFacts, { hostRoot = "/" }: Pick<Target, "hostRoot">) =>
+  looked(facts.kind === "directory" ? lookOfFolder(facts, hostRoot) : facts);
 
-function lookOfFolder(facts: Extract<DirectoryFacts, { readonly kind: "directory" }>) {
+function lookOfFolder(facts: Extract<DirectoryFacts, { readonly kind: "directory" }>, hostRoot: string) {
   const { kind, path, ownership, unwritable, inodes, place, kubeletSocket } = facts;
-  const isKnown = unwritable === undefined || unwritable === "EROFS";
+  const isOther = unwritable === undefined || (unwritable === "EROFS" && hostRoot !== "/");
   return {
     ...{ kind, path, ownership },
-    isReadOnly: truth(isKnown ? unwritable !== undefined : unreadAt("directory", path, unwritable).gap),
+    /** Whether it is mounted read-only. One that is not may be in the registrar's container: only its own mounts are seen. */
+    isReadOnly: truth(
+      isOther
+        ? beyond("directory", path)
+        : unwritable === "EROFS" || unreadAt("directory", path, unwritable).gap,
+    ),
     isFull: truth(
       typeof inodes === "string"
         ? unreadAt("directory", path, inodes).gap

@@ -30,12 +30,12 @@ const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
 const MAY_BE_KUBELET = /^(?:kubelet$|kubelite$|k3s|rke2)/;
 /** Flags that no other program has. */
 const OWN_FLAG = /^--?(?:csi-address|kubelet-registration-path|plugin-registration-path)(?:=|$)/;
-/** They may have the flag in a configuration file, which is not read. Then they count only if they watch the directory. */
+/** They may have the flag in a configuration file, which is not read. Unless they watch the directory, theirs may be any. */
 const HAS_CONFIG_FILE = /k3s|rke2|kubelite/;
 const ROOT_FLAG = /^(?:--kubelet-arg=)?(?:--?)?root-dir=(.*)$/;
 
 export type RunningRegistrar = NonNullable<Awaited<ReturnType<typeof readRegistrar>>>;
-export type RunningKubelet = NonNullable<Awaited<ReturnType<typeof readKubelet>>>;
+export type RunningKubelet = Exclude<Awaited<ReturnType<typeof readKubelet>>, string | undefined>;
 
 /** Of the files of a process that has ended. */
 const GONE = ["ENOENT", "ESRCH"];
@@ -133,16 +133,21 @@ export async function findProcesses(directory: string, procfs: string, reading: 
     );
     return reading.list(found.items, [...named.gaps, ...found.gaps]);
   };
-  const seen = await look(MAY_BE_KUBELET, "kubelet", (files) => readKubelet(files, ours));
+  const readOneKubelet = (files: ProcessFiles) => readKubelet(files, ours);
+  const seen = (await look(MAY_BE_KUBELET, "kubelet", readOneKubelet)).flatMap((one) =>
+    one === "somewhere" ? unsoughtIf(true, OF.part, "kubelet") : one,
+  );
   const kubelets = seen.with(beyondOwn(seen));
   const readOne: ProcessReader<RunningRegistrar> = (files) => readRegistrar(files, ours, kubelets, reading);
   const registrars = await look(MAY_BE_REGISTRAR, "a registrar", readOne);
-  return { kubelets, registrars: registrars.with(beyondOwn(seen)) };
+  return { kubelets, registrars: registrars.with(UNNAMED) };
 }
 
 /** Without a kubelet among them, the processes are probably a container's own: those of the node are not seen. */
 export const beyondOwn = (kubelets: SeenList<RunningKubelet>): SeenList<never> =>
   unsoughtIf(itemsOf(kubelets).length === 0, OF.part, ALL_PROCESSES);
+/** A process of any name may be one, such as a driver that registers itself. */
+export const UNNAMED = unsoughtIf(true, OF.part, ALL_PROCESSES);
 
 /** Whether a process is gone, or has ended and waits for its parent. Then nothing can be read of it, with errnos of all kinds. */
 async function hasEnded(procfs: string, pid: string): Promise<boolean> {
@@ -176,7 +181,7 @@ async function readKubelet(files: ProcessFiles, ours: FoundFile) {
   if (typeof found === "string") return undefined;
   const reading = readWatches(files, found.ino);
   const mayHaveFile = root === undefined && HAS_CONFIG_FILE.test(words[0] ?? "");
-  if (mayHaveFile && !(await reading).includes(found.ino)) return undefined;
+  if (mayHaveFile && !(await reading).includes(found.ino)) return "somewhere";
   const gap = (why: Why) => truth({ ...OF, subject: `kubelet (process ${pid})`, why });
   const isDeaf = await reading.then(
     (inodes) => (inodes.length > 0 ? truth(!inodes.includes(found.ino)) : gap(WATCHES_NOTHING)),
