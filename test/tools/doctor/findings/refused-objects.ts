@@ -8,7 +8,6 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ units }: ClusterFacts) => units.map(({ driver }) => /^[a-z.]+$/.test(driver) ? undefined : problem(driver, 'is no name of a driver', F))",
   "search: ({ places }: ClusterFacts) => places.contains(({ driver }) => `\x24{driver}` === 'x.csi')({ yes: nothing, no: () => problem(P, 'is on no node', F), unknown: withheld })",
   "search: ({ places }: ClusterFacts) => places.map((one) => places.contains((other) => one.driver === other.driver && one.node !== other.node)({ yes: nothing, no: () => problem(one.driver, 'is on one node only', F), unknown: withheld }))",
-  "TypeScript: ({ places }: ClusterFacts) => places.map(({ listing, driver }) => listing.kind === 'one' ? listing.isListed({ yes: nothing, no: () => problem(driver, 'is in no CSINode', F), unknown: withheld }) : undefined)",
   // What the namespaces and amounts of limits tell.
   "search: ({ registrars, limitRanges }: ManifestFacts) => registrars.map(({ identity }) => limitRanges.map((one) => one.identity === identity ? problem(P, T, F) : undefined))",
   "search: ({ registrars, limitRanges }: ManifestFacts) => registrars.map(({ identity }) => limitRanges.map((one) => isOneNamespace(one.identity, identity) ? problem(P, T, F) : undefined)); import { isOneNamespace } from 'SRC/files/read/identity'",
@@ -36,16 +35,10 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ start }) => start.kind === 'starts' ? undefined : problem(P, 'does not start', F)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ foreign }) => foreign.programs.length === 0 ? ok(P, 'has no other program') : problem(P, T, F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ foreign }) => foreign.programs.contains(({ program }) => program === '/bin/sh')({ yes: () => problem(P, T, F), no: () => ok(P, 'runs no shell'), unknown: withheld }))",
-  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ mode }) => mode === 'probe' ? problem(P, 'registers nothing', F) : undefined))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ parsed }) => parsed.map(({ mode }) => mode === 'probe' ? problem(P, 'registers nothing', F) : undefined)))",
-  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings, knowsNodeName }) => settings.map(({ needsNodeName }) => knowsNodeName.or(needsNodeName.not())({ yes: nothing, no: () => problem(P, 'needs the name of its node', F), unknown: withheld })))",
-  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ hasKubeletPath }) => hasKubeletPath ? undefined : problem(P, 'has no path', F)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ usable }) => usable.map(({ hasKubeletPath }) => hasKubeletPath ? undefined : problem(P, 'has no path', F)))",
-  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ paths }) => paths.map(({ csiAddress }) => csiAddress.startsWith('/') ? undefined : problem(P, 'is not absolute', F))))",
-  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ settings }) => settings.map(({ ignored }) => ignored === undefined ? ok(P, 'reads all its arguments') : problem(P, 'ignores some', F)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ usable }) => usable.map(({ literals }) => literals.ofHost.length === 0 ? ok(P, 'defines its variables') : problem(P, T, F)))",
   // A name with a placeholder, and what may own a socket.
-  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map((one) => registrars.contains((other) => other.about.name === one.about.name)({ yes: () => problem(P, 'is there twice', F), no: () => ok(P, 'is there once'), unknown: withheld }))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.contains(({ name }) => name === 'driver')({ yes: nothing, no: () => problem(P, 'has no container driver', F), unknown: withheld }))",
   "TypeScript: ({ driver, answering }: View) => answering.map(({ endpoint }) => endpoint.map((one) => driver && isOwner(one?.socket, driver.socket, { byName: driver.isNode, isAnothers: driver.isNode, byPath: false }) === 'own' ? ok(P, T) : problem(P, T, F))); import { isOwner } from 'SRC/node/read/looks'",
   // What was not looked for, and what an unknown program may be.
@@ -54,7 +47,6 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ makesDirectories }) => makesDirectories ? ok(P, 'makes the directory') : problem(P, 'does not', F))",
   // How long a probe waits.
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ probes }) => probes.map(({ patience }) => patience > 60 ? ok(P, 'waits for its start') : problem(P, T, F)))",
-  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.map(({ probes }) => probes.map(({ timeoutSeconds }) => timeoutSeconds === 1 ? problem(P, 'has one second', F) : undefined)))",
   // What the arguments of a container tell.
   "search: ({ registrars }: ManifestFacts) => registrars.map(({ driverSocket }) => driverSocket.map((its) => its.told === 'one' && its.socket === undefined ? problem(P, T, F) : ok(P, T)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ driverSocket }) => driverSocket.told === 'one' ? problem(P, T, F) : ok(P, T))",
@@ -70,9 +62,8 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ user }) => user.id === '' ? ok(P, T) : problem(P, T, F))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ role }) => role === 'init' ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ update }) => update.maxSurge === 0 ? ok(P, T) : problem(P, T, F))",
-  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ update }) => update.type === 'OnDelete' ? ok(P, T) : problem(P, T, F))",
-  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.map(({ serves }) => serves.length === 0 ? ok(P, T) : problem(P, T, F)))",
-  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.map(({ declared }) => declared.includes('9809') ? problem(P, T, F) : ok(P, T)))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.map(({ servesAt }) => servesAt('9809').length === 0 ? ok(P, T) : problem(P, T, F)))",
+  "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ beside }) => beside.map(({ declares }) => declares('9809').includes('9809') ? problem(P, T, F) : ok(P, T)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ served }) => served.map(({ on }) => on === 'local' ? problem(P, T, F) : ok(P, T)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ served }) => served.map(({ metricsPath }) => metricsPath === '/metrics' ? ok(P, T) : problem(P, T, F)))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ probes }) => probes.map(({ address }) => address?.port === '9809' ? ok(P, T) : problem(P, T, F)))",
@@ -84,7 +75,6 @@ export const REFUSED_OBJECTS: readonly string[] = [
   "TypeScript: ({ places }: ClusterFacts) => places.map(({ pods }) => pods.map(({ trouble }) => trouble?.kind === 'failed' ? problem(P, T, F) : ok(P, T)))",
   "search: ({ places }: ClusterFacts) => places.map(({ pods }) => pods.map(({ trouble }) => trouble ? problem(P, T, F) : ok(P, T)))",
   "TypeScript: ({ places, nowMs }: ClusterFacts) => places.map(({ pods }) => pods.map(({ started }) => nowMs - started > 0 ? ok(P, T) : problem(P, T, F)))",
-  "TypeScript: (facts: ClusterFacts) => facts.manifestCauses.size === 0 ? ok(P, T) : problem(P, T, F)",
   "search: (facts: ClusterFacts) => facts.isManifestCause({ kind: 'kubelet-down' }) ? problem(P, T, F) : ok(P, T)",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ image }) => image === 'x' ? problem(P, T, F) : ok(P, T))",
   "TypeScript: ({ registrars }: ManifestFacts) => registrars.map(({ isWithoutShell }) => isWithoutShell ? problem(P, T, F) : ok(P, T))",

@@ -100,7 +100,7 @@ export const REFUSED: readonly string[] = [
   // A state that may be known, whatever makes it; or that knows more than why.
   "TypeScript: (view: View) => { const no = (one: string): State => ({ kind: one === P ? 'silent' : 'unread' }); return view.isDeserted({ yes: nothing, no: nothing, unknown: () => no(P) }); }; type State = { kind: 'silent' } | { kind: 'unread' }",
   "TypeScript: ({ driver }: View) => driver?.identity({ seen: nothing, unread: () => stand(P) }); type State = { kind: 'silent' } | { kind: 'unread' }; const stand = (_one: string): State => ({ kind: 'silent' })",
-  "TypeScript: (facts: ClusterFacts) => facts.places.map((place) => facts.hasGuess({ yes: nothing, no: nothing, unknown: () => place.state }))",
+  "TypeScript: (facts: ClusterFacts) => facts.places.map((place) => facts.places.contains()({ yes: nothing, no: nothing, unknown: () => place.state }))",
   "TypeScript: (view: View) => view.isDeserted({ yes: () => ({ kind: 'seen', isBad: true }) as const, no: () => ({ kind: 'seen', isBad: false }) as const, unknown: () => ({ kind: 'unread', isBad: false }) as const }).isBad ? problem(P, T, F) : ok(P, T)",
   "TypeScript: (view: View) => view.isDeserted({ yes: nothing, no: nothing, unknown: () => JSON.parse('{}') })",
   "TypeScript: (view: View) => { const kind: 'absent' | 'unread' = used.length > 0 ? 'absent' : 'unread'; return view.isDeserted({ yes: nothing, no: nothing, unknown: () => ({ kind }) }); }",
@@ -178,7 +178,7 @@ export const REFUSED: readonly string[] = [
   // A state that may be unread.
   "TypeScript: (facts: ClusterFacts) => facts.places.contains(({ state }) => state.kind !== 'unread' && state.kind !== 'registered')({ yes: () => problem(P, T, F), no: () => ok(P, T), unknown: withheld })",
   "TypeScript: (facts: ClusterFacts) => facts.places.map(({ state, driver }) => state({ seen: ({ kind }) => kind !== 'registered', unread: () => false }) ? problem(driver, T, F) : ok(driver, T))",
-  "TypeScript: (facts: ClusterFacts) => facts.places.map(({ state }) => facts.hasGuess({ yes: () => looked({ kind: 'registered', reason: null }), no: () => state, unknown: () => state })); import { looked } from 'SRC/findings/seen'",
+  "TypeScript: (facts: ClusterFacts) => facts.places.map(({ state }) => facts.places.contains()({ yes: () => looked({ kind: 'registered', reason: null }), no: () => state, unknown: () => state })); import { looked } from 'SRC/findings/seen'",
   "search: (one: State) => one.kind === 'unread' || one.kind === 'silent' ? undefined : problem(P, T, F); type State = { kind: 'silent' } | { kind: 'known' } | { kind: 'unread' }",
   "search: (one: State) => { if (one.kind === 'unread') return undefined; return ok(P, T); }; type State = { kind: 'silent' } | { kind: 'unread' }",
   // Well for all, by those that were seen.
@@ -202,7 +202,7 @@ export const REFUSED: readonly string[] = [
   // The first in an order, of those that were seen.
   "TypeScript: ({ nodes }: ClusterFacts) => nodes.sorted(({ createdMs }) => createdMs).together().map(({ first }) => problem(first.name, 'is the oldest node of the cluster', F))",
   "TypeScript: ({ answering }: View) => firstIn(answering.sorted(({ path }) => path)).map(({ plugin }) => ok(plugin.name, 'is the first driver of this node')); import { firstIn } from 'SRC/node/judge/view'",
-  "TypeScript: ({ nodes }: ClusterFacts) => { const byAge = nodes.sorted(({ createdMs }) => createdMs); return byAge.filter(({ isReady }) => isReady).map(({ name }) => name).together().map(({ first }) => problem(first, 'is the oldest node of the cluster', F)); }",
+  "TypeScript: ({ nodes }: ClusterFacts) => { const byAge = nodes.sorted(({ createdMs }) => createdMs); return byAge.filter(({ ready }) => ready === 'True').map(({ name }) => name).together().map(({ first }) => problem(first, 'is the oldest node of the cluster', F)); }",
   "TypeScript: ({ nodes }: ClusterFacts) => nodes.sorted(({ createdMs }) => createdMs).some({ yes: ({ first }) => problem(first.name, 'is the oldest node of the cluster', F), no: nothing, unknown: withheld })",
   "TypeScript: ({ nodes }: ClusterFacts) => problem(nodes.sorted(({ createdMs }) => createdMs).map(({ name }) => name).told('none'), 'is the oldest node of the cluster', F)",
   "TypeScript: ({ nodes }: ClusterFacts) => { const byAge: SeenList<{ readonly name: string }> = nodes.sorted(({ createdMs }) => createdMs); return byAge.together().map(({ first }) => problem(first.name, 'is the oldest node of the cluster', F)); }",
@@ -215,7 +215,7 @@ export const REFUSED: readonly string[] = [
   // A key that may lack something: two that were not read would be alike.
   "TypeScript: (view: View) => view.drivers.grouped(({ names }) => words`\x24{names}`).map((ones) => ones.others.some({ yes: () => problem(ones.first.socket.path, 'has the same name as another driver', F), no: nothing, unknown: withheld }))",
   "TypeScript: (view: View) => view.drivers.grouped(({ names }) => names.told('')).map((ones) => ones.others.some({ yes: () => problem(ones.first.socket.path, 'has the same name as another driver', F), no: nothing, unknown: withheld }))",
-  "TypeScript: ({ answering }: View) => answering.grouped(({ endpoint }) => words`\x24{endpoint.map(({ socket }) => socket.path)}`).map((ones) => ones.others.some({ yes: () => problem(P, 'shares its driver with another registration', F), no: nothing, unknown: withheld }))",
+  "TypeScript: ({ answering }: View) => answering.grouped(({ endpoint }) => words`\x24{endpoint.map((one) => one?.socket.path ?? '')}`).map((ones) => ones.others.some({ yes: () => problem(P, 'shares its driver with another registration', F), no: nothing, unknown: withheld }))",
   "TypeScript: (facts: ClusterFacts) => judgeAlike(facts.places, { ...alikeIn(facts), keyOf: ({ state }) => sayReason(state) }, ({ first, others }) => others.some({ yes: () => problem(first.driver, 'is in one state on several nodes', F), no: nothing, unknown: withheld })); import { judgeAlike } from 'SRC/findings/finding'; import { alikeIn } from 'SRC/cluster/judge/groups'; import { sayReason } from 'SRC/cluster/judge/state'",
   // What may be in a mount that is not seen.
   "TypeScript: ({ driver }: View) => driver?.socket.at.map(({ kind }) => kind === 'unmounted' ? problem(P, 'is not there', F) : ok(P, T))",
@@ -223,7 +223,6 @@ export const REFUSED: readonly string[] = [
   "TypeScript: (view: View) => view.drivers.map((one) => one.nodeInfo.map(({ kind }) => kind === 'unasked' ? problem(P, 'has no node info', F) : ok(P, T)))",
   "TypeScript: (view: View) => view.drivers.map((one) => one.spoken.map((spoken) => spoken === 'unasked' ? problem(P, 'speaks no HTTP/2', F) : ok(P, T)))",
   "TypeScript: ({ driver }: View) => driver?.identity.map(({ kind }) => kind === 'unasked' ? problem(P, 'has no name', F) : ok(P, T))",
-  "TypeScript: ({ processes }: View) => processes.registrars.map(({ registersIn }) => registersIn === 'here' ? ok(P, T) : problem(P, T, F))",
   "TypeScript: ({ processes }: View) => processes.registrars.map(({ isElsewhere }) => isElsewhere ? problem(P, T, F) : ok(P, T))",
   // What a registrar does not say.
   "TypeScript: ({ answering }: View) => answering.map(({ plugin, path }) => plugin.report?.state === 'registered' ? ok(path, T) : problem(path, T, F))",
@@ -238,7 +237,6 @@ export const REFUSED: readonly string[] = [
   // Findings of other findings.
   "search: (view: View) => judgeEndpoint({} as never, view) === undefined ? ok(P, T) : problem(P, T, F)",
   "TypeScript: (view: View) => softened(view.drivers.map(() => problem(P, T, F)), 'problem', 'unknown'); import { softened } from 'SRC/findings/finding'",
-  "TypeScript: (facts: ClusterFacts) => facts.places.flatMap(({ listing, driver }) => listing.isListed === undefined ? problem(driver, T, F) : undefined)",
   "TypeScript: (facts: ClusterFacts) => facts.places.flatMap(({ pods: { first }, driver }) => first === undefined ? problem(driver, T, F) : undefined)",
   "search: (facts: ClusterFacts) => facts.places.flatMap((place) => facts.ownersOf(place).owners === undefined ? problem(place.driver, T, F) : undefined)",
   "TypeScript: (facts: ClusterFacts) => facts.manifestFindings.some(({ status }) => status === 'problem') ? undefined : ok(P, T)",
@@ -263,29 +261,28 @@ export const REFUSED: readonly string[] = [
   "TypeScript: (view: View) => view.drivers.grouped(() => '').map((all) => ok(P, all.text((some) => some[1] === undefined ? 'is the only driver' : 'is one of several')))",
   "TypeScript: (view: View) => view.drivers.grouped(() => '').map((all) => all.counted('driver') === '1 driver' ? ok(P, 'is the only driver') : undefined)",
   "TypeScript: (view: View) => view.drivers.grouped(() => '').map((all) => ok(P, all.joined((_one, _at, some: readonly unknown[]) => some.length === 1 ? 'is the only driver' : '')))",
-  "TypeScript: (view: View) => view.gaps.reduce((none, { part }) => none && part !== 'directory', true) ? ok(P, T) : problem(P, 'is not there', F)",
-  "TypeScript: (facts: ClusterFacts) => facts.gaps.map(({ part }) => part).join().match('nodes') === null ? ok(P, T) : problem(P, T, F)",
+  "no field: (view: View) => view.gaps.reduce((none, { part }) => none && part !== 'directory', true) ? ok(P, T) : problem(P, 'is not there', F)",
+  "no field: (facts: ClusterFacts) => facts.gaps.map(({ part }) => part).join().match('nodes') === null ? ok(P, T) : problem(P, T, F)",
   "search: (view: View) => view.isDeserted({ yes: nothing, no: nothing, unknown: (gaps) => gaps.some(({ part }) => part === 'directory') ? withheld(gaps) : unknown(P, T) })",
-  "TypeScript: (view: View) => view.gaps.some(({ part }) => part === 'directory') ? problem(P, 'is not there', F) : ok(P, T)",
-  "TypeScript: (facts: ClusterFacts) => facts.gaps.find(({ part }) => part === 'nodes') === undefined ? ok(P, T) : problem(P, T, F)",
+  "no field: (view: View) => view.gaps.some(({ part }) => part === 'directory') ? problem(P, 'is not there', F) : ok(P, T)",
+  "no field: (facts: ClusterFacts) => facts.gaps.find(({ part }) => part === 'nodes') === undefined ? ok(P, T) : problem(P, T, F)",
   "search: (view: View) => changed(view.drivers.map(() => problem(P, T, F)), () => problem(P, T, F)); import { changed } from 'SRC/findings/seen'",
   "search: async (view: View) => (await import('SRC/findings/seen'))['changed'](judgeEndpoint({} as never, view), () => problem(P, T, F))",
   "search: (view: View) => itemsOf(view.drivers).length === 0 ? problem(P, T, F) : ok(P, T); import { itemsOf } from 'SRC/findings/opened.js'",
   "search: (view: View) => itemsOf(view.drivers).length === 0 ? problem(P, T, F) : ok(P, T); import { itemsOf } from 'SRC/findings/seen/../opened'",
   // What could not be read, as plain data.
-  "TypeScript: ({ gaps }: ManifestFacts) => { for (const { subject, why } of gaps) if (why.kind === 'flaw') return problem(subject, 'is not valid YAML for Kubernetes', F); return undefined; }",
-  "TypeScript: ({ gaps }: ManifestFacts) => gaps.length > 0 ? problem('files', 'are broken', F) : ok('files', 'are well')",
-  "TypeScript: ({ gaps }: ManifestFacts) => gaps.filter(({ why }) => why.kind === 'errno').length === 0 ? ok('files', 'could all be read') : undefined",
-  "TypeScript: ({ gaps }: ManifestFacts) => { const [first] = gaps; return first === undefined ? undefined : problem(first.subject, 'is no object of Kubernetes', F); }",
+  "no field: ({ gaps }: ManifestFacts) => { for (const { subject, why } of gaps) if (why.kind === 'flaw') return problem(subject, 'is not valid YAML for Kubernetes', F); return undefined; }",
+  "no field: ({ gaps }: ManifestFacts) => gaps.length > 0 ? problem('files', 'are broken', F) : ok('files', 'are well')",
+  "no field: ({ gaps }: ManifestFacts) => gaps.filter(({ why }) => why.kind === 'errno').length === 0 ? ok('files', 'could all be read') : undefined",
+  "no field: ({ gaps }: ManifestFacts) => { const [first] = gaps; return first === undefined ? undefined : problem(first.subject, 'is no object of Kubernetes', F); }",
   // A row of what is unknown has no other state.
   "search: (view: View) => view.drivers.map(({ isRegistered, socket }) => isRegistered({ yes: nothing, ...otherwise(() => kept(toldRow<DriverRow>({ name: null, state: 'unpublished', since: null, reason: 'no registrar has published it', csiSocket: socket.path, registrationSocket: null }))) })); import { kept } from 'SRC/findings/seen'; import { toldRow } from 'SRC/findings/finding'; import type { DriverRow } from 'SRC/findings/report'",
   // What was not looked at, as of a plugin that is no CSI driver, of a directory that is not there, or of a path that was not named.
   "search: (view: View) => view.registrations.map(({ answer, path }) => answer.map((said) => said.kind === 'plugin' && said.endpoint === undefined ? problem(path, 'tells kubelet an endpoint that is not an absolute path', F) : undefined))",
-  "TypeScript: (view: View) => view.registrations.map(({ found, path }) => found.map(({ plugin }) => plugin === undefined ? problem(path, 'is no registrar', F) : undefined))",
-  "TypeScript: (view: View) => view.directory.map(({ kubeletSocket }) => kubeletSocket === undefined ? problem('kubelet', 'has no socket for device plugins', F) : undefined)",
-  "TypeScript: (view: View) => view.directory.map(({ ownership, path }) => ownership?.uid === 0 ? ok(path, 'is of root') : problem(path, 'is of another user', F))",
+  "no field: (view: View) => view.registrations.map(({ found, path }) => found.map(({ plugin }) => plugin === undefined ? problem(path, 'is no registrar', F) : undefined))",
+  "no field: (view: View) => view.directory.map(({ kubeletSocket }) => kubeletSocket === undefined ? problem('kubelet', 'has no socket for device plugins', F) : undefined)",
+  "no field: (view: View) => view.directory.map(({ ownership, path }) => ownership?.uid === 0 ? ok(path, 'is of root') : problem(path, 'is of another user', F))",
   "TypeScript: ({ kubeletPath }: View) => kubeletPath.isHidden ? warning(kubeletPath.path, 'is in a directory that is not mounted here', F) : undefined; import { warning } from 'SRC/findings/finding'",
-  "TypeScript: (view: View) => view.answering.map(({ plugin, path }) => plugin.isReporting ? undefined : warning(path, 'is of the official registrar', F)); import { warning } from 'SRC/findings/finding'",
   "TypeScript: (view: View) => view.answering.map(({ plugin, path }) => plugin.report({ seen: nothing, unread: () => warning(path, 'is of the official registrar', F) })); import { warning } from 'SRC/findings/finding'",
   // What holds only where nobody may have looked elsewhere.
   "search: ({ processes }: View) => asFarAsAsked(processes.kubelets).contains()({ yes: nothing, no: () => problem('kubelet', 'does not run on this node', F), unknown: withheld }); import { asFarAsAsked } from 'SRC/findings/least'",
