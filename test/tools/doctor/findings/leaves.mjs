@@ -70,7 +70,9 @@ export function plainIn(checker, root) {
           open.push({ type: item, path: `${path}{}`, isAsked: true });
         continue;
       }
-      if (!part.isObjectType() && !part.isIntersectionType()) {
+      // A text of one kind is a text.
+      const isText = part.isIntersectionType() && part.getTypes().some((type) => !type.isObjectType());
+      if (isText || (!part.isObjectType() && !part.isIntersectionType())) {
         plain.push(part.isLiteralType?.() ? JSON.stringify(part.value) : checker.typeToString(part));
         continue;
       }

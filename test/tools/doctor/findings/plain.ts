@@ -12,7 +12,7 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
     "ParsedNames: allow deny",
     "ParsedNames.allow{}: name pattern",
     "PathPattern: segments stars text",
-    "Target: csiSocketPath hostRoot isGuess kubeletRegistrationPath kubeletRoot names pattern pluginRegistrationPath startProblem unseen",
+    "Facts.node.target: csiSocketPath hostRoot isGuess kubeletRegistrationPath kubeletRoot names pattern pluginRegistrationPath startProblem unseen",
   ],
   "Absent where there certainly is none.": [
     "DriverSocket: mount place",

@@ -219,6 +219,12 @@ export const REFUSED: readonly string[] = [
   "TypeScript: (facts: ClusterFacts) => judgeAlike(facts.places, { ...alikeIn(facts), keyOf: ({ state }) => sayReason(state) }, ({ first, others }) => others.some({ yes: () => problem(first.driver, 'is in one state on several nodes', F), no: nothing, unknown: withheld })); import { judgeAlike } from 'SRC/findings/finding'; import { alikeIn } from 'SRC/cluster/judge/groups'; import { sayReason } from 'SRC/cluster/judge/state'",
   // What may be in a mount that is not seen.
   "TypeScript: ({ driver }: View) => driver?.socket.at.map(({ kind }) => kind === 'unmounted' ? problem(P, 'is not there', F) : ok(P, T))",
+  // A path here, one of the host and one of a process, in the same words.
+  "TypeScript: ({ target, answering }: View) => answering.map(({ plugin, path }) => plugin.endpoint === target.csiSocketPath ? ok(path, T) : problem(path, 'is of another driver', F))",
+  "TypeScript: ({ driver, processes }: View) => processes.registrars.map(({ socket, pid }) => socket.path === driver?.socket.path ? undefined : problem(`\x24{pid}`, 'registers another driver', F))",
+  "TypeScript: ({ drivers, socketsOnHost }: View) => drivers.map(({ socket }) => socketsOnHost.contains(({ path }) => path === socket.path)({ yes: nothing, no: () => problem(socket.path, 'is not on the host', F), unknown: withheld }))",
+  "search: ({ target, answering }: View) => answering.map(({ plugin, path }) => hostsPath(`\x24{target.csiSocketPath}`) === plugin.endpoint ? ok(path, T) : problem(path, T, F)); import { hostsPath } from 'SRC/node/read/paths'",
+  "search: ({ target, answering }: View) => answering.map(({ plugin, path }) => isWrittenAlike(target.csiSocketPath, plugin.endpoint) ? ok(path, T) : problem(path, T, F)); import { isWrittenAlike } from 'SRC/node/read/paths'",
   // What was not asked is no answer.
   "TypeScript: (view: View) => view.drivers.map((one) => one.nodeInfo.map(({ kind }) => kind === 'unasked' ? problem(P, 'has no node info', F) : ok(P, T)))",
   "TypeScript: (view: View) => view.drivers.map((one) => one.spoken.map((spoken) => spoken === 'unasked' ? problem(P, 'speaks no HTTP/2', F) : ok(P, T)))",

@@ -11,6 +11,9 @@ export const READERS_ALONE = [
   "writtenOnHost",
   "writtenPlaceOf",
   "comesBefore",
+  "pathHere",
+  "hostsPath",
+  "pathOfProcess",
 ];
 /** What does not ask what is unread, or compares names: these files say by it what holds whatever that is. */
 export const OF_FEW = new Map([
@@ -25,6 +28,7 @@ export const OF_FEW = new Map([
     "atLeast",
     /(?:\/node\/judge\/(?:driver|endpoint|found|machine|registration|rows)|\/cluster\/judge\/needs)\.ts$/,
   ],
+  ["isWrittenAlike", /\/node\/judge\/driver\.ts$/],
   ["isSameName", /\/files\/judge\/driver-socket\.ts$/],
   [
     "firstSeen",

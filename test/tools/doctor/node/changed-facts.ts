@@ -3,6 +3,7 @@ import type { CallFailure, Why } from "../../../../src/tools/doctor/findings/see
 import { startReading, truth, unsoughtIf } from "../../../../src/tools/doctor/findings/seen";
 import type { NodePart, SeenDriver } from "../../../../src/tools/doctor/node/read/facts";
 import { unreadAt } from "../../../../src/tools/doctor/node/read/facts";
+import { hostsPath } from "../../../../src/tools/doctor/node/read/paths";
 import type { RunningRegistrar } from "../../../../src/tools/doctor/node/read/processes";
 import { hiddenAt, type SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
 import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/sockets-found";
@@ -44,7 +45,9 @@ export function factsOf({
     ...facts,
     allDrivers: reading.list(all, lacking("sockets")).with(unsought),
     deadSockets: reading.list(found, lacking("sockets")).with(unsought),
-    socketsOnHost: reading.list(onHost).with(unsought),
+    socketsOnHost: reading
+      .list(onHost.map(({ inode, path }) => ({ inode, path: hostsPath(path) })))
+      .with(unsought),
     processes: { ...facts.processes, registrars: facts.processes.registrars.with(reading.list(registrars)) },
     gaps: [...facts.gaps, ...gaps],
   };

@@ -61,8 +61,9 @@ const PARTS: readonly NodePart[] = [
 export const registrar = (more: object = {}) =>
   ({
     ...{ pid: 5, isNodeWide: false, directory: REGISTRY, isHere: true, endpoint: ENDPOINT },
-    ...{ socket: socketAt("/csi/csi.sock", "accepting"), isElsewhere: truth(false), ...more },
-  }) as RunningRegistrar;
+    ...{ socket: socketAt("/csi/csi.sock", "accepting"), isElsewhere: truth(false) },
+    ...{ csiSocketPath: listFrom([]), ...more },
+  }) as object as RunningRegistrar;
 
 export const kubelet = (more: object = {}) => ({
   ...{ pid: 7, directory: REGISTRY, is: () => false, isHere: true, isDeaf: truth(false), ...more },

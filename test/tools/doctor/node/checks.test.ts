@@ -10,6 +10,7 @@ import {
 import { saysName, type View, viewOf } from "../../../../src/tools/doctor/node/judge/view";
 import type { NodeGap, NodePart } from "../../../../src/tools/doctor/node/read/facts";
 import type { HostPath } from "../../../../src/tools/doctor/node/read/gather";
+import { pathHere } from "../../../../src/tools/doctor/node/read/paths";
 import type { SocketFacts } from "../../../../src/tools/doctor/node/read/socket";
 import type { RegistrationFacts } from "../../../../src/tools/doctor/node/read/sockets-found";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
@@ -167,7 +168,7 @@ test("a driver that hangs may have any name", () => {
 test("whether a dead registration socket is that of a driver that does not say its name is unknown", () => {
   for (const driver of [
     NAMELESS,
-    { ...own, socket: { ...DEAD, path: "/csi/csi.sock" }, identity: undefined },
+    { ...own, socket: { ...DEAD, path: pathHere("/csi/csi.sock") }, identity: undefined },
   ])
     expect(sayings("other-registrations", { driver, registrations: LEFT })).toEqual([
       expect.stringMatching(

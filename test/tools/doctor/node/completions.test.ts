@@ -1,5 +1,6 @@
 import type { ReportedFinding as Finding } from "../../../../src/tools/doctor/findings/report";
 import { listFrom, truth } from "../../../../src/tools/doctor/findings/seen";
+import { pathHere } from "../../../../src/tools/doctor/node/read/paths";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
 import { claimedTooMuch } from "../findings/completions";
 import {
@@ -23,7 +24,10 @@ const CHANGES = Object.entries({ ...MACHINE, ...DRIVERS, ...PATHS, ...REGISTERED
 const why = { kind: "errno", errno: "EACCES" } as const;
 const unread = <Part extends string>(part: Part, subject: string) =>
   ({ kind: "unread", gap: { part, subject, why } }) as const;
-const socketAt = <Part extends string>(part: Part, path: string) => ({ ...unread(part, path), path });
+const socketAt = <Part extends string>(part: Part, path: string) => ({
+  ...unread(part, path),
+  path: pathHere(path),
+});
 const [published] = healthyRegistrations();
 const DRIVER = "/csi/csi.sock";
 

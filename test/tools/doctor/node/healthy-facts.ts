@@ -9,6 +9,7 @@ import {
   type SeenDriver,
 } from "../../../../src/tools/doctor/node/read/facts";
 import { type Facts, hostPathOf } from "../../../../src/tools/doctor/node/read/gather";
+import { type PathOnHost, pathHere } from "../../../../src/tools/doctor/node/read/paths";
 import {
   beyondOwn,
   type RunningKubelet,
@@ -53,7 +54,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
   const identity = { kind: "answered", value: { name: "x.csi", vendorVersion: "1", manifest: {} } } as const;
   const nodeInfo = { nodeId: "n1", maxVolumesPerNode: 0, accessibleTopology: null };
   const own: SeenDriver = {
-    socket: { kind: "accepting", path: CSI, ownership, inode: "1:2" },
+    socket: { kind: "accepting", path: pathHere(CSI), ownership, inode: "1:2" },
     identity,
     ...{ spoken: "http2", nodeInfo: { kind: "answered", value: nodeInfo } },
   };
@@ -70,7 +71,12 @@ export function healthyFacts(changes: Changes = {}): Facts {
     unwritable: undefined,
     inodes: { files: 9, ffree: 9 },
     place: placeAt("/var/lib/kubelet/plugins_registry"),
-    kubeletSocket: { kind: "accepting", path: "/device-plugins/kubelet.sock", ownership, inode: "1:9" },
+    kubeletSocket: {
+      kind: "accepting",
+      path: pathHere("/device-plugins/kubelet.sock"),
+      ownership,
+      inode: "1:9",
+    },
     ...folder,
   };
   return {
@@ -79,7 +85,7 @@ export function healthyFacts(changes: Changes = {}): Facts {
     hostPath: hostPathOf({ kind: "unknown" }),
     allDrivers: reading.list(driver ? [driver] : [], lacking("sockets")),
     deadSockets: reading.list<{ socket: SocketFacts; fits: Truth }>([], lacking("sockets")),
-    socketsOnHost: reading.list<{ inode: string; path: string }>([]),
+    socketsOnHost: reading.list<{ inode: string; path: PathOnHost }>([]),
     processes: {
       registrars: reading.list<RunningRegistrar>([], lacking("processes")).with(UNNAMED),
       kubelets: seen.with(beyondOwn(seen)),
@@ -105,7 +111,7 @@ export function healthyRegistrations(report?: RegistrationReport): readonly Regi
   const plugin = { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"], report };
   return [
     {
-      socket: { kind: "accepting", path: `${DIRECTORY}/x.csi-reg.sock`, ownership, inode: "1:3" },
+      socket: { kind: "accepting", path: pathHere(`${DIRECTORY}/x.csi-reg.sock`), ownership, inode: "1:3" },
       info: { kind: "answered", value: plugin },
       link: null,
       endpoint: { socket: missing, identity: undefined },

@@ -252,7 +252,7 @@ async function found(procfs: string, directory = "registration") {
     ...itemsOf(kubelets).map(({ is: _, isDeaf, ...one }) =>
       plain({ kubelet: one, isDeaf: trueOrNull(isDeaf) }),
     ),
-    ...itemsOf(registrars).map(({ isElsewhere, ...one }) =>
+    ...itemsOf(registrars).map(({ isElsewhere, csiSocketPath: _, ...one }) =>
       plain({ registrar: one, isElsewhere: trueOrNull(isElsewhere) }),
     ),
     ...reading.gaps().map((gap) => plain({ gap })),

@@ -1,12 +1,16 @@
 import fs from "node:fs";
 import { itemsOf, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
+import { listFrom } from "../../../../src/tools/doctor/findings/seen";
 import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
 import { askDriver } from "../../../../src/tools/doctor/node/read/calls";
 import { resolveTarget } from "../../../../src/tools/doctor/node/read/directory";
 import { lookOfDriver } from "../../../../src/tools/doctor/node/read/looks";
+import { pathHere } from "../../../../src/tools/doctor/node/read/paths";
 import { hiddenAt } from "../../../../src/tools/doctor/node/read/socket";
+import { reportOn } from "../../../../src/tools/doctor/node/report";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
 import { driverAt, factsOf, failed, healthy, socketAt } from "./changed-facts";
+import { registrar } from "./changed-machine";
 import { createDoctorNode, type DoctorNode, WHOLE } from "./doctor-node";
 import { healthyFacts, sayings } from "./healthy-facts";
 import { looking, spyOnAll } from "./spied-look";
@@ -126,4 +130,35 @@ test("a mount that is read-only here says so of a registrar only in its own cont
     expect.stringMatching(/^problem: .* read-only/),
   ]);
   expect(sayings("directory-writable", { folder, target })).toEqual([]);
+});
+
+test.each<[RegExp, string, (node: DoctorNode) => string]>([
+  [/^ok: x\.csi is at the path that kubelet gets/, "ext4", () => ""],
+  [/^ok:/, "ext4", ({ path }) => `/k0s ${path}`],
+  [/^ok:/, "overlay", ({ path }) => `${path} ${path}`],
+  [/^unknown: .* on the host, which cannot be seen from here/, "overlay", ({ path }) => `/k0s ${path}`],
+  [/^unknown: .* on the host, which/, "overlay", ({ directory }) => `${directory} ${directory}`],
+])("what a container has at a path of the host is not the host's: %s %s", async (expected, root, mounted) => {
+  await using node = await createDoctorNode();
+  const endpoint = await node.driverUnder("x.csi");
+  await node.plugin("x.csi-reg.sock", { name: "x.csi", endpoint });
+  const more = mounted(node) && `2 1 8:1 ${mounted(node)} rw - ext4 /dev/sda rw\n`;
+  fs.rmSync(`${node.procfs}/self`);
+  fs.mkdirSync(`${node.procfs}/self`);
+  fs.writeFileSync(`${node.procfs}/self/mountinfo`, `1 0 0:1 / / rw - ${root} none rw\n${more}`);
+  expect((await node.look(WHOLE)).says("registration-endpoint")).toMatch(expected);
+});
+
+test("a registrar's path is not that of a driver here, unless both have the same files", () => {
+  const path = "/csi/csi.sock";
+  const socket = socketAt(path, "missing");
+  const driver = { socket, identity: undefined };
+  const statesOf = (csiSocketPath: object) => {
+    const registrars = [registrar({ endpoint: "/w", socket, csiSocketPath })];
+    const { drivers, findings } = reportOn(factsOf({ driver, registrars, registrations: [] }));
+    const [{ follows } = { follows: "none" }] = findings.filter(({ check }) => check === "registrars");
+    return [...drivers.map(({ state }) => state), follows];
+  };
+  expect(statesOf(listFrom([]))).toEqual(["unpublished", "waiting", null]);
+  expect(statesOf(listFrom([pathHere(path)]))).toEqual(["unpublished", "CSI002"]);
 });

@@ -32,6 +32,7 @@ import { callText } from "../../findings/why";
 import { firstOf, namedText } from "../../findings/words";
 import { pathOnHost } from "../read/files";
 import type { DriverLook, SocketLook } from "../read/looks";
+import { isWrittenAlike, type PathOnHost } from "../read/paths";
 import { hasNoSocket, type SeenSocket } from "../read/socket";
 import {
   ADVICE,
@@ -66,7 +67,7 @@ const kubeletPath = check("CSI007", "kubelet-path", (view: View) => {
   return kubeletRegistrationPath === undefined ? undefined : judgeKubeletPath(kubeletRegistrationPath, view);
 });
 
-function judgeKubeletPath(path: string, view: View): Verdicts {
+function judgeKubeletPath(path: PathOnHost, view: View): Verdicts {
   const { kubeletPath: found, hostPath } = view;
   if (found === undefined || !path.startsWith("/"))
     return problem(path, "is not an absolute path", "give the path of the driver's socket on the host");
@@ -95,10 +96,10 @@ const OTHER = [
   "make both flags name the same socket",
 ] as const;
 
-function judgeByLook(path: string, found: SocketLook, view: View): SeenList<Verdicts> {
+function judgeByLook(path: PathOnHost, found: SocketLook, view: View): SeenList<Verdicts> {
   const { driver } = view;
   const { csiSocketPath } = view.target;
-  const isOwn = path === csiSocketPath;
+  const isOwn = isWrittenAlike(csiSocketPath, path);
   const asItIs = () =>
     found.at.map(({ kind }) =>
       kind === "accepting"
@@ -151,7 +152,7 @@ const unseen = (path: string, gap: Gap, view: View, lead: string) => {
 };
 
 /** Judges what is in the place of a driver's socket; `lead` goes before what is wrong with it. */
-const judgeSocket = ({ path, at }: SocketLook, view: View, lead = "", subject = path): Verdict =>
+const judgeSocket = ({ path, at }: SocketLook, view: View, lead = "", subject: string = path): Verdict =>
   at({
     seen: (socket) => judgeSeen({ ...socket, path }, view, lead, subject),
     unread: (gap) => unseen(subject, gap, view, lead),

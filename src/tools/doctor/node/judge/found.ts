@@ -152,7 +152,7 @@ function judgeDead(socket: DeadSocket, dead: SeenSocket, view: View): Verdicts {
   if (!view.isForAll) return undefined;
   const skip = () => skipped(path, text, fix);
   const say = () => atLeast(fits, { yes: () => warning(path, text, fix), least: skip, unknown: skip });
-  const alone = () => problem(path, `${text}; this node has no other driver`, fix, CAUSES.down(dead));
+  const alone = () => problem(path, `${text}; this node has no other driver`, fix, CAUSES.down(dead, path));
   const left = () =>
     atLeast(view.isDeserted, { yes: alone, least: say, unknown: () => unsureOfOthers(say()) });
   return ifYes(isRegistered.not(), left);
@@ -168,7 +168,10 @@ const registrarProcesses = check("CSI024", "registrars", (view: View) => {
   const fix = `${ADVICE.startDriver}; or correct --csi-address, or the volume that both containers mount`;
   const where = `, which is not ${view.target.pluginRegistrationPath}`;
   return [
-    waiting.map((one) => bad(SOME, waitingText(one), fix, CAUSES.down(one.socket))),
+    waiting.map((one) => {
+      const cause = one.csiSocketPath.map((path) => CAUSES.down(one.socket, path));
+      return bad(SOME, waitingText(one), fix, cause.told(CAUSES.down(one.socket)));
+    }),
     misplaced.map((one) => watched.map((path) => bad(SOME, misplacedText(one, path), moveTo(path)))),
     processes.registrars
       .filter(({ isElsewhere }) => mayBeSo(isElsewhere))

@@ -173,7 +173,7 @@ function causeOfRefusal(one: Answering, refusal: string, view: View) {
   if (!/dial unix /.test(withoutDriversWords(refusal)))
     return /node/i.test(refusal) ? CAUSES.nodeInfo(one.plugin.name) : undefined;
   const { driver, hostPath } = view;
-  const down = driver?.socket.at.map((there) => CAUSES.down(there)).told(undefined);
+  const down = driver?.socket.at.map((there) => CAUSES.down(there, there.path)).told(undefined);
   const isWrong = hostPath.is(({ kind }) => kind === "wrong");
   return ifYes<Cause>(isWrong, () => ({ kind: "host-path" })).told(causeIn(judgeEndpoint(one, view), down));
 }

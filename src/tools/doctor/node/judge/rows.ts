@@ -95,7 +95,9 @@ export function driversIn(view: View): SeenList<Row> {
     });
   });
   const rowsOfWaiting = waiting.flatMap((one) => {
-    const isShown = others.contains(({ driver }) => driver.socket.path === one.socket.path);
+    const isShown = others.contains(({ driver }) =>
+      one.csiSocketPath.contains((path) => path === driver.socket.path),
+    );
     return unless(isShown, rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint }));
   });
   // A registrar of another directory is this node's only where a kubelet shows that it is wrong.

@@ -9,6 +9,7 @@ import { tooLong, writeFlag } from "../../findings/words";
 import type { NodePart, Target } from "../read/facts";
 import type { Facts, HostPath } from "../read/gather";
 import type { Answered, DriverLook, RegistrationFound } from "../read/looks";
+import type { PathHere } from "../read/paths";
 import type { Ownership, SeenSocket } from "../read/socket";
 
 // What is wrong with a socket or a call, and what could not be read: in words, with what to do, and with its cause.
@@ -70,11 +71,11 @@ export function remedyForErrno(errno: string, { host }: Pick<Facts, "host">): st
 export function remedyFor(
   socket: SeenSocket,
   facts: Pick<Facts, "host">,
-  path?: string,
+  path?: PathHere,
 ): [fix: string, cause?: Cause | undefined] {
   if ("errno" in socket) return [remedyForErrno(socket.errno, facts)];
   const fix = REMEDIES[socket.kind] ?? OUR_FAULT;
-  return [fix, socket.kind === "stuck" ? CAUSES.nameless(socket) : CAUSES.down(socket, path)];
+  return [fix, socket.kind === "stuck" ? CAUSES.nameless(socket) : CAUSES.down(socket, path ?? socket.path)];
 }
 
 /** What to do about a path that kubelet gets and that is wrong. */
@@ -85,7 +86,7 @@ export const ownershipText = ({ mode, uid, gid }: Ownership): string =>
   `mode ${(mode & 0o7777).toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
 
 /** What is wrong with a socket, to follow its path. */
-export function socketText(socket: SeenSocket): string {
+export function socketText(socket: SeenSocket<string>): string {
   if ("explanation" in socket)
     return `does not accept a connection (${ownershipText(socket.ownership)}): ${socket.explanation}`;
   if ("fileType" in socket)
@@ -115,8 +116,8 @@ export const failureIn = (answer: Answered<unknown>): string | undefined =>
 /** The causes of several findings. */
 export const CAUSES = {
   /** Of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */
-  down: (socket: SeenSocket, path = socket.path): Cause | undefined => {
-    if (socket.kind === "missing") return { kind: "missing", path };
+  down: (socket: SeenSocket<string>, path?: PathHere): Cause | undefined => {
+    if (socket.kind === "missing") return path && { kind: "missing", path };
     return socket.kind === "dead" ? { kind: "down", inode: socket.inode } : undefined;
   },
   nameless: ({ inode }: SeenSocket): Cause | undefined =>

@@ -23,11 +23,13 @@ import {
   lookOfDriver,
   lookOfRegistration,
   lookOfSocket,
+  lookOfTarget,
   namesOf,
   type PluginLook,
   type RegistrationFound,
   type RegistrationLook,
   type SocketLook,
+  type TargetLook,
 } from "../read/looks";
 import { REMOVE_ALIAS, removeOld, silenceOf, type Trouble, troubleOf } from "./trouble";
 
@@ -44,7 +46,8 @@ type Plugin = RegistrationLook & { readonly plugin: PluginLook };
 type CsiPlugin = Plugin & { readonly endpoint: DriverLook | undefined };
 
 export function viewOf(facts: Facts) {
-  const { target, processes, socketsOnHost, host, nowMs } = facts;
+  const { processes, socketsOnHost, host, nowMs } = facts;
+  const target = lookOfTarget(facts.target);
   const { csiSocketPath, kubeletRegistrationPath } = target;
   const isForAll = csiSocketPath === undefined;
   const directory = lookOfDirectory(facts.directory, target);
@@ -54,7 +57,7 @@ export function viewOf(facts: Facts) {
   const published = facts.registrations.map(lookOfRegistration);
   const plugins = published.flatMap(pluginOf);
   const csiPlugins = published.flatMap(csiPluginOf);
-  const drivers = driversOf(facts, csiPlugins);
+  const drivers = driversOf(facts, target, csiPlugins);
   const told = csiPlugins
     .filter(({ plugin }) => plugin.endpoint === kubeletRegistrationPath)
     .map(({ plugin }) => plugin.name);
@@ -112,7 +115,7 @@ const csiPluginOf = (one: RegistrationLook): SeenList<CsiPlugin> =>
     plugin?.type === "CSIPlugin" ? endpoint.map((at) => ({ ...one, plugin, endpoint: at })) : undefined,
   );
 
-function driversOf({ target, driver, allDrivers }: Facts, plugins: SeenList<CsiPlugin>) {
+function driversOf({ driver, allDrivers }: Facts, target: TargetLook, plugins: SeenList<CsiPlugin>) {
   const told = plugins.flatMap(({ endpoint }) => endpoint);
   const endpoints = told.filter(({ socket }) => socket.isHidden.not());
   const unseen = told
@@ -257,7 +260,7 @@ export function isOf(
   { plugin, endpoint }: Pick<CsiPlugin, "endpoint" | "plugin">,
   driver: DriverLook,
   drivers: SeenList<DriverLook>,
-  { csiSocketPath, kubeletRegistrationPath }: Facts["target"],
+  { csiSocketPath, kubeletRegistrationPath }: TargetLook,
 ): Truth {
   const { path } = driver.socket;
   const byName = saysName(driver, plugin.name);

@@ -205,6 +205,24 @@ export function hiddenIn(directory: DirectoryFacts, socket: SocketFacts): Socket
     : hiddenAt(path);
 }
 
+/**
+ * What is on the host, where the same words were looked at here. A container has a file of its own there, or another directory of the
+ * host, unless the mounts show that it is this one.
+ */
+export function ofHost(directory: DirectoryFacts, mounts: Mounts, socket: SocketFacts): SocketFacts {
+  const { path } = socket;
+  if ("gap" in mounts) return { kind: "unread", path, gap: { ...mounts.gap, part: "directory" } };
+  const isMounted =
+    directory.kind === "directory" && !("gap" in directory.place) && directory.place.isMountPoint;
+  const isContainer = mountPlaceOf("/", mounts)?.fileSystem === "overlay";
+  const place = mountPlaceOf(path, mounts);
+  const isHosts =
+    place?.mountPoint === "/" || place === undefined
+      ? !isMounted
+      : !isContainer || path.endsWith(place.path) || place.path.endsWith(path);
+  return isHosts ? hiddenIn(directory, socket) : hiddenAt(path);
+}
+
 function placeIn(mounts: Mounts, path: string): MountPlace | Unread<NodePart> {
   if ("gap" in mounts) return mounts;
   return mountPlaceOf(path, mounts) ?? unreadAt("directory", path, "EIO");

@@ -15,6 +15,7 @@ import { callFileSystem, mountAt } from "../../../../unix/file-calls";
 import { canHang, isWithin } from "../../../../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { type Gap, type Why, whyOf } from "../../findings/seen";
+import { hostsPath, type PathOnHost } from "./paths";
 
 // Every read of the node's files. One that fails rejects, is an errno or leaves a gap: it never counts as an absent file.
 
@@ -137,8 +138,8 @@ export async function reachBelow(root: string, path: string): Promise<string> {
 }
 
 /** A path below `hostRoot` as the host has it; another one as it is. */
-export const pathOnHost = (hostRoot: string, path: string): string =>
-  isWithin(path, hostRoot) ? join("/", relative(hostRoot, path)) : path;
+export const pathOnHost = (hostRoot: string, path: string): PathOnHost =>
+  hostsPath(isWithin(path, hostRoot) ? join("/", relative(hostRoot, path)) : path);
 
 /** A path as seen from here: below `hostRoot` it is reached as the host follows its links, elsewhere by `otherwise`. */
 export const reachOnHost = async (

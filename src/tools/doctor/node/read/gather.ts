@@ -3,7 +3,7 @@ import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-
 import { parseMountinfo } from "../../../../unix/mounts";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { startReading, type Unread, whyOf } from "../../findings/seen";
-import { hiddenIn, lookAtDirectory, type Mounts, otherDirectories } from "./directory";
+import { hiddenIn, lookAtDirectory, type Mounts, ofHost, otherDirectories } from "./directory";
 import { answerIn, gapsIn, type NodePart, type SeenDriver, type Target, unreadAt } from "./facts";
 import { lookAtEach, pathOnHost, reachBelow, reachOnHost, readWhole } from "./files";
 import { findProcesses } from "./processes";
@@ -50,14 +50,16 @@ export async function gatherFacts(given: Target, options: GatherOptions) {
     lookAtDirectory(pluginRegistrationPath, mounts, reading, given),
   ]);
   const target: Target = { ...given, csiSocketPath: csiSocket?.path };
-  const hidden = (found: SocketFacts | undefined) => found && hiddenIn(directory, found);
-  const [named, kubeletPath] = [hidden(csiSocket), hidden(kubeletSocket)];
+  const named = csiSocket && hiddenIn(directory, csiSocket);
+  const asOnHost = (found: SocketFacts) =>
+    hostRoot === "/" ? ofHost(directory, mounts, found) : hiddenIn(directory, found);
+  const kubeletPath = kubeletSocket && asOnHost(kubeletSocket);
   const driver = named && (await ask(named));
   const { living, dead, onHost, ...found } = await findSockets(target, named, directory, mounts);
   const others = await lookAtEach(living, ask, ({ path }, why) => ({ part: "sockets", subject: path, why }));
   const drivers = [...(driver ? [driver] : []), ...others.items];
   // Last: what is published while the drivers are asked is published.
-  const looked = await lookAtRegistrations(pluginRegistrationPath, timeoutMs, hostRoot, directory);
+  const looked = await lookAtRegistrations(pluginRegistrationPath, timeoutMs, hostRoot, directory, asOnHost);
   const { registrations, unlisted, unasked, unsought } = looked;
   const beside = await otherDirectories(pluginRegistrationPath, knownDirectories, hostRoot);
   const { needed, aside } = partGaps(found.gaps, found.directories, [

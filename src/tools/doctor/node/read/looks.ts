@@ -13,6 +13,7 @@ import {
 } from "../../findings/seen";
 import { type DirectoryFacts, hiddenIn } from "./directory";
 import { type Answer, type Call, type SeenDriver, type SeenPlugin, type Target, unreadAt } from "./facts";
+import { hostsPath, pathHere } from "./paths";
 import type { SeenSocket, SocketFacts } from "./socket";
 import type { RegistrationFacts } from "./sockets-found";
 
@@ -53,14 +54,23 @@ export function namesOf(driver: DriverLook | undefined, told: SeenList<string>):
 }
 
 /** Whether a registrar's endpoint is a driver's: by the sockets, if both were seen; else by the names, or also by the paths. */
-export function isOwner(
-  endpoint: SocketLook | undefined,
-  { inode, path }: SocketLook,
-  { byName, isAnothers, byPath }: { byName: Truth; isAnothers: Truth; byPath: boolean },
-) {
-  const hasSocket = (one: SocketLook["inode"]) => trueOrNull(one.is((its) => its !== undefined)) === true;
-  const isOwn = endpoint && trueOrNull(endpoint.inode.is((one) => inode.is((its) => its === one)));
+export function isOwner(endpoint: SocketLook | undefined, driver: SocketLook, by: OwnerMarks): Truth {
+  const isOwn = endpoint && trueOrNull(endpoint.inode.is((one) => driver.inode.is((its) => its === one)));
   if (endpoint && hasSocket(endpoint.inode) && typeof isOwn === "boolean") return truth(isOwn);
+  const byMarks = isOwnerBy(driver, by);
+  // What could not be read there may be this one, whatever it is called.
+  const isUnread = endpoint && trueOrNull(endpoint.isHidden) === null;
+  return isUnread ? byMarks.or(endpoint.inode.is(() => false)) : byMarks;
+}
+
+interface OwnerMarks {
+  readonly byName: Truth;
+  readonly isAnothers: Truth;
+  readonly byPath: boolean;
+}
+const hasSocket = (one: SocketLook["inode"]) => trueOrNull(one.is((its) => its !== undefined)) === true;
+
+function isOwnerBy({ inode, path }: SocketLook, { byName, isAnothers, byPath }: OwnerMarks): Truth {
   if (!hasSocket(inode)) return byName.or(byPath);
   if (trueOrNull(isAnothers) !== true) return byName;
   // Of several with its name only one is registered; one that says no name is taken for none of these.
@@ -100,10 +110,18 @@ export function lookOfDriver({ socket, identity, nodeInfo, spoken }: SeenDriver)
 export type PluginLook = ReturnType<typeof lookOfPlugin>;
 
 /** `report`: how its registration is, as registrars of ours say; no finding tells that others do not. */
-const lookOfPlugin = ({ report, ...plugin }: SeenPlugin, path: string) => {
+const lookOfPlugin = ({ report, endpoint, ...plugin }: SeenPlugin, path: string) => {
   const unreported = { kind: "unread", gap: beyond("GetInfo", path) } as const;
-  return { ...plugin, report: looked(report ?? unreported) };
+  return { ...plugin, endpoint: hostsPath(endpoint), report: looked(report ?? unreported) };
 };
+
+export const lookOfTarget = ({ csiSocketPath, kubeletRegistrationPath, ...target }: Target) => ({
+  ...target,
+  csiSocketPath: csiSocketPath === undefined ? undefined : pathHere(csiSocketPath),
+  kubeletRegistrationPath:
+    kubeletRegistrationPath === undefined ? undefined : hostsPath(kubeletRegistrationPath),
+});
+export type TargetLook = ReturnType<typeof lookOfTarget>;
 
 /** What is found on a registration socket. */
 export interface RegistrationFound {

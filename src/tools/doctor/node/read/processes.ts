@@ -10,7 +10,16 @@ import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../recognise/program";
 import { lackedIn } from "../../findings/gap";
 import { gapsOf, itemsOf } from "../../findings/opened";
-import { type Reading, type SeenList, truth, unsoughtIf, type Why, whyOf } from "../../findings/seen";
+import {
+  beyond,
+  ifYes,
+  type Reading,
+  type SeenList,
+  truth,
+  unsoughtIf,
+  type Why,
+  whyOf,
+} from "../../findings/seen";
 import type { NodeGap, NodePart } from "./facts";
 import {
   errnoIn,
@@ -22,6 +31,7 @@ import {
   readWhole,
   statsOrErrno,
 } from "./files";
+import { hostsPath, pathHere, pathOfProcess } from "./paths";
 import { lookAtSocket } from "./socket";
 
 /** A process' short name, which can be read without waiting for the process. */
@@ -69,9 +79,21 @@ async function filesOf(procfs: string, pid: string) {
     },
     /** The same path as the host has it, by its mounts. */
     onHost: async (path: string) => {
-      const place = mountPlaceOf(path, parseMountinfo(await linesOf("mountinfo")));
+      const mounts = parseMountinfo(await linesOf("mountinfo"));
+      const place = mountPlaceOf(path, mounts);
       if (place === undefined) throw systemError("EIO");
-      return place.path;
+      // What is not in a container has the host's own paths, whatever file system they are on.
+      const isHosts = place.isWholeFileSystem && mountPlaceOf("/", mounts)?.fileSystem !== "overlay";
+      return isHosts ? path : place.path;
+    },
+    /** Whether its paths are paths here. */
+    hasOurFiles: async () => {
+      const looks = ["self", pid].map((of) =>
+        Promise.all([readLink(join(procfs, of, "ns", "mnt")), statsOrErrno(join(procfs, of, "root"))]),
+      );
+      const [ours, its] = await Promise.all(looks).catch(() => []);
+      if (!ours || !its) return truth(beyond(OF.part, pid));
+      return truth(ours[0] === its[0] && isSame(ours[1], its[1]));
     },
     environment: async () =>
       Object.fromEntries((await listIn("environ")).map((one) => one.split(/=(.*)/s, 2))),
@@ -220,7 +242,7 @@ async function readRegistrar(
   kubelets: SeenList<RunningKubelet>,
   reading: Reading<NodePart>,
 ) {
-  const { pid, words, reach, onHost } = files;
+  const { pid, words, reach, onHost, hasOurFiles } = files;
   const args = behindRegistrar(words);
   const line = args && /^(?:-|$)/.test(args[0] ?? "") ? parseFlags(args) : undefined;
   // Other programs are called cli.js too.
@@ -258,8 +280,10 @@ async function readRegistrar(
     /** Whether no kubelet of this machine watches its registration directory. */
     isElsewhere: isWatched.or(isHere).not(),
     /** The driver's socket as kubelet gets it. */
-    endpoint: flags.kubeletRegistrationPath || csiAddress,
-    /** The driver's socket as the registrar sees it; its path is of the registrar's own file system. */
-    socket: { ...socket, path: csiAddress },
+    endpoint: hostsPath(flags.kubeletRegistrationPath || csiAddress),
+    /** The driver's socket as the registrar sees it. */
+    socket: { ...socket, path: pathOfProcess(csiAddress) },
+    /** Its path here, if the registrar has the files that doctor has. */
+    csiSocketPath: ifYes(await hasOurFiles(), () => pathHere(csiAddress)),
   };
 }

@@ -5,6 +5,7 @@ import { MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { explainConnectError, tryConnect } from "../../../../unix/unix-socket";
 import type { Unread } from "../../findings/seen";
 import { errnoIn, fileTypeOf, isThereNone, statsOrErrno, withShortPath } from "./files";
+import { type PathHere, pathHere } from "./paths";
 
 export type Ownership = Readonly<Pick<Stats, "mode" | "uid" | "gid">>;
 
@@ -17,8 +18,8 @@ interface OfSocket {
 type SocketPart = "directory" | "sockets";
 
 /** What is at a path where a unix socket belongs. */
-export type SocketFacts = {
-  readonly path: string;
+export type SocketFacts<Path = PathHere> = {
+  readonly path: Path;
   /** Device and inode of a socket, of whatever type, which two paths may share. */
   readonly inode?: string | undefined;
 } & (
@@ -36,7 +37,7 @@ export type SocketFacts = {
 );
 
 export type SocketKind = SocketFacts["kind"];
-export type SeenSocket = Exclude<SocketFacts, { readonly kind: "unread" }>;
+export type SeenSocket<Path = PathHere> = Exclude<SocketFacts<Path>, { readonly kind: "unread" }>;
 
 /** What the errno of a failed look, or of a failed connection, says. Any other one says only that this process could not look. */
 const NO_LISTENER: readonly string[] = ["EPROTOTYPE", "ENOTSOCK"];
@@ -47,12 +48,12 @@ const UNANSWERED: Readonly<Record<string, "dead" | "stuck">> = { ECONNREFUSED: "
 export const isTelling = (errno: string): boolean =>
   isThereNone(errno) || BROKEN.has(errno) || errno in UNANSWERED || NO_LISTENER.includes(errno);
 
-export const hasNoSocket = ({ kind }: SeenSocket): boolean =>
+export const hasNoSocket = ({ kind }: SeenSocket<string>): boolean =>
   kind === "missing" || kind === "no-directory" || kind === "not-a-socket";
 
 /** A mount that is not here may have it. */
 export const hiddenAt = (path: string): SocketFacts => ({
-  ...{ kind: "unread", path },
+  ...{ kind: "unread", path: pathHere(path) },
   gap: { part: "sockets", subject: path, why: { kind: "unmounted" } },
 });
 
@@ -72,13 +73,13 @@ export async function lookAtSocket(
   given: string,
   { part = "sockets", own = given, reach = async () => given, tryReach = tryConnect }: LookOptions = {},
 ): Promise<SocketFacts> {
-  let path = given;
+  let path = pathHere(given);
   const unread = (errno: string, inode?: string) => {
     const gap = { part, subject: path, why: { kind: "errno", errno } } as const;
     return { kind: "unread", path, inode, errno, gap } as const;
   };
   try {
-    path = await reach(given);
+    path = pathHere(await reach(given));
   } catch (error) {
     return unread(errnoIn(error));
   }

@@ -13,7 +13,7 @@ import { trueOrNull } from "../../findings/opened";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { truth, unsoughtIf, type Why, whyOf } from "../../findings/seen";
 import type { askRegistration } from "./calls";
-import { type DirectoryFacts, hiddenIn, isHosts, leadsAsOnHost, type Mounts } from "./directory";
+import { type DirectoryFacts, isHosts, leadsAsOnHost, type Mounts } from "./directory";
 import { answerIn, gapsIn, type NodeGap, type Target, unreadAt } from "./facts";
 import {
   errnoIn,
@@ -26,6 +26,7 @@ import {
   realPath,
   walk,
 } from "./files";
+import { pathHere } from "./paths";
 import { lookAtSocket, type SocketFacts, type SocketKind } from "./socket";
 
 /** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
@@ -221,13 +222,14 @@ export async function lookAtRegistrations(
   timeoutMs: number,
   hostRoot: string,
   facts: DirectoryFacts,
+  asOnHost: AsOnHost,
 ) {
   const isAsOnHost = leadsOnHost(facts, directory, hostRoot);
   for (let tried = 1; ; tried++) {
     const before = await listRegistrations(directory, hostRoot, isAsOnHost);
     const { items: looked, gaps } = await lookAtEach(
       before.paths,
-      (path) => lookAtRegistration(path, timeoutMs, hostRoot, isAsOnHost, facts),
+      (path) => lookAtRegistration(path, timeoutMs, hostRoot, isAsOnHost, asOnHost),
       (subject, why): NodeGap => ({ part: "directory", subject, why }),
     );
     const after = await listRegistrations(directory, hostRoot, isAsOnHost);
@@ -274,6 +276,9 @@ async function listRegistrations(
   return { gaps, paths: paths.sort() };
 }
 
+/** What is on the host, of a path of the host that was looked at here. */
+type AsOnHost = (found: SocketFacts) => SocketFacts;
+
 const loadCalls = () => import("./calls");
 
 /** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */
@@ -282,7 +287,7 @@ async function lookAtRegistration(
   timeoutMs: number,
   hostRoot: string,
   isAsOnHost: ReturnType<typeof leadsOnHost>,
-  facts: DirectoryFacts,
+  asOnHost: AsOnHost,
 ) {
   let answer: Awaited<ReturnType<typeof askRegistration>> | undefined;
   const tryReach = async (short: string, reached: string) => {
@@ -293,22 +298,24 @@ async function lookAtRegistration(
   const reachOwn = (own: string) => reachOnHost(hostRoot, own);
   const looking = { part: "directory", own: pathOnHost(hostRoot, path), reach: reachOwn, tryReach } as const;
   // The link's own path, not its target's.
-  const found: SocketFacts = { ...(await lookAtSocket(path, looking)), path };
+  const found: SocketFacts = { ...(await lookAtSocket(path, looking)), path: pathHere(path) };
   const info = answer;
   const link = await linkAt(path);
   const isOurs = link === null || info?.kind === "answered";
   const socket: SocketFacts =
     isOurs || isAsOnHost(path, link)
       ? found
-      : { kind: "unread", path, gap: { part: "directory", subject: path, why: { kind: "link", to: link } } };
+      : {
+          ...{ kind: "unread", path: found.path },
+          gap: { part: "directory", subject: path, why: { kind: "link", to: link } },
+        };
   const plugin = answerIn(info);
   const told = plugin?.type === "CSIPlugin" ? plugin.endpoint : undefined;
   // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
   const reach = (at: string) => (told === "" ? reachOwn(at) : reachBelow(hostRoot, at));
-  const there =
-    told === "" || (told?.startsWith("/") && !told.includes("\0"))
-      ? hiddenIn(facts, await lookAtSocket(told || path, { reach, own: told || looking.own }))
-      : undefined;
+  const isPath = told === "" || (told?.startsWith("/") && !told.includes("\0"));
+  const seen = isPath && (await lookAtSocket(told || path, { reach, own: told || looking.own }));
+  const there = seen ? (told === "" ? seen : asOnHost(seen)) : undefined;
   const isSilent = info?.kind === "failed" && isHidden(path) && socket.kind !== "dead";
   return {
     socket,
