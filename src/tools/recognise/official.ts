@@ -1,5 +1,8 @@
+import { messageOf } from "../../base/errors";
 import { type FlagForm, parseWords } from "../../flags/grammar";
-import { ACCEPTED_FLAGS, flagTable } from "../../flags/table";
+import { endpointOf, portsProblem } from "../../flags/start-options";
+import { ACCEPTED_FLAGS, type Flags, flagTable } from "../../flags/table";
+import { resolveLogging } from "../../logging/logging-options";
 import { partsOf } from "./image";
 import { type Decided, isTemplate } from "./rule";
 
@@ -62,6 +65,50 @@ export function askOfficial(words: readonly string[], release: number | undefine
     return { kind: "unclear", flag: newer, in: "newer", unknown } as const;
   return { kind: "refused", message: line.message, unknown } as const;
 }
+
+/** Why it ends with values that its flags take; undefined if it does not. What it dials in vain keeps it waiting. */
+export function officialProblemOf(flags: Flags): string | undefined {
+  const { csiAddress, timeoutMs } = flags;
+  const logging = resolveLogging(flags);
+  if (logging.kind === "invalid") return `LoggingConfiguration is invalid: ${logging.error}`;
+  const [, authority] = /^unix:\/\/([^/].*)/s.exec(csiAddress) ?? [];
+  if (authority !== undefined)
+    return `csi-address ${csiAddress}: invalid (non-empty) authority: ${authority}`;
+  if (csiAddress === "") return "csi-address is empty";
+  if (timeoutMs <= 0) return `timeout is ${timeoutMs / 1000}s: it ends as soon as the driver answers`;
+  try {
+    officialEndpointOf(flags);
+    return portsProblem(flags);
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Its HTTP endpoint; Go knows these services by name in an image without /etc/services (net/lookup.go). */
+export const officialEndpointOf = (flags: Flags) =>
+  endpointOf({
+    ...flags,
+    httpEndpoint: flags.httpEndpoint.replace(/:([a-z]\w*)$/i, (whole, name: string) => {
+      const port = SERVICES.get(name.toLowerCase());
+      return port === undefined ? whole : `:${port}`;
+    }),
+  });
+const SERVICES = new Map<string, number>(
+  Object.entries({
+    ...{
+      domain: 53,
+      ftp: 21,
+      ftps: 990,
+      gopher: 70,
+      http: 80,
+      https: 443,
+      imap2: 143,
+      imap3: 220,
+      imaps: 993,
+    },
+    ...{ pop3: 110, pop3s: 995, smtp: 25, ssh: 22, telnet: 23 },
+  }),
+);
 
 /** The flags that it does not know: the first one, and then those that the next starts would name. */
 function unknownIn(words: readonly string[], known: ReadonlyMap<string, FlagForm>): readonly string[] {

@@ -4,6 +4,7 @@ import {
   type Changes,
   daemonSet,
   expectSaid,
+  findingsOfSwapIn,
   OFFICIAL,
   PATH,
   readAs,
@@ -96,6 +97,17 @@ test.each<readonly [expected: RegExp, Changes]>([
     [/^CSI101 unknown: .* not filled in: --mode={{ \.m }} -> render/, { image, more: ["--mode={{ .m }}"] }],
     [/^CSI101 problem: .*-nope/, { image, more: ["--nope", "--mode={{ .m }}"] }],
   ]),
+  // The official one has limits of its own.
+  ...["csi.sock", "tcp://127.0.0.1:10000"].map((address): [RegExp, Changes] => [
+    /^CSI101 problem: restarts forever: the official registrar dials \S+, which is no unix socket's address/,
+    { image: OFFICIAL, more: [`--csi-address=${address}`] },
+  ]),
+  ...["--csi-address=unix://csi/csi.sock", "--csi-address=", "--timeout=0", "--http-endpoint=:nope"].map(
+    (word): [RegExp, Changes] => [
+      /^CSI101 problem: does not start: (?:csi-address (?:unix.*non-empty|is empty)|timeout is 0s|http-endpoint ":nope")/,
+      { image: OFFICIAL, more: [word] },
+    ],
+  ),
   // A variable that is nowhere stays as it is in the container, too.
   [
     /^CSI101 problem: does not start: csi-address "\$\(ADDRESS\)" is not/,
@@ -109,6 +121,16 @@ test.each<readonly [expected: RegExp, Changes]>([
 ])("%s", (expected, changes) => {
   expectSaid(saidOf(changes), [expected]);
 });
+
+test.each(["--timeout=1000h", "--http-endpoint=:http", "--timeout=100h"])(
+  "the official registrar takes %s, and a swap tells where ours does not",
+  (word) => {
+    const official = daemonSet({ image: OFFICIAL, more: [word] });
+    expect(said(official)).toEqual([]);
+    const swapped = findingsOfSwapIn([official]).map(({ code, status }) => `${code} ${status}`);
+    expect(swapped).toEqual(word === "--timeout=100h" ? [] : ["CSI101 problem"]);
+  },
+);
 
 test.each([`--timeout=\${T}s`, "--http-endpoint={{ .x }}"])(
   "with %s, which is not filled in, the other arguments are judged",

@@ -4,6 +4,7 @@ import { ACCEPTED_FLAGS, nearestFlag } from "../../../../flags/table";
 import { parseBool } from "../../../../flags/values";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { boundText } from "../../../../logging/escape";
+import { fitsSocketPath } from "../../../../unix/socket-path";
 import { addedIn, LATEST, officialFlags } from "../../../recognise/official";
 import { LAST_HOOK } from "../../../recognise/swap";
 import type { Advice, Verdict, Verdicts } from "../../findings/finding";
@@ -19,7 +20,7 @@ import {
   withheld,
   words,
 } from "../../findings/seen";
-import { RENDER_FIRST, together, writeFlag } from "../../findings/words";
+import { RENDER_FIRST, together, tooLong, writeFlag } from "../../findings/words";
 import type { KnownStart as Start, ToldPaths } from "../read/arguments";
 import { mountOf } from "../read/pod";
 import type { KnownRegistrar, RegistrarContainer } from "../read/registrars";
@@ -129,6 +130,9 @@ function adviceOnCommand({ program, isWithoutShell }: KnownRegistrar): Advice {
 const judgeJoined = (item: string) =>
   problem(`has several arguments in one item: ${boundText(item.trim())}`, "write each as an item of its own");
 
+/** To gRPC all others name a host. */
+export const isUnixAddress = (dialed: string): boolean => /^(?:\/|unix:)/.test(dialed);
+
 /** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
 function judgeDialed(
   { csiAddress, dialed, told }: ToldPaths,
@@ -141,6 +145,10 @@ function judgeDialed(
       `takes * literally: ${pattern}`,
       "write the paths of one driver, or use this registrar's image",
     );
+  const why = isUnixAddress(dialed)
+    ? !fitsSocketPath(csiAddress) && tooLong(Buffer.byteLength(csiAddress))
+    : dialed !== "" && "is no unix socket's address: it waits in vain";
+  if (why) return say(`dials ${dialed}, which ${why}`, "write the absolute path of the driver's socket");
   // CSI102 says it of a directory that is mounted there.
   return dialed.endsWith("/") && !isMountPoint(csiAddress, mounts)
     ? say(`dials ${dialed}, and a path that ends with / is no socket's`, writeFlag("csi-address", csiAddress))

@@ -11,7 +11,7 @@ import type { ToldPaths } from "../read/arguments";
 import { isSamePlace, mountOf, onHost, onHosts, placeOf } from "../read/pod";
 import type { RegistrarContainer } from "../read/registrars";
 import type { ParsedSettings } from "../read/settings";
-import { defineFirst } from "./arguments";
+import { defineFirst, isUnixAddress } from "./arguments";
 import { manifestDriverSocket } from "./driver-socket";
 import { eachRegistrar, ok, problem, unknown, warning } from "./each-registrar";
 import {
@@ -51,7 +51,9 @@ const judgeDriverPath = (
 
 function judgePaths(one: RegistrarContainer, paths: ToldPaths): Verdicts {
   const { mounts } = one;
-  const { csiAddress, told } = paths;
+  const { csiAddress, dialed, told } = paths;
+  // CSI101 says it.
+  if (!isUnixAddress(dialed)) return undefined;
   if (!csiAddress.startsWith("/"))
     return warning(
       `has the relative --csi-address=${csiAddress}: where that is on the host is not known`,

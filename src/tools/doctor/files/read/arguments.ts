@@ -5,8 +5,8 @@ import { ACCEPTED_FLAGS, type Flags, isProbeMode, parseFlags } from "../../../..
 import { isPattern } from "../../../../host-path/path-pattern";
 import { list, type Tree, text } from "../../../../kube-api/objects";
 import { plainPath } from "../../../../unix/mounts";
-import { parseCsiAddress } from "../../../../unix/socket-path";
-import { askOfficial } from "../../../recognise/official";
+import { pathInUnixAddress } from "../../../../unix/socket-path";
+import { askOfficial, officialEndpointOf, officialProblemOf } from "../../../recognise/official";
 import { behindRegistrar, type Program } from "../../../recognise/program";
 import { isTemplate } from "../../../recognise/rule";
 import { beyond, looked, type Seen, type Unread } from "../../findings/seen";
@@ -128,14 +128,17 @@ function ourSettings(words: readonly string[], { kind }: Program): WrittenSettin
   if (line.kind === "error")
     return { ...NOTHING, start: refuse(line.message, ...[line.unknown ?? []].flat()) };
   // The official one makes its socket in / then.
-  const root = kind === "official" && line.flags.pluginRegistrationPath === "" ? "/" : undefined;
+  const isOfficial = kind === "official";
+  const root = isOfficial && line.flags.pluginRegistrationPath === "" ? "/" : undefined;
   const flags = { ...line.flags, ...(root && { pluginRegistrationPath: root }) };
-  const problem = startProblemOf(flags);
-  const endpoint = problem === undefined ? endpointOf(flags) : undefined;
+  const problem = isOfficial ? officialProblemOf(flags) : startProblemOf(flags);
+  const endpoint =
+    problem === undefined ? (isOfficial ? officialEndpointOf(flags) : endpointOf(flags)) : undefined;
+  const path = pathInUnixAddress(flags.csiAddress);
   return {
     start: problem === undefined ? STARTS : refuse(problem),
     isParsed: true,
-    csiAddress: problem === undefined ? plainPath(parseCsiAddress(flags.csiAddress)) : flags.csiAddress,
+    csiAddress: problem === undefined && path !== undefined ? plainPath(path) : flags.csiAddress,
     dialed: flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
     pluginRegistrationPath: plainPath(flags.pluginRegistrationPath),
