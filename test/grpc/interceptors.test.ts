@@ -66,6 +66,16 @@ test.each(
   expect(served.log.all(FAILED)[0]).toMatchObject({ fields: { method: expect.stringContaining("/x.Y/") } });
 });
 
+test.each<[string, unknown]>([
+  ["nothing", undefined],
+  ["an object that is no call", {}],
+])("an interceptor that returns %s is told what it takes", async (_what, returned) => {
+  await using served = await serveIntercepted(() => returned);
+  const takes = "; it takes a ServerInterceptingCall of its call";
+  expect(await served.call().answered).toEqual([status.INTERNAL, expect.stringContaining(takes)]);
+  expect(served.problems()).toContain(FAILED);
+});
+
 /** Where an interceptor gets the call from its handler; elsewhere it gets it before. */
 const ON_THE_WAY_BACK = /send|method/;
 test.each(

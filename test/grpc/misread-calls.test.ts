@@ -73,6 +73,18 @@ test.each<[string, (request: object, context: object) => unknown, text: string]>
   expect(fields).toEqual({ method: ask.path, hint: expect.stringContaining("(request, context)") });
 });
 
+test("a fault of a function for unaryHandler that takes a request only has no such hint", async () => {
+  const handle = (request: object) => {
+    const { volume } = Object(request);
+    return volume();
+  };
+  await using served = await serve({ ask: unaryHandler(handle) as Handler });
+  const [code, text] = await served.call({ request: { volume: "v" } }).answered;
+  expect([code, text]).toEqual([13, expect.stringContaining("is not a function")]);
+  const { fields } = await served.log.when(FAILED);
+  expect(fields).toEqual({ method: ask.path });
+});
+
 test("a request has its own fields only, also for a function that asks which it has", async () => {
   const hasOthers = (request: object) => "request" in request || "metadata" in request;
   await using served = await serve({

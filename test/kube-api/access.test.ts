@@ -134,7 +134,10 @@ test("KUBECONFIG names one file, in whose directory its paths are", async () => 
     authority: file(folder.at("ca.crt")),
     token: file(folder.at("token")),
   });
-  await expect(readKubeconfig(folder.at("no"))).rejects.toThrow(`KUBECONFIG ${folder.at("no")}: ENOENT`);
+  await expect(readKubeconfig(folder.at("no"))).rejects.toMatchObject({
+    message: expect.stringContaining(`KUBECONFIG ${folder.at("no")}: ENOENT`),
+    cause: { code: "ENOENT" },
+  });
   await expect(readKubeconfig(`${path}:${path}`)).rejects.toThrow(
     `KUBECONFIG ${path}:${path}: give one file`,
   );
