@@ -106,7 +106,7 @@ async function findDeadDotSockets(directory: string): Promise<readonly string[]>
 }
 
 export const removeQuietly = (path: string): Promise<void> =>
-  callFileSystem(path, () => rm(path, { force: true })).catch(() => {});
+  callFileSystem(path, () => rm(path)).catch(() => {});
 
 export const randomWord = (length: number): string =>
   randomInt(36 ** length)

@@ -64,6 +64,7 @@ test("the field of a refused value is found by reading its object again, whateve
     unlikeFieldIn(value, object, read(wanted));
   expect(find(shared.args, (all) => Object(all[1]?.env).args)).toBe("spec.containers[1].env.args");
   expect(find(true, (all) => all[0]?.name)).toBe("spec.containers[0].name");
+  expect(unlikeFieldIn(7, { "1st": 7 }, (one) => void text(Object(one)["1st"]))).toBe("1st");
   expect([find({}, () => ({})), unlikeFieldIn(object, object, text), find(7, () => 7)]).toEqual([
     undefined,
     undefined,

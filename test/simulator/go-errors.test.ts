@@ -28,6 +28,11 @@ test.each(SIMULATED_VERSIONS)("what ends a handshake, in the words of kubelet %s
 
 test("a failed call has the words of kubelet's gRPC", () => {
   const rows = DETAILS.map(([code, details]) => [details, goRpcError({ code, details }, "/s.sock")] as const);
-  const plain = [["an error without a status", goRpcError(new Error("closed"), "/s.sock")] as const];
+  const without = {
+    "an error without a status": new Error("closed"),
+    "one with a code alone": Object.assign(new Error("closed"), { code: 14 }),
+    "one with details alone": Object.assign(new Error("closed"), { details: "gone" }),
+  };
+  const plain = Object.entries(without).map(([what, error]) => [what, goRpcError(error, "/s.sock")] as const);
   expect(`\n${byOutcome([...rows, ...plain])}\n`).toMatchSnapshot();
 });

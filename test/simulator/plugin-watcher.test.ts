@@ -1,4 +1,13 @@
-import { linkSync, mkdirSync, renameSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename } from "node:path";
 import { startPluginWatcher } from "../../src/simulator/kubelet/plugin-watcher";
 import { countDescriptors } from "../../src/unix/descriptors";
@@ -25,6 +34,12 @@ test("kubelet sees a socket under its new name, and its removal, but not that th
   };
   for (const name of ["x", "z", "deep", "deeper"]) await leaveDeadSocket(folder.at(name));
   await follows(() => writeFileSync(at(".other"), ""), "file-ignored .other");
+  // What kubelet hears of is that a file came or went, not that its mode or content changed.
+  await follows(() => {
+    chmodSync(at(".other"), 0o600);
+    writeFileSync(at(".other"), "more");
+    writeFileSync(at(".next"), "");
+  }, "file-ignored .next");
   await follows(() => renameSync(folder.at("x"), at("x")), "x 1");
   await follows(() => renameSync(at("x"), at("y")), "y 2");
   await follows(() => renameSync(at("y"), at("x")), "x 3, replaced");

@@ -83,8 +83,8 @@ export async function discover(
 /** Warns once, until the directory can be read or fails with another errno. */
 function warnOfUnread(known: Map<string, string>, directory: string, error: unknown, log: Logger): void {
   const errno = errnoOf(error);
-  if (errno === undefined) known.delete(directory);
-  if (errno === undefined || known.get(directory) === errno) return;
+  if (errno === undefined) return void known.delete(directory);
+  if (known.get(directory) === errno) return;
   known.set(directory, errno);
   const check = "does this container run as root, and does SELinux let it read the directory?";
   const isDenied = errno === "EACCES" || errno === "EPERM";

@@ -178,3 +178,17 @@ test("an entry that no table of 4,096 bytes can hold any more is forgotten: a cl
   expect(readFields(block)).toBeUndefined();
   expect(block).toEqual(sent);
 });
+
+test("header fields of 65,536 bytes are read, and those of one more are not", () => {
+  // Each counts 32 bytes more than its name and value.
+  const field = (valueBytes: number) =>
+    Buffer.concat([
+      Buffer.from([0, 1, 0x78, 0x7f]),
+      Buffer.from([((valueBytes - 127) % 128) | 0x80, (valueBytes - 127) >> 7]),
+      Buffer.alloc(valueBytes, "y"),
+    ]);
+  const read = (lastBytes: number) =>
+    createFieldReader()(Buffer.concat([...Array.from({ length: 7 }, () => field(8_159)), field(lastBytes)]));
+  expect(read(8_159)).toBeUndefined();
+  expect(() => read(8_160)).toThrow("header fields of more than 65536 bytes");
+});
