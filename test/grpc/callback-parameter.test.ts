@@ -59,6 +59,7 @@ test.each<[string, unknown]>([
   ["a comment", (_call /* , callback = (none) */ = ",") => {}],
   ["a method", { ask(_call: unknown) {} }.ask],
   ["no parentheses", runInNewContext("call => {}")],
+  ["no parentheses, and a call with two values", runInNewContext("call => void Math.max(1, 2)")],
   ["no parentheses, async", runInNewContext("async call => {}")],
   ["a comma behind the last parameter", runInNewContext("(call = 1, ) => {}")],
   ["a property arguments", (call: { arguments?: unknown }) => void call.arguments],

@@ -153,3 +153,7 @@ test("fields that the message does not have are named, with a near one; what is 
     "zzzzzz",
   ]);
 });
+test("what is no message has no fields that could be named", () => {
+  const error = new TypeError("the answer's texts[0] is undefined; it takes a string");
+  expect(() => check({ texts: Array(2) })).toThrow(error);
+});

@@ -49,6 +49,16 @@ test("the taint is removed once kubelet has registered the driver, and no other 
     ]);
   }));
 
+test("the end of its scope closes it, and waits for that", async () => {
+  await using fixture = await startTainted();
+  const { readiness, server, registrations } = fixture;
+  {
+    await using _ends = readiness;
+  }
+  expect(registrations.countListeners()).toBe(0);
+  await eventually(() => expect(server.watches).toBe(0));
+});
+
 test("a Node with an invalid taint fails the request, not the process", async () => {
   await using fixture = await startFixture(undefined, (api) => api.setTaints([null as never, STARTUP_TAINT]));
   const { server, log } = fixture;

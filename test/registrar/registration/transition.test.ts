@@ -172,6 +172,17 @@ describe("refusals", () => {
     expect(judgeInPlace(state as StateOf<"in-place">, look)).toMatchObject({ kind: "kubelet-silent" });
   });
 
+  test("are no reason to hide what comes after them", () => {
+    const events = [refused("a"), ...round, refused("a"), { kind: "socket-gone" } as const];
+    let [state, isRepeated]: [RegistrationState, boolean] = [stateNamed("asked"), false];
+    const repeated = events.map((event) => {
+      state = transition(state, event, now);
+      isRepeated = isRepetition(event, state, isRepeated);
+      return isRepeated;
+    });
+    expect(repeated.slice(-2)).toEqual([true, false]);
+  });
+
   test("with one text are one log line, and the tries between them none", () => {
     const told: string[] = [];
     let [state, isRepeated]: [RegistrationState, boolean] = [stateNamed("asked"), false];
