@@ -35,6 +35,7 @@ nodeTest(
     expect(cpuSeconds).toBeGreaterThanOrEqual(before);
     expect(cpuSeconds).toBeLessThan(cpuSecondsOf(registrar) + 2 / TICKS_A_SECOND);
     expect(sampleOf("process_resident_memory_bytes")).toBeGreaterThan(2 ** 24);
+    expect(registrar.lines("Starting profiling")).toEqual([]);
     const { version } = (await registrar.line("Version")).fields;
     expect(body).toMatch(new RegExp(`^registrar_build_info\\{.*version="${version}"`, "m"));
     expect((await http.get("/metrics")).status).toBe(404);
