@@ -188,6 +188,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
   GOAWAY: [
     attack("a goodbye", goodbye, "closed: "),
     attack("an error", frame(GOAWAY, 0, 0, bytesOf("00000000 0000000b")), "closed: "),
+    attack("cut short", frame(GOAWAY, 0, 0, Buffer.alloc(3)), BROKEN),
     attack("a goodbye in a call", [openCall(1), goodbye, frame(HEADERS, 0, 1)], "closed: "),
   ],
   // Header blocks: HPACK (RFC 7541), and what carries it.
