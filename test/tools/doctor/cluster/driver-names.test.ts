@@ -4,7 +4,7 @@ import { readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set"
 import { isGuess, nameDrivers } from "../../../../src/tools/doctor/cluster/read/units";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { itemsOf, open } from "../../../../src/tools/doctor/findings/opened";
-import { startReading } from "../../../../src/tools/doctor/findings/seen";
+import { listFrom, startReading } from "../../../../src/tools/doctor/findings/seen";
 import { daemonSet, type SetChanges, storedSet } from "../../../support/cluster-objects";
 import { makeCluster, WELL } from "./memory-cluster";
 import { DISK, deploy } from "./sick-cluster";
@@ -34,7 +34,9 @@ function listsOf(
   return {
     target: { context: undefined, node: undefined, driver },
     sets: list("daemonsets", sets.flatMap(setOf)),
-    csiNodes: list("csinodes", [{ node: "n", createdMs: 0, drivers: new Set(csiNode), owner: undefined }]),
+    csiNodes: list("csinodes", [
+      { node: "n", createdMs: 0, drivers: new Set(csiNode), owners: listFrom<string>([]) },
+    ]),
     csiDrivers: list("csidrivers", csiDrivers),
     needs: list(
       "events",

@@ -1,10 +1,10 @@
-import type { FactsAndGaps } from "../../../../src/tools/doctor/cluster/judge/facts";
 import { isWaitedFor } from "../../../../src/tools/doctor/cluster/judge/states";
 import { EVERY_DRIVER } from "../../../../src/tools/doctor/cluster/read/units";
-import { itemsOf, open, orNull, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
+import { itemsOf, open, trueOrNull } from "../../../../src/tools/doctor/findings/opened";
 import { daemonSet, onHostPath, podStatus, volumeAttachment } from "../../../support/cluster-objects";
-import { type Calls, otherFactsIn } from "../findings/less-known";
+import { otherFactsIn } from "../findings/less-known";
 import { clusterOf } from "./admitted-cluster";
+import { callsOf, NO_FACTS } from "./cluster-calls";
 import {
   ago,
   createMemoryCluster,
@@ -20,28 +20,6 @@ import { WORLDS } from "./too-much";
 // Judges take the facts of a cluster for true: where less could be read, they may be unread, and none may be another one.
 
 const PODS = "/api/v1/namespaces/storage/pods";
-/** What could not be read is no fact. */
-const NO_FACTS = ["gaps"];
-
-/** Facts are asked for all that is there, and for what is not. */
-function callsOf({ nodes, sets, csiDrivers, places, units, ownersOf }: FactsAndGaps): Calls {
-  const nodeNames = [...itemsOf(nodes).map(({ name }) => name), "nowhere"];
-  const each = (all: readonly unknown[]) => all.map((one) => [one]);
-  const [ofNodes, ofSets] = [each(nodeNames), each([...itemsOf(sets).map(({ uid }) => uid), "none"])];
-  const there = itemsOf(sets).flatMap((set) => nodeNames.map((node) => [set, node]));
-  const ofPlaces = each(itemsOf(places));
-  // Where more is known, fewer pods have to be read.
-  const served = each(itemsOf(places).filter((place) => orNull(ownersOf(place).owners, () => true)));
-  const drivers = each([...itemsOf(csiDrivers), ...itemsOf(units).map(({ driver }) => driver), "none"]);
-  return {
-    ...{ nodeAt: ofNodes, csiNodeAt: ofNodes, waitingOn: ofNodes, attachedOn: ofNodes },
-    ...{ podsOf: ofSets, leavingOf: ofSets, unitsOfSet: ofSets, podsAt: there, leavingAt: there },
-    ...{ waitingAt: ofPlaces, attachedAt: ofPlaces, ownersOf: served, unitsOfDriver: drivers },
-    isAmong: itemsOf(places).map(({ driver }) => [driver, new Set([open(driver).told])]),
-    isManifestCause: itemsOf(units).map(({ registrar: { about } }) => [{ kind: "manifest", ...about }]),
-  };
-}
-
 test.each(WORLDS)("%s: an unread page or object makes no other fact", async (_what, make) => {
   const cluster = await make();
   const more = await cluster.facts();

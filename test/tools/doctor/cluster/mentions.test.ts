@@ -11,18 +11,12 @@ test("each pod without a node is a place of its own", () => {
 });
 
 test.each([
-  ["no free ports", /pod: no free ports -> /],
-  [undefined, /pod -> /],
-])(
-  "a pod that is not brought to the node that it is meant for registers nothing there: %s",
-  async (message, why) => {
-    const cluster = await makeCluster();
-    const noRoom = { conditions: [{ type: "PodScheduled", status: "False", message }] };
-    const again = daemonSet(DISK, { name: "disk-again" });
-    await deploy(cluster, again, ["node-1"], () => noRoom, { isScheduled: false });
-    await expectSaid(
-      cluster,
-      new RegExp(`^CSI202 problem: .*the scheduler finds no node for its ${why.source}`),
-    );
-  },
-);
+  ["no free ports", "the scheduler finds no node for its pod: no free ports"],
+  [undefined, "its pod has no node, and the scheduler does not report why"],
+])("a pod that the scheduler does not bring to the node that it is meant for: %s", async (message, why) => {
+  const cluster = await makeCluster();
+  const noRoom = { conditions: [{ type: "PodScheduled", status: "False", message }] };
+  const again = daemonSet(DISK, { name: "disk-again" });
+  await deploy(cluster, again, ["node-1"], () => noRoom, { isScheduled: false });
+  await expectSaid(cluster, new RegExp(`^CSI202 problem: .*: ${why} -> `));
+});

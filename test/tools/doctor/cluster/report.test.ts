@@ -48,6 +48,7 @@ const ended = (exitCode: number) => {
   const registrar = { name: "registrar", restartCount: 2, ready: false, state, lastState };
   return { phase: "Running", conditions: [scheduled], containerStatuses: [registrar, driver] };
 };
+const initializing = { kind: "waiting", reason: "PodInitializing", message: "" } as const;
 const noRoom = { type: "PodScheduled", status: "False", message: "Insufficient cpu" };
 
 test.each<readonly [expected: RegExp, Changes]>([
@@ -79,7 +80,7 @@ test.each<readonly [expected: RegExp, Changes]>([
     {
       ...none,
       status: {
-        ...podStatus({ registrar: { kind: "waiting", reason: "PodInitializing", message: "" } }),
+        ...podStatus({ registrar: initializing, driver: initializing }),
         initContainerStatuses: podStatus({ fetch: crashLoop({}, 4) }).containerStatuses,
       },
     },

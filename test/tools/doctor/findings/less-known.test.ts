@@ -11,6 +11,8 @@ import { otherFactsIn } from "./less-known";
 
 const GAP = beyond("files");
 const UNREAD = { kind: "unread", gap: GAP } as const;
+/** Nobody calls `a`. */
+const alike = (of: () => number) => ({ a: of, of });
 const some = (...items: readonly unknown[]) => startReading().list(items, [GAP]);
 
 test.each<readonly [what: string, less: unknown, more: unknown]>([
@@ -43,6 +45,7 @@ test.each<readonly [expected: string, less: unknown, more: unknown]>([
   [": [1], and it is unknown", looked(1), looked(UNREAD)],
   ['#: "x", and it is "y"', named("x"), named("y")],
   ['.of("k").a: 1, and it is 2', { of: () => ({ a: 1 }) }, { of: () => ({ a: 2 }) }],
+  ['[].of("k"): 1, and it is 2', listFrom([alike(() => 1)]), listFrom([alike(() => 2)])],
   ['[].of("k"): 1, and it is 2', listFrom([{ of: () => 1 }]), listFrom([{ of: () => 2 }])],
 ])("%#. told: %s", (expected, less, more) => {
   const [first = "", ...others] = otherFactsIn(less, more, { calls: { of: [["k"]] } });

@@ -15,7 +15,9 @@ export function otherFactsIn(
   const known = new WeakMap<object, WeakMap<object, boolean>>();
   /** Whether nothing is said in this part that the other one does not say; parts are shared by many lists. */
   const isPart = (one: unknown, other: unknown, place = ""): boolean => {
-    if (!isShared(one) || !isShared(other)) return partsIn(one, other, place, true).length === 0;
+    // A function is asked by its name, and may have several.
+    const isNamed = typeof one === "function" && insideOf(one) === undefined;
+    if (!isShared(one) || !isShared(other) || isNamed) return partsIn(one, other, place, true).length === 0;
     const of = known.get(one) ?? new WeakMap<object, boolean>();
     known.set(one, of);
     const before = of.get(other);

@@ -16,9 +16,7 @@ export const PLAIN: Readonly<Record<string, readonly string[]>> = {
   ],
   "Absent where there certainly is none.": [
     "DriverSocket: mount place",
-    "Facts.cluster.csiNodes[]: owner",
     "Facts.cluster.pods[].trouble[]: runsSince",
-    "Facts.cluster.sets[]: generation",
     "Facts.files.registrars[].mounts{}: volumeKind",
     "Facts.files.registrars[].probes{}: address",
     "Facts.files.registrars[].settings().start(): flag in message unknown",

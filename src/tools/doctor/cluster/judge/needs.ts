@@ -258,7 +258,7 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
   const placesOn = places.by(({ node = "" }) => node);
   const bad = nodes.filter(({ name, uid, ready, createdMs }) =>
     csiNodeAt(name)
-      .contains(({ owner }) => owner !== undefined && owner !== uid)
+      .contains(({ owners }) => owners.contains((owner) => owner === uid).not())
       .and(
         placesOn(name)
           .contains()

@@ -17,7 +17,9 @@ const FAILED_MOUNT = /^[^"]*(volume "[^"]*" : [^:]*)/;
 export function describe(trouble: PodTrouble): { readonly reason: string; readonly why: Alike } {
   switch (trouble.kind) {
     case "unscheduled": {
-      const reason = ["the scheduler finds no node for its pod", trouble.message].filter(Boolean).join(": ");
+      const reason = trouble.message
+        ? `the scheduler finds no node for its pod: ${trouble.message}`
+        : "its pod has no node, and the scheduler does not report why";
       return { reason, why: {} };
     }
     case "blocked": {

@@ -2,7 +2,7 @@ import { list, needed, text, textOrNone, tree } from "../../../../kube-api/objec
 import { boundText } from "../../../../logging/escape";
 import type { Taint } from "../../../../node-readiness/node-api";
 import type { Told } from "../../findings/opened";
-import { listFrom, type SeenList, toldOf } from "../../findings/seen";
+import { beyond, listFrom, type SeenList, toldOf } from "../../findings/seen";
 import { conditionsOf, inlineDriversOf, ownersOf, pastOrNone } from "./fields";
 import type { Identity } from "./reader";
 
@@ -126,10 +126,11 @@ export function readNode(object: unknown, { name, uid, createdMs }: Identity) {
 
 export function readCsiNode(object: unknown, { name, createdMs }: Identity) {
   const { metadata, spec } = tree(object);
+  const owners = ownersOf(tree(metadata)).flatMap(({ kind, uid }) => (kind === "Node" ? uid : []));
   return {
     ...{ node: name, createdMs },
     drivers: new Set(list(tree(spec).drivers).map((one) => text(tree(one).name))),
-    /** The UID of the Node that it belongs to. */
-    owner: ownersOf(tree(metadata)).find(({ kind }) => kind === "Node")?.uid,
+    /** The UIDs of the Nodes that it belongs to; unknown where it does not say. */
+    owners: listFrom<string>(owners.length > 0 ? owners : { kind: "unread", gap: beyond("csinodes", name) }),
   };
 }

@@ -1,22 +1,13 @@
 import { attempt, refuse } from "../../../../base/errors";
-import {
-  bool,
-  list,
-  needed,
-  numberOrNone,
-  type Tree,
-  text,
-  textOrNone,
-  timeOrNone,
-  tree,
-} from "../../../../kube-api/objects";
+import { list, needed, type Tree, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { requiredNodeTerms } from "../../../recognise/nodes";
 import { itemsOf, open, tell } from "../../findings/opened";
 import { beyond, type Gap, listFrom, type SeenList, truth, type Unread } from "../../findings/seen";
 import { ofContainer, together } from "../../findings/words";
+import { type ContainerStatus, readContainer } from "./container-status";
 import { type Container, endingContainer, type Registrars } from "./ending";
-import { conditionsOf, hasEnded, notWritten, ownersOf, pastOrNone, phaseOf } from "./fields";
+import { conditionsOf, hasEnded, notWritten, ownersOf, phaseOf } from "./fields";
 import type { Identity } from "./reader";
 import type { ReadRunning, RegistrarSet } from "./set";
 
@@ -100,13 +91,9 @@ export function readRegistrarPod(
   });
   const mains = readEach(containerStatuses);
   const containers = [...inits, ...mains];
-  const isRunning = phaseOf(status) === "Running";
-  // Kubelet writes a status of each. Other init containers have ended.
-  const ofMains = list(tree(spec).containers).map((one) => text(tree(one).name));
-  const missing = [...ofMains, ...sidecars].find((name) => !containers.some((one) => one.name === name));
-  if (isRunning && missing !== undefined) refuse(`it has no status of container ${missing}`);
+  refuseMissing(tree(object), containers, sidecars);
   const { nodeName } = tree(spec);
-  if (isRunning || containers.length > 0) needed("spec.nodeName", textOrNone(nodeName));
+  if (phaseOf(status) === "Running" || containers.length > 0) needed("spec.nodeName", textOrNone(nodeName));
   const times = timesOf(tree(object), { createdMs, sentMs }, containers, nowMs);
   if (phaseOf(status) === "Succeeded" && !times.isLeaving) return undefined;
   const running = readRunning(tree(object), set);
@@ -120,15 +107,13 @@ export function readRegistrarPod(
   const isWaitedFor = ({ name, hasStarted }: ContainerStatus) =>
     sidecars.includes(name) ? !hasStarted : true;
   const unwritten = (text: string) => notWritten("pods", name, text);
-  const unreported =
-    containers.length === 0 ? unwritten("kubelet does not report its containers") : undefined;
+  const unreported = unreportedIn(containers, unwritten);
   const over = overTrouble(tree(metadata), tree(status));
   const others = () =>
-    unscheduled(tree(status)) ??
-    troubleIn(containers, mains, times, { names, other }) ??
-    initTrouble(inits.filter(isWaitedFor), mains, times) ??
-    [];
-  const unjudged = times.isNew ? unwritten("it has only just started") : undefined;
+    unscheduled(tree(spec), tree(status)) ??
+    troubleIn(containers, mains, times, { names, other, unreported }) ??
+    initTrouble(inits.filter(isWaitedFor), mains, times);
+  const trouble = over ?? (times.isNew ? unwritten("it has only just started") : others());
   return {
     ...{ setUid, uid, name },
     /** It was deleted, has failed or has succeeded a moment ago: another pod will take its place. */
@@ -137,17 +122,49 @@ export function readRegistrarPod(
     /** Another pod would take its place. */
     isOver: over !== undefined,
     /** Not known of a new one. */
-    trouble: listFrom<PodTrouble>(over ? [over] : (unjudged ?? [others()].flat())),
+    trouble: listFrom<PodTrouble>(trouble?.kind === "unread" ? trouble : [trouble ?? []].flat()),
     running,
     /** When its last registrar's container started, in Unix time; none unless all of them run. */
     started: listFrom<number>(unreported ?? lastStart(waitedFor, createdMs, other)),
     /** As kubelet says. */
     isReady: truth(times.saysReady ? times.isReady : unwritten("it has no condition Ready").gap),
     /** Whether nothing has changed in it for ten minutes: unknown where a condition does not say when it changed. */
-    isQuiet: truth(nowMs - times.lastMs >= LONG_MS && (times.areTold || beyond("pods", name))),
+    isQuiet: isQuietIn(times, name, containers.length > 0 ? unreported : undefined),
     /** The names of the containers that run, and that kubelet has long not called ready, as one text. */
-    unready: listFrom<string>(unreported ?? unreadyIn(mains, nowMs - times.readyMs)),
+    unready: listFrom<string>(unreported ?? unreadyIn(mains, name, times)),
   };
+}
+
+/** One that kubelet does not report may have changed, unless the pod is new. */
+function isQuietIn(
+  { nowMs, lastMs, areTold, isNew }: ReturnType<typeof timesOf>,
+  pod: string,
+  unreported?: Unread,
+) {
+  if (unreported !== undefined && !isNew) return truth(unreported.gap);
+  return truth(nowMs - lastMs >= LONG_MS && (areTold || beyond("pods", pod)));
+}
+
+/** Kubelet writes a status of each container at once. Of a pod that runs, other init containers have ended. */
+function refuseMissing(
+  { spec, status }: Tree,
+  containers: readonly ContainerStatus[],
+  sidecars: readonly string[],
+) {
+  const namesIn = (all: unknown) => list(all).map((one) => text(tree(one).name));
+  const { containers: mains, initContainers } = tree(spec);
+  const isRunning = phaseOf(status) === "Running";
+  if (!isRunning && (containers.length === 0 || hasEnded(status))) return;
+  const missing = [...namesIn(mains), ...(isRunning ? sidecars : namesIn(initContainers))].find(
+    (name) => !containers.some((one) => one.name === name),
+  );
+  if (missing !== undefined) refuse(`it has no status of container ${missing}`);
+}
+
+function unreportedIn(containers: readonly ContainerStatus[], unwritten: (text: string) => Unread) {
+  if (containers.length === 0) return unwritten("kubelet does not report its containers");
+  const silent = containers.find(({ waiting }) => waiting === "");
+  return silent && unwritten(`kubelet does not report the state of ${silent.who}`);
 }
 
 function lastStart(
@@ -161,9 +178,15 @@ function lastStart(
   return [startedMs].filter(Number.isFinite);
 }
 
-function unreadyIn(mains: readonly ContainerStatus[], forMs: number): readonly string[] {
+function unreadyIn(
+  mains: readonly ContainerStatus[],
+  pod: string,
+  { nowMs, readyMs, createdMs }: ReturnType<typeof timesOf>,
+): readonly string[] | Unread {
   const unready = mains.filter(({ isReady, startedMs }) => !isReady && !Number.isNaN(startedMs));
-  return unready.length > 0 && forMs >= LONG_MS ? [together(unready.map(({ name }) => name))] : [];
+  if (unready.length === 0 || nowMs - (readyMs ?? createdMs) < LONG_MS) return [];
+  if (readyMs === undefined) return { kind: "unread", gap: beyond("pods", pod) };
+  return [together(unready.map(({ name }) => name))];
 }
 
 function nodesOf(spec: Tree) {
@@ -231,14 +254,15 @@ function timesOf(
   const ready = conditionOf("Ready");
   const isReady = ready?.status === "True";
   return {
-    ...{ nowMs, isReady, saysReady: ready !== undefined },
-    /** When it was Ready for the last time, or created. */
-    readyMs: isReady ? nowMs : (ready?.changedMs ?? createdMs),
+    ...{ nowMs, createdMs, isReady, saysReady: ready !== undefined },
+    /** When it was Ready for the last time, if its condition says so. */
+    readyMs: isReady ? nowMs : ready?.changedMs,
     /** It was created, or its node made it anew, a moment ago. */
     isNew: nowMs - Math.max(createdMs, sandboxMs) < CREATION_MS,
     quietMs: nowMs - Math.max(createdMs, changedMs),
     lastMs: Math.max(createdMs, changedMs, ...starts),
     areTold:
+      conditions.length > 0 &&
       conditions.every(({ changedMs }) => changedMs !== undefined) &&
       containers.every(({ endedMs, restarts }) => endedMs !== undefined || restarts === 0),
     isLeaving:
@@ -262,47 +286,24 @@ function endedWithNode(containers: readonly ContainerStatus[]): boolean {
   );
 }
 
-type ContainerStatus = ReturnType<typeof readContainer>;
-
-function readContainer({ name, state, lastState, restartCount, ready, started }: Tree, sentMs: number) {
-  const own = <Value>(field: string, value: Value | undefined) => needed(`${field} of a container`, value);
-  const { waiting, running, terminated } = tree(state);
-  const ended = terminated ?? tree(lastState).terminated;
-  const last = tree(ended);
-  return {
-    name: text(name),
-    who: ofContainer(text(name)),
-    isReady: bool(ready),
-    hasStarted: bool(started),
-    /** A state without any of the three is this one (ContainerState of the API). */
-    waiting: running === undefined && terminated === undefined ? text(tree(waiting).reason) : undefined,
-    waitingMessage: boundText(text(tree(waiting).message).trim()),
-    /** NaN: it does not run. */
-    startedMs: running === undefined ? Number.NaN : own("start", pastOrNone(tree(running).startedAt, sentMs)),
-    restarts: own("restartCount", numberOrNone(restartCount)),
-    hasEnded: terminated !== undefined,
-    /** When and how it ended the last time, and its termination message. */
-    endedMs: pastOrNone(last.finishedAt, sentMs),
-    exitCode: ended === undefined ? undefined : own("exitCode", numberOrNone(last.exitCode)),
-    endReason: text(last.reason),
-    message: boundText(text(last.message).trim()),
-  };
-}
-
-function unscheduled(ofPod: Tree): PodTrouble | undefined {
+/** It has no node, whether the scheduler says why or not. */
+function unscheduled(spec: Tree, ofPod: Tree): PodTrouble | undefined {
   const found = conditionsOf(ofPod).find(({ type, status }) => type === "PodScheduled" && status === "False");
-  return found && { kind: "unscheduled", message: boundText(found.message) };
+  if (found === undefined && nodesOf(spec).runsOn !== undefined) return undefined;
+  return { kind: "unscheduled", message: boundText(found?.message ?? "") };
 }
 
 function troubleIn(
   containers: readonly ContainerStatus[],
   mains: readonly ContainerStatus[],
   { nowMs, quietMs }: ReturnType<typeof timesOf>,
-  registrars: Registrars,
-): PodTrouble | undefined {
+  { unreported, ...registrars }: Registrars & { readonly unreported: Unread | undefined },
+): PodTrouble | Unread | undefined {
   const [name = ""] = registrars.names;
   if (containers.length === 0 && quietMs >= CREATION_MS) return blocked({ name, who: ofContainer(name) }, "");
-  const block = containers.map((one) => blockOf(one, quietMs)).find((one) => one !== undefined);
+  const first = containers.find((one) => one.waiting === "" || blockOf(one, quietMs) !== undefined);
+  if (first?.waiting === "") return unreported;
+  const block = first && blockOf(first, quietMs);
   if (block !== undefined) return block;
   if (endedWithNode(mains)) return undefined;
   const restarting = containers.filter((one) => isRestarting(one, nowMs));
@@ -321,7 +322,7 @@ const blocked = ({ name, who }: Pick<ContainerStatus, "name" | "who">, word: str
 function blockOf(container: ContainerStatus, quietMs: number): PodTrouble | undefined {
   const { waiting, waitingMessage } = container;
   if (waiting === undefined || ["CrashLoopBackOff", "PodInitializing"].includes(waiting)) return undefined;
-  if (["ContainerCreating", ""].includes(waiting) && quietMs < CREATION_MS) return undefined;
+  if (waiting === "ContainerCreating" && quietMs < CREATION_MS) return undefined;
   return blocked(container, waiting, waitingMessage);
 }
 

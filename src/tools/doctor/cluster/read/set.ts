@@ -41,7 +41,9 @@ export function readRegistrarSet(object: unknown, identity: Identity, ours?: Our
     registrars,
     registrarsWith: (images: OurImage) => registrarsIn(identity.uid, place, whole, images),
     /** How its pods name the template that they are made from. */
-    generation: textOrNone(tree(tree(metadata).annotations)["deprecated.daemonset.template.generation"]),
+    generation: toldOf(
+      textOrNone(tree(tree(metadata).annotations)["deprecated.daemonset.template.generation"]),
+    ),
     /** The numbers of pods that it wants, and has. */
     counts: looked(isBehind ? notWritten("daemonsets", identity.name, OLD_STATUS) : undefined, counts),
     /** The latter as it is written, for readers. */
@@ -145,6 +147,6 @@ function droppedFrom(spec: Tree, set: RegistrarSet, generation: string | undefin
   const missing = set.registrars
     .map(({ about }) => tell<string>(about.container))
     .filter((container) => !names.includes(container));
-  const isKnown = missing.length === 0 || (generation !== undefined && generation === set.generation);
+  const isKnown = missing.length === 0 || (generation !== undefined && generation === tell(set.generation));
   return listFrom(isKnown ? missing : { kind: "unread", gap: beyond("pods", set.name) });
 }
