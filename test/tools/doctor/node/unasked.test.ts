@@ -116,6 +116,23 @@ test("beside a kubelet another one may have its root in a file, and a process of
   expect(await look()).toEqual([null, null, "skipped"]);
 });
 
+test.each([
+  ["ext4", "/var/lib/kubelet/plugins_registry"],
+  ["overlay", "/kubelet/plugins_registry"],
+])(
+  "the directory of a kubelet on the host is what it calls it: its root is on %s",
+  async (root, expected) => {
+    await using node = await createDoctorNode();
+    const directory = node.at("its-root/var/lib/kubelet/plugins_registry");
+    fs.mkdirSync(directory, { recursive: true });
+    addProcess(node, 1, node.at("its-root"), fs.statSync(directory).ino, "kubelet");
+    const mounts = `1 0 8:1 / / rw - ${root} none rw\n2 1 8:2 / /var/lib rw - ext4 /dev/sdb rw\n`;
+    fs.writeFileSync(`${node.procfs}/1/mountinfo`, mounts);
+    const { facts } = await node.look(WHOLE);
+    expect(itemsOf(facts.processes.kubelets).map((one) => one.directory)).toEqual([expected]);
+  },
+);
+
 test("a mount that is read-only here says so of a registrar only in its own container", () => {
   const folder = { unwritable: "EROFS" };
   const target = { ...healthy.target, hostRoot: "/host" };
