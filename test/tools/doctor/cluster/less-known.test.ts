@@ -14,31 +14,50 @@ import {
   running,
   WELL,
 } from "./memory-cluster";
-import { addNode, DISK, STORAGE } from "./sick-cluster";
+import { addNode, DISK, deploy, STORAGE } from "./sick-cluster";
 import { WORLDS } from "./too-much";
 
 // Judges take the facts of a cluster for true: where less could be read, they may be unread, and none may be another one.
 
 const PODS = "/api/v1/namespaces/storage/pods";
-test.each(WORLDS)("%s: an unread page or object makes no other fact", async (_what, make) => {
-  const cluster = await make();
-  const more = await cluster.facts();
-  const calls = callsOf(more);
-  const pages = Array.from(cluster.reads, ([read, count]) =>
-    Array.from({ length: count }, (_, at) => [read, at] as const),
-  );
-  const wrong = new Map<string, string>();
-  for (const [read, page] of pages.flat())
-    for (const what of [{ kind: "forbidden", message: "you may not" }, "broken"] as const) {
-      // What lacks all after a page lacks what the page after it has, too.
-      if (what !== "broken" && page % 4 > 0) continue;
-      cluster.setFault({ read, page, what });
-      const less = await cluster.facts();
-      for (const one of otherFactsIn(less, more, { asWritten: NO_FACTS, calls }))
-        wrong.set(one.replace(/: .*/, ""), `${read} ${page}: ${one}`);
-    }
-  expect([...wrong.values()]).toEqual([]);
-});
+
+/** Two DaemonSets of a driver, two pods of one on a node, and two registrars in a pod. */
+async function makeTwo(): Promise<MemoryCluster> {
+  const cluster = await makeCluster();
+  const again = daemonSet(DISK, { name: "disk-again" });
+  const [registrar, driver] = again.spec.template.spec.containers;
+  if (registrar === undefined || driver === undefined) throw new Error("there is no container");
+  const second = { ...registrar, name: "second", args: ["--csi-address=/csi/b.sock", ...registrar.args] };
+  again.spec.template.spec.containers = [registrar, second, driver];
+  const status = podStatus({ registrar: running, second: running, driver: running });
+  await deploy(cluster, again, ["node-1"], () => status);
+  const [pod] = cluster.find({ path: PODS, kind: "PodList" }) as readonly { readonly metadata: object }[];
+  await cluster.create(PODS, { ...pod, metadata: { ...pod?.metadata, name: "disk-node-other" } });
+  return cluster;
+}
+
+test.each([...WORLDS, ["two of each", makeTwo] as const])(
+  "%s: an unread page or object makes no other fact",
+  async (_what, make) => {
+    const cluster = await make();
+    const more = await cluster.facts();
+    const calls = callsOf(more);
+    const pages = Array.from(cluster.reads, ([read, count]) =>
+      Array.from({ length: count }, (_, at) => [read, at] as const),
+    );
+    const wrong = new Map<string, string>();
+    for (const [read, page] of pages.flat())
+      for (const what of [{ kind: "forbidden", message: "you may not" }, "broken"] as const) {
+        // What lacks all after a page lacks what the page after it has, too.
+        if (what !== "broken" && page % 4 > 0) continue;
+        cluster.setFault({ read, page, what });
+        const less = await cluster.facts();
+        for (const one of otherFactsIn(less, more, { asWritten: NO_FACTS, calls }))
+          wrong.set(one.replace(/: .*/, ""), `${read} ${page}: ${one}`);
+      }
+    expect([...wrong.values()]).toEqual([]);
+  },
+);
 
 describe("what nobody looks for is no certain no", () => {
   const placeIn = async (cluster: MemoryCluster) => {
