@@ -7,6 +7,7 @@ import {
   type Gap,
   type ItemOf,
   ifUnknown,
+  ifYes,
   isWhole,
   nothing,
   type Text,
@@ -146,7 +147,9 @@ function judgeMade(
     ? writeFlag("csi-address", join(directory, name))
     : `use one name for both: ${name} in --csi-address and --kubelet-registration-path`;
   // Where kubelet and the registrar are told one path, it is the driver that has another.
+  const elsewhere = ifYes(isForRegistration(csiAddress, one), () => told);
   const found = addressesOf(made !== undefined && told !== place.path ? made.path : "", one.mounts)
+    .with(elsewhere.flatMap((path) => addressesOf(path, one.mounts)))
     .filter((address) => isForRegistration(address, one).not())
     .map((address) => writeFlag("csi-address", address));
   const ofTold =
