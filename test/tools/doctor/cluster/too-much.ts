@@ -30,8 +30,8 @@ export function tooMuchIn(report: ClusterReport, whole: ClusterReport): readonly
         return row[field] !== null && text !== JSON.stringify(same ? same[field] : none);
       });
       // CSINode has it, whatever its pod and node do.
-      // Two pods, and a container's last words, are true of a node that is away, too.
-      const isAway = ["duplicate", "restarting"].includes(String(same?.state));
+      // Two pods are true of a node that is away, too.
+      const isAway = same?.state === "duplicate";
       const mayBe = [
         ...["unseen", same?.state, same?.csiNode ? "registered" : undefined],
         isAway ? "node-away" : undefined,
