@@ -1,4 +1,5 @@
 import type { FactsAndGaps } from "../../../../src/tools/doctor/cluster/judge/facts";
+import { driverNamed } from "../../../../src/tools/doctor/cluster/read/units";
 import { itemsOf, open, orNull } from "../../../../src/tools/doctor/findings/opened";
 import type { Calls } from "../findings/less-known";
 
@@ -14,7 +15,10 @@ export function callsOf({ nodes, sets, csiDrivers, places, units, ownersOf }: Fa
   const ofPlaces = each(itemsOf(places));
   // Where more is known, fewer pods have to be read.
   const served = each(itemsOf(places).filter((place) => orNull(ownersOf(place).owners, () => true)));
-  const drivers = each([...itemsOf(csiDrivers), ...itemsOf(units).map(({ driver }) => driver), "none"]);
+  const drivers = each([
+    ...[...itemsOf(csiDrivers), "none"].map(driverNamed),
+    ...itemsOf(units).map(({ driver }) => driver),
+  ]);
   return {
     ...{ nodeAt: ofNodes, csiNodeAt: ofNodes, waitingOn: ofNodes, attachedOn: ofNodes },
     ...{ podsOf: ofSets, leavingOf: ofSets, unitsOfSet: ofSets, podsAt: there, leavingAt: there },

@@ -1,7 +1,7 @@
 import { type ClusterLists, surroundingsOf } from "../../../../src/tools/doctor/cluster/judge/surroundings";
 import type { Resource } from "../../../../src/tools/doctor/cluster/read/reader";
 import { readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
-import { isGuess, nameDrivers } from "../../../../src/tools/doctor/cluster/read/units";
+import { driverNamed, isGuess, nameDrivers } from "../../../../src/tools/doctor/cluster/read/units";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { itemsOf, open } from "../../../../src/tools/doctor/findings/opened";
 import { listFrom, startReading } from "../../../../src/tools/doctor/findings/seen";
@@ -120,7 +120,7 @@ test.each<readonly [what: string, answers: string, name: string, World]>([
     undefined,
   );
   const isKnown = driverNames.contains((one) => one === name);
-  expect(`${unitsOfDriver(name).contains()(answers)} ${isKnown(answers)}`).toBe(expected);
+  expect(`${unitsOfDriver(driverNamed(name)).contains()(answers)} ${isKnown(answers)}`).toBe(expected);
 });
 
 test.each([

@@ -1,5 +1,5 @@
-import { csiDriver, daemonSet, volumeAttachment } from "../../../support/cluster-objects";
-import { ago, createMemoryCluster, type MemoryCluster, WELL } from "./memory-cluster";
+import { csiDriver, daemonSet, podStatus, volumeAttachment } from "../../../support/cluster-objects";
+import { ago, createMemoryCluster, type MemoryCluster, running, WELL } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 
 /** Three nodes with two drivers, volumes of one, and nothing that is wrong. */
@@ -35,6 +35,30 @@ export async function makeReplaced(): Promise<MemoryCluster> {
       const old = { ...metadata, ...more, name: `old-${metadata.name}`, uid: `old-${metadata.uid}` };
       const left = { ...one, object: { ...one.object, metadata: old, status } };
       return metadata.name === "disk-node-node-3" ? left : [left, one];
+    }),
+  );
+  return cluster;
+}
+
+/** Two of what other clusters have one of: DaemonSets of a driver, pods of one of them on a node, registrars in a pod. */
+export async function makeDouble(): Promise<MemoryCluster> {
+  const cluster = createMemoryCluster();
+  for (const name of ["node-1", "node-2"]) await addNode(cluster, name, { [DISK]: "i", [FILES]: "j" });
+  const one = daemonSet(DISK);
+  const { spec } = one.spec.template;
+  const args = ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=/x/${FILES}/csi.sock`];
+  const second = spec.containers.filter(({ name }) => name === "registrar");
+  spec.containers = [...spec.containers, ...second.map((own) => ({ ...own, name: "registrar-2", args }))];
+  const both = podStatus({ registrar: running, driver: running, "registrar-2": running });
+  await deploy(cluster, one, ["node-1", "node-2"], () => both);
+  await deploy(cluster, daemonSet(DISK, { name: "disk-again" }), ["node-1"], () => WELL);
+  cluster.edit((stored) =>
+    stored.flatMap((own) => {
+      const { metadata } = own.object;
+      const other = { ...metadata, name: "disk-node-other", uid: "other", creationTimestamp: ago(30) };
+      return metadata.name === "disk-node-node-2"
+        ? [own, { ...own, object: { ...own.object, metadata: other } }]
+        : own;
     }),
   );
   return cluster;

@@ -5,6 +5,7 @@ import { daemonSet, onHostPath, podStatus, volumeAttachment } from "../../../sup
 import { otherFactsIn } from "../findings/less-known";
 import { clusterOf } from "./admitted-cluster";
 import { callsOf, NO_FACTS } from "./cluster-calls";
+import { makeDouble } from "./healthy-cluster";
 import {
   ago,
   createMemoryCluster,
@@ -36,28 +37,29 @@ async function makeTwo(): Promise<MemoryCluster> {
   return cluster;
 }
 
-test.each([...WORLDS, ["two of each", makeTwo] as const])(
-  "%s: an unread page or object makes no other fact",
-  async (_what, make) => {
-    const cluster = await make();
-    const more = await cluster.facts();
-    const calls = callsOf(more);
-    const pages = Array.from(cluster.reads, ([read, count]) =>
-      Array.from({ length: count }, (_, at) => [read, at] as const),
-    );
-    const wrong = new Map<string, string>();
-    for (const [read, page] of pages.flat())
-      for (const what of [{ kind: "forbidden", message: "you may not" }, "broken"] as const) {
-        // What lacks all after a page lacks what the page after it has, too.
-        if (what !== "broken" && page % 4 > 0) continue;
-        cluster.setFault({ read, page, what });
-        const less = await cluster.facts();
-        for (const one of otherFactsIn(less, more, { asWritten: NO_FACTS, calls }))
-          wrong.set(one.replace(/: .*/, ""), `${read} ${page}: ${one}`);
-      }
-    expect([...wrong.values()]).toEqual([]);
-  },
-);
+test.each([
+  ...WORLDS,
+  ["two of each", makeTwo] as const,
+  ["two of each, without a CSIDriver", makeDouble] as const,
+])("%s: an unread page or object makes no other fact", async (_what, make) => {
+  const cluster = await make();
+  const more = await cluster.facts();
+  const calls = callsOf(more);
+  const pages = Array.from(cluster.reads, ([read, count]) =>
+    Array.from({ length: count }, (_, at) => [read, at] as const),
+  );
+  const wrong = new Map<string, string>();
+  for (const [read, page] of pages.flat())
+    for (const what of [{ kind: "forbidden", message: "you may not" }, "broken"] as const) {
+      // What lacks all after a page lacks what the page after it has, too.
+      if (what !== "broken" && page % 4 > 0) continue;
+      cluster.setFault({ read, page, what });
+      const less = await cluster.facts();
+      for (const one of otherFactsIn(less, more, { asWritten: NO_FACTS, calls }))
+        wrong.set(one.replace(/: .*/, ""), `${read} ${page}: ${one}`);
+    }
+  expect([...wrong.values()]).toEqual([]);
+});
 
 describe("what nobody looks for is no certain no", () => {
   const placeIn = async (cluster: MemoryCluster) => {

@@ -7,7 +7,7 @@ import { flagsOf, shellWord } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import { endingOf } from "../read/describe";
 import { keyOfPlace } from "../read/mentions";
-import { guessesIn } from "../read/units";
+import { driverNamed, guessesIn } from "../read/units";
 import type { ClusterFacts } from "./facts";
 import { causeOfState, inState, isGone, isUnwritten, type Place, reasonIn, restartingIn } from "./state";
 import { isWaitedFor } from "./states";
@@ -47,7 +47,7 @@ export function alikeIn(facts: ClusterFacts) {
   const { unitsOfDriver, unitsOfEvery } = facts;
   /** Those that may have a driver's pods; thousands of places have one driver. */
   const setsOf = remembered((driver) =>
-    unitsOfDriver(driver)
+    unitsOfDriver(driverNamed(driver))
       .with(unitsOfEvery)
       .with(guessesIn(facts))
       .map(({ set }) => set.uid),

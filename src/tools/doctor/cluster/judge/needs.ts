@@ -160,7 +160,7 @@ function judgeTarget(facts: ClusterFacts): Verdicts {
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
   const own = asFarAsAsked(units)
     .filter((unit) => isEvery(unit).not())
-    .with(asFarAsAsked(unitsOfDriver(driver)));
+    .with(asFarAsAsked(unitsOfDriver(driverNamed(driver))));
   const isProvided = own.contains(({ set }) => wantsNone(set, facts.nowMs).not());
   const isThere = asFarAsAsked(csiNodes)
     .contains(({ drivers }) => drivers.has(driver))

@@ -45,7 +45,7 @@ export function surroundingsOf(lists: ClusterLists, needs: SeenList<Need>, pair:
     /** For readers: those that go by a name, known or guessed. */
     namedSo,
     /** Of a driver without any, a guess may be one. */
-    unitsOfDriver: (driver: Name | string) => {
+    unitsOfDriver: (driver: Name) => {
       const own = namedSo(driver);
       const isLacking = mayBe.and(own.contains().not());
       return own.with(guesses.filter(() => isLacking));
@@ -56,7 +56,9 @@ export function surroundingsOf(lists: ClusterLists, needs: SeenList<Need>, pair:
       const isOwn = (name: string) => isOneDriver(driver, driverNamed(name));
       const all = listFrom([...listed]);
       if (!isGuess({ driver })) return all.contains(isOwn);
-      return all.contains((name) => isOwn(name).and(namedSo(name).contains().not())).or(mayBeOther);
+      return all
+        .contains((name) => isOwn(name).and(namedSo(driverNamed(name)).contains().not()))
+        .or(mayBeOther);
     },
     /** Names of all drivers, also of those that are not asked for. */
     driverNames: names.with(needs.map(({ driver }) => driver)).with(lackingIn(guesses.filter(() => mayBe))),

@@ -51,10 +51,11 @@ export function withFirst(units: SeenList<RegistrarUnit>, first: readonly Regist
 /** Those whose driver's name is not known: what was not read may tell it, so that the cluster need not have one. */
 export const guessesIn = ({ guesses }: { readonly guesses: Told<SeenList<RegistrarUnit>> }) => tell(guesses);
 
-/** The registrars of a driver, also of one whose name is a guess. */
+/** The registrars of a driver. Where its name is a guess any other one may be, too. */
 export function byDriver(units: SeenList<RegistrarUnit>) {
   const found = units.by(({ driver }) => keyIn(driver));
-  return (driver: Name | string) => found(keyIn(driver));
+  return (driver: Name) =>
+    isGuess({ driver }) ? units.filter((one) => isOneDriver(one.driver, driver)) : found(keyIn(driver));
 }
 /** Those of these names that no registrar's driver is known to have. */
 export function withoutRegistrar(names: readonly string[], units: readonly RegistrarUnit[]) {
