@@ -17,7 +17,16 @@ import { makesDirectories } from "../../../recognise/official";
 import { type OurImage, type Recognised, recognise } from "../../../recognise/program";
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import { tell, textOf, toldOf } from "../../findings/opened";
-import { listFrom, looked, refuseFlaw, type SeenList, startReading, truth, whyOf } from "../../findings/seen";
+import {
+  beyond,
+  listFrom,
+  looked,
+  refuseFlaw,
+  type SeenList,
+  startReading,
+  truth,
+  whyOf,
+} from "../../findings/seen";
 import {
   isStarting,
   type KnownProgram,
@@ -56,6 +65,9 @@ import { lookOfParsed, lookOfSettings } from "./settings";
 const OF_LIST = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
 /** Pods have some hundreds, and Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN). */
 const OF_POD = { values: 10_000, textLength: 2 ** 17 };
+
+/** A namespace may have others than these files. */
+const OF_NAMESPACE = listFrom<never>({ kind: "unread", gap: beyond("files") });
 
 export interface ManifestFacts {
   readonly registrars: SeenList<RegistrarContainer>;
@@ -124,7 +136,7 @@ export function readRegistrars({ objects, gaps }: Pick<FilesRead, "objects" | "g
   const identities = items.flatMap((item) => item.identity);
   return {
     registrars: items.flatMap((item) => item.registrars),
-    limitRanges: items.flatMap((item) => item.limitRange),
+    limitRanges: items.flatMap((item) => item.limitRange).with(OF_NAMESPACE),
     /** What each object is to the API server. */
     identities,
     copies: copiesIn(identities),
