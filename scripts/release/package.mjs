@@ -43,11 +43,22 @@ function check() {
   );
 }
 
+/** What `npm install` takes without a version is the newest release, and no fix of an older one that comes later. */
+function tagFor(newest) {
+  if (version.includes("-")) return "next";
+  const [own, latest] = [version, newest ?? "0.0.0"].map((text) => text.split(/[.-]/).map(Number));
+  const at = own.findIndex((number, nth) => number !== latest[nth]);
+  return at < 0 || own[at] > latest[at] ? "latest" : `release-${own[0]}.${own[1]}`;
+}
+
 function publish() {
   checkTarball(tarball);
   const integrity = `sha512-${createHash("sha512").update(readFileSync(tarball)).digest("base64")}`;
   const published = ask(`${name}@${version}`, "dist.integrity");
-  if (published === undefined) return run("npm", "publish", tarball, ...SETTINGS, ...flags);
+  if (published === undefined) {
+    const tag = `--tag=${tagFor(ask(name, "dist-tags.latest"))}`;
+    return run("npm", "publish", tarball, ...SETTINGS, tag, ...flags);
+  }
   if (published !== integrity)
     throw new Error(`${name}@${version} is published with ${published}, and ${tarball} has ${integrity}`);
   process.stdout.write(`${name}@${version} is published already\n`);

@@ -21,9 +21,13 @@ interface Registry {
 async function startRegistry({ versions, takes }: Registry, own = "") {
   const put: string[] = [];
   const server = createServer((request, response) => {
-    request.resume().on("end", () => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => {
       const isPut = request.method === "PUT";
-      if (isPut) put.push(request.url ?? "");
+      if (isPut) put.push(`${request.url} ${Object.keys(JSON.parse(body)["dist-tags"])}`);
       const isFound = isPut ? takes : versions !== undefined;
       const rows = Object.entries(versions ?? {}).map(([one, integrity]) => [
         one,
@@ -69,6 +73,7 @@ async function step(registry: Registry, verb: "check" | "publish", more: object 
 
 const FIRST = { takes: false };
 const known = { versions: { "0.0.0": "" }, takes: true };
+const newer = { versions: { "0.0.0": "", "9.0.0": "" }, takes: true };
 const published = { versions: { [version]: "" }, takes: false };
 const other = { versions: { [version]: "sha512-other" }, takes: false };
 const away = { takes: false, isAway: true };
@@ -83,9 +88,10 @@ test.each<[string, "check" | "publish", Registry, boolean, readonly string[], Re
     [],
     says("the .* not know \\w+: .*RELEASING"),
   ],
-  ["npm's refusal of it, which the step prevents", "publish", FIRST, true, [`/${name}`], /E404/],
+  ["npm's refusal of it, which the step prevents", "publish", FIRST, true, [`/${name} latest`], /E404/],
   ["a package that npm knows", "check", known, false, [], /^/],
-  ["the next version of it", "publish", known, false, [`/${name}`], /^/],
+  ["the next version of it", "publish", known, false, [`/${name} latest`], /^/],
+  ["a fix of an older minor", "publish", newer, false, [`/${name} release-0.1`], /^/],
   ["a release that ended half done", "publish", published, false, [], /^\S+ is published already\n$/],
   ["another tarball of that version", "publish", other, true, [], /is published with sha512-other, and /],
   [

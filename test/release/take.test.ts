@@ -23,8 +23,10 @@ const packageOf = (more: object = {}) =>
 
 const digestOf = (text: string) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
 
-/** Writes a layout with an image of one platform; its digest. */
-function writeImage(layout: string, layer: string, more: object = {}): string {
+const AMD64 = { os: "linux", architecture: "amd64" };
+
+/** Writes a layout with an image; its digest. */
+function writeImage(layout: string, layer: string, more: object = {}, platforms = [AMD64]): string {
   const store = (text: string) => {
     const digest = digestOf(text);
     writeFileSync(join(layout, "blobs", digest.replace(":", "/")), text);
@@ -32,13 +34,14 @@ function writeImage(layout: string, layer: string, more: object = {}): string {
   };
   mkdirSync(join(layout, "blobs/sha256"), { recursive: true });
   const manifest = { config: store("{}"), layers: [{ ...store(layer), ...more }] };
-  const index = store(JSON.stringify({ manifests: [store(JSON.stringify(manifest))] }));
+  const image = store(JSON.stringify(manifest));
+  const index = store(JSON.stringify({ manifests: platforms.map((platform) => ({ ...image, platform })) }));
   writeFileSync(join(layout, "index.json"), JSON.stringify({ manifests: [index] }));
   return index.digest;
 }
 
-function writeImages(folder: string, more: object = {}) {
-  const [zstd, gzip] = ["zstd", "gzip"].map((name) => writeImage(join(folder, name), name, more));
+function writeImages(folder: string, more: object = {}, platforms = [AMD64]) {
+  const [zstd, gzip] = ["zstd", "gzip"].map((name) => writeImage(join(folder, name), name, more, platforms));
   writeFileSync(join(folder, "digests.json"), JSON.stringify({ zstd, gzip }));
   return { zstd, gzip };
 }
@@ -156,7 +159,7 @@ test.each<[string, (made: string) => void, RegExp]>([
   [
     "a layer that was changed",
     (made) => writeFileSync(join(made, layerOf("gzip")), "other"),
-    /has the digest sha256:[0-9a-f]{64}, or/,
+    /has the digest sha256:[0-9a-f]{64}\n$/,
   ],
   ["no layer", (made) => rmSync(join(made, layerOf("gzip"))), /ENOENT/],
   [
@@ -167,7 +170,22 @@ test.each<[string, (made: string) => void, RegExp]>([
   [
     "a layer of another server",
     (made) => writeImages(join(made, "image"), { urls: ["http://127.0.0.1:1"] }),
-    /comes from elsewhere: http/,
+    /has what an image of ours has not: urls\n$/,
+  ],
+  [
+    "such a layer in letters that only Go reads so",
+    (made) => writeImages(join(made, "image"), { Urls: ["http://127.0.0.1:1"] }),
+    /has what an image of ours has not: Urls\n$/,
+  ],
+  [
+    "another variant of a platform, which nobody has tried",
+    (made) => writeImages(join(made, "image"), {}, [AMD64, { ...AMD64, ...{ variant: "v3" } }]),
+    /has what an image of ours has not: variant\n$/,
+  ],
+  [
+    "two images of one platform, of which a node may take the other",
+    (made) => writeImages(join(made, "image"), {}, [AMD64, AMD64]),
+    /has two images of one platform: linux\/amd64,linux\/amd64\n$/,
   ],
 ])(
   "an image with %s is not taken: it would get this workflow's provenance",
