@@ -178,7 +178,10 @@ test.each<Changes>([
 const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"];
 const MODES = ["health-probe", "ready-probe", "kubelet-registration-probe"];
 const probed = (kind: string, mode: string, timeoutSeconds?: number) => ({
-  [kind]: { exec: { command: ["/csi-node-driver-registrar", `--mode=${mode}`, TOLD] }, timeoutSeconds },
+  [kind]: {
+    exec: { command: ["/csi-node-driver-registrar", `--mode=${mode}`, TOLD, "--csi-address=/csi/csi.sock"] },
+    timeoutSeconds,
+  },
 });
 /** `100m, warm or cold, 0.71 s at least and 1.10 s at most`, of each exec probe that was measured under a limit. */
 const MEASURED = Array.from(

@@ -6,7 +6,8 @@ const http = (more: object = {}) => ({ livenessProbe: { httpGet: { path: "/healt
 const exec = (...words: readonly string[]) => ({
   livenessProbe: { exec: { command: ["/csi-node-driver-registrar", ...words] } },
 });
-const mode = (word: string) => exec(`--mode=${word}`, TOLD);
+const ADDRESS = "--csi-address=/csi/csi.sock";
+const mode = (word: string) => exec(`--mode=${word}`, TOLD, ADDRESS);
 const serving = (changes: Changes, pod = {}, endpoint = ":2"): Changes => ({
   ...{ more: [`--http-endpoint=${endpoint}`], pod, ...changes },
 });
@@ -79,6 +80,10 @@ test.each<readonly [expected: RegExp, Changes]>([
     official(exec("--mode=kubelet-registration-probe", "--require-driver", TOLD)),
   ],
   [NO_PATH, exec("--mode=health-probe")],
+  [
+    /asks the driver at \/run\/csi\/socket, and its registrar has \/csi\/csi\.sock: .* always passes -> add --csi-address=\/csi\/csi\.sock to it$/,
+    exec("--mode=health-probe", TOLD),
+  ],
   [NO_PATH, exec("--mode=kubelet-registration-probe")],
   [NO_PATH, elsewhere({ image: OFFICIAL })],
 ])("%s", (expected, changes) => {
@@ -218,7 +223,7 @@ test.each<Changes>([
   serving({ ...http({ port: "healthz" }), ports: [{ name: "healthz", containerPort: 2 }] }),
   mode("health-probe"),
   {
-    ...exec("--mode=health-probe", "--kubelet-registration-path=$(TOLD)"),
+    ...exec("--mode=health-probe", "--kubelet-registration-path=$(TOLD)", ADDRESS),
     env: [{ name: "TOLD", value: `${PATH}/csi.sock` }],
   },
   exec("--version"),
@@ -231,7 +236,8 @@ test.each<Changes>([
     ...exec("--mode=kubelet-registration-probe", "--new", TOLD),
     image: "csi-node-driver-registrar@sha256:0",
   },
-  elsewhere(exec("--mode=health-probe", "--plugin-registration-path=/reg")),
+  elsewhere(exec("--mode=health-probe", "--plugin-registration-path=/reg", ADDRESS)),
+  exec("--mode=ready-probe", TOLD),
   serving(http({ path: "/livez" })),
   serving(http({ port: undefined })),
   serving(http({ path: "/healthz?verbose=1" })),

@@ -215,6 +215,7 @@ function judgeDriversProbe(beside: BesideFacts, http: Served): Verdicts {
 }
 
 const OFFICIAL_MODE = "kubelet-registration-probe";
+const HEALTH_MODE = "health-probe";
 /** From v2.9 on the mode ends with 0 whatever kubelet said. */
 const PASSES_SINCE = 209;
 const USE_HTTP = "use --http-endpoint and an httpGet on /healthz";
@@ -296,6 +297,7 @@ function judgeMode(
   one: KnownRegistrar,
 ): Verdicts {
   const { program } = one;
+  if (mode === HEALTH_MODE) return paths.map(({ csiAddress }) => judgeDriverAsked(kind, csiAddress, one));
   if (mode !== OFFICIAL_MODE) return undefined;
   const text = `has a ${kind} with --mode=${mode}, which proves nothing`;
   const passes = program.kind === "official" ? program.release.is((own) => own >= PASSES_SINCE) : truth(true);
@@ -306,6 +308,19 @@ function judgeMode(
       unknown(`${text} from v2.9 on, and always fails before v2.3: its release is not known`, USE_HTTP),
   });
 }
+
+/** Without a driver that answers there can be no registration yet: the probe passes. */
+const judgeDriverAsked = (kind: ProbeFacts["kind"], asked: string, { usable }: KnownRegistrar): Verdicts =>
+  usable.map(({ paths }) =>
+    paths.map(({ csiAddress }) =>
+      csiAddress === asked
+        ? undefined
+        : problem(
+            `has a ${kind} that asks the driver at ${asked}, and its registrar has ${csiAddress}: with no driver there the probe always passes`,
+            `add --csi-address=${csiAddress} to it`,
+          ),
+    ),
+  );
 
 /** Up to v2.8 the registrar makes a file when kubelet calls it, and the probe looks for that. */
 function judgeFile(kind: ProbeFacts["kind"], directory: string, one: KnownRegistrar): Verdicts {
