@@ -25,7 +25,8 @@ const FREE = [
   ...STEPS,
   new RegExp(`(?<![\\w.])(?:${[version, ...CHOSEN].join("|").replaceAll(".", "\\.")})(?![\\w.]*\\d)`, "g"),
 ];
-const NUMBER = /(?<![\w.#/@:-])v?\d[\d,]*(?:\.\d+)*/g;
+/** A version behind a colon is the tag of an image. */
+const NUMBER = /(?<![\w.#/@-])(?<!:(?=v))v?\d[\d,]*(?:\.\d+)*/g;
 const FENCE = /^ *```(\w*)\n(.*?)^ *```$/gms;
 
 const blank = (text: string) => text.replace(/[^\s]/g, "_");
