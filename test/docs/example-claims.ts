@@ -48,7 +48,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     `cpu: 10m memory: ${LEAST} limits: memory: 200Mi`,
   ],
   "examples/podmonitor.yaml": ["interval: 30s"],
-  "examples/volumes.yaml": ["apiVersion: v1", "terminationGracePeriodSeconds: 1"],
+  "examples/volumes.yaml": ["apiVersion: v1", "terminationGracePeriodSeconds: 1", "image: busybox:1.37"],
   "examples/driver/deploy.yaml": [
     `requests: { cpu: 10m, memory: ${LEAST} }`,
     "apiVersion: v1",
