@@ -52,7 +52,9 @@ import {
 
 /** What each page says with a number that no comment marks. */
 export const CLAIMS: Readonly<Record<string, readonly string[]>> = {
+  "docs/README.md": ["Five minutes"],
   "README.md": [
+    "run the tests: two minutes on two cores",
     `with Kubernetes ${OLDEST} and newer`,
     `with Node ${STORAGE_NODE} in the image; what ships has Node ${IMAGE_NODE}.`,
     `Node.js ${engines.node.slice(2, -2)} or newer`,
@@ -149,6 +151,7 @@ export const CLAIMS: Readonly<Record<string, readonly string[]>> = {
     `keeps Node ${NODE.leaks.join(" and ")} from leaking`,
   ],
   "docs/kind.md": [
+    "# Five minutes",
     "--tail=5",
     `Docker ${ZSTD.docker} or newer (older ones need \`DOCKER_BUILDKIT=1\``,
     `exits with ${USAGE} on an unknown flag`,
@@ -222,6 +225,7 @@ export const CLAIMS: Readonly<Record<string, readonly string[]>> = {
     "answers 403, or",
   ],
   "docs/node-wide.md": [
+    "waits for half a minute or more",
     "`maxSurge: 1`: the new pod",
     `Anything else exits with ${FAILURE} and`,
     `\`/readyz?driver=NAME\` is ${READY} for it too`,

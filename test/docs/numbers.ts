@@ -27,6 +27,9 @@ const FREE = [
 ];
 /** A version behind a colon is the tag of an image. */
 const NUMBER = /(?<![\w.#/@-])(?<!:(?=v))v?\d[\d,]*(?:\.\d+)*/g;
+/** A time in words: no comment names its constant, as one does before a digit. */
+const WORDED =
+  /\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half an?) (?:second|minute|hour|day|week|month)s?\b/gi;
 const FENCE = /^ *```(\w*)\n(.*?)^ *```$/gms;
 
 const blank = (text: string) => text.replace(/[^\s]/g, "_");
@@ -57,9 +60,9 @@ export function problemsOf(page: string, text: string): readonly string[] {
   rest = unwrapped(rest);
   const claims = CLAIMS[page] ?? [];
   const lacking = claims.filter((claim) => !rest.includes(claim));
-  for (const claim of claims) rest = rest.replaceAll(claim, claim.replace(/\d/g, "_"));
-  const loose = Array.from(rest.matchAll(NUMBER), ({ index }) =>
-    rest.slice(Math.max(0, index - 40), index + 30),
+  for (const claim of claims) rest = rest.replaceAll(claim, claim.replace(/\d/g, "_").replace(WORDED, blank));
+  const loose = [NUMBER, WORDED].flatMap((pattern) =>
+    Array.from(rest.matchAll(pattern), ({ index }) => rest.slice(Math.max(0, index - 40), index + 30)),
   );
   return [
     ...fenceProblems(page, fences),
