@@ -6,7 +6,16 @@ import { containersIn } from "../../files/read/pod";
 import { registrarsIn } from "../../files/read/registrars";
 import { grouped, sortedBy } from "../../findings/grouped";
 import { itemsOf, keyIn, type Name, open, type Told, tell, trueOrNull } from "../../findings/opened";
-import { beyond, type Gap, inOrder, listFrom, type SeenList, truth, withheld } from "../../findings/seen";
+import {
+  beyond,
+  type Gap,
+  inOrder,
+  listFrom,
+  type SeenList,
+  truth,
+  unsoughtIf,
+  withheld,
+} from "../../findings/seen";
 import { hasEnded, inlineDriversOf, ownersOf, phaseOf } from "./fields";
 import { type ClusterGap, each, type Identity, type Reader } from "./reader";
 import type { RegistrarSet } from "./set";
@@ -84,10 +93,10 @@ function unlistedIn(uids: SeenList<string>, pods: readonly HostPod[]): readonly 
 }
 
 /** What is needed by a PersistentVolumeClaim is not known: doctor reads none. */
-export const BY_CLAIM = listFrom<never>({ kind: "unread", gap: beyond("pods") });
+export const BY_CLAIM = unsoughtIf(true, "pods", "");
 
 /** A service of the host may serve and register a driver, and a pod may do it in a directory of another name. */
-const UNSEEN = listFrom<never>({ kind: "unread", gap: beyond("pods") });
+const UNSEEN = unsoughtIf(true, "pods", "");
 
 const readHostPods = ({ read }: Reader, node: string, images: OurImage) =>
   read(

@@ -18,13 +18,13 @@ import { type OurImage, type Recognised, recognise } from "../../../recognise/pr
 import { type Decided, isTemplate } from "../../../recognise/rule";
 import { tell, textOf, toldOf } from "../../findings/opened";
 import {
-  beyond,
   listFrom,
   looked,
   refuseFlaw,
   type SeenList,
   startReading,
   truth,
+  unsoughtIf,
   whyOf,
 } from "../../findings/seen";
 import {
@@ -67,7 +67,7 @@ const OF_LIST = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
 const OF_POD = { values: 10_000, textLength: 2 ** 17 };
 
 /** A namespace may have others than these files. */
-const OF_NAMESPACE = listFrom<never>({ kind: "unread", gap: beyond("files") });
+const OF_NAMESPACE = unsoughtIf(true, "files", "");
 
 export interface ManifestFacts {
   readonly registrars: SeenList<RegistrarContainer>;
